@@ -1,0 +1,175 @@
+//! The demo agent: a small program inside this binary, so that everything can be tried without an agent or a key.
+//!
+//! It plans and works like a real one, speaks a JSONL dialect of its own, and misbehaves on request. This file only launches and
+//! reads it; the program itself is in the binary crate.
+
+use serde::Deserialize;
+
+use longhaul_core::task::{Exit, Failure, Outcome, Usage};
+use longhaul_core::time::Time;
+
+use crate::agent::{About, Agent, Launch, LaunchSpec, Program, Reader, Reading, Shown, StopSignal, StopStep};
+
+/// The built-in demo agent.
+pub(crate) struct Demo;
+
+const ABOUT: About = About {
+    name: "demo",
+    summary: "built in: makes a small project step by step, needs no key",
+    program: Program::Own,
+    env: &[],
+};
+
+/// One line of the dialect. Unknown types and fields are tolerated: a newer program must not break an older reader.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line {
+    Session { id: String },
+    Text { text: String },
+    Tool { name: String, detail: String },
+    Usage { input: u64, output: u64 },
+    Limit { until_ms: Option<i64> },
+    Error { class: String, message: String },
+    Done,
+}
+
+impl Agent for Demo {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn launch(&self, spec: &LaunchSpec<'_>) -> Launch {
+        let mut argv = vec![spec.own_program.to_owned(), "demo-agent".to_owned()];
+        if let Some(id) = spec.resumes {
+            argv.extend(["--resume".to_owned(), id.to_owned()]);
+        }
+        if let Some(model) = spec.model {
+            argv.extend(["--model".to_owned(), model.to_owned()]);
+        }
+        let stop = vec![StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }];
+        Launch { argv, env_set: Vec::new(), env_unset: Vec::new(), stop }
+    }
+
+    fn read_line(&self, reader: &mut Reader, line: &[u8]) -> Reading {
+        let Ok(line) = serde_json::from_slice::<Line>(line) else {
+            reader.unknown_lines += 1;
+            return Reading::default();
+        };
+        match line {
+            Line::Session { id } => Reading { conversation: Some(id), ..Reading::default() },
+            Line::Text { text } => shown(Shown::Text(text)),
+            Line::Tool { name, detail } => shown(Shown::Tool { name, detail }),
+            Line::Usage { input, output } => {
+                Reading { usage: Usage { input: Some(input), output: Some(output) }, ..Reading::default() }
+            }
+            Line::Limit { until_ms } => {
+                let until = until_ms.map(|millis| Time(millis.saturating_mul(1000)));
+                reader.verdict = Some(Outcome::Failed(Failure::Limited(until)));
+                shown(Shown::Notice("usage limit reached".into()))
+            }
+            Line::Error { class, message } => {
+                reader.verdict = Some(Outcome::Failed(failure(&class, &message)));
+                shown(Shown::Notice(message))
+            }
+            Line::Done => {
+                reader.verdict = Some(Outcome::Completed);
+                Reading::default()
+            }
+        }
+    }
+
+    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
+        match (exit, &reader.verdict) {
+            (Exit::Code(0), Some(verdict)) => verdict.clone(),
+            (Exit::Code(2), _) => Outcome::Failed(Failure::Configuration(last_line(stderr_tail))),
+            (_, Some(Outcome::Failed(failure))) => Outcome::Failed(failure.clone()),
+            // A turn that ended and then died, or died without a verdict: the process did not do what it said.
+            (Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown, _) => {
+                Outcome::Failed(Failure::Crashed)
+            }
+        }
+    }
+}
+
+fn shown(what: Shown) -> Reading {
+    Reading { shown: vec![what], ..Reading::default() }
+}
+
+fn failure(class: &str, message: &str) -> Failure {
+    match class {
+        "bad_conversation" => Failure::BadConversation,
+        "auth" => Failure::Auth(message.to_owned()),
+        "context_full" => Failure::ContextFull,
+        _ => Failure::Retryable(message.to_owned()),
+    }
+}
+
+fn last_line(text: &str) -> String {
+    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("refused its command line").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(lines: &[&str]) -> (Reader, Vec<Reading>) {
+        let mut reader = Reader::default();
+        let readings = lines.iter().map(|line| Demo.read_line(&mut reader, line.as_bytes())).collect();
+        (reader, readings)
+    }
+
+    #[test]
+    fn a_finished_turn_is_completed_only_with_exit_zero() {
+        let (reader, readings) = read(&[r#"{"type":"session","id":"d-1"}"#, r#"{"type":"done"}"#]);
+        assert_eq!(readings[0].conversation.as_deref(), Some("d-1"));
+        assert_eq!(Demo.read_end(&reader, &Exit::Code(0), ""), Outcome::Completed);
+        assert_eq!(Demo.read_end(&reader, &Exit::Signal(9), ""), Outcome::Failed(Failure::Crashed));
+        assert_eq!(Demo.read_end(&reader, &Exit::Unknown, ""), Outcome::Failed(Failure::Crashed));
+    }
+
+    #[test]
+    fn no_verdict_is_a_crash_even_with_exit_zero() {
+        let (reader, _) = read(&[r#"{"type":"text","text":"all done, exit code 0"}"#]);
+        assert_eq!(Demo.read_end(&reader, &Exit::Code(0), ""), Outcome::Failed(Failure::Crashed));
+    }
+
+    #[test]
+    fn errors_inside_the_stream_count_with_exit_zero() {
+        let (reader, _) = read(&[r#"{"type":"limit","until_ms":5}"#]);
+        assert_eq!(Demo.read_end(&reader, &Exit::Code(0), ""), Outcome::Failed(Failure::Limited(Some(Time(5000)))));
+        let (reader, _) = read(&[r#"{"type":"error","class":"bad_conversation","message":"no such session"}"#]);
+        assert_eq!(Demo.read_end(&reader, &Exit::Code(1), ""), Outcome::Failed(Failure::BadConversation));
+    }
+
+    #[test]
+    fn a_refused_command_line_is_permanent() {
+        let outcome = Demo.read_end(&Reader::default(), &Exit::Code(2), "noise\nunknown option --x\n\n");
+        assert_eq!(outcome, Outcome::Failed(Failure::Configuration("unknown option --x".into())));
+    }
+
+    #[test]
+    fn key_order_blanks_and_noise_do_not_matter() {
+        let (reader, readings) = read(&[
+            r#"  { "id" : "x", "extra": [1], "type": "session" } "#,
+            "noise",
+            "{",
+            "\u{feff}{}",
+            r#"{"type":"new"}"#,
+        ]);
+        assert_eq!(readings[0].conversation.as_deref(), Some("x"));
+        assert_eq!(reader.unknown_lines, 4);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn garbage_never_panics(line: Vec<u8>) {
+            Demo.read_line(&mut Reader::default(), &line);
+        }
+    }
+
+    #[test]
+    fn every_flag_is_repeated_on_resume() {
+        let spec = LaunchSpec { own_program: "longhaul", resumes: Some("d-1"), model: Some("m") };
+        assert_eq!(Demo.launch(&spec).argv, ["longhaul", "demo-agent", "--resume", "d-1", "--model", "m"]);
+    }
+}

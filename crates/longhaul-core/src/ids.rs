@@ -1,0 +1,68 @@
+//! Identifiers as types of their own, so that a session can never be passed for a task.
+//!
+//! All are UUID v7: sortable by time and native in both databases. Minting takes the time and the random bytes from the
+//! caller, because this crate has neither.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::time::Time;
+
+/// Why a text is not an id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not an id: expected a UUID")]
+pub struct BadId {
+    text: String,
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Mints a new id from the caller's clock and random bytes.
+            pub fn mint(now: Time, random: [u8; 10]) -> Self {
+                Self(uuid::Builder::from_unix_timestamp_millis(now.millis(), &random).into_uuid())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = BadId;
+
+            fn from_str(text: &str) -> Result<Self, BadId> {
+                let id = Uuid::try_parse(text).map_err(|_| BadId { text: text.to_owned() })?;
+                // One spelling only: an upper-case alias of an id must not name a second directory.
+                if id.hyphenated().to_string() == text { Ok(Self(id)) } else { Err(BadId { text: text.to_owned() }) }
+            }
+        }
+    };
+}
+
+id! {
+    /// A task: a goal and everything known of it.
+    TaskId
+}
+id! {
+    /// One run of a program for a task, under one keeper. Spawned once, ever.
+    SessionId
+}
+id! {
+    /// One worker process; never reused, so that its lock file speaks of one process only.
+    WorkerId
+}
+id! {
+    /// One claim of a task by a worker; random, so that it cannot repeat even if an epoch number did.
+    LeaseId
+}

@@ -1,0 +1,13 @@
+//! The pure heart of Longhaul: what a task is, what may happen to it, and what is due next.
+//!
+//! Everybody asks here and nobody else decides. Nothing in this crate reads a file, a clock, the environment or a random
+//! number: what it needs comes in as arguments, so that recovery after a crash is the same call as the first run.
+#![deny(clippy::wildcard_enum_match_arm)]
+
+pub mod ids;
+pub mod names;
+pub mod plan;
+pub mod recovery;
+pub mod redact;
+pub mod task;
+pub mod time;

@@ -1,0 +1,96 @@
+//! How a session ended, and so what comes next: the one table of recovery. Called by `decide` when an end was observed.
+//!
+//! A usage limit is not a failure, unknown is never success, and nothing is tried for ever.
+
+use std::time::Duration;
+
+use crate::ids::SessionId;
+use crate::task::{Cause, Ended, Exit, Failure, HelpReason, Outcome, Policy, StoppedBy, Tally, Wait};
+use crate::time::Time;
+
+/// What comes after a session's end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// The next session at once.
+    GoOn,
+    /// The next session at this time.
+    WaitUntil(Wait, Time),
+    /// A person has to help.
+    Ask(HelpReason),
+    /// Something outside is missing.
+    Block(Cause),
+}
+
+/// The facts the table looks at; the tally already counts this end.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// Which session ended.
+    pub session: SessionId,
+    /// How.
+    pub ended: &'a Ended,
+    /// What the planning session left wrong, if it was one and did.
+    pub bad_plan: Option<&'a str>,
+    /// The counters with this end in them.
+    pub tally: &'a Tally,
+    /// How patient the task is.
+    pub policy: &'a Policy,
+    /// When the end was observed.
+    pub now: Time,
+}
+
+/// What comes next.
+pub fn next(facts: &Facts<'_>) -> Next {
+    let ended = facts.ended;
+    match (&ended.exit, ended.stopped_by) {
+        (Exit::NotExecutable(why), _) => return Next::Block(Cause::Program { why: why.clone() }),
+        (Exit::NeverStarted, _) | (_, StoppedBy::Shutdown) => return Next::GoOn,
+        (Exit::Code(_) | Exit::Signal(_) | Exit::Unknown, _) => {}
+    }
+    match &ended.outcome {
+        Outcome::Completed => completed(facts),
+        Outcome::Failed(Failure::Limited(until)) => limited(facts, *until),
+        Outcome::Failed(Failure::Auth(why) | Failure::Configuration(why)) => {
+            Next::Ask(HelpReason::AgentRefuses { why: why.clone() })
+        }
+        Outcome::Failed(Failure::Crashed) => failed(facts, ended.exit.to_string()),
+        Outcome::Failed(Failure::Retryable(why)) => failed(facts, why.clone()),
+        Outcome::Failed(Failure::ContextFull) => failed(facts, "the conversation is full".into()),
+        Outcome::Failed(Failure::BadConversation) => failed(facts, "the conversation to resume is unknown".into()),
+    }
+}
+
+fn completed(facts: &Facts<'_>) -> Next {
+    let idle = facts.tally.idle;
+    if idle < facts.policy.idle_sessions {
+        return Next::GoOn;
+    }
+    Next::Ask(match facts.bad_plan {
+        Some(why) => HelpReason::NoPlan { why: why.to_owned() },
+        None => HelpReason::NoProgress { sessions: idle },
+    })
+}
+
+fn failed(facts: &Facts<'_>, last: String) -> Next {
+    let failures = facts.tally.failures;
+    if failures >= facts.policy.attempts {
+        return Next::Ask(HelpReason::KeepsFailing { sessions: failures, last });
+    }
+    // A failed session that made progress goes on at once: the counter is zero.
+    if failures == 0 {
+        return Next::GoOn;
+    }
+    Next::WaitUntil(Wait::Backoff, facts.now.after(facts.policy.backoff(failures)))
+}
+
+/// Without a time the limit is probed after five minutes; with one, a little later than told.
+fn limited(facts: &Facts<'_>, until: Option<Time>) -> Next {
+    const PROBE: Duration = Duration::from_secs(300);
+    let until = until.unwrap_or_else(|| facts.now.after(PROBE));
+    Next::WaitUntil(Wait::Limit, until.max(facts.now).after(jitter(facts.session)))
+}
+
+/// Up to a second, spread by session, so that many tasks do not wake in one instant.
+fn jitter(session: SessionId) -> Duration {
+    let digest = session.to_string().bytes().fold(0u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
+    Duration::from_millis(digest % 1000)
+}

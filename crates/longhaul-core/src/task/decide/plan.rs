@@ -1,0 +1,109 @@
+//! What the plan's files mean: accepted, compared with the last good one, or refused and put back. Called by `decide` only.
+//!
+//! The file is input and view; lifecycle truth is the store. Zero steps is never "all done".
+
+use sha2::{Digest, Sha256};
+
+use super::super::{Accepted, Ended, Event, ListSight, Outcome, PlanSight, Restore, Task};
+use crate::plan::{self, Plan, Refused};
+
+/// What a look at the plan's files came to.
+pub(super) struct Seen {
+    /// To be committed.
+    pub(super) events: Vec<Event>,
+    /// The plan that holds now.
+    pub(super) plan: Plan,
+    /// Why a planning session left no plan.
+    pub(super) problem: Option<String>,
+}
+
+impl Seen {
+    pub(super) fn refused(&self) -> bool {
+        self.events.iter().any(|event| matches!(event, Event::PlanRefused { .. }))
+    }
+
+    /// A first plan, or a new tick.
+    pub(super) fn is_progress(&self) -> bool {
+        self.events.iter().any(
+            |event| matches!(event, Event::PlanRevised { revision, ticked, .. } if *revision == 1 || !ticked.is_empty()),
+        )
+    }
+}
+
+/// After a session without an accepted plan: both files must exist and the list must parse, and the session must have finished.
+pub(super) fn first(ended: &Ended, sight: &PlanSight) -> Seen {
+    match accept(ended, sight) {
+        Ok((plan, hash)) => {
+            let ticked = plan.steps.iter().filter(|step| step.ticked).map(|step| step.number).collect();
+            let events = vec![Event::PlanRevised { revision: 1, plan: plan.clone(), hash, ticked }];
+            Seen { events, plan, problem: None }
+        }
+        Err(why) => Seen { events: Vec::new(), plan: Plan::default(), problem: Some(why) },
+    }
+}
+
+fn accept(ended: &Ended, sight: &PlanSight) -> Result<(Plan, String), String> {
+    if ended.outcome != Outcome::Completed {
+        return Err("the planning session did not finish".into());
+    }
+    let (text, hash) = match &sight.list {
+        ListSight::Missing => return Err("the planning session did not create task_list.md".into()),
+        ListSight::Unreadable { why } => return Err(format!("invalid task_list.md: {why}")),
+        ListSight::Text { hash, text } => (text, hash),
+    };
+    if !sight.progress_exists {
+        return Err("the planning session did not create progress.md".into());
+    }
+    let plan = plan::parse(text).map_err(|bad| format!("invalid task_list.md: {bad}"))?;
+    Ok((plan, hash.clone()))
+}
+
+/// New ticks and additions are taken; everything else is refused and the last good plan put back with what was taken.
+pub(super) fn compare(task: &Task, accepted: &Accepted, sight: &PlanSight) -> Seen {
+    let (text, hash) = match &sight.list {
+        ListSight::Text { hash, text } => (text, hash),
+        ListSight::Missing => return put_back(task, accepted, None, "task_list.md is missing".into()),
+        ListSight::Unreadable { why } => return put_back(task, accepted, None, why.clone()),
+    };
+    if *hash == accepted.hash {
+        return Seen { events: Vec::new(), plan: accepted.plan.clone(), problem: None };
+    }
+    let seen = match plan::parse(text) {
+        Ok(seen) => seen,
+        Err(bad) => return put_back(task, accepted, Some(hash.clone()), bad.to_string()),
+    };
+    let merge = plan::merge(Some(&accepted.plan), &seen);
+    let refused = !merge.refused.is_empty();
+    let good = if refused { plan::render(Some(text), &merge.plan) } else { text.clone() };
+    let mut events = vec![Event::PlanRevised {
+        revision: accepted.revision + 1,
+        plan: merge.plan.clone(),
+        hash: if refused { hash_of(&good) } else { hash.clone() },
+        ticked: merge.new_ticks,
+    }];
+    if refused {
+        events.push(refusal(task, merge.refused, None, Some(hash.clone()), good));
+    }
+    Seen { events, plan: merge.plan, problem: None }
+}
+
+fn put_back(task: &Task, accepted: &Accepted, expect: Option<String>, why: String) -> Seen {
+    let text = plan::render(None, &accepted.plan);
+    let events = vec![refusal(task, Vec::new(), Some(why), expect, text)];
+    Seen { events, plan: accepted.plan.clone(), problem: None }
+}
+
+fn refusal(
+    task: &Task,
+    refused: Vec<Refused>,
+    unreadable: Option<String>,
+    expect: Option<String>,
+    text: String,
+) -> Event {
+    Event::PlanRefused { refused, unreadable, restore: Restore { expect, text, keep_as: task.tally.rejected + 1 } }
+}
+
+/// Lower-case hex of a text's SHA-256, as the owner computes it for the file.
+fn hash_of(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

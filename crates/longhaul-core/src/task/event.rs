@@ -1,0 +1,179 @@
+//! What happened to a task: past tense, stored, never changed. The state is the fold of these.
+//!
+//! Written by `decide` and, for `Claimed`, by the store with a claim. Read by `apply`, `narrate` and the faces.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BackTo, Cause, Ended, Haste, HelpReason, Input, ReadTo, Restore, Said, SessionRun, Submission, Then, Verdict, Wait,
+};
+use crate::ids::{SessionId, WorkerId};
+use crate::plan::{Plan, Refused};
+use crate::time::Time;
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Event {
+    /// The task was made.
+    Submitted {
+        /// What was asked for.
+        submission: Submission,
+    },
+    /// A worker took the lease.
+    Claimed {
+        /// Which.
+        worker: WorkerId,
+        /// On which machine.
+        host: String,
+        /// The owner whose death was proved, if it had one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<WorkerId>,
+    },
+    /// A session's start was committed; its keeper comes after.
+    SessionStarted {
+        /// The session.
+        session: SessionRun,
+    },
+    /// Output was read up to here.
+    SessionRead {
+        /// Which session.
+        session: SessionId,
+        /// How far.
+        read: ReadTo,
+        /// What it said.
+        said: Said,
+    },
+    /// A session's end was observed.
+    SessionEnded {
+        /// Which session.
+        session: SessionId,
+        /// How.
+        ended: Ended,
+        /// Whether there were new ticks.
+        progress: bool,
+    },
+    /// A plan revision was accepted.
+    PlanRevised {
+        /// Counts from 1.
+        revision: u32,
+        /// The plan.
+        plan: Plan,
+        /// The SHA-256 of the file it came from.
+        hash: String,
+        /// Steps newly ticked.
+        ticked: Vec<u32>,
+    },
+    /// Changes to the plan were refused; the last good one is to be put back.
+    PlanRefused {
+        /// What was refused.
+        refused: Vec<Refused>,
+        /// Why the file could not be read at all, if so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unreadable: Option<String>,
+        /// What is to be written.
+        restore: Restore,
+    },
+    /// The last good plan was put back, or the file changed meanwhile and is looked at anew.
+    PlanRestored,
+    /// The session was told to stop.
+    StopAsked {
+        /// How quickly.
+        haste: Haste,
+        /// What follows.
+        then: Then,
+    },
+    /// The task waits.
+    WaitStarted {
+        /// Why.
+        why: Wait,
+        /// Until when.
+        until: Time,
+        /// What comes after.
+        back_to: BackTo,
+    },
+    /// The wait is over.
+    WaitEnded,
+    /// A person paused the task, or the session it was pausing has ended.
+    Paused {
+        /// What comes after.
+        back_to: BackTo,
+    },
+    /// A person let it go on.
+    Resumed {
+        /// What changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// What comes next.
+        back_to: BackTo,
+    },
+    /// Only a person can help.
+    HelpNeeded {
+        /// Why.
+        reason: HelpReason,
+        /// What comes after.
+        back_to: BackTo,
+    },
+    /// Something outside is missing.
+    Blocked {
+        /// What.
+        cause: Cause,
+        /// What comes after.
+        back_to: BackTo,
+    },
+    /// The task is done.
+    Finished {
+        /// What is known of the result.
+        verdict: Verdict,
+    },
+    /// A person gave it up.
+    Cancelled {
+        /// Who.
+        by: String,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A person killed a worker or keeper that did not answer.
+    Forced {
+        /// What was killed.
+        target: String,
+    },
+    /// An observation that moves nothing, kept because observations are never dropped.
+    Noted {
+        /// What arrived.
+        input: Box<Input>,
+    },
+}
+
+impl Event {
+    /// The stored spelling.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Event::Submitted { .. } => "submitted",
+            Event::Claimed { .. } => "claimed",
+            Event::SessionStarted { .. } => "session_started",
+            Event::SessionRead { .. } => "session_read",
+            Event::SessionEnded { .. } => "session_ended",
+            Event::PlanRevised { .. } => "plan_revised",
+            Event::PlanRefused { .. } => "plan_refused",
+            Event::PlanRestored => "plan_restored",
+            Event::StopAsked { .. } => "stop_asked",
+            Event::WaitStarted { .. } => "wait_started",
+            Event::WaitEnded => "wait_ended",
+            Event::Paused { .. } => "paused",
+            Event::Resumed { .. } => "resumed",
+            Event::HelpNeeded { .. } => "help_needed",
+            Event::Blocked { .. } => "blocked",
+            Event::Finished { .. } => "finished",
+            Event::Cancelled { .. } => "cancelled",
+            Event::Forced { .. } => "forced",
+            Event::Noted { .. } => "noted",
+        }
+    }
+
+    /// Whether this event starts a session, and so counts against the home's cap.
+    pub fn starts_session(&self) -> bool {
+        matches!(self, Event::SessionStarted { .. })
+    }
+}

@@ -1,0 +1,174 @@
+//! Every state against every input, written to docs/reference/states.md: a change of behaviour is a diff of one table.
+//! Also holds the rules that must be true in every cell: final means final, observations are never refused.
+
+use std::fmt::Write as _;
+
+use super::super::*;
+use super::fixture::*;
+use crate::time::Time;
+
+fn states() -> Vec<(&'static str, Task)> {
+    let person = Actor::person("ann");
+    let stopping = |input: Input| feed(&working(), &input, &person);
+    let with = |state: State| Task { state, ..fold(working(), &[]) };
+    let back_to = BackTo::phase(Phase::Work);
+    vec![
+        ("queued", new_task()),
+        ("preparing", fold(new_task(), &[claimed()])),
+        ("planning", planning()),
+        ("working", working()),
+        ("stopping, then pause", stopping(Input::Pause { haste: Haste::Recipe })),
+        ("stopping, then cancel", stopping(Input::Cancel { reason: None })),
+        (
+            "stopping, then go on",
+            feed(&stopping(Input::Pause { haste: Haste::Recipe }), &Input::Resume { reason: None }, &person),
+        ),
+        ("waiting, backoff", with(State::Waiting { why: Wait::Backoff, until: NOW, back_to })),
+        (
+            "waiting, limit",
+            with(State::Waiting {
+                why: Wait::Limit,
+                until: Time(NOW.0 + 1),
+                back_to: BackTo { not_before: Some(Time(NOW.0 + 1)), ..back_to },
+            }),
+        ),
+        ("needs_help", with(State::NeedsHelp { reason: HelpReason::NoProgress { sessions: 3 }, back_to })),
+        ("paused", with(State::Paused { back_to })),
+        ("blocked", with(State::Blocked { cause: Cause::Workspace { why: "gone".into() }, back_to })),
+        ("done", with(State::Done { verdict: Verdict::Unverified })),
+        ("cancelled", with(State::Cancelled { by: "ann".into(), reason: None })),
+    ]
+}
+
+fn inputs(task: &Task) -> Vec<(&'static str, Input, Actor)> {
+    let live = task.state.session().map_or(session_id(7), |session| session.id);
+    let person = || Actor::person("ann");
+    let end = |ended: Ended, plan: PlanSight| Input::SessionEnded { session: live, ended, plan };
+    let read = Input::SessionRead { session: live, read: ReadTo::default(), said: Said::default() };
+    vec![
+        ("pause", Input::Pause { haste: Haste::Recipe }, person()),
+        ("pause now", Input::Pause { haste: Haste::Now }, person()),
+        ("resume", Input::Resume { reason: None }, person()),
+        ("resume with reason", Input::Resume { reason: Some("mended".into()) }, person()),
+        ("cancel", Input::Cancel { reason: None }, person()),
+        ("force", Input::Force { target: "keeper 1".into() }, person()),
+        ("prepared", Input::Prepared { session: session_id(8), plan: sight(&[false, false]) }, Actor::worker()),
+        (
+            "prepared, all ticked",
+            Input::Prepared { session: session_id(8), plan: sight(&[true, true]) },
+            Actor::workspace(),
+        ),
+        ("prepared, list gone", Input::Prepared { session: session_id(8), plan: nothing_there() }, Actor::workspace()),
+        ("cannot prepare", Input::CannotPrepare { cause: Cause::Workspace { why: "gone".into() } }, Actor::worker()),
+        ("plan restored", Input::PlanRestored, Actor::worker()),
+        ("woke", Input::Woke, Actor::worker()),
+        ("read", read, Actor::worker()),
+        ("ended, new tick", end(completed(), sight(&[true, false])), Actor::worker()),
+        ("ended, no tick", end(completed(), sight(&[false, false])), Actor::worker()),
+        ("ended, all ticked", end(completed(), sight(&[true, true])), Actor::worker()),
+        ("ended, step removed", end(completed(), sight(&[true])), Actor::worker()),
+        ("crashed", end(crashed(), sight(&[false, false])), Actor::worker()),
+        (
+            "exit unknown",
+            end(ended(Exit::Unknown, Outcome::Failed(Failure::Crashed)), sight(&[false, false])),
+            Actor::worker(),
+        ),
+        (
+            "limited",
+            end(ended(Exit::Code(1), Outcome::Failed(Failure::Limited(Some(Time(NOW.0 + 9))))), sight(&[false, false])),
+            Actor::worker(),
+        ),
+        (
+            "never started",
+            end(ended(Exit::NeverStarted, Outcome::Failed(Failure::Crashed)), sight(&[false, false])),
+            Actor::worker(),
+        ),
+        ("pause from below an agent", Input::Pause { haste: Haste::Recipe }, Actor::below(session_id(3))),
+    ]
+}
+
+fn cell(task: &Task, input: &Input, actor: &Actor) -> String {
+    match decide(task, input, actor, NOW) {
+        Err(Refusal::Scope { .. }) => "refused: scope".into(),
+        Err(refusal) => format!("refused: {}", refusal.to_string().rsplit(": ").next().unwrap_or_default()),
+        Ok(events) if events.is_empty() => "so already".into(),
+        Ok(events) => {
+            let after = fold(task.clone(), &events);
+            let kinds: Vec<&str> = events.iter().map(Event::kind).collect();
+            format!("**{}** ({})", after.state.name(), kinds.join(", "))
+        }
+    }
+}
+
+fn table() -> String {
+    let mut page = String::from(
+        "# States and inputs\n\nWritten by a test of longhaul-core from `decide` and `apply` (`UPDATE_DOCS=1 cargo test -p longhaul-core`).\nEach cell: the state after it, and the events committed. `noted` observations are kept and move nothing.\n",
+    );
+    for (name, task) in states() {
+        let owner = if task.state.wants_owner() {
+            "an owner"
+        } else if task.state.is_final() {
+            "nobody: final"
+        } else {
+            "a person"
+        };
+        write!(page, "\n## {name}\n\nLeft by {owner}.\n\n| input | becomes |\n|---|---|\n")
+            .expect("a string takes all");
+        for (label, input, actor) in inputs(&task) {
+            writeln!(page, "| {label} | {} |", cell(&task, &input, &actor)).expect("a string takes all");
+        }
+    }
+    page
+}
+
+#[test]
+fn every_state_against_every_input_is_documented() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/states.md");
+    let page = table();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, &page).expect("docs/reference exists");
+    }
+    let stored = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        stored == page,
+        "docs/reference/states.md is stale: run UPDATE_DOCS=1 cargo test -p longhaul-core and look at the diff"
+    );
+}
+
+#[test]
+fn a_refused_command_makes_no_event_and_final_states_have_no_exits() {
+    for (name, task) in states() {
+        for (label, input, actor) in inputs(&task) {
+            if let Ok(events) = decide(&task, &input, &actor, NOW) {
+                let after = fold(task.clone(), &events);
+                assert!(!task.state.is_final() || after.state == task.state, "{name} was left by {label}");
+            }
+        }
+    }
+}
+
+#[test]
+fn observations_are_never_refused_and_commands_of_agents_always() {
+    for (name, task) in states() {
+        for (label, input, actor) in inputs(&task) {
+            let answer = decide(&task, &input, &actor, NOW);
+            match actor.scope {
+                Scope::Worker | Scope::Workspace => assert!(answer.is_ok(), "{name}: {label} was refused"),
+                Scope::Session => assert!(matches!(answer, Err(Refusal::Scope { .. })), "{name}: {label} was allowed"),
+                Scope::Person => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn stopping_is_left_only_by_an_observed_end() {
+    for (name, task) in states().into_iter().filter(|(name, _)| name.starts_with("stopping")) {
+        for (label, input, actor) in inputs(&task) {
+            let Ok(events) = decide(&task, &input, &actor, NOW) else { continue };
+            let after = fold(task.clone(), &events);
+            let ended = matches!(input, Input::SessionEnded { .. });
+            assert_eq!(after.state.session().is_none(), ended, "{name}: {label}");
+        }
+    }
+}
