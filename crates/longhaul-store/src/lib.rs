@@ -1,0 +1,13 @@
+//! The one meeting point: tasks and their events, durable. There is no private protocol beside it.
+//!
+//! Front ends and workers use the [`Store`] trait; which database answers is chosen when it is opened. Only this crate speaks SQL.
+
+mod chain;
+pub mod sqlite;
+mod store;
+
+pub use chain::{ChainEntry, ChainHead, link};
+pub use store::{
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Key, Lease, Listed,
+    NewLease, Owned, Owner, Store, StoreError, Stored, StoredEvent, Unfinished,
+};

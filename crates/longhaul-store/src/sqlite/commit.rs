@@ -1,0 +1,147 @@
+//! One change of one task inside the writer's transaction: guard, key, events, cap and claim, all or nothing.
+//!
+//! Called by the writer within a savepoint; an error of any kind rolls that savepoint back.
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{Event, IllegalEvent};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::append::{Append, EventText, as_json};
+use super::failure::{damaged, store_error};
+use super::row::{TaskRow, find_task, first_payload};
+use crate::chain::digest_of_change;
+use crate::{Change, CommitError, Committed, Guard, StoreError, Stored};
+
+/// A change with its texts made, outside the writer thread.
+pub(super) struct Prepared {
+    change: Change,
+    actor: String,
+    payloads: Vec<String>,
+    /// The caller's key and the digest of this change.
+    key: Option<(String, String)>,
+}
+
+impl Prepared {
+    /// Spells a change out as it will be stored.
+    pub(super) fn new(mut change: Change) -> Result<Prepared, StoreError> {
+        let actor = as_json(&change.actor)?;
+        let payloads = change.events.iter().map(as_json).collect::<Result<Vec<String>, StoreError>>()?;
+        let key = change.key.take().map(|key| (key.0, digest_of_change(change.task, &payloads)));
+        Ok(Prepared { change, actor, payloads, key })
+    }
+}
+
+/// Makes one change, or says why not.
+pub(super) fn commit(connection: &Connection, prepared: Prepared) -> Result<Committed, CommitError> {
+    if let Some(earlier) = repeat_of_key(connection, &prepared)? {
+        return Ok(earlier);
+    }
+    let found = find_task(connection, prepared.change.task)?;
+    let found = match (prepared.change.guard, found) {
+        (Guard::New, None) => None,
+        (Guard::New, Some(row)) => return repeat_of_submission(connection, &prepared, row),
+        (Guard::Version(_) | Guard::Owner { .. }, None) => return Err(CommitError::NotFound),
+        (guard, Some(row)) => {
+            check_guard(guard, &row.stored)?;
+            Some(row)
+        }
+    };
+    refuse_by_shape(&prepared.change, found.as_ref())?;
+    let stored = append(connection, prepared, found)?;
+    Ok(Committed { stored, repeated: false })
+}
+
+fn append(connection: &Connection, prepared: Prepared, found: Option<TaskRow>) -> Result<Stored, CommitError> {
+    let Prepared { change, actor, payloads, key } = prepared;
+    let mut append = Append::to(change.task, found);
+    for (event, payload) in change.events.iter().zip(payloads) {
+        append.event(event, EventText { actor: actor.clone(), payload }, change.at)?;
+    }
+    if let Some(lease) = &change.claim {
+        append.claim(lease, None, change.at)?;
+    }
+    if let Some(cap) = change.session_cap
+        && change.events.iter().any(Event::starts_session)
+    {
+        check_session_cap(connection, change.task, cap)?;
+    }
+    let stored = append.write(connection, &change.actor.principal)?;
+    if let Some((key, digest)) = key {
+        remember_key(connection, &stored, &key, &digest)?;
+    }
+    Ok(stored)
+}
+
+fn check_guard(guard: Guard, stored: &Stored) -> Result<(), CommitError> {
+    let version = match guard {
+        Guard::New => return Ok(()),
+        Guard::Version(version) => version,
+        Guard::Owner { version, lease } => {
+            if stored.owner.as_ref().map(|owner| owner.lease) != Some(lease) {
+                return Err(CommitError::Fenced);
+            }
+            version
+        }
+    };
+    if stored.task.version == version { Ok(()) } else { Err(CommitError::Conflict) }
+}
+
+/// A claim inside a commit brings no proof of the owner's death, so an owned task is not for it; and `Claimed` is written by
+/// the store alone, because only here the epoch moves with it.
+fn refuse_by_shape(change: &Change, found: Option<&TaskRow>) -> Result<(), CommitError> {
+    let state = found.map_or("nothing", |row| row.stored.task.state.name());
+    if change.claim.is_some() && found.is_some_and(|row| row.stored.owner.is_some()) {
+        return Err(CommitError::Conflict);
+    }
+    if change.events.is_empty() && change.claim.is_none() {
+        return Err(IllegalEvent { state, event: "nothing" }.into());
+    }
+    match change.events.iter().find(|event| matches!(event, Event::Claimed { .. })) {
+        Some(event) => Err(IllegalEvent { state, event: event.kind() }.into()),
+        None => Ok(()),
+    }
+}
+
+fn check_session_cap(connection: &Connection, task: TaskId, cap: u32) -> Result<(), CommitError> {
+    let live: u64 = connection
+        .prepare_cached("SELECT count(*) FROM tasks WHERE live_session IS NOT NULL AND id <> ?1")
+        .and_then(|mut statement| statement.query_row([task.to_string()], |row| row.get(0)))
+        .map_err(store_error)?;
+    if live < u64::from(cap) { Ok(()) } else { Err(CommitError::SessionCap { cap }) }
+}
+
+fn repeat_of_key(connection: &Connection, prepared: &Prepared) -> Result<Option<Committed>, CommitError> {
+    let Some((key, digest)) = &prepared.key else { return Ok(None) };
+    let earlier: Option<String> = connection
+        .prepare_cached("SELECT digest FROM keys WHERE key = ?1")
+        .and_then(|mut statement| statement.query_row([key], |row| row.get(0)).optional())
+        .map_err(store_error)?;
+    match earlier {
+        None => Ok(None),
+        // The digest covers the task id, so an equal one speaks of this task.
+        Some(earlier) if earlier == *digest => match find_task(connection, prepared.change.task)? {
+            Some(row) => Ok(Some(Committed { stored: row.stored, repeated: true })),
+            None => Err(damaged(format!("keys/{key}: its task is missing")).into()),
+        },
+        Some(_) => Err(CommitError::KeyReused),
+    }
+}
+
+fn repeat_of_submission(connection: &Connection, prepared: &Prepared, row: TaskRow) -> Result<Committed, CommitError> {
+    let stored_first = first_payload(connection, prepared.change.task)?;
+    if stored_first.is_some() && stored_first.as_ref() == prepared.payloads.first() {
+        Ok(Committed { stored: row.stored, repeated: true })
+    } else {
+        Err(CommitError::Conflict)
+    }
+}
+
+fn remember_key(connection: &Connection, stored: &Stored, key: &str, digest: &str) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("INSERT INTO keys (key, task, seq, digest) VALUES (?1, ?2, ?3, ?4)")
+        .and_then(|mut statement| {
+            statement.execute(params![key, stored.task.id.to_string(), stored.task.version, digest])
+        })
+        .map(drop)
+        .map_err(store_error)
+}

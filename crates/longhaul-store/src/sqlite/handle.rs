@@ -1,0 +1,119 @@
+//! The SQLite store as its callers hold it: opens, and hands each call to the writer, a reader or the doorbell.
+//!
+//! Front ends and workers each open one per process. Dropping it waits for the writer; nothing acknowledged depends on that.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use longhaul_core::ids::{TaskId, WorkerId};
+use longhaul_core::time::Time;
+use tokio::sync::watch;
+
+use super::commit::Prepared;
+use super::doorbell::{Bell, Follower};
+use super::open::{Probe, open_writer};
+use super::place::{Found, Place};
+use super::read::{Readers, candidates, events, list, owned};
+use super::row::find_task;
+use super::verify::{check, verify};
+use super::writer::{Work, Writer};
+use crate::{
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Listed, NewLease, Owned, Store,
+    StoreError, Stored, StoredEvent,
+};
+
+/// The store of one machine: `longhaul.db` in the home.
+#[derive(Debug)]
+pub struct SqliteStore {
+    // Before the others, so that it is dropped first: it only listens.
+    follower: Mutex<Option<Follower>>,
+    writer: Writer,
+    readers: Arc<Readers>,
+    place: Place,
+    listeners: watch::Sender<u64>,
+}
+
+impl SqliteStore {
+    /// Opens the database of a home, making it if there is none. The home itself must exist.
+    pub fn open(home: &Path) -> Result<SqliteStore, StoreError> {
+        SqliteStore::open_with_probe(home, |_| {})
+    }
+
+    /// Opens the database of a home, or answers `None` and creates nothing when it has none.
+    pub fn open_existing(home: &Path) -> Result<Option<SqliteStore>, StoreError> {
+        if let Ok(false) = home.try_exists() {
+            return Ok(None);
+        }
+        let place = Place::new(home)?;
+        match place.find()? {
+            Found::Database => SqliteStore::open_at(place, |_| {}).map(Some),
+            Found::Nothing => Ok(None),
+        }
+    }
+
+    /// As [`SqliteStore::open`], for crash tests: the probe is called with `store.before_migration_commit`, with
+    /// `store.before_commit`, and with `store.committed` before anybody is told.
+    pub fn open_with_probe(home: &Path, probe: Probe) -> Result<SqliteStore, StoreError> {
+        let place = Place::new(home)?;
+        place.find()?;
+        SqliteStore::open_at(place, probe)
+    }
+
+    fn open_at(place: Place, probe: Probe) -> Result<SqliteStore, StoreError> {
+        let connection = open_writer(&place, probe)?;
+        let (listeners, _) = watch::channel(0);
+        let bell = Bell::open(&place, listeners.clone())?;
+        let writer = Writer::start(connection, place.clone(), bell, probe)?;
+        let readers = Arc::new(Readers::new(place.clone()));
+        Ok(SqliteStore { follower: Mutex::new(None), writer, readers, place, listeners })
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn commit(&self, change: Change) -> Result<Committed, CommitError> {
+        let prepared = Prepared::new(change)?;
+        self.writer.ask(Work::Commit(Box::new(prepared))).await
+    }
+
+    async fn claim(&self, task: TaskId, epoch_seen: u64, lease: NewLease, at: Time) -> Result<Committed, CommitError> {
+        self.writer.ask(Work::Claim { task, epoch_seen, lease, at }).await
+    }
+
+    async fn load(&self, task: TaskId) -> Result<Option<Stored>, StoreError> {
+        self.readers.read(move |connection| Ok(find_task(connection, task)?.map(|row| row.stored))).await
+    }
+
+    async fn list(&self, filter: Filter) -> Result<Listed, StoreError> {
+        self.readers.read(move |connection| list(connection, &filter)).await
+    }
+
+    async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+        self.readers.read(move |connection| events(connection, task, after, limit)).await
+    }
+
+    async fn candidates(&self) -> Result<Vec<Candidate>, StoreError> {
+        self.readers.read(candidates).await
+    }
+
+    async fn owned(&self, worker: WorkerId) -> Result<Vec<Owned>, StoreError> {
+        self.readers.read(move |connection| owned(connection, worker)).await
+    }
+
+    async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError> {
+        self.readers.read(move |connection| verify(connection, task)).await
+    }
+
+    async fn check(&self) -> Result<Vec<Damaged>, StoreError> {
+        self.readers.read(check).await
+    }
+
+    fn changes(&self) -> Result<Changes, StoreError> {
+        let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
+        if follower.is_none() {
+            *follower = Some(Follower::start(&self.place, &self.listeners)?);
+        }
+        Ok(Changes { bell: self.listeners.subscribe() })
+    }
+}

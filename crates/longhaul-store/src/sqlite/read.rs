@@ -1,0 +1,144 @@
+//! Queries on connections of their own, so that no reader waits for the writer or holds it up.
+//!
+//! Used by the handle. Every read ends its statement before it answers: an open one would keep the log from being reused.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use longhaul_core::ids::{TaskId, WorkerId};
+use rusqlite::{Connection, Row, params};
+use tokio::sync::Semaphore;
+
+use super::failure::{damaged, store_error};
+use super::open::open_reader;
+use super::place::Place;
+use super::row::{EVENT_COLUMNS, TASK_COLUMNS, read_event, read_task, unless_damaged};
+use crate::{Candidate, Filter, Listed, Owned, StoreError, StoredEvent, Unfinished};
+
+/// So many reads run at once.
+const READERS: usize = 4;
+
+/// A few connections that read.
+#[derive(Debug)]
+pub(super) struct Readers {
+    place: Place,
+    idle: Mutex<Vec<Connection>>,
+    permits: Semaphore,
+}
+
+impl Readers {
+    /// None is opened before it is needed.
+    pub(super) fn new(place: Place) -> Readers {
+        Readers { place, idle: Mutex::new(Vec::new()), permits: Semaphore::new(READERS) }
+    }
+
+    /// Runs a query off the caller's thread.
+    pub(super) async fn read<T: Send + 'static>(
+        self: &Arc<Self>,
+        query: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let failed =
+            |error: &dyn std::fmt::Display| StoreError::Failed { what: format!("a read was cut off: {error}") };
+        let _permit = self.permits.acquire().await.map_err(|error| failed(&error))?;
+        let readers = Arc::clone(self);
+        tokio::task::spawn_blocking(move || readers.run(query)).await.map_err(|error| failed(&error))?
+    }
+
+    fn run<T>(&self, query: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => open_reader(&self.place)?,
+        };
+        let answer = query(&connection)?;
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        Ok(answer)
+    }
+}
+
+/// Tasks for people, newest first.
+pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Listed, StoreError> {
+    let sql = format!(
+        "SELECT {TASK_COLUMNS} FROM tasks WHERE (?1 IS NULL OR project = ?1) AND (?2 IS NULL OR name = ?2) \
+         AND (?3 IS NULL OR (id >= ?3 AND id < ?3 || '~')) AND (?4 = 0 OR final = 0) ORDER BY created DESC, id DESC"
+    );
+    let mut statement = connection.prepare_cached(&sql).map_err(store_error)?;
+    let only_unfinished = filter.unfinished == Unfinished::Only;
+    let mut rows = statement
+        .query(params![filter.project, filter.name, filter.id_prefix, only_unfinished])
+        .map_err(store_error)?;
+    let limit = filter.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut listed = Listed::default();
+    // Counted here and not by LIMIT: a damaged row takes no sound one's place.
+    while listed.tasks.len() < limit
+        && let Some(row) = rows.next().map_err(store_error)?
+    {
+        match read_task(row) {
+            Ok(task) => listed.tasks.push(task.stored),
+            Err(damaged) => listed.damaged.push(damaged),
+        }
+    }
+    Ok(listed)
+}
+
+/// Events of a task after a sequence number, in order.
+pub(super) fn events(
+    connection: &Connection,
+    task: TaskId,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let sql = format!("SELECT {EVENT_COLUMNS} FROM events WHERE task = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
+    let mut statement = connection.prepare_cached(&sql).map_err(store_error)?;
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![task.to_string(), after, limit]).map_err(store_error)?;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next().map_err(store_error)? {
+        events.push(read_event(row).map_err(|found| damaged(format!("{}: {}", found.row, found.what)))?);
+    }
+    Ok(events)
+}
+
+/// Unfinished tasks that want an owner, oldest first. A damaged row is left out here: `list` and `check` name it.
+pub(super) fn candidates(connection: &Connection) -> Result<Vec<Candidate>, StoreError> {
+    const SQL: &str = "SELECT id, epoch, owner, parent, live_session IS NOT NULL FROM tasks WHERE wants_owner = 1 \
+         ORDER BY created, id";
+    sound_rows(connection, SQL, [], |row| {
+        let (id, owner, parent): (String, Option<String>, Option<String>) = (row.get(0)?, row.get(2)?, row.get(3)?);
+        let parsed = (id.parse().ok(), parse_optional(owner), parse_optional(parent));
+        let (Some(task), Some(owner), Some(parent)) = parsed else { return Ok(None) };
+        Ok(Some(Candidate { task, epoch: row.get(1)?, owner, parent, live: row.get(4)? }))
+    })
+}
+
+/// The tasks a worker owns.
+pub(super) fn owned(connection: &Connection, worker: WorkerId) -> Result<Vec<Owned>, StoreError> {
+    const SQL: &str = "SELECT id, version FROM tasks WHERE owner = ?1 ORDER BY created, id";
+    sound_rows(connection, SQL, [worker.to_string()], |row| {
+        let id: String = row.get(0)?;
+        let version = row.get(1)?;
+        Ok(id.parse().ok().map(|task| Owned { task, version }))
+    })
+}
+
+fn sound_rows<T>(
+    connection: &Connection,
+    sql: &str,
+    values: impl rusqlite::Params,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<Option<T>>,
+) -> Result<Vec<T>, StoreError> {
+    let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
+    let mut rows = statement.query(values).map_err(store_error)?;
+    let mut sound = Vec::new();
+    while let Some(row) = rows.next().map_err(store_error)? {
+        sound.extend(unless_damaged(read(row))?.flatten());
+    }
+    Ok(sound)
+}
+
+/// None for a text that is no id; absence is an answer.
+fn parse_optional<Id: std::str::FromStr>(text: Option<String>) -> Option<Option<Id>> {
+    match text {
+        None => Some(None),
+        Some(text) => text.parse().ok().map(Some),
+    }
+}

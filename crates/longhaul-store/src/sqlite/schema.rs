@@ -1,0 +1,108 @@
+//! The schema's versions and the way from one to the next.
+//!
+//! Each migration is one transaction that also moves the version, so that a crash in it changes nothing and the next opening
+//! runs it again. An existing database is copied aside first. A newer one, or another program's, is refused untouched.
+
+use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use super::failure::{damaged, file_failed, store_error};
+use super::open::Probe;
+use super::place::Place;
+use crate::StoreError;
+
+/// One step of the schema.
+pub(super) struct Migration {
+    /// The version it leads to.
+    pub(super) version: u32,
+    /// How.
+    pub(super) sql: &'static str,
+}
+
+/// All steps, in order; never changed once released.
+pub(super) const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("migrations/0001.sql") }];
+
+/// "LHdb": marks the file as ours.
+const APPLICATION: i64 = 0x4c48_6462;
+
+/// The version in the file.
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Refuses a newer schema and a database of another program.
+pub(super) fn refuse_strange(connection: &Connection, found: u32, known: &[Migration]) -> Result<(), StoreError> {
+    // The mark is read last: whoever migrates meanwhile makes tables and mark in one transaction.
+    let objects: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(store_error)?;
+    let application: i64 =
+        connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(store_error)?;
+    if application != APPLICATION && (found > 0 || objects > 0) {
+        return Err(damaged("`longhaul.db` is a database of another program"));
+    }
+    let newest = known.last().map_or(0, |migration| migration.version);
+    if found > newest { Err(StoreError::NewerSchema { found, known: newest }) } else { Ok(()) }
+}
+
+/// Brings the database to the newest schema. Safe when several processes do it at once, and after a crash.
+pub(super) fn migrate(
+    connection: &mut Connection,
+    place: &Place,
+    known: &[Migration],
+    probe: Probe,
+) -> Result<(), StoreError> {
+    let found = version(connection).map_err(store_error)?;
+    if known.iter().all(|migration| migration.version <= found) {
+        return Ok(());
+    }
+    if found > 0 {
+        back_up(connection, place, found)?;
+    }
+    known.iter().try_for_each(|migration| run(connection, migration, probe))
+}
+
+fn run(connection: &mut Connection, migration: &Migration, probe: Probe) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(store_error)?;
+    // Read again under the lock: another process may have been first.
+    if version(&transaction).map_err(store_error)? >= migration.version {
+        return Ok(());
+    }
+    transaction.execute_batch(migration.sql).map_err(store_error)?;
+    transaction.pragma_update(None, "application_id", APPLICATION).map_err(store_error)?;
+    transaction.pragma_update(None, "user_version", migration.version).map_err(store_error)?;
+    probe("store.before_migration_commit");
+    transaction.commit().map_err(store_error)
+}
+
+/// Copies the database aside, once per version: the first copy is the one from before any attempt.
+fn back_up(connection: &Connection, place: &Place, found: u32) -> Result<(), StoreError> {
+    let target = place.backup(found);
+    if target.exists() {
+        return Ok(());
+    }
+    let draft = target.with_extension(format!("bak.{:016x}", RandomState::new().build_hasher().finish()));
+    make_empty(&draft)?;
+    let text = draft.to_str().ok_or_else(|| file_failed("back up to", &draft, "the path is not UTF-8"))?;
+    connection.execute("VACUUM INTO ?1", [text]).map_err(store_error)?;
+    File::open(&draft).and_then(|file| file.sync_all()).map_err(|error| file_failed("sync", &draft, error))?;
+    match renameat_with(CWD, &draft, CWD, &target, RenameFlags::NOREPLACE) {
+        Ok(()) => place.sync_directory(),
+        Err(rustix::io::Errno::EXIST) => fs::remove_file(&draft).map_err(|error| file_failed("remove", &draft, error)),
+        Err(error) => Err(file_failed("rename", &draft, error)),
+    }
+}
+
+/// An empty file for its owner only: SQLite fills it and keeps its mode.
+fn make_empty(path: &Path) -> Result<(), StoreError> {
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    made.map(drop).map_err(|error| file_failed("create", path, error))
+}
+
+#[cfg(test)]
+#[path = "schema_tests.rs"]
+mod tests;

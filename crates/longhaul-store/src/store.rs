@@ -1,0 +1,322 @@
+//! The `Store` trait: exactly what workers and front ends need, with what each method promises after a crash.
+//!
+//! Implemented by SQLite now and PostgreSQL later; one conformance suite holds both to these words. No decision is made here:
+//! events come from `decide`, and the store only applies them, compare-and-set.
+
+use async_trait::async_trait;
+use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
+use longhaul_core::task::{Actor, Event, IllegalEvent, Task};
+use longhaul_core::time::Time;
+
+/// Tasks and their events, durable.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Appends events to one task and moves it, all or nothing, if the guard holds. Once this returns `Ok` the change survives
+    /// kill -9 and power loss; after an error of any kind nothing of it was written.
+    ///
+    /// The lease is given up in the commit after which the task no longer wants an owner. With a `claim` the same commit takes
+    /// the lease (and appends `Claimed`). A key seen before with the same change answers as it did then and writes nothing.
+    async fn commit(&self, change: Change) -> Result<Committed, CommitError>;
+
+    /// Takes the lease of a task, if its epoch is still the one seen: epoch + 1, and a `Claimed` event. A task that wants no
+    /// owner cannot be claimed.
+    async fn claim(&self, task: TaskId, epoch_seen: u64, lease: NewLease, at: Time) -> Result<Committed, CommitError>;
+
+    /// One task with its ownership, or `None` if there is no such task. Damage is an error, never absence.
+    async fn load(&self, task: TaskId) -> Result<Option<Stored>, StoreError>;
+
+    /// Tasks for people, newest first. A damaged row is reported beside the others and hides none of them.
+    async fn list(&self, filter: Filter) -> Result<Listed, StoreError>;
+
+    /// Events of a task after a sequence number, in order, at most `limit`.
+    async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
+
+    /// Unfinished tasks that want an owner, oldest first, with who owns them now.
+    async fn candidates(&self) -> Result<Vec<Candidate>, StoreError>;
+
+    /// The tasks a worker owns, with their versions: how an owner notices what others committed.
+    async fn owned(&self, worker: WorkerId) -> Result<Vec<Owned>, StoreError>;
+
+    /// Recomputes a task's hash chain and rebuilds its state from its events.
+    async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError>;
+
+    /// Reads everything once and names what is damaged; empty when all is well.
+    async fn check(&self) -> Result<Vec<Damaged>, StoreError>;
+
+    /// A bell that rings after commits of any process. It only says "look again"; it may ring too often, never too late.
+    fn changes(&self) -> Result<Changes, StoreError>;
+}
+
+/// One change of one task.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// Which task.
+    pub task: TaskId,
+    /// What must still hold.
+    pub guard: Guard,
+    /// What happened, in order; may be empty only together with a claim.
+    pub events: Vec<Event>,
+    /// Who did it.
+    pub actor: Actor,
+    /// When.
+    pub at: Time,
+    /// The caller's idempotency key. A submission's key is its task id and need not be given.
+    pub key: Option<Key>,
+    /// Takes the lease in the same commit.
+    pub claim: Option<NewLease>,
+    /// When one of the events starts a session: how many live sessions this home may have, counted in the same transaction.
+    pub session_cap: Option<u32>,
+}
+
+/// What must still hold for a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guard {
+    /// The task does not exist yet. If it does, with the same first event, the commit answers as it did then.
+    New,
+    /// Its version: front ends.
+    Version(u64),
+    /// Its version, epoch and lease: owners.
+    Owner {
+        /// The version decided upon.
+        version: u64,
+        /// The lease held.
+        lease: Lease,
+    },
+}
+
+/// A caller's name for one change, so that a repeat is recognised.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key(pub String);
+
+/// A lease to be taken.
+#[derive(Debug, Clone)]
+pub struct NewLease {
+    /// Minted by the worker for this claim.
+    pub id: LeaseId,
+    /// Who takes it.
+    pub worker: WorkerId,
+    /// On which machine.
+    pub host: String,
+}
+
+/// A lease that is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// Grows with every claim.
+    pub epoch: u64,
+    /// Of this claim.
+    pub id: LeaseId,
+}
+
+/// A task with its ownership.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// The task.
+    pub task: Task,
+    /// Grows with every claim; 0 before the first.
+    pub epoch: u64,
+    /// Who owns it, if anyone.
+    pub owner: Option<Owner>,
+}
+
+/// Who owns a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// Which worker.
+    pub worker: WorkerId,
+    /// On which machine.
+    pub host: String,
+    /// Its lease.
+    pub lease: Lease,
+    /// Since when.
+    pub since: Time,
+}
+
+/// What a commit made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Committed {
+    /// The task and its ownership after it.
+    pub stored: Stored,
+    /// The change had been committed before under this key; nothing was written now.
+    pub repeated: bool,
+}
+
+/// Why a commit was not made. Nothing of it was written.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum CommitError {
+    /// Version or epoch moved on: load again and decide again.
+    #[error("task changed meanwhile")]
+    Conflict,
+    /// The lease is no longer held: stop, and write nothing more for this task.
+    #[error("lease is no longer held")]
+    Fenced,
+    /// There is no such task.
+    #[error("no such task")]
+    NotFound,
+    /// An unfinished task of the project has this name.
+    #[error("name `{name}` is taken by an unfinished task of this project")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// The home has as many live sessions as it may have: try again when one has ended.
+    #[error("{cap} sessions are live already")]
+    SessionCap {
+        /// The cap.
+        cap: u32,
+    },
+    /// The key was used for another change.
+    #[error("idempotency key was used for another change")]
+    KeyReused,
+    /// An event has no edge from the stored state.
+    #[error("illegal change")]
+    Illegal(#[from] IllegalEvent),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What can be wrong with the database itself.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    /// It was written by a newer Longhaul.
+    #[error("database has schema {found}, this longhaul knows {known}: use the newer longhaul")]
+    NewerSchema {
+        /// Found in the file.
+        found: u32,
+        /// The newest this binary knows.
+        known: u32,
+    },
+    /// Its content is damaged. It is never overwritten silently.
+    #[error("database is damaged: {what}")]
+    Damaged {
+        /// What, naming the row where possible.
+        what: String,
+    },
+    /// The place is unfit: a network file system, not a directory, not ours.
+    #[error("`{path}` is unfit for the database: {why}")]
+    Unfit {
+        /// The home.
+        path: String,
+        /// Why.
+        why: String,
+    },
+    /// Others held it for too long.
+    #[error("database is busy")]
+    Busy,
+    /// The disk or the database library failed.
+    #[error("database failed: {what}")]
+    Failed {
+        /// What it said.
+        what: String,
+    },
+}
+
+/// Which tasks to list.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only this project's.
+    pub project: Option<String>,
+    /// Only with this name.
+    pub name: Option<String>,
+    /// Only ids that begin so (hyphenated lower-case hex).
+    pub id_prefix: Option<String>,
+    /// Only unfinished ones.
+    pub unfinished: Unfinished,
+    /// At most so many; none lists all.
+    pub limit: Option<u32>,
+}
+
+/// Whether finished tasks are listed too.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Unfinished {
+    /// All.
+    #[default]
+    AndFinished,
+    /// Only unfinished ones.
+    Only,
+}
+
+/// A listing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// Newest first; ties broken by id.
+    pub tasks: Vec<Stored>,
+    /// Rows that could not be read.
+    pub damaged: Vec<Damaged>,
+}
+
+/// A row that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damaged {
+    /// Which row.
+    pub row: String,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+/// An event as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// Gap-free within the task, from 1.
+    pub seq: u64,
+    /// When.
+    pub at: Time,
+    /// The epoch it was committed under.
+    pub epoch: u64,
+    /// Who.
+    pub actor: Actor,
+    /// What.
+    pub event: Event,
+    /// The chain's hash up to this event, lower-case hex.
+    pub hash: String,
+}
+
+/// A task that wants an owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// Which.
+    pub task: TaskId,
+    /// Its epoch now, for the claim.
+    pub epoch: u64,
+    /// Its owner now; a claim needs proof of that one's death.
+    pub owner: Option<WorkerId>,
+    /// The task it is a part of.
+    pub parent: Option<TaskId>,
+    /// It has a session whose process may be alive.
+    pub live: bool,
+}
+
+/// A task of a worker's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owned {
+    /// Which.
+    pub task: TaskId,
+    /// Its version now.
+    pub version: u64,
+}
+
+/// What a look at a task's chain found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainReport {
+    /// Events read.
+    pub events: u64,
+    /// The first thing that does not fit, if any: which event and what.
+    pub broken: Option<String>,
+}
+
+/// A bell that rings after commits.
+#[derive(Debug)]
+pub struct Changes {
+    pub(crate) bell: tokio::sync::watch::Receiver<u64>,
+}
+
+impl Changes {
+    /// Returns after the next ring, or at once if it rang since the last call.
+    pub async fn rung(&mut self) {
+        // The sender lives as long as the store; a closed bell means shutdown, and then nobody is to spin.
+        if self.bell.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}

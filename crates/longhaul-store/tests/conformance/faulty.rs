@@ -1,0 +1,140 @@
+//! Stores that break one promise each: the controls that show the suite would notice.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use longhaul_core::ids::{TaskId, WorkerId};
+use longhaul_core::time::Time;
+use longhaul_store::{
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, Owned,
+    Store, StoreError, Stored, StoredEvent,
+};
+
+use super::Harness;
+
+/// Which promise is broken.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Fault {
+    /// Later changes are acknowledged and not written.
+    AcknowledgesWithoutWriting,
+    /// The version is not compared.
+    IgnoresTheVersion,
+    /// Owners are treated as front ends.
+    IgnoresTheLease,
+    /// A claim always takes the epoch it finds.
+    IgnoresTheEpoch,
+    /// Sessions are not counted.
+    IgnoresTheCap,
+    /// One event is missing.
+    HidesAnEvent,
+    /// A listener hears another store.
+    IsSilent,
+}
+
+/// Opens stores with a fault over another harness.
+pub(crate) struct FaultyHarness<'a> {
+    pub(crate) sound: &'a dyn Harness,
+    pub(crate) elsewhere: &'a dyn Harness,
+    pub(crate) fault: Fault,
+}
+
+#[async_trait]
+impl Harness for FaultyHarness<'_> {
+    async fn open(&self) -> Arc<dyn Store> {
+        Arc::new(Faulty { sound: self.sound.open().await, elsewhere: self.elsewhere.open().await, fault: self.fault })
+    }
+}
+
+struct Faulty {
+    sound: Arc<dyn Store>,
+    elsewhere: Arc<dyn Store>,
+    fault: Fault,
+}
+
+/// Enough to get past everybody else in a race.
+const TRIES: usize = 1_000;
+
+impl Faulty {
+    async fn insist_on_change(&self, mut change: Change) -> Result<Committed, CommitError> {
+        for _ in 0..TRIES {
+            let stored = self.sound.load(change.task).await?.ok_or(CommitError::NotFound)?;
+            change.guard = Guard::Version(stored.task.version);
+            match self.sound.commit(change.clone()).await {
+                Err(CommitError::Conflict) => {}
+                answer => return answer,
+            }
+        }
+        Err(CommitError::Conflict)
+    }
+
+    async fn insist_on_claim(&self, task: TaskId, lease: NewLease, at: Time) -> Result<Committed, CommitError> {
+        for _ in 0..TRIES {
+            let stored = self.sound.load(task).await?.ok_or(CommitError::NotFound)?;
+            match self.sound.claim(task, stored.epoch, lease.clone(), at).await {
+                Err(CommitError::Conflict) => {}
+                answer => return answer,
+            }
+        }
+        Err(CommitError::Conflict)
+    }
+}
+
+#[async_trait]
+impl Store for Faulty {
+    async fn commit(&self, mut change: Change) -> Result<Committed, CommitError> {
+        match (self.fault, self.sound.load(change.task).await?, change.guard) {
+            (Fault::AcknowledgesWithoutWriting, Some(stored), _) => return Ok(Committed { stored, repeated: false }),
+            (Fault::IgnoresTheVersion, Some(_), Guard::Version(_)) => return self.insist_on_change(change).await,
+            (Fault::IgnoresTheLease, _, Guard::Owner { version, .. }) => change.guard = Guard::Version(version),
+            (Fault::IgnoresTheCap, ..) => change.session_cap = None,
+            _ => {}
+        }
+        self.sound.commit(change).await
+    }
+
+    async fn claim(&self, task: TaskId, epoch_seen: u64, lease: NewLease, at: Time) -> Result<Committed, CommitError> {
+        match self.fault {
+            Fault::IgnoresTheEpoch => self.insist_on_claim(task, lease, at).await,
+            _ => self.sound.claim(task, epoch_seen, lease, at).await,
+        }
+    }
+
+    async fn load(&self, task: TaskId) -> Result<Option<Stored>, StoreError> {
+        self.sound.load(task).await
+    }
+
+    async fn list(&self, filter: Filter) -> Result<Listed, StoreError> {
+        self.sound.list(filter).await
+    }
+
+    async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+        let mut events = self.sound.events(task, after, limit).await?;
+        if matches!(self.fault, Fault::HidesAnEvent) && events.len() > 1 {
+            events.remove(1);
+        }
+        Ok(events)
+    }
+
+    async fn candidates(&self) -> Result<Vec<Candidate>, StoreError> {
+        self.sound.candidates().await
+    }
+
+    async fn owned(&self, worker: WorkerId) -> Result<Vec<Owned>, StoreError> {
+        self.sound.owned(worker).await
+    }
+
+    async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError> {
+        self.sound.verify(task).await
+    }
+
+    async fn check(&self) -> Result<Vec<Damaged>, StoreError> {
+        self.sound.check().await
+    }
+
+    fn changes(&self) -> Result<Changes, StoreError> {
+        match self.fault {
+            Fault::IsSilent => self.elsewhere.changes(),
+            _ => self.sound.changes(),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Small makers of tasks, events and changes for the suites. They decide nothing and hold no state but a counter.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
+use longhaul_core::names::TaskName;
+use longhaul_core::task::{
+    Actor, BackTo, Driver, Ended, Event, Exit, Gap, Outcome, Phase, Policy, Purpose, ReadTo, SessionRun, StoppedBy,
+    Submission, Usage,
+};
+use longhaul_core::time::Time;
+use longhaul_store::{Change, Guard, NewLease, Store, Stored};
+
+/// The next moment: every call is a second later than the one before.
+pub(crate) fn now() -> Time {
+    static SECONDS: AtomicI64 = AtomicI64::new(1_800_000_000);
+    Time(SECONDS.fetch_add(1, Ordering::Relaxed) * 1_000_000)
+}
+
+fn random() -> [u8; 10] {
+    let word = || RandomState::new().build_hasher().finish().to_le_bytes();
+    let (one, two) = (word(), word());
+    [one[0], one[1], one[2], one[3], one[4], one[5], one[6], one[7], two[0], two[1]]
+}
+
+pub(crate) fn task_id() -> TaskId {
+    TaskId::mint(now(), random())
+}
+
+pub(crate) fn worker_id() -> WorkerId {
+    WorkerId::mint(now(), random())
+}
+
+pub(crate) fn lease_of(worker: WorkerId) -> NewLease {
+    NewLease { id: LeaseId::mint(now(), random()), worker, host: "host-a".into() }
+}
+
+pub(crate) fn lease() -> NewLease {
+    lease_of(worker_id())
+}
+
+pub(crate) fn submission(name: &str) -> Submission {
+    Submission {
+        goal: format!("reach {name}"),
+        name: TaskName::new(name).expect("a valid name"),
+        project: "/project".into(),
+        workspace: "/project".into(),
+        agent: "codex".into(),
+        model: None,
+        parent: None,
+        needs_env: vec!["API_KEY".into()],
+        driver: Driver::Supervised,
+        policy: Policy::default(),
+    }
+}
+
+/// The change that submits a task.
+pub(crate) fn submit(task: TaskId, submission: Submission) -> Change {
+    Change {
+        task,
+        guard: Guard::New,
+        events: vec![Event::Submitted { submission }],
+        actor: Actor::person("ann"),
+        at: now(),
+        key: None,
+        claim: None,
+        session_cap: None,
+    }
+}
+
+/// A change by a front end that saw this.
+pub(crate) fn by_person(seen: &Stored, events: Vec<Event>) -> Change {
+    Change {
+        task: seen.task.id,
+        guard: Guard::Version(seen.task.version),
+        events,
+        actor: Actor::person("ann"),
+        at: now(),
+        key: None,
+        claim: None,
+        session_cap: None,
+    }
+}
+
+/// A change by the owner of what it saw.
+pub(crate) fn by_owner(seen: &Stored, events: Vec<Event>) -> Change {
+    let lease = seen.owner.as_ref().expect("the task is owned").lease;
+    let guard = Guard::Owner { version: seen.task.version, lease };
+    Change { guard, actor: Actor::worker(), ..by_person(seen, events) }
+}
+
+/// A change that fits every unfinished state and moves nothing but the version.
+pub(crate) fn mark(text: impl Into<String>) -> Event {
+    Event::Forced { target: text.into() }
+}
+
+pub(crate) fn back_to() -> BackTo {
+    BackTo::phase(Phase::Plan)
+}
+
+pub(crate) fn session() -> SessionRun {
+    SessionRun {
+        id: SessionId::mint(now(), random()),
+        number: 1,
+        purpose: Purpose::Plan,
+        resumes: None,
+        conversation: None,
+        started: now(),
+        read: ReadTo::default(),
+        usage: Usage::default(),
+    }
+}
+
+pub(crate) fn started() -> Event {
+    Event::SessionStarted { session: session() }
+}
+
+pub(crate) fn ended(session: SessionId) -> Event {
+    let ended = Ended {
+        exit: Exit::Code(0),
+        stopped_by: StoppedBy::Itself,
+        outcome: Outcome::Completed,
+        leftovers: 0,
+        gap: Gap::None,
+        lasted_ms: 1_000,
+    };
+    Event::SessionEnded { session, ended, progress: false }
+}
+
+pub(crate) fn cancelled() -> Event {
+    Event::Cancelled { by: "ann".into(), reason: None }
+}
+
+/// Submits a task and returns it as stored.
+pub(crate) async fn submitted(store: &dyn Store, name: &str) -> Stored {
+    store.commit(submit(task_id(), submission(name))).await.expect("a submission").stored
+}
+
+/// Submits a task with a claim: owned and preparing.
+pub(crate) async fn claimed(store: &dyn Store, name: &str) -> Stored {
+    let change = Change { claim: Some(lease()), ..submit(task_id(), submission(name)) };
+    store.commit(change).await.expect("a submission with a claim").stored
+}
+
+/// Commits as the owner and returns the task after it.
+pub(crate) async fn advance(store: &dyn Store, seen: &Stored, event: Event) -> Stored {
+    store.commit(by_owner(seen, vec![event])).await.expect("a change by the owner").stored
+}
+
+/// The task as stored now.
+pub(crate) async fn reload(store: &dyn Store, seen: &Stored) -> Stored {
+    store.load(seen.task.id).await.expect("a readable store").expect("the task is there")
+}

@@ -1,0 +1,33 @@
+//! Calls every promise of the conformance suite for SQLite, each over fresh data.
+
+use super::SqliteHarness;
+use super::conformance::{bell, history, leases, moving, refusals, sessions, submitting};
+
+macro_rules! conforms {
+    ($($group:ident: $($promise:ident),+;)+) => {
+        $($(
+            #[tokio::test(flavor = "multi_thread")]
+            async fn $promise() {
+                $group::$promise(&SqliteHarness::new()).await;
+            }
+        )+)+
+    };
+}
+
+conforms! {
+    bell: the_bell_rings_for_another_handles_commits, the_bell_rings_for_every_listener_of_a_handle;
+    history: events_are_gap_free_and_in_order, a_clock_that_goes_backwards_keeps_the_order,
+        the_chain_is_the_documented_one, the_state_is_what_its_events_make,
+        a_claiming_commit_changes_the_epoch_in_its_middle;
+    leases: one_of_many_claimers_wins, an_old_lease_is_fenced_off, a_front_ends_change_is_a_conflict_to_the_owner,
+        a_claim_needs_the_epoch_and_another_worker, a_claim_alone_may_ride_on_a_commit,
+        the_lease_is_kept_while_there_is_work, the_lease_is_given_up_with_the_work;
+    moving: concurrent_changes_of_one_task_are_all_kept, compare_and_set_lets_one_win,
+        a_refused_change_does_not_fail_its_neighbours, acknowledged_order_is_stored_order;
+    refusals: a_refused_change_writes_nothing;
+    sessions: the_session_cap_holds_under_concurrency, an_ended_session_makes_room;
+    submitting: a_submitted_task_is_there_after_reopening, a_submission_with_a_claim_is_owned_at_once,
+        an_unknown_task_is_absent_and_unchangeable, submitting_twice_makes_one_task, a_key_names_one_change,
+        a_name_is_unique_among_unfinished_tasks_of_a_project, lists_are_newest_first_and_filtered,
+        candidates_and_owned_tasks_are_found;
+}

@@ -1,0 +1,34 @@
+//! Controls: each store with a fault must fail the promise it breaks, or the suite proves nothing.
+
+use super::SqliteHarness;
+use super::conformance::faulty::{Fault, FaultyHarness};
+use super::conformance::{bell, history, leases, moving, refusals, sessions};
+
+macro_rules! caught {
+    ($($test:ident: $fault:ident by $group:ident $promise:ident;)+) => {
+        $(
+            #[tokio::test(flavor = "multi_thread")]
+            async fn $test() {
+                let verdict = tokio::spawn(async {
+                    let (sound, elsewhere) = (SqliteHarness::new(), SqliteHarness::new());
+                    let harness = FaultyHarness { sound: &sound, elsewhere: &elsewhere, fault: Fault::$fault };
+                    $group::$promise(&harness).await;
+                });
+                let caught = verdict.await.is_err_and(|end| end.is_panic());
+                assert!(caught, "{} did not notice {:?}", stringify!($promise), Fault::$fault);
+            }
+        )+
+    };
+}
+
+caught! {
+    lost_writes_are_caught: AcknowledgesWithoutWriting by moving acknowledged_order_is_stored_order;
+    lost_concurrent_writes_are_caught: AcknowledgesWithoutWriting by moving concurrent_changes_of_one_task_are_all_kept;
+    ignored_versions_are_caught: IgnoresTheVersion by moving compare_and_set_lets_one_win;
+    written_refusals_are_caught: IgnoresTheVersion by refusals a_refused_change_writes_nothing;
+    ignored_leases_are_caught: IgnoresTheLease by leases an_old_lease_is_fenced_off;
+    ignored_epochs_are_caught: IgnoresTheEpoch by leases one_of_many_claimers_wins;
+    ignored_caps_are_caught: IgnoresTheCap by sessions the_session_cap_holds_under_concurrency;
+    hidden_events_are_caught: HidesAnEvent by history events_are_gap_free_and_in_order;
+    silent_bells_are_caught: IsSilent by bell the_bell_rings_for_another_handles_commits;
+}

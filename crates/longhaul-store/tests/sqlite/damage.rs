@@ -1,0 +1,159 @@
+//! Damage: it is named, never taken for absence, hides nothing else, and is never overwritten.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use longhaul_store::sqlite::SqliteStore;
+use longhaul_store::{CommitError, Filter, Store, StoreError, Stored};
+use rusqlite::Connection;
+
+use super::SqliteHarness;
+use super::conformance::sample::{by_person, mark, submitted};
+
+fn database(harness: &SqliteHarness) -> PathBuf {
+    harness.home().join("longhaul.db")
+}
+
+/// Breaks the middle one of three tasks.
+async fn three_with_one_broken(harness: &SqliteHarness, breakage: &str) -> [Stored; 3] {
+    let store = harness.store();
+    let tasks = [submitted(&store, "a").await, submitted(&store, "b").await, submitted(&store, "c").await];
+    assert_eq!(store.check().await.expect("a check"), [], "control");
+    let connection = Connection::open(database(harness)).expect("a database");
+    connection.execute(breakage, [tasks[1].task.id.to_string()]).expect("a breakage");
+    tasks
+}
+
+fn snapshot(harness: &SqliteHarness, of: &Stored) -> Vec<u8> {
+    let connection = Connection::open(database(harness)).expect("a database");
+    let sql = "SELECT CAST(snapshot AS BLOB) FROM tasks WHERE id = ?1";
+    connection.query_row(sql, [of.task.id.to_string()], |row| row.get(0)).expect("a row")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_row_is_named_and_hides_no_other() {
+    let breakages = [
+        "UPDATE tasks SET snapshot = substr(snapshot, 1, 100) WHERE id = ?1",
+        "UPDATE tasks SET snapshot = '' WHERE id = ?1",
+        "UPDATE tasks SET state = 'paused' WHERE id = ?1",
+        "UPDATE tasks SET version = 9 WHERE id = ?1",
+        "UPDATE tasks SET snapshot = CAST(x'ff00fe' AS TEXT) WHERE id = ?1",
+        "UPDATE tasks SET name = CAST(x'62ff' AS TEXT) WHERE id = ?1",
+        "UPDATE tasks SET head = 'no hash' WHERE id = ?1",
+    ];
+    for breakage in breakages {
+        let harness = SqliteHarness::new();
+        let tasks = three_with_one_broken(&harness, breakage).await;
+        let broken_row = format!("tasks/{}", tasks[1].task.id);
+        let before = snapshot(&harness, &tasks[1]);
+        let store = harness.store();
+        let load = store.load(tasks[1].task.id).await;
+        assert!(matches!(&load, Err(StoreError::Damaged { what }) if what.contains(&broken_row)), "{load:?}");
+        let commit = store.commit(by_person(&tasks[1], vec![mark("x")])).await;
+        assert!(matches!(commit, Err(CommitError::Store(StoreError::Damaged { .. }))), "{commit:?}");
+        let listed = store.list(Filter { limit: Some(2), ..Filter::default() }).await.expect("a list");
+        assert_eq!(listed.tasks, [tasks[2].clone(), tasks[0].clone()], "{breakage}");
+        assert_eq!(listed.damaged.iter().map(|damaged| &damaged.row).collect::<Vec<_>>(), [&broken_row], "{breakage}");
+        let checked = store.check().await.expect("a check");
+        assert!(checked.iter().all(|damaged| damaged.row == broken_row) && !checked.is_empty(), "{checked:?}");
+        store.commit(by_person(&tasks[0], vec![mark("x")])).await.expect("other tasks go on");
+        assert!(store.candidates().await.expect("candidates").len() >= 2);
+        assert_eq!(snapshot(&harness, &tasks[1]), before, "nothing is overwritten");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_event_is_named() {
+    let harness = SqliteHarness::new();
+    let store = harness.store();
+    let task = submitted(&store, "a").await;
+    let connection = Connection::open(database(&harness)).expect("a database");
+    connection
+        .execute_batch("DROP TRIGGER events_are_not_changed; UPDATE events SET payload = '{}'")
+        .expect("a breakage");
+    let events = store.events(task.task.id, 0, 10).await;
+    let row = format!("events/{}/1", task.task.id);
+    assert!(matches!(&events, Err(StoreError::Damaged { what }) if what.contains(&row)), "{events:?}");
+}
+
+/// Both ways of opening say damage and leave the bytes alone.
+fn assert_refused_untouched(home: &Path) {
+    let database = home.join("longhaul.db");
+    let before = fs::read(&database).ok();
+    let opened = SqliteStore::open(home).map(drop);
+    assert!(matches!(opened, Err(StoreError::Damaged { .. })), "{opened:?}");
+    let opened = SqliteStore::open_existing(home).map(drop);
+    assert!(matches!(opened, Err(StoreError::Damaged { .. })), "{opened:?}");
+    assert_eq!(fs::read(&database).ok(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_no_database_is_damage() {
+    for content in ["this is not a database, and it is longer than any header could be ".repeat(99), "x".into()] {
+        let harness = SqliteHarness::new();
+        fs::write(database(&harness), content).expect("a file");
+        assert_refused_untouched(harness.home());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_programs_database_is_refused() {
+    let harness = SqliteHarness::new();
+    let connection = Connection::open(database(&harness)).expect("a database");
+    connection.execute_batch("CREATE TABLE notes (text TEXT)").expect("a table");
+    drop(connection);
+    assert_refused_untouched(harness.home());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_truncated_database_is_damage() {
+    for keep in [0.0, 0.3, 0.8] {
+        let harness = SqliteHarness::new();
+        {
+            let store = harness.store();
+            for number in 0..40 {
+                submitted(&store, &format!("task-{number}")).await;
+            }
+        }
+        let file = fs::OpenOptions::new().write(true).open(database(&harness)).expect("a file");
+        let length = file.metadata().expect("facts").len();
+        assert!(length > 40_000, "the log was written back at the close");
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a cut"
+        )]
+        file.set_len((length as f64 * keep) as u64).expect("a cut");
+        drop(file);
+        assert_refused_untouched(harness.home());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_database_is_damage_where_there_was_one() {
+    let harness = SqliteHarness::new();
+    submitted(&harness.store(), "one").await;
+    fs::remove_file(database(&harness)).expect("removed");
+    assert_refused_untouched(harness.home());
+    assert!(!database(&harness).exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_garbage_is_found_by_a_check() {
+    use std::os::unix::fs::FileExt;
+    let harness = SqliteHarness::new();
+    {
+        let store = harness.store();
+        for number in 0..40 {
+            submitted(&store, &format!("task-{number}")).await;
+        }
+        assert_eq!(store.check().await.expect("a check"), [], "control");
+    }
+    let file = fs::OpenOptions::new().write(true).open(database(&harness)).expect("a file");
+    let pages = file.metadata().expect("facts").len() / 4096;
+    file.write_all_at(&[0xa5; 4096], (pages / 2) * 4096).expect("garbage");
+    drop(file);
+    let answer = harness.store().check().await;
+    assert!(matches!(&answer, Ok(found) if !found.is_empty()) || matches!(answer, Err(StoreError::Damaged { .. })));
+}
