@@ -1,0 +1,63 @@
+//! Whether the calling process runs below an agent session, and its line of ancestors.
+//!
+//! Every verb of the command line asks, because below a session it has that session's scope only. Three signs, since an
+//! agent can scrub its environment: our own marker, the marker of an ancestor, a keeper among the ancestors.
+
+use std::path::Path;
+
+use longhaul_core::ids::SessionId;
+
+use crate::layout::{SESSION_VARIABLE, SessionDir};
+use crate::os;
+
+/// Returns the session the calling process runs below, if any.
+pub fn below_session() -> Option<SessionId> {
+    let own = std::env::var(SESSION_VARIABLE).ok().and_then(|value| value.parse().ok());
+    own.or_else(|| line_of_ancestors().into_iter().skip(1).find_map(session_of))
+}
+
+/// The calling process, its parent, and so on up to where it can not be followed.
+pub(crate) fn line_of_ancestors() -> Vec<u32> {
+    let mut line = vec![std::process::id()];
+    while let Some(&last) = line.last() {
+        match os::process(last) {
+            // Numbers can be used again while we walk; a loop would never end.
+            Ok(Some(seen)) if seen.parent != 0 && !line.contains(&seen.parent) => line.push(seen.parent),
+            _ => break,
+        }
+    }
+    line
+}
+
+fn session_of(pid: u32) -> Option<SessionId> {
+    marker_of(pid).or_else(|| kept_by(&os::command_line(pid)?))
+}
+
+fn marker_of(pid: u32) -> Option<SessionId> {
+    let environment = os::environment(pid)?;
+    environment.split(|&byte| byte == 0).find_map(|entry| {
+        let value = entry.strip_prefix(SESSION_VARIABLE.as_bytes())?.strip_prefix(b"=")?;
+        std::str::from_utf8(value).ok()?.parse().ok()
+    })
+}
+
+fn kept_by(command_line: &[u8]) -> Option<SessionId> {
+    let mut arguments = command_line.split(|&byte| byte == 0).skip(1).skip_while(|argument| *argument != b"keep");
+    arguments.next()?;
+    let directory = std::str::from_utf8(arguments.next()?).ok()?;
+    SessionDir::at(Path::new(directory)).ok().map(|directory| directory.session())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kept_by;
+
+    #[test]
+    fn a_keeper_is_known_by_its_command_line() {
+        let id = "0190c5a4-7d4e-7c3a-8f00-0123456789ab";
+        let line = format!("longhaul\0keep\0/home/x/sessions/{id}\0");
+        assert_eq!(kept_by(line.as_bytes()).map(|session| session.to_string()).as_deref(), Some(id));
+        assert_eq!(kept_by(b"longhaul\0keep\0/home/x/other\0"), None);
+        assert_eq!(kept_by(b"keep\0"), None);
+    }
+}

@@ -1,0 +1,131 @@
+//! Writing files so that a crash at any moment leaves the old or the new content, and private directories.
+//!
+//! The one place for this: keeper, worker and workspace writes all come here. Nothing here follows a symbolic link in
+//! the last component, and nothing deletes what it did not make itself.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use nix::libc;
+use rustix::fs::{AtFlags, Mode, OFlags, fchmod, fstat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::io::Errno;
+
+/// Replaces the file `name` in `directory` as a whole, durably, with mode 0600.
+pub fn replace(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    replace_at(open_directory(directory)?.as_fd(), OsStr::new(name), bytes)
+}
+
+/// Writes the file `name` in `directory` as a whole, durably, and refuses if there is one already.
+///
+/// The caller holds the lock that makes it the only writer of this directory.
+pub fn write_once(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let directory = open_directory(directory)?;
+    match statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => replace_at(directory.as_fd(), OsStr::new(name), bytes),
+        Err(error) => Err(error.into()),
+        Ok(_) => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
+    }
+}
+
+/// Why a directory is not ours to keep secrets in.
+#[derive(Debug, thiserror::Error)]
+pub enum PrivateDirError {
+    /// A symbolic link or something else than a directory stands there.
+    #[error("`{path}` is not a directory of its own (a symbolic link or a file)")]
+    NotADirectory {
+        /// The path asked for.
+        path: std::path::PathBuf,
+    },
+    /// It belongs to somebody else.
+    #[error("`{path}` belongs to user `{owner}`, not to user `{us}`")]
+    ForeignOwner {
+        /// The path asked for.
+        path: std::path::PathBuf,
+        /// Who owns it.
+        owner: u32,
+        /// Who we are.
+        us: u32,
+    },
+    /// The system said no.
+    #[error("failed to make private directory `{path}`")]
+    Io {
+        /// The path asked for.
+        path: std::path::PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Makes a directory with mode 0700, or takes an existing one of ours and closes it to others.
+///
+/// The parent must exist. Durable on return.
+pub fn create_private_dir(path: &Path) -> Result<(), PrivateDirError> {
+    let io = |source: io::Error| PrivateDirError::Io { path: path.to_owned(), source };
+    match mkdirat(rustix::fs::CWD, path, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(io(error.into())),
+    }
+    let directory = match open_directory(path) {
+        Ok(directory) => directory,
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ELOOP | libc::ENOTDIR)) => {
+            return Err(PrivateDirError::NotADirectory { path: path.to_owned() });
+        }
+        Err(error) => return Err(io(error)),
+    };
+    let stat = fstat(&directory).map_err(|error| io(error.into()))?;
+    let us = rustix::process::geteuid().as_raw();
+    if stat.st_uid != us {
+        return Err(PrivateDirError::ForeignOwner { path: path.to_owned(), owner: stat.st_uid, us });
+    }
+    fchmod(&directory, Mode::RWXU).map_err(|error| io(error.into()))?;
+    sync_parent(path).map_err(io)
+}
+
+/// Opens a directory itself, never what a symbolic link in its place points at.
+pub(crate) fn open_directory(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(path)
+}
+
+/// Replaces a file in an open directory as a whole, durably.
+pub(crate) fn replace_at(directory: BorrowedFd<'_>, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
+    let (temporary, mut file) = create_temporary(directory, name)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    let placed = written.and_then(|()| Ok(renameat(directory, &temporary, directory, name)?));
+    if let Err(error) = placed {
+        // The file is ours by its exclusive creation; if even this fails it stays behind as rubbish, never as content.
+        let _best_effort = unlinkat(directory, &temporary, AtFlags::empty());
+        return Err(error);
+    }
+    Ok(rustix::fs::fsync(directory)?)
+}
+
+fn create_temporary(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<(OsString, File)> {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let mut temporary = OsString::from(".");
+        temporary.push(name);
+        temporary.push(format!(".{}-{count}.tmp", std::process::id()));
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match openat(directory, &temporary, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(descriptor) => return Ok((temporary, File::from(descriptor))),
+            // Left behind by an earlier process of the same number.
+            Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    File::open(parent)?.sync_all()
+}

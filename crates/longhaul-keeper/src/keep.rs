@@ -1,0 +1,224 @@
+//! The keeper's life from start to end record: `longhaul keep <session-dir>`.
+//!
+//! Order is everything here: lock, then fork, then `identity` on disk, then exec; wait, then `exit` on disk, then the
+//! end of the tree, then logs synced, then `end`. It must be the first thing its process does, and it prints nothing:
+//! what it has to say is in the session directory and in its exit code.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::process::ExitCode;
+
+use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
+
+use crate::clock::now;
+use crate::contain::Tree;
+use crate::contract::{
+    CONTRACT_VERSION, EndRecord, ExitRecord, ExitStatus, Identity, RecordError, Spec, Why, record_bytes,
+};
+use crate::fail_point::reach;
+use crate::files::{replace, write_once};
+use crate::launch::{LaunchError, open_input, prepare};
+use crate::layout::{BadSessionDir, END, EXIT, IDENTITY, LOCK, REVOKED, SessionDir};
+use crate::logs::{LogTotals, Logs};
+use crate::os::{self, Gated, Launch, Signals, Stage, Streams};
+use crate::process::{Process, boot_id, own_identity, start_time};
+use crate::pump::{Outputs, Pump};
+
+/// Exit code: the session was kept to its end.
+pub const KEPT: u8 = 0;
+/// Exit code: something failed that could not be written down; the files tell how far it came.
+pub const FAILED: u8 = 1;
+/// Exit code: the session was revoked or had been run before; nothing was executed.
+pub const LEFT_ALONE: u8 = 3;
+/// Exit code: the program could not be executed; the exit record says why.
+pub const NOT_STARTED: u8 = 4;
+
+/// Keeps the session in this directory to its end. Call it first in a process with one thread and nothing open.
+pub fn keep(directory: &Path) -> ExitCode {
+    ExitCode::from(run(directory).unwrap_or(FAILED))
+}
+
+/// Why there is nothing to write into the session directory any more.
+#[derive(Debug, thiserror::Error)]
+enum KeepError {
+    #[error(transparent)]
+    BadDirectory(#[from] BadSessionDir),
+    #[error("a system call failed")]
+    Io(#[from] io::Error),
+}
+
+/// Why the program was not executed.
+#[derive(Debug, thiserror::Error)]
+enum StartError {
+    #[error("the spec can not be used")]
+    Record(#[from] RecordError),
+    #[error("there is no spec")]
+    NoSpec,
+    #[error("the spec is for session `{session}`")]
+    ForeignSpec { session: String },
+    #[error("the program can not be prepared")]
+    Launch(#[from] LaunchError),
+    #[error("failed to set the session up")]
+    Io(#[from] io::Error),
+}
+
+fn run(directory: &Path) -> Result<u8, KeepError> {
+    let umask = os::settle()?;
+    let directory = SessionDir::at(directory)?;
+    let lock = OpenOptions::new().read(true).write(true).open(directory.path().join(LOCK))?;
+    lock.lock()?;
+    reach("keeper.locked");
+    if [REVOKED, IDENTITY, EXIT].iter().any(|name| directory.path().join(name).symlink_metadata().is_ok()) {
+        return Ok(LEFT_ALONE);
+    }
+    match start(&directory, &lock, umask) {
+        Ok(running) => running.keep_to_the_end(&directory),
+        Err(error) => {
+            record_failed_start(&directory, &error)?;
+            Ok(NOT_STARTED)
+        }
+    }
+}
+
+struct Running {
+    pump: Pump,
+    complaint: OwnedFd,
+    launch: Launch,
+}
+
+fn start(directory: &SessionDir, lock: &File, umask: Mode) -> Result<Running, StartError> {
+    os::adopt_orphans()?;
+    let spec = read_spec(directory)?;
+    let launch = prepare(&spec, std::env::vars_os().collect(), umask)?;
+    let input = open_input(directory)?;
+    let logs = Logs::create(directory, crate::filter::make())?;
+    let (out, output) = os::pipe()?;
+    let (err, error) = os::pipe()?;
+    for end in [&out, &err] {
+        fcntl_setfl(end, fcntl_getfl(end).map_err(io::Error::from)? | OFlags::NONBLOCK).map_err(io::Error::from)?;
+    }
+    // Before the fork: from now on TERM and INT are heard, not died of.
+    let signals = Signals::install()?;
+    let streams = Streams { input, output, error };
+    let gated = os::fork_behind_gate(&launch, &streams, lock.as_fd())?;
+    drop(streams);
+    reach("keeper.forked");
+    let identity = identify(directory, &spec, &gated)?;
+    reach("keeper.identified");
+    let complaint = gated.open()?;
+    reach("keeper.released");
+    let tree = Tree::new(spec.session, Some(identity.keeper));
+    let pump = Pump::new(&spec, identity.child, Outputs { out, err }, logs, signals, tree);
+    Ok(Running { pump, complaint, launch })
+}
+
+fn read_spec(directory: &SessionDir) -> Result<Spec, StartError> {
+    let spec = directory.spec()?.ok_or(StartError::NoSpec)?;
+    if spec.session == directory.session() {
+        Ok(spec)
+    } else {
+        Err(StartError::ForeignSpec { session: spec.session.to_string() })
+    }
+}
+
+fn identify(directory: &SessionDir, spec: &Spec, gated: &Gated) -> io::Result<Identity> {
+    let start = start_time(gated.pid)?.ok_or_else(|| io::Error::other("the forked child is not listed"))?;
+    let identity = Identity {
+        version: CONTRACT_VERSION,
+        boot: boot_id()?,
+        keeper: own_identity()?,
+        child: Process { pid: gated.pid, start },
+        session: spec.session,
+        epoch: spec.epoch,
+        at: now(),
+    };
+    write_once(directory.path(), IDENTITY, &record_bytes(&identity)?)?;
+    Ok(identity)
+}
+
+impl Running {
+    fn keep_to_the_end(mut self, directory: &SessionDir) -> Result<u8, KeepError> {
+        let (waited, why) = match self.pump.run_to_exit() {
+            Ok(ended) => ended,
+            Err(error) => {
+                // A keeper that can no longer watch must not leave an agent behind.
+                self.pump.end_tree();
+                return Err(error.into());
+            }
+        };
+        let failure = os::read_complaint(&self.complaint).map(|complaint| self.failed_exec(complaint));
+        let code = if failure.is_some() { NOT_STARTED } else { KEPT };
+        let exit = ExitRecord { version: CONTRACT_VERSION, status: failure.unwrap_or(waited), why, at: now() };
+        reach("keeper.waited");
+        let recorded = write_exit(directory, &exit);
+        reach("keeper.exited");
+        self.pump.drain();
+        let (killed_leftovers, tree_empty) = self.pump.end_tree();
+        reach("keeper.swept");
+        let totals = self.pump.finish();
+        if recorded.is_err() {
+            // A full disk may have room again now; without this record the end is unknown for good.
+            write_exit(directory, &exit)?;
+        }
+        write_end(directory, killed_leftovers, tree_empty, totals)?;
+        reach("keeper.ended");
+        Ok(code)
+    }
+
+    fn failed_exec(&self, (stage, errno): (Stage, i32)) -> ExitStatus {
+        let reason = io::Error::from_raw_os_error(errno);
+        let message = match stage {
+            Stage::Prepare => format!("failed to set up the process: {reason}"),
+            Stage::Directory => format!("failed to enter directory {:?}: {reason}", self.launch.directory),
+            Stage::Exec => format!("failed to execute {:?}: {reason}", self.launch.program),
+        };
+        ExitStatus::ExecFailed { errno: Some(errno), message }
+    }
+}
+
+fn write_exit(directory: &SessionDir, exit: &ExitRecord) -> io::Result<()> {
+    write_once(directory.path(), EXIT, &record_bytes(exit)?)
+}
+
+fn write_end(directory: &SessionDir, killed_leftovers: u32, tree_empty: bool, totals: LogTotals) -> io::Result<()> {
+    let end = EndRecord {
+        version: CONTRACT_VERSION,
+        out_len: totals.out_len,
+        err_len: totals.err_len,
+        index_len: totals.index_len,
+        killed_leftovers,
+        tree_empty,
+        gap_bytes: totals.gap_bytes,
+        log_error: totals.error,
+        at: now(),
+    };
+    replace(directory.path(), END, &record_bytes(&end)?)
+}
+
+fn record_failed_start(directory: &SessionDir, error: &StartError) -> io::Result<()> {
+    let status = ExitStatus::ExecFailed { errno: errno_of(error), message: in_words(error) };
+    write_exit(directory, &ExitRecord { version: CONTRACT_VERSION, status, why: Why::Own, at: now() })?;
+    // Nothing was executed, so the tree is empty and the logs have nothing in them.
+    write_end(directory, 0, true, LogTotals { out_len: 0, err_len: 0, index_len: 0, gap_bytes: 0, error: None })
+}
+
+fn errno_of(error: &StartError) -> Option<i32> {
+    match error {
+        StartError::Io(error) | StartError::Launch(LaunchError::Prompt(error)) => error.raw_os_error(),
+        StartError::Launch(LaunchError::NotFound { .. }) => Some(rustix::io::Errno::NOENT.raw_os_error()),
+        _ => None,
+    }
+}
+
+fn in_words(error: &StartError) -> String {
+    let mut words = error.to_string();
+    let mut next = std::error::Error::source(error);
+    while let Some(cause) = next {
+        words.push_str(": ");
+        words.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    words
+}

@@ -1,0 +1,151 @@
+//! From the spec to a program ready to be executed: its path, arguments, environment and input.
+//!
+//! The keeper calls it before it forks. It decides what an agent sees of our environment and executes nothing.
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, NulError, OsStr, OsString};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::libc;
+use rustix::fs::Mode;
+
+use crate::contract::Spec;
+use crate::layout::{HOME_VARIABLE, OWN_PREFIX, PROMPT, SESSION_VARIABLE, SessionDir};
+use crate::os::Launch;
+
+/// Why a spec can not become a process.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LaunchError {
+    #[error("the spec names no program")]
+    NoProgram,
+    #[error("program `{program}` was not found in PATH")]
+    NotFound { program: String },
+    #[error("a zero byte in an argument, a variable or the working directory")]
+    ZeroByte(#[from] NulError),
+    #[error("failed to open the prompt")]
+    Prompt(#[source] io::Error),
+}
+
+type Environment = BTreeMap<OsString, OsString>;
+
+/// Prepares everything the forked child needs.
+pub(crate) fn prepare(spec: &Spec, own: Environment, umask: Mode) -> Result<Launch, LaunchError> {
+    let environment = environment_for(spec, own);
+    let name = spec.argv.first().ok_or(LaunchError::NoProgram)?;
+    let program = find(name, environment.get(OsStr::new("PATH")))
+        .ok_or_else(|| LaunchError::NotFound { program: name.clone() })?;
+    Ok(Launch {
+        program: CString::new(program.into_os_string().into_vec())?,
+        arguments: spec.argv.iter().map(|argument| CString::new(argument.as_str())).collect::<Result<_, _>>()?,
+        environment: environment.into_iter().map(entry).collect::<Result<_, _>>()?,
+        directory: CString::new(spec.cwd.as_os_str().as_bytes())?,
+        umask,
+    })
+}
+
+/// Opens the agent's standard input: the prompt as a plain file, which ends by itself, or nothing.
+pub(crate) fn open_input(directory: &SessionDir) -> Result<OwnedFd, LaunchError> {
+    let prompt = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(directory.path().join(PROMPT));
+    let file = match prompt {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => File::open("/dev/null"),
+        other => other,
+    };
+    file.map(OwnedFd::from).map_err(LaunchError::Prompt)
+}
+
+fn environment_for(spec: &Spec, own: Environment) -> Environment {
+    let home = own.get(OsStr::new(HOME_VARIABLE)).cloned();
+    let listed = |name: &OsStr, list: &[String]| list.iter().any(|entry| OsStr::new(entry) == name);
+    let mut environment: Environment = own
+        .into_iter()
+        .filter(|(name, _)| !name.as_bytes().starts_with(OWN_PREFIX.as_bytes()))
+        .filter(|(name, _)| spec.env_pass.as_ref().is_none_or(|pass| listed(name, pass)))
+        .filter(|(name, _)| !listed(name, &spec.env_unset))
+        .collect();
+    environment.extend(spec.env_set.iter().map(|(name, value)| (name.into(), value.into())));
+    environment.insert(SESSION_VARIABLE.into(), spec.session.to_string().into());
+    if let Some(home) = home {
+        environment.insert(HOME_VARIABLE.into(), home);
+    }
+    environment
+}
+
+fn entry((name, value): (OsString, OsString)) -> Result<CString, NulError> {
+    let mut entry = name.into_vec();
+    entry.push(b'=');
+    entry.extend(value.into_vec());
+    CString::new(entry)
+}
+
+fn find(name: &str, search: Option<&OsString>) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(PathBuf::from(name));
+    }
+    let is_program = |path: &PathBuf| {
+        std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+    };
+    // Relative entries would let a workspace bring its own "agent".
+    std::env::split_paths(search?)
+        .filter(|entry| entry.is_absolute())
+        .map(|entry| entry.join(Path::new(name)))
+        .find(is_program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(changes: &serde_json::Value) -> Spec {
+        let mut value = serde_json::json!({
+            "version": 1, "session": "0190c5a4-7d4e-7c3a-8f00-0123456789ab", "task": "t", "epoch": 1,
+            "argv": ["sh"], "cwd": "/",
+        });
+        value.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn own() -> Environment {
+        let pairs = [("PATH", "/bin"), ("KEY", "k"), ("LONGHAUL_HOME", "/h"), ("LONGHAUL_STORE", "secret"), ("A", "a")];
+        pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
+    }
+
+    fn names(environment: &Environment) -> Vec<&str> {
+        environment.keys().filter_map(|name| name.to_str()).collect()
+    }
+
+    #[test]
+    fn our_own_variables_never_pass_but_marker_and_home() {
+        let environment = environment_for(&spec(&serde_json::json!({ "env_unset": ["KEY"] })), own());
+        assert_eq!(names(&environment), ["A", "LONGHAUL_HOME", "LONGHAUL_SESSION", "PATH"]);
+        assert_eq!(environment[OsStr::new("LONGHAUL_SESSION")], "0190c5a4-7d4e-7c3a-8f00-0123456789ab");
+    }
+
+    #[test]
+    fn a_strict_list_passes_only_its_names_and_fixed_settings_win() {
+        let changes = serde_json::json!({
+            "env_pass": ["A", "LONGHAUL_STORE"], "env_set": { "A": "set", "LONGHAUL_SESSION": "forged" },
+        });
+        let environment = environment_for(&spec(&changes), own());
+        assert_eq!(names(&environment), ["A", "LONGHAUL_HOME", "LONGHAUL_SESSION"]);
+        assert_eq!(environment[OsStr::new("A")], "set");
+        assert_ne!(environment[OsStr::new("LONGHAUL_SESSION")], "forged");
+    }
+
+    #[test]
+    fn programs_are_found_in_absolute_entries_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("agent");
+        std::fs::write(&program, "").unwrap();
+        let search = directory.path().as_os_str().to_owned();
+        assert_eq!(find("agent", Some(&search)), None);
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+        assert_eq!(find("agent", Some(&search)), Some(program));
+        assert_eq!(find("Cargo.toml", Some(&".".into())), None);
+        assert_eq!(find("./agent", None), Some(PathBuf::from("./agent")));
+    }
+}

@@ -1,0 +1,160 @@
+//! Linux: processes through `/proc` and pidfds, orphans through the subreaper, safe opens through `openat2`.
+//!
+//! Called by the rest of the crate through `os`. A process that vanishes while it is read is absent, never an error.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use nix::libc;
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper};
+
+use super::Seen;
+use super::walk::open_step_by_step;
+use crate::process::Process;
+
+/// Reads the kernel's name for this boot.
+pub(crate) fn boot_id() -> io::Result<String> {
+    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
+}
+
+/// Makes orphans below this process its children.
+pub(crate) fn adopt_orphans() -> io::Result<()> {
+    Ok(set_child_subreaper(Some(getpid()))?)
+}
+
+/// Closes every descriptor above the standard three.
+pub(crate) fn close_strange_descriptors() -> io::Result<()> {
+    // SAFETY: called first thing in a fresh process, which owns no descriptor object yet.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A pipe (read end, write end) that no exec inherits.
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(pipe_with(PipeFlags::CLOEXEC)?)
+}
+
+/// Lists every process this one can see.
+pub(crate) fn processes() -> io::Result<Vec<Seen>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let name = entry?.file_name();
+        let Some(pid) = name.to_str().and_then(|text| text.parse().ok()) else { continue };
+        found.extend(process(pid)?);
+    }
+    Ok(found)
+}
+
+/// Looks at one process; none if there is no such process.
+pub(crate) fn process(pid: u32) -> io::Result<Option<Seen>> {
+    match fs::read(format!("/proc/{pid}/stat")) {
+        Ok(stat) => {
+            parse_stat(pid, &stat).map(Some).ok_or_else(|| io::Error::other(format!("strange stat of process `{pid}`")))
+        }
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The environment a process was started with, if it may be read.
+pub(crate) fn environment(pid: u32) -> Option<Vec<u8>> {
+    fs::read(format!("/proc/{pid}/environ")).ok()
+}
+
+/// The arguments of a process, each ended by a zero byte, if they may be read.
+pub(crate) fn command_line(pid: u32) -> Option<Vec<u8>> {
+    fs::read(format!("/proc/{pid}/cmdline")).ok()
+}
+
+/// A hold on one process that a later process with the same number can not be mistaken for.
+#[derive(Debug)]
+pub(crate) struct ProcessHandle(OwnedFd);
+
+impl ProcessHandle {
+    /// Opens a process; none if there is no such process.
+    pub(crate) fn open(pid: u32) -> io::Result<Option<ProcessHandle>> {
+        let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(descriptor) => Ok(Some(ProcessHandle(descriptor))),
+            Err(Errno::SRCH) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Sends a signal; false if the process is gone.
+    pub(crate) fn signal(&self, signal: Signal) -> io::Result<bool> {
+        match pidfd_send_signal(self.0.as_fd(), signal) {
+            Ok(()) => Ok(true),
+            Err(Errno::SRCH) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The descriptor, which becomes readable when the process dies.
+    pub(crate) fn into_descriptor(self) -> OwnedFd {
+        self.0
+    }
+}
+
+/// Opens our own executable, whatever its path leads to by now.
+pub(crate) fn own_executable() -> io::Result<File> {
+    File::open("/proc/self/exe")
+}
+
+/// The path under which a child of ours executes that open file.
+pub(crate) fn path_of_executable(file: &File, _opened: &Path) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// Opens `path` below `directory`: never outside, never through a symbolic link.
+pub(crate) fn open_beneath(directory: BorrowedFd<'_>, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    match openat2(directory, path, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, mode, resolve) {
+        Err(Errno::NOSYS) => open_step_by_step(directory, path, flags, mode),
+        other => Ok(other?),
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH)
+}
+
+fn parse_stat(pid: u32, stat: &[u8]) -> Option<Seen> {
+    // The name may hold spaces and brackets, so fields are counted from the last bracket.
+    let after = stat.iter().rposition(|&byte| byte == b')')? + 1;
+    let fields: Vec<&str> = std::str::from_utf8(&stat[after..]).ok()?.split_ascii_whitespace().collect();
+    let parent = fields.get(1)?.parse().ok()?;
+    let threads: u32 = fields.get(17)?.parse().ok()?;
+    let start = fields.get(19)?.parse().ok()?;
+    // A process whose first thread has ended looks like a zombie while its other threads run on.
+    let alive = !matches!(*fields.first()?, "Z" | "X") || threads > 1;
+    let stopped = matches!(*fields.first()?, "T" | "t");
+    Some(Seen { process: Process { pid, start }, parent, alive, stopped })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_stat;
+
+    fn stat(name: &str, state: &str, threads: u32) -> Vec<u8> {
+        format!("41 ({name}) {state} 7 41 41 0 -1 4 0 0 0 0 1 2 0 0 20 0 {threads} 0 8731 1 2 3\n").into_bytes()
+    }
+
+    #[test]
+    fn a_name_with_brackets_and_spaces_does_not_shift_fields() {
+        let seen = parse_stat(41, &stat("a) Z 9 (b", "S", 1)).unwrap();
+        assert_eq!((seen.process.start, seen.parent, seen.alive), (8731, 7, true));
+    }
+
+    #[test]
+    fn a_zombie_is_dead_unless_threads_live_on() {
+        assert!(!parse_stat(41, &stat("x", "Z", 1)).unwrap().alive);
+        assert!(parse_stat(41, &stat("x", "Z", 2)).unwrap().alive);
+        assert!(parse_stat(41, b"41 (x) S").is_none());
+    }
+}

@@ -1,0 +1,74 @@
+//! Who a process is: number, start time and boot together, because a number alone is used again.
+//!
+//! Called by keepers and workers. Nothing here ever signals by number.
+
+use std::io;
+
+use rustix::process::Signal;
+use serde::{Deserialize, Serialize};
+
+use crate::os;
+
+/// One process of one boot: a later process with the same number has another start time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// When it started, in the kernel's ticks since boot.
+    pub start: u64,
+}
+
+/// Returns the name of this boot; with another one all process numbers on record are void.
+pub fn boot_id() -> io::Result<String> {
+    // Tests can not reboot; a release build does not look.
+    match std::env::var("LONGHAUL_TEST_BOOT_ID") {
+        Ok(pretended) if cfg!(debug_assertions) => Ok(pretended),
+        _ => os::boot_id(),
+    }
+}
+
+/// Returns who the calling process is.
+pub fn own_identity() -> io::Result<Process> {
+    let pid = std::process::id();
+    let start = start_time(pid)?.ok_or_else(|| io::Error::other("the calling process is not listed"))?;
+    Ok(Process { pid, start })
+}
+
+/// Returns when a process started; none if there is no such process.
+pub fn start_time(pid: u32) -> io::Result<Option<u64>> {
+    Ok(os::process(pid)?.map(|seen| seen.process.start))
+}
+
+/// Whether exactly this process of that boot lives; a zombie does not.
+pub fn is_alive(process: &Process, boot: &str) -> io::Result<bool> {
+    if boot != boot_id()? {
+        return Ok(false);
+    }
+    Ok(os::process(process.pid)?.is_some_and(|seen| seen.process == *process && seen.alive))
+}
+
+/// Opens exactly this process of the current boot; none if it is gone or a zombie.
+pub(crate) fn hold(process: &Process) -> io::Result<Option<os::ProcessHandle>> {
+    let Some(handle) = os::ProcessHandle::open(process.pid)? else { return Ok(None) };
+    // Compared after opening: from here on the handle means this process even if the number is used again.
+    let same = os::process(process.pid)?.is_some_and(|seen| seen.process == *process && seen.alive);
+    Ok(same.then_some(handle))
+}
+
+/// Sends a signal to exactly this process of the current boot; false if it is gone.
+pub(crate) fn signal(process: &Process, signal: Signal) -> io::Result<bool> {
+    match hold(process)? {
+        Some(handle) => handle.signal(signal),
+        None => Ok(false),
+    }
+}
+
+/// Kills exactly this process of the current boot; false if it was gone.
+pub fn kill(process: &Process) -> io::Result<bool> {
+    signal(process, Signal::KILL)
+}
+
+/// Whether a process is stopped (SIGSTOP) and so can not answer; false when there is none.
+pub fn is_stopped(pid: u32) -> bool {
+    os::process(pid).ok().flatten().is_some_and(|seen| seen.stopped)
+}

@@ -1,0 +1,233 @@
+//! The keeper's loop while a program runs: output to the logs, signals and limits to the program, its end to the
+//! caller.
+//!
+//! The keeper calls `run_to_exit`, then `drain`, then `end_tree`, then `finish`. One thread, one poll, one buffer.
+//! The end of a program is what wait says, never a closed pipe.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, wait};
+
+use crate::contain::Tree;
+use crate::contract::{ExitStatus, Spec, StopSignal, Why};
+use crate::logs::{LogTotals, Logs, Stream};
+use crate::os::{Signals, dumped_core};
+use crate::process::Process;
+use crate::stop::{Due, StopCourse};
+
+const BUFFER: usize = 64 * 1024;
+
+/// The read ends of a program's output, not blocking.
+pub(crate) struct Outputs {
+    /// Standard output.
+    pub(crate) out: OwnedFd,
+    /// Standard error.
+    pub(crate) err: OwnedFd,
+}
+
+/// Everything the loop holds.
+pub(crate) struct Pump {
+    child: Process,
+    streams: Vec<(Stream, OwnedFd)>,
+    logs: Logs,
+    signals: Signals,
+    tree: Tree,
+    course: StopCourse,
+    silence: Option<Duration>,
+    wall_at: Option<Instant>,
+    drain: Duration,
+    last_output: Instant,
+    buffer: Vec<u8>,
+}
+
+impl Pump {
+    /// A pump for a program that was just let go.
+    pub(crate) fn new(spec: &Spec, child: Process, outputs: Outputs, logs: Logs, signals: Signals, tree: Tree) -> Pump {
+        let now = Instant::now();
+        Pump {
+            child,
+            streams: vec![(Stream::Out, outputs.out), (Stream::Err, outputs.err)],
+            logs,
+            signals,
+            tree,
+            course: StopCourse::new(spec.stop.clone()),
+            silence: spec.silence_ms.map(Duration::from_millis),
+            wall_at: spec.wall_ms.and_then(|wall| now.checked_add(Duration::from_millis(wall))),
+            drain: Duration::from_millis(spec.drain_ms),
+            last_output: now,
+            buffer: vec![0; BUFFER],
+        }
+    }
+
+    /// Runs until the program was waited for.
+    pub(crate) fn run_to_exit(&mut self) -> io::Result<(ExitStatus, Why)> {
+        loop {
+            // Asked before signals and limits, so that a program that ended by itself is never said to be stopped.
+            if let Some(status) = self.reap()? {
+                return Ok((status, self.course.why()));
+            }
+            let now = Instant::now();
+            self.hear(now);
+            self.enforce_limits(now);
+            self.stop_further(now);
+            self.logs.sync_if_due(now);
+            let wake_at = self.next_wake(now);
+            self.wait_and_read(wake_at)?;
+        }
+    }
+
+    /// Takes output that is still coming, until all writers are gone, time is over, or the end is asked for at once.
+    pub(crate) fn drain(&mut self) {
+        let deadline = Instant::now().checked_add(self.drain);
+        while !self.streams.is_empty() && deadline.is_none_or(|at| at > Instant::now()) {
+            if self.signals.take().interrupt {
+                break;
+            }
+            self.logs.sync_if_due(Instant::now());
+            let wake_at = [deadline, self.logs.sync_at()].into_iter().flatten().min();
+            if self.wait_and_read(wake_at).is_err() {
+                break;
+            }
+        }
+    }
+
+    /// Ends what is left of the tree; returns how many leftovers were killed and whether the tree is empty.
+    pub(crate) fn end_tree(&mut self) -> (u32, bool) {
+        let swept = self.tree.end(|| while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {});
+        (self.tree.killed_besides(Some(self.child)), swept.is_ok_and(|swept| swept.left == 0))
+    }
+
+    /// Takes what is left in the pipes and closes the logs.
+    pub(crate) fn finish(&mut self) -> LogTotals {
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while self.read_each() && Instant::now() < deadline {}
+        self.logs.finish()
+    }
+
+    fn reap(&mut self) -> io::Result<Option<ExitStatus>> {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid.as_raw_pid().unsigned_abs() == self.child.pid => {
+                    return Ok(Some(exit_status(status)));
+                }
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) | Err(Errno::CHILD) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn hear(&mut self, now: Instant) {
+        let heard = self.signals.take();
+        if heard.interrupt {
+            self.course.end_now();
+        } else if heard.terminate {
+            self.course.begin(Why::Terminated, now);
+        }
+    }
+
+    fn enforce_limits(&mut self, now: Instant) {
+        if self.wall_at.is_some_and(|at| at <= now) {
+            self.course.begin(Why::Wall, now);
+        } else if self.silent_at().is_some_and(|at| at <= now) {
+            self.course.begin(Why::Silence, now);
+        }
+    }
+
+    fn stop_further(&mut self, now: Instant) {
+        match self.course.take_due(now) {
+            None => {}
+            Some(Due::Send(signal)) => {
+                self.signal_group(signal_of(signal));
+                // A stopped process would sit on the signal for ever.
+                self.signal_group(Signal::CONT);
+            }
+            Some(Due::EndTree) => {
+                self.signal_group(Signal::KILL);
+                // Tried again in a moment until the program is gone.
+                let _tried_again = self.tree.strike();
+            }
+        }
+    }
+
+    fn signal_group(&self, signal: Signal) {
+        // By number is safe here alone: the child is ours and not reaped, so its number can not be used again.
+        if let Some(group) = i32::try_from(self.child.pid).ok().and_then(Pid::from_raw) {
+            let _gone_is_fine = kill_process_group(group, signal);
+        }
+    }
+
+    fn silent_at(&self) -> Option<Instant> {
+        self.last_output.checked_add(self.silence?)
+    }
+
+    fn next_wake(&self, now: Instant) -> Option<Instant> {
+        let stopping = self.course.why() != Why::Own;
+        // Once a stop runs, limits have nothing more to say and must not keep the loop spinning.
+        let limits = if stopping { [None, None] } else { [self.silent_at(), self.wall_at] };
+        limits.into_iter().chain([self.course.next_at(now), self.logs.sync_at()]).flatten().min()
+    }
+
+    fn wait_and_read(&mut self, wake_at: Option<Instant>) -> io::Result<()> {
+        let mut interests = vec![PollFd::new(&self.signals, PollFlags::IN)];
+        interests
+            .extend(self.streams.iter().map(|(_, stream)| PollFd::from_borrowed_fd(stream.as_fd(), PollFlags::IN)));
+        let timeout = wake_at.map(|at| timespec(at.saturating_duration_since(Instant::now())));
+        match poll(&mut interests, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        drop(interests);
+        self.read_each();
+        Ok(())
+    }
+
+    /// Reads once from each stream; returns whether any byte came.
+    fn read_each(&mut self) -> bool {
+        let mut any = false;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let logs = &mut self.logs;
+        self.streams.retain(|(stream, descriptor)| match rustix::io::read(descriptor, &mut buffer[..]) {
+            Ok(0) => false,
+            Ok(count) => {
+                any = true;
+                logs.take(*stream, &buffer[..count]);
+                true
+            }
+            Err(Errno::AGAIN | Errno::INTR) => true,
+            Err(_) => false,
+        });
+        self.buffer = buffer;
+        if any {
+            self.last_output = Instant::now();
+        }
+        any
+    }
+}
+
+fn exit_status(status: WaitStatus) -> ExitStatus {
+    match (status.exit_status(), status.terminating_signal()) {
+        (_, Some(number)) => ExitStatus::Signal { number, core: dumped_core(status.as_raw()) },
+        (Some(code), None) => ExitStatus::Code(code),
+        (None, None) => ExitStatus::Code(status.as_raw()),
+    }
+}
+
+fn signal_of(signal: StopSignal) -> Signal {
+    match signal {
+        StopSignal::Int => Signal::INT,
+        StopSignal::Term => Signal::TERM,
+        StopSignal::Kill => Signal::KILL,
+        StopSignal::Hup => Signal::HUP,
+    }
+}
+
+fn timespec(span: Duration) -> Timespec {
+    // Rounded up, so that a deadline has passed when the wait for it returns.
+    let span = span + Duration::from_millis(1);
+    Timespec { tv_sec: i64::try_from(span.as_secs()).unwrap_or(i64::MAX), tv_nsec: span.subsec_nanos().into() }
+}

@@ -1,0 +1,117 @@
+//! The keeper is killed at every point that matters; afterwards no agent runs, none ran twice, and no end is invented.
+
+use longhaul_keeper::{ExitStatus, Found, LEFT_ALONE, Why, look};
+
+use crate::scene::{Scene, kill, look_when_free, until, wait};
+
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    NeverStarted,
+    Lost,
+    EndedUnclean,
+    EndedClean,
+}
+
+/// Kills the keeper at one point, ends what it left, and tells what was found.
+fn kill_at(point: &str, scene: &Scene) -> Outcome {
+    let spec = scene.spec(&["stray-and-exit", "setsid", &scene.tag, &scene.text("r"), "7"]);
+    let directory = scene.prepare(&spec);
+    let mut keeper = scene.keeper(&directory, point);
+    let status = wait(&mut keeper);
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9), "{point}: {status}");
+    let outcome = match look_when_free(&directory) {
+        Found::Alive(_) | Found::Unreadable { .. } => unreachable!("looked until free, and nothing was damaged"),
+        Found::NeverStarted(guard) => {
+            assert_eq!(guard.end_tree(None).unwrap().left, 0);
+            Outcome::NeverStarted
+        }
+        Found::Lost { identity, guard } => {
+            // Nobody may interfere while the lock is held.
+            assert!(matches!(look(&directory).unwrap(), Found::Alive(_)));
+            assert_eq!(guard.end_tree(Some(&identity)).unwrap().left, 0);
+            Outcome::Lost
+        }
+        Found::Ended { exit, end, identity, guard } => {
+            assert_eq!((exit.status, exit.why), (ExitStatus::Code(7), Why::Own));
+            if point == "keeper.exited" {
+                assert_eq!(scene.tagged().len(), 1, "the control: a dead keeper did leave the stray");
+            }
+            assert_eq!(guard.end_tree(identity.as_ref()).unwrap().left, 0);
+            if end.is_some() { Outcome::EndedClean } else { Outcome::EndedUnclean }
+        }
+    };
+    assert_eq!(scene.tagged(), [], "{point}");
+    let executed = scene.executions();
+    let mut second = scene.keeper(&directory, "");
+    assert_eq!(wait(&mut second).code(), Some(i32::from(LEFT_ALONE)), "{point}");
+    assert_eq!((scene.executions(), executed <= 1), (executed, true), "{point}");
+    outcome
+}
+
+#[test]
+fn a_keeper_killed_anywhere_leaves_no_agent_and_no_lie() {
+    for (point, outcome, executed) in [
+        ("keeper.locked", Outcome::NeverStarted, 0..=0),
+        ("keeper.forked", Outcome::NeverStarted, 0..=0),
+        ("keeper.identified", Outcome::Lost, 0..=0),
+        ("keeper.released", Outcome::Lost, 0..=1),
+        ("keeper.output", Outcome::Lost, 1..=1),
+        ("keeper.waited", Outcome::Lost, 1..=1),
+        ("keeper.exited", Outcome::EndedUnclean, 1..=1),
+        ("keeper.swept", Outcome::EndedUnclean, 1..=1),
+        ("keeper.ended", Outcome::EndedClean, 1..=1),
+    ] {
+        let scene = Scene::new();
+        assert_eq!(kill_at(point, &scene), outcome, "{point}");
+        assert!(executed.contains(&scene.executions()), "{point}: {} executions", scene.executions());
+    }
+}
+
+#[test]
+fn a_paused_keeper_is_alive_and_undecided() {
+    let scene = Scene::new();
+    let directory = scene.prepare(&scene.spec(&["exit", "0"]));
+    let mut keeper = scene.keeper(&directory, "keeper.locked=pause");
+    until("the keeper has the lock", || scene.path("points/keeper.locked").exists());
+    let Found::Alive(live) = look(&directory).unwrap() else { panic!("the lock is held") };
+    assert!(live.identity.is_none() && live.pidfd().unwrap().is_none());
+    std::fs::write(scene.path("points/keeper.locked.go"), "").unwrap();
+    assert!(wait(&mut keeper).success());
+}
+
+#[test]
+fn a_revoked_session_is_never_run() {
+    let scene = Scene::new();
+    let directory = scene.prepare(&scene.spec(&["exit", "0"]));
+    assert!(matches!(look(&directory).unwrap(), Found::NeverStarted(_)));
+    assert_eq!(wait(&mut scene.keeper(&directory, "")).code(), Some(i32::from(LEFT_ALONE)));
+    assert!(matches!(look(&directory).unwrap(), Found::NeverStarted(_)));
+    assert_eq!(scene.executions(), 0);
+}
+
+#[test]
+fn a_keeper_that_waits_for_the_lock_loses_to_the_adopter() {
+    let scene = Scene::new();
+    let directory = scene.prepare(&scene.spec(&["exit", "0"]));
+    let Found::NeverStarted(guard) = look(&directory).unwrap() else { panic!("nothing had started") };
+    let mut keeper = scene.keeper(&directory, "");
+    drop(guard);
+    assert_eq!(wait(&mut keeper).code(), Some(i32::from(LEFT_ALONE)));
+    assert_eq!(scene.executions(), 0);
+}
+
+#[test]
+fn the_tree_of_a_killed_keeper_is_found_whole() {
+    for habit in ["plain", "own-group", "setsid", "double-fork", "stopped"] {
+        let scene = Scene::new();
+        let spec = scene.spec(&["stray", habit, &scene.tag, &scene.text("r")]);
+        let (directory, mut keeper, identity) = scene.run_until_ready(&spec);
+        kill(&identity.keeper);
+        wait(&mut keeper);
+        assert!(scene.tagged().len() >= 2, "the control: agent and stray live on");
+        let Found::Lost { identity, guard } = look_when_free(&directory) else { panic!("{habit}: not lost") };
+        let swept = guard.end_tree(Some(&identity)).unwrap();
+        assert_eq!((swept.killed >= 2, swept.left), (true, 0), "{habit}: {swept:?}");
+        assert_eq!(scene.tagged(), [], "{habit}");
+    }
+}
