@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::ids::SessionId;
-use crate::task::{Cause, Ended, Exit, Failure, HelpReason, Outcome, Policy, StoppedBy, Tally, Wait};
+use crate::task::{Cause, Ended, Exit, Failure, HelpReason, Outcome, Policy, Tally, Wait};
 use crate::time::Time;
 
 /// What comes after a session's end.
@@ -41,10 +41,11 @@ pub struct Facts<'a> {
 /// What comes next.
 pub fn next(facts: &Facts<'_>) -> Next {
     let ended = facts.ended;
-    match (&ended.exit, ended.stopped_by) {
-        (Exit::NotExecutable(why), _) => return Next::Block(Cause::Program { why: why.clone() }),
-        (Exit::NeverStarted, _) | (_, StoppedBy::Shutdown) => return Next::GoOn,
-        (Exit::Code(_) | Exit::Signal(_) | Exit::Unknown, _) => {}
+    if let Exit::NotExecutable(why) = &ended.exit {
+        return Next::Block(Cause::Program { why: why.clone() });
+    }
+    if ended.came_to_nothing() {
+        return interrupted(facts);
     }
     match &ended.outcome {
         Outcome::Completed => completed(facts),
@@ -56,6 +57,16 @@ pub fn next(facts: &Facts<'_>) -> Next {
         Outcome::Failed(Failure::Retryable(why)) => failed(facts, why.clone()),
         Outcome::Failed(Failure::ContextFull) => failed(facts, "the conversation is full".into()),
         Outcome::Failed(Failure::BadConversation) => failed(facts, "the conversation to resume is unknown".into()),
+    }
+}
+
+/// Burns no attempt. Once is nothing; again and again something is wrong outside.
+fn interrupted(facts: &Facts<'_>) -> Next {
+    const ENOUGH: u32 = 10;
+    match facts.tally.interrupted {
+        0 | 1 => Next::GoOn,
+        times if times < ENOUGH => Next::WaitUntil(Wait::Backoff, facts.now.after(facts.policy.backoff(times - 1))),
+        times => Next::Ask(HelpReason::KeepsFailing { sessions: times, last: facts.ended.exit.to_string() }),
     }
 }
 

@@ -13,6 +13,8 @@ use rustix::process::Signal;
 
 pub use crate::contain::Swept;
 use crate::contain::Tree;
+use longhaul_core::ids::SessionId;
+
 use crate::contract::{EndRecord, ExitRecord, Identity, RecordError};
 use crate::files::write_once;
 use crate::layout::{LOCK, REVOKED, SessionDir};
@@ -132,6 +134,11 @@ impl SessionGuard {
         let root = identity.filter(|identity| identity.boot == boot).map(|identity| identity.child);
         Tree::new(self.directory.session(), root).end(|| {})
     }
+}
+
+/// Ends what carries the marker of a session whose directory is gone or unusable, so that there is no lock to hold.
+pub fn end_strays(session: SessionId) -> io::Result<Swept> {
+    Tree::new(session, None).end(|| {})
 }
 
 /// How a keeper is asked to stop.

@@ -31,6 +31,8 @@ pub struct Swept {
 #[derive(Debug)]
 pub(crate) struct Tree {
     marker: Vec<u8>,
+    /// Nothing of the tree was started before this, in the kernel's ticks since boot; none if that is not known.
+    not_before: Option<u64>,
     roots: BTreeSet<Process>,
     spared: Vec<u32>,
     struck: BTreeSet<Process>,
@@ -41,6 +43,7 @@ impl Tree {
     pub(crate) fn new(session: SessionId, root: Option<Process>) -> Tree {
         Tree {
             marker: format!("{SESSION_VARIABLE}={session}").into_bytes(),
+            not_before: root.map(|root| root.start),
             roots: root.into_iter().collect(),
             spared: line_of_ancestors(),
             struck: BTreeSet::new(),
@@ -91,7 +94,7 @@ impl Tree {
         let all = os::processes()?;
         let mut inside: BTreeSet<u32> =
             all.iter().filter(|seen| self.roots.contains(&seen.process)).map(|seen| seen.process.pid).collect();
-        inside.extend(all.iter().filter(|seen| self.is_marked(seen.process.pid)).map(|seen| seen.process.pid));
+        inside.extend(all.iter().filter(|seen| self.is_marked(seen.process)).map(|seen| seen.process.pid));
         // Children may be listed before their parents.
         loop {
             let before = inside.len();
@@ -110,9 +113,11 @@ impl Tree {
         Ok(all.iter().filter(member).map(|seen| seen.process).collect())
     }
 
-    fn is_marked(&self, pid: u32) -> bool {
-        !self.spared.contains(&pid)
-            && os::environment(pid)
+    fn is_marked(&self, process: Process) -> bool {
+        // What the session started was forked after the root, so most of the machine need not be asked.
+        self.not_before.is_none_or(|begin| process.start >= begin)
+            && !self.spared.contains(&process.pid)
+            && os::environment(process.pid)
                 .is_some_and(|environment| environment.split(|&byte| byte == 0).any(|entry| entry == self.marker))
     }
 }

@@ -54,9 +54,6 @@ pub struct Spec {
     /// How long output may still arrive after the program has ended.
     #[serde(default = "default_drain")]
     pub drain_ms: u64,
-    /// Reserved: most bytes to keep per log.
-    #[serde(default)]
-    pub log_cap: Option<u64>,
 }
 
 fn default_drain() -> u64 {

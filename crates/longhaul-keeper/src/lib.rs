@@ -24,7 +24,9 @@ mod pump;
 mod spawn;
 mod stop;
 
-pub use adopt::{Delivery, Found, LiveKeeper, LookError, SessionGuard, SignalError, Stop, Swept, look, signal_keeper};
+pub use adopt::{
+    Delivery, Found, LiveKeeper, LookError, SessionGuard, SignalError, Stop, Swept, end_strays, look, signal_keeper,
+};
 pub use ancestry::below_session;
 pub use beneath::{Beneath, BeneathError};
 pub use contract::{

@@ -69,6 +69,9 @@ pub struct Tally {
     pub failures: u32,
     /// Completed sessions without progress since the last progress.
     pub idle: u32,
+    /// Sessions in a row that came to nothing through no fault of the agent: never started, or interrupted from outside.
+    #[serde(default)]
+    pub interrupted: u32,
     /// Plans refused so far.
     pub rejected: u32,
     /// Tokens of all ended sessions.
@@ -194,6 +197,7 @@ impl Task {
             Event::Resumed { .. } => {
                 self.tally.failures = 0;
                 self.tally.idle = 0;
+                self.tally.interrupted = 0;
             }
             Event::Submitted { .. }
             | Event::Claimed { .. }
@@ -217,6 +221,7 @@ impl Task {
             self.tally.usage = self.tally.usage.plus(run.usage);
             self.conversation = conversation;
         }
+        self.tally.interrupted = if ended.came_to_nothing() { self.tally.interrupted + 1 } else { 0 };
         self.tally.worked_ms = self.tally.worked_ms.saturating_add(ended.lasted_ms);
         if progress {
             self.tally.failures = 0;
@@ -244,10 +249,15 @@ fn started(session: &SessionRun) -> State {
 impl Ended {
     /// Whether this end counts against the task's attempts. Limits, shutdowns and our own stops do not.
     pub fn burns_attempt(&self) -> bool {
-        if matches!(self.exit, Exit::NeverStarted) || matches!(self.stopped_by, StoppedBy::Task | StoppedBy::Shutdown) {
+        if self.came_to_nothing() || self.stopped_by == StoppedBy::Task {
             return false;
         }
         !matches!(self.outcome, Outcome::Completed | Outcome::Failed(Failure::Limited(_)))
+    }
+
+    /// Never started, or interrupted from outside.
+    pub fn came_to_nothing(&self) -> bool {
+        self.exit == Exit::NeverStarted || self.stopped_by == StoppedBy::Shutdown
     }
 
     /// The conversation the next session goes on with, given what this one had.

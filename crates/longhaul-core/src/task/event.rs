@@ -5,7 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BackTo, Cause, Ended, Haste, HelpReason, Input, ReadTo, Restore, Said, SessionRun, Submission, Then, Verdict, Wait,
+    BackTo, Cause, Ended, Haste, HelpReason, Observation, ReadTo, Restore, Said, SessionRun, Submission, Then, Verdict,
+    Wait,
 };
 use crate::ids::{SessionId, WorkerId};
 use crate::plan::{Plan, Refused};
@@ -141,8 +142,8 @@ pub enum Event {
     },
     /// An observation that moves nothing, kept because observations are never dropped.
     Noted {
-        /// What arrived.
-        input: Box<Input>,
+        /// What was seen.
+        observation: Box<Observation>,
     },
 }
 

@@ -7,46 +7,61 @@ use super::{Cause, Ended, ReadTo, Usage};
 use crate::ids::SessionId;
 
 /// Something that arrived for a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "input", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// Command: stop the session and wait for a person.
+    /// Somebody asks for something.
+    Command(Command),
+    /// The owner saw something.
+    Observation(Observation),
+}
+
+/// What can be asked for. Can be refused, and then writes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case")]
+pub enum Command {
+    /// Stop the session and wait for a person.
     Pause {
         /// By the stop recipe, or at once.
         haste: Haste,
     },
-    /// Command: go on.
+    /// Go on.
     Resume {
         /// What changed; needed to leave `needs_help`.
         reason: Option<String>,
     },
-    /// Command: give the task up.
+    /// Give the task up.
     Cancel {
         /// Why.
         reason: Option<String>,
     },
-    /// Command: record that a person killed a worker or keeper that did not answer.
+    /// Record that a person killed a worker or keeper that did not answer.
     Force {
         /// What was killed.
         target: String,
     },
-    /// Observation: the workspace is fit for the next session, which would have this id.
+}
+
+/// What an owner can see. Is always recorded, even where it moves nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "observation", rename_all = "snake_case")]
+pub enum Observation {
+    /// The workspace is fit for the next session, which would have this id.
     Prepared {
         /// Minted by the owner.
         session: SessionId,
         /// The plan's files as they are now.
         plan: PlanSight,
     },
-    /// Observation: it is not, and why.
+    /// It is not, and why.
     CannotPrepare {
         /// What is missing.
         cause: Cause,
     },
-    /// Observation: the plan refused from the agent was put back.
+    /// The plan refused from the agent was put back.
     PlanRestored,
-    /// Observation: the time waited for has come.
+    /// The time waited for has come.
     Woke,
-    /// Observation: output was read.
+    /// Output was read.
     SessionRead {
         /// Which session.
         session: SessionId,
@@ -55,7 +70,7 @@ pub enum Input {
         /// What it said that is worth keeping.
         said: Said,
     },
-    /// Observation: a session ended.
+    /// A session ended.
     SessionEnded {
         /// Which session.
         session: SessionId,
@@ -116,34 +131,50 @@ pub enum ListSight {
     },
 }
 
-impl Input {
-    /// Commands can be refused; the rest are observations.
-    pub fn is_command(&self) -> bool {
-        match self {
-            Input::Pause { .. } | Input::Resume { .. } | Input::Cancel { .. } | Input::Force { .. } => true,
-            Input::Prepared { .. }
-            | Input::CannotPrepare { .. }
-            | Input::PlanRestored
-            | Input::Woke
-            | Input::SessionRead { .. }
-            | Input::SessionEnded { .. } => false,
-        }
+impl From<Command> for Input {
+    fn from(command: Command) -> Input {
+        Input::Command(command)
     }
+}
 
-    /// The verb or fact, for refusals and tables.
+impl From<Observation> for Input {
+    fn from(observation: Observation) -> Input {
+        Input::Observation(observation)
+    }
+}
+
+impl Input {
+    /// The verb or fact, for refusals.
     pub fn name(&self) -> &'static str {
         match self {
-            Input::Pause { haste: Haste::Recipe } => "pause",
-            Input::Pause { haste: Haste::Now } => "pause now",
-            Input::Resume { .. } => "resume",
-            Input::Cancel { .. } => "cancel",
-            Input::Force { .. } => "force",
-            Input::Prepared { .. } => "prepared",
-            Input::CannotPrepare { .. } => "cannot prepare",
-            Input::PlanRestored => "plan restored",
-            Input::Woke => "woke",
-            Input::SessionRead { .. } => "session read",
-            Input::SessionEnded { .. } => "session ended",
+            Input::Command(command) => command.verb(),
+            Input::Observation(observation) => observation.name(),
+        }
+    }
+}
+
+impl Command {
+    /// The verb, as the command line spells it.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Command::Pause { .. } => "pause",
+            Command::Resume { .. } => "resume",
+            Command::Cancel { .. } => "cancel",
+            Command::Force { .. } => "force",
+        }
+    }
+}
+
+impl Observation {
+    /// The fact, for people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Observation::Prepared { .. } => "prepared",
+            Observation::CannotPrepare { .. } => "cannot prepare",
+            Observation::PlanRestored => "plan restored",
+            Observation::Woke => "woke",
+            Observation::SessionRead { .. } => "session read",
+            Observation::SessionEnded { .. } => "session ended",
         }
     }
 }

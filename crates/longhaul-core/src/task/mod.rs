@@ -26,7 +26,7 @@ pub use decide::{decide, submit};
 pub use due::{Effect, due};
 pub use event::Event;
 pub use history::{SessionRecord, sessions};
-pub use input::{Haste, Input, ListSight, PlanSight, Said};
+pub use input::{Command, Haste, Input, ListSight, Observation, PlanSight, Said};
 pub use narrate::narrate;
 pub use policy::Policy;
 pub use refusal::Refusal;

@@ -25,7 +25,7 @@ pub fn narrate(event: &Event) -> String {
         Event::PlanRefused { refused, unreadable, restore } => {
             refused_sentence(refused, unreadable.as_deref(), restore)
         }
-        Event::PlanRestored => "the last good plan was put back".into(),
+        Event::PlanRestored => "the plan file was put in order".into(),
         Event::StopAsked { haste, then } => stop_sentence(*haste, then),
         Event::WaitStarted { why, until, .. } => format!("waits ({why}) until {}", until.rfc3339()),
         Event::WaitEnded => "the wait is over".into(),
@@ -38,7 +38,7 @@ pub fn narrate(event: &Event) -> String {
         Event::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
         Event::Cancelled { by, reason: None } => format!("cancelled by {by}"),
         Event::Forced { target } => format!("{target} did not answer and was killed by a person"),
-        Event::Noted { input } => format!("`{}` arrived and moved nothing", input.name()),
+        Event::Noted { observation } => format!("`{}` was seen and moved nothing", observation.name()),
     }
 }
 
@@ -89,10 +89,10 @@ fn plan_sentence(revision: u32, progress: &str, ticked: &[u32]) -> String {
 }
 
 fn refused_sentence(refused: &[Refused], unreadable: Option<&str>, restore: &Restore) -> String {
-    let reasons: Vec<String> = match unreadable {
-        Some(why) => vec![why.to_owned()],
-        None => refused.iter().map(ToString::to_string).collect(),
-    };
+    if let Some(why) = unreadable {
+        return format!("the plan cannot be read ({why}); the last good one is put back");
+    }
+    let reasons: Vec<String> = refused.iter().map(ToString::to_string).collect();
     format!("plan changes refused ({}), kept as task_list.rejected-{}.md", reasons.join("; "), restore.keep_as)
 }
 

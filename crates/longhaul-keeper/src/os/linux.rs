@@ -3,7 +3,7 @@
 //! Called by the rest of the crate through `os`. A process that vanishes while it is read is absent, never an error.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -45,14 +45,15 @@ pub(crate) fn processes() -> io::Result<Vec<Seen>> {
     for entry in fs::read_dir("/proc")? {
         let name = entry?.file_name();
         let Some(pid) = name.to_str().and_then(|text| text.parse().ok()) else { continue };
-        found.extend(process(pid)?);
+        // One stranger that may not be read (hidepid) or reads strangely must not hide the rest: none of ours is such.
+        found.extend(process(pid).ok().flatten());
     }
     Ok(found)
 }
 
 /// Looks at one process; none if there is no such process.
 pub(crate) fn process(pid: u32) -> io::Result<Option<Seen>> {
-    match fs::read(format!("/proc/{pid}/stat")) {
+    match read_about(pid, "stat") {
         Ok(stat) => {
             parse_stat(pid, &stat).map(Some).ok_or_else(|| io::Error::other(format!("strange stat of process `{pid}`")))
         }
@@ -63,12 +64,12 @@ pub(crate) fn process(pid: u32) -> io::Result<Option<Seen>> {
 
 /// The environment a process was started with, if it may be read.
 pub(crate) fn environment(pid: u32) -> Option<Vec<u8>> {
-    fs::read(format!("/proc/{pid}/environ")).ok()
+    read_about(pid, "environ").ok()
 }
 
 /// The arguments of a process, each ended by a zero byte, if they may be read.
 pub(crate) fn command_line(pid: u32) -> Option<Vec<u8>> {
-    fs::read(format!("/proc/{pid}/cmdline")).ok()
+    read_about(pid, "cmdline").ok()
 }
 
 /// A hold on one process that a later process with the same number can not be mistaken for.
@@ -118,6 +119,14 @@ pub(crate) fn open_beneath(directory: BorrowedFd<'_>, path: &Path, flags: OFlags
         Err(Errno::NOSYS) => open_step_by_step(directory, path, flags, mode),
         other => Ok(other?),
     }
+}
+
+/// Reads a file of a process whole. These files tell no size, so without room made first they are read in tiny pieces, and
+/// the end of a tree reads one for every process of the machine, twice.
+fn read_about(pid: u32, name: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(4096);
+    File::open(format!("/proc/{pid}/{name}"))?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn is_gone(error: &io::Error) -> bool {

@@ -62,7 +62,6 @@ impl Scene {
             silence_ms: None,
             wall_ms: None,
             drain_ms: 2000,
-            log_cap: None,
         }
     }
 

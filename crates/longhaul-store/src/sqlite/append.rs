@@ -2,7 +2,7 @@
 //!
 //! Used by commits and claims alike, so that there is one way a task moves. It checks no guard; whoever calls it has.
 
-use longhaul_core::ids::{TaskId, WorkerId};
+use longhaul_core::ids::{SessionId, TaskId, WorkerId};
 use longhaul_core::task::{Actor, Event, IllegalEvent, Task};
 use longhaul_core::time::Time;
 use rusqlite::{Connection, params};
@@ -15,6 +15,8 @@ use crate::{ChainEntry, ChainHead, CommitError, Lease, NewLease, Owner, StoreErr
 pub(super) struct Append {
     id: TaskId,
     is_new: bool,
+    /// Where the stored row stands in the indexes.
+    indexed: Option<Indexed>,
     task: Option<Task>,
     epoch: u64,
     owner: Option<Owner>,
@@ -31,6 +33,26 @@ pub(super) struct EventText {
     pub(super) payload: String,
 }
 
+/// The values that place a row in the indexes and may change.
+#[derive(PartialEq, Eq)]
+struct Indexed {
+    is_final: bool,
+    wants_owner: bool,
+    live_session: Option<SessionId>,
+    owner: Option<WorkerId>,
+}
+
+impl Indexed {
+    fn of(task: &Task, owner: Option<&Owner>) -> Indexed {
+        Indexed {
+            is_final: task.state.is_final(),
+            wants_owner: task.state.wants_owner(),
+            live_session: task.state.session().map(|session| session.id),
+            owner: owner.map(|owner| owner.worker),
+        }
+    }
+}
+
 struct NewEvent {
     seq: u64,
     at: Time,
@@ -44,11 +66,12 @@ impl Append {
     /// Goes on from a stored row, or from nothing for a new task.
     pub(super) fn to(id: TaskId, found: Option<TaskRow>) -> Append {
         let is_new = found.is_none();
+        let indexed = found.as_ref().map(|row| Indexed::of(&row.stored.task, row.stored.owner.as_ref()));
         let (task, epoch, owner, head) = match found {
             Some(TaskRow { stored, head }) => (Some(stored.task), stored.epoch, stored.owner, head),
             None => (None, 0, None, ChainHead::empty(id)),
         };
-        Append { id, is_new, task, epoch, owner, claimed_on: None, head, events: Vec::new() }
+        Append { id, is_new, indexed, task, epoch, owner, claimed_on: None, head, events: Vec::new() }
     }
 
     /// Applies one event; an event without an edge is refused.
@@ -138,13 +161,18 @@ impl Append {
     }
 
     fn update(&self, connection: &Connection, task: &Task) -> Result<(), StoreError> {
-        const SQL: &str = "UPDATE tasks SET state = ?2, final = ?3, wants_owner = ?4, waits_for_person = ?5, \
+        const MOVED: &str = "UPDATE tasks SET state = ?2, final = ?3, wants_owner = ?4, waits_for_person = ?5, \
              live_session = ?6, version = ?7, updated = ?8, epoch = ?9, owner = ?10, owner_host = ?11, lease_id = ?12, \
              owner_since = ?13, host = coalesce(?14, host), head = ?15, snapshot = ?16 WHERE id = ?1";
+        // SQLite writes every index anew that a statement names a column of, even if its value stays: four pages a commit.
+        const STAYED: &str = "UPDATE tasks SET state = ?2, waits_for_person = ?5, version = ?7, updated = ?8, \
+             epoch = ?9, owner_host = ?11, lease_id = ?12, owner_since = ?13, host = coalesce(?14, host), head = ?15, \
+             snapshot = ?16 WHERE id = ?1";
         let snapshot = as_json(task)?;
         let owner = self.owner.as_ref();
+        let stayed = self.indexed == Some(Indexed::of(task, owner));
         let changed = connection
-            .prepare_cached(SQL)
+            .prepare_cached(if stayed { STAYED } else { MOVED })
             .and_then(|mut statement| {
                 statement.execute(params![
                     self.id.to_string(),

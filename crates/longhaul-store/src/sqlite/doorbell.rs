@@ -67,13 +67,15 @@ impl Follower {
     /// Starts to listen.
     pub(super) fn start(place: &Place, listeners: &watch::Sender<u64>) -> Result<Follower, StoreError> {
         let connection = open_reader(place)?;
+        // Before anybody is told that we listen: a commit right after that must differ from what was seen here.
+        let seen = data_version(&connection);
         let watcher = watch_file(place, listeners.clone());
         let every = if watcher.is_some() { NET } else { ALONE };
         let (stop, stopped) = mpsc::channel();
         let listeners = listeners.clone();
         let thread = thread::Builder::new()
             .name("longhaul-doorbell".into())
-            .spawn(move || watch_data_version(&connection, &stopped, every, &listeners))
+            .spawn(move || watch_data_version(&connection, seen, &stopped, every, &listeners))
             .map_err(|error| StoreError::Failed { what: format!("failed to start the doorbell thread: {error}") })?;
         Ok(Follower { watcher, stop: Some(stop), thread: Some(thread) })
     }
@@ -104,20 +106,23 @@ fn watch_file(place: &Place, listeners: watch::Sender<u64>) -> Option<Recommende
 
 fn watch_data_version(
     connection: &Connection,
+    mut seen: Option<i64>,
     stopped: &Receiver<()>,
     every: Duration,
     listeners: &watch::Sender<u64>,
 ) {
-    let ask = || connection.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0)).ok();
-    let mut seen = ask();
     while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-        let now = ask();
+        let now = data_version(connection);
         // An unreadable version is unknown, and then looking again is the safe side.
         if now.is_none() || now != seen {
             ring(listeners);
         }
         seen = now;
     }
+}
+
+fn data_version(connection: &Connection) -> Option<i64> {
+    connection.pragma_query_value(None, "data_version", |row| row.get(0)).ok()
 }
 
 fn ring(listeners: &watch::Sender<u64>) {

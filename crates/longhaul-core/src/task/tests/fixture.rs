@@ -42,8 +42,8 @@ pub(super) fn fold(task: Task, events: &[Event]) -> Task {
 }
 
 /// Decides and applies.
-pub(super) fn feed(task: &Task, input: &Input, actor: &Actor) -> Task {
-    let events = decide(task, input, actor, NOW).unwrap_or_else(|refusal| panic!("{refusal}"));
+pub(super) fn feed(task: &Task, input: impl Into<Input>, actor: &Actor) -> Task {
+    let events = decide(task, &input.into(), actor, NOW).unwrap_or_else(|refusal| panic!("{refusal}"));
     fold(task.clone(), &events)
 }
 
@@ -77,20 +77,20 @@ pub(super) fn crashed() -> Ended {
     ended(Exit::Signal(9), Outcome::Failed(Failure::Crashed))
 }
 
-pub(super) fn end_of(task: &Task, ended: Ended, plan: PlanSight) -> Input {
+pub(super) fn end_of(task: &Task, ended: Ended, plan: PlanSight) -> Observation {
     let session = task.state.session().expect("a live session").id;
-    Input::SessionEnded { session, ended, plan }
+    Observation::SessionEnded { session, ended, plan }
 }
 
 /// A task whose planning session runs.
 pub(super) fn planning() -> Task {
     let task = fold(new_task(), &[claimed()]);
-    feed(&task, &Input::Prepared { session: session_id(1), plan: nothing_there() }, &Actor::worker())
+    feed(&task, Observation::Prepared { session: session_id(1), plan: nothing_there() }, &Actor::worker())
 }
 
 /// A task of two steps whose first work session runs.
 pub(super) fn working() -> Task {
     let task = planning();
-    let task = feed(&task, &end_of(&task, completed(), sight(&[false, false])), &Actor::worker());
-    feed(&task, &Input::Prepared { session: session_id(2), plan: sight(&[false, false]) }, &Actor::worker())
+    let task = feed(&task, end_of(&task, completed(), sight(&[false, false])), &Actor::worker());
+    feed(&task, Observation::Prepared { session: session_id(2), plan: sight(&[false, false]) }, &Actor::worker())
 }

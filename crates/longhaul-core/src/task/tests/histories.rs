@@ -25,35 +25,34 @@ fn record(inputs: &[(Step, Actor)]) -> Vec<Event> {
 fn histories() -> Vec<Vec<Event>> {
     let worker = Actor::worker();
     let person = Actor::person("ann");
-    let prepared: Step = |task| Input::Prepared {
-        session: session_id(task.tally.sessions.try_into().unwrap_or(0)),
-        plan: match &task.plan {
-            Some(accepted) => {
-                let ticks: Vec<bool> = accepted.plan.steps.iter().map(|step| step.ticked).collect();
-                sight(&ticks)
-            }
-            None => nothing_there(),
-        },
+    let prepared: Step = |task| {
+        let accepted = task.plan.as_ref().map(|accepted| accepted.plan.steps.iter().map(|step| step.ticked));
+        let plan = accepted.map_or_else(nothing_there, |ticks| sight(&ticks.collect::<Vec<bool>>()));
+        Observation::Prepared { session: session_id(task.tally.sessions.try_into().unwrap_or(0)), plan }.into()
     };
-    let planned: Step = |task| end_of(task, completed(), sight(&[false, false]));
-    let first: Step = |task| end_of(task, completed(), sight(&[true, false]));
-    let all: Step = |task| end_of(task, completed(), sight(&[true, true]));
-    let crash: Step = |task| end_of(task, crashed(), sight(&[false, false]));
-    let limit: Step =
-        |task| end_of(task, ended(Exit::Code(1), Outcome::Failed(Failure::Limited(None))), sight(&[false, false]));
-    let cut: Step = |task| end_of(task, completed(), sight(&[true]));
-    let pause: Step = |_| Input::Pause { haste: Haste::Recipe };
-    let resume: Step = |_| Input::Resume { reason: Some("go".into()) };
+    let planned: Step = |task| end_of(task, completed(), sight(&[false, false])).into();
+    let first: Step = |task| end_of(task, completed(), sight(&[true, false])).into();
+    let all: Step = |task| end_of(task, completed(), sight(&[true, true])).into();
+    let crash: Step = |task| end_of(task, crashed(), sight(&[false, false])).into();
+    let limit: Step = |task| {
+        let limited = ended(Exit::Code(1), Outcome::Failed(Failure::Limited(None)));
+        end_of(task, limited, sight(&[false, false])).into()
+    };
+    let cut: Step = |task| end_of(task, completed(), sight(&[true])).into();
+    let restored: Step = |_| Observation::PlanRestored.into();
+    let pause: Step = |_| Command::Pause { haste: Haste::Recipe }.into();
+    let resume: Step = |_| Command::Resume { reason: Some("go".into()) }.into();
+    let cancel: Step = |_| Command::Cancel { reason: None }.into();
     let w = |f: Step| (f, worker.clone());
     let p = |f: Step| (f, person.clone());
     vec![
         record(&[w(prepared), w(planned), w(prepared), w(first), w(prepared), w(all)]),
         record(&[w(prepared), w(planned), w(prepared), w(crash)]),
         record(&[w(prepared), w(planned), w(prepared), w(limit), p(pause), p(resume)]),
-        record(&[w(prepared), w(planned), w(prepared), w(cut), w(|_| Input::PlanRestored), w(prepared), w(all)]),
+        record(&[w(prepared), w(planned), w(prepared), w(cut), w(restored), w(prepared), w(all)]),
         record(&[w(prepared), p(pause), w(planned), p(resume)]),
         record(&[w(prepared), w(planned), w(prepared), p(pause), p(resume), w(first)]),
-        record(&[w(prepared), w(planned), w(prepared), p(|_| Input::Cancel { reason: None }), w(crash)]),
+        record(&[w(prepared), w(planned), w(prepared), p(cancel), w(crash)]),
     ]
 }
 
@@ -97,20 +96,20 @@ fn a_complete_plan_finishes_without_an_agent() {
     let mut task = working();
     task.state = State::Preparing { back_to: BackTo::phase(Phase::Work) };
     let task =
-        feed(&task, &Input::Prepared { session: session_id(5), plan: sight(&[true, true]) }, &Actor::workspace());
+        feed(&task, Observation::Prepared { session: session_id(5), plan: sight(&[true, true]) }, &Actor::workspace());
     assert_eq!(task.state, State::Done { verdict: Verdict::Unverified });
 }
 
 fn end_again(task: &Task, how: &Ended, ticks: &[bool]) -> Task {
-    let mut task = feed(task, &end_of(task, how.clone(), sight(ticks)), &Actor::worker());
+    let mut task = feed(task, end_of(task, how.clone(), sight(ticks)), &Actor::worker());
     if let State::Waiting { .. } = task.state {
-        task = feed(&task, &Input::Woke, &Actor::worker());
+        task = feed(&task, Observation::Woke, &Actor::worker());
     }
     if !matches!(task.state, State::Preparing { .. }) {
         return task;
     }
     let session = session_id(u8::try_from(task.tally.sessions).unwrap_or(99));
-    feed(&task, &Input::Prepared { session, plan: sight(ticks) }, &Actor::worker())
+    feed(&task, Observation::Prepared { session, plan: sight(ticks) }, &Actor::worker())
 }
 
 #[test]
@@ -118,7 +117,7 @@ fn crashes_back_off_doubling_and_then_ask_for_help() {
     let mut task = working();
     let mut waits = Vec::new();
     for _ in 0..Policy::default().attempts {
-        let after = feed(&task, &end_of(&task, crashed(), sight(&[false, false])), &Actor::worker());
+        let after = feed(&task, end_of(&task, crashed(), sight(&[false, false])), &Actor::worker());
         if let State::Waiting { until, .. } = after.state {
             waits.push(until.since(NOW).as_millis());
         }
@@ -136,8 +135,9 @@ fn a_lie_about_success_ends_in_needs_help_after_three_sessions() {
     }
     assert!(matches!(task.state, State::NeedsHelp { reason: HelpReason::NoProgress { sessions: 3 }, .. }));
     let person = Actor::person("ann");
-    assert_eq!(decide(&task, &Input::Resume { reason: Some("  ".into()) }, &person, NOW), Err(Refusal::ReasonMissing));
-    let again = feed(&task, &Input::Resume { reason: Some("changed the model".into()) }, &person);
+    let blank = Command::Resume { reason: Some("  ".into()) };
+    assert_eq!(decide(&task, &blank.into(), &person, NOW), Err(Refusal::ReasonMissing));
+    let again = feed(&task, Command::Resume { reason: Some("changed the model".into()) }, &person);
     assert_eq!(again.tally.idle, 0, "the breaker starts anew");
 }
 
@@ -145,13 +145,13 @@ fn a_lie_about_success_ends_in_needs_help_after_three_sessions() {
 fn a_limit_burns_no_attempt_and_holds_over_pause() {
     let task = working();
     let limited = ended(Exit::Code(1), Outcome::Failed(Failure::Limited(Some(Time(NOW.0 + 3_600_000_000)))));
-    let task = feed(&task, &end_of(&task, limited, sight(&[false, false])), &Actor::worker());
+    let task = feed(&task, end_of(&task, limited, sight(&[false, false])), &Actor::worker());
     assert_eq!(task.tally.failures, 0);
     let person = Actor::person("ann");
-    let paused = feed(&task, &Input::Pause { haste: Haste::Recipe }, &person);
-    let resumed = fold(feed(&paused, &Input::Resume { reason: None }, &person), &[claimed()]);
-    let prepared = Input::Prepared { session: session_id(4), plan: sight(&[false, false]) };
-    let task = feed(&resumed, &prepared, &Actor::worker());
+    let paused = feed(&task, Command::Pause { haste: Haste::Recipe }, &person);
+    let resumed = fold(feed(&paused, Command::Resume { reason: None }, &person), &[claimed()]);
+    let prepared = Observation::Prepared { session: session_id(4), plan: sight(&[false, false]) };
+    let task = feed(&resumed, prepared, &Actor::worker());
     assert!(matches!(task.state, State::Waiting { why: Wait::Limit, .. }), "{:?}", task.state);
 }
 
@@ -160,22 +160,22 @@ fn an_interrupted_session_is_resumed_by_its_own_id_and_a_completed_one_is_not() 
     let task = working();
     let session = task.state.session().expect("live").id;
     let said = Said { conversation: Some("c-1".into()), usage: Usage { input: Some(5), output: None } };
-    let read = Input::SessionRead { session, read: ReadTo::default(), said };
-    let task = feed(&task, &read, &Actor::worker());
-    let crashed_task = feed(&task, &end_of(&task, crashed(), sight(&[false, false])), &Actor::worker());
+    let read = Observation::SessionRead { session, read: ReadTo::default(), said };
+    let task = feed(&task, read, &Actor::worker());
+    let crashed_task = feed(&task, end_of(&task, crashed(), sight(&[false, false])), &Actor::worker());
     assert_eq!(crashed_task.conversation.as_deref(), Some("c-1"));
     assert_eq!(crashed_task.tally.usage, Usage { input: Some(5), output: None });
-    let completed_task = feed(&task, &end_of(&task, completed(), sight(&[true, false])), &Actor::worker());
+    let completed_task = feed(&task, end_of(&task, completed(), sight(&[true, false])), &Actor::worker());
     assert_eq!(completed_task.conversation, None);
     let bad = ended(Exit::Code(1), Outcome::Failed(Failure::BadConversation));
-    let fresh = feed(&task, &end_of(&task, bad, sight(&[false, false])), &Actor::worker());
+    let fresh = feed(&task, end_of(&task, bad, sight(&[false, false])), &Actor::worker());
     assert_eq!(fresh.conversation, None, "an unknown conversation is not tried for ever");
 }
 
 #[test]
 fn a_removed_step_is_put_back_and_its_neighbours_tick_is_kept() {
     let task = working();
-    let task = feed(&task, &end_of(&task, completed(), sight(&[true])), &Actor::worker());
+    let task = feed(&task, end_of(&task, completed(), sight(&[true])), &Actor::worker());
     let accepted = task.plan.as_ref().expect("a plan");
     assert_eq!(accepted.plan.progress(), "1/2");
     let restore = task.restore.as_ref().expect("a plan to put back");
@@ -188,7 +188,7 @@ fn an_emptied_list_is_never_all_done() {
     let task = working();
     let empty =
         PlanSight { list: ListSight::Text { hash: "e".into(), text: "## Tasks\n".into() }, progress_exists: true };
-    let task = feed(&task, &end_of(&task, completed(), empty), &Actor::worker());
+    let task = feed(&task, end_of(&task, completed(), empty), &Actor::worker());
     assert!(!task.state.is_final());
     assert!(task.restore.is_some());
 }
@@ -197,9 +197,9 @@ fn an_emptied_list_is_never_all_done() {
 fn a_first_plan_needs_both_files_and_a_finished_session() {
     let task = planning();
     let without_progress = PlanSight { progress_exists: false, ..sight(&[false]) };
-    let after = feed(&task, &end_of(&task, completed(), without_progress), &Actor::worker());
+    let after = feed(&task, end_of(&task, completed(), without_progress), &Actor::worker());
     assert_eq!(after.plan, None);
-    let after = feed(&task, &end_of(&task, crashed(), sight(&[false])), &Actor::worker());
+    let after = feed(&task, end_of(&task, crashed(), sight(&[false])), &Actor::worker());
     assert_eq!(after.plan, None);
 }
 

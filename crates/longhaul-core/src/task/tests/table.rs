@@ -9,7 +9,7 @@ use crate::time::Time;
 
 fn states() -> Vec<(&'static str, Task)> {
     let person = Actor::person("ann");
-    let stopping = |input: Input| feed(&working(), &input, &person);
+    let stopping = |command: Command| feed(&working(), command, &person);
     let with = |state: State| Task { state, ..fold(working(), &[]) };
     let back_to = BackTo::phase(Phase::Work);
     vec![
@@ -17,11 +17,11 @@ fn states() -> Vec<(&'static str, Task)> {
         ("preparing", fold(new_task(), &[claimed()])),
         ("planning", planning()),
         ("working", working()),
-        ("stopping, then pause", stopping(Input::Pause { haste: Haste::Recipe })),
-        ("stopping, then cancel", stopping(Input::Cancel { reason: None })),
+        ("stopping, then pause", stopping(Command::Pause { haste: Haste::Recipe })),
+        ("stopping, then cancel", stopping(Command::Cancel { reason: None })),
         (
             "stopping, then go on",
-            feed(&stopping(Input::Pause { haste: Haste::Recipe }), &Input::Resume { reason: None }, &person),
+            feed(&stopping(Command::Pause { haste: Haste::Recipe }), Command::Resume { reason: None }, &person),
         ),
         ("waiting, backoff", with(State::Waiting { why: Wait::Backoff, until: NOW, back_to })),
         (
@@ -41,49 +41,47 @@ fn states() -> Vec<(&'static str, Task)> {
 }
 
 fn inputs(task: &Task) -> Vec<(&'static str, Input, Actor)> {
-    let live = task.state.session().map_or(session_id(7), |session| session.id);
-    let person = || Actor::person("ann");
-    let end = |ended: Ended, plan: PlanSight| Input::SessionEnded { session: live, ended, plan };
-    let read = Input::SessionRead { session: live, read: ReadTo::default(), said: Said::default() };
+    let commands = commands().into_iter().map(|(label, command)| (label, command.into(), Actor::person("ann")));
+    let below = Command::Pause { haste: Haste::Recipe };
+    let from_below = ("pause from below an agent", below.into(), Actor::below(session_id(3)));
+    let seen = observations(task).into_iter().map(|(label, seen)| (label, seen.into(), Actor::worker()));
+    commands.chain([from_below]).chain(seen).collect()
+}
+
+fn commands() -> Vec<(&'static str, Command)> {
     vec![
-        ("pause", Input::Pause { haste: Haste::Recipe }, person()),
-        ("pause now", Input::Pause { haste: Haste::Now }, person()),
-        ("resume", Input::Resume { reason: None }, person()),
-        ("resume with reason", Input::Resume { reason: Some("mended".into()) }, person()),
-        ("cancel", Input::Cancel { reason: None }, person()),
-        ("force", Input::Force { target: "keeper 1".into() }, person()),
-        ("prepared", Input::Prepared { session: session_id(8), plan: sight(&[false, false]) }, Actor::worker()),
-        (
-            "prepared, all ticked",
-            Input::Prepared { session: session_id(8), plan: sight(&[true, true]) },
-            Actor::workspace(),
-        ),
-        ("prepared, list gone", Input::Prepared { session: session_id(8), plan: nothing_there() }, Actor::workspace()),
-        ("cannot prepare", Input::CannotPrepare { cause: Cause::Workspace { why: "gone".into() } }, Actor::worker()),
-        ("plan restored", Input::PlanRestored, Actor::worker()),
-        ("woke", Input::Woke, Actor::worker()),
-        ("read", read, Actor::worker()),
-        ("ended, new tick", end(completed(), sight(&[true, false])), Actor::worker()),
-        ("ended, no tick", end(completed(), sight(&[false, false])), Actor::worker()),
-        ("ended, all ticked", end(completed(), sight(&[true, true])), Actor::worker()),
-        ("ended, step removed", end(completed(), sight(&[true])), Actor::worker()),
-        ("crashed", end(crashed(), sight(&[false, false])), Actor::worker()),
-        (
-            "exit unknown",
-            end(ended(Exit::Unknown, Outcome::Failed(Failure::Crashed)), sight(&[false, false])),
-            Actor::worker(),
-        ),
-        (
-            "limited",
-            end(ended(Exit::Code(1), Outcome::Failed(Failure::Limited(Some(Time(NOW.0 + 9))))), sight(&[false, false])),
-            Actor::worker(),
-        ),
-        (
-            "never started",
-            end(ended(Exit::NeverStarted, Outcome::Failed(Failure::Crashed)), sight(&[false, false])),
-            Actor::worker(),
-        ),
-        ("pause from below an agent", Input::Pause { haste: Haste::Recipe }, Actor::below(session_id(3))),
+        ("pause", Command::Pause { haste: Haste::Recipe }),
+        ("pause now", Command::Pause { haste: Haste::Now }),
+        ("resume", Command::Resume { reason: None }),
+        ("resume with reason", Command::Resume { reason: Some("mended".into()) }),
+        ("cancel", Command::Cancel { reason: None }),
+        ("force", Command::Force { target: "keeper 1".into() }),
+    ]
+}
+
+fn observations(task: &Task) -> Vec<(&'static str, Observation)> {
+    let live = task.state.session().map_or(session_id(7), |session| session.id);
+    let prepared = |plan: PlanSight| Observation::Prepared { session: session_id(8), plan };
+    let end = |ended: Ended, plan: PlanSight| Observation::SessionEnded { session: live, ended, plan };
+    let failed = |exit: Exit, failure: Failure| end(ended(exit, Outcome::Failed(failure)), sight(&[false, false]));
+    vec![
+        ("prepared", prepared(sight(&[false, false]))),
+        ("prepared, all ticked", prepared(sight(&[true, true]))),
+        ("prepared, list gone", prepared(nothing_there())),
+        ("cannot prepare", Observation::CannotPrepare { cause: Cause::Workspace { why: "gone".into() } }),
+        ("plan restored", Observation::PlanRestored),
+        ("woke", Observation::Woke),
+        ("read", Observation::SessionRead { session: live, read: ReadTo::default(), said: Said::default() }),
+        ("ended, new tick", end(completed(), sight(&[true, false]))),
+        ("ended, no tick", end(completed(), sight(&[false, false]))),
+        ("ended, all ticked", end(completed(), sight(&[true, true]))),
+        ("ended, step removed", end(completed(), sight(&[true]))),
+        ("crashed", failed(Exit::Signal(9), Failure::Crashed)),
+        ("exit unknown", failed(Exit::Unknown, Failure::Crashed)),
+        ("limited", failed(Exit::Code(1), Failure::Limited(Some(Time(NOW.0 + 9))))),
+        ("auth", failed(Exit::Code(1), Failure::Auth("log in".into()))),
+        ("not executable", failed(Exit::NotExecutable("no such file".into()), Failure::Crashed)),
+        ("never started", failed(Exit::NeverStarted, Failure::Crashed)),
     ]
 }
 
@@ -167,7 +165,7 @@ fn stopping_is_left_only_by_an_observed_end() {
         for (label, input, actor) in inputs(&task) {
             let Ok(events) = decide(&task, &input, &actor, NOW) else { continue };
             let after = fold(task.clone(), &events);
-            let ended = matches!(input, Input::SessionEnded { .. });
+            let ended = matches!(input, Input::Observation(Observation::SessionEnded { .. }));
             assert_eq!(after.state.session().is_none(), ended, "{name}: {label}");
         }
     }
