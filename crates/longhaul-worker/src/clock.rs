@@ -1,0 +1,38 @@
+//! The clock and the dice: the only places where this crate asks for the time or for chance, both handed to the pure core.
+//! Everything else gets times and ids as arguments, and so can be tested with any.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
+use longhaul_core::time::Time;
+
+/// The wall clock, for stored times. Limits on running sessions are the keeper's, on the monotonic clock.
+pub fn now() -> Time {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Time(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// Bytes from the operating system's generator.
+pub fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+    bytes
+}
+
+/// A new task id.
+pub fn mint_task() -> TaskId {
+    TaskId::mint(now(), random())
+}
+
+/// A new session id.
+pub fn mint_session() -> SessionId {
+    SessionId::mint(now(), random())
+}
+
+pub(crate) fn mint_worker() -> WorkerId {
+    WorkerId::mint(now(), random())
+}
+
+pub(crate) fn mint_lease() -> LeaseId {
+    LeaseId::mint(now(), random())
+}

@@ -1,0 +1,220 @@
+//! The hub of one owned task: load, decide, commit, apply, due, start effects. The only place that moves a supervised task.
+//!
+//! Everything that arrives is handled one after the other; effects run beside it and answer with inputs. When the lease is lost the
+//! hub stops its effects and writes nothing more; the sessions themselves are never touched by that.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use longhaul_core::ids::{SessionId, TaskId};
+use longhaul_core::task::{Actor, Effect, Input, Observation, Task, decide, due};
+use longhaul_keeper::fail_point;
+use longhaul_store::{Change, CommitError, Guard, Lease, StoreError};
+use tokio::sync::{Notify, mpsc};
+use tokio::task::{AbortHandle, JoinError, JoinSet};
+
+use crate::clock::now;
+use crate::effects::{self, Job, Message};
+use crate::worker::Context;
+
+/// How long a hub waits before it tries again what the store refused for now.
+const TRY_AGAIN: Duration = Duration::from_millis(250);
+
+/// Why a hub stopped.
+#[derive(Debug)]
+pub(crate) enum Left {
+    /// The task no longer wants an owner, or has another one.
+    NotOurs,
+    /// An effect died of a bug. The task is still ours and is claimed anew, which recovers it like after a crash.
+    Broken(String),
+    /// The store failed: nothing more may be acknowledged.
+    Store(StoreError),
+}
+
+/// The hub of one task.
+pub(crate) struct Hub {
+    context: Arc<Context>,
+    lease: Lease,
+    task: Task,
+    /// The session whose start this process committed and has not spawned yet.
+    fresh: Option<SessionId>,
+    started: HashMap<Effect, AbortHandle>,
+    running: JoinSet<()>,
+    answers: mpsc::Sender<Message>,
+    arrived: mpsc::Receiver<Message>,
+    changed: Arc<Notify>,
+}
+
+impl Hub {
+    /// A hub for a task whose lease was just taken.
+    pub(crate) fn new(context: Arc<Context>, task: Task, lease: Lease, changed: Arc<Notify>) -> Hub {
+        let (answers, arrived) = mpsc::channel(16);
+        Hub {
+            context,
+            lease,
+            task,
+            fresh: None,
+            started: HashMap::new(),
+            running: JoinSet::new(),
+            answers,
+            arrived,
+            changed,
+        }
+    }
+
+    /// The task's id.
+    pub(crate) fn id(&self) -> TaskId {
+        self.task.id
+    }
+
+    /// Runs until the task needs no owner or has another one.
+    pub(crate) async fn run(mut self) -> Left {
+        let left = loop {
+            if !self.task.state.wants_owner() {
+                break Left::NotOurs;
+            }
+            self.start_what_is_due();
+            let next = tokio::select! {
+                Some(message) = self.arrived.recv() => self.take(message).await,
+                () = self.changed.notified() => self.reload().await,
+                Some(ended) = self.running.join_next() => broken(ended),
+            };
+            if let Err(left) = next {
+                break left;
+            }
+        };
+        // Waited for, so that no spawn of this hub can come after the next one has looked.
+        self.running.shutdown().await;
+        left
+    }
+
+    fn start_what_is_due(&mut self) {
+        let wanted = due(&self.task, now());
+        self.started.retain(|effect, handle| {
+            let keep = wanted.contains(effect);
+            if !keep {
+                handle.abort();
+            }
+            keep
+        });
+        for effect in wanted {
+            if !self.started.contains_key(&effect) {
+                let running = self.running.spawn(effects::carry_out(self.job(effect)));
+                self.started.insert(effect, running);
+            }
+        }
+    }
+
+    fn job(&self, effect: Effect) -> Job {
+        Job {
+            context: Arc::clone(&self.context),
+            task: Arc::new(self.task.clone()),
+            epoch: self.lease.epoch,
+            effect,
+            fresh: self.fresh,
+            answers: self.answers.clone(),
+        }
+    }
+
+    async fn take(&mut self, message: Message) -> Result<(), Left> {
+        let once = matches!(message.effect, Effect::Prepare | Effect::WakeAt(_));
+        let outcome = self.offer(message.seen.into(), &message.actor).await;
+        if once {
+            // These answer once; if they are due again they start anew.
+            self.started.remove(&message.effect);
+        }
+        message.committed.send(()).ok();
+        outcome
+    }
+
+    /// Decides and commits; on conflict reloads and decides again, so that no observation is dropped.
+    async fn offer(&mut self, input: Input, actor: &Actor) -> Result<(), Left> {
+        loop {
+            let at = now();
+            let events = match decide(&self.task, &input, actor, at) {
+                Ok(events) => events,
+                Err(refusal) => {
+                    self.context.report(&format!("task {}: {refusal}", self.task.id));
+                    return Ok(());
+                }
+            };
+            if events.is_empty() {
+                return Ok(());
+            }
+            let change = Change {
+                task: self.task.id,
+                guard: Guard::Owner { version: self.task.version, lease: self.lease },
+                events,
+                actor: actor.clone(),
+                at,
+                key: None,
+                claim: None,
+                session_cap: Some(self.context.home.session_cap()),
+            };
+            match self.context.store.commit(change).await {
+                Ok(committed) => {
+                    // Here and not in the effect: an effect that is no longer due is aborted as soon as this is known.
+                    if matches!(input, Input::Observation(Observation::SessionEnded { .. })) {
+                        fail_point::reach("worker.end_committed");
+                    }
+                    self.moved(committed.stored.task);
+                    return Ok(());
+                }
+                Err(CommitError::Conflict) => self.reload().await?,
+                Err(CommitError::SessionCap { .. }) => {
+                    // The effect starts anew and looks at the workspace again, when another session may have ended.
+                    tokio::time::sleep(TRY_AGAIN).await;
+                    return Ok(());
+                }
+                Err(error) => self.survive(error).await?,
+            }
+        }
+    }
+
+    async fn survive(&self, error: CommitError) -> Result<(), Left> {
+        match error {
+            CommitError::Store(StoreError::Busy) => {
+                tokio::time::sleep(TRY_AGAIN).await;
+                Ok(())
+            }
+            CommitError::Store(error) => Err(Left::Store(error)),
+            CommitError::Fenced | CommitError::NotFound => Err(Left::NotOurs),
+            other => {
+                self.context.report(&format!("task {}: {other}", self.task.id));
+                Err(Left::NotOurs)
+            }
+        }
+    }
+
+    fn moved(&mut self, task: Task) {
+        let before = self.task.state.session().map(|session| session.id);
+        let after = task.state.session().map(|session| session.id);
+        if before != after {
+            self.fresh = after;
+        }
+        self.task = task;
+    }
+
+    async fn reload(&mut self) -> Result<(), Left> {
+        let stored = match self.context.store.load(self.task.id).await {
+            Ok(Some(stored)) => stored,
+            Ok(None) => return Err(Left::NotOurs),
+            Err(StoreError::Busy) => return Ok(()),
+            Err(error) => return Err(Left::Store(error)),
+        };
+        if stored.owner.as_ref().map(|owner| owner.lease) != Some(self.lease) {
+            return Err(Left::NotOurs);
+        }
+        self.task = stored.task;
+        Ok(())
+    }
+}
+
+/// Effects end by themselves or because they were aborted; anything else is a bug of ours.
+fn broken(ended: Result<(), JoinError>) -> Result<(), Left> {
+    match ended {
+        Err(error) if error.is_panic() => Err(Left::Broken(error.to_string())),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}

@@ -1,0 +1,63 @@
+//! Carrying out what is due: one file per effect. Started by the dispatcher.
+//!
+//! Effects never write state; they send observations and wait until those are committed. Each is idempotent and may be started again
+//! by another worker at any time.
+
+mod attend_session;
+mod exclude;
+mod keeper_death;
+mod prepare_workspace;
+mod read_output;
+mod session_end;
+mod start_session;
+mod stop_session;
+mod wake;
+
+use std::sync::Arc;
+
+use longhaul_core::ids::SessionId;
+use longhaul_core::task::{Actor, Effect, Observation, Task};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::worker::Context;
+
+/// An observation on its way to the hub.
+pub(crate) struct Message {
+    pub(crate) effect: Effect,
+    pub(crate) seen: Observation,
+    pub(crate) actor: Actor,
+    pub(crate) committed: oneshot::Sender<()>,
+}
+
+/// What every effect gets: the task as it was when the effect became due, and a way to answer.
+#[derive(Clone)]
+pub(crate) struct Job {
+    pub(crate) context: Arc<Context>,
+    pub(crate) task: Arc<Task>,
+    pub(crate) epoch: u64,
+    pub(crate) effect: Effect,
+    /// The session whose start this very process committed and has not spawned yet.
+    pub(crate) fresh: Option<SessionId>,
+    pub(crate) answers: mpsc::Sender<Message>,
+}
+
+impl Job {
+    /// Sends an observation and waits until it is committed. When the hub is gone the effect is pointless and ends with it.
+    async fn answer(&self, seen: Observation, actor: Actor) {
+        let (committed, done) = oneshot::channel();
+        let message = Message { effect: self.effect, seen, actor, committed };
+        if self.answers.send(message).await.is_ok() {
+            done.await.ok();
+        }
+    }
+}
+
+/// Carries out one effect.
+pub(crate) async fn carry_out(job: Job) {
+    match job.effect {
+        Effect::Prepare => prepare_workspace::prepare(job).await,
+        Effect::Attend(session) => attend_session::attend(job, session).await,
+        Effect::Stop(session, haste) => stop_session::stop(job, session, haste).await,
+        Effect::WakeAt(time) => wake::wake_at(job, time).await,
+    }
+}

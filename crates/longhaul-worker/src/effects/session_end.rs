@@ -1,0 +1,115 @@
+//! What a session's files say about its end, once its keeper is gone. What a dead keeper left running is ended here.
+//!
+//! An exit that nobody waited for is unknown, and unknown is never success.
+
+use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+use longhaul_core::ids::SessionId;
+use longhaul_core::task::{Exit, Gap, StoppedBy};
+use longhaul_core::time::Time;
+use longhaul_keeper::{EndRecord, ExitRecord, ExitStatus, Found, LookError, SessionDir, Swept, Why, end_strays, look};
+
+/// Between two tries at something that should have succeeded.
+const TRY_AGAIN: Duration = Duration::from_millis(20);
+
+/// The observed end of a session's process tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Observed {
+    pub(super) exit: Exit,
+    pub(super) stopped_by: StoppedBy,
+    pub(super) leftovers: u32,
+    pub(super) gap: Gap,
+    pub(super) at: Option<Time>,
+}
+
+/// Looks until the session's end can be told and nothing of its tree is left. Blocks: a sweep may take several rounds.
+pub(super) fn observe(dir: &SessionDir, tell: &dyn Fn(&str)) -> Observed {
+    loop {
+        match look(dir) {
+            // Its keeper has gone, so only another look can hold the lock, and only for a moment.
+            Ok(Found::Alive(_)) => {}
+            Ok(Found::NeverStarted(_guard)) => return never_started(),
+            Ok(Found::Ended { exit, end: Some(end), identity, guard }) => {
+                return clean(&exit, &end, || sweep(tell, || guard.end_tree(identity.as_ref())));
+            }
+            Ok(Found::Ended { exit, end: None, identity, guard }) => {
+                let leftovers = sweep(tell, || guard.end_tree(identity.as_ref()));
+                return Observed { leftovers, gap: Gap::UnknownSize, ..known(&exit) };
+            }
+            Ok(Found::Lost { identity, guard }) => return lost(sweep(tell, || guard.end_tree(Some(&identity)))),
+            // Whatever the damaged records said, the marker still finds the tree.
+            Ok(Found::Unreadable { error, guard }) => {
+                tell(&error.to_string());
+                return lost(sweep(tell, || guard.end_tree(None)));
+            }
+            Err(LookError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                return gone(dir.session(), tell);
+            }
+            Err(error) => tell(&error.to_string()),
+        }
+        std::thread::sleep(TRY_AGAIN);
+    }
+}
+
+/// The session's directory is gone, or was never made. What carries its marker is ended in either case; only when there was
+/// nothing has nothing been executed.
+pub(super) fn gone(session: SessionId, tell: &dyn Fn(&str)) -> Observed {
+    match sweep(tell, || end_strays(session)) {
+        0 => never_started(),
+        killed => lost(killed),
+    }
+}
+
+/// Nothing was executed, and the session id can never be used again.
+fn never_started() -> Observed {
+    Observed { exit: Exit::NeverStarted, stopped_by: StoppedBy::Itself, leftovers: 0, gap: Gap::None, at: None }
+}
+
+fn clean(exit: &ExitRecord, end: &EndRecord, sweep: impl FnOnce() -> u32) -> Observed {
+    let gap = match (end.gap_bytes, &end.log_error) {
+        (0, None) => Gap::None,
+        (0, Some(_)) => Gap::UnknownSize,
+        (bytes, _) => Gap::Bytes(bytes),
+    };
+    let more = if end.tree_empty { 0 } else { sweep() };
+    Observed { leftovers: end.killed_leftovers + more, gap, ..known(exit) }
+}
+
+fn lost(leftovers: u32) -> Observed {
+    Observed { exit: Exit::Unknown, stopped_by: StoppedBy::Itself, leftovers, gap: Gap::UnknownSize, at: None }
+}
+
+/// Sweeps until nothing is left, however long that takes: the next session must not start beside the last one.
+fn sweep(tell: &dyn Fn(&str), end_tree: impl Fn() -> io::Result<Swept>) -> u32 {
+    let mut killed = 0;
+    loop {
+        match end_tree() {
+            Ok(swept) => {
+                killed += swept.killed;
+                if swept.left == 0 {
+                    return killed;
+                }
+                tell(&format!("{} processes of the session cannot be ended", swept.left));
+            }
+            Err(error) => tell(&format!("the session's processes cannot be looked at: {error}")),
+        }
+        std::thread::sleep(TRY_AGAIN);
+    }
+}
+
+fn known(record: &ExitRecord) -> Observed {
+    let exit = match &record.status {
+        ExitStatus::Code(code) => Exit::Code(*code),
+        ExitStatus::Signal { number, .. } => Exit::Signal(*number),
+        ExitStatus::ExecFailed { message, .. } => Exit::NotExecutable(message.clone()),
+    };
+    let stopped_by = match record.why {
+        Why::Own => StoppedBy::Itself,
+        // Whether the task had asked for it, `decide` knows.
+        Why::Terminated | Why::EndedNow => StoppedBy::Shutdown,
+        Why::Silence => StoppedBy::Silence,
+        Why::Wall => StoppedBy::Wall,
+    };
+    Observed { exit, stopped_by, leftovers: 0, gap: Gap::None, at: Some(record.at) }
+}

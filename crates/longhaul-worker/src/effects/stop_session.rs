@@ -1,0 +1,38 @@
+//! Telling a session's keeper to stop: a signal, after its identity was compared. Idempotent; an adopter sends it again.
+//! It never touches the agent itself: how to stop that is its keeper's recipe.
+
+use std::time::Duration;
+
+use longhaul_core::ids::SessionId;
+use longhaul_core::task::Haste;
+use longhaul_keeper::{SessionDir, Stop, fail_point, signal_keeper};
+
+use super::Job;
+
+/// A keeper that has just been spawned has no identity yet; this is how often it is looked for.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+pub(super) async fn stop(job: Job, session: SessionId, haste: Haste) {
+    fail_point::reach("worker.stop_due");
+    let how = match haste {
+        Haste::Recipe => Stop::Recipe,
+        Haste::Now => Stop::Now,
+    };
+    let path = job.context.home.session(session);
+    loop {
+        match SessionDir::at(&path).map(|dir| dir.identity()) {
+            Ok(Ok(Some(identity))) => {
+                if let Err(error) = signal_keeper(&identity, how) {
+                    job.context.report(&format!("session {session}: {error}"));
+                }
+                fail_point::reach("worker.stop_sent");
+                return;
+            }
+            // Whom to signal cannot be known; a person can, with `pause --force`.
+            Ok(Err(error)) => return job.context.report(&format!("session {session}: {error}")),
+            Ok(Ok(None)) | Err(_) => {}
+        }
+        // The session may end without ever having had a keeper; then the hub ends this effect.
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}

@@ -1,0 +1,95 @@
+//! The home directory: one place for everything Longhaul keeps. Made 0700; a link or a foreign directory is refused.
+//! Names only: what is in the files is known by those who write them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use longhaul_core::ids::{SessionId, WorkerId};
+use longhaul_keeper::files::{PrivateDirError, create_private_dir, replace};
+
+const SESSION_CAP: &str = "session-cap";
+const DEFAULT_SESSION_CAP: u32 = 8;
+
+/// Where everything is kept.
+#[derive(Debug, Clone)]
+pub struct Home {
+    root: PathBuf,
+}
+
+/// Why a home cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum HomeError {
+    /// A directory could not be made, or is not ours.
+    #[error("cannot use `{path}` as Longhaul's home")]
+    Unfit {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: PrivateDirError,
+    },
+    /// The directory above it could not be made.
+    #[error("failed to make `{path}`")]
+    Parent {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Home {
+    /// The home at this place, made if it is missing.
+    pub fn create(root: &Path) -> Result<Home, HomeError> {
+        if let Some(parent) = root.parent() {
+            std::fs::create_dir_all(parent).map_err(|source| HomeError::Parent { path: parent.to_owned(), source })?;
+        }
+        let home = Home { root: root.to_owned() };
+        for path in [home.root.clone(), home.sessions(), home.workers()] {
+            create_private_dir(&path).map_err(|source| HomeError::Unfit { path, source })?;
+        }
+        Ok(home)
+    }
+
+    /// The home at this place, without making anything.
+    pub fn at(root: &Path) -> Home {
+        Home { root: root.to_owned() }
+    }
+
+    /// The directory itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// One directory per session.
+    pub fn sessions(&self) -> PathBuf {
+        self.root.join("sessions")
+    }
+
+    /// The directory of one session.
+    pub fn session(&self, id: SessionId) -> PathBuf {
+        self.sessions().join(id.to_string())
+    }
+
+    /// How many sessions may live in this home at once, whichever worker starts them.
+    pub fn session_cap(&self) -> u32 {
+        let text = std::fs::read_to_string(self.root.join(SESSION_CAP)).unwrap_or_default();
+        text.trim().parse().unwrap_or(DEFAULT_SESSION_CAP)
+    }
+
+    /// Changes that for all workers of this home, from their next start of a session on.
+    pub fn set_session_cap(&self, cap: u32) -> io::Result<()> {
+        replace(&self.root, SESSION_CAP, format!("{cap}\n").as_bytes())
+    }
+
+    /// One lock per worker.
+    pub fn workers(&self) -> PathBuf {
+        self.root.join("workers")
+    }
+
+    /// The lock of one worker.
+    pub fn worker_lock(&self, id: WorkerId) -> PathBuf {
+        self.workers().join(format!("{id}.lock"))
+    }
+}

@@ -1,0 +1,158 @@
+//! `.autonomous/<task>/` in the workspace: the agent's plan and progress files, and our few beside them.
+//!
+//! Everything here is read as input and written as view; lifecycle truth is the store. All access goes through a directory
+//! handle, beneath only and without links, because an agent can put anything into its workspace.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::handover::redact_intake;
+use longhaul_core::task::{Cause, ListSight, PlanSight, Restore};
+use longhaul_keeper::{Beneath, BeneathError};
+use sha2::{Digest, Sha256};
+
+/// The directory for all tasks of a workspace, as the existing shell runner has it.
+pub const STATE_DIR: &str = ".autonomous";
+
+const LIST: &str = "task_list.md";
+const PROGRESS: &str = "progress.md";
+const LIST_CAP: u64 = 4 << 20;
+const KEPT_CAP: u64 = 64 << 20;
+const LOG_CAP: u64 = 64 << 20;
+
+/// One task's directory in its workspace.
+#[derive(Debug)]
+pub struct TaskDir {
+    root: Beneath,
+    below: String,
+    path: PathBuf,
+}
+
+/// Whether something stands where a task of this name would have its directory. Makes nothing.
+pub(crate) fn task_dir_exists(project: &Path, name: &str) -> bool {
+    project.join(STATE_DIR).join(name).symlink_metadata().is_ok()
+}
+
+impl TaskDir {
+    /// Opens the directory, making it if it is missing.
+    pub fn open(project: &Path, name: &str) -> Result<TaskDir, Cause> {
+        let workspace = |error: io::Error| Cause::Workspace { why: format!("{}: {error}", project.display()) };
+        let root = Beneath::open(project).map_err(workspace)?;
+        let below = format!("{STATE_DIR}/{name}");
+        for part in [STATE_DIR, below.as_str()] {
+            root.make_dir(part).map_err(|error| cause(&error))?;
+            own(&project.join(part))?;
+        }
+        Ok(TaskDir { root, path: project.join(&below), below })
+    }
+
+    /// Where it is, for prompts and people.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The plan's files as they are now.
+    pub fn sight(&self) -> PlanSight {
+        let list = match self.root.read(&self.inside(LIST), LIST_CAP) {
+            Ok(None) => ListSight::Missing,
+            Ok(Some(bytes)) => text_of(bytes),
+            Err(error) => ListSight::Unreadable { why: error.to_string() },
+        };
+        let progress = self.root.read(&self.inside(PROGRESS), LIST_CAP);
+        let progress_exists = matches!(progress, Ok(Some(_)) | Err(BeneathError::TooLarge { .. }));
+        PlanSight { list, progress_exists }
+    }
+
+    /// Puts a plan back and keeps what it replaces. A file that is no longer the one refused is left alone.
+    pub(crate) fn restore(&self, restore: &Restore) -> Result<(), Cause> {
+        let still_refused = match (self.sight().list, &restore.expect) {
+            (ListSight::Text { hash, text }, Some(expected)) if hash == *expected => {
+                self.replace(&rejected(restore), text.as_bytes())?;
+                true
+            }
+            (ListSight::Unreadable { .. }, None) => {
+                self.keep_unreadable(restore)?;
+                true
+            }
+            (ListSight::Missing, None) => true,
+            (ListSight::Text { .. } | ListSight::Missing | ListSight::Unreadable { .. }, _) => false,
+        };
+        longhaul_keeper::fail_point::reach("worker.plan_kept");
+        if still_refused {
+            self.replace(LIST, restore.text.as_bytes())?;
+        }
+        longhaul_keeper::fail_point::reach("worker.plan_restored");
+        Ok(())
+    }
+
+    /// Keeps a list that is too large or not UTF-8, byte for byte. A link or a pipe holds nothing of its own; a file too large
+    /// even to be kept is not replaced.
+    fn keep_unreadable(&self, restore: &Restore) -> Result<(), Cause> {
+        match self.root.read(&self.inside(LIST), KEPT_CAP) {
+            Ok(Some(bytes)) => self.replace(&rejected(restore), &bytes),
+            Ok(None) | Err(BeneathError::NotPlain { .. }) => Ok(()),
+            Err(error) => Err(cause(&error)),
+        }
+    }
+
+    /// The agent's own conversation id, for people and for the existing shell runner.
+    pub(crate) fn write_conversation(&self, id: &str) -> Result<(), Cause> {
+        self.replace("session.id", format!("{id}\n").as_bytes())
+    }
+
+    /// Appends to `session.log`, up to its cap. A view only: it is never read back, and a failure changes nothing.
+    pub(crate) fn append_log(&self, bytes: &[u8]) {
+        let length = self.path.join("session.log").symlink_metadata().map_or(0, |meta| meta.len());
+        if length + (bytes.len() as u64) < LOG_CAP {
+            self.root.append(&self.inside("session.log"), bytes).ok();
+        }
+    }
+
+    /// The process id in a `.runner.lock` of the existing shell runner, if there is one.
+    pub(crate) fn other_runner(&self) -> Option<u32> {
+        let text = self.root.read(&self.inside(".runner.lock/pid"), 64).ok()??;
+        String::from_utf8(text).ok()?.trim().parse().ok()
+    }
+
+    fn inside(&self, name: &str) -> String {
+        format!("{}/{name}", self.below)
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), Cause> {
+        self.root.replace(&self.inside(name), bytes).map_err(|error| cause(&error))
+    }
+}
+
+fn rejected(restore: &Restore) -> String {
+    format!("task_list.rejected-{}.md", restore.keep_as)
+}
+
+fn text_of(bytes: Vec<u8>) -> ListSight {
+    let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    match String::from_utf8(bytes) {
+        // What is stored and shown is masked; the hash stays that of the file, so that a change is still a change.
+        Ok(text) => ListSight::Text { hash, text: redact_intake(&text).0 },
+        Err(_) => ListSight::Unreadable { why: "not UTF-8".into() },
+    }
+}
+
+fn own(path: &Path) -> Result<(), Cause> {
+    let foreign = |why: String| Cause::TaskDirectory { why: format!("{}: {why}", path.display()) };
+    let meta = path.symlink_metadata().map_err(|error| foreign(error.to_string()))?;
+    if !meta.is_dir() {
+        return Err(foreign("not a directory".into()));
+    }
+    if meta.uid() != rustix::process::geteuid().as_raw() {
+        return Err(foreign("it belongs to another user".into()));
+    }
+    Ok(())
+}
+
+fn cause(error: &BeneathError) -> Cause {
+    let why = match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    };
+    Cause::TaskDirectory { why }
+}
