@@ -1,0 +1,165 @@
+//! `longhaul demo`: first contact. A scratch workspace, the built-in agent, two kills on the way, and an honest account at the end.
+//! It uses the same store, worker, keeper and viewer as `run`; nothing is staged but the pace and the kills.
+
+use std::path::{Path, PathBuf};
+
+use longhaul_core::task::{Policy, State};
+use longhaul_keeper::SessionDir;
+use longhaul_keeper::process::{self, Process};
+use longhaul_store::Stored;
+use longhaul_worker::{Home, Request, mint_task, random};
+
+use super::run::{submit, utf8};
+use super::show::sessions_of;
+use super::{Opened, open_at};
+use crate::cli::Demo;
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::viewer::{Watched, follow_with};
+use crate::{out, place, start};
+
+const GOAL: &str = "Build a todo command line app";
+
+pub(crate) async fn demo(args: &Demo) -> Result<Code, CliError> {
+    if place::actor().session.is_some() {
+        return Err(CliError::new(Code::Conflict, "the demo cannot run below an agent session"));
+    }
+    let scratch = scratch(args.dir.as_deref())?;
+    let workspace = scratch.join("workspace");
+    std::fs::create_dir_all(&workspace).map_err(|error| unusable(&workspace, &error))?;
+    let git = start::git_init(&workspace);
+    let mut opened = open_at(&scratch.join("home"))?;
+    opened.worker_env.push(("DEMO_PACE_MS", args.pace.to_string()));
+    out::note(&format!("Longhaul demo: \"{GOAL}\" with the built-in agent, in {}", scratch.display()));
+    if !git {
+        out::note("git is not there: the demo works without it");
+    }
+    let task = submit(&opened, request(&workspace)?).await?;
+    let kills: &[Victim] = if args.no_kills { &[] } else { &[Victim::Worker, Victim::Agent] };
+    let mut show = Show { home: opened.home.clone(), kills, killed: Vec::new(), last: 0 };
+    let code = follow_with(&opened, task, &mut show).await?;
+    account(&opened, task, &scratch, &show.killed).await?;
+    Ok(code)
+}
+
+fn request(workspace: &Path) -> Result<Request, CliError> {
+    let directory = utf8(&place::place(workspace)?.directory)?;
+    Ok(Request {
+        id: mint_task(),
+        goal: GOAL.into(),
+        name: None,
+        project: directory.clone(),
+        workspace: directory,
+        agent: "demo".into(),
+        model: None,
+        parent: None,
+        policy: Policy { backoff_ms: 1000, ..Policy::default() },
+        actor: place::actor(),
+    })
+}
+
+fn scratch(dir: Option<&Path>) -> Result<PathBuf, CliError> {
+    let tag: [u8; 4] = random();
+    let tag: String = tag.iter().map(|byte| format!("{byte:02x}")).collect();
+    let parent = dir.map_or_else(std::env::temp_dir, Path::to_owned);
+    let path = parent.join(format!("longhaul-demo-{tag}"));
+    std::fs::create_dir_all(&parent).map_err(|error| unusable(&parent, &error))?;
+    longhaul_keeper::files::create_private_dir(&path)
+        .map_err(|error| CliError::new(Code::Usage, format!("cannot use `{}`", path.display())).because(&error))?;
+    path.canonicalize().map_err(|error| unusable(&path, &error))
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> CliError {
+    CliError::new(Code::Usage, format!("cannot use `{}`", path.display())).because(error).hint("choose another --dir")
+}
+
+/// What the demo kills, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Victim {
+    Worker,
+    Agent,
+}
+
+/// Watches the task and kills at good moments: each victim in a work session of its own.
+struct Show {
+    home: Home,
+    kills: &'static [Victim],
+    killed: Vec<String>,
+    /// The session in which something was killed last.
+    last: u32,
+}
+
+impl Watched for Show {
+    fn moved(&mut self, stored: &Stored, say: &dyn Fn(&str)) {
+        let Some(victim) = self.kills.first().copied() else { return };
+        let State::Working { session } = &stored.task.state else { return };
+        // The conversation is known, so the agent is at work and can be resumed by it.
+        if session.conversation.is_none() || session.number == self.last {
+            return;
+        }
+        let Some((name, process)) = self.find(victim, stored) else { return };
+        say(&format!(">>> kill -9 of the {name}"));
+        if process::kill(&process).unwrap_or(false) {
+            self.last = session.number;
+            self.kills = &self.kills[1..];
+            self.killed.push(name);
+        }
+    }
+}
+
+impl Show {
+    fn find(&self, victim: Victim, stored: &Stored) -> Option<(String, Process)> {
+        match victim {
+            Victim::Worker => {
+                let lock = self.home.worker_lock(stored.owner.as_ref()?.worker);
+                let process: Process = serde_json::from_str(&std::fs::read_to_string(lock).ok()?).ok()?;
+                Some((format!("worker (pid {})", process.pid), process))
+            }
+            Victim::Agent => {
+                let session = stored.task.state.session()?;
+                let identity = SessionDir::at(&self.home.session(session.id)).ok()?.identity().ok()??;
+                Some((format!("agent (pid {})", identity.child.pid), identity.child))
+            }
+        }
+    }
+}
+
+async fn account(
+    opened: &Opened,
+    task: longhaul_core::ids::TaskId,
+    scratch: &Path,
+    killed: &[String],
+) -> Result<(), CliError> {
+    let Some(stored) = opened.store.load(task).await? else { return Ok(()) };
+    let events = opened.store.events(task, 0, u32::MAX).await?;
+    let sessions = sessions_of(&events);
+    let chain = opened.store.verify(task).await?;
+    let progress = stored.task.plan.as_ref().map_or_else(|| "no plan".to_owned(), |plan| plan.plan.progress());
+    out::note(&format!(
+        "\nWhat happened: {} sessions, {progress} steps ticked, {} events.",
+        sessions.len(),
+        events.len()
+    ));
+    for name in killed {
+        out::note(&format!("  the {name} was killed with -9, and the task went on"));
+    }
+    for record in &sessions {
+        let how = record.ended.as_ref().map_or_else(|| "running".to_owned(), |ended| ended.exit.to_string());
+        let resumed = if record.run.resumes.is_some() { ", resumed the agent's own session" } else { "" };
+        out::note(&format!("  session {} ({}): {how}{resumed}", record.run.number, record.run.purpose));
+    }
+    let whole = chain.broken.is_none();
+    out::note(&format!("  the history's hash chain is {}", if whole { "whole" } else { "BROKEN" }));
+    let dir = scratch.display();
+    out::note(&format!("Where it lies:\n  the app      {dir}/workspace  (try: sh {dir}/workspace/todo.sh add milk)"));
+    out::note(&format!(
+        "  plan, notes  {dir}/workspace/{}/{}",
+        longhaul_worker::STATE_DIR,
+        stored.task.submission.name
+    ));
+    out::note(&format!(
+        "  Longhaul     {dir}/home  (try: LONGHAUL_HOME={dir}/home longhaul events {})",
+        stored.task.id
+    ));
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! `longhaul events`: what happened to a task, one line each; `--verify` recomputes the hash chain and rebuilds the state.
+//! Only reads; a broken chain is reported, never mended.
+
+use longhaul_core::task::narrate;
+use longhaul_store::{Stored, StoredEvent};
+use serde_json::json;
+
+use super::{Opened, open_existing};
+use crate::cli::Events;
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::{lookup, out};
+
+const PAGE: u32 = 500;
+
+pub(crate) async fn events(args: &Events) -> Result<Code, CliError> {
+    let opened = open_existing()?;
+    let stored = lookup::find_to_read(&*opened.store, args.which.task.as_deref()).await?;
+    if args.verify {
+        return verify(&opened, &stored, args.json).await;
+    }
+    let mut after = 0;
+    loop {
+        let page = opened.store.events(stored.task.id, after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(Code::Done) };
+        after = last.seq;
+        for event in &page {
+            if args.json { out::json("event", &as_json(event)) } else { out::data(&as_line(event)) }
+        }
+    }
+}
+
+/// One event as a person reads it.
+pub(crate) fn as_line(event: &StoredEvent) -> String {
+    format!(
+        "{:>4}  {}  {:9}  {}",
+        event.seq,
+        event.at.rfc3339(),
+        event.actor.principal,
+        out::safe(&narrate(&event.event))
+    )
+}
+
+fn as_json(event: &StoredEvent) -> serde_json::Value {
+    json!({
+        "seq": event.seq,
+        "at": event.at.rfc3339(),
+        "at_us": event.at.0,
+        "epoch": event.epoch,
+        "actor": event.actor,
+        "event": event.event,
+        "hash": event.hash,
+        "text": narrate(&event.event),
+    })
+}
+
+async fn verify(opened: &Opened, stored: &Stored, as_json: bool) -> Result<Code, CliError> {
+    let report = opened.store.verify(stored.task.id).await?;
+    if as_json {
+        out::json("chain", &json!({ "task": stored.task.id, "events": report.events, "broken": report.broken }));
+    }
+    match report.broken {
+        None => {
+            out::note(&format!("{} events: the chain is whole and rebuilds the stored state", report.events));
+            Ok(Code::Done)
+        }
+        Some(broken) => Err(CliError::new(Code::Damaged, format!("the history was changed: {}", out::safe(&broken)))
+            .hint("the database was edited from outside, or the disk is failing; keep it and look at a backup")),
+    }
+}

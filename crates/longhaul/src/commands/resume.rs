@@ -1,0 +1,20 @@
+//! `longhaul resume`: lets a paused, blocked or stuck task go on.
+//! Whether that is allowed is decided by the core; who then acts, by `act`.
+
+use longhaul_core::task::Command;
+
+use super::act::{act, reason};
+use super::open_existing;
+use crate::cli::Resume;
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::{lookup, out};
+
+pub(crate) async fn resume(args: &Resume) -> Result<Code, CliError> {
+    let opened = open_existing()?;
+    let stored = lookup::find(&*opened.store, args.which.task.as_deref()).await?;
+    let stored = act(&opened, &stored, Command::Resume { reason: reason(args.reason.as_ref()) }).await?;
+    let name = &stored.task.submission.name;
+    out::note(&format!("task {name} goes on; follow it with `longhaul logs -f {name}`"));
+    Ok(Code::Done)
+}

@@ -1,0 +1,98 @@
+//! `longhaul worker`: the process that owns tasks. Ends cleanly on TERM; its sessions go on and are adopted.
+//! The work is in longhaul-worker; here are only its signals, its hand-over and its one line of answer.
+
+use std::sync::Arc;
+
+use longhaul_keeper::{Executable, below_session};
+use longhaul_worker::{Answer, Context, Handover, Options, run};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::{Opened, open};
+use crate::cli::Worker;
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::out;
+use crate::start::start_worker;
+
+pub(crate) async fn worker(args: &Worker) -> Result<Code, CliError> {
+    if below_session().is_some() {
+        return Err(CliError::new(
+            Code::Conflict,
+            "below an agent session no worker may start: it would die with the session",
+        ));
+    }
+    if args.detach {
+        return detached(args);
+    }
+    let leave = leave_on_signal()?;
+    let executable = Executable::open_own()
+        .map_err(|error| CliError::new(Code::Failure, "cannot open our own executable").because(&error))?;
+    let opened = open()?;
+    remember_cap(&opened, args)?;
+    let handover = if args.handover { Some(read_handover()?) } else { None };
+    let context = Context::new(opened.store, opened.home, executable, report);
+    let options = Options { only: args.only, stay: args.stay, handover };
+    run(Arc::new(context), options, answer, leave).await?;
+    Ok(Code::Done)
+}
+
+fn detached(args: &Worker) -> Result<Code, CliError> {
+    let opened = open()?;
+    remember_cap(&opened, args)?;
+    let mut arguments = vec!["worker"];
+    if args.only {
+        arguments.push("--only");
+    }
+    if args.stay {
+        arguments.push("--stay");
+    }
+    let pid = start_worker(&opened, &arguments)?;
+    out::data(&pid.to_string());
+    Ok(Code::Done)
+}
+
+fn remember_cap(opened: &Opened, args: &Worker) -> Result<(), CliError> {
+    let Some(cap) = args.sessions else { return Ok(()) };
+    opened
+        .home
+        .set_session_cap(cap)
+        .map_err(|error| CliError::new(Code::Failure, "cannot remember the session cap").because(&error))
+}
+
+fn read_handover() -> Result<Handover, CliError> {
+    let bad = |error: &dyn std::error::Error| CliError::new(Code::Usage, "cannot read the hand-over").because(error);
+    let text = std::io::read_to_string(std::io::stdin().lock()).map_err(|error| bad(&error))?;
+    serde_json::from_str(&text).map_err(|error| bad(&error))
+}
+
+/// One line, then stdout is closed: whoever waits for it must not wait for the worker's whole life.
+fn answer(answer: &Answer) {
+    if let Ok(line) = serde_json::to_string(answer) {
+        out::data(&line);
+    }
+    if let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
+        rustix::stdio::dup2_stdout(null).ok();
+    }
+}
+
+fn report(message: &str) {
+    out::note(&format!("longhaul worker: {}", out::safe(message)));
+}
+
+/// TERM and INT ask for an orderly leave; HUP is ignored, because a worker outlives its terminal.
+fn leave_on_signal() -> Result<impl Future<Output = ()>, CliError> {
+    let listen =
+        |kind| signal(kind).map_err(|error| CliError::new(Code::Failure, "cannot listen for signals").because(&error));
+    let mut terminate = listen(SignalKind::terminate())?;
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    let mut hang_up = listen(SignalKind::hangup())?;
+    Ok(async move {
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => return,
+                _ = interrupt.recv() => return,
+                _ = hang_up.recv() => {}
+            }
+        }
+    })
+}

@@ -1,0 +1,194 @@
+//! The faults that `DEMO_FAULT` can ask for: a comma list of `fault[:arg][@n]`, read here and carried out elsewhere.
+//!
+//! Without `@n` a fault always applies, with it only at the n-th invocation in the agent's home. Faults at the start of a session
+//! happen in the order of the list. The `lie` faults apply to work sessions only, the `plan` ones to plan sessions only.
+
+use std::time::Duration;
+
+/// Until when a usage limit holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LimitUntil {
+    Unknown,
+    EpochMs(i64),
+    AfterFirstInvocation { ms: i64 },
+}
+
+/// One way to misbehave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// Killed by SIGKILL after the first tool line.
+    Crash,
+    /// Killed before the session line.
+    CrashEarly,
+    /// Killed after all work, before the done line.
+    CrashLate,
+    /// Ends at once with this code and without a done line.
+    Exit(u8),
+    /// Silent for ever; ends on TERM.
+    Hang,
+    /// Silent for ever; ignores TERM and INT.
+    HangHard,
+    /// Stops itself with SIGSTOP; goes on when continued.
+    Stop,
+    /// Prints this many bytes of junk lines, then goes on.
+    Flood(u64),
+    /// Prints one line of this many bytes, then goes on.
+    LongLine(u64),
+    /// Prints bytes that no reader should trust, then goes on.
+    Garbage,
+    /// Leaves processes of other sessions behind, one of which keeps standard output open.
+    Daemon,
+    /// Reports a usage limit while it holds.
+    Limit(LimitUntil),
+    /// Says done without doing anything.
+    Lie,
+    /// Removes the open steps from the list and says done.
+    LieDelete,
+    /// Clears every ticked box and says done.
+    LieUntick,
+    /// Replaces the list by nonsense and says done.
+    LieGarbageList,
+    /// Plans nothing and says done.
+    NoPlan,
+    /// Plans without a progress file.
+    HalfPlan,
+    /// Prints its whole environment.
+    EnvDump,
+    /// Reports that it is not logged in.
+    Auth,
+    /// Reports a failure of its server.
+    ServerError,
+    /// Reports that its context is full.
+    ContextFull,
+    /// Rests this long after each line.
+    Slow(Duration),
+    /// Says this text.
+    Says(String),
+}
+
+/// A fault and the invocation it is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PlannedFault {
+    fault: Fault,
+    only_at: Option<u64>,
+}
+
+/// A fault list that can not be read.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum FaultError {
+    #[error("unknown fault `{entry}` in DEMO_FAULT")]
+    Unknown { entry: String },
+    #[error("fault `{entry}` in DEMO_FAULT has a missing, superfluous or malformed argument")]
+    Argument { entry: String },
+}
+
+/// Reads the whole list.
+pub(super) fn parse(list: &str) -> Result<Vec<PlannedFault>, FaultError> {
+    list.split(',').filter(|entry| !entry.trim().is_empty()).map(parse_entry).collect()
+}
+
+/// The faults that apply at this invocation, in the order of the list.
+pub(super) fn at_invocation(planned: &[PlannedFault], invocation: u64) -> Vec<Fault> {
+    let applies = |planned: &&PlannedFault| planned.only_at.is_none_or(|only| only == invocation);
+    planned.iter().filter(applies).map(|planned| planned.fault.clone()).collect()
+}
+
+fn parse_entry(entry: &str) -> Result<PlannedFault, FaultError> {
+    let (rest, only_at) = match entry.rsplit_once('@').map(|(rest, number)| (rest, number.parse())) {
+        Some((rest, Ok(number))) => (rest, Some(number)),
+        _ => (entry, None),
+    };
+    let (name, argument) = match rest.split_once(':') {
+        Some((name, argument)) => (name, Some(argument)),
+        None => (rest, None),
+    };
+    let fault = match bare(name.trim()) {
+        Some(fault) if argument.is_none() => Some(fault),
+        Some(_) => None,
+        None => with_argument(name.trim(), argument).ok_or_else(|| FaultError::Unknown { entry: entry.to_owned() })?,
+    };
+    let fault = fault.ok_or_else(|| FaultError::Argument { entry: entry.to_owned() })?;
+    Ok(PlannedFault { fault, only_at })
+}
+
+fn bare(name: &str) -> Option<Fault> {
+    Some(match name {
+        "crash" => Fault::Crash,
+        "crash-early" => Fault::CrashEarly,
+        "crash-late" => Fault::CrashLate,
+        "hang" => Fault::Hang,
+        "hang-hard" => Fault::HangHard,
+        "stop" => Fault::Stop,
+        "garbage" => Fault::Garbage,
+        "daemon" => Fault::Daemon,
+        "lie" => Fault::Lie,
+        "lie-delete" => Fault::LieDelete,
+        "lie-untick" => Fault::LieUntick,
+        "lie-garbage-list" => Fault::LieGarbageList,
+        "no-plan" => Fault::NoPlan,
+        "half-plan" => Fault::HalfPlan,
+        "env-dump" => Fault::EnvDump,
+        "auth" => Fault::Auth,
+        "server-error" => Fault::ServerError,
+        "context-full" => Fault::ContextFull,
+        _ => return None,
+    })
+}
+
+/// `None`: no such fault; `Some(None)`: its argument is wrong.
+fn with_argument(name: &str, argument: Option<&str>) -> Option<Option<Fault>> {
+    Some(match name {
+        "exit" => argument.and_then(|code| code.parse().ok()).map(Fault::Exit),
+        "flood" => argument.and_then(|bytes| bytes.parse().ok()).map(Fault::Flood),
+        "long-line" => argument.and_then(|bytes| bytes.parse().ok()).map(Fault::LongLine),
+        "slow" => argument.and_then(|ms| ms.parse().ok()).map(|ms| Fault::Slow(Duration::from_millis(ms))),
+        "says" => argument.map(|text| Fault::Says(text.to_owned())),
+        "limit" => limit(argument).map(Fault::Limit),
+        _ => return None,
+    })
+}
+
+fn limit(argument: Option<&str>) -> Option<LimitUntil> {
+    let Some(argument) = argument else { return Some(LimitUntil::Unknown) };
+    match argument.strip_prefix('+') {
+        Some(ms) => ms.parse().ok().map(|ms| LimitUntil::AfterFirstInvocation { ms }),
+        None => argument.parse().ok().map(LimitUntil::EpochMs),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_arguments_and_invocations() {
+        let planned = parse("crash@2,exit:3,limit:+500@1,limit:77,says:exit code 0,slow:5@1,limit@1").unwrap();
+        let first = at_invocation(&planned, 1);
+        let expected = [
+            Fault::Exit(3),
+            Fault::Limit(LimitUntil::AfterFirstInvocation { ms: 500 }),
+            Fault::Limit(LimitUntil::EpochMs(77)),
+            Fault::Says("exit code 0".into()),
+            Fault::Slow(Duration::from_millis(5)),
+            Fault::Limit(LimitUntil::Unknown),
+        ];
+        assert_eq!(first, expected);
+        assert_eq!(at_invocation(&planned, 2)[0], Fault::Crash);
+        assert_eq!(parse("").unwrap(), []);
+    }
+
+    #[test]
+    fn a_mail_address_is_no_invocation() {
+        assert_eq!(at_invocation(&parse("says:a@b").unwrap(), 9), [Fault::Says("a@b".into())]);
+    }
+
+    #[test]
+    fn refuses_unknown_faults_and_bad_arguments() {
+        for unknown in ["crush", "crash@x", "lie-harder", "exit code"] {
+            assert_eq!(parse(unknown), Err(FaultError::Unknown { entry: unknown.into() }));
+        }
+        for wrong in ["exit", "exit:256", "flood:many", "crash:1", "limit:soon", "says"] {
+            assert_eq!(parse(wrong), Err(FaultError::Argument { entry: wrong.into() }));
+        }
+    }
+}

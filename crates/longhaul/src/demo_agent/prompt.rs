@@ -1,0 +1,124 @@
+//! What the demo agent understands of its prompt: the role, the task directory, the goal and the session mark.
+//!
+//! Called by `session.rs` with all of standard input. It looks only for a few fixed words; the rest of the prompt means nothing to it.
+
+use std::path::{Path, PathBuf};
+
+use super::files::sha256_hex;
+
+/// The part a prompt asks the agent to play; both real ones work on a task directory.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Plan { task_directory: PathBuf },
+    Work { task_directory: PathBuf },
+    Answer,
+}
+
+/// A prompt, read.
+#[derive(Debug)]
+pub(super) struct Prompt {
+    pub(super) role: Role,
+    pub(super) goal: Option<String>,
+    pub(super) mark: Option<String>,
+    pub(super) sha256: String,
+    pub(super) length: usize,
+}
+
+/// A prompt that the demo agent can not work on.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PromptError {
+    #[error("the prompt on standard input is empty")]
+    Empty,
+    #[error("the prompt names a role but has no `Task Directory:` line")]
+    NoTaskDirectory,
+}
+
+impl Prompt {
+    /// Reads a prompt; a relative task directory is taken below the workspace.
+    pub(super) fn parse(workspace: &Path, bytes: &[u8]) -> Result<Self, PromptError> {
+        let text = String::from_utf8_lossy(bytes);
+        if text.trim().is_empty() {
+            return Err(PromptError::Empty);
+        }
+        Ok(Self {
+            role: role(workspace, &text)?,
+            goal: after_label(&text, "Goal:"),
+            mark: after_label(&text, "Session:"),
+            sha256: sha256_hex(bytes),
+            length: bytes.len(),
+        })
+    }
+
+    /// The task directory, for the roles that have one.
+    pub(super) fn task_directory(&self) -> Option<&Path> {
+        match &self.role {
+            Role::Plan { task_directory } | Role::Work { task_directory } => Some(task_directory),
+            Role::Answer => None,
+        }
+    }
+}
+
+/// The first role word outside the goal decides: a template may mention the other role further down.
+fn role(workspace: &Path, text: &str) -> Result<Role, PromptError> {
+    for line in text.lines().filter(|line| !line.starts_with("Goal:")) {
+        let plan = line.find("Initializer Agent").unwrap_or(usize::MAX);
+        let work = line.find("Executor Agent").unwrap_or(usize::MAX);
+        if plan == work {
+            continue;
+        }
+        let directory = after_label(text, "Task Directory:").ok_or(PromptError::NoTaskDirectory)?;
+        let task_directory = workspace.join(directory.trim_matches('`'));
+        return Ok(if plan < work { Role::Plan { task_directory } } else { Role::Work { task_directory } });
+    }
+    Ok(Role::Answer)
+}
+
+/// The rest of the first line that starts with the label, or the next line with text when nothing follows the label.
+fn after_label(text: &str, label: &str) -> Option<String> {
+    let mut lines = text.lines();
+    let rest = lines.find_map(|line| line.strip_prefix(label))?;
+    let value = std::iter::once(rest).chain(lines).map(str::trim).find(|value| !value.is_empty())?;
+    Some(value.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Prompt, PromptError> {
+        Prompt::parse(Path::new("/w"), text.as_bytes())
+    }
+
+    #[test]
+    fn finds_role_directory_goal_and_mark() {
+        let text = "Goal: a todo app\nTask Directory: .autonomous/x\nSession: s-7\nYou are the Initializer Agent.\n";
+        let prompt = parse(text).unwrap();
+        assert_eq!(prompt.role, Role::Plan { task_directory: "/w/.autonomous/x".into() });
+        assert_eq!(prompt.goal.as_deref(), Some("a todo app"));
+        assert_eq!(prompt.mark.as_deref(), Some("s-7"));
+        assert_eq!(prompt.sha256.len(), 64);
+    }
+
+    #[test]
+    fn the_first_role_outside_the_goal_wins() {
+        let text = "Goal: tame the Initializer Agent\nTask Directory: `/t`\nYou are the Executor Agent.\nThe Initializer Agent planned.";
+        assert_eq!(parse(text).unwrap().role, Role::Work { task_directory: "/t".into() });
+    }
+
+    #[test]
+    fn a_goal_may_start_on_the_next_line() {
+        assert_eq!(parse("Goal:\n\n  port it\n").unwrap().goal.as_deref(), Some("port it"));
+    }
+
+    #[test]
+    fn no_role_is_a_plain_question() {
+        let prompt = parse("What is up?").unwrap();
+        assert_eq!((prompt.role, prompt.goal, prompt.mark), (Role::Answer, None, None));
+    }
+
+    #[test]
+    fn refuses_nothing_and_a_role_without_directory() {
+        assert!(matches!(parse(" \n"), Err(PromptError::Empty)));
+        assert!(matches!(parse("You are the Executor Agent."), Err(PromptError::NoTaskDirectory)));
+    }
+}

@@ -1,0 +1,178 @@
+//! The work role: checks earlier work, then takes the first open steps one after another: write, prove, tick, log, commit.
+//!
+//! Called by `session.rs`. It goes by the files alone, so a fresh conversation and a resumed one do the same. Doing a step again
+//! after a crash is harmless. It never overwrites a file that is not its own.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::dialect::Line;
+use super::faults::Fault;
+use super::files::{self, Access};
+use super::git::{self, Committed};
+use super::session::{Session, SessionError};
+use super::task_list::{self, Step};
+use super::todo_app::{self, Artifact};
+
+/// Whether a step came to its end.
+#[derive(Debug, PartialEq, Eq)]
+enum StepEnd {
+    Ticked,
+    GivenUp,
+}
+
+/// Works on the list of the task directory.
+pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Result<(), SessionError> {
+    if tell_lies(session, task_directory)? {
+        return Ok(());
+    }
+    let Some(list) = files::read_text(&task_directory.join("task_list.md"))? else {
+        return Ok(session.speaker.text("There is no task_list.md; I can not work.")?);
+    };
+    let log = files::read_text(&task_directory.join("progress.md"))?.unwrap_or_default();
+    session.speaker.text(&format!(
+        "Read {} steps and {} earlier session entries.",
+        task_list::parse(&list).len(),
+        entries(&log)
+    ))?;
+    check_earlier_work(session, &list)?;
+    let mut heading = format!("\n## Session {}\n", entries(&log) + 1);
+    for _ in 0..session.settings.steps_per_session {
+        let Some(list) = files::read_text(&task_directory.join("task_list.md"))? else { break };
+        let steps = task_list::parse(&list);
+        let Some(step) = steps.iter().find(|step| !step.ticked) else {
+            session.speaker.text("All steps are done.")?;
+            break;
+        };
+        std::thread::sleep(session.settings.pace);
+        if take_step(session, task_directory, &steps, step, &heading)? == StepEnd::GivenUp {
+            break;
+        }
+        heading.clear();
+    }
+    Ok(())
+}
+
+/// Does what the `lie` faults ask for instead of working.
+fn tell_lies(session: &mut Session<'_>, task_directory: &Path) -> Result<bool, SessionError> {
+    let path = task_directory.join("task_list.md");
+    let list = files::read_text(&path)?.unwrap_or_default();
+    let mut lied = session.faults.contains(&Fault::Lie);
+    for fault in &session.faults {
+        let changed = match fault {
+            Fault::LieDelete => task_list::remove_open(&list),
+            Fault::LieUntick => task_list::untick_all(&list),
+            Fault::LieGarbageList => "lorem ipsum \u{0}\n- [maybe] Task one: ???\n".to_owned(),
+            _ => continue,
+        };
+        files::replace(&path, &changed, Access::Shared)?;
+        session.speaker.tool("write", &path.display().to_string())?;
+        lied = true;
+    }
+    if lied {
+        session.speaker.text("Everything is done and all tests pass.")?;
+    }
+    Ok(lied)
+}
+
+/// Makes again what a finished step should have left, and commits what a killed session could not.
+fn check_earlier_work(session: &mut Session<'_>, list: &str) -> Result<(), SessionError> {
+    let finished: Vec<Step> = task_list::parse(list).into_iter().filter(|step| step.ticked).collect();
+    let mut own = Vec::new();
+    for artifact in finished.iter().flat_map(|step| todo_app::artifacts(step, &finished)) {
+        match files::read_text(&session.workspace.join(&artifact.name))? {
+            None => write_artifact(session, &artifact)?,
+            Some(content) if !content.contains(todo_app::MARK) => continue,
+            Some(_) => {}
+        }
+        own.push(artifact.name);
+    }
+    commit(session, &own, "demo: carry over earlier work")
+}
+
+fn take_step(
+    session: &mut Session<'_>,
+    task_directory: &Path,
+    steps: &[Step],
+    step: &Step,
+    heading: &str,
+) -> Result<StepEnd, SessionError> {
+    session.speaker.text(&format!("Task {}: {}", step.number, step.text))?;
+    let finished: Vec<Step> = steps.iter().filter(|other| other.ticked || *other == step).cloned().collect();
+    let mut written = Vec::new();
+    let mut output = 0;
+    let artifacts = todo_app::artifacts(step, &finished);
+    for artifact in &artifacts {
+        if is_foreign(session, artifact)? {
+            session.speaker.text(&format!("`{}` is not my file; I leave it alone.", artifact.name))?;
+            continue;
+        }
+        write_artifact(session, artifact)?;
+        output += artifact.content.len();
+        written.push(artifact.name.clone());
+    }
+    session.speaker.say(&Line::Usage { input: session.prompt_length / 4 + 1, output: output / 4 + 1 })?;
+    // The first file is what the step is about; the others may be left to a person.
+    let has_main_file = artifacts.first().map(|artifact| &artifact.name) == written.first();
+    if !has_main_file || !prove(session, step)? {
+        session.speaker.text(&format!("Task {} stays open.", step.number))?;
+        return Ok(StepEnd::GivenUp);
+    }
+    tick(session, task_directory, step)?;
+    let entry = format!(
+        "{heading}\n### Accomplished\n- Task {}: {}\n\n### Issues Encountered\n- None\n\n\
+         ### Current Status\n- {} of {} steps are done\n",
+        step.number,
+        step.text,
+        finished.len(),
+        steps.len()
+    );
+    files::append(&task_directory.join("progress.md"), &entry, Access::Shared)?;
+    commit(session, &written, &format!("demo: {}", step.text))?;
+    Ok(StepEnd::Ticked)
+}
+
+fn is_foreign(session: &Session<'_>, artifact: &Artifact) -> Result<bool, SessionError> {
+    let content = files::read_text(&session.workspace.join(&artifact.name))?;
+    Ok(content.is_some_and(|content| !content.contains(todo_app::MARK)))
+}
+
+fn write_artifact(session: &mut Session<'_>, artifact: &Artifact) -> Result<(), SessionError> {
+    files::replace(&session.workspace.join(&artifact.name), &artifact.content, Access::Shared)?;
+    Ok(session.speaker.tool("write", &artifact.name)?)
+}
+
+/// Runs the proof of a step, if it has one.
+fn prove(session: &mut Session<'_>, step: &Step) -> Result<bool, SessionError> {
+    let Some(script) = todo_app::proof(step) else { return Ok(true) };
+    let mut command = Command::new("/bin/sh");
+    let output = command.arg(script).current_dir(&session.workspace).stdin(Stdio::null()).output()?;
+    let said =
+        String::from_utf8_lossy(if output.status.success() { &output.stdout } else { &output.stderr }).into_owned();
+    session.speaker.text(&format!("sh {script}: {}", said.trim()))?;
+    Ok(output.status.success())
+}
+
+/// Ticks one box in the list as it is now: someone may have changed the rest meanwhile.
+fn tick(session: &mut Session<'_>, task_directory: &Path, step: &Step) -> Result<(), SessionError> {
+    let path = task_directory.join("task_list.md");
+    let list = files::read_text(&path)?.unwrap_or_default();
+    if let Some(ticked) = task_list::tick(&list, step.number) {
+        files::replace(&path, &ticked, Access::Shared)?;
+        session.speaker.tool("tick", &format!("Task {}", step.number))?;
+    }
+    Ok(())
+}
+
+fn commit(session: &mut Session<'_>, files: &[String], message: &str) -> Result<(), SessionError> {
+    match git::commit(&session.workspace, files, message) {
+        Committed::Yes => session.speaker.tool("git", &format!("commit: {message}"))?,
+        Committed::NothingToDo => {}
+        Committed::Failed(reason) => session.speaker.text(&format!("git did not commit: {reason}"))?,
+    }
+    Ok(())
+}
+
+fn entries(log: &str) -> usize {
+    log.lines().filter(|line| line.starts_with("## Session")).count()
+}

@@ -1,0 +1,76 @@
+//! The one table of exit codes. Every way `longhaul` ends is here; docs/reference/exit-codes.md is generated from it.
+//! Used by every verb; no number of it is written anywhere else.
+
+use std::process::ExitCode;
+
+/// How `longhaul` ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    Done,
+    Failure,
+    Usage,
+    Cancelled,
+    NeedsPerson,
+    NotFound,
+    Conflict,
+    Damaged,
+    Waiting,
+    TimedOut,
+    Interrupted,
+}
+
+/// Number and meaning of each code.
+pub(crate) const TABLE: &[(Code, u8, &str)] = &[
+    (Code::Done, 0, "done (verified, or done and unverified, which is said), or the command did what it was asked"),
+    (Code::Failure, 1, "something failed that has no code of its own"),
+    (Code::Usage, 2, "the command line or the input makes no sense; nothing was changed"),
+    (Code::Cancelled, 4, "the task was cancelled"),
+    (Code::NeedsPerson, 5, "the task waits for a person: paused, blocked or in need of help"),
+    (Code::NotFound, 7, "there is no such task"),
+    (Code::Conflict, 8, "the task's state, its name or the caller's scope does not allow it; nothing was changed"),
+    (Code::Damaged, 9, "stored data is damaged or of a newer version"),
+    (Code::Waiting, 75, "the task waits for a time (usage limit or backoff) and goes on by itself"),
+    (Code::TimedOut, 124, "`wait` or `pause` gave up waiting; the task goes on"),
+    (Code::Interrupted, 130, "interrupted: the task was paused by Ctrl+C"),
+];
+
+impl Code {
+    /// The number the shell sees.
+    pub(crate) fn number(self) -> u8 {
+        TABLE.iter().find(|(code, ..)| *code == self).map_or(1, |(_, number, _)| *number)
+    }
+}
+
+impl From<Code> for ExitCode {
+    fn from(code: Code) -> ExitCode {
+        ExitCode::from(code.number())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::TABLE;
+
+    #[test]
+    fn the_reference_page_is_fresh() {
+        let mut page = String::from(
+            "# Exit codes\n\nWritten by a test from `exit.rs` (`UPDATE_DOCS=1 cargo test -p longhaul`).\n\n| code | meaning |\n|---|---|\n",
+        );
+        for (_, number, meaning) in TABLE {
+            writeln!(page, "| {number} | {meaning} |").expect("a string takes all");
+        }
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/exit-codes.md");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, &page).expect("docs/reference exists");
+        }
+        assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), page);
+    }
+
+    #[test]
+    fn numbers_are_distinct() {
+        let numbers: std::collections::HashSet<u8> = TABLE.iter().map(|(_, number, _)| *number).collect();
+        assert_eq!(numbers.len(), TABLE.len());
+    }
+}

@@ -1,0 +1,94 @@
+//! Finding the task a person means: by name in this project, by id or its beginning, or the only live one here.
+//! Used by every verb that takes a task. It makes nothing, also for names that nobody has.
+
+use longhaul_core::ids::TaskId;
+use longhaul_store::{Filter, Listed, Store, StoreError, Stored, Unfinished};
+
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::out;
+use crate::place;
+
+/// The task meant by a name, an id or nothing.
+pub(crate) async fn find(store: &dyn Store, wanted: Option<&str>) -> Result<Stored, CliError> {
+    match wanted {
+        Some(wanted) => named(store, wanted).await,
+        None => only_live_one(store).await,
+    }
+}
+
+async fn named(store: &dyn Store, wanted: &str) -> Result<Stored, CliError> {
+    if let Ok(id) = wanted.parse::<TaskId>() {
+        return store.load(id).await?.ok_or_else(|| not_found(wanted));
+    }
+    let project = place::here()?.project.display().to_string();
+    let here = Filter { project: Some(project), name: Some(wanted.to_owned()), ..Filter::default() };
+    if let Some(stored) = newest(sound(store.list(here).await?)?) {
+        return Ok(stored);
+    }
+    let anywhere = Filter { name: Some(wanted.to_owned()), ..Filter::default() };
+    let mut found = sound(store.list(anywhere).await?)?;
+    if found.is_empty() && wanted.len() >= 4 {
+        found = sound(store.list(Filter { id_prefix: Some(wanted.to_owned()), ..Filter::default() }).await?)?;
+    }
+    match found.len() {
+        0 => Err(not_found(wanted)),
+        1 => found.pop().ok_or_else(|| not_found(wanted)),
+        _ => Err(ambiguous(wanted, &found)),
+    }
+}
+
+/// Damage is never taken for absence: where nothing else is meant, the damaged row is.
+fn sound(listed: Listed) -> Result<Vec<Stored>, CliError> {
+    match listed.damaged.into_iter().next() {
+        Some(damaged) if listed.tasks.is_empty() => {
+            Err(StoreError::Damaged { what: format!("{}: {}", damaged.row, damaged.what) }.into())
+        }
+        Some(_) | None => Ok(listed.tasks),
+    }
+}
+
+/// A name means the unfinished task that has it, otherwise the newest.
+fn newest(tasks: Vec<Stored>) -> Option<Stored> {
+    let unfinished = tasks.iter().position(|stored| !stored.task.state.is_final()).unwrap_or(0);
+    tasks.into_iter().nth(unfinished)
+}
+
+async fn only_live_one(store: &dyn Store) -> Result<Stored, CliError> {
+    let project = place::here()?.project.display().to_string();
+    let filter = Filter { project: Some(project), unfinished: Unfinished::Only, ..Filter::default() };
+    let mut tasks = sound(store.list(filter).await?)?;
+    match tasks.len() {
+        0 => Err(CliError::new(Code::NotFound, "no unfinished task in this project").hint("see `longhaul list --all`")),
+        1 => tasks.pop().ok_or_else(|| not_found("")),
+        _ => Err(ambiguous("", &tasks)),
+    }
+}
+
+/// The task a reading verb means: as [`find`], and without a name and without a live task the newest one of this project.
+pub(crate) async fn find_to_read(store: &dyn Store, wanted: Option<&str>) -> Result<Stored, CliError> {
+    match find(store, wanted).await {
+        Err(error) if wanted.is_none() && error.code == Code::NotFound => {
+            let project = place::here()?.project.display().to_string();
+            let filter = Filter { project: Some(project), limit: Some(1), ..Filter::default() };
+            store.list(filter).await?.tasks.pop().ok_or(error)
+        }
+        found => found,
+    }
+}
+
+fn not_found(wanted: &str) -> CliError {
+    CliError::new(Code::NotFound, format!("there is no task `{}`", out::safe(wanted)))
+        .hint("`longhaul list --all` shows every task")
+}
+
+fn ambiguous(wanted: &str, found: &[Stored]) -> CliError {
+    let what = if wanted.is_empty() {
+        "several unfinished tasks in this project".to_owned()
+    } else {
+        format!("`{}` means several tasks", out::safe(wanted))
+    };
+    let names: Vec<String> =
+        found.iter().map(|stored| format!("{} ({})", stored.task.submission.name, stored.task.id)).collect();
+    CliError::new(Code::Usage, what).hint(format!("say which one: {}", names.join(", ")))
+}

@@ -1,0 +1,33 @@
+//! The `longhaul` binary: picks the program to be. A keeper and the demo agent are this binary too, and start without a runtime.
+//! Everything else begins in `commands`.
+
+mod cli;
+mod commands;
+mod demo_agent;
+mod error;
+mod exit;
+mod lookup;
+mod out;
+mod place;
+mod start;
+mod viewer;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os();
+    args.next();
+    match args.next().as_deref().and_then(|verb| verb.to_str()) {
+        // Dispatched before anything else is set up: a keeper is to start fast and stay small.
+        Some("keep") => keep(args.next()),
+        Some("demo-agent") => demo_agent::main(args),
+        _ => commands::main(),
+    }
+}
+
+fn keep(directory: Option<std::ffi::OsString>) -> ExitCode {
+    match directory {
+        Some(directory) => longhaul_keeper::keep(directory.as_ref()),
+        None => exit::Code::Usage.into(),
+    }
+}

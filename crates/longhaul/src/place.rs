@@ -1,0 +1,78 @@
+//! Where things are: Longhaul's home, the project a command is run in, and who runs it.
+//! The one module that reads LONGHAUL_HOME, HOME and USER; libraries get paths and actors handed in.
+
+use std::path::{Path, PathBuf};
+
+use longhaul_core::task::Actor;
+use longhaul_keeper::below_session;
+
+use crate::error::CliError;
+use crate::exit::Code;
+
+/// Longhaul's home: `$LONGHAUL_HOME`, else the XDG state directory.
+pub(crate) fn home() -> Result<PathBuf, CliError> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(home) = set("LONGHAUL_HOME") {
+        return absolute(&home);
+    }
+    if let Some(state) = set("XDG_STATE_HOME").filter(|path| path.is_absolute()) {
+        return Ok(state.join("longhaul"));
+    }
+    let home = set("HOME").ok_or_else(|| {
+        CliError::new(Code::Usage, "neither LONGHAUL_HOME nor HOME is set")
+            .hint("set LONGHAUL_HOME to a directory of yours")
+    })?;
+    absolute(&home.join(".local/state/longhaul"))
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, CliError> {
+    std::path::absolute(path)
+        .map_err(|error| CliError::new(Code::Usage, format!("cannot use `{}`", path.display())).because(&error))
+}
+
+const ELSEWHERE: &str = "name a directory with --workspace, or run the command inside one";
+
+/// The directory a command is run in, and the project it belongs to.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The directory itself, physical.
+    pub(crate) directory: PathBuf,
+    /// The git top level above it, else the directory.
+    pub(crate) project: PathBuf,
+}
+
+/// The place of a directory. A `.git` directory or file marks a top level: also of a linked worktree or a submodule.
+pub(crate) fn place(directory: &Path) -> Result<Place, CliError> {
+    let unfit = |error: std::io::Error| {
+        CliError::new(Code::Usage, format!("cannot work in `{}`", directory.display())).because(&error).hint(ELSEWHERE)
+    };
+    let physical = directory.canonicalize().map_err(unfit)?;
+    if !physical.is_dir() {
+        return Err(CliError::new(Code::Usage, format!("the workspace `{}` is not a directory", directory.display()))
+            .hint(ELSEWHERE));
+    }
+    let top = physical.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok());
+    Ok(Place { project: top.unwrap_or(&physical).to_owned(), directory: physical })
+}
+
+/// The place of the current directory.
+pub(crate) fn here() -> Result<Place, CliError> {
+    let current = std::env::current_dir()
+        .map_err(|error| CliError::new(Code::Usage, "the current directory is gone").because(&error))?;
+    place(&current)
+}
+
+/// Who runs this command: a person, or something below an agent session, which then has that session's scope only.
+pub(crate) fn actor() -> Actor {
+    match below_session() {
+        Some(session) => Actor::below(session),
+        None => Actor::person(user()),
+    }
+}
+
+fn user() -> String {
+    std::env::var("USER")
+        .ok()
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| format!("uid {}", rustix::process::geteuid().as_raw()))
+}

@@ -1,0 +1,60 @@
+//! Following a task: a viewer only reads the store and sends commands. Its death, a lost terminal or `d` changes nothing.
+//! Used by every verb that waits for a task.
+
+mod follow;
+mod keys;
+mod screen;
+
+use std::time::Duration;
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{State, Task};
+use longhaul_store::{Changes, Stored};
+
+pub(crate) use follow::{Watched, follow, follow_with};
+
+use crate::commands::Opened;
+use crate::error::CliError;
+use crate::exit::Code;
+
+/// The exit code that a state gives to those who waited for it.
+pub(crate) fn code_of(state: &State) -> Code {
+    match state {
+        State::Done { .. } => Code::Done,
+        State::Cancelled { .. } => Code::Cancelled,
+        State::Paused { .. } | State::Blocked { .. } | State::NeedsHelp { .. } => Code::NeedsPerson,
+        State::Waiting { .. } => Code::Waiting,
+        State::Queued { .. }
+        | State::Preparing { .. }
+        | State::Planning { .. }
+        | State::Working { .. }
+        | State::Stopping { .. } => Code::Failure,
+    }
+}
+
+/// Waits until a task is as wanted, at most so long.
+pub(crate) async fn until(
+    opened: &Opened,
+    task: TaskId,
+    patience: Duration,
+    wanted: impl Fn(&Task) -> bool,
+) -> Result<Option<Stored>, CliError> {
+    let deadline = tokio::time::Instant::now() + patience;
+    let mut changes = opened.store.changes()?;
+    loop {
+        match opened.store.load(task).await? {
+            Some(stored) if wanted(&stored.task) => return Ok(Some(stored)),
+            Some(_) | None => {}
+        }
+        if tokio::time::Instant::now() >= deadline {
+            return Ok(None);
+        }
+        let left = deadline - tokio::time::Instant::now();
+        rung_or(&mut changes, left.min(Duration::from_secs(1))).await;
+    }
+}
+
+/// Waits for the store's bell, at most so long.
+pub(crate) async fn rung_or(changes: &mut Changes, span: Duration) {
+    tokio::time::timeout(span, changes.rung()).await.ok();
+}

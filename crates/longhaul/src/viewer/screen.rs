@@ -1,0 +1,107 @@
+//! What a follower sees: on a terminal a line per event above a live status line; otherwise plain lines.
+//! Used by `follow`. Everything is made safe before it is shown; without a terminal nothing is redrawn.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use longhaul_core::task::{Event, State, Task, narrate};
+use longhaul_core::time::Time;
+use longhaul_store::StoredEvent;
+use longhaul_worker::now;
+
+use crate::out;
+
+/// The screen of one viewer.
+pub(super) struct Screen {
+    bar: Option<ProgressBar>,
+}
+
+impl Screen {
+    pub(super) fn new() -> Screen {
+        let fancy = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let bar = fancy.then(|| {
+            let bar = ProgressBar::new(0);
+            let style = ProgressStyle::with_template("{spinner} [{bar:24}] {msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.set_style(style.progress_chars("=> "));
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Screen { bar }
+    }
+
+    /// One line that stays.
+    pub(super) fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => out::note(text),
+        }
+    }
+
+    /// One event, if it is worth a line.
+    pub(super) fn event(&self, event: &StoredEvent) {
+        if matches!(event.event, Event::SessionRead { .. } | Event::Noted { .. }) {
+            return;
+        }
+        self.line(&format!("{}  {}", clock(event.at), out::safe(&narrate(&event.event))));
+    }
+
+    /// Where the task stands now.
+    pub(super) fn task(&self, task: &Task) {
+        let Some(bar) = &self.bar else { return };
+        if let Some(accepted) = &task.plan {
+            bar.set_length(accepted.plan.total() as u64);
+            bar.set_position(accepted.plan.done() as u64);
+        }
+        bar.set_message(status(task));
+    }
+
+    /// Takes the live line away.
+    pub(super) fn close(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The live line: progress, current step, session, elapsed time, tokens.
+fn status(task: &Task) -> String {
+    let progress = task.plan.as_ref().map_or_else(|| "planning".to_owned(), |accepted| accepted.plan.progress());
+    let step = task.plan.as_ref().and_then(|accepted| accepted.plan.current()).map_or_else(String::new, |step| {
+        let text: String = step.text.chars().take(40).collect();
+        format!(" · Task {}: {}", step.number, out::safe(&text))
+    });
+    let live = task.state.session().map(|session| session.usage).unwrap_or_default();
+    let tokens = task
+        .tally
+        .usage
+        .plus(live)
+        .total()
+        .map_or_else(|| "tokens unknown".to_owned(), |total| format!("{total} tokens"));
+    let elapsed = out::span(now().since(task.created));
+    format!("{progress}{step} · {} · session {} · {elapsed} · {tokens}", mood(&task.state), task.tally.sessions)
+}
+
+fn mood(state: &State) -> String {
+    match state {
+        State::Waiting { why, until, .. } => format!("waiting ({why}) until {}", clock(*until)),
+        State::Queued { .. }
+        | State::Preparing { .. }
+        | State::Planning { .. }
+        | State::Working { .. }
+        | State::Stopping { .. }
+        | State::NeedsHelp { .. }
+        | State::Paused { .. }
+        | State::Blocked { .. }
+        | State::Done { .. }
+        | State::Cancelled { .. } => state.name().to_owned(),
+    }
+}
+
+/// Local wall-clock time of day.
+fn clock(at: Time) -> String {
+    jiff::Timestamp::from_microsecond(at.0)
+        .map(|stamp| stamp.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string())
+        .unwrap_or_default()
+}

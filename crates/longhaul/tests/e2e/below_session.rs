@@ -1,0 +1,84 @@
+//! What something below an agent session may do: read, and submit child tasks. Everything else is refused and writes nothing.
+
+use crate::env::{Done, TestEnv, done};
+use crate::sight::{alive, kill_9, listing};
+
+/// Runs a verb as if an agent of this session did.
+fn below(env: &TestEnv, session: &str, args: &[&str]) -> Done {
+    done(&env.command(args).env("LONGHAUL_SESSION", session).output().unwrap())
+}
+
+#[test]
+fn a_child_task_is_run_by_the_owner_of_its_parent() {
+    let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    let parent = env.submit("Parent", &[]);
+    let live = env.live(&parent, 2);
+    let worker = env.worker_pid(&parent);
+    let run = below(&env, &live.session, &["run", "A child"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("child task"), "{}", run.stderr);
+    assert_eq!(env.settle("a-child"), "done");
+    assert_eq!(env.task("a-child")["submission"]["parent"], env.task(&parent)["id"]);
+    let owner = |task: &str| {
+        let claimed = env.events(task).into_iter().find(|event| event["event"]["kind"] == "claimed").unwrap();
+        claimed["event"]["worker"].clone()
+    };
+    assert_eq!(owner("a-child"), owner(&parent), "no worker was started");
+    assert_eq!(env.worker_pid(&parent), worker);
+    assert!(alive(live.agent));
+}
+
+#[test]
+fn commands_from_below_are_refused_and_reading_is_not() {
+    let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    let name = env.submit("Parent", &[]);
+    let live = env.live(&name, 2);
+    let before = (env.events(&name), listing(&env.home()), env.processes());
+    for args in [
+        &["pause", &name][..],
+        &["pause", &name, "--now", "--force"],
+        &["resume", &name, "--reason", "I say so"],
+        &["cancel", &name],
+        &["worker"],
+        &["worker", "-d"],
+        &["demo"],
+    ] {
+        let done = below(&env, &live.session, args);
+        assert_eq!(done.code, 8, "{args:?}: {}", done.stderr);
+        assert!(done.stderr.contains("below an agent session"), "{args:?}: {}", done.stderr);
+    }
+    for args in [&["list"][..], &["show", &name], &["why", &name], &["logs", &name], &["events", &name]] {
+        assert_eq!(below(&env, &live.session, args).code, 0, "{args:?}");
+    }
+    assert_eq!(before, (env.events(&name), listing(&env.home()), env.processes()));
+}
+
+#[test]
+fn a_session_of_another_home_submits_nothing() {
+    let env = TestEnv::new();
+    assert_eq!(env.run(&["run", "Someone else"]).code, 0);
+    let run = below(&env, "0190c5a4-7d4e-7c3a-8f00-0123456789ab", &["run", "Sneak in"]);
+    assert_eq!(run.code, 8, "{}", run.stderr);
+    assert_eq!(env.json(&["list", "--all"])["tasks"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_queued_child_is_paused_resumed_and_cancelled_by_a_person() {
+    let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    let parent = env.submit("Parent", &[]);
+    let live = env.live(&parent, 2);
+    kill_9(env.worker_pid(&parent));
+    for child in ["one", "two"] {
+        let run = below(&env, &live.session, &["run", "-d", "Wait for it", "--name", child]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert_eq!(env.state(child), "queued", "its parent's owner is dead");
+    }
+    assert_eq!(env.run(&["resume", "one"]).code, 8, "it is not paused");
+    env.ok(&["cancel", "two"]);
+    assert_eq!(env.state("two"), "cancelled");
+    env.ok(&["pause", "one"]);
+    assert_eq!(env.state("one"), "paused");
+    env.ok(&["resume", "one"]);
+    assert_eq!(env.settle("one"), "done");
+    assert!(alive(live.agent), "the parent's agent was adopted, not disturbed");
+}

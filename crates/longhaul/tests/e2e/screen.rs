@@ -1,0 +1,196 @@
+//! What reaches a terminal: the live line of `run`, the key that detaches, and nothing of an agent raw.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+
+use nix::fcntl::OFlag;
+use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
+use rustix::termios::Winsize;
+
+use crate::env::{TestEnv, wait_for};
+use crate::sight::alive;
+
+/// A command on a terminal of its own.
+struct Terminal {
+    child: Child,
+    keys: File,
+    seen: Arc<Mutex<Vec<u8>>>,
+    reader: std::thread::JoinHandle<()>,
+}
+
+impl Terminal {
+    fn run(env: &TestEnv, args: &[&str]) -> Terminal {
+        let (master, slave) = open_terminal();
+        let side = || Stdio::from(slave.try_clone().unwrap());
+        let mut command = env.command(args);
+        command.env("TERM", "xterm-256color").stdin(side()).stdout(side()).stderr(side());
+        let child = command.spawn().unwrap();
+        drop((command, slave));
+        let keys = File::from(OwnedFd::from(master));
+        let mut screen = keys.try_clone().unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let shared = Arc::clone(&seen);
+        let reader = std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            // The last process on a terminal leaves it with an error, not with an end.
+            while let Ok(read @ 1..) = screen.read(&mut chunk) {
+                shared.lock().unwrap().extend_from_slice(&chunk[..read]);
+            }
+        });
+        Terminal { child, keys, seen, reader }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned()
+    }
+
+    fn shows(&self, part: &str) {
+        wait_for(&format!("`{part}` on the screen"), || self.text().contains(part).then_some(()));
+    }
+
+    fn press(&mut self, key: &[u8]) {
+        self.keys.write_all(key).unwrap();
+    }
+
+    /// Waits for the command's end and returns its code and everything it showed.
+    fn finish(mut self) -> (i32, String) {
+        let code = self.child.wait().unwrap().code().unwrap_or(-1);
+        self.reader.join().unwrap();
+        (code, String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned())
+    }
+}
+
+/// Both ends of a terminal, closed over every exec: a process of another test that kept one would keep the reader waiting.
+fn open_terminal() -> (PtyMaster, File) {
+    let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).custom_flags(OFlag::O_NOCTTY.bits());
+    let slave = options.open(ptsname_r(&master).unwrap()).unwrap();
+    let size = Winsize { ws_row: 40, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(&slave, size).unwrap();
+    (master, slave)
+}
+
+/// The sequences a terminal would act on, by their introducer and final character.
+fn sequences(text: &str) -> std::collections::BTreeSet<String> {
+    let mut found = std::collections::BTreeSet::new();
+    for part in text.split('\u{1b}').skip(1) {
+        let body = part
+            .strip_prefix('[')
+            .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || ";?".contains(c)));
+        found.insert(match body {
+            Some(rest) => format!("[{}", rest.chars().next().unwrap_or(' ')),
+            None => part.chars().take(1).collect(),
+        });
+    }
+    found
+}
+
+#[test]
+fn the_live_line_shows_where_the_task_stands() {
+    let env = TestEnv::new().var("DEMO_PACE_MS", "250");
+    let (code, shown) = Terminal::run(&env, &["run", "Show me"]).finish();
+    assert_eq!(code, 0, "{shown}");
+    for part in
+        ["planning", "[============", "2/4", "Task 3: ", "working", "session 3", "tokens", "1s", "done, unverified"]
+    {
+        assert!(shown.contains(part), "`{part}` is missing in {shown:?}");
+    }
+}
+
+#[test]
+fn d_detaches_and_the_task_goes_on() {
+    let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    let mut terminal = Terminal::run(&env, &["run", "Leave me"]);
+    terminal.shows("session 2");
+    let live = env.live("leave-me", 2);
+    terminal.press(b"xd");
+    let (code, shown) = terminal.finish();
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("detached; the task goes on"), "{shown}");
+    assert_eq!(env.state("leave-me"), "working");
+    assert!(alive(live.agent));
+}
+
+#[test]
+fn a_lost_terminal_changes_nothing() {
+    let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    let terminal = Terminal::run(&env, &["run", "Lose me"]);
+    terminal.shows("session 2");
+    let live = env.live("lose-me", 2);
+    let Terminal { mut child, keys, reader, .. } = terminal;
+    crate::sight::send(i32::try_from(child.id()).unwrap(), nix::sys::signal::Signal::SIGHUP);
+    drop(keys);
+    child.wait().unwrap();
+    reader.join().unwrap();
+    assert_eq!(env.state("lose-me"), "working");
+    assert!(alive(live.agent));
+}
+
+#[test]
+fn nothing_of_an_agent_reaches_the_terminal_raw() {
+    let env = TestEnv::new().var("DEMO_FAULT", "garbage");
+    let (code, shown) = Terminal::run(&env, &["run", "Spit"]).finish();
+    assert_eq!(code, 0, "{shown}");
+    let own = ["[A", "[B", "[C", "[D", "[G", "[K", "[h", "[l"];
+    let strange: Vec<String> = sequences(&shown).into_iter().filter(|found| !own.contains(&found.as_str())).collect();
+    assert!(strange.is_empty(), "not ours: {strange:?}");
+    assert!(!shown.contains(['\0', '\u{7}', '\u{202e}']), "{shown:?}");
+    for args in [
+        &["logs", "spit"][..],
+        &["logs", "spit", "--raw"],
+        &["logs", "spit", "--json"],
+        &["events", "spit"],
+        &["show", "spit"],
+    ] {
+        let (code, shown) = Terminal::run(&env, args).finish();
+        assert_eq!(code, 0);
+        let strange = shown.chars().find(|c| (c.is_control() && !"\r\n\t".contains(*c)) || *c == '\u{202e}');
+        assert_eq!(strange, None, "{args:?}");
+    }
+    let log = std::fs::read(env.task_dir("spit").join("session.log")).unwrap();
+    assert!(log.windows(5).any(|bytes| bytes == b"\x1b]52;"), "the agent did print escapes");
+    assert!(env.ok(&["logs", "spit"]).contains("\\u{1b}]52;"), "they are shown visibly");
+}
+
+#[test]
+fn there_is_no_colour_with_or_without_no_color() {
+    for value in [None, Some("1")] {
+        let mut env = TestEnv::new();
+        if let Some(value) = value {
+            env.set("NO_COLOR", value);
+        }
+        for args in [&["run", "Grey"][..], &["list"], &["show", "grey"], &["run", "--wrong"]] {
+            let (_, shown) = Terminal::run(&env, args).finish();
+            assert!(
+                value.is_none() && args == ["run", "--wrong"] || !sequences(&shown).contains("[m"),
+                "{args:?} {shown:?}"
+            );
+        }
+    }
+    assert!(sequences("\u{1b}[1;31mred\u{1b}[0m").contains("[m"), "the check can fail");
+}
+
+#[test]
+fn a_reader_who_left_is_no_error() {
+    let env = TestEnv::new();
+    assert_eq!(env.run(&["run", "Talk"]).code, 0);
+    for args in
+        [&["list"][..], &["list", "--json"], &["logs", "talk"], &["events", "talk"], &["show", "talk"], &["--help"]]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = env.command(args);
+        let child = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+        drop(command);
+        let done = crate::sight::finish(child);
+        assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
+        assert!(!done.stderr.contains("panicked"), "{args:?}: {}", done.stderr);
+    }
+}

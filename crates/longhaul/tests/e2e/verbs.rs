@@ -1,0 +1,206 @@
+//! The verbs that start and read, as a user meets them: demo, run, list, show, logs, events, why, and how a task is named.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::env::{TestEnv, done, processes_with, wait_for};
+use crate::sight::{alive, finish, kill_9};
+
+#[test]
+fn the_demo_survives_both_kills_and_leaves_a_working_app() {
+    let env = TestEnv::new();
+    let scratch = env.path().join("scratch");
+    let shown = env.run(&["demo", "--pace", "50", "--dir", scratch.to_str().unwrap()]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    for part in [
+        ">>> kill -9 of the worker",
+        ">>> kill -9 of the agent",
+        "the worker (pid",
+        "the agent (pid",
+        "was killed with -9, and the task went on",
+        "taken over by worker",
+        "resumed the agent's own session",
+        "hash chain is whole",
+        "Where it lies:",
+    ] {
+        assert!(shown.stderr.contains(part), "`{part}` is missing in\n{}", shown.stderr);
+    }
+    let made: Vec<_> = std::fs::read_dir(&scratch).unwrap().flatten().map(|entry| entry.path()).collect();
+    let [root] = made.as_slice() else { panic!("one directory, not {made:?}") };
+    let app = |args: &[&str]| {
+        let mut command = Command::new("sh");
+        done(&command.arg("todo.sh").args(args).current_dir(root.join("workspace")).output().unwrap())
+    };
+    assert_eq!(app(&["add", "milk"]).code, 0);
+    assert!(app(&["list"]).stdout.contains("milk"));
+    assert!(!env.home().exists(), "the demo stays in its scratch directory");
+    let home = format!("LONGHAUL_HOME={}", root.join("home").display());
+    wait_for("the demo's processes to leave", || processes_with(&home).is_empty().then_some(()));
+}
+
+#[test]
+fn every_reading_verb_tells_of_a_finished_task() {
+    let env = TestEnv::new();
+    let run = env.run(&["run", "Read all about it", "--model", "tiny"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(run.stdout, "", "progress is no data");
+    for part in ["task read-all-about-it (", "plan session 1 started", "4/4", "longhaul events read-all-about-it"] {
+        assert!(run.stderr.contains(part), "`{part}` is missing in\n{}", run.stderr);
+    }
+    let name = "read-all-about-it";
+    assert!(env.ok(&["list"]).contains("done"));
+    assert!(env.ok(&["list", "--all"]).contains(env.workspace().canonicalize().unwrap().to_str().unwrap()));
+    let show = env.ok(&["show", name]);
+    for part in ["Read all about it", "done, unverified", "4/4 (100%)", "[x] Task 4", "exit code 0", "demo"] {
+        assert!(show.contains(part), "`{part}` is missing in\n{show}");
+    }
+    let why = env.ok(&["why", name]);
+    assert!(why.contains("is done since") && why.contains("done, unverified"), "{why}");
+    let events = env.ok(&["events", name]);
+    assert!(events.lines().next().unwrap().contains("submitted as `read-all-about-it` for agent demo"), "{events}");
+    let whole = env.run(&["events", name, "--verify"]);
+    assert_eq!((whole.code, whole.stdout.as_str()), (0, ""), "{}", whole.stderr);
+}
+
+#[test]
+fn logs_show_what_the_agent_said() {
+    let env = TestEnv::new();
+    let name = env.submit("Say something", &["--model", "tiny"]);
+    let follow = env.start(&["logs", "-f", &name]);
+    let followed = finish(follow);
+    assert_eq!(env.state(&name), "done", "logs -f ends with the task, not before");
+    assert_eq!(followed.code, 0);
+    let all = env.ok(&["logs", &name]);
+    assert_eq!(followed.stdout, all, "following loses and repeats nothing");
+    assert!(all.contains("Model tiny.") && all.contains("[tick] Task 4"), "{all}");
+    let second = env.ok(&["logs", &name, "--session", "2"]);
+    assert!(second.contains("[tick] Task 1") && !second.contains("Planned"), "{second}");
+    let raw = env.ok(&["logs", &name, "--session", "1", "--raw"]);
+    assert!(raw.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{raw}");
+    for line in env.ok(&["logs", &name, "--json"]).lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!((&line["v"], &line["kind"]), (&1.into(), &"line".into()));
+        assert!(line["data"]["session"].is_u64() && line["data"]["line"].is_string(), "{line}");
+    }
+    let missing = env.run(&["logs", &name, "--session", "9"]);
+    assert_eq!(missing.code, 7, "{}", missing.stderr);
+}
+
+#[test]
+fn json_has_one_versioned_shape_everywhere() {
+    let env = TestEnv::new();
+    assert_eq!(env.json(&["list"])["tasks"], Value::Array(Vec::new()), "an empty home is no error");
+    let submitted: Value = serde_json::from_str(&env.ok(&["run", "-d", "--json", "Count me"])).unwrap();
+    assert_eq!((&submitted["v"], &submitted["kind"]), (&1.into(), &"submitted".into()));
+    let id = submitted["data"]["task"].as_str().unwrap();
+    assert_eq!(env.settle("count-me"), "done");
+    let row = env.json(&["list", "--all"])["tasks"][0].clone();
+    assert_eq!((row["id"].as_str(), row["state"].as_str()), (Some(id), Some("done")));
+    assert_eq!((row["done"].as_u64(), row["total"].as_u64(), row["sessions"].as_u64()), (Some(4), Some(4), Some(3)));
+    assert!(row["tokens"].as_u64().unwrap() > 0);
+    let show = env.json(&["show", id]);
+    assert_eq!(show["sessions"].as_array().unwrap().len(), 3);
+    assert_eq!(show["task"]["submission"]["goal"], "Count me");
+    assert_eq!(show["owner"], Value::Null);
+    let why = env.json(&["why", id]);
+    assert!(why["why"].is_string() && why["next"].is_string() && why["state"] == "done", "{why}");
+    let events = env.events(id);
+    let numbers: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=events.len() as u64).collect::<Vec<_>>(), "without gaps");
+    assert_eq!(env.json(&["events", id, "--verify"])["broken"], Value::Null);
+    assert_eq!(env.json(&["wait", id])["state"]["state"], "done");
+}
+
+#[test]
+fn a_goal_comes_from_standard_input_with_all_its_lines() {
+    let env = TestEnv::new();
+    let done = env.feed(&["run", "-d", "-"], "Über den\nZeilenrand $(rm -rf ~) `x`\n".as_bytes());
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let name = done.stdout.trim();
+    assert_eq!(name, "ber-den-zeilenrand-rm-rf-x");
+    assert_eq!(env.task(name)["submission"]["goal"], "Über den\nZeilenrand $(rm -rf ~) `x`\n");
+    assert_eq!(env.settle(name), "done");
+    let nameless = env.feed(&["run", "-d", "-"], "目标".as_bytes());
+    assert!(nameless.stdout.starts_with("task-2"), "no letter of ASCII gives a dated name: {}", nameless.stdout);
+}
+
+#[test]
+fn a_history_changed_from_outside_is_found() {
+    let env = TestEnv::new();
+    assert_eq!(env.run(&["run", "Keep the books"]).code, 0);
+    assert_eq!(env.run(&["events", "keep-the-books", "--verify"]).code, 0);
+    let database = rusqlite::Connection::open(env.home().join("longhaul.db")).unwrap();
+    let tamper = "DROP TRIGGER events_are_not_changed;
+        UPDATE events SET payload = replace(payload, 'Keep the books', 'Cook the books') WHERE seq = 1;";
+    database.execute_batch(tamper).unwrap();
+    drop(database);
+    let found = env.run(&["events", "keep-the-books", "--verify"]);
+    assert_eq!(found.code, 9, "{}", found.stderr);
+    assert!(found.stderr.contains("the history was changed") && found.stderr.contains("hint:"), "{}", found.stderr);
+}
+
+#[test]
+fn names_ids_and_nothing_at_all_find_the_task_that_is_meant() {
+    let mut env = TestEnv::new();
+    env.set("DEMO_FAULT", "hang");
+    let first = env.submit("First thing", &[]);
+    let id = env.task(&first)["id"].as_str().unwrap().to_owned();
+    for meant in [&[][..], &["first-thing"], &[&id], &[&id[..30]]] {
+        let shown = env.json(&[&["show"], meant].concat());
+        assert_eq!(shown["task"]["id"], id.as_str(), "{meant:?}");
+    }
+    env.submit("Second thing", &[]);
+    let ambiguous = env.run(&["show"]);
+    assert_eq!(ambiguous.code, 2);
+    assert!(ambiguous.stderr.contains("first-thing") && ambiguous.stderr.contains("second-thing"));
+    let prefix = env.run(&["show", &id[..8]]);
+    assert_eq!(prefix.code, 2, "both ids begin alike: {}", prefix.stdout);
+    let elsewhere = env.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let there = |args: &[&str]| done(&env.command(args).current_dir(&elsewhere).output().unwrap());
+    assert_eq!(there(&["show"]).code, 7, "no unfinished task in that project");
+    assert!(there(&["list"]).stderr.contains("list --all"));
+    assert_eq!(there(&["show", "first-thing"]).code, 0, "a name that only one project knows");
+    assert_eq!(there(&["run", "-d", "First thing"]).stdout.trim(), "first-thing", "each project has its own names");
+    let both = there(&["show", "first-thing", "--json"]).stdout;
+    assert!(both.contains("elsewhere"), "the own project comes first: {both}");
+    assert_eq!(env.task("first-thing")["id"], id.as_str());
+}
+
+#[test]
+fn a_name_is_free_again_after_the_end_and_then_means_the_newest() {
+    let env = TestEnv::new();
+    assert_eq!(env.run(&["run", "Again"]).code, 0);
+    let second = env.submit("Again", &[]);
+    assert_eq!(second, "again-2", "a generated name avoids the directory that is there");
+    env.settle(&second);
+    let taken = env.run(&["run", "-d", "Again", "--name", "again"]);
+    assert_eq!(taken.code, 8, "{}", taken.stderr);
+    assert!(taken.stderr.contains("choose another --name"), "{}", taken.stderr);
+}
+
+#[test]
+fn reading_verbs_work_without_a_worker_and_say_so() {
+    let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    let name = env.submit("Orphan", &[]);
+    let live = env.live(&name, 2);
+    kill_9(env.worker_pid(&name));
+    let list = env.run(&["list"]);
+    assert!(list.stdout.contains("working (no worker)"), "{}", list.stdout);
+    assert!(list.stderr.contains("longhaul worker -d"), "{}", list.stderr);
+    assert!(env.ok(&["show", &name]).contains("is dead; `longhaul worker -d` starts one"));
+    assert_eq!(env.json(&["list"])["tasks"][0]["worker_alive"], false);
+    for verb in ["why", "events", "logs"] {
+        env.ok(&[verb, &name]);
+    }
+    assert_eq!(env.state(&name), "working");
+    assert!(alive(live.agent), "the agent goes on");
+    let own = [live.agent, live.keeper];
+    let busy: Vec<_> = env.processes().into_iter().filter(|process| !own.contains(&process.pid)).collect();
+    assert!(busy.is_empty(), "reading starts no worker: {busy:?}");
+    let cancel = env.run(&["cancel", &name]);
+    assert_eq!(cancel.code, 0, "{}", cancel.stderr);
+    assert_eq!(env.state(&name), "cancelled", "a changing verb starts one");
+    env.deserted();
+}
