@@ -1,0 +1,135 @@
+//! What durable commits cost: one task in sequence, and many tasks at once, beside plain SQLite on the same disk.
+//! Called by `plan`. Plain SQLite inserts the same bytes into one table, one transaction each, with the same durability.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use longhaul_core::ids::SessionId;
+use longhaul_core::task::Purpose;
+use longhaul_store::Stored;
+use longhaul_store::sqlite::SqliteStore;
+use rusqlite::Connection;
+use tokio::task::JoinSet;
+
+use super::figures::{Samples, Unit};
+use super::plan::Effort;
+use super::sample_task::{advance, output_read, planned, started};
+use super::scene::{BenchError, Scene, now, random, runtime};
+use super::table::{Row, Target};
+
+const ROUNDS: usize = 20;
+const IN_SEQUENCE: u32 = 200;
+const TASKS_AT_ONCE: u32 = 64;
+const EACH_AT_ONCE: u32 = 20;
+
+/// Measures rates of commits.
+pub(super) fn measure(scene: &Scene, effort: Effort) -> Result<Vec<Row>, BenchError> {
+    let home = scene.directory("commits")?;
+    let runtime = runtime()?;
+    let store = Arc::new(SqliteStore::open(&home)?);
+    let plain = PlainTable::open(&home.join("plain.db"))?;
+    let mut single = runtime.block_on(Working::new(&store, &home, "single"))?;
+    let mut many = runtime.block_on(many_tasks(&store, &home))?;
+    let [mut plain_rate, mut single_rate, mut many_rate] = [const { Samples::new() }; 3];
+    for _ in 0..effort.rounds(ROUNDS) {
+        plain_rate.push(per_second(IN_SEQUENCE, || plain.insert(IN_SEQUENCE))?);
+        single_rate.push(per_second(IN_SEQUENCE, || runtime.block_on(single.commit(&store, IN_SEQUENCE)))?);
+        let all = TASKS_AT_ONCE * EACH_AT_ONCE;
+        many_rate.push(per_second(all, || runtime.block_on(commit_at_once(&store, &mut many)))?);
+    }
+    let row = |what: String, measured, least| Row {
+        what,
+        beside: "plain SQLite insert and commit".to_owned(),
+        unit: Unit::PerSecond,
+        measured,
+        reference: plain_rate.clone(),
+        target: Target::AtLeast(least),
+    };
+    Ok(vec![
+        row("durable commits of one task in sequence".to_owned(), single_rate, 0.7),
+        row(format!("durable commits of {TASKS_AT_ONCE} tasks at once"), many_rate, 5.0),
+    ])
+}
+
+/// A task with a live session.
+struct Working {
+    stored: Stored,
+    session: SessionId,
+    byte: u64,
+}
+
+impl Working {
+    async fn new(store: &SqliteStore, project: &Path, name: &str) -> Result<Working, BenchError> {
+        let stored = planned(store, project, name).await?;
+        let session = SessionId::mint(now(), random());
+        let stored = advance(store, &stored, started(&stored, session, Purpose::Work)).await?;
+        Ok(Working { stored, session, byte: 0 })
+    }
+
+    /// Commits one after the other, each on what the one before made.
+    async fn commit(&mut self, store: &SqliteStore, count: u32) -> Result<(), BenchError> {
+        for _ in 0..count {
+            self.byte += 512;
+            self.stored = advance(store, &self.stored, output_read(self.session, self.byte)).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn many_tasks(store: &SqliteStore, project: &Path) -> Result<Vec<Working>, BenchError> {
+    let mut many = Vec::new();
+    for number in 0..TASKS_AT_ONCE {
+        many.push(Working::new(store, project, &format!("task-{number}")).await?);
+    }
+    Ok(many)
+}
+
+async fn commit_at_once(store: &Arc<SqliteStore>, many: &mut Vec<Working>) -> Result<(), BenchError> {
+    let mut running = JoinSet::new();
+    for mut working in many.drain(..) {
+        let store = Arc::clone(store);
+        running.spawn(async move { working.commit(&store, EACH_AT_ONCE).await.map(|()| working) });
+    }
+    *many = running.join_all().await.into_iter().collect::<Result<_, _>>()?;
+    Ok(())
+}
+
+/// The least a durable insert can be.
+struct PlainTable {
+    connection: Connection,
+    payload: String,
+}
+
+impl PlainTable {
+    fn open(path: &Path) -> Result<PlainTable, BenchError> {
+        let connection = Connection::open(path)?;
+        let mode: String = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+        connection.pragma_update(None, "synchronous", "full")?;
+        let synchronous: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
+        if mode != "wal" || synchronous != 2 {
+            let found = format!("journal mode {mode}, synchronous {synchronous}");
+            return Err(BenchError::Unexpected { what: "the durability of plain SQLite", found });
+        }
+        connection.execute_batch("CREATE TABLE entries (id INTEGER PRIMARY KEY, payload TEXT NOT NULL) STRICT")?;
+        let payload = serde_json::to_string(&output_read(SessionId::mint(now(), random()), 0));
+        let payload = payload
+            .map_err(|error| BenchError::Unexpected { what: "the JSON of an event", found: error.to_string() })?;
+        Ok(PlainTable { connection, payload })
+    }
+
+    /// Inserts rows, each in a transaction of its own.
+    fn insert(&self, count: u32) -> Result<(), BenchError> {
+        let mut statement = self.connection.prepare_cached("INSERT INTO entries (payload) VALUES (?1)")?;
+        for _ in 0..count {
+            statement.execute([&self.payload])?;
+        }
+        Ok(())
+    }
+}
+
+fn per_second(count: u32, work: impl FnOnce() -> Result<(), BenchError>) -> Result<f64, BenchError> {
+    let begin = Instant::now();
+    work()?;
+    Ok(f64::from(count) / begin.elapsed().as_secs_f64())
+}

@@ -1,0 +1,114 @@
+//! A task as it is in the middle of its life, with the events a worker commits for it.
+//! Used by the measures that need rows of a real size in the store. It decides nothing.
+
+use std::path::Path;
+
+use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
+use longhaul_core::names::TaskName;
+use longhaul_core::plan::{Plan, Step};
+use longhaul_core::task::{
+    Actor, Driver, Ended, Event, Exit, Gap, Offset, Outcome, Policy, Purpose, ReadTo, Said, SessionRun, StoppedBy,
+    Submission, Usage,
+};
+use longhaul_store::{Change, Guard, NewLease, Store, Stored};
+
+use super::scene::{BenchError, now, random};
+
+const STEPS: u32 = 12;
+
+/// Submits a task that nobody owns yet.
+pub(super) async fn submit(store: &dyn Store, project: &Path, name: &str) -> Result<Stored, BenchError> {
+    let submission = submission(project, name)?;
+    Ok(store.commit(change(TaskId::mint(now(), random()), Guard::New, Event::Submitted { submission })).await?.stored)
+}
+
+/// A task of ours with an accepted plan, between two sessions.
+pub(super) async fn planned(store: &dyn Store, project: &Path, name: &str) -> Result<Stored, BenchError> {
+    let submitted = submit(store, project, name).await?;
+    let worker = WorkerId::mint(now(), random());
+    let lease = NewLease { id: LeaseId::mint(now(), random()), worker, host: "host".to_owned() };
+    let mut stored = store.claim(submitted.task.id, submitted.epoch, lease, now()).await?.stored;
+    let session = SessionId::mint(now(), random());
+    for event in [started(&stored, session, Purpose::Plan), ended(session), plan_accepted()] {
+        stored = advance(store, &stored, event).await?;
+    }
+    Ok(stored)
+}
+
+/// Commits one event as the owner.
+pub(super) async fn advance(store: &dyn Store, seen: &Stored, event: Event) -> Result<Stored, BenchError> {
+    let lease = seen.owner.as_ref().map(|owner| owner.lease);
+    let lease = lease.ok_or(BenchError::Unexpected { what: "the owner of a task", found: "nobody".to_owned() })?;
+    let guard = Guard::Owner { version: seen.task.version, lease };
+    Ok(store.commit(change(seen.task.id, guard, event)).await?.stored)
+}
+
+/// A session of the task begins.
+pub(super) fn started(seen: &Stored, id: SessionId, purpose: Purpose) -> Event {
+    let session = SessionRun {
+        id,
+        number: seen.task.tally.sessions + 1,
+        purpose,
+        resumes: None,
+        conversation: None,
+        started: now(),
+        read: ReadTo::default(),
+        usage: Usage::default(),
+    };
+    Event::SessionStarted { session }
+}
+
+/// Output of the session was read: what a worker commits most often.
+pub(super) fn output_read(session: SessionId, byte: u64) -> Event {
+    let reader = serde_json::json!({ "finished": false, "unknown_lines": 0, "last_tool": "edit" });
+    let said = Said {
+        conversation: Some("0199b1d6-7a52-7c3e-9b7e-52b1c0ffee00".to_owned()),
+        usage: Usage { input: Some(1_200), output: Some(340) },
+    };
+    Event::SessionRead { session, read: ReadTo { offset: Offset { segment: 0, byte }, reader }, said }
+}
+
+/// The session ended well.
+pub(super) fn ended(session: SessionId) -> Event {
+    let ended = Ended {
+        exit: Exit::Code(0),
+        stopped_by: StoppedBy::Itself,
+        outcome: Outcome::Completed,
+        leftovers: 0,
+        gap: Gap::None,
+        lasted_ms: 1_000,
+    };
+    Event::SessionEnded { session, ended, progress: true }
+}
+
+fn plan_accepted() -> Event {
+    let step = |number| Step {
+        number,
+        text: format!("make part {number} of the parser, with its tests and its page in the guide"),
+        phase: Some("Build".to_owned()),
+        ticked: number < 5,
+    };
+    let plan = Plan { steps: (1..=STEPS).map(step).collect() };
+    Event::PlanRevised { revision: 1, plan, hash: "5e".repeat(32), ticked: vec![1, 2, 3, 4] }
+}
+
+fn submission(project: &Path, name: &str) -> Result<Submission, BenchError> {
+    let bad_name = |_| BenchError::Unexpected { what: "a task name", found: name.to_owned() };
+    Ok(Submission {
+        goal: "Port the parser to the new library, keep every test green, and write the guide.".to_owned(),
+        name: TaskName::new(name).map_err(bad_name)?,
+        project: project.display().to_string(),
+        workspace: project.display().to_string(),
+        agent: "demo".to_owned(),
+        model: None,
+        parent: None,
+        needs_env: Vec::new(),
+        driver: Driver::Supervised,
+        policy: Policy::default(),
+    })
+}
+
+fn change(task: TaskId, guard: Guard, event: Event) -> Change {
+    let events = vec![event];
+    Change { task, guard, events, actor: Actor::worker(), at: now(), key: None, claim: None, session_cap: None }
+}

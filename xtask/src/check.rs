@@ -1,0 +1,129 @@
+//! `cargo xtask check`: the rules of the source tree that no compiler knows.
+//! Called by `main` and as one suite of `test`; each rule is a pure function in a file of its own.
+//! It never changes a file.
+
+mod arrows;
+mod headers;
+mod mask;
+mod purity;
+mod sizes;
+mod source;
+mod test_code;
+mod words;
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::repository::{MetadataError, Repository};
+use source::{ReadError, SourceFile};
+
+const SIZE_EXCEPTIONS: &str = "xtask/size-exceptions.txt";
+
+/// Why the rules could not be asked at all.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CheckError {
+    #[error("failed to read the sources: {source}")]
+    Sources {
+        #[source]
+        source: ReadError,
+    },
+    #[error("failed to read `{path}`: {source}", path = path.display())]
+    SizeExceptions {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("failed to learn the crates: {source}")]
+    Metadata {
+        #[source]
+        source: MetadataError,
+    },
+}
+
+/// One broken rule: what, where, and what to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Violation {
+    rule: &'static str,
+    place: String,
+    what: String,
+    remedy: String,
+}
+
+/// What all rules together look at.
+struct Evidence {
+    files: Vec<SourceFile>,
+    size_exceptions: String,
+    metadata: serde_json::Value,
+}
+
+type Rule = fn(&Evidence) -> Vec<Violation>;
+
+/// Every rule. The freshness of generated pages gets its line here as soon as pages are generated.
+const RULES: &[Rule] = &[
+    |evidence| arrows::violations(&evidence.metadata),
+    |evidence| sizes::violations(&evidence.files, &evidence.size_exceptions),
+    |evidence| headers::violations(&evidence.files),
+    |evidence| purity::violations(&evidence.files),
+    |evidence| words::violations(&evidence.files),
+];
+
+/// Runs the verb: prints what is broken, or one line that nothing is.
+pub(crate) fn run(repository: &Repository, arguments: &[String]) -> ExitCode {
+    if let Some(argument) = arguments.first() {
+        return crate::usage(&format!("`check` takes no argument, but got `{argument}`"));
+    }
+    match passes(repository) {
+        Ok(Passes::Yes) => ExitCode::SUCCESS,
+        Ok(Passes::No) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether the tree keeps every rule.
+pub(crate) enum Passes {
+    Yes,
+    No,
+}
+
+/// Asks every rule and prints the answers.
+pub(crate) fn passes(repository: &Repository) -> Result<Passes, CheckError> {
+    let evidence = gather(repository)?;
+    let violations: Vec<Violation> = RULES.iter().flat_map(|rule| rule(&evidence)).collect();
+    for violation in &violations {
+        eprintln!("{violation}");
+    }
+    if violations.is_empty() {
+        println!("check: {} files keep the rules", evidence.files.len());
+        return Ok(Passes::Yes);
+    }
+    eprintln!("check: {} broken", violations.len());
+    Ok(Passes::No)
+}
+
+/// Tells whether the documentation of any crate holds a fenced block, which may be an example to run.
+pub(crate) fn has_documentation_examples(repository: &Repository) -> Result<bool, CheckError> {
+    let files = source::read_all(repository.root()).map_err(|source| CheckError::Sources { source })?;
+    let is_fence = |line: &str| ["//! ```", "/// ```"].iter().any(|fence| line.trim_start().starts_with(fence));
+    Ok(files.iter().any(|file| file.text.lines().any(is_fence)))
+}
+
+fn gather(repository: &Repository) -> Result<Evidence, CheckError> {
+    let files = source::read_all(repository.root()).map_err(|source| CheckError::Sources { source })?;
+    let path = repository.root().join(SIZE_EXCEPTIONS);
+    let size_exceptions = fs::read_to_string(&path).map_err(|source| CheckError::SizeExceptions { path, source })?;
+    let metadata = repository.metadata().map_err(|source| CheckError::Metadata { source })?;
+    Ok(Evidence { files, size_exceptions, metadata })
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rule, place, what, remedy } = self;
+        write!(formatter, "{place}: {what} [{rule}]\n    to do: {remedy}")
+    }
+}

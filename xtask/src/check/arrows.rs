@@ -1,0 +1,152 @@
+//! Rule: which crate may use which, and who may use certain crates from outside.
+//! Called by `check` with the answer of `cargo metadata`; a crate this table does not know is a violation.
+//! Arrows hold for tests too; the outside allow-lists hold for what is shipped.
+
+use serde_json::Value;
+
+use super::Violation;
+
+struct Arrows {
+    name: &'static str,
+    may_use: &'static [&'static str],
+    /// The only outside crates it may use; none when it is free.
+    outside: Option<&'static [&'static str]>,
+}
+
+const CORE: &str = "longhaul-core";
+const AGENTS: &str = "longhaul-agents";
+const STORE: &str = "longhaul-store";
+const KEEPER: &str = "longhaul-keeper";
+const WORKER: &str = "longhaul-worker";
+const SERVER: &str = "longhaul-server";
+const BINARY: &str = "longhaul";
+const XTASK: &str = "xtask";
+
+const ARROWS: &[Arrows] = &[
+    Arrows {
+        name: CORE,
+        may_use: &[],
+        outside: Some(&["aho-corasick", "serde", "serde_json", "sha2", "thiserror", "uuid", "jiff"]),
+    },
+    Arrows { name: AGENTS, may_use: &[CORE], outside: Some(&["serde", "serde_json", "thiserror", "jiff"]) },
+    Arrows { name: STORE, may_use: &[CORE], outside: None },
+    Arrows { name: KEEPER, may_use: &[CORE], outside: None },
+    Arrows { name: WORKER, may_use: &[STORE, KEEPER, AGENTS, CORE], outside: None },
+    Arrows { name: SERVER, may_use: &[STORE, KEEPER, AGENTS, CORE], outside: None },
+    Arrows { name: BINARY, may_use: &[SERVER, WORKER, STORE, KEEPER, AGENTS, CORE], outside: None },
+    Arrows { name: XTASK, may_use: &[STORE, KEEPER, AGENTS, CORE], outside: None },
+];
+
+/// Outside crates that only some may ship: SQL is the store's, and a keeper has no async runtime.
+const RESERVED: &[(&str, &[&str])] =
+    &[("rusqlite", &[STORE, XTASK]), ("tokio", &[STORE, WORKER, SERVER, BINARY, XTASK])];
+
+/// Finds dependencies that point where no arrow goes.
+pub(super) fn violations(metadata: &Value) -> Vec<Violation> {
+    let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if packages.is_empty() {
+        return vec![violation("cargo metadata", "names no crate".to_owned(), "run `cargo metadata` and look why")];
+    }
+    packages.iter().flat_map(package_violations).collect()
+}
+
+fn package_violations(package: &Value) -> Vec<Violation> {
+    let name = package["name"].as_str().unwrap_or_default();
+    let Some(arrows) = ARROWS.iter().find(|arrows| arrows.name == name) else {
+        let what = format!("crate `{name}` has no arrows");
+        return vec![violation(name, what, "add it to the table in `xtask/src/check/arrows.rs`")];
+    };
+    let dependencies = package["dependencies"].as_array().map(Vec::as_slice).unwrap_or_default();
+    dependencies.iter().filter_map(|dependency| dependency_violation(arrows, dependency)).collect()
+}
+
+fn dependency_violation(arrows: &Arrows, dependency: &Value) -> Option<Violation> {
+    let name = arrows.name;
+    let used = dependency["name"].as_str().unwrap_or_default();
+    if ARROWS.iter().any(|other| other.name == used) {
+        let what = format!("`{name}` uses `{used}`, but no arrow goes there");
+        let remedy = "move the code to the crate that may use both, or pass the value in";
+        return (!arrows.may_use.contains(&used)).then(|| violation(name, what, remedy));
+    }
+    if dependency["kind"] == "dev" {
+        return None;
+    }
+    if arrows.outside.is_some_and(|allowed| !allowed.contains(&used)) {
+        let what = format!("`{name}` uses `{used}`, which its allow-list does not name");
+        return Some(violation(
+            name,
+            what,
+            "do without it, or argue in review for a new name on the list in `arrows.rs`",
+        ));
+    }
+    let owners = RESERVED.iter().find(|(reserved, _)| *reserved == used).map(|(_, owners)| *owners)?;
+    let what = format!("`{name}` uses `{used}`, which belongs to {}", owners.join(", "));
+    (!owners.contains(&name)).then(|| violation(name, what, "call the crate that owns it"))
+}
+
+fn violation(place: &str, what: String, remedy: &str) -> Violation {
+    Violation { rule: "arrows", place: place.to_owned(), what, remedy: remedy.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::violations;
+    use crate::repository::Repository;
+
+    fn metadata(name: &str, used: &str, kind: Option<&str>) -> Value {
+        json!({"packages": [{"name": name, "dependencies": [{"name": used, "kind": kind}]}]})
+    }
+
+    #[test]
+    fn drawn_arrows_pass() {
+        for (name, used) in [
+            ("longhaul", "longhaul-worker"),
+            ("longhaul-worker", "longhaul-keeper"),
+            ("longhaul-store", "longhaul-core"),
+            ("longhaul-store", "rusqlite"),
+            ("longhaul-core", "serde"),
+            ("longhaul-keeper", "nix"),
+        ] {
+            assert_eq!(violations(&metadata(name, used, None)), [], "{name} -> {used}");
+        }
+    }
+
+    #[test]
+    fn other_arrows_are_found() {
+        for (name, used) in [
+            ("longhaul-core", "longhaul-agents"),
+            ("longhaul-worker", "longhaul"),
+            ("longhaul-store", "longhaul-keeper"),
+            ("longhaul-core", "tokio"),
+            ("longhaul-agents", "sha2"),
+            ("longhaul-worker", "rusqlite"),
+            ("longhaul-keeper", "tokio"),
+        ] {
+            assert_eq!(violations(&metadata(name, used, None)).len(), 1, "{name} -> {used}");
+        }
+    }
+
+    #[test]
+    fn tests_may_use_outside_crates_but_follow_the_arrows() {
+        assert_eq!(violations(&metadata("longhaul-core", "proptest", Some("dev"))), []);
+        assert_eq!(violations(&metadata("longhaul-core", "proptest", Some("build"))).len(), 1);
+        assert_eq!(violations(&metadata("longhaul-core", "longhaul-store", Some("dev"))).len(), 1);
+    }
+
+    #[test]
+    fn unknown_crates_and_empty_answers_are_found() {
+        assert_eq!(violations(&metadata("longhaul-new", "serde", None)).len(), 1);
+        assert_eq!(violations(&json!({})).len(), 1);
+    }
+
+    #[test]
+    fn the_answer_of_cargo_is_understood() {
+        let metadata = Repository::here().metadata().expect("cargo describes this workspace");
+        let packages = metadata["packages"].as_array().expect("packages are a list");
+        let core = packages.iter().find(|package| package["name"] == "longhaul-core").expect("core is a crate");
+        let uses_serde = |dependency: &Value| dependency["name"] == "serde" && dependency["kind"].is_null();
+        assert!(core["dependencies"].as_array().expect("dependencies are a list").iter().any(uses_serde));
+    }
+}

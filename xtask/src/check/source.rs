@@ -1,0 +1,144 @@
+//! The Rust files of the checkout as the rules see them: text, code, and which of the code is test code.
+//! Called by `check`; rules get a slice of `SourceFile` and read nothing themselves.
+//! It never follows symbolic links and never looks into build output.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{mask, test_code};
+
+const TOP_DIRECTORIES: &[&str] = &["crates", "xtask"];
+const TEST_DIRECTORIES: &[&str] = &["tests", "benches"];
+
+/// One Rust file.
+pub(super) struct SourceFile {
+    /// Path from the top of the checkout, with `/`.
+    pub(super) path: String,
+    /// The file as it is.
+    pub(super) text: String,
+    /// The file without comments and literals.
+    pub(super) code: String,
+    /// `code` without what exists only in test builds.
+    pub(super) shipped_code: String,
+    /// How many lines are left without `#[cfg(test)]` items.
+    pub(super) lines_without_tests: usize,
+}
+
+/// Why the files could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to read `{path}`: {source}", path = path.display())]
+pub(crate) struct ReadError {
+    path: PathBuf,
+    #[source]
+    source: io::Error,
+}
+
+/// Reads every Rust file below `crates` and `xtask`, in the order of their paths.
+pub(super) fn read_all(root: &Path) -> Result<Vec<SourceFile>, ReadError> {
+    let mut texts = Vec::new();
+    for top in TOP_DIRECTORIES {
+        read_below(root, &root.join(top), &mut texts)?;
+    }
+    texts.sort();
+    Ok(sources(texts))
+}
+
+/// Builds the files from (path, text), so that a test of a rule needs no disk.
+pub(super) fn sources(texts: Vec<(String, String)>) -> Vec<SourceFile> {
+    let mut files: Vec<SourceFile> = texts.into_iter().map(|(path, text)| SourceFile::new(path, text)).collect();
+    let for_tests: BTreeSet<String> = files.iter().flat_map(SourceFile::test_modules_elsewhere).collect();
+    for file in &mut files {
+        if for_tests.iter().any(|module| is_module_or_below(&file.path, module)) {
+            file.shipped_code.clear();
+        }
+    }
+    files
+}
+
+impl SourceFile {
+    /// Tells whether the file lies below one of the prefixes or is one of them.
+    pub(super) fn is_below(&self, prefixes: &[&str]) -> bool {
+        prefixes.iter().any(|prefix| self.path.starts_with(prefix))
+    }
+
+    fn new(path: String, text: String) -> Self {
+        let code = mask::without_comments_and_literals(&text);
+        let (shipped_code, lines_without_tests) = without_test_items(&code);
+        let is_test = path.split('/').nth(2).is_some_and(|directory| TEST_DIRECTORIES.contains(&directory))
+            || test_code::is_test_file(&code);
+        let shipped_code = if is_test { String::new() } else { shipped_code };
+        Self { path, text, code, shipped_code, lines_without_tests }
+    }
+
+    /// Names the files, without their ending, of modules declared under `#[cfg(test)]`.
+    fn test_modules_elsewhere(&self) -> Vec<String> {
+        let items = test_code::test_items(&self.code);
+        let declared = items.into_iter().filter_map(|item| {
+            let name = test_code::module_elsewhere(&self.code[item.clone()])?;
+            let lines = line_of(&self.code, item.start)..=line_of(&self.code, item.end);
+            let (directory, stem) = self.path.rsplit_once('/')?;
+            Some(match self.path_attribute(lines) {
+                Some(relative) => format!("{directory}/{}", relative.trim_end_matches(".rs")),
+                None if matches!(stem, "lib.rs" | "main.rs" | "mod.rs") => format!("{directory}/{name}"),
+                None => format!("{directory}/{}/{name}", stem.trim_end_matches(".rs")),
+            })
+        });
+        declared.collect()
+    }
+
+    fn path_attribute(&self, lines: std::ops::RangeInclusive<usize>) -> Option<&str> {
+        let within = self.text.lines().skip(lines.start() - 1).take(lines.end() - lines.start() + 1);
+        within.filter_map(|line| line.trim().strip_prefix("#[path = \"")?.strip_suffix("\"]")).next()
+    }
+}
+
+/// Returns the line, counted from 1, of a byte of `code`.
+pub(super) fn line_of(code: &str, at: usize) -> usize {
+    code[..at].matches('\n').count() + 1
+}
+
+fn without_test_items(code: &str) -> (String, usize) {
+    let mut shipped = String::with_capacity(code.len());
+    let mut lines = code.lines().count();
+    let mut from = 0;
+    for item in test_code::test_items(code) {
+        shipped.push_str(&code[from..item.start]);
+        let line_breaks = code[item.clone()].matches('\n').count();
+        shipped.extend(std::iter::repeat_n('\n', line_breaks));
+        lines -= (line_breaks + 1).min(lines);
+        from = item.end;
+    }
+    shipped.push_str(&code[from..]);
+    (shipped, lines)
+}
+
+fn is_module_or_below(path: &str, module: &str) -> bool {
+    path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+}
+
+fn read_below(root: &Path, directory: &Path, texts: &mut Vec<(String, String)>) -> Result<(), ReadError> {
+    let failed = |source: io::Error| ReadError { path: directory.to_path_buf(), source };
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let kind = entry.file_type().map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if kind.is_dir() && name != "target" && !name.starts_with('.') {
+            read_below(root, &entry.path(), texts)?;
+        } else if kind.is_file() && name.ends_with(".rs") {
+            let path = entry.path();
+            let text = fs::read_to_string(&path).map_err(|source| ReadError { path: path.clone(), source })?;
+            texts.push((path_from(root, &path), text));
+        }
+    }
+    Ok(())
+}
+
+fn path_from(root: &Path, path: &Path) -> String {
+    let relative = path.strip_prefix(root).unwrap_or(path);
+    relative.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests;

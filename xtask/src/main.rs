@@ -1,0 +1,64 @@
+//! What a developer runs: `cargo xtask <verb>`.
+//! Started by hand through the alias in `.cargo/config.toml`, and by `.ci/run`.
+//! It never becomes part of the product, and no product crate depends on it.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks to its terminal")]
+
+mod bench;
+mod check;
+mod repository;
+mod test;
+
+use std::env;
+use std::process::ExitCode;
+
+use repository::Repository;
+
+const USAGE_EXIT_CODE: u8 = 2;
+
+struct Verb {
+    name: &'static str,
+    arguments: &'static str,
+    about: &'static str,
+    run: fn(&Repository, &[String]) -> ExitCode,
+}
+
+const VERBS: &[Verb] = &[
+    Verb {
+        name: "test",
+        arguments: "[--advisories] [filter]...",
+        about: "everything a change must pass; with filters only the tests whose names contain one of them",
+        run: test::run,
+    },
+    Verb {
+        name: "check",
+        arguments: "",
+        about: "the rules of the source tree: arrows, sizes, headers, purity, words",
+        run: check::run,
+    },
+    Verb {
+        name: "bench",
+        arguments: "[--quick] [--gate] [measure]...",
+        about: "how long things take, each beside its reference; with --gate a missed target fails",
+        run: bench::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let Some((name, rest)) = arguments.split_first() else { return usage("a verb is missing") };
+    match VERBS.iter().find(|verb| verb.name == name) {
+        Some(verb) => (verb.run)(&Repository::here(), rest),
+        None => usage(&format!("there is no verb `{name}`")),
+    }
+}
+
+/// Says what is wrong with the arguments and what is possible; the exit code is 2.
+fn usage(problem: &str) -> ExitCode {
+    eprintln!("error: {problem}\n");
+    eprintln!("usage:");
+    for verb in VERBS {
+        let call = format!("cargo xtask {} {}", verb.name, verb.arguments);
+        eprintln!("  {}\n      {}", call.trim_end(), verb.about);
+    }
+    ExitCode::from(USAGE_EXIT_CODE)
+}

@@ -1,0 +1,123 @@
+//! Finds the programs the suites need, and installs those that are missing.
+//! Called by `suites`; what it installs from the registry goes below the target directory, with a pinned version.
+//! It never changes a program the developer installed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+use crate::repository::{MetadataError, Repository};
+
+/// The format of `deny.toml` changes between minor versions, so any other one is not used.
+const CARGO_DENY_MINOR: &str = "cargo-deny 0.20.";
+const CARGO_DENY_VERSION: &str = "0.20.2";
+
+/// A program a suite can not do without.
+#[derive(Clone, Copy)]
+pub(super) enum Tool {
+    Rustfmt,
+    Clippy,
+    CargoDeny,
+}
+
+/// Why a program is missing still.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ToolError {
+    #[error("failed to find the target directory: {source}")]
+    TargetDirectory {
+        #[source]
+        source: MetadataError,
+    },
+    #[error("failed to start `{command}`: {source}; install it by hand and run again")]
+    Start {
+        command: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("`{command}` ended with {status}; see its output above, run it by hand and run again")]
+    Install { command: String, status: ExitStatus },
+}
+
+/// Returns the program, installed if it has to be.
+pub(super) fn provide(repository: &Repository, tool: Tool) -> Result<PathBuf, ToolError> {
+    match tool {
+        Tool::Rustfmt => provide_component(repository, "fmt", "rustfmt"),
+        Tool::Clippy => provide_component(repository, "clippy", "clippy"),
+        Tool::CargoDeny => provide_cargo_deny(repository),
+    }
+}
+
+/// Tells whether nextest is installed.
+pub(super) fn has_nextest(repository: &Repository) -> bool {
+    version(repository.cargo(&["nextest", "--version"])).is_some()
+}
+
+fn provide_component(repository: &Repository, subcommand: &str, component: &str) -> Result<PathBuf, ToolError> {
+    if version(repository.cargo(&[subcommand, "--version"])).is_none() {
+        let mut command = repository.command(Path::new("rustup"));
+        command.args(["component", "add", component]);
+        install(command)?;
+    }
+    Ok(PathBuf::from(format!("cargo-{subcommand}")))
+}
+
+fn provide_cargo_deny(repository: &Repository) -> Result<PathBuf, ToolError> {
+    let metadata = repository.metadata().map_err(|source| ToolError::TargetDirectory { source })?;
+    let tools = Path::new(metadata["target_directory"].as_str().unwrap_or("target")).join("tools");
+    let ours = tools.join("bin").join("cargo-deny");
+    for program in [PathBuf::from("cargo-deny"), ours.clone()] {
+        let mut command = repository.command(&program);
+        command.arg("--version");
+        if version(command).is_some_and(|text| text.starts_with(CARGO_DENY_MINOR)) {
+            return Ok(program);
+        }
+    }
+    println!("installing cargo-deny {CARGO_DENY_VERSION} below the target directory; this takes some minutes, once");
+    let mut command =
+        repository.cargo(&["install", "--locked", "--version", CARGO_DENY_VERSION, "cargo-deny", "--root"]);
+    command.arg(&tools);
+    install(command)?;
+    Ok(ours)
+}
+
+fn version(mut command: Command) -> Option<String> {
+    let output = command.stderr(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn install(mut command: Command) -> Result<(), ToolError> {
+    let words: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
+    let name = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(ToolError::Install { command: name, status }),
+        Err(source) => Err(ToolError::Start { command: name, source }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::{ToolError, install, version};
+
+    #[test]
+    fn a_version_is_read_only_from_a_program_that_is_there_and_succeeds() {
+        let mut echo = Command::new("echo");
+        echo.arg("cargo-deny 0.20.9");
+        assert_eq!(version(echo).as_deref(), Some("cargo-deny 0.20.9\n"));
+        assert_eq!(version(Command::new("false")), None);
+        assert_eq!(version(Command::new("/nowhere/such-program")), None);
+    }
+
+    #[test]
+    fn a_failed_install_says_what_was_tried() {
+        let mut failing = Command::new("false");
+        failing.arg("component");
+        let error = install(failing).expect_err("`false` fails");
+        assert!(matches!(&error, ToolError::Install { command, .. } if command == "false component"));
+        let error = install(Command::new("/nowhere/such-program")).expect_err("there is no such program");
+        assert!(matches!(error, ToolError::Start { .. }));
+        assert!(install(Command::new("true")).is_ok());
+    }
+}
