@@ -61,7 +61,7 @@ struct Evidence {
 
 type Rule = fn(&Evidence) -> Vec<Violation>;
 
-/// Every rule. The freshness of generated pages gets its line here as soon as pages are generated.
+/// Every rule. That generated pages are fresh is tested where they are generated.
 const RULES: &[Rule] = &[
     |evidence| arrows::violations(&evidence.metadata),
     |evidence| sizes::violations(&evidence.files, &evidence.size_exceptions),

@@ -8,7 +8,7 @@ use longhaul_core::task::{Exit, Outcome, Usage};
 
 /// One agent program.
 pub trait Agent: Sync {
-    /// Its name, program and needs.
+    /// Its name, what it is, and what it needs.
     fn about(&self) -> &'static About;
 
     /// How one session of it is started: data, no spawning.
@@ -28,25 +28,14 @@ pub struct About {
     pub name: &'static str,
     /// What it is, in one line.
     pub summary: &'static str,
-    /// Which program it is.
-    pub program: Program,
     /// Variables it takes its login and configuration from: names, never values.
     pub env: &'static [&'static str],
-}
-
-/// Which program an agent is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Program {
-    /// Looked up on PATH.
-    Named(&'static str),
-    /// This very binary.
-    Own,
 }
 
 /// What a launch depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct LaunchSpec<'a> {
-    /// What stands for [`Program::Own`] in argv.
+    /// What stands for this very binary in argv.
     pub own_program: &'a str,
     /// The agent's own conversation to go on with.
     pub resumes: Option<&'a str>,

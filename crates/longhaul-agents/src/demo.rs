@@ -8,17 +8,13 @@ use serde::Deserialize;
 use longhaul_core::task::{Exit, Failure, Outcome, Usage};
 use longhaul_core::time::Time;
 
-use crate::agent::{About, Agent, Launch, LaunchSpec, Program, Reader, Reading, Shown, StopSignal, StopStep};
+use crate::agent::{About, Agent, Launch, LaunchSpec, Reader, Reading, Shown, StopSignal, StopStep};
 
 /// The built-in demo agent.
 pub(crate) struct Demo;
 
-const ABOUT: About = About {
-    name: "demo",
-    summary: "built in: makes a small project step by step, needs no key",
-    program: Program::Own,
-    env: &[],
-};
+const ABOUT: About =
+    About { name: "demo", summary: "built in: makes a small project step by step, needs no key", env: &[] };
 
 /// One line of the dialect. Unknown types and fields are tolerated: a newer program must not break an older reader.
 #[derive(Deserialize)]

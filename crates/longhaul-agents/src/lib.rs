@@ -5,9 +5,7 @@
 mod agent;
 mod demo;
 
-pub use agent::{
-    About, Agent, Launch, LaunchSpec, Program, Reader, Reading, Shown, StopSignal, StopStep, UnknownAgent,
-};
+pub use agent::{About, Agent, Launch, LaunchSpec, Reader, Reading, Shown, StopSignal, StopStep, UnknownAgent};
 
 /// Every agent. Help, completions and the docs table grow from it.
 pub const AGENTS: &[&dyn Agent] = &[&demo::Demo];

@@ -138,8 +138,8 @@ pub fn with_suffix(base: &str, n: u32) -> String {
 }
 
 /// The base itself, then `base-2`, `base-3` and so on, for the first one that is free.
-pub fn candidates(base: &str) -> impl Iterator<Item = String> + '_ {
-    std::iter::once(base.to_owned()).chain((2..=u32::MAX).map(move |n| with_suffix(base, n)))
+pub fn candidates(base: String) -> impl Iterator<Item = String> {
+    (1..).map(move |n| if n == 1 { base.clone() } else { with_suffix(&base, n) })
 }
 
 #[cfg(test)]

@@ -9,22 +9,23 @@ use longhaul_core::ids::SessionId;
 
 use crate::layout::{SESSION_VARIABLE, SessionDir};
 use crate::os;
+use crate::process::Process;
 
 /// Returns the session the calling process runs below, if any.
 pub fn below_session() -> Option<SessionId> {
     let own = std::env::var(SESSION_VARIABLE).ok().and_then(|value| value.parse().ok());
-    own.or_else(|| line_of_ancestors().into_iter().skip(1).find_map(session_of))
+    own.or_else(|| line_of_ancestors().into_iter().skip(1).find_map(|process| session_of(process.pid)))
 }
 
 /// The calling process, its parent, and so on up to where it can not be followed.
-pub(crate) fn line_of_ancestors() -> Vec<u32> {
-    let mut line = vec![std::process::id()];
-    while let Some(&last) = line.last() {
-        match os::process(last) {
-            // Numbers can be used again while we walk; a loop would never end.
-            Ok(Some(seen)) if seen.parent != 0 && !line.contains(&seen.parent) => line.push(seen.parent),
-            _ => break,
-        }
+pub(crate) fn line_of_ancestors() -> Vec<Process> {
+    let mut line: Vec<Process> = Vec::new();
+    let mut next = std::process::id();
+    // Numbers can be used again while we walk; a loop would never end.
+    while next != 0 && line.iter().all(|seen| seen.pid != next) {
+        let Ok(Some(seen)) = os::process(next) else { break };
+        line.push(seen.process);
+        next = seen.parent;
     }
     line
 }

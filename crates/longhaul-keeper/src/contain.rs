@@ -34,7 +34,8 @@ pub(crate) struct Tree {
     /// Nothing of the tree was started before this, in the kernel's ticks since boot; none if that is not known.
     not_before: Option<u64>,
     roots: BTreeSet<Process>,
-    spared: Vec<u32>,
+    /// We ourselves and those above us.
+    spared: Vec<Process>,
     struck: BTreeSet<Process>,
 }
 
@@ -99,7 +100,7 @@ impl Tree {
         loop {
             let before = inside.len();
             for seen in &all {
-                if inside.contains(&seen.parent) && !self.spared.contains(&seen.process.pid) {
+                if inside.contains(&seen.parent) && !self.spared.contains(&seen.process) {
                     inside.insert(seen.process.pid);
                 }
             }
@@ -107,16 +108,15 @@ impl Tree {
                 break;
             }
         }
-        let member = |seen: &&os::Seen| {
-            seen.alive && inside.contains(&seen.process.pid) && !self.spared.contains(&seen.process.pid)
-        };
+        let member =
+            |seen: &&os::Seen| seen.alive && inside.contains(&seen.process.pid) && !self.spared.contains(&seen.process);
         Ok(all.iter().filter(member).map(|seen| seen.process).collect())
     }
 
     fn is_marked(&self, process: Process) -> bool {
         // What the session started was forked after the root, so most of the machine need not be asked.
         self.not_before.is_none_or(|begin| process.start >= begin)
-            && !self.spared.contains(&process.pid)
+            && !self.spared.contains(&process)
             && os::environment(process.pid)
                 .is_some_and(|environment| environment.split(|&byte| byte == 0).any(|entry| entry == self.marker))
     }

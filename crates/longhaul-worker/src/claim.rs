@@ -23,7 +23,10 @@ pub(crate) struct Round {
 pub(crate) async fn claim_round(context: &Context, mine: &HashSet<TaskId>, only: bool) -> Result<Round, StoreError> {
     let mut round = Round { claimed: Vec::new(), reason_to_stay: false };
     let mut dead = Verdicts::default();
-    for candidate in context.store.candidates().await? {
+    let mut candidates = context.store.candidates().await?;
+    // A session that may be alive comes first: only its owner reads its output and sees its end.
+    candidates.sort_by_key(|candidate| !candidate.live);
+    for candidate in candidates {
         let ours = candidate.owner == Some(context.worker);
         let child_of_ours = candidate.parent.is_some_and(|parent| mine.contains(&parent));
         let free = match candidate.owner {

@@ -249,8 +249,7 @@ fn candidates<'a>(
         return Ok(Box::new(std::iter::repeat(name.clone())));
     }
     let base = names::slug(goal).unwrap_or_else(|| names::fallback(jiff::Zoned::now().datetime()));
-    let free = (1u32..)
-        .map(move |n| if n == 1 { base.clone() } else { names::with_suffix(&base, n) })
+    let free = names::candidates(base)
         .filter_map(|name| TaskName::new(&name).ok())
         .filter(move |name| !task_dir_exists(Path::new(project), name.as_ref()));
     Ok(Box::new(free))

@@ -5,10 +5,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::exit;
+
+const FIRST_STEP: &str = "Start with `longhaul demo`: no agent and no key needed.";
+
 /// Runs coding agents to the finish line: plans, works session after session, survives crashes and reboots.
 #[derive(Debug, Parser)]
 #[command(name = "longhaul", version, propagate_version = true, disable_help_subcommand = true)]
-#[command(after_help = "Start with `longhaul demo`: no agent and no key needed.")]
+#[command(after_help = FIRST_STEP, after_long_help = format!("{FIRST_STEP}\n\n{}", exit::help()))]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) verb: Verb,
@@ -20,7 +24,7 @@ pub(crate) enum Verb {
     Demo(Demo),
     /// Start a task and follow it
     Run(Run),
-    /// List the tasks of this project
+    /// List the tasks of this project, newest first, finished ones too
     List(List),
     /// Show everything about one task
     Show(Read),
@@ -57,7 +61,7 @@ pub(crate) struct Demo {
     #[arg(long)]
     pub(crate) no_kills: bool,
     /// How long the agent takes for each step
-    #[arg(long, value_name = "MS", default_value_t = 2500)]
+    #[arg(long, value_name = "MS", default_value_t = 3500)]
     pub(crate) pace: u64,
 }
 
@@ -100,7 +104,7 @@ pub(crate) struct Run {
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Of every project, finished ones too
+    /// Of every project
     #[arg(long, short)]
     pub(crate) all: bool,
     /// As JSON

@@ -16,7 +16,9 @@ pub(crate) enum Code {
     Damaged,
     Waiting,
     TimedOut,
+    HungUp,
     Interrupted,
+    Terminated,
 }
 
 /// Number and meaning of each code.
@@ -31,8 +33,16 @@ pub(crate) const TABLE: &[(Code, u8, &str)] = &[
     (Code::Damaged, 9, "stored data is damaged or of a newer version"),
     (Code::Waiting, 75, "the task waits for a time (usage limit or backoff) and goes on by itself"),
     (Code::TimedOut, 124, "`wait` or `pause` gave up waiting; the task goes on"),
+    (Code::HungUp, 129, "the terminal of `run` went away: the viewer left, the task goes on"),
     (Code::Interrupted, 130, "interrupted: the task was paused by Ctrl+C"),
+    (Code::Terminated, 143, "`run` was terminated: the viewer left, the task goes on"),
 ];
+
+/// The table as the long help shows it.
+pub(crate) fn help() -> String {
+    let rows = TABLE.iter().map(|(_, number, meaning)| format!("\n  {number:>3}  {meaning}"));
+    format!("Exit codes:{}", rows.collect::<String>())
+}
 
 impl Code {
     /// The number the shell sees.

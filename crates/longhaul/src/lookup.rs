@@ -1,41 +1,44 @@
 //! Finding the task a person means: by name in this project, by id or its beginning, or the only live one here.
-//! Used by every verb that takes a task. It makes nothing, also for names that nobody has.
+//! Used by every verb that takes a task. It makes nothing, also for names that nobody has, and finds only what the caller may see.
 
 use longhaul_core::ids::TaskId;
-use longhaul_store::{Filter, Listed, Store, StoreError, Stored, Unfinished};
+use longhaul_store::{Filter, Listed, StoreError, Stored, Unfinished};
 
 use crate::error::CliError;
 use crate::exit::Code;
-use crate::out;
-use crate::place;
+use crate::opened::Opened;
+use crate::{out, place};
 
 /// The task meant by a name, an id or nothing.
-pub(crate) async fn find(store: &dyn Store, wanted: Option<&str>) -> Result<Stored, CliError> {
+pub(crate) async fn find(opened: &Opened, wanted: Option<&str>) -> Result<Stored, CliError> {
     match wanted {
-        Some(wanted) => named(store, wanted).await,
-        None => only_live_one(store).await,
+        Some(wanted) => named(opened, wanted).await,
+        None => only_live_one(opened).await,
     }
 }
 
-async fn named(store: &dyn Store, wanted: &str) -> Result<Stored, CliError> {
+async fn named(opened: &Opened, wanted: &str) -> Result<Stored, CliError> {
     if let Ok(id) = wanted.parse::<TaskId>() {
-        return store.load(id).await?.ok_or_else(|| not_found(wanted));
+        return opened.load(id).await?.ok_or_else(|| not_found(wanted));
     }
-    let project = place::here()?.project.display().to_string();
-    let here = Filter { project: Some(project), name: Some(wanted.to_owned()), ..Filter::default() };
-    if let Some(stored) = newest(sound(store.list(here).await?)?) {
+    let here = Filter { name: Some(wanted.to_owned()), ..of_this_project()? };
+    if let Some(stored) = newest(sound(opened.list(here).await?)?) {
         return Ok(stored);
     }
     let anywhere = Filter { name: Some(wanted.to_owned()), ..Filter::default() };
-    let mut found = sound(store.list(anywhere).await?)?;
+    let mut found = sound(opened.list(anywhere).await?)?;
     if found.is_empty() && wanted.len() >= 4 {
-        found = sound(store.list(Filter { id_prefix: Some(wanted.to_owned()), ..Filter::default() }).await?)?;
+        found = sound(opened.list(Filter { id_prefix: Some(wanted.to_owned()), ..Filter::default() }).await?)?;
     }
     match found.len() {
         0 => Err(not_found(wanted)),
         1 => found.pop().ok_or_else(|| not_found(wanted)),
         _ => Err(ambiguous(wanted, &found)),
     }
+}
+
+fn of_this_project() -> Result<Filter, CliError> {
+    Ok(Filter { project: Some(place::here()?.project.display().to_string()), ..Filter::default() })
 }
 
 /// Damage is never taken for absence: where nothing else is meant, the damaged row is.
@@ -54,10 +57,9 @@ fn newest(tasks: Vec<Stored>) -> Option<Stored> {
     tasks.into_iter().nth(unfinished)
 }
 
-async fn only_live_one(store: &dyn Store) -> Result<Stored, CliError> {
-    let project = place::here()?.project.display().to_string();
-    let filter = Filter { project: Some(project), unfinished: Unfinished::Only, ..Filter::default() };
-    let mut tasks = sound(store.list(filter).await?)?;
+async fn only_live_one(opened: &Opened) -> Result<Stored, CliError> {
+    let filter = Filter { unfinished: Unfinished::Only, ..of_this_project()? };
+    let mut tasks = sound(opened.list(filter).await?)?;
     match tasks.len() {
         0 => Err(CliError::new(Code::NotFound, "no unfinished task in this project").hint("see `longhaul list --all`")),
         1 => tasks.pop().ok_or_else(|| not_found("")),
@@ -66,12 +68,10 @@ async fn only_live_one(store: &dyn Store) -> Result<Stored, CliError> {
 }
 
 /// The task a reading verb means: as [`find`], and without a name and without a live task the newest one of this project.
-pub(crate) async fn find_to_read(store: &dyn Store, wanted: Option<&str>) -> Result<Stored, CliError> {
-    match find(store, wanted).await {
+pub(crate) async fn find_to_read(opened: &Opened, wanted: Option<&str>) -> Result<Stored, CliError> {
+    match find(opened, wanted).await {
         Err(error) if wanted.is_none() && error.code == Code::NotFound => {
-            let project = place::here()?.project.display().to_string();
-            let filter = Filter { project: Some(project), limit: Some(1), ..Filter::default() };
-            store.list(filter).await?.tasks.pop().ok_or(error)
+            opened.list(of_this_project()?).await?.tasks.into_iter().next().ok_or(error)
         }
         found => found,
     }

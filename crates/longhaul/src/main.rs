@@ -4,12 +4,17 @@
 mod cli;
 mod commands;
 mod demo_agent;
+mod describe;
 mod error;
 mod exit;
 mod lookup;
+mod opened;
 mod out;
+mod owner;
 mod place;
+mod sight;
 mod start;
+mod tag;
 mod viewer;
 
 use std::process::ExitCode;

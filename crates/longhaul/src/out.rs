@@ -3,18 +3,36 @@
 //! Control characters and escapes of agent output never reach the terminal as such; they are shown visibly.
 
 use std::io::{self, Write};
+use std::sync::OnceLock;
 
 use serde::Serialize;
 use serde_json::json;
 
-/// Prints one line of data. A reader who went away is no error of ours.
+/// Why no more data goes to stdout, once a write to it has failed.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+
+/// Prints one line of data. After a failed write no more is tried; the verb goes on and ends with its own code.
 pub(crate) fn data(line: &str) {
-    write(io::stdout().lock(), line);
+    if LOST.get().is_none()
+        && let Err(error) = write(io::stdout().lock(), line)
+    {
+        LOST.get_or_init(|| error);
+    }
 }
 
-/// Prints one line that is not data.
+/// Prints one line that is not data. That it cannot be written ends nothing: a worker outlives its terminal and a full disk.
 pub(crate) fn note(line: &str) {
-    write(io::stderr().lock(), line);
+    write(io::stderr().lock(), line).ok();
+}
+
+/// Whether data reaches nobody any more, so that an endless stream of it may end.
+pub(crate) fn nobody_reads() -> bool {
+    LOST.get().is_some()
+}
+
+/// What kept data from being written. A reader who went away is no error of ours.
+pub(crate) fn loss() -> Option<&'static io::Error> {
+    LOST.get().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
 }
 
 /// Prints one JSON document in the versioned envelope; streams print one per line.
@@ -35,11 +53,8 @@ fn safe_json(document: &str) -> String {
     out
 }
 
-fn write(mut stream: impl Write, line: &str) {
-    if writeln!(stream, "{line}").and_then(|()| stream.flush()).is_err() {
-        // The pipe is closed: there is nobody left to tell.
-        std::process::exit(0);
-    }
+fn write(mut stream: impl Write, line: &str) -> io::Result<()> {
+    writeln!(stream, "{line}").and_then(|()| stream.flush())
 }
 
 /// Text of an agent or a stranger, made safe for a terminal: control and bidirectional characters become visible escapes.

@@ -11,9 +11,9 @@ use std::process::{Command, Stdio};
 use longhaul_keeper::Executable;
 use longhaul_worker::{Answer, Handover, Home};
 
-use crate::commands::Opened;
 use crate::error::CliError;
 use crate::exit::Code;
+use crate::opened::Opened;
 
 /// What came back from a worker that was handed something.
 pub(crate) enum Reply {

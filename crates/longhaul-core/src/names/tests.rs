@@ -82,7 +82,7 @@ fn suffixes_shorten_the_base() {
     assert_eq!(with_suffix("abcdefghijklmnopqrstuvwxyz0123", 2), "abcdefghijklmnopqrstuvwxyz01-2");
     assert_eq!(with_suffix("abcdefghijklmnopqrstuvwxyz-1234", 10), "abcdefghijklmnopqrstuvwxyz-10");
     assert_eq!(with_suffix("ééééééééééééééééééé", 3).len(), 30);
-    assert_eq!(candidates("a").take(3).collect::<Vec<_>>(), ["a", "a-2", "a-3"]);
+    assert_eq!(candidates("a".into()).take(3).collect::<Vec<_>>(), ["a", "a-2", "a-3"]);
 }
 
 #[test]

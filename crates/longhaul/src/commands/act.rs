@@ -3,15 +3,15 @@
 //! A task that nobody owns and that becomes due is handed to a new worker together with the input, so this shell's environment counts.
 
 use longhaul_core::task::{Command, decide};
-use longhaul_keeper::WorkerLock;
 use longhaul_store::Stored;
-use longhaul_worker::{Answer, ChangeError, Handover, Home, change, now, random, redact_intake};
+use longhaul_worker::{Answer, ChangeError, Handover, change, now, redact_intake};
 
 use super::Opened;
 use crate::error::{CliError, code_of};
 use crate::exit::Code;
-use crate::start::{Reply, hand_over, start_worker};
-use crate::{out, place};
+use crate::start::{Reply, hand_over};
+use crate::tag::tag;
+use crate::{out, owner, place};
 
 /// A reason as it is stored: what a person typed, without secret values of this shell's environment.
 pub(crate) fn reason(text: Option<&String>) -> Option<String> {
@@ -22,13 +22,11 @@ pub(crate) fn reason(text: Option<&String>) -> Option<String> {
 pub(crate) async fn act(opened: &Opened, stored: &Stored, command: Command) -> Result<Stored, CliError> {
     let actor = place::actor();
     if becomes_due(stored, &command) && actor.session.is_none() {
-        let key: [u8; 16] = random();
-        let key = key.iter().map(|byte| format!("{byte:02x}")).collect();
-        let handover = Handover::Command { task: stored.task.id, command, actor, key };
+        let handover = Handover::Command { task: stored.task.id, command, actor, key: tag::<16>() };
         return handed_over(opened, stored, &handover).await;
     }
     let changed = change(&*opened.store, stored.task.id, command, &actor, None, None).await?;
-    see_to_owner(opened, &changed.stored)?;
+    owner::see_to(opened, &changed.stored).await?;
     Ok(changed.stored)
 }
 
@@ -57,18 +55,4 @@ async fn handed_over(opened: &Opened, stored: &Stored, handover: &Handover) -> R
         }
     }
     Ok(opened.store.load(id).await?.ok_or(ChangeError::NotFound)?)
-}
-
-/// Starts a worker when the task's owner is dead; a living one has been rung already.
-pub(crate) fn see_to_owner(opened: &Opened, stored: &Stored) -> Result<(), CliError> {
-    if stored.task.state.wants_owner() && owner_is_dead(&opened.home, stored) && place::actor().session.is_none() {
-        start_worker(opened, &["worker", "--only"])?;
-    }
-    Ok(())
-}
-
-/// Whether the task has an owner and that one is proved dead by its lock.
-pub(crate) fn owner_is_dead(home: &Home, stored: &Stored) -> bool {
-    let lock = stored.owner.as_ref().map(|owner| home.worker_lock(owner.worker));
-    lock.is_some_and(|lock| WorkerLock::is_dead(&lock).unwrap_or(false))
 }

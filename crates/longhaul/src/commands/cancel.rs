@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) async fn cancel(args: &Cancel) -> Result<Code, CliError> {
     let opened = open_existing()?;
-    let stored = lookup::find(&*opened.store, args.which.task.as_deref()).await?;
+    let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
     let id = stored.task.id;
     let stored = act(&opened, &stored, Command::Cancel { reason: reason(args.reason.as_ref()) }).await?;
     let name = stored.task.submission.name.clone();

@@ -7,7 +7,7 @@ use longhaul_core::task::{Policy, State};
 use longhaul_keeper::SessionDir;
 use longhaul_keeper::process::{self, Process};
 use longhaul_store::Stored;
-use longhaul_worker::{Home, Request, mint_task, random};
+use longhaul_worker::{Home, Request, mint_task};
 
 use super::run::{submit, utf8};
 use super::show::sessions_of;
@@ -15,8 +15,9 @@ use super::{Opened, open_at};
 use crate::cli::Demo;
 use crate::error::CliError;
 use crate::exit::Code;
-use crate::viewer::{Watched, follow_with};
-use crate::{out, place, start};
+use crate::tag::tag;
+use crate::viewer::{Signals, Watched, follow_with};
+use crate::{out, owner, place, start};
 
 const GOAL: &str = "Build a todo command line app";
 
@@ -34,10 +35,11 @@ pub(crate) async fn demo(args: &Demo) -> Result<Code, CliError> {
     if !git {
         out::note("git is not there: the demo works without it");
     }
+    let signals = Signals::listen()?;
     let task = submit(&opened, request(&workspace)?).await?;
     let kills: &[Victim] = if args.no_kills { &[] } else { &[Victim::Worker, Victim::Agent] };
     let mut show = Show { home: opened.home.clone(), kills, killed: Vec::new(), last: 0 };
-    let code = follow_with(&opened, task, &mut show).await?;
+    let code = follow_with(&opened, task, signals, &mut show).await?;
     account(&opened, task, &scratch, &show.killed).await?;
     Ok(code)
 }
@@ -59,10 +61,8 @@ fn request(workspace: &Path) -> Result<Request, CliError> {
 }
 
 fn scratch(dir: Option<&Path>) -> Result<PathBuf, CliError> {
-    let tag: [u8; 4] = random();
-    let tag: String = tag.iter().map(|byte| format!("{byte:02x}")).collect();
     let parent = dir.map_or_else(std::env::temp_dir, Path::to_owned);
-    let path = parent.join(format!("longhaul-demo-{tag}"));
+    let path = parent.join(format!("longhaul-demo-{}", tag::<4>()));
     std::fs::create_dir_all(&parent).map_err(|error| unusable(&parent, &error))?;
     longhaul_keeper::files::create_private_dir(&path)
         .map_err(|error| CliError::new(Code::Usage, format!("cannot use `{}`", path.display())).because(&error))?;
@@ -105,14 +105,18 @@ impl Watched for Show {
             self.killed.push(name);
         }
     }
+
+    /// The account at the end names the demo's own home; without it a command would look into the user's.
+    fn next_command(&self, _stored: &Stored) -> Option<String> {
+        None
+    }
 }
 
 impl Show {
     fn find(&self, victim: Victim, stored: &Stored) -> Option<(String, Process)> {
         match victim {
             Victim::Worker => {
-                let lock = self.home.worker_lock(stored.owner.as_ref()?.worker);
-                let process: Process = serde_json::from_str(&std::fs::read_to_string(lock).ok()?).ok()?;
+                let process = owner::process(&self.home, stored)?;
                 Some((format!("worker (pid {})", process.pid), process))
             }
             Victim::Agent => {
@@ -146,7 +150,7 @@ async fn account(
     for record in &sessions {
         let how = record.ended.as_ref().map_or_else(|| "running".to_owned(), |ended| ended.exit.to_string());
         let resumed = if record.run.resumes.is_some() { ", resumed the agent's own session" } else { "" };
-        out::note(&format!("  session {} ({}): {how}{resumed}", record.run.number, record.run.purpose));
+        out::note(&format!("  session {} ({}): {}{resumed}", record.run.number, record.run.purpose, out::safe(&how)));
     }
     let whole = chain.broken.is_none();
     out::note(&format!("  the history's hash chain is {}", if whole { "whole" } else { "BROKEN" }));

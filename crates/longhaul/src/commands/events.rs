@@ -15,7 +15,7 @@ const PAGE: u32 = 500;
 
 pub(crate) async fn events(args: &Events) -> Result<Code, CliError> {
     let opened = open_existing()?;
-    let stored = lookup::find_to_read(&*opened.store, args.which.task.as_deref()).await?;
+    let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
     if args.verify {
         return verify(&opened, &stored, args.json).await;
     }
@@ -36,7 +36,7 @@ pub(crate) fn as_line(event: &StoredEvent) -> String {
         "{:>4}  {}  {:9}  {}",
         event.seq,
         event.at.rfc3339(),
-        event.actor.principal,
+        out::safe(&event.actor.principal),
         out::safe(&narrate(&event.event))
     )
 }

@@ -4,12 +4,11 @@
 use longhaul_store::{Filter, Listed, Stored, Unfinished};
 use serde_json::{Value, json};
 
-use super::act::owner_is_dead;
 use super::open_existing;
 use crate::cli::List;
 use crate::error::CliError;
 use crate::exit::Code;
-use crate::{out, place};
+use crate::{out, owner, place};
 
 pub(crate) async fn list(args: &List) -> Result<Code, CliError> {
     let opened = match open_existing() {
@@ -23,9 +22,11 @@ pub(crate) async fn list(args: &List) -> Result<Code, CliError> {
         let project = Some(place::here()?.project.display().to_string());
         Filter { project, unfinished: Unfinished::AndFinished, ..Filter::default() }
     };
-    let listed = opened.store.list(filter).await?;
-    let rows: Vec<Row> =
-        listed.tasks.iter().map(|stored| Row::new(stored, owner_is_dead(&opened.home, stored))).collect();
+    let listed = opened.list(filter).await?;
+    let mut rows = Vec::new();
+    for stored in &listed.tasks {
+        rows.push(Row { stored, orphaned: owner::is_missing(&opened, stored).await? });
+    }
     if args.json {
         out::json(
             "tasks",
@@ -35,7 +36,7 @@ pub(crate) async fn list(args: &List) -> Result<Code, CliError> {
         print(&rows, args.all);
     }
     for damaged in &listed.damaged {
-        out::note(&format!("damaged: {}: {}", damaged.row, out::safe(&damaged.what)));
+        out::note(&format!("damaged: {}: {}", out::safe(&damaged.row), out::safe(&damaged.what)));
     }
     Ok(if listed.damaged.is_empty() { Code::Done } else { Code::Damaged })
 }
@@ -56,14 +57,11 @@ fn damaged(listed: &Listed) -> Vec<Value> {
 /// One task as a line.
 struct Row<'a> {
     stored: &'a Stored,
+    /// It wants an owner and none lives.
     orphaned: bool,
 }
 
-impl<'a> Row<'a> {
-    fn new(stored: &'a Stored, orphaned: bool) -> Row<'a> {
-        Row { stored, orphaned }
-    }
-
+impl Row<'_> {
     fn state(&self) -> String {
         let state = self.stored.task.state.name();
         if self.orphaned { format!("{state} (no worker)") } else { state.to_owned() }
@@ -82,7 +80,7 @@ impl<'a> Row<'a> {
             "id": task.id,
             "name": task.submission.name,
             "state": task.state.name(),
-            "worker_alive": self.stored.owner.as_ref().map(|_| !self.orphaned),
+            "worker_alive": task.state.wants_owner().then_some(!self.orphaned),
             "done": task.plan.as_ref().map(|accepted| accepted.plan.done()),
             "total": task.plan.as_ref().map(|accepted| accepted.plan.total()),
             "sessions": task.tally.sessions,

@@ -1,16 +1,16 @@
 //! `longhaul logs`: what the agent printed, session by session, read from the keepers' files. Needs no worker.
 //! Agent output is read by its own agent file and made safe before it is printed.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::collections::VecDeque;
+use std::time::Duration;
 
 use longhaul_agents::{Agent, Reader, Shown};
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::SessionRecord;
+use longhaul_core::task::{Event, SessionRun};
+use longhaul_keeper::{SessionDir, Stream};
 use serde_json::json;
 
-use super::show::sessions_of;
+use super::session_output::{OutputLine, SessionOutput};
 use super::{Opened, open_existing};
 use crate::cli::Logs;
 use crate::error::CliError;
@@ -18,100 +18,124 @@ use crate::exit::Code;
 use crate::viewer::rung_or;
 use crate::{lookup, out};
 
+/// How often a growing log is looked at: output rings no bell.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
 pub(crate) async fn logs(args: &Logs) -> Result<Code, CliError> {
     let opened = open_existing()?;
-    let stored = lookup::find_to_read(&*opened.store, args.which.task.as_deref()).await?;
+    let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
     let agent = longhaul_agents::find(&stored.task.submission.agent)
         .map_err(|error| CliError::new(Code::Usage, error.to_string()))?;
-    let mut printer = Printer { opened: &opened, agent, args, open: None };
+    let id = stored.task.id;
+    let mut printer = Printer { opened: &opened, agent, args, seen: 0, sessions: VecDeque::new(), shown: 0 };
     let mut changes = opened.store.changes()?;
     loop {
-        let settled = opened.store.load(stored.task.id).await?.is_none_or(|stored| !stored.task.state.wants_owner());
-        printer.catch_up(stored.task.id).await?;
-        if !args.follow || settled {
-            return printer.finish(stored.task.id).await;
+        let settled = opened.store.load(id).await?.is_none_or(|stored| !stored.task.state.wants_owner());
+        printer.catch_up(id).await?;
+        if !args.follow || settled || out::nobody_reads() {
+            return printer.finish();
         }
-        rung_or(&mut changes, std::time::Duration::from_millis(100)).await;
+        rung_or(&mut changes, LOOK_AGAIN).await;
     }
 }
 
-/// A session's log that is being printed.
+/// A session that is not printed to its end.
 struct Open {
-    number: u32,
-    log: Option<BufReader<File>>,
-    path: PathBuf,
-    reader: Reader,
-    partial: Vec<u8>,
+    run: SessionRun,
+    ended: bool,
+    /// None until its turn has come.
+    output: Option<(SessionOutput, Reader)>,
 }
 
 struct Printer<'a> {
     opened: &'a Opened,
     agent: &'static dyn Agent,
     args: &'a Logs,
-    open: Option<Open>,
+    /// The last event read.
+    seen: u64,
+    sessions: VecDeque<Open>,
+    /// How many sessions were begun to be shown.
+    shown: u32,
 }
 
 impl Printer<'_> {
     /// Prints everything there is now.
     async fn catch_up(&mut self, task: TaskId) -> Result<(), CliError> {
-        let events = self.opened.store.events(task, 0, u32::MAX).await?;
-        for record in sessions_of(&events) {
-            let number = record.run.number;
-            let done = self.open.as_ref().map_or(0, |open| open.number);
-            if number < done || self.args.session.is_some_and(|only| only != number) {
-                continue;
+        for event in self.opened.store.events(task, self.seen, u32::MAX).await? {
+            self.seen = event.seq;
+            self.note(event.event);
+        }
+        while let Some(mut open) = self.sessions.pop_front() {
+            self.print_new(&mut open);
+            if !open.ended {
+                self.sessions.push_front(open);
+                break;
             }
-            if number > done {
-                self.begin(&record);
-            }
-            self.print_new();
         }
         Ok(())
     }
 
-    async fn finish(&mut self, task: TaskId) -> Result<Code, CliError> {
-        self.catch_up(task).await?;
-        match (&self.open, self.args.session) {
-            (None, Some(number)) => Err(CliError::new(Code::NotFound, format!("the task has no session {number}"))),
-            _ => Ok(Code::Done),
+    fn note(&mut self, event: Event) {
+        match event {
+            Event::SessionStarted { session } if self.args.session.is_none_or(|only| only == session.number) => {
+                self.sessions.push_back(Open { run: session, ended: false, output: None });
+            }
+            Event::SessionEnded { session, .. } => {
+                if let Some(open) = self.sessions.iter_mut().find(|open| open.run.id == session) {
+                    open.ended = true;
+                }
+            }
+            _ => {}
         }
     }
 
-    fn begin(&mut self, record: &SessionRecord) {
-        let run = &record.run;
+    fn print_new(&mut self, open: &mut Open) {
+        if open.output.is_none() {
+            let Ok(session) = SessionDir::at(&self.opened.home.session(open.run.id)) else { return };
+            self.shown += 1;
+            self.begin(&open.run);
+            open.output = Some((SessionOutput::new(&session), Reader::default()));
+        }
+        let Some((output, reader)) = &mut open.output else { return };
+        let mut print = |line: OutputLine| self.print_line(open.run.number, reader, &line);
+        if open.ended { output.rest(&mut print) } else { output.whole_lines(&mut print) }
+    }
+
+    fn begin(&self, run: &SessionRun) {
         if !self.args.json {
             out::note(&format!("--- session {} ({}) {}", run.number, run.purpose, run.started.rfc3339()));
         }
-        let path = self.opened.home.session(run.id).join("out.log");
-        self.open = Some(Open { number: run.number, log: None, path, reader: Reader::default(), partial: Vec::new() });
     }
 
-    fn print_new(&mut self) {
-        let Some(open) = &mut self.open else { return };
-        if open.log.is_none() {
-            open.log = File::open(&open.path).ok().map(BufReader::new);
+    fn print_line(&self, session: u32, reader: &mut Reader, line: &OutputLine) {
+        let text = String::from_utf8_lossy(&line.bytes);
+        match line.stream {
+            _ if self.args.json => {
+                let stream = if line.stream == Stream::Out { "out" } else { "err" };
+                out::json("line", &json!({ "session": session, "stream": stream, "line": text }));
+            }
+            Stream::Out if self.args.raw => out::data(&out::safe(&text)),
+            // As the agent printed it: whoever reads its dialect from our standard output gets nothing else there.
+            Stream::Err if self.args.raw => out::note(&out::safe(&text)),
+            Stream::Out => print_read(self.agent, reader, &line.bytes, &text),
+            Stream::Err => out::data(&format!("  2> {}", out::safe(&text))),
         }
-        let Some(log) = &mut open.log else { return };
-        // A torn last line is kept until the rest of it comes.
-        while log.read_until(b'\n', &mut open.partial).is_ok_and(|read| read > 0) && open.partial.ends_with(b"\n") {
-            let line = std::mem::take(&mut open.partial);
-            print_line(self.agent, self.args, open.number, &mut open.reader, &line);
+    }
+
+    fn finish(&self) -> Result<Code, CliError> {
+        match self.args.session {
+            Some(number) if self.shown == 0 => {
+                Err(CliError::new(Code::NotFound, format!("the task has no session {number}")))
+            }
+            Some(_) | None => Ok(Code::Done),
         }
     }
 }
 
-fn print_line(agent: &dyn Agent, args: &Logs, session: u32, reader: &mut Reader, line: &[u8]) {
-    let line = line.trim_ascii_end();
-    let text = String::from_utf8_lossy(line);
-    if args.json {
-        return out::json("line", &json!({ "session": session, "line": text }));
-    }
-    if args.raw {
-        return out::data(&out::safe(&text));
-    }
+/// What the agent's own file makes of a line; what it does not know is shown as it is.
+fn print_read(agent: &dyn Agent, reader: &mut Reader, line: &[u8], text: &str) {
     let unknown = reader.unknown_lines;
-    let reading = agent.read_line(reader, line);
-    for shown in reading.shown {
+    for shown in agent.read_line(reader, line).shown {
         match shown {
             Shown::Text(text) => out::data(&out::safe_lines(&text)),
             Shown::Tool { name, detail } => out::data(&format!("  [{}] {}", out::safe(&name), out::safe(&detail))),
@@ -119,6 +143,6 @@ fn print_line(agent: &dyn Agent, args: &Logs, session: u32, reader: &mut Reader,
         }
     }
     if reader.unknown_lines > unknown {
-        out::data(&format!("  ? {}", out::safe(&text)));
+        out::data(&format!("  ? {}", out::safe(text)));
     }
 }

@@ -10,26 +10,21 @@ mod logs;
 mod pause;
 mod resume;
 mod run;
+mod session_output;
 mod show;
 mod wait;
 mod why;
 mod worker;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::Parser;
-use longhaul_keeper::fail_point;
-use longhaul_store::Store;
-use longhaul_store::sqlite::SqliteStore;
-use longhaul_worker::Home;
-
-pub(crate) use why::next_command;
 
 use crate::cli::{Cli, Verb};
 use crate::error::CliError;
 use crate::exit::Code;
-use crate::{out, place};
+use crate::opened::{Opened, open, open_at, open_existing};
+use crate::out;
 
 /// Parses the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
@@ -41,9 +36,12 @@ pub(crate) fn main() -> ExitCode {
     let outcome = runtime.block_on(dispatch(cli.verb));
     // Effects of a leaving worker may still block on files; sessions do not depend on them.
     runtime.shutdown_background();
-    match outcome {
-        Ok(code) => code.into(),
-        Err(error) => failed(&error),
+    match (outcome, out::loss()) {
+        (Err(error), _) => failed(&error),
+        (Ok(Code::Done), Some(loss)) => {
+            failed(&CliError::new(Code::Failure, "cannot write to standard output").because(loss))
+        }
+        (Ok(code), _) => code.into(),
     }
 }
 
@@ -65,41 +63,6 @@ async fn dispatch(verb: Verb) -> Result<Code, CliError> {
 }
 
 fn failed(error: &CliError) -> ExitCode {
-    out::note(&error.text());
+    out::note(&out::safe_lines(&error.text()));
     error.code.into()
-}
-
-/// The home and its store.
-pub(crate) struct Opened {
-    pub(crate) home: Home,
-    pub(crate) store: Arc<dyn Store>,
-    /// Added to this shell's environment for workers that this process starts.
-    pub(crate) worker_env: Vec<(&'static str, String)>,
-}
-
-/// Opens the store, making home and database if they are missing.
-pub(crate) fn open() -> Result<Opened, CliError> {
-    open_at(&place::home()?)
-}
-
-/// The same at a given place.
-pub(crate) fn open_at(root: &std::path::Path) -> Result<Opened, CliError> {
-    let home = Home::create(root)?;
-    let store = SqliteStore::open_with_probe(home.root(), fail_point::reach)?;
-    Ok(Opened { home, store: Arc::new(store), worker_env: Vec::new() })
-}
-
-/// Opens the store for a verb that needs a task. Makes nothing: without a database there is no task.
-pub(crate) fn open_existing() -> Result<Opened, CliError> {
-    let root = place::home()?;
-    let store = match root.symlink_metadata() {
-        Ok(_) => SqliteStore::open_existing(&root)?,
-        Err(_) => None,
-    };
-    match store {
-        Some(store) => Ok(Opened { home: Home::at(&root), store: Arc::new(store), worker_env: Vec::new() }),
-        None => {
-            Err(CliError::new(Code::NotFound, "there are no tasks yet").hint("start one with `longhaul run \"goal\"`"))
-        }
-    }
 }

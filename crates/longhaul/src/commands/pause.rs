@@ -1,58 +1,70 @@
 //! `longhaul pause`: stops the session by its recipe and waits; what does not answer is named, and killed only with `--force`.
 //! It never signals an agent itself: the owner does, because only the owner knows that the end was observed.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use longhaul_core::task::{Command, Haste, State};
-use longhaul_keeper::SessionDir;
+use longhaul_core::task::{Command, Haste, State, Task};
 use longhaul_keeper::process::{self, Process};
+use longhaul_keeper::{Identity, SessionDir};
 use longhaul_store::Stored;
 
-use super::act::{act, owner_is_dead, see_to_owner};
+use super::act::act;
 use super::{Opened, open_existing};
 use crate::cli::Pause;
 use crate::error::CliError;
 use crate::exit::Code;
-use crate::start::start_worker;
-use crate::viewer::until;
-use crate::{lookup, out};
+use crate::viewer::{code_of, until};
+use crate::{describe, lookup, out, owner};
 
 /// How long an owner and its keeper have to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How often a killed worker's lock is looked at; there is no event for its end.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 pub(crate) async fn pause(args: &Pause) -> Result<Code, CliError> {
     let opened = open_existing()?;
-    let stored = lookup::find(&*opened.store, args.which.task.as_deref()).await?;
+    let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
     let id = stored.task.id;
     let haste = if args.now { Haste::Now } else { Haste::Recipe };
     act(&opened, &stored, Command::Pause { haste }).await?;
     if let Some(stored) = until(&opened, id, PATIENCE, stopped).await? {
-        return Ok(paused(&stored));
+        return Ok(told(&stored));
     }
     let stored = opened.store.load(id).await?.unwrap_or(stored);
-    let Some(silent) = who_is_silent(&opened, &stored) else {
-        return Err(CliError::new(Code::TimedOut, "the session has not ended within 10 seconds")
-            .hint("wait a little longer, or end it with `longhaul pause --now`"));
+    let victim = match (stopped_process(&opened, &stored), args.force) {
+        (Some(silent), true) => silent,
+        (Some(silent), false) => return Err(silent.does_not_answer()),
+        // Nobody is known to be silent, and yet a person wants it to end: its keeper's death ends the session.
+        (None, true) => Silent::keeper(&keeper(&opened, &stored).ok_or_else(still_stopping)?),
+        (None, false) => return Err(still_stopping()),
     };
-    if !args.force {
-        return Err(CliError::new(Code::TimedOut, format!("{} does not answer", silent.name))
-            .hint("`longhaul pause --force` kills it; the task is kept"));
-    }
-    force(&opened, &stored, &silent).await?;
+    force(&opened, &stored, &victim).await?;
     match until(&opened, id, PATIENCE, stopped).await? {
-        Some(stored) => Ok(paused(&stored)),
+        Some(stored) => Ok(told(&stored)),
         None => Err(CliError::new(Code::TimedOut, "the session has still not ended")),
     }
 }
 
-fn stopped(task: &longhaul_core::task::Task) -> bool {
+fn stopped(task: &Task) -> bool {
     !matches!(task.state, State::Stopping { .. })
 }
 
-fn paused(stored: &Stored) -> Code {
+/// Only a paused task is a success: it may have been cancelled or let go on meanwhile.
+fn told(stored: &Stored) -> Code {
     let name = &stored.task.submission.name;
-    out::note(&format!("task {name} is {}; let it go on with `longhaul resume {name}`", stored.task.state.name()));
-    Code::Done
+    let state = &stored.task.state;
+    if matches!(state, State::Paused { .. }) {
+        out::note(&format!("task {name} is paused; {}", describe::next_command(stored)));
+        return Code::Done;
+    }
+    out::note(&format!("task {name} is not paused, but {}", out::safe(&describe::state(state))));
+    out::note(&describe::next_command(stored));
+    code_of(state)
+}
+
+fn still_stopping() -> CliError {
+    CliError::new(Code::TimedOut, "the session is still being stopped; its agent has a while to end by itself")
+        .hint("wait for it, or end it with `longhaul pause --now`; `--force` kills its keeper")
 }
 
 /// A process that keeps a task from stopping.
@@ -61,33 +73,61 @@ struct Silent {
     process: Process,
 }
 
-/// A worker that is stopped or wedged keeps its lock; otherwise it is the keeper that does not end its session.
-fn who_is_silent(opened: &Opened, stored: &Stored) -> Option<Silent> {
-    let owner = stored.owner.as_ref()?;
-    let session = stored.task.state.session()?;
-    let worker = worker_process(&opened.home.worker_lock(owner.worker));
-    let keeper = SessionDir::at(&opened.home.session(session.id)).ok()?.identity().ok().flatten();
-    match (worker, keeper) {
-        (Some(worker), _) if !owner_is_dead(&opened.home, stored) && process::is_stopped(worker.pid) => {
-            Some(Silent { name: format!("worker {}", worker.pid), process: worker })
-        }
-        (_, Some(keeper)) => Some(Silent { name: format!("keeper {}", keeper.keeper.pid), process: keeper.keeper }),
-        (worker, None) => worker.map(|worker| Silent { name: format!("worker {}", worker.pid), process: worker }),
+impl Silent {
+    fn worker(worker: Process) -> Silent {
+        Silent { name: format!("worker {}", worker.pid), process: worker }
+    }
+
+    fn keeper(keeper: &Identity) -> Silent {
+        Silent { name: format!("keeper {}", keeper.keeper.pid), process: keeper.keeper }
+    }
+
+    fn does_not_answer(&self) -> CliError {
+        CliError::new(Code::TimedOut, format!("{} is stopped and does not answer", self.name))
+            .hint("`longhaul pause --force` kills it; the task is kept")
     }
 }
 
-fn worker_process(lock: &std::path::Path) -> Option<Process> {
-    let text = std::fs::read_to_string(lock).ok()?;
-    serde_json::from_str(&text).ok()
+/// The worker or keeper that stands still (SIGSTOP) and so cannot answer. One that runs is only slow.
+fn stopped_process(opened: &Opened, stored: &Stored) -> Option<Silent> {
+    let lives = !owner::is_dead(&opened.home, stored);
+    let worker = owner::process(&opened.home, stored).filter(|worker| lives && process::is_stopped(worker.pid));
+    worker.map(Silent::worker).or_else(|| {
+        let keeper = keeper(opened, stored)?;
+        process::is_stopped(keeper.keeper.pid).then(|| Silent::keeper(&keeper))
+    })
 }
 
-/// Kills by handle after comparing identity, records who did it, and sees that a worker lives.
+/// The keeper of the task's session, if it lives.
+fn keeper(opened: &Opened, stored: &Stored) -> Option<Identity> {
+    let session = stored.task.state.session()?;
+    let identity = SessionDir::at(&opened.home.session(session.id)).ok()?.identity().ok()??;
+    process::is_alive(&identity.keeper, &identity.boot).unwrap_or(false).then_some(identity)
+}
+
+/// Kills by handle after comparing identity, records who did it, and sees that a worker lives: at most one is started.
 async fn force(opened: &Opened, stored: &Stored, silent: &Silent) -> Result<(), CliError> {
-    process::kill(&silent.process)
+    let killed = process::kill(&silent.process)
         .map_err(|error| CliError::new(Code::Failure, format!("cannot kill {}", silent.name)).because(&error))?;
+    if !killed {
+        out::note(&format!("{} was gone already", silent.name));
+        return owner::see_to(opened, stored).await.map(drop);
+    }
     out::note(&format!("{} was killed", silent.name));
-    let after = act(opened, stored, Command::Force { target: silent.name.clone() }).await?;
-    see_to_owner(opened, &after)?;
-    start_worker(opened, &["worker", "--only"])?;
-    Ok(())
+    if owner::process(&opened.home, stored) == Some(silent.process) {
+        await_death(opened, stored).await;
+    }
+    // Refused only when the task was finished meanwhile.
+    match act(opened, stored, Command::Force { target: silent.name.clone() }).await {
+        Err(error) if error.code != Code::Conflict => Err(error),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Waits until a killed worker's lock is free, because only then its successor is started.
+async fn await_death(opened: &Opened, stored: &Stored) {
+    let killed = Instant::now();
+    while !owner::is_dead(&opened.home, stored) && killed.elapsed() < PATIENCE {
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
 }

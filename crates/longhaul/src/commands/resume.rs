@@ -12,7 +12,7 @@ use crate::{lookup, out};
 
 pub(crate) async fn resume(args: &Resume) -> Result<Code, CliError> {
     let opened = open_existing()?;
-    let stored = lookup::find(&*opened.store, args.which.task.as_deref()).await?;
+    let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
     let stored = act(&opened, &stored, Command::Resume { reason: reason(args.reason.as_ref()) }).await?;
     let name = &stored.task.submission.name;
     out::note(&format!("task {name} goes on; follow it with `longhaul logs -f {name}`"));

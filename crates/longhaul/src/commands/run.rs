@@ -2,16 +2,16 @@
 //! After the submission is durable it is a viewer only; nothing of the goal is ever in argv of another process.
 
 use longhaul_core::ids::{SessionId, TaskId};
-use longhaul_core::task::{Actor, Policy};
-use longhaul_keeper::SessionDir;
+use longhaul_core::task::Policy;
 use longhaul_worker::{Answer, Handover, Request, mint_task};
 
 use super::{Opened, open};
 use crate::cli::Run;
 use crate::error::{CliError, code_of};
 use crate::exit::Code;
+use crate::sight::task_of;
 use crate::start::{Reply, hand_over};
-use crate::viewer;
+use crate::viewer::{self, Signals};
 use crate::{out, place};
 
 pub(crate) async fn run(args: &Run) -> Result<Code, CliError> {
@@ -20,15 +20,18 @@ pub(crate) async fn run(args: &Run) -> Result<Code, CliError> {
         return Err(CliError::new(code_of(kind), out::safe(&message)));
     }
     let opened = open()?;
+    let below = request.actor.session.is_some();
+    // Before the submission: a Ctrl+C that comes after it pauses the task, however early.
+    let signals = if args.detach || below { None } else { Some(Signals::listen()?) };
     let task = submit(&opened, request).await?;
-    if args.detach {
-        return told(&opened, task, args.json).await;
+    match signals {
+        Some(signals) => viewer::follow(&opened, task, signals).await,
+        None if args.detach => told(&opened, task, args.json).await,
+        None => {
+            out::note("a child task was submitted; the owner of this session's task will run it");
+            Ok(Code::Done)
+        }
     }
-    if place::actor().session.is_some() {
-        out::note("a child task was submitted; the owner of this session's task will run it");
-        return Ok(Code::Done);
-    }
-    viewer::follow(&opened, task).await
 }
 
 /// Submits, and says what the worker wants the person to know.
@@ -57,9 +60,7 @@ pub(crate) async fn submit(opened: &Opened, request: Request) -> Result<TaskId, 
 
 /// Below an agent session no worker is started, because it would die with the session's tree.
 async fn submit_child(opened: &Opened, mut request: Request, session: SessionId) -> Result<Answer, CliError> {
-    let dir = SessionDir::at(&opened.home.session(session));
-    let spec = dir.ok().and_then(|dir| dir.spec().ok().flatten());
-    request.parent = spec.and_then(|spec| spec.task.parse().ok());
+    request.parent = task_of(&opened.home, session);
     if request.parent.is_none() {
         return Err(CliError::new(Code::Conflict, "below an agent session of another home nothing can be submitted"));
     }
@@ -85,12 +86,8 @@ fn request(args: &Run) -> Result<Request, CliError> {
             wall_ms: args.wall.or(defaults.wall_ms),
             ..defaults
         },
-        actor: actor(),
+        actor: place::actor(),
     })
-}
-
-fn actor() -> Actor {
-    place::actor()
 }
 
 fn goal(text: &str) -> Result<String, CliError> {

@@ -1,34 +1,32 @@
 //! `longhaul show`: everything about one task, from the store and the session's files.
 //! Only reads; everything it prints of an agent or a workspace is made safe first.
 
-use longhaul_core::task::{SessionRecord, SessionRun, State, sessions};
+use longhaul_core::task::{SessionRecord, SessionRun, sessions};
 use longhaul_keeper::SessionDir;
 use longhaul_keeper::process::{self, Process};
 use longhaul_store::{Stored, StoredEvent};
 use serde_json::json;
 
-use super::act::owner_is_dead;
-use super::why::next_command;
 use super::{Opened, open_existing};
 use crate::cli::Read;
 use crate::error::CliError;
 use crate::exit::Code;
-use crate::{lookup, out};
+use crate::{describe, lookup, out, owner};
 
 const ALL: u32 = u32::MAX;
 
 pub(crate) async fn show(args: &Read) -> Result<Code, CliError> {
     let opened = open_existing()?;
-    let stored = lookup::find_to_read(&*opened.store, args.which.task.as_deref()).await?;
+    let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
     let events = opened.store.events(stored.task.id, 0, ALL).await?;
     let records = sessions_of(&events);
     if args.json {
         let owner = stored.owner.as_ref().map(|owner| {
-            json!({ "worker": owner.worker, "host": owner.host, "alive": !owner_is_dead(&opened.home, &stored) })
+            json!({ "worker": owner.worker, "host": owner.host, "alive": !owner::is_dead(&opened.home, &stored) })
         });
         out::json("task", &json!({ "task": stored.task, "epoch": stored.epoch, "owner": owner, "sessions": records }));
     } else {
-        print(&opened, &stored, &records);
+        print(&opened, &stored, &owner(&opened, &stored).await?, &records);
     }
     Ok(Code::Done)
 }
@@ -38,15 +36,15 @@ pub(crate) fn sessions_of(events: &[StoredEvent]) -> Vec<SessionRecord> {
     sessions(events.iter().map(|event| (event.at, &event.event)))
 }
 
-fn print(opened: &Opened, stored: &Stored, records: &[SessionRecord]) {
+fn print(opened: &Opened, stored: &Stored, owner: &str, records: &[SessionRecord]) {
     let task = &stored.task;
     let submission = &task.submission;
     let line = |label: &str, text: &str| out::data(&format!("{label:10} {}", out::safe(text)));
     line("task", &format!("{} ({})", submission.name, task.id));
     line("goal", submission.goal.lines().next().unwrap_or_default());
-    line("state", &state(&task.state));
-    line("next", &next_command(stored));
-    line("owner", &owner(opened, stored));
+    line("state", &describe::state(&task.state));
+    line("next", &describe::next_command(stored));
+    line("owner", owner);
     if let Some(session) = task.state.session() {
         line("session", &live(opened, session));
     }
@@ -61,30 +59,16 @@ fn print(opened: &Opened, stored: &Stored, records: &[SessionRecord]) {
     print_sessions(opened, records);
 }
 
-fn state(state: &State) -> String {
-    match state {
-        State::Waiting { why, until, .. } => format!("waiting ({why}) until {}", until.rfc3339()),
-        State::NeedsHelp { reason, .. } => format!("needs_help: {reason}"),
-        State::Blocked { cause, .. } => format!("blocked: {cause}"),
-        State::Done { verdict } => verdict.to_string(),
-        State::Cancelled { by, .. } => format!("cancelled by {by}"),
-        State::Queued { .. }
-        | State::Preparing { .. }
-        | State::Planning { .. }
-        | State::Working { .. }
-        | State::Stopping { .. }
-        | State::Paused { .. } => state.name().to_owned(),
-    }
-}
-
-fn owner(opened: &Opened, stored: &Stored) -> String {
-    match &stored.owner {
+async fn owner(opened: &Opened, stored: &Stored) -> Result<String, CliError> {
+    let missing = owner::is_missing(opened, stored).await?;
+    Ok(match &stored.owner {
+        None if missing => "none; `longhaul worker -d` starts one that takes it".into(),
         None => "none".into(),
-        Some(owner) if owner_is_dead(&opened.home, stored) => {
+        Some(owner) if missing => {
             format!("worker {} is dead; `longhaul worker -d` starts one that takes over", owner.worker)
         }
         Some(owner) => format!("worker {} on {}, since {}", owner.worker, owner.host, owner.since.rfc3339()),
-    }
+    })
 }
 
 /// The live session's processes and its last sign of life, as the operating system shows them.
@@ -140,9 +124,9 @@ fn print_sessions(opened: &Opened, records: &[SessionRecord]) {
             "  {:>3}  {:5}  {}{lasted}{}",
             run.number,
             run.purpose.to_string(),
-            how,
+            out::safe(&how),
             out::safe(&resumed)
         ));
-        out::data(&format!("       {}", opened.home.session(run.id).display()));
+        out::data(&format!("       {}", out::safe(&opened.home.session(run.id).display().to_string())));
     }
 }

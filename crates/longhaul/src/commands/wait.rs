@@ -1,32 +1,38 @@
 //! `longhaul wait`: returns when a task is done or needs someone; the exit code says which.
-//! Unlike other reading verbs it starts a worker when the owner is dead: to wait for nobody would be to wait for ever.
+//! Unlike other reading verbs it starts a worker when none lives: to wait for nobody would be to wait for ever.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use longhaul_store::Stored;
 
-use super::act::see_to_owner;
-use super::{next_command, open_existing};
+use super::open_existing;
 use crate::cli::Wait;
+use crate::describe::next_command;
 use crate::error::CliError;
 use crate::exit::Code;
+use crate::owner::Caretaker;
 use crate::viewer::{code_of, until};
 use crate::{lookup, out};
 
-/// Longer than anyone waits.
-const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+/// How often the owner's life is looked at when nothing rings.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) async fn wait(args: &Wait) -> Result<Code, CliError> {
     let opened = open_existing()?;
-    let stored = lookup::find_to_read(&*opened.store, args.which.task.as_deref()).await?;
-    see_to_owner(&opened, &stored)?;
-    let patience = args.timeout.map_or(FOR_EVER, Duration::from_secs);
-    let settled = until(&opened, stored.task.id, patience, |task| !task.state.wants_owner()).await?;
-    match settled {
-        Some(stored) => Ok(told(&stored, args.json)),
-        None => {
-            let now = opened.store.load(stored.task.id).await?.unwrap_or(stored);
-            Err(gave_up(&now, patience.as_secs()))
+    let mut stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
+    // A time beyond what the clock can tell is for ever.
+    let deadline = args.timeout.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
+    let mut caretaker = Caretaker::default();
+    loop {
+        caretaker.look(&opened, &stored).await?;
+        let left = deadline.map_or(LOOK_AGAIN, |deadline| deadline.saturating_duration_since(Instant::now()));
+        let id = stored.task.id;
+        if let Some(stored) = until(&opened, id, left.min(LOOK_AGAIN), |task| !task.state.wants_owner()).await? {
+            return Ok(told(&stored, args.json));
+        }
+        stored = opened.store.load(id).await?.unwrap_or(stored);
+        if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            return Err(gave_up(&stored, args.timeout.unwrap_or_default()));
         }
     }
 }

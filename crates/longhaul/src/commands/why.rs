@@ -1,22 +1,25 @@
 //! `longhaul why`: one sentence from the events, and what would move the task on.
 //! Text an agent printed is no part of the answer.
 
-use longhaul_core::task::{Event, State, narrate};
-use longhaul_store::{Stored, StoredEvent};
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{Event, Scope, State, narrate};
+use longhaul_store::{Filter, Stored, StoredEvent, Unfinished};
 use serde_json::json;
 
-use super::open_existing;
+use super::{Opened, open_existing};
 use crate::cli::Read;
+use crate::describe::next_command;
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::{lookup, out};
 
+/// So many events are looked at in one read.
+const PAGE: u32 = 50;
+
 pub(crate) async fn why(args: &Read) -> Result<Code, CliError> {
     let opened = open_existing()?;
-    let stored = lookup::find_to_read(&*opened.store, args.which.task.as_deref()).await?;
-    let version = stored.task.version;
-    let recent = opened.store.events(stored.task.id, version.saturating_sub(50), 50).await?;
-    let sentence = sentence(&stored, &recent);
+    let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
+    let sentence = sentence(&opened, &stored).await?;
     let next = next_command(&stored);
     if args.json {
         out::json(
@@ -30,47 +33,62 @@ pub(crate) async fn why(args: &Read) -> Result<Code, CliError> {
     Ok(Code::Done)
 }
 
-/// The last event that moved the task, with its time.
-fn sentence(stored: &Stored, recent: &[StoredEvent]) -> String {
+/// The last event that moved the task, with its time, and who is behind it.
+async fn sentence(opened: &Opened, stored: &Stored) -> Result<String, CliError> {
     let name = &stored.task.submission.name;
     let state = stored.task.state.name();
-    let telling = recent
-        .iter()
-        .rev()
-        .find(|event| !matches!(event.event, Event::SessionRead { .. } | Event::Noted { .. } | Event::Claimed { .. }));
-    match telling {
-        Some(event) => {
-            let who = asked_by(event, recent);
-            format!("{name} is {state} since {}: {} (by {who})", event.at.rfc3339(), narrate(&event.event))
-        }
-        None => format!("{name} is {state}"),
-    }
-}
-
-/// Who is behind an event: the owner observes an end, but a person may have asked for it.
-fn asked_by<'a>(event: &'a StoredEvent, recent: &'a [StoredEvent]) -> &'a str {
-    let asked = match &event.event {
-        Event::Paused { .. } => recent.iter().rev().find(|event| matches!(event.event, Event::StopAsked { .. })),
-        _ => None,
+    let Some(event) = newest(opened, stored.task.id, stored.task.version, is_telling).await? else {
+        return Ok(format!("{name} is {state}"));
     };
-    &asked.unwrap_or(event).actor.principal
+    let who = asked_by(opened, stored.task.id, &event).await?.map_or_else(String::new, |who| format!(" (by {who})"));
+    let cap = if is_capped(opened, stored).await? { "; it waits for a free session of this home" } else { "" };
+    Ok(format!("{name} is {state} since {}: {}{who}{cap}", event.at.rfc3339(), narrate(&event.event)))
 }
 
-/// What a person could do next.
-pub(crate) fn next_command(stored: &Stored) -> String {
-    let name = &stored.task.submission.name;
-    match &stored.task.state {
-        State::Paused { .. } => format!("go on with `longhaul resume {name}`"),
-        State::Blocked { .. } => format!("mend it, then `longhaul resume {name}`"),
-        State::NeedsHelp { .. } => {
-            format!("look at `longhaul logs {name}`, then `longhaul resume {name} --reason \"what changed\"`")
+fn is_telling(event: &Event) -> bool {
+    !matches!(event, Event::SessionRead { .. } | Event::Noted { .. } | Event::Claimed { .. })
+}
+
+/// The newest event of a kind up to a sequence number, looked for page by page backwards.
+async fn newest(
+    opened: &Opened,
+    task: TaskId,
+    up_to: u64,
+    wanted: fn(&Event) -> bool,
+) -> Result<Option<StoredEvent>, CliError> {
+    let mut end = up_to;
+    while end > 0 {
+        let start = end.saturating_sub(PAGE.into());
+        let page = opened.store.events(task, start, PAGE).await?;
+        let found = page.into_iter().rev().find(|event| event.seq <= end && wanted(&event.event));
+        if found.is_some() {
+            return Ok(found);
         }
-        State::Waiting { until, .. } => format!("goes on by itself at {}", until.rfc3339()),
-        State::Queued { .. }
-        | State::Preparing { .. }
-        | State::Planning { .. }
-        | State::Working { .. }
-        | State::Stopping { .. } => format!("watch it with `longhaul logs -f {name}`"),
-        State::Done { .. } | State::Cancelled { .. } => format!("read what happened with `longhaul events {name}`"),
+        end = start;
     }
+    Ok(None)
+}
+
+/// Who asked for what an event tells, if anyone did: the owner observes an end, but a person may have asked for it.
+async fn asked_by(opened: &Opened, task: TaskId, event: &StoredEvent) -> Result<Option<String>, CliError> {
+    let asked = match (&event.event, event.actor.scope) {
+        // The sentence names who did it.
+        (Event::Cancelled { .. }, _) | (_, Scope::Workspace) => None,
+        (_, Scope::Person | Scope::Session) => Some(event.clone()),
+        (Event::Paused { .. }, Scope::Worker) => {
+            newest(opened, task, event.seq, |event| matches!(event, Event::StopAsked { .. })).await?
+        }
+        (_, Scope::Worker) => None,
+    };
+    Ok(asked.map(|event| event.actor.principal))
+}
+
+/// Whether the task would start a session if another one of this home ended.
+async fn is_capped(opened: &Opened, stored: &Stored) -> Result<bool, CliError> {
+    if !matches!(stored.task.state, State::Preparing { .. }) {
+        return Ok(false);
+    }
+    let unfinished = opened.store.list(Filter { unfinished: Unfinished::Only, ..Filter::default() }).await?;
+    let live = unfinished.tasks.iter().filter(|other| other.task.state.session().is_some()).count();
+    Ok(live >= opened.home.session_cap() as usize)
 }

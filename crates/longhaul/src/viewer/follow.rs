@@ -1,30 +1,36 @@
 //! `run` while it is attached: shows events as they come, turns Ctrl+C into pause, and starts a worker again when the owner is dead.
 //! Called by `run` and `demo`. It holds no lease and moves nothing except by commands like everyone else's.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Command, Haste};
+use longhaul_core::task::{Command, Haste, State};
 use longhaul_store::Stored;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::code_of;
 use super::keys::Keys;
 use super::screen::Screen;
-use crate::commands::{Opened, act, next_command};
+use super::signals::{Asked, Signals};
+use crate::commands::act;
 use crate::error::CliError;
 use crate::exit::Code;
+use crate::opened::Opened;
+use crate::owner::Caretaker;
+use crate::{describe, out};
 
 /// How often the owner's life is looked at when nothing rings.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// How long a started worker has to take the task over before another one is started.
-const START_AGAIN: Duration = Duration::from_secs(3);
 const PAGE: u32 = 200;
 
 /// Someone who wants to see every step, beside the screen.
 pub(crate) trait Watched {
     /// Called with the task after everything new was shown.
     fn moved(&mut self, stored: &Stored, say: &dyn Fn(&str));
+
+    /// What a person is told to do next when the viewer leaves; none where that is told otherwise.
+    fn next_command(&self, stored: &Stored) -> Option<String> {
+        Some(describe::next_command(stored))
+    }
 }
 
 struct Nobody;
@@ -34,29 +40,50 @@ impl Watched for Nobody {
 }
 
 /// Follows a task until it is done or needs someone.
-pub(crate) async fn follow(opened: &Opened, task: TaskId) -> Result<Code, CliError> {
-    follow_with(opened, task, &mut Nobody).await
+pub(crate) async fn follow(opened: &Opened, task: TaskId, signals: Signals) -> Result<Code, CliError> {
+    follow_with(opened, task, signals, &mut Nobody).await
 }
 
 /// The same, with someone who watches.
-pub(crate) async fn follow_with(opened: &Opened, task: TaskId, watched: &mut dyn Watched) -> Result<Code, CliError> {
-    let interrupts = signal(SignalKind::interrupt())
-        .map_err(|error| CliError::new(Code::Failure, "cannot listen for Ctrl+C").because(&error))?;
-    let mut viewer = Viewer { opened, task, screen: Screen::new(), seen: 0, interrupted: 0, started: None };
-    let outcome = viewer.watch(interrupts, Keys::listen(), watched).await;
+pub(crate) async fn follow_with(
+    opened: &Opened,
+    task: TaskId,
+    signals: Signals,
+    watched: &mut dyn Watched,
+) -> Result<Code, CliError> {
+    let caretaker = Caretaker::default();
+    let mut viewer = Viewer { opened, task, screen: Screen::new(), seen: 0, interrupted: 0, caretaker };
+    let outcome = viewer.watch(signals, Keys::listen(), watched).await;
     viewer.screen.close();
-    match outcome? {
-        Leave::Detached => {
-            crate::out::note("detached; the task goes on");
-            Ok(Code::Done)
+    Ok(match outcome? {
+        Leave::Detached(stored) => {
+            out::note("detached; the task goes on");
+            tell_next(watched, &stored);
+            Code::Done
         }
-        Leave::Settled(stored) => Ok(viewer.farewell(&stored)),
+        Leave::Settled(stored) => {
+            let words = out::safe(&describe::state(&stored.task.state));
+            out::note(&format!("{}: {words}", stored.task.submission.name));
+            tell_next(watched, &stored);
+            viewer.code(&stored.task.state)
+        }
+        Leave::Sent(code) => code,
+    })
+}
+
+fn tell_next(watched: &dyn Watched, stored: &Stored) {
+    if let Some(next) = watched.next_command(stored) {
+        out::note(&next);
     }
 }
 
 enum Leave {
-    Detached,
+    /// By a key.
+    Detached(Box<Stored>),
+    /// The task is done or needs someone.
     Settled(Box<Stored>),
+    /// By a signal: whoever sent it wants no words.
+    Sent(Code),
 }
 
 struct Viewer<'a> {
@@ -65,14 +92,13 @@ struct Viewer<'a> {
     screen: Screen,
     seen: u64,
     interrupted: u32,
-    /// When a worker was started for a dead owner, so that one death does not start a crowd.
-    started: Option<Instant>,
+    caretaker: Caretaker,
 }
 
 impl Viewer<'_> {
     async fn watch(
         &mut self,
-        mut interrupts: Signal,
+        mut signals: Signals,
         mut keys: Keys,
         watched: &mut dyn Watched,
     ) -> Result<Leave, CliError> {
@@ -83,12 +109,15 @@ impl Viewer<'_> {
             if !stored.task.state.wants_owner() {
                 return Ok(Leave::Settled(Box::new(stored)));
             }
-            self.see_to_owner(&stored)?;
+            self.see_to_owner(&stored).await?;
             tokio::select! {
                 () = changes.rung() => {}
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
-                Some(()) = interrupts.recv() => self.interrupt(&stored).await?,
-                key = keys.next() => if key == b'd' { return Ok(Leave::Detached) },
+                asked = signals.next() => match asked {
+                    Asked::Pause => self.interrupt(&stored).await?,
+                    Asked::Leave(code) => return Ok(Leave::Sent(code)),
+                },
+                key = keys.next() => if key == b'd' { return Ok(Leave::Detached(Box::new(stored))) },
             }
         }
     }
@@ -110,12 +139,12 @@ impl Viewer<'_> {
         Ok(stored)
     }
 
-    fn see_to_owner(&mut self, stored: &Stored) -> Result<(), CliError> {
-        let lately = self.started.is_some_and(|started| started.elapsed() < START_AGAIN);
-        if act::owner_is_dead(&self.opened.home, stored) && !lately {
-            self.screen.line("its worker is dead; starting another one");
-            self.started = Some(Instant::now());
-            act::see_to_owner(self.opened, stored)?;
+    async fn see_to_owner(&mut self, stored: &Stored) -> Result<(), CliError> {
+        if self.caretaker.look(self.opened, stored).await? {
+            self.screen.line(match stored.owner {
+                Some(_) => "its worker is dead; another one was started",
+                None => "no worker has it; one was started",
+            });
         }
         Ok(())
     }
@@ -135,23 +164,10 @@ impl Viewer<'_> {
         }
     }
 
-    fn farewell(&self, stored: &Stored) -> Code {
-        let state = &stored.task.state;
-        crate::out::note(&format!("{}: {}", stored.task.submission.name, crate::out::safe(&state_words(stored))));
-        crate::out::note(&next_command(stored));
-        if self.interrupted > 0 && matches!(state, longhaul_core::task::State::Paused { .. }) {
-            return Code::Interrupted;
+    fn code(&self, state: &State) -> Code {
+        match state {
+            State::Paused { .. } if self.interrupted > 0 => Code::Interrupted,
+            other => code_of(other),
         }
-        code_of(state)
-    }
-}
-
-fn state_words(stored: &Stored) -> String {
-    use longhaul_core::task::State;
-    match &stored.task.state {
-        State::Done { verdict } => verdict.to_string(),
-        State::NeedsHelp { reason, .. } => format!("needs help: {reason}"),
-        State::Blocked { cause, .. } => format!("blocked: {cause}"),
-        other => other.name().to_owned(),
     }
 }

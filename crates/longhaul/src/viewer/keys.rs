@@ -1,10 +1,17 @@
 //! Single keys from the terminal, without taking it over: line mode and echo are off while the viewer lives, signals stay.
-//! Used by `follow`. Ctrl+C stays a signal and is not seen here.
+//! Used by `follow`. Ctrl+C stays a signal and is not seen here. In the background the terminal is never touched.
 
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
+use std::time::Duration;
 
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::getpgrp;
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 use tokio::sync::mpsc;
+
+/// How often a viewer in the background looks whether it has come to the front.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// The keyboard while a viewer lives; dropped, the terminal is as before.
 pub(super) struct Keys {
@@ -13,11 +20,11 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Listens if standard input is a terminal; otherwise no key ever comes.
+    /// Listens if standard input is a terminal and this process is in its foreground; otherwise no key ever comes.
     pub(super) fn listen() -> Keys {
         let (send, pressed) = mpsc::unbounded_channel();
         let stdin = std::io::stdin();
-        let before = if stdin.is_terminal() { tcgetattr(&stdin).ok() } else { None };
+        let before = if stdin.is_terminal() && in_front() { tcgetattr(&stdin).ok() } else { None };
         if let Some(before) = &before {
             let mut quiet = before.clone();
             quiet.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
@@ -36,18 +43,37 @@ impl Keys {
     }
 }
 
+/// Whether the terminal can be read and changed without this process being stopped for it: only the controlling terminal
+/// stops anyone, and only those outside its foreground group.
+fn in_front() -> bool {
+    tcgetpgrp(std::io::stdin()).map_or(true, |group| group == getpgrp())
+}
+
 fn read_keys(send: &mpsc::UnboundedSender<u8>) {
-    for byte in std::io::stdin().lock().bytes() {
-        let Ok(byte) = byte else { return };
-        if send.send(byte).is_err() {
-            return;
+    let stdin = std::io::stdin();
+    let mut keys = [0; 32];
+    loop {
+        // Waiting for a key is harmless in the background, reading it is not.
+        match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], None) {
+            Ok(_) if !in_front() => {
+                std::thread::sleep(LOOK_AGAIN);
+                continue;
+            }
+            Ok(_) => {}
+            Err(Errno::INTR) => continue,
+            Err(_) => return,
+        }
+        match rustix::io::read(&stdin, &mut keys) {
+            Ok(read @ 1..) if keys[..read].iter().all(|key| send.send(*key).is_ok()) => {}
+            Err(Errno::INTR) => {}
+            Ok(_) | Err(_) => return,
         }
     }
 }
 
 impl Drop for Keys {
     fn drop(&mut self) {
-        if let Some(before) = &self.before {
+        if let Some(before) = self.before.as_ref().filter(|_| in_front()) {
             tcsetattr(std::io::stdin(), OptionalActions::Now, before).ok();
         }
     }

@@ -4,6 +4,7 @@
 mod follow;
 mod keys;
 mod screen;
+mod signals;
 
 use std::time::Duration;
 
@@ -12,10 +13,11 @@ use longhaul_core::task::{State, Task};
 use longhaul_store::{Changes, Stored};
 
 pub(crate) use follow::{Watched, follow, follow_with};
+pub(crate) use signals::Signals;
 
-use crate::commands::Opened;
 use crate::error::CliError;
 use crate::exit::Code;
+use crate::opened::Opened;
 
 /// The exit code that a state gives to those who waited for it.
 pub(crate) fn code_of(state: &State) -> Code {

@@ -5,12 +5,12 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use longhaul_core::task::{Event, State, Task, narrate};
+use longhaul_core::task::{Event, Task, narrate};
 use longhaul_core::time::Time;
 use longhaul_store::StoredEvent;
 use longhaul_worker::now;
 
-use crate::out;
+use crate::{describe, out};
 
 /// The screen of one viewer.
 pub(super) struct Screen {
@@ -80,23 +80,11 @@ fn status(task: &Task) -> String {
         .total()
         .map_or_else(|| "tokens unknown".to_owned(), |total| format!("{total} tokens"));
     let elapsed = out::span(now().since(task.created));
-    format!("{progress}{step} · {} · session {} · {elapsed} · {tokens}", mood(&task.state), task.tally.sessions)
-}
-
-fn mood(state: &State) -> String {
-    match state {
-        State::Waiting { why, until, .. } => format!("waiting ({why}) until {}", clock(*until)),
-        State::Queued { .. }
-        | State::Preparing { .. }
-        | State::Planning { .. }
-        | State::Working { .. }
-        | State::Stopping { .. }
-        | State::NeedsHelp { .. }
-        | State::Paused { .. }
-        | State::Blocked { .. }
-        | State::Done { .. }
-        | State::Cancelled { .. } => state.name().to_owned(),
-    }
+    format!(
+        "{progress}{step} · {} · session {} · {elapsed} · {tokens}",
+        out::safe(&describe::state(&task.state)),
+        task.tally.sessions
+    )
 }
 
 /// Local wall-clock time of day.

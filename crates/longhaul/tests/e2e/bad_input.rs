@@ -151,6 +151,8 @@ fn a_home_that_is_a_link_or_a_file_is_refused() {
     symlink(&target, env.home()).unwrap();
     explains(&env.run(&["run", "goal"]), 2, &["LONGHAUL_HOME"]);
     explains(&env.run(&["worker"]), 2, &["LONGHAUL_HOME"]);
+    explains(&env.run(&["list"]), 2, &["LONGHAUL_HOME", "symbolic link"]);
+    explains(&env.run(&["show", "x"]), 2, &["LONGHAUL_HOME", "symbolic link"]);
     assert!(listing(&target).is_empty(), "nothing was written through the link");
     std::fs::remove_file(env.home()).unwrap();
     std::fs::write(env.home(), "mine").unwrap();
@@ -158,8 +160,10 @@ fn a_home_that_is_a_link_or_a_file_is_refused() {
     explains(&env.run(&["list"]), 2, &["LONGHAUL_HOME"]);
     assert_eq!(std::fs::read_to_string(env.home()).unwrap(), "mine");
     let below = env.home().join("below").display().to_string();
-    let run = done(&env.command(&["run", "goal"]).env("LONGHAUL_HOME", below).output().unwrap());
-    explains(&run, 2, &["LONGHAUL_HOME"]);
+    for args in [&["run", "goal"][..], &["list"], &["show"]] {
+        let done = done(&env.command(args).env("LONGHAUL_HOME", &below).output().unwrap());
+        explains(&done, 2, &["LONGHAUL_HOME"]);
+    }
 }
 
 /// Damages the database of a world with one finished task and sees what the verbs say.

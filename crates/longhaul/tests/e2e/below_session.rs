@@ -63,6 +63,58 @@ fn a_session_of_another_home_submits_nothing() {
 }
 
 #[test]
+fn from_below_only_the_own_task_and_its_children_are_there() {
+    let mut env = TestEnv::new();
+    assert_eq!(env.run(&["run", "Stranger"]).code, 0);
+    env.set("DEMO_FAULT", "hang@4");
+    let parent = env.submit("Parent", &[]);
+    let live = env.live(&parent, 1);
+    assert_eq!(below(&env, &live.session, &["run", "A child"]).code, 0);
+    let names = |session: &str, args: &[&str]| {
+        let shown = below(&env, session, &[args, &["--json"]].concat()).stdout;
+        let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        let tasks = shown["data"]["tasks"].as_array().unwrap().clone();
+        tasks.iter().map(|task| task["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(env.json(&["list"])["tasks"].as_array().unwrap().len(), 3, "a person sees all");
+    let id = env.task("stranger")["id"].as_str().unwrap().to_owned();
+    let unknown = "0190c5a4-7d4e-7c3a-8f00-0123456789ab";
+    for args in [&["list"][..], &["list", "--all"]] {
+        assert_eq!(names(&live.session, args), ["a-child", "parent"], "{args:?}");
+        assert!(names(unknown, args).is_empty(), "{args:?}");
+    }
+    for verb in ["show", "why", "logs", "events", "wait", "pause", "cancel"] {
+        for wanted in ["stranger", &id, &id[..30]] {
+            let done = below(&env, &live.session, &[verb, wanted]);
+            assert_eq!(done.code, 7, "{verb} {wanted}: {}{}", done.stdout, done.stderr);
+            let nobody = below(&env, &live.session, &[verb, "nobody"]).stderr;
+            assert_eq!(done.stderr, nobody.replace("nobody", wanted), "as if there were none");
+        }
+        assert_eq!(below(&env, unknown, &[verb, &parent]).code, 7, "{verb} from an unknown session");
+    }
+    for own in ["parent", "a-child"] {
+        assert_eq!(below(&env, &live.session, &["show", own]).code, 0, "{own}");
+    }
+}
+
+#[test]
+fn a_queued_child_without_a_worker_is_seen_and_waiting_for_it_starts_one() {
+    let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    let parent = env.submit("Parent", &[]);
+    let live = env.live(&parent, 2);
+    kill_9(env.worker_pid(&parent));
+    assert_eq!(below(&env, &live.session, &["run", "-d", "A child"]).code, 0);
+    let list = env.run(&["list"]);
+    assert!(list.stdout.contains("queued (no worker)") && list.stderr.contains("worker -d"), "{}", list.stdout);
+    assert_eq!(env.json(&["list"])["tasks"][0]["worker_alive"], false);
+    assert!(env.ok(&["show", "a-child"]).contains("none; `longhaul worker -d` starts one"));
+    assert_eq!(env.state("a-child"), "queued", "reading starts nobody");
+    let waited = env.run(&["wait", "a-child", "--timeout", "60"]);
+    assert_eq!(waited.code, 0, "{}", waited.stderr);
+    assert!(alive(live.agent), "the parent's agent was adopted, not disturbed");
+}
+
+#[test]
 fn a_queued_child_is_paused_resumed_and_cancelled_by_a_person() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
     let parent = env.submit("Parent", &[]);

@@ -143,10 +143,12 @@ fn while_stopping_cancel_overrides_and_a_pause_can_be_taken_back() {
     let cancel = env.start(&["cancel", &name]);
     wait_for("the cancel", || env.task(&name)["state"]["then"]["cancel"].is_object().then_some(()));
     refused(&env, &name, &[(&["resume"], 8)]);
-    env.ok(&["pause", &name, "--now"]);
+    let hastened = env.run(&["pause", &name, "--now"]);
     assert_eq!(env.state(&name), "cancelled", "a pause does not override a cancel, but hastens it");
     gone(live.agent);
-    assert_eq!((finish(cancel).code, finish(pause).code), (0, 0));
+    assert_eq!((finish(cancel).code, finish(pause).code, hastened.code), (0, 4, 4), "only a paused task was paused");
+    assert!(hastened.stderr.contains("is not paused, but cancelled"), "{}", hastened.stderr);
+    assert!(hastened.stderr.contains("longhaul events"), "the next command of that state: {}", hastened.stderr);
     assert_eq!(env.ledger_of("start").len(), 2, "never a second agent");
 }
 
@@ -160,8 +162,8 @@ fn wait_gives_up_in_time_and_the_task_goes_on() {
     env.ok(&["pause"]);
     assert_eq!(env.run(&["wait", &name]).code, 5, "a paused task waits for a person");
     env.ok(&["resume"]);
-    let waited = env.run(&["wait", &name]);
-    assert_eq!((waited.code, waited.stdout.trim()), (0, "build-it done"));
+    let waited = env.run(&["wait", &name, "--timeout", "18446744073709551615"]);
+    assert_eq!((waited.code, waited.stdout.trim()), (0, "build-it done"), "longer than the clock: {}", waited.stderr);
 }
 
 #[test]
@@ -206,6 +208,50 @@ fn a_worker_ignores_the_loss_of_its_terminal() {
     assert_eq!(idle.code, 0, "with nothing to do it leaves at once: {}", idle.stderr);
 }
 
+#[test]
+fn ctrl_c_while_the_task_is_submitted_pauses_it() {
+    let env = TestEnv::new().var("DEMO_FAULT", "hang").var("LONGHAUL_FAIL_POINTS", "worker.locked=pause");
+    let fails = env.path().join("fails");
+    std::fs::create_dir(&fails).unwrap();
+    let env = env.var("LONGHAUL_FAIL_DIR", &fails.display().to_string());
+    let run = env.start(&["run", "Build it"]);
+    wait_for("the worker to be asked", || fails.join("worker.locked").exists().then_some(()));
+    send(i32::try_from(run.id()).unwrap(), Signal::SIGINT);
+    std::fs::write(fails.join("worker.locked.go"), "").unwrap();
+    let run = finish(run);
+    assert_eq!(run.code, 130, "{}", run.stderr);
+    assert!(run.stderr.contains("submitted"), "{}", run.stderr);
+    assert_eq!(env.state("build-it"), "paused");
+}
+
+/// A task whose keeper saw the agent's end and tells nobody, though it runs.
+fn stuck_keeper(env: &mut TestEnv, name: &str) -> String {
+    let fails = env.path().join(format!("{name}-fails"));
+    std::fs::create_dir(&fails).unwrap();
+    env.set("LONGHAUL_FAIL_POINTS", "keeper.waited=pause");
+    env.set("LONGHAUL_FAIL_DIR", &fails.display().to_string());
+    env.set("DEMO_FAULT", "hang");
+    env.submit("Build it", &["--name", name])
+}
+
+#[test]
+fn a_session_that_is_slow_to_stop_is_no_silence_and_force_ends_it() {
+    let mut env = TestEnv::new();
+    let names = ["slow", "forced"].map(|name| stuck_keeper(&mut env, name));
+    let lives = names.each_ref().map(|name| env.live(name, 1));
+    let workers = names.each_ref().map(|name| env.worker_pid(name));
+    let (slow, forced) = (env.start(&["pause", &names[0]]), env.start(&["pause", &names[1], "--force"]));
+    let (slow, forced) = (finish(slow), finish(forced));
+    assert_eq!(slow.code, 124, "{}", slow.stderr);
+    assert!(slow.stderr.contains("still being stopped") && slow.stderr.contains("pause --now"), "{}", slow.stderr);
+    assert!(!slow.stderr.contains("does not answer") && alive(lives[0].keeper), "{}", slow.stderr);
+    assert_eq!(forced.code, 0, "{}", forced.stderr);
+    assert!(forced.stderr.contains(&format!("keeper {} was killed", lives[1].keeper)), "{}", forced.stderr);
+    assert!(alive(workers[1]) || env.owner(&names[1]).is_none(), "its worker was not harmed");
+    let kinds = env.kinds(&names[1]);
+    assert_eq!(kinds.iter().filter(|kind| *kind == "claimed").count(), 1, "and none was started: {kinds:?}");
+}
+
 /// One test for three: each takes the ten seconds that a silent process has to answer.
 #[test]
 fn what_does_not_answer_is_named_and_killed_only_with_force() {
@@ -226,7 +272,11 @@ fn what_does_not_answer_is_named_and_killed_only_with_force() {
     let keeper = env.start(&["pause", &names[2], "--force"]);
     let (named, worker, keeper) = (finish(named), finish(worker), finish(keeper));
     assert_eq!(named.code, 124, "{}", named.stderr);
-    assert!(named.stderr.contains(&format!("worker {} does not answer", workers[0])), "{}", named.stderr);
+    assert!(
+        named.stderr.contains(&format!("worker {} is stopped and does not answer", workers[0])),
+        "{}",
+        named.stderr
+    );
     assert!(named.stderr.contains("pause --force") && alive(workers[0]), "{}", named.stderr);
     assert_eq!(worker.code, 0, "{}", worker.stderr);
     assert_eq!(keeper.code, 0, "{}", keeper.stderr);

@@ -9,17 +9,46 @@ use std::sync::{Arc, Mutex};
 
 use nix::fcntl::OFlag;
 use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
-use rustix::termios::Winsize;
+use nix::sys::signal::Signal;
+use rustix::termios::{LocalModes, Winsize, tcgetattr};
 
 use crate::env::{TestEnv, wait_for};
-use crate::sight::alive;
+use crate::sight::{alive, kill_9, send};
 
 /// A command on a terminal of its own.
 struct Terminal {
     child: Child,
+    watched: Watched,
+}
+
+/// What is shown on a terminal.
+struct Watched {
     keys: File,
     seen: Arc<Mutex<Vec<u8>>>,
     reader: std::thread::JoinHandle<()>,
+}
+
+impl Watched {
+    /// Waits until everybody has left the terminal and returns everything that was shown.
+    fn finish(self) -> String {
+        self.reader.join().unwrap();
+        String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned()
+    }
+}
+
+fn watch_terminal(master: PtyMaster) -> Watched {
+    let keys = File::from(OwnedFd::from(master));
+    let mut screen = keys.try_clone().unwrap();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let shared = Arc::clone(&seen);
+    let reader = std::thread::spawn(move || {
+        let mut chunk = [0; 4096];
+        // The last process on a terminal leaves it with an error, not with an end.
+        while let Ok(read @ 1..) = screen.read(&mut chunk) {
+            shared.lock().unwrap().extend_from_slice(&chunk[..read]);
+        }
+    });
+    Watched { keys, seen, reader }
 }
 
 impl Terminal {
@@ -30,22 +59,11 @@ impl Terminal {
         command.env("TERM", "xterm-256color").stdin(side()).stdout(side()).stderr(side());
         let child = command.spawn().unwrap();
         drop((command, slave));
-        let keys = File::from(OwnedFd::from(master));
-        let mut screen = keys.try_clone().unwrap();
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let shared = Arc::clone(&seen);
-        let reader = std::thread::spawn(move || {
-            let mut chunk = [0; 4096];
-            // The last process on a terminal leaves it with an error, not with an end.
-            while let Ok(read @ 1..) = screen.read(&mut chunk) {
-                shared.lock().unwrap().extend_from_slice(&chunk[..read]);
-            }
-        });
-        Terminal { child, keys, seen, reader }
+        Terminal { child, watched: watch_terminal(master) }
     }
 
     fn text(&self) -> String {
-        String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned()
+        String::from_utf8_lossy(&self.watched.seen.lock().unwrap()).into_owned()
     }
 
     fn shows(&self, part: &str) {
@@ -53,14 +71,13 @@ impl Terminal {
     }
 
     fn press(&mut self, key: &[u8]) {
-        self.keys.write_all(key).unwrap();
+        self.watched.keys.write_all(key).unwrap();
     }
 
     /// Waits for the command's end and returns its code and everything it showed.
     fn finish(mut self) -> (i32, String) {
         let code = self.child.wait().unwrap().code().unwrap_or(-1);
-        self.reader.join().unwrap();
-        (code, String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned())
+        (code, self.watched.finish())
     }
 }
 
@@ -114,6 +131,7 @@ fn d_detaches_and_the_task_goes_on() {
     let (code, shown) = terminal.finish();
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("detached; the task goes on"), "{shown}");
+    assert!(shown.contains("longhaul logs -f leave-me"), "and what to do next: {shown}");
     assert_eq!(env.state("leave-me"), "working");
     assert!(alive(live.agent));
 }
@@ -124,13 +142,91 @@ fn a_lost_terminal_changes_nothing() {
     let terminal = Terminal::run(&env, &["run", "Lose me"]);
     terminal.shows("session 2");
     let live = env.live("lose-me", 2);
-    let Terminal { mut child, keys, reader, .. } = terminal;
-    crate::sight::send(i32::try_from(child.id()).unwrap(), nix::sys::signal::Signal::SIGHUP);
+    let Terminal { mut child, watched: Watched { keys, reader, .. } } = terminal;
+    send(i32::try_from(child.id()).unwrap(), Signal::SIGHUP);
     drop(keys);
     child.wait().unwrap();
     reader.join().unwrap();
     assert_eq!(env.state("lose-me"), "working");
     assert!(alive(live.agent));
+}
+
+#[test]
+fn a_terminated_viewer_leaves_the_terminal_as_it_was() {
+    let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
+        let name = format!("end-me-{code}");
+        let (master, slave) = open_terminal();
+        let side = || Stdio::from(slave.try_clone().unwrap());
+        let mut command = env.command(&["run", "End me", "--name", &name]);
+        let mut child = command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
+        let cooked = || tcgetattr(&slave).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO);
+        wait_for("the keyboard to be listened to", || (!cooked()).then_some(()));
+        send(i32::try_from(child.id()).unwrap(), signal);
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert!(cooked(), "{signal}");
+        assert!(!["paused", "cancelled"].contains(&env.state(&name).as_str()), "the task goes on");
+        drop(master);
+    }
+}
+
+/// In a shell with job control, started with `&`.
+#[test]
+fn a_viewer_in_the_background_is_not_stopped() {
+    let env = TestEnv::new();
+    let (master, slave) = open_terminal();
+    let script = "exec <\"$1\" >\"$1\" 2>&1; set -m; shift; \"$@\" & wait $!; echo \"background: $?\"";
+    let mut command = std::process::Command::new("setsid");
+    let longhaul = env.command(&[]);
+    command.args(["sh", "-c", script, "sh", &ptsname_r(&master).unwrap()]);
+    command.arg(longhaul.get_program()).args(["run", "Stay behind"]).current_dir(env.workspace());
+    command.envs(longhaul.get_envs().filter_map(|(name, value)| Some((name, value?)))).stdin(Stdio::null());
+    let mut shell = command.spawn().unwrap();
+    let terminal = watch_terminal(master);
+    wait_for("the end", || shell.try_wait().unwrap());
+    drop(slave);
+    let shown = terminal.finish();
+    assert!(shown.contains("background: 0") && shown.contains("done, unverified"), "{shown}");
+}
+
+#[test]
+fn a_worker_outlives_its_terminal() {
+    let mut env = TestEnv::new();
+    assert_eq!(env.run(&["run", "Broken"]).code, 0);
+    env.deserted();
+    let database = rusqlite::Connection::open(env.home().join("longhaul.db")).unwrap();
+    database.execute("UPDATE tasks SET snapshot = '{\"half' WHERE name = 'broken'", []).unwrap();
+    drop(database);
+    let (master, slave) = open_terminal();
+    drop(master);
+    // It has something to tell, the damaged row, and nobody to tell it to.
+    let mut worker = env.command(&["worker", "--stay"]).stdout(Stdio::null()).stderr(slave).spawn().unwrap();
+    env.set("DEMO_FAULT", "hang");
+    let name = env.submit("Go on", &[]);
+    let first = env.worker_pid(&name);
+    if first != i32::try_from(worker.id()).unwrap() {
+        kill_9(first);
+    }
+    wait_for("the adoption", || env.owner(&name).filter(|owner| u32::try_from(owner.pid) == Ok(worker.id())));
+    assert_eq!(worker.try_wait().unwrap(), None);
+    send(i32::try_from(worker.id()).unwrap(), Signal::SIGTERM);
+    assert_eq!(worker.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_full_disk_behind_standard_error_ends_no_viewer() {
+    let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut run = env.command(&["run", "Fill up"]).stderr(full()).spawn().unwrap();
+    wait_for("the task", || env.column("fill-up", "id"));
+    env.live("fill-up", 2);
+    assert_eq!(run.try_wait().unwrap(), None, "the task is not finished");
+    env.ok(&["pause", "fill-up"]);
+    assert_eq!(run.wait().unwrap().code(), Some(5));
+    let list = env.command(&["list"]).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
+    let list = crate::sight::finish(list);
+    assert_eq!(list.code, 1, "data that is lost is no success");
+    assert!(list.stderr.contains("standard output"), "{}", list.stderr);
 }
 
 #[test]
@@ -193,4 +289,19 @@ fn a_reader_who_left_is_no_error() {
         assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
         assert!(!done.stderr.contains("panicked"), "{args:?}: {}", done.stderr);
     }
+}
+
+#[test]
+fn without_a_reader_a_stream_ends_and_a_code_still_counts() {
+    let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    let name = env.submit("Talk", &[]);
+    env.live(&name, 2);
+    let unread = |args: &[&str]| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        env.command(args).stdout(writer).stderr(Stdio::null()).status().unwrap().code()
+    };
+    assert_eq!(unread(&["logs", "-f", &name]), Some(0), "it does not follow for nobody");
+    env.ok(&["pause", &name]);
+    assert_eq!(unread(&["wait", &name]), Some(5), "paused, whoever reads that");
 }

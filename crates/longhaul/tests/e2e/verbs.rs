@@ -34,6 +34,7 @@ fn the_demo_survives_both_kills_and_leaves_a_working_app() {
     };
     assert_eq!(app(&["add", "milk"]).code, 0);
     assert!(app(&["list"]).stdout.contains("milk"));
+    assert!(!shown.stderr.contains("read what happened with"), "that would look into another home: {}", shown.stderr);
     assert!(!env.home().exists(), "the demo stays in its scratch directory");
     let home = format!("LONGHAUL_HOME={}", root.join("home").display());
     wait_for("the demo's processes to leave", || processes_with(&home).is_empty().then_some(()));
@@ -85,6 +86,72 @@ fn logs_show_what_the_agent_said() {
     }
     let missing = env.run(&["logs", &name, "--session", "9"]);
     assert_eq!(missing.code, 7, "{}", missing.stderr);
+}
+
+#[test]
+fn logs_show_standard_error_and_a_last_line_without_an_end() {
+    let mut env = TestEnv::new();
+    assert_eq!(env.run(&["run", "Say something"]).code, 0);
+    let whole = env.ok(&["logs", "say-something", "--raw"]);
+    let last = env.json(&["show", "say-something"])["sessions"][2]["run"]["id"].as_str().unwrap().to_owned();
+    let log = env.home().join("sessions").join(last).join("out.log");
+    let text = std::fs::read_to_string(&log).unwrap();
+    std::fs::write(&log, text.strip_suffix('\n').unwrap()).unwrap();
+    assert_eq!(env.ok(&["logs", "say-something", "--raw"]), whole, "cut short in the middle of its last line");
+    env.set("DEMO_FAULT", "no-such-fault");
+    assert_eq!(env.run(&["run", "Complain", "--backoff", "1"]).code, 5);
+    let complaint = "demo-agent: unknown fault `no-such-fault` in DEMO_FAULT";
+    let shown = env.ok(&["logs", "complain", "--session", "1"]);
+    assert!(shown.contains(&format!("  2> {complaint}")), "{shown}");
+    let raw = env.run(&["logs", "complain", "--raw"]);
+    assert!(raw.stderr.contains(complaint) && raw.stdout.is_empty(), "each stream on its own: {}", raw.stdout);
+    let json = env.ok(&["logs", "complain", "--session", "1", "--json"]);
+    let line: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    assert_eq!((&line["data"]["stream"], &line["data"]["line"]), (&"err".into(), &complaint.into()));
+}
+
+#[test]
+fn why_finds_the_telling_event_behind_much_output_and_credits_persons_only() {
+    let env = TestEnv::new().var("DEMO_STEPS", "500").var("DEMO_STEPS_PER_SESSION", "500").var("DEMO_PACE_MS", "5");
+    let name = env.submit("Talk much", &[]);
+    wait_for("more output than one page of events", || {
+        let kinds = env.kinds(&name);
+        assert!(!kinds.contains(&"finished".to_owned()), "too short: {kinds:?}");
+        (kinds.iter().rev().take_while(|kind| *kind == "session_read").count() > 60).then_some(())
+    });
+    let why = env.ok(&["why", &name]);
+    assert!(why.contains("is working since") && why.contains(": work session 2 started"), "{why}");
+    assert!(!why.contains("(by "), "nobody asked for it: {why}");
+    env.ok(&["pause", &name]);
+    let why = env.ok(&["why", &name]);
+    let user = std::env::var("USER").unwrap_or_else(|_| "uid".into());
+    assert!(why.contains(&format!("(by {user}")), "a person paused it: {why}");
+}
+
+#[test]
+fn why_tells_of_a_home_with_no_session_to_spare() {
+    let env = TestEnv::new().var("DEMO_FAULT", "hang");
+    env.ok(&["worker", "--sessions", "1"]);
+    let first = env.submit("First", &[]);
+    env.live(&first, 1);
+    let second = env.submit("Second", &[]);
+    env.reach(&second, "preparing");
+    assert!(env.ok(&["why", &second]).contains("waits for a free session of this home"));
+    assert!(!env.ok(&["why", &first]).contains("free session"));
+}
+
+#[test]
+fn no_escape_of_a_name_reaches_the_screen() {
+    let env = TestEnv::new().var("USER", "\u{1b}[31mred").var("DEMO_FAULT", "hang");
+    let name = env.submit("Colour", &[]);
+    env.live(&name, 1);
+    env.ok(&["pause", &name]);
+    env.ok(&["cancel", &name]);
+    for verb in ["events", "show", "why", "list", "wait"] {
+        let shown = env.run(&[verb]);
+        assert!(!(shown.stdout + &shown.stderr).contains('\u{1b}'), "{verb}");
+    }
+    assert!(env.ok(&["events"]).contains("\\u{1b}[31mred"), "it is shown visibly");
 }
 
 #[test]

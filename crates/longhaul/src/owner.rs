@@ -1,0 +1,75 @@
+//! Who owns a task and whether that one lives; starts a worker where a task wants one and has none.
+//! Used by every verb that changes, follows or lists tasks. Below an agent session it starts nobody.
+
+use std::time::{Duration, Instant};
+
+use longhaul_keeper::WorkerLock;
+use longhaul_keeper::process::Process;
+use longhaul_store::Stored;
+use longhaul_worker::Home;
+
+use crate::error::CliError;
+use crate::opened::Opened;
+use crate::place;
+use crate::start::start_worker;
+
+/// How long a started worker has to take the task over before another one is started.
+const START_AGAIN: Duration = Duration::from_secs(3);
+
+/// Whether the task has an owner and that one is proved dead by its lock.
+pub(crate) fn is_dead(home: &Home, stored: &Stored) -> bool {
+    let lock = stored.owner.as_ref().map(|owner| home.worker_lock(owner.worker));
+    lock.is_some_and(|lock| WorkerLock::is_dead(&lock).unwrap_or(false))
+}
+
+/// The process of the task's owner, as its lock file tells it.
+pub(crate) fn process(home: &Home, stored: &Stored) -> Option<Process> {
+    let lock = home.worker_lock(stored.owner.as_ref()?.worker);
+    serde_json::from_str(&std::fs::read_to_string(lock).ok()?).ok()
+}
+
+/// Whether a task wants an owner and nobody who lives is or becomes it. A child is claimed by the owner of its parent.
+pub(crate) async fn is_missing(opened: &Opened, stored: &Stored) -> Result<bool, CliError> {
+    if !stored.task.state.wants_owner() {
+        return Ok(false);
+    }
+    if stored.owner.is_some() {
+        return Ok(is_dead(&opened.home, stored));
+    }
+    let parent = match stored.task.submission.parent {
+        Some(parent) => opened.store.load(parent).await?,
+        None => None,
+    };
+    Ok(parent.is_none_or(|parent| parent.owner.is_none() || is_dead(&opened.home, &parent)))
+}
+
+/// Starts a worker when none lives for this task; says whether it did. A living one has been rung already.
+pub(crate) async fn see_to(opened: &Opened, stored: &Stored) -> Result<bool, CliError> {
+    if place::actor().session.is_some() || !is_missing(opened, stored).await? {
+        return Ok(false);
+    }
+    // With `--only` a worker adopts what a dead one left, but claims no task that nobody owned.
+    let arguments: &[&str] = if stored.owner.is_some() { &["worker", "--only"] } else { &["worker"] };
+    start_worker(opened, arguments)?;
+    Ok(true)
+}
+
+/// Sees to one task's owner again and again, so that one death does not start a crowd.
+#[derive(Debug, Default)]
+pub(crate) struct Caretaker {
+    started: Option<Instant>,
+}
+
+impl Caretaker {
+    /// Starts a worker when none lives and none was started lately; says whether it did.
+    pub(crate) async fn look(&mut self, opened: &Opened, stored: &Stored) -> Result<bool, CliError> {
+        if self.started.is_some_and(|started| started.elapsed() < START_AGAIN) {
+            return Ok(false);
+        }
+        let started = see_to(opened, stored).await?;
+        if started {
+            self.started = Some(Instant::now());
+        }
+        Ok(started)
+    }
+}

@@ -1,0 +1,54 @@
+//! What the caller may see: a person everything, something below an agent session only that session's task and its children.
+//! Asked by `opened` for every listing and lookup, so that no verb can forget to. What may be changed is decided by the core.
+
+use longhaul_core::ids::{SessionId, TaskId};
+use longhaul_core::task::Task;
+use longhaul_keeper::SessionDir;
+use longhaul_worker::Home;
+
+use crate::place;
+
+/// What a caller may see of a home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sight {
+    /// A person.
+    Everything,
+    /// Below a session of this task: it and its children.
+    Family(TaskId),
+    /// Below a session that this home does not know.
+    Nothing,
+}
+
+impl Sight {
+    /// What the calling process may see of this home.
+    pub(crate) fn of_caller(home: &Home) -> Sight {
+        match place::actor().session {
+            None => Sight::Everything,
+            Some(session) => task_of(home, session).map_or(Sight::Nothing, Sight::Family),
+        }
+    }
+
+    /// Whether this task may be seen.
+    pub(crate) fn allows(self, task: &Task) -> bool {
+        match self {
+            Sight::Everything => true,
+            Sight::Family(own) => task.id == own || task.submission.parent == Some(own),
+            Sight::Nothing => false,
+        }
+    }
+
+    /// Whether a damaged row may be named. Whose child it is can not be read from it, so only the own one is.
+    pub(crate) fn allows_row(self, row: &str) -> bool {
+        match self {
+            Sight::Everything => true,
+            Sight::Family(own) => row.contains(&own.to_string()),
+            Sight::Nothing => false,
+        }
+    }
+}
+
+/// The task a session of this home works for.
+pub(crate) fn task_of(home: &Home, session: SessionId) -> Option<TaskId> {
+    let spec = SessionDir::at(&home.session(session)).ok()?.spec().ok()??;
+    spec.task.parse().ok()
+}
