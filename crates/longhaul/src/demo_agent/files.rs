@@ -40,8 +40,8 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, FileError> {
 /// Replaces a file as a whole: a reader sees the old or the new content, never a part.
 pub(super) fn replace(path: &Path, content: &str, access: Access) -> Result<(), FileError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // A fixed name, so that the leftover of a killed agent is taken over by its successor instead of piling up.
-    let temporary = path.with_file_name(format!(".{name}.demo-agent"));
+    // Two agents may work in one directory; each has a temporary file of its own.
+    let temporary = path.with_file_name(format!(".{name}.demo-agent-{}", std::process::id()));
     let written = open(&temporary, OpenOptions::new().write(true).create(true).truncate(true), access)
         .and_then(|mut file| file.write_all(content.as_bytes()))
         .and_then(|()| fs::rename(&temporary, path));
