@@ -158,3 +158,30 @@ fn a_goal_is_on_no_command_line() {
     let prompt = std::fs::read_to_string(env.home().join("sessions").join(&live.session).join("prompt")).unwrap();
     assert!(prompt.contains(&secret), "the agent got it by its standard input");
 }
+
+#[test]
+fn a_plan_a_name_and_a_model_bring_no_secret_into_the_store() {
+    let secret = random(32);
+    let mut env = TestEnv::new().var("MY_API_TOKEN", &secret).var("DEMO_FAULT", "hang@2").var("DEMO_STEPS", "1");
+    for flag in ["--name", "--model"] {
+        let refused = env.run(&["run", "-d", "Keep it", flag, &secret]);
+        assert_eq!(refused.code, 2, "{flag}: {}", refused.stderr);
+        assert!(!refused.stderr.contains(&secret), "{flag}: {}", refused.stderr);
+    }
+    let task = env.submit("Keep it", &[]);
+    let list = env.task_dir(&task).join("task_list.md");
+    crate::env::wait_for("the work session", || (env.state(&task) == "working").then_some(()));
+    env.known_conversation(&task);
+    let plan = std::fs::read_to_string(&list).unwrap();
+    std::fs::write(&list, format!("{}\n- [ ] Task 99: call it with {secret}\n", plan.trim_end())).unwrap();
+    env.ok(&["pause", "--now", &task]);
+    env.unset("DEMO_FAULT");
+    let shown = env.ok(&["show", &task]);
+    assert!(shown.contains("Task 99: call it with [redacted:MY_API_TOKEN]"), "{shown}");
+    env.ok(&["cancel", &task]);
+    env.deserted();
+    let found: Vec<PathBuf> =
+        files_with(&env, &secret).into_iter().filter(|path| path.starts_with(env.home())).collect();
+    assert_eq!(found, Vec::<PathBuf>::new());
+    assert_eq!(files_with(&env, &secret), [list], "the control: it is in the person's own file");
+}

@@ -211,3 +211,42 @@ fn goals_that_are_no_goals_are_refused() {
         assert!(matches!(submit(&submission), Err(Refusal::BadGoal { .. })));
     }
 }
+
+#[test]
+fn sessions_that_come_to_nothing_burn_no_attempt_and_are_not_tried_for_ever() {
+    let nothing = ended(Exit::NeverStarted, Outcome::Failed(Failure::Crashed));
+    let mut task = working();
+    let mut waits = 0;
+    for _ in 0..20 {
+        let after = feed(&task, end_of(&task, nothing.clone(), sight(&[false, false])), &Actor::worker());
+        waits += usize::from(matches!(after.state, State::Waiting { .. }));
+        task = end_again(&task, &nothing, &[false, false]);
+        if task.state.waits_for_person() {
+            break;
+        }
+    }
+    assert_eq!((waits, task.tally.failures), (8, 0), "the first goes on at once, then it backs off");
+    assert!(matches!(task.state, State::NeedsHelp { reason: HelpReason::KeepsFailing { sessions: 10, .. }, .. }));
+}
+
+#[test]
+fn one_interruption_goes_on_at_once_with_the_same_conversation() {
+    let task = working();
+    let session = task.state.session().expect("live").id;
+    let said = Said { conversation: Some("c-1".into()), usage: Usage::default() };
+    let task = feed(&task, Observation::SessionRead { session, read: ReadTo::default(), said }, &Actor::worker());
+    let shutdown = Ended { stopped_by: StoppedBy::Shutdown, ..crashed() };
+    let task = feed(&task, end_of(&task, shutdown, sight(&[false, false])), &Actor::worker());
+    assert!(matches!(task.state, State::Preparing { .. }));
+    assert_eq!((task.tally.failures, task.conversation.as_deref()), (0, Some("c-1")));
+}
+
+#[test]
+fn a_clock_that_was_set_back_does_not_turn_a_backoff_into_days() {
+    let task = working();
+    let task = feed(&task, end_of(&task, crashed(), sight(&[false, false])), &Actor::worker());
+    let year = 365 * 24 * 3_600_000_000;
+    let Effect::WakeAt(wake) = due(&task, Time(NOW.0 - year))[0] else { panic!("it waits") };
+    let cap = Policy::default().backoff_cap_ms + 1000;
+    assert!(wake.since(Time(NOW.0 - year)).as_millis() <= u128::from(cap));
+}
