@@ -24,8 +24,8 @@ pub(super) const SUITES: &[Suite] = &[
     Suite { name: "clippy", about: "cargo clippy, warnings are errors", run: clippy },
     Suite { name: "check", about: "the rules of the source tree", run: check },
     Suite { name: "deny", about: "bans, licences and sources of dependencies", run: deny },
-    TESTS,
     Suite { name: "doc tests", about: "examples in the documentation", run: doc_tests },
+    TESTS,
 ];
 
 fn format(repository: &Repository, _: &Wishes) -> Outcome {

@@ -19,9 +19,6 @@ mod task_list;
 mod todo_app;
 mod work;
 
-#[cfg(test)]
-mod tests;
-
 use std::ffi::OsString;
 use std::process::ExitCode;
 

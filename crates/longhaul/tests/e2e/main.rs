@@ -6,6 +6,7 @@ mod bad_workspace;
 mod below_session;
 mod checker;
 mod control;
+mod demo_agent;
 mod env;
 mod kills;
 mod misbehaviour;

@@ -1,6 +1,5 @@
-//! The demo agent as a real process: the test binary starts itself as the agent, so that signals, exits and pipes are real.
-//!
-//! The ignored test `as_program` is that agent; it does nothing unless another test here started it.
+//! The demo agent alone, as the program it is: what it prints, writes, remembers and refuses, and how it misbehaves on request.
+//! Everything else here trusts it to do what these tests say.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -15,16 +14,6 @@ use tempfile::TempDir;
 
 const PLAN: &str = "Task Directory: .autonomous/t\nSession: mark-1\nYou are the Initializer Agent.\n";
 const WORK: &str = "Task Directory: .autonomous/t\nYou are the Executor Agent.\n";
-
-#[test]
-#[ignore = "the agent process of the other tests"]
-fn as_program() {
-    if let Some(arguments) = std::env::var_os("DEMO_TEST_ARGUMENTS") {
-        let arguments = arguments.into_string().unwrap();
-        let code = super::session::run_as_program(arguments.split_whitespace().map(Into::into));
-        std::process::exit(code.into());
-    }
-}
 
 struct Bench {
     directory: TempDir,
@@ -90,10 +79,8 @@ impl Bench {
     }
 
     fn command(&self, arguments: &str, fault: &str) -> Command {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        let module = module_path!().split_once("::").unwrap().1;
-        command.args(["--exact", &format!("{module}::as_program"), "--ignored", "--nocapture"]);
-        command.env("DEMO_TEST_ARGUMENTS", arguments).env("DEMO_FAULT", fault);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
+        command.arg("demo-agent").args(arguments.split_whitespace()).env("DEMO_FAULT", fault);
         command.env("DEMO_AGENT_HOME", self.path("home")).env("DEMO_LEDGER", self.path("ledger"));
         command.current_dir(self.workspace()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
