@@ -66,7 +66,7 @@ pub(crate) struct Demo {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = longhaul_core::names::RULE)]
+#[command(after_help = run_help())]
 pub(crate) struct Run {
     /// What is to be reached; `-` reads it from standard input
     pub(crate) goal: String,
@@ -210,6 +210,15 @@ pub(crate) struct Worker {
     /// Take one input from standard input and answer one line
     #[arg(long, hide = true)]
     pub(crate) handover: bool,
+}
+
+/// The agents there are, from their table, and the one rule for names.
+fn run_help() -> String {
+    let agents: Vec<String> = longhaul_agents::AGENTS
+        .iter()
+        .map(|agent| format!("  {}  {}", agent.about().name, agent.about().summary))
+        .collect();
+    format!("Agents:\n{}\n\nNames: {}", agents.join("\n"), longhaul_core::names::RULE)
 }
 
 fn agent_name(name: &str) -> Result<String, String> {
