@@ -2,6 +2,7 @@
 //! Called by `longhaul worker`. It never touches a session when it leaves: whoever comes next adopts it.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -137,10 +138,21 @@ fn retire(lock: WorkerLock) -> Result<(), WorkerError> {
 fn sweep_dead_locks(home: &Home) {
     let Ok(entries) = std::fs::read_dir(home.workers()) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
-        if path.extension().is_some_and(|end| end == "lock") && WorkerLock::is_dead(&path).unwrap_or(false) {
+        let left_behind = match path.extension().and_then(|end| end.to_str()) {
+            Some("lock") => true,
+            // Of a worker killed before its lock had a name; a young one may be about to take it.
+            Some("tmp") => is_older_than_a_minute(&path),
+            _ => false,
+        };
+        if left_behind && WorkerLock::is_dead(&path).unwrap_or(false) {
             std::fs::remove_file(&path).ok();
         }
     }
+}
+
+fn is_older_than_a_minute(path: &Path) -> bool {
+    let age = path.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+    age.is_some_and(|age| age > Duration::from_secs(60))
 }
 
 /// The hubs of one worker.
@@ -269,5 +281,30 @@ impl Hubs {
             Ok((_, Left::Store(error))) => Err(error.into()),
             Err(error) => Err(StoreError::Failed { what: format!("a hub ended badly: {error}") }.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn only_locks_of_the_dead_are_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::create(&dir.path().join("home")).unwrap();
+        let held = WorkerLock::take(&home.workers(), mint_worker()).unwrap();
+        let [dead, young, old, strange] =
+            ["a.lock", ".b.lock.tmp", ".c.lock.tmp", "notes"].map(|name| home.workers().join(name));
+        for path in [&dead, &young, &old, &strange] {
+            File::create(path).unwrap();
+        }
+        let long_ago = SystemTime::now() - Duration::from_secs(3600);
+        File::options().write(true).open(&old).unwrap().set_modified(long_ago).unwrap();
+        sweep_dead_locks(&home);
+        let left = [held.path(), &dead, &young, &old, &strange].map(Path::exists);
+        assert_eq!(left, [true, false, true, false, true]);
     }
 }
