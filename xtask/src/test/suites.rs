@@ -59,11 +59,12 @@ fn deny(repository: &Repository, wishes: &Wishes) -> Outcome {
     })
 }
 
-/// Uses nextest where it is installed: each test gets a process of its own, and the output names the slow ones.
+/// Uses nextest where it is installed: each test gets a process of its own, and the output names the slow ones. A
+/// failed test does not hide the others.
 fn tests(repository: &Repository, wishes: &Wishes) -> Outcome {
     let mut command = match tools::has_nextest(repository) {
-        true => repository.cargo(&["nextest", "run", "--workspace"]),
-        false => repository.cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]),
+        true => repository.cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]),
+        false => repository.cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"]),
     };
     command.arg("--").args(&wishes.filters);
     finish(command)

@@ -14,15 +14,14 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use nix::errno::Errno;
 use nix::libc;
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::process::{getpid, getsid, setsid, umask};
+use rustix::process::{setsid, umask};
 
 /// Makes the calling process fit to be a keeper; returns the file mode mask it had, for the agent.
 pub(crate) fn settle() -> io::Result<Mode> {
     super::close_strange_descriptors()?;
-    if getsid(None)? != getpid() {
-        // Fails only for the leader of a group, which is then kept apart from its terminal by ignoring HUP.
-        let _already_leads = setsid();
-    }
+    // Fails only for the leader of a group, which is then kept apart from its terminal by ignoring HUP. Whose session
+    // this is now is not asked: inside a container it can be one that has no number here.
+    let _already_leads = setsid();
     // SAFETY: ignoring a signal and emptying the mask run no code of ours.
     unsafe {
         libc::signal(libc::SIGHUP, libc::SIG_IGN);
