@@ -44,6 +44,14 @@ pub(crate) enum Verb {
     Wait(Wait),
     /// Serve the tasks of this home
     Worker(Worker),
+    /// Show the configuration and where each value comes from
+    Config(Config),
+    /// Trust a project's longhaul.toml as it is now
+    Trust(Trust),
+    /// Print a completion script for a shell
+    Completions(Completions),
+    /// Print the manual page, or write those of every verb into a directory
+    Man(Man),
 }
 
 #[derive(Debug, Args)]
@@ -73,10 +81,10 @@ pub(crate) struct Run {
     /// The task's name; generated from the goal if not given
     #[arg(long, short)]
     pub(crate) name: Option<String>,
-    /// Which agent works on it
-    #[arg(long, default_value = "demo", value_parser = agent_name)]
-    pub(crate) agent: String,
-    /// The model to ask the agent for; by default its own configuration decides
+    /// Which agent works on it; by default the configuration's `agent`
+    #[arg(long, value_parser = agent_name)]
+    pub(crate) agent: Option<String>,
+    /// The model to ask the agent for; by default the configuration's `model`, else the agent's own configuration decides
     #[arg(long)]
     pub(crate) model: Option<String>,
     /// The directory to work in
@@ -211,6 +219,75 @@ pub(crate) struct Worker {
     #[arg(long, hide = true)]
     pub(crate) handover: bool,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct Config {
+    #[command(subcommand)]
+    pub(crate) verb: ConfigVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigVerb {
+    /// Print every key with its value, as a file that means the same
+    Show {
+        /// Say for each value where it comes from
+        #[arg(long)]
+        origin: bool,
+        /// As JSON, always with the origins
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print which files count here
+    Path {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Describe every key, in Markdown
+    Reference,
+    /// Print the JSON schema of the files, for editors
+    Schema,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["path", "list", "remove"]))]
+pub(crate) struct Trust {
+    /// The project's directory, or its longhaul.toml
+    pub(crate) path: Option<PathBuf>,
+    /// Show what is trusted
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Take trust back
+    #[arg(long, value_name = "PATH")]
+    pub(crate) remove: Option<PathBuf>,
+    /// Trust the file only if its content has this SHA-256
+    #[arg(long, value_name = "HASH", requires = "path")]
+    pub(crate) sha256: Option<String>,
+    /// As JSON
+    #[arg(long, conflicts_with = "remove")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS_HELP)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = MAN_HELP)]
+pub(crate) struct Man {
+    /// Write the page of every verb into this directory
+    pub(crate) dir: Option<PathBuf>,
+}
+
+const COMPLETIONS_HELP: &str = "Install:
+  bash  longhaul completions bash > ~/.local/share/bash-completion/completions/longhaul
+  zsh   longhaul completions zsh > <a directory of $fpath>/_longhaul
+  fish  longhaul completions fish > ~/.config/fish/completions/longhaul.fish";
+
+const MAN_HELP: &str = "Install: longhaul man ~/.local/share/man/man1";
 
 /// The agents there are, from their table, and the one rule for names.
 fn run_help() -> String {

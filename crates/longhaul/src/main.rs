@@ -3,6 +3,7 @@
 
 mod cli;
 mod commands;
+mod config;
 mod demo_agent;
 mod describe;
 mod error;
@@ -15,6 +16,7 @@ mod place;
 mod sight;
 mod start;
 mod tag;
+mod trust;
 mod viewer;
 
 use std::process::ExitCode;

@@ -100,7 +100,7 @@ impl Scene {
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LONGHAUL_")) {
             command.env_remove(name);
         }
-        command.env("LONGHAUL_HOME", home);
+        command.env("LONGHAUL_HOME", home).env("LONGHAUL_CONFIG", "/dev/null");
         command
     }
 

@@ -3,15 +3,19 @@
 
 pub(crate) mod act;
 mod cancel;
+mod completions;
+mod config;
 mod demo;
 mod events;
 mod list;
 mod logs;
+mod man;
 mod pause;
 mod resume;
 mod run;
 mod session_output;
 mod show;
+mod trust;
 mod wait;
 mod why;
 mod worker;
@@ -59,6 +63,10 @@ async fn dispatch(verb: Verb) -> Result<Code, CliError> {
         Verb::Cancel(args) => cancel::cancel(&args).await,
         Verb::Wait(args) => wait::wait(&args).await,
         Verb::Worker(args) => worker::worker(&args).await,
+        Verb::Config(args) => config::config(&args),
+        Verb::Trust(args) => trust::trust(&args),
+        Verb::Completions(args) => completions::completions(&args),
+        Verb::Man(args) => man::man(&args),
     }
 }
 

@@ -5,8 +5,10 @@ use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::Policy;
 use longhaul_worker::{Answer, Handover, Request, mint_task};
 
+use super::config::tell;
 use super::{Opened, open};
 use crate::cli::Run;
+use crate::config::{Overrides, load};
 use crate::error::{CliError, code_of};
 use crate::exit::Code;
 use crate::sight::task_of;
@@ -69,6 +71,13 @@ async fn submit_child(opened: &Opened, mut request: Request, session: SessionId)
 
 fn request(args: &Run) -> Result<Request, CliError> {
     let place = place::place(&args.workspace)?;
+    let overrides = Overrides::default().word("agent", "--agent", args.agent.as_deref()).word(
+        "model",
+        "--model",
+        args.model.as_deref(),
+    );
+    let loaded = load(&place.project, &overrides)?;
+    tell(&loaded.notices);
     let defaults = Policy::default();
     Ok(Request {
         id: mint_task(),
@@ -76,8 +85,8 @@ fn request(args: &Run) -> Result<Request, CliError> {
         name: args.name.clone(),
         project: utf8(&place.project)?,
         workspace: utf8(&place.directory)?,
-        agent: args.agent.clone(),
-        model: args.model.clone(),
+        agent: loaded.settings.agent,
+        model: loaded.settings.model,
         parent: None,
         policy: Policy {
             attempts: args.attempts.unwrap_or(defaults.attempts),

@@ -81,7 +81,8 @@ impl TestEnv {
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LONGHAUL_")) {
             command.env_remove(name);
         }
-        command.env("LONGHAUL_HOME", self.home()).envs(self.vars.iter().map(|(name, value)| (name, value)));
+        command.env("LONGHAUL_HOME", self.home()).env("XDG_CONFIG_HOME", self.path().join("config"));
+        command.envs(self.vars.iter().map(|(name, value)| (name, value)));
         command
     }
 

@@ -1,0 +1,18 @@
+//! `longhaul completions`: a script for a shell, grown from the same command line that is parsed.
+//! Only prints; where it belongs is said in its help.
+
+use clap::CommandFactory;
+
+use crate::cli::{Cli, Completions};
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::out;
+
+pub(crate) fn completions(args: &Completions) -> Result<Code, CliError> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "longhaul", &mut script);
+    let script = String::from_utf8(script)
+        .map_err(|error| CliError::new(Code::Failure, "the script is not text").because(&error))?;
+    out::data(script.trim_end());
+    Ok(Code::Done)
+}

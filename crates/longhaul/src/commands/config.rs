@@ -1,0 +1,110 @@
+//! `longhaul config`: what holds here and where it came from, which files count, and the schema for editors.
+//! Only reads; what it shows as lines is a file that means the same.
+
+use serde_json::{Value as Json, json};
+
+use crate::cli::{Config, ConfigVerb};
+use crate::config::{
+    ConfigError, KEYS, Loaded, Notice, Overrides, Sources, WORKSPACE_FILE, load, page, read_workspace_file, schema,
+};
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::{out, place, trust};
+
+pub(crate) fn config(args: &Config) -> Result<Code, CliError> {
+    match &args.verb {
+        ConfigVerb::Show { origin, json } => {
+            let mut loaded = load(&place::here()?.project, &Overrides::default())?;
+            tell(&loaded.notices);
+            if *json {
+                out::json("config", &document(&mut loaded));
+            } else {
+                let origin = if *origin { Origins::Shown } else { Origins::Left };
+                print(&mut loaded, &origin);
+            }
+        }
+        ConfigVerb::Path { json } => paths(*json)?,
+        ConfigVerb::Reference => out::data(page().trim_end()),
+        ConfigVerb::Schema => out::data(&format!("{:#}", schema())),
+    }
+    Ok(Code::Done)
+}
+
+/// Says what a person should know about the configuration.
+pub(crate) fn tell(notices: &[Notice]) {
+    for line in notices.iter().flat_map(Notice::lines) {
+        out::note(&out::safe(&line));
+    }
+}
+
+/// Whether each line says where its value came from.
+enum Origins {
+    Shown,
+    Left,
+}
+
+fn print(loaded: &mut Loaded, origins: &Origins) {
+    for key in KEYS {
+        let value = key.kind.show(&key.value(&mut loaded.settings));
+        let origin = match origins {
+            Origins::Shown => format!("  # {}", loaded.origins[key.name]),
+            Origins::Left => String::new(),
+        };
+        out::data(&out::safe(&format!("{} = {value}{origin}", key.name)));
+    }
+}
+
+fn document(loaded: &mut Loaded) -> Json {
+    let keys: Vec<Json> = KEYS
+        .iter()
+        .map(|key| {
+            json!({
+                "key": key.name,
+                "value": key.kind.json(&key.value(&mut loaded.settings)),
+                "origin": loaded.origins[key.name].json(),
+            })
+        })
+        .collect();
+    let notices: Vec<String> = loaded.notices.iter().map(|notice| notice.lines().join("\n")).collect();
+    json!({ "keys": keys, "notices": notices })
+}
+
+fn paths(json: bool) -> Result<(), CliError> {
+    let sources = Sources::of_process(&place::here()?.project)?;
+    let mut rows = Vec::new();
+    if let Some((path, _)) = &sources.user {
+        let state = if path.exists() { "read" } else { "not there" };
+        rows.push(("user", path.clone(), state));
+    }
+    if let Some(project) = &sources.project {
+        let path = project.join(WORKSPACE_FILE);
+        let state = match read_workspace_file(project)? {
+            Some(bytes) => trust::standing(&sources.home, &path, &bytes)?.name(),
+            None => "not there",
+        };
+        rows.push(("workspace", path, state));
+    }
+    if json {
+        let rows: Vec<Json> = rows
+            .iter()
+            .map(|(layer, path, state)| json!({ "layer": layer, "path": path.display().to_string(), "state": state }))
+            .collect();
+        out::json("config_paths", &json!({ "files": rows }));
+        return Ok(());
+    }
+    for (layer, path, state) in rows {
+        out::data(&out::safe(&format!("{layer:10} {} ({state})", path.display())));
+    }
+    Ok(())
+}
+
+impl From<ConfigError> for CliError {
+    fn from(error: ConfigError) -> CliError {
+        match error {
+            ConfigError::Trust { source, .. } => source.into(),
+            error => CliError::new(Code::Usage, "the configuration cannot be used")
+                .because(&error)
+                .hint("`longhaul config path` names the files, `longhaul config reference` describes every key"),
+        }
+    }
+}

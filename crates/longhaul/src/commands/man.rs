@@ -1,0 +1,39 @@
+//! `longhaul man`: manual pages, grown from the same command line that is parsed: one to stdout, or all into a directory.
+//! The pages are for everyone to read, so they are plain files, unlike what Longhaul keeps.
+
+use std::path::Path;
+
+use clap::CommandFactory;
+use clap_mangen::Man as Page;
+
+use crate::cli::{Cli, Man};
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::out;
+
+pub(crate) fn man(args: &Man) -> Result<Code, CliError> {
+    match &args.dir {
+        Some(dir) => {
+            write_all(dir).map_err(|error| {
+                CliError::new(Code::Failure, format!("cannot write manual pages into `{}`", dir.display()))
+                    .because(&error)
+            })?;
+            out::note(&format!("manual pages written into `{}`", out::safe(&dir.display().to_string())));
+        }
+        None => out::data(&main_page()?),
+    }
+    Ok(Code::Done)
+}
+
+fn write_all(dir: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(dir)?;
+    clap_mangen::generate_to(Cli::command(), dir)
+}
+
+fn main_page() -> Result<String, CliError> {
+    let mut page = Vec::new();
+    Page::new(Cli::command())
+        .render(&mut page)
+        .map_err(|error| CliError::new(Code::Failure, "cannot make the manual page").because(&error))?;
+    Ok(String::from_utf8_lossy(&page).trim_end().to_owned())
+}

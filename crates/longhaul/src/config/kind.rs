@@ -1,0 +1,199 @@
+//! The kinds of values there are: how each is read from a file, a variable or a flag, shown, and described.
+//! `keys.rs` gives every key one of them; messages, the reference and the schema all take their words from here.
+
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+
+use super::value::{Raw, Value};
+use super::{money, size, span};
+
+/// The word that turns an optional key off.
+pub(crate) const NONE: &str = "none";
+
+const LONGEST_TEXT: usize = 4096;
+
+/// What a key's value is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// The name of an agent.
+    Agent,
+    /// The name of a model, which an agent gets as an argument.
+    Model,
+    /// Yes or no.
+    Flag,
+    /// A whole number within bounds.
+    Count { least: u64, most: u64 },
+    /// A length of time within bounds.
+    Span { least: Duration, most: Duration },
+    /// Bytes within bounds.
+    Size { least: u64, most: u64 },
+    /// US dollars, more than nothing.
+    Money,
+    /// Commands, each one line for a shell.
+    Commands,
+    /// Names of environment variables.
+    Names,
+}
+
+impl Kind {
+    /// The value that was written, or nothing when it is none of this kind.
+    pub(crate) fn read(self, raw: &Raw) -> Option<Value> {
+        match self {
+            Kind::Agent => word(raw).filter(|name| longhaul_agents::find(name).is_ok()).map(Value::Text),
+            Kind::Model => word(raw).filter(|name| is_model(name)).map(Value::Text),
+            Kind::Flag => flag(raw).map(Value::Flag),
+            Kind::Count { least, most } => count(raw).filter(|n| (least..=most).contains(n)).map(Value::Number),
+            Kind::Span { least, most } => {
+                word(raw).and_then(|text| span::read(&text)).filter(|s| (least..=most).contains(s)).map(Value::Span)
+            }
+            Kind::Size { least, most } => {
+                word(raw).and_then(|text| size::read(&text)).filter(|s| (least..=most).contains(s)).map(Value::Number)
+            }
+            Kind::Money => amount(raw).filter(|micros| *micros > 0).map(Value::Number),
+            Kind::Commands => list(raw, "\n").filter(|all| all.iter().all(|one| is_command(one))).map(Value::List),
+            Kind::Names => list(raw, ",").filter(|all| all.iter().all(|one| is_variable(one))).map(Value::List),
+        }
+    }
+
+    /// What may be written, in words.
+    pub(crate) fn wanted(self) -> String {
+        match self {
+            Kind::Agent => {
+                let names: Vec<&str> = longhaul_agents::AGENTS.iter().map(|agent| agent.about().name).collect();
+                format!("an agent: `{}`", names.join("`, `"))
+            }
+            Kind::Model => "a model's name, which does not begin with a hyphen".to_owned(),
+            Kind::Flag => "`true` or `false`".to_owned(),
+            Kind::Count { least, most } => format!("a whole number from {least} to {most}"),
+            Kind::Span { least, most } => {
+                format!("{}, from {} to {}", span::SPELLING, span::show(least), span::show(most))
+            }
+            Kind::Size { least, most } => {
+                format!("{}, from {} to {}", size::SPELLING, size::show(least), size::show(most))
+            }
+            Kind::Money => format!("{}, more than nothing", money::SPELLING),
+            Kind::Commands => "a list of commands, each one line (as a variable: one command per line)".to_owned(),
+            Kind::Names => "a list of variable names (as a variable: with commas between them)".to_owned(),
+        }
+    }
+
+    /// The same for the reference, which does not change with every new agent.
+    pub(crate) fn described(self) -> String {
+        match self {
+            Kind::Agent => "a name that `longhaul run --help` lists".to_owned(),
+            _ => self.wanted(),
+        }
+    }
+
+    /// The value as it is written in a file.
+    pub(crate) fn show(self, value: &Value) -> String {
+        let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        match (self, value) {
+            (_, Value::Nothing) => text(NONE),
+            (_, Value::Flag(flag)) => flag.to_string(),
+            (_, Value::Span(span)) => text(&span::show(*span)),
+            (_, Value::Text(name)) => text(name),
+            (_, Value::List(list)) => format!("[{}]", list.iter().map(|one| text(one)).collect::<Vec<_>>().join(", ")),
+            (Kind::Size { .. }, Value::Number(bytes)) => text(&size::show(*bytes)),
+            (Kind::Money, Value::Number(micros)) => text(&money::show(*micros)),
+            (_, Value::Number(number)) => number.to_string(),
+        }
+    }
+
+    /// The value as JSON: counts are numbers, what has a unit is written as in a file.
+    pub(crate) fn json(self, value: &Value) -> Json {
+        match (self, value) {
+            (_, Value::Nothing) => Json::Null,
+            (_, Value::Flag(flag)) => json!(flag),
+            (_, Value::Span(span)) => json!(span::show(*span)),
+            (_, Value::Text(name)) => json!(name),
+            (_, Value::List(list)) => json!(list),
+            (Kind::Size { .. }, Value::Number(bytes)) => json!(size::show(*bytes)),
+            (Kind::Money, Value::Number(micros)) => json!(money::show(*micros)),
+            (_, Value::Number(number)) => json!(number),
+        }
+    }
+
+    /// The value's JSON schema.
+    pub(crate) fn schema(self) -> Json {
+        match self {
+            Kind::Agent => json!({ "type": "string", "minLength": 1 }),
+            Kind::Model => json!({ "type": "string", "pattern": "^[^-\\s]" }),
+            Kind::Flag => json!({ "type": "boolean" }),
+            Kind::Count { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+            Kind::Span { .. } => {
+                json!({ "type": "string", "pattern": "^\\s*(\\d+\\s*(w|d|h|m|s|ms)\\s*)+$", "examples": ["90s", "1h30m"] })
+            }
+            Kind::Size { .. } => {
+                json!({ "type": "string", "pattern": "^\\s*\\d+\\s*([KkMmGgTt][Ii]?)?[Bb]\\s*$", "examples": ["256MiB"] })
+            }
+            Kind::Money => json!({ "anyOf": [
+                { "type": "number", "exclusiveMinimum": 0 },
+                { "type": "string", "pattern": "^\\s*\\d+(\\.\\d{1,6})?\\s*$" }
+            ] }),
+            Kind::Commands => json!({ "type": "array", "items": { "type": "string", "pattern": "\\S" } }),
+            Kind::Names => {
+                json!({ "type": "array", "items": { "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" } })
+            }
+        }
+    }
+}
+
+fn word(raw: &Raw) -> Option<String> {
+    match raw {
+        Raw::Word(text) | Raw::Text(text) => Some(text.clone()),
+        Raw::Integer(_) | Raw::Decimal(_) | Raw::Flag(_) | Raw::List(_) | Raw::Other(_) => None,
+    }
+}
+
+fn flag(raw: &Raw) -> Option<bool> {
+    match raw {
+        Raw::Flag(flag) => Some(*flag),
+        Raw::Word(word) => word.trim().parse().ok(),
+        Raw::Text(_) | Raw::Integer(_) | Raw::Decimal(_) | Raw::List(_) | Raw::Other(_) => None,
+    }
+}
+
+fn count(raw: &Raw) -> Option<u64> {
+    match raw {
+        Raw::Integer(number) => u64::try_from(*number).ok(),
+        Raw::Word(word) => word.trim().parse().ok(),
+        Raw::Text(_) | Raw::Decimal(_) | Raw::Flag(_) | Raw::List(_) | Raw::Other(_) => None,
+    }
+}
+
+fn amount(raw: &Raw) -> Option<u64> {
+    match raw {
+        Raw::Integer(number) => money::read(&number.to_string()),
+        Raw::Decimal(text) | Raw::Text(text) | Raw::Word(text) => money::read(text),
+        Raw::Flag(_) | Raw::List(_) | Raw::Other(_) => None,
+    }
+}
+
+fn list(raw: &Raw, separator: &str) -> Option<Vec<String>> {
+    match raw {
+        Raw::List(list) => Some(list.clone()),
+        Raw::Word(word) => {
+            Some(word.split(separator).map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect())
+        }
+        Raw::Text(_) | Raw::Integer(_) | Raw::Decimal(_) | Raw::Flag(_) | Raw::Other(_) => None,
+    }
+}
+
+/// A model becomes an argument of an agent: one that begins with a hyphen would be an option of it.
+fn is_model(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 200
+        && !name.starts_with('-')
+        && !name.contains(|c: char| c.is_control() || c.is_whitespace())
+}
+
+fn is_command(command: &str) -> bool {
+    !command.trim().is_empty() && command.len() <= LONGEST_TEXT && !command.contains(['\n', '\r', '\0'])
+}
+
+fn is_variable(name: &str) -> bool {
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    begins && name.len() <= LONGEST_TEXT && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}

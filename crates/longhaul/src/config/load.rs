@@ -1,0 +1,286 @@
+//! Puts the layers together: defaults, the user's file, the project's file, the environment, flags; later ones win.
+//! `load` is what verbs call. It reads and decides, and leaves it to them to print what was ignored.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::file::{Entry, Layer, WORKSPACE_FILE, read_entries, read_user_file, read_workspace_file};
+use super::keys::{KEYS, Key, defaults};
+use super::nearest::nearest;
+use super::origin::Origin;
+use super::settings::Settings;
+use super::value::{Raw, Value};
+use super::{environment, keys};
+use crate::error::CliError;
+use crate::place;
+use crate::trust::{self, Standing, TrustError};
+
+const USER_FILE: &str = "longhaul/config.toml";
+const LONGEST_QUOTE: usize = 80;
+
+/// Why the configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfigError {
+    #[error("failed to read `{path}`", path = path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("`{path}`, which LONGHAUL_CONFIG names, is not there", path = path.display())]
+    Missing { path: PathBuf },
+    #[error("`{path}` is not a plain file with one link", path = path.display())]
+    NotPlain { path: PathBuf },
+    #[error("`{path}` is larger than {cap} bytes", path = path.display())]
+    TooLarge { path: PathBuf, cap: u64 },
+    #[error("`{path}` line {line} is not UTF-8", path = path.display())]
+    NotUtf8 { path: PathBuf, line: usize },
+    #[error("`{path}` line {line} is not TOML: {message}", path = path.display())]
+    Syntax { path: PathBuf, line: usize, message: String },
+    #[error("{origin}: there is no key `{key}`{hint}")]
+    UnknownKey { origin: Origin, key: String, hint: String },
+    #[error("the variable `{name}` belongs to no key{hint}")]
+    UnknownVariable { name: String, hint: String },
+    #[error("{origin}: `{key}` cannot be {found}; it takes {wanted}")]
+    BadValue { origin: Origin, key: String, found: String, wanted: String },
+    #[error("cannot tell whether `{path}` is trusted", path = path.display())]
+    Trust {
+        path: PathBuf,
+        #[source]
+        source: TrustError,
+    },
+}
+
+/// What flags of a command set, in the spelling of the environment.
+#[derive(Debug, Default)]
+pub(crate) struct Overrides {
+    values: Vec<(&'static str, &'static str, Raw)>,
+}
+
+impl Overrides {
+    /// Adds a key that a flag sets, if the flag was given. Lists are written as in a variable: a repeated flag joins its
+    /// commands with line breaks, its names with commas.
+    pub(crate) fn word(mut self, key: &'static str, flag: &'static str, given: Option<&str>) -> Overrides {
+        self.values.extend(given.map(|given| (key, flag, Raw::Word(given.to_owned()))));
+        self
+    }
+
+    fn entries(&self) -> Result<Vec<Entry>, ConfigError> {
+        let entry = |(name, flag, raw): &(&'static str, &'static str, Raw)| {
+            let origin = Origin::Flag { flag };
+            let parts: Vec<&str> = name.split('.').collect();
+            let Some(key) = Key::find(&parts) else { return Err(unknown_key(origin, name)) };
+            match key.read(raw) {
+                Some(value) => Ok(Entry { key, value, origin }),
+                None => Err(bad_value(origin, key, raw)),
+            }
+        };
+        self.values.iter().map(entry).collect()
+    }
+}
+
+/// What holds, where each value came from, and what a person should know.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) settings: Settings,
+    /// One for every key.
+    pub(crate) origins: BTreeMap<&'static str, Origin>,
+    pub(crate) notices: Vec<Notice>,
+}
+
+/// Something a person should know although the configuration holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Notice {
+    /// Keys of a project's file that need trust and have none.
+    Ignored { project: PathBuf, standing: Standing, keys: Vec<&'static str> },
+    /// A variable that looks like ours and is not.
+    Stranger { variable: String },
+}
+
+impl Notice {
+    /// What it is, and what can be done about it, one line each.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        match self {
+            Notice::Stranger { variable } => vec![format!("warning: the variable `{variable}` is unknown and ignored")],
+            Notice::Ignored { project, standing, keys } => {
+                let why = match standing {
+                    Standing::Changed => "has changed since it was trusted",
+                    Standing::Unknown | Standing::Trusted => "is not trusted",
+                };
+                vec![
+                    format!("warning: `{}` {why}", project.join(WORKSPACE_FILE).display()),
+                    format!("  so these keys of it are ignored: {}", keys.join(", ")),
+                    format!("hint: read it, then `longhaul trust {}`", shell_word(project)),
+                ]
+            }
+        }
+    }
+}
+
+/// Where the layers are.
+pub(crate) struct Sources {
+    /// The user's file, and whether LONGHAUL_CONFIG named it.
+    pub(crate) user: Option<(PathBuf, Named)>,
+    /// The project whose `longhaul.toml` counts.
+    pub(crate) project: Option<PathBuf>,
+    /// Longhaul's home, where trust is kept.
+    pub(crate) home: PathBuf,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+}
+
+/// How the user's file was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// It was asked for, so it must be there.
+    Expressly,
+    /// It is where such files are.
+    ByCustom,
+}
+
+/// The configuration of a command in a project.
+pub(crate) fn load(project: &Path, overrides: &Overrides) -> Result<Loaded, CliError> {
+    Ok(Sources::of_process(project)?.load(overrides)?)
+}
+
+impl Sources {
+    /// The layers this process has. A task's own workspace is written by its agent, so below a session, and inside
+    /// Longhaul's home, a `longhaul.toml` does not count.
+    pub(crate) fn of_process(project: &Path) -> Result<Sources, CliError> {
+        let home = place::home()?;
+        let agents =
+            place::actor().session.is_some() || project.starts_with(home.canonicalize().unwrap_or(home.clone()));
+        Ok(Sources {
+            user: user_file(),
+            project: (!agents).then(|| project.to_owned()),
+            home,
+            environment: std::env::vars_os().collect(),
+        })
+    }
+
+    /// Puts the layers together.
+    pub(crate) fn load(&self, overrides: &Overrides) -> Result<Loaded, ConfigError> {
+        let mut loading = Loading::new();
+        loading.take(self.user_entries()?);
+        self.take_workspace(&mut loading)?;
+        let (entries, strangers) = environment::read(&self.environment)?;
+        loading.take(entries);
+        loading.notices.extend(strangers.into_iter().map(|variable| Notice::Stranger { variable }));
+        loading.take(overrides.entries()?);
+        Ok(Loaded { settings: loading.settings, origins: loading.origins, notices: loading.notices })
+    }
+
+    fn user_entries(&self) -> Result<Vec<Entry>, ConfigError> {
+        let Some((path, named)) = &self.user else { return Ok(Vec::new()) };
+        match read_user_file(path)? {
+            Some(bytes) => read_entries(Layer::User, path, &bytes),
+            None if *named == Named::Expressly => Err(ConfigError::Missing { path: path.clone() }),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn take_workspace(&self, loading: &mut Loading) -> Result<(), ConfigError> {
+        let Some(project) = &self.project else { return Ok(()) };
+        let Some(bytes) = read_workspace_file(project)? else { return Ok(()) };
+        let path = project.join(WORKSPACE_FILE);
+        let entries = read_entries(Layer::Workspace, &path, &bytes)?;
+        let standing = trust::standing(&self.home, &path, &bytes)
+            .map_err(|source| ConfigError::Trust { path: path.clone(), source })?;
+        if standing == Standing::Trusted {
+            loading.take(entries);
+            return Ok(());
+        }
+        let keys = loading.take_harmless(entries);
+        if !keys.is_empty() {
+            loading.notices.push(Notice::Ignored { project: project.clone(), standing, keys });
+        }
+        Ok(())
+    }
+}
+
+/// The layers so far.
+struct Loading {
+    settings: Settings,
+    origins: BTreeMap<&'static str, Origin>,
+    notices: Vec<Notice>,
+}
+
+impl Loading {
+    fn new() -> Loading {
+        let origins = KEYS.iter().map(|key| (key.name, Origin::Default)).collect();
+        Loading { settings: defaults(), origins, notices: Vec::new() }
+    }
+
+    fn take(&mut self, entries: Vec<Entry>) {
+        for Entry { key, value, origin } in entries {
+            if (key.place)(&mut self.settings).put(value) {
+                self.origins.insert(key.name, origin);
+            }
+        }
+    }
+
+    /// Takes what an untrusted file may set, and returns the keys it may not.
+    fn take_harmless(&mut self, entries: Vec<Entry>) -> Vec<&'static str> {
+        let mut ignored = Vec::new();
+        for entry in entries {
+            let from: Value = entry.key.value(&mut self.settings);
+            if from == entry.value {
+                continue;
+            }
+            if entry.key.untrusted.allows(&from, &entry.value) {
+                self.take(vec![entry]);
+            } else {
+                ignored.push(entry.key.name);
+            }
+        }
+        ignored
+    }
+}
+
+/// Where the user's own file is, if anywhere.
+pub(crate) fn user_file() -> Option<(PathBuf, Named)> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(named) = set("LONGHAUL_CONFIG") {
+        return Some((std::path::absolute(&named).unwrap_or(named), Named::Expressly));
+    }
+    let config = set("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+    let directory = config.or_else(|| Some(set("HOME")?.join(".config")))?;
+    Some((directory.join(USER_FILE), Named::ByCustom))
+}
+
+pub(super) fn unknown_key(origin: Origin, name: &str) -> ConfigError {
+    let sections = keys::sections();
+    let known = KEYS.iter().map(|key| key.name).chain(sections.iter().copied());
+    let hint = match nearest(name, known) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => "; `longhaul config show` lists all keys".to_owned(),
+    };
+    ConfigError::UnknownKey { origin, key: quoted(name), hint }
+}
+
+pub(super) fn bad_value(origin: Origin, key: &Key, raw: &Raw) -> ConfigError {
+    let found = match raw {
+        Raw::Word(text) | Raw::Text(text) => format!("`{}`", quoted(text)),
+        Raw::Decimal(text) => format!("`{}`", quoted(text)),
+        Raw::Integer(number) => format!("`{number}`"),
+        Raw::Flag(flag) => format!("`{flag}`"),
+        Raw::List(list) => format!("`{}`", quoted(&format!("[{}]", list.join(", ")))),
+        Raw::Other(what) => (*what).to_owned(),
+    };
+    ConfigError::BadValue { origin, key: key.name.to_owned(), found, wanted: key.wanted() }
+}
+
+/// A stranger's text inside a message: on one line, and not too much of it.
+pub(super) fn quoted(text: &str) -> String {
+    let shown: String = text.chars().take(LONGEST_QUOTE).collect();
+    let more = if shown.len() < text.len() { "…" } else { "" };
+    format!("{}{more}", shown.escape_debug().to_string().replace("\\'", "'").replace("\\\"", "\""))
+}
+
+/// A path that can be pasted into a shell.
+pub(crate) fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}

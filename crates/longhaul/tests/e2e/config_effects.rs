@@ -1,0 +1,92 @@
+//! Every key must change something, and a test must show it. A key without one is listed here by name, until it has one.
+//!
+//! To add an effect test: write it, put it into `EFFECTS`, take the key out of `WITHOUT_YET`.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::env::TestEnv;
+
+/// A key and the test that shows what it does.
+const EFFECTS: &[(&str, fn())] = &[("model", the_model_reaches_the_task)];
+
+/// Keys whose effect no test shows yet.
+const WITHOUT_YET: &[&str] = &[
+    // Wired, but there is no second agent to tell apart from the default.
+    "agent",
+    "workspace.in_place",
+    "verify.commands",
+    "verify.deadline",
+    "verify.fix_attempts",
+    "limits.max_sessions",
+    "limits.max_time",
+    "limits.max_tokens",
+    "limits.max_cost",
+    "limits.idle_sessions",
+    "limits.attempts",
+    "limits.session_wall",
+    "limits.session_silence",
+    "limits.backoff",
+    "limits.backoff_cap",
+    "session.delay",
+    "session.inhibit_sleep",
+    "floors.memory",
+    "floors.disk",
+    "log.segment",
+    "log.cap",
+    "retention.age",
+    "retention.count",
+    "retention.bytes",
+    "env.need",
+    "env.only",
+    "redact.extra",
+];
+
+/// What is wrong with the two lists, given the keys there are.
+fn complaints(keys: &BTreeSet<String>, shown: &BTreeSet<String>, without: &BTreeSet<String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for key in keys.union(shown).chain(without) {
+        match (keys.contains(key), shown.contains(key), without.contains(key)) {
+            (false, ..) => found.push(format!("`{key}` is no key")),
+            (true, true, true) => found.push(format!("`{key}` has its test; take it out of WITHOUT_YET")),
+            (true, false, false) => found.push(format!("`{key}` has no test that shows its effect")),
+            (true, true, false) | (true, false, true) => {}
+        }
+    }
+    found
+}
+
+fn set<'a>(names: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
+    names.into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn every_key_has_a_test_of_its_effect_or_is_listed_as_lacking_one() {
+    let document = TestEnv::new().json(&["config", "show"]);
+    let rows = document["keys"].as_array().unwrap();
+    let keys = set(rows.iter().map(|row| row["key"].as_str().unwrap()));
+    let shown = set(EFFECTS.iter().map(|(key, _)| *key));
+    assert_eq!(shown.len(), EFFECTS.len(), "a key is in EFFECTS once");
+    assert_eq!(complaints(&keys, &shown, &set(WITHOUT_YET.iter().copied())), Vec::<String>::new());
+}
+
+#[test]
+fn the_control_a_new_a_gone_and_a_doubly_listed_key_are_found() {
+    let found = complaints(&set(["new", "both", "fine"]), &set(["both", "fine"]), &set(["both", "gone"]));
+    assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), 3, "{found:?}");
+}
+
+#[test]
+fn the_model_reaches_the_task() {
+    let mut env = TestEnv::new();
+    let model = |env: &TestEnv, more: &[&str]| -> Value {
+        let name = env.submit("Do it", more);
+        env.task(&name)["submission"]["model"].clone()
+    };
+    assert_eq!(model(&env, &[]), Value::Null);
+    env.set("LONGHAUL_MODEL", "small");
+    assert_eq!(model(&env, &[]), "small");
+    assert_eq!(model(&env, &["--model", "large"]), "large");
+    assert_eq!(model(&env, &["--model", "none"]), Value::Null);
+}
