@@ -8,13 +8,15 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rustix::process::Signal;
 
 pub use crate::contain::Swept;
-use crate::contain::Tree;
+use crate::contain::{Kin, Tree};
 use longhaul_core::ids::SessionId;
 
+use crate::cgroup::Cgroup;
 use crate::contract::{EndRecord, ExitRecord, Identity, RecordError};
 use crate::files::write_once;
 use crate::layout::{LOCK, REVOKED, SessionDir};
@@ -89,6 +91,7 @@ pub fn look(directory: &SessionDir) -> Result<Found, LookError> {
         Ok((None, _, Some(identity))) => Ok(Found::Lost { identity, guard }),
         Ok((None, _, None)) => {
             revoke(directory).map_err(|source| LookError::Io { path: directory.path().join(REVOKED), source })?;
+            remove_group(directory.session());
             Ok(Found::NeverStarted(guard))
         }
     }
@@ -127,18 +130,23 @@ pub struct SessionGuard {
 }
 
 impl SessionGuard {
-    /// Ends what a dead keeper left behind: the program if it is still the same process, all below it, all marked
-    /// strays.
+    /// Ends what a dead keeper left behind: all in its control group, the program if it is still the same process, all
+    /// below it, all marked strays.
     pub fn end_tree(&self, identity: Option<&Identity>) -> io::Result<Swept> {
         let boot = boot_id()?;
-        let root = identity.filter(|identity| identity.boot == boot).map(|identity| identity.child);
-        Tree::new(self.directory.session(), root).end(|| {})
+        let identity = identity.filter(|identity| identity.boot == boot);
+        let session = self.directory.session();
+        let recorded = identity.and_then(|identity| identity.cgroup.as_deref());
+        let cgroup = recorded.and_then(|path| Cgroup::open(path, session)).or_else(|| Cgroup::find(session));
+        let swept = Tree::new(session, identity.map(|identity| identity.child), cgroup).end(|| Kin::Unknown);
+        crate::cgroup::remove_forgotten();
+        swept
     }
 }
 
 /// Ends what carries the marker of a session whose directory is gone or unusable, so that there is no lock to hold.
 pub fn end_strays(session: SessionId) -> io::Result<Swept> {
-    Tree::new(session, None).end(|| {})
+    Tree::new(session, None, Cgroup::find(session)).end(|| Kin::Unknown)
 }
 
 /// How a keeper is asked to stop.
@@ -182,6 +190,15 @@ pub fn signal_keeper(identity: &Identity, stop: Stop) -> Result<Delivery, Signal
     };
     let sent = signal(&identity.keeper, number).map_err(failed)?;
     Ok(if sent { Delivery::Sent } else { Delivery::Gone })
+}
+
+/// Takes away the control group of a keeper that died before it could write down who it is.
+fn remove_group(session: SessionId) {
+    let Some(group) = Cgroup::find(session) else { return };
+    // All that can be in it is a fork that waits at a gate nobody will open, and leaves by itself.
+    if group.wait_until_empty(Duration::from_secs(1)) {
+        let _stays_empty = group.remove();
+    }
 }
 
 fn revoke(directory: &SessionDir) -> io::Result<()> {

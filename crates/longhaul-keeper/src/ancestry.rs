@@ -1,7 +1,7 @@
 //! Whether the calling process runs below an agent session, and its line of ancestors.
 //!
-//! Every verb of the command line asks, because below a session it has that session's scope only. Three signs, since an
-//! agent can scrub its environment: our own marker, the marker of an ancestor, a keeper among the ancestors.
+//! Every verb of the command line asks, because below a session it has that session's scope only. Four signs, since an
+//! agent can scrub its environment: our own marker, our control group, the marker of an ancestor, a keeper among them.
 
 use std::path::Path;
 
@@ -14,7 +14,8 @@ use crate::process::Process;
 /// Returns the session the calling process runs below, if any.
 pub fn below_session() -> Option<SessionId> {
     let own = std::env::var(SESSION_VARIABLE).ok().and_then(|value| value.parse().ok());
-    own.or_else(|| line_of_ancestors().into_iter().skip(1).find_map(|process| session_of(process.pid)))
+    let grouped = || crate::cgroup::session_in(&os::control_groups(std::process::id())?);
+    own.or_else(grouped).or_else(|| line_of_ancestors().into_iter().skip(1).find_map(|process| session_of(process.pid)))
 }
 
 /// The calling process, its parent, and so on up to where it can not be followed.

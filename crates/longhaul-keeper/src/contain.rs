@@ -1,7 +1,8 @@
-//! Ending a whole process tree: everything below a root, and every stray that carries the session's marker.
+//! Ending a whole process tree: everything in its control group, everything below a root, and every stray that carries the
+//! session's marker.
 //!
-//! The keeper uses it for its own tree, the adopting worker for the tree of a dead keeper. Kills only by handle after
-//! comparing who it is, never by number, and never the caller or one of its ancestors.
+//! The keeper uses it for its own tree, the adopting worker for the tree of a dead keeper. Kills only by the group or by
+//! handle after comparing who it is, never by number, and never the caller or one of its ancestors.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,6 +12,8 @@ use longhaul_core::ids::SessionId;
 use rustix::process::Signal;
 
 use crate::ancestry::line_of_ancestors;
+use crate::cgroup::Cgroup;
+use crate::contract::Containment;
 use crate::layout::SESSION_VARIABLE;
 use crate::os;
 use crate::process::{Process, signal};
@@ -18,18 +21,33 @@ use crate::process::{Process, signal};
 /// How long to go on killing what does not die (a process in an unkillable wait).
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How often in a row children are looked for.
+const CHASES: u32 = 20;
+
 /// What the end of a tree came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Swept {
     /// How many processes were killed.
     pub killed: u32,
-    /// How many were still there when patience ended; 0 is an empty tree, seen twice.
+    /// How many were still there when patience ended; 0 is an empty tree.
     pub left: u32,
+}
+
+/// What the caller's own children tell of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kin {
+    /// The caller adopts the tree's orphans and has no child: nothing of it can be left but what somebody else started.
+    None,
+    /// The caller adopts the tree's orphans and has living children: it is not empty.
+    Some,
+    /// Nothing: the tree is not below the caller.
+    Unknown,
 }
 
 /// A process tree to be ended.
 #[derive(Debug)]
 pub(crate) struct Tree {
+    cgroup: Option<Cgroup>,
     marker: Vec<u8>,
     /// Nothing of the tree was started before this, in the kernel's ticks since boot; none if that is not known.
     not_before: Option<u64>,
@@ -40,9 +58,10 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// The tree of a session: `root`, all below it, and all with the marker.
-    pub(crate) fn new(session: SessionId, root: Option<Process>) -> Tree {
+    /// The tree of a session: its group if it has one, `root`, all below it, and all with the marker.
+    pub(crate) fn new(session: SessionId, root: Option<Process>, cgroup: Option<Cgroup>) -> Tree {
         Tree {
+            cgroup,
             marker: format!("{SESSION_VARIABLE}={session}").into_bytes(),
             not_before: root.map(|root| root.start),
             roots: root.into_iter().collect(),
@@ -51,8 +70,14 @@ impl Tree {
         }
     }
 
-    /// Kills every living member once; returns how many there were.
+    /// How it is held together.
+    pub(crate) fn containment(&self) -> Containment {
+        if self.cgroup.is_some() { Containment::Cgroup } else { Containment::Walk }
+    }
+
+    /// Kills every living member once; returns how many there were outside of the group.
     pub(crate) fn strike(&mut self) -> io::Result<u32> {
+        self.strike_group();
         let members = self.living_members()?;
         // Children of a process that dies are handed to a stranger, so the dying stay roots for the next look.
         self.roots.extend(members.iter().copied());
@@ -65,17 +90,20 @@ impl Tree {
         Ok(u32::try_from(members.len()).unwrap_or(u32::MAX))
     }
 
-    /// Kills until the tree was empty twice, calling `reap` before each look.
-    pub(crate) fn end(&mut self, mut reap: impl FnMut()) -> io::Result<Swept> {
+    /// Kills until the tree is empty, calling `reap` before each look: empty once if no kin is left, else twice.
+    pub(crate) fn end(&mut self, mut reap: impl FnMut() -> Kin) -> io::Result<Swept> {
         let deadline = Instant::now() + PATIENCE;
         let mut pause = Duration::from_millis(1);
         let mut empty = 0;
         let mut left = 0;
         while empty < 2 && Instant::now() < deadline {
-            reap();
-            left = self.strike()?;
+            self.strike_group();
+            let group_is_empty =
+                self.cgroup.as_ref().is_none_or(|group| group.wait_until_empty(Duration::from_millis(50)));
+            let kin = self.chase_children(&mut reap);
+            left = self.strike()?.max(u32::from(kin == Kin::Some)).max(u32::from(!group_is_empty));
             if left == 0 {
-                empty += 1;
+                empty += if kin == Kin::None { 2 } else { 1 };
             } else {
                 empty = 0;
                 std::thread::sleep(pause);
@@ -83,7 +111,45 @@ impl Tree {
             }
         }
         reap();
+        left += self.leave_group();
         Ok(Swept { killed: self.killed_besides(None), left })
+    }
+
+    /// Kills the caller's own children a few times over: what starts itself anew all the time can outrun a walk through all
+    /// processes, but not this.
+    fn chase_children(&mut self, reap: &mut impl FnMut() -> Kin) -> Kin {
+        let mut kin = reap();
+        for _ in 0..CHASES {
+            if kin != Kin::Some {
+                break;
+            }
+            for process in os::children().into_iter().filter_map(|pid| os::process(pid).ok().flatten()) {
+                if process.alive && signal(&process.process, Signal::KILL).unwrap_or(false) {
+                    self.struck.insert(process.process);
+                }
+            }
+            kin = reap();
+        }
+        kin
+    }
+
+    fn strike_group(&mut self) {
+        if let Some(group) = self.cgroup.as_ref().filter(|group| group.is_populated()) {
+            self.struck.extend(members_of(group));
+            // An old kernel can not; then the walk does it.
+            let _walked_instead = group.kill();
+        }
+    }
+
+    /// Takes the group away once it is empty; returns how many are in it still.
+    fn leave_group(&mut self) -> u32 {
+        let Some(group) = &self.cgroup else { return 0 };
+        if group.is_populated() {
+            return u32::try_from(group.members().len()).unwrap_or(u32::MAX).max(1);
+        }
+        // A group below it that the program made and left keeps it there, empty.
+        let _stays_empty = group.remove();
+        0
     }
 
     /// How many processes were killed so far, not counting `main`.
@@ -120,4 +186,9 @@ impl Tree {
             && os::environment(process.pid)
                 .is_some_and(|environment| environment.split(|&byte| byte == 0).any(|entry| entry == self.marker))
     }
+}
+
+fn members_of(group: &Cgroup) -> impl Iterator<Item = Process> {
+    let seen = group.members().into_iter().filter_map(|pid| os::process(pid).ok().flatten());
+    seen.filter(|seen| seen.alive).map(|seen| seen.process)
 }

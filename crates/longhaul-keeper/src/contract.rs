@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::process::Process;
 
 /// The version this build writes.
-pub const CONTRACT_VERSION: u32 = 1;
+pub const CONTRACT_VERSION: u32 = 2;
 const OLDEST_READ: u32 = 1;
 
 /// What to run and how to stop it; written by the worker before the keeper starts.
@@ -54,10 +54,31 @@ pub struct Spec {
     /// How long output may still arrive after the program has ended.
     #[serde(default = "default_drain")]
     pub drain_ms: u64,
+    /// What it may take of the machine.
+    #[serde(default)]
+    pub caps: Caps,
 }
 
 fn default_drain() -> u64 {
     2000
+}
+
+/// What one session may take of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Caps {
+    /// The size of a log's segment.
+    pub segment_bytes: u64,
+    /// The most that is kept of one stream: the first half and the last half.
+    pub log_bytes: u64,
+    /// The most processes and threads at once, where a cgroup can hold them to it.
+    pub pids_max: u32,
+}
+
+impl Default for Caps {
+    fn default() -> Caps {
+        Caps { segment_bytes: 16 << 20, log_bytes: 256 << 20, pids_max: 4096 }
+    }
 }
 
 /// One step of a stop recipe.
@@ -100,6 +121,9 @@ pub struct Identity {
     pub epoch: u64,
     /// When it was written.
     pub at: Time,
+    /// The cgroup that holds the tree, if there is one.
+    #[serde(default)]
+    pub cgroup: Option<PathBuf>,
 }
 
 /// How the program ended; written right after it was waited for.
@@ -158,22 +182,49 @@ pub enum Why {
 pub struct EndRecord {
     /// Of this record.
     pub version: u32,
-    /// Length of `out.log`.
+    /// Length of all segments of standard output that are kept.
     pub out_len: u64,
-    /// Length of `err.log`.
+    /// Length of all segments of standard error that are kept.
     pub err_len: u64,
     /// Length of `index`.
     pub index_len: u64,
     /// Processes other than the program itself that had to be killed.
     pub killed_leftovers: u32,
-    /// Whether nothing of the tree is left, seen twice.
+    /// Whether nothing of the tree is left.
     pub tree_empty: bool,
-    /// Bytes of output that could not be written.
+    /// Bytes of output that are not kept: dropped for the cap, never written, or taken away by somebody.
     pub gap_bytes: u64,
     /// The first failure of a log, in words.
     pub log_error: Option<String>,
+    /// Whether a sync failed, so that nobody knows which of the kept bytes are on disk.
+    #[serde(default)]
+    pub sync_failed: bool,
+    /// How the tree was held together; none from a keeper of version 1.
+    #[serde(default)]
+    pub containment: Option<Containment>,
     /// When it was written.
     pub at: Time,
+}
+
+/// How a tree of processes is held together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Containment {
+    /// By a cgroup of its own, with the walk as second belt.
+    Cgroup,
+    /// By walking from parents to children, with the keeper as parent of orphans.
+    Walk,
+}
+
+/// That the keeper waits for room on the disk, and its program with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stalled {
+    /// Of this record.
+    pub version: u32,
+    /// What the system said.
+    pub cause: String,
+    /// Since when.
+    pub since: Time,
 }
 
 /// Why a record can not be used; never means that it is absent.

@@ -9,22 +9,25 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
+use crate::cgroup::Cgroup;
 use crate::clock::now;
 use crate::contain::Tree;
 use crate::contract::{
-    CONTRACT_VERSION, EndRecord, ExitRecord, ExitStatus, Identity, RecordError, Spec, Why, record_bytes,
+    CONTRACT_VERSION, Containment, EndRecord, ExitRecord, ExitStatus, Identity, RecordError, Spec, Why, record_bytes,
 };
 use crate::fail_point::reach;
 use crate::files::{replace, write_once};
 use crate::launch::{LaunchError, open_input, prepare};
 use crate::layout::{BadSessionDir, END, EXIT, IDENTITY, LOCK, REVOKED, SessionDir};
 use crate::logs::{LogTotals, Logs};
-use crate::os::{self, Gated, Launch, Signals, Stage, Streams};
+use crate::os::{self, Gated, Inherited, Launch, Signals, Stage, Streams};
 use crate::process::{Process, boot_id, own_identity, start_time};
 use crate::pump::{Outputs, Pump};
+use crate::reserve::wants_room;
 
 /// Exit code: the session was kept to its end.
 pub const KEPT: u8 = 0;
@@ -34,6 +37,9 @@ pub const FAILED: u8 = 1;
 pub const LEFT_ALONE: u8 = 3;
 /// Exit code: the program could not be executed; the exit record says why.
 pub const NOT_STARTED: u8 = 4;
+/// Exit code: the machine has no room for it now (processes, memory, descriptors, disk); nothing was executed or recorded,
+/// so that a later session can try.
+pub const DEFERRED: u8 = 5;
 
 /// Keeps the session in this directory to its end. Call it first in a process with one thread and nothing open.
 pub fn keep(directory: &Path) -> ExitCode {
@@ -65,7 +71,7 @@ enum StartError {
 }
 
 fn run(directory: &Path) -> Result<u8, KeepError> {
-    let umask = os::settle()?;
+    let inherited = os::settle()?;
     let directory = SessionDir::at(directory)?;
     let lock = OpenOptions::new().read(true).write(true).open(directory.path().join(LOCK))?;
     lock.lock()?;
@@ -73,8 +79,9 @@ fn run(directory: &Path) -> Result<u8, KeepError> {
     if [REVOKED, IDENTITY, EXIT].iter().any(|name| directory.path().join(name).symlink_metadata().is_ok()) {
         return Ok(LEFT_ALONE);
     }
-    match start(&directory, &lock, umask) {
+    match start(&directory, &lock, inherited) {
         Ok(running) => running.keep_to_the_end(&directory),
+        Err(StartError::Io(error)) if may_pass(&error) => Ok(DEFERRED),
         Err(error) => {
             record_failed_start(&directory, &error)?;
             Ok(NOT_STARTED)
@@ -88,12 +95,12 @@ struct Running {
     launch: Launch,
 }
 
-fn start(directory: &SessionDir, lock: &File, umask: Mode) -> Result<Running, StartError> {
+fn start(directory: &SessionDir, lock: &File, inherited: Inherited) -> Result<Running, StartError> {
     os::adopt_orphans()?;
     let spec = read_spec(directory)?;
-    let launch = prepare(&spec, std::env::vars_os().collect(), umask)?;
+    let launch = prepare(&spec, std::env::vars_os().collect(), inherited)?;
     let input = open_input(directory)?;
-    let logs = Logs::create(directory, crate::filter::make())?;
+    let logs = Logs::create(directory, &spec.caps, crate::filter::make())?;
     let (out, output) = os::pipe()?;
     let (err, error) = os::pipe()?;
     for end in [&out, &err] {
@@ -102,16 +109,63 @@ fn start(directory: &SessionDir, lock: &File, umask: Mode) -> Result<Running, St
     // Before the fork: from now on TERM and INT are heard, not died of.
     let signals = Signals::install()?;
     let streams = Streams { input, output, error };
-    let gated = os::fork_behind_gate(&launch, &streams, lock.as_fd())?;
+    let cgroup = Cgroup::create(spec.session, spec.caps.pids_max);
+    reach("keeper.grouped");
+    let (gated, cgroup) = fork_contained(&launch, &streams, lock, cgroup)?;
     drop(streams);
     reach("keeper.forked");
-    let identity = identify(directory, &spec, &gated)?;
+    protect(&gated);
+    let identity = match identify(directory, &spec, &gated, cgroup.as_ref()) {
+        Ok(identity) => identity,
+        Err(error) => {
+            drop(gated);
+            cgroup.iter().for_each(leave);
+            return Err(error.into());
+        }
+    };
     reach("keeper.identified");
     let complaint = gated.open()?;
     reach("keeper.released");
-    let tree = Tree::new(spec.session, Some(identity.keeper));
+    let tree = Tree::new(spec.session, Some(identity.keeper), cgroup);
     let pump = Pump::new(&spec, identity.child, Outputs { out, err }, logs, signals, tree);
     Ok(Running { pump, complaint, launch })
+}
+
+/// Forks the program into its group, one way or the other; where neither works there is no group.
+fn fork_contained(
+    launch: &Launch,
+    streams: &Streams,
+    lock: &File,
+    cgroup: Option<Cgroup>,
+) -> io::Result<(Gated, Option<Cgroup>)> {
+    let forked = os::fork_behind_gate(launch, streams, lock.as_fd(), cgroup.as_ref().map(AsFd::as_fd));
+    let joined = |gated: &Gated, group: &Cgroup| gated.is_in_group || group.admit(gated.pid).is_ok();
+    match (forked, cgroup) {
+        (Ok(gated), Some(group)) if joined(&gated, &group) => Ok((gated, Some(group))),
+        (forked, cgroup) => {
+            cgroup.iter().for_each(leave);
+            Ok((forked?, None))
+        }
+    }
+}
+
+fn leave(group: &Cgroup) {
+    group.wait_until_empty(Duration::from_secs(1));
+    let _stays_empty = group.remove();
+}
+
+/// Puts the program before us when memory runs out, and our memory out of others' sight.
+fn protect(gated: &Gated) {
+    // Neither is worth a session: lowering our own rank needs a right that most do not have.
+    let _ranked = os::rank_for_memory(gated.pid);
+    let _hidden = os::forbid_inspection();
+}
+
+/// Whether a failed start says something of the machine at this moment, not of the session.
+fn may_pass(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let passing = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE];
+    wants_room(error) || error.raw_os_error().is_some_and(|number| passing.iter().any(|e| e.raw_os_error() == number))
 }
 
 fn read_spec(directory: &SessionDir) -> Result<Spec, StartError> {
@@ -123,7 +177,7 @@ fn read_spec(directory: &SessionDir) -> Result<Spec, StartError> {
     }
 }
 
-fn identify(directory: &SessionDir, spec: &Spec, gated: &Gated) -> io::Result<Identity> {
+fn identify(directory: &SessionDir, spec: &Spec, gated: &Gated, cgroup: Option<&Cgroup>) -> io::Result<Identity> {
     let start = start_time(gated.pid)?.ok_or_else(|| io::Error::other("the forked child is not listed"))?;
     let identity = Identity {
         version: CONTRACT_VERSION,
@@ -133,6 +187,7 @@ fn identify(directory: &SessionDir, spec: &Spec, gated: &Gated) -> io::Result<Id
         session: spec.session,
         epoch: spec.epoch,
         at: now(),
+        cgroup: cgroup.map(|group| group.path().to_owned()),
     };
     write_once(directory.path(), IDENTITY, &record_bytes(&identity)?)?;
     Ok(identity)
@@ -152,17 +207,19 @@ impl Running {
         let code = if failure.is_some() { NOT_STARTED } else { KEPT };
         let exit = ExitRecord { version: CONTRACT_VERSION, status: failure.unwrap_or(waited), why, at: now() };
         reach("keeper.waited");
-        let recorded = write_exit(directory, &exit);
+        let recorded = self.pump.write_with_ballast(|| write_exit(directory, &exit));
         reach("keeper.exited");
         self.pump.drain();
         let (killed_leftovers, tree_empty) = self.pump.end_tree();
         reach("keeper.swept");
         let totals = self.pump.finish();
         if recorded.is_err() {
-            // A full disk may have room again now; without this record the end is unknown for good.
-            write_exit(directory, &exit)?;
+            // Without this record the end is unknown for good.
+            self.pump.write_when_there_is_room(|| write_exit(directory, &exit))?;
         }
-        write_end(directory, killed_leftovers, tree_empty, totals)?;
+        let end = end_record(self.pump.containment(), killed_leftovers, tree_empty, totals);
+        self.pump.write_when_there_is_room(|| write_end(directory, &end))?;
+        self.pump.remove_reserve();
         reach("keeper.ended");
         Ok(code)
     }
@@ -182,8 +239,8 @@ fn write_exit(directory: &SessionDir, exit: &ExitRecord) -> io::Result<()> {
     write_once(directory.path(), EXIT, &record_bytes(exit)?)
 }
 
-fn write_end(directory: &SessionDir, killed_leftovers: u32, tree_empty: bool, totals: LogTotals) -> io::Result<()> {
-    let end = EndRecord {
+fn end_record(containment: Containment, killed_leftovers: u32, tree_empty: bool, totals: LogTotals) -> EndRecord {
+    EndRecord {
         version: CONTRACT_VERSION,
         out_len: totals.out_len,
         err_len: totals.err_len,
@@ -192,16 +249,21 @@ fn write_end(directory: &SessionDir, killed_leftovers: u32, tree_empty: bool, to
         tree_empty,
         gap_bytes: totals.gap_bytes,
         log_error: totals.error,
+        sync_failed: totals.sync_failed,
+        containment: Some(containment),
         at: now(),
-    };
-    replace(directory.path(), END, &record_bytes(&end)?)
+    }
+}
+
+fn write_end(directory: &SessionDir, end: &EndRecord) -> io::Result<()> {
+    replace(directory.path(), END, &record_bytes(end)?)
 }
 
 fn record_failed_start(directory: &SessionDir, error: &StartError) -> io::Result<()> {
     let status = ExitStatus::ExecFailed { errno: errno_of(error), message: in_words(error) };
     write_exit(directory, &ExitRecord { version: CONTRACT_VERSION, status, why: Why::Own, at: now() })?;
     // Nothing was executed, so the tree is empty and the logs have nothing in them.
-    write_end(directory, 0, true, LogTotals { out_len: 0, err_len: 0, index_len: 0, gap_bytes: 0, error: None })
+    write_end(directory, &end_record(Containment::Walk, 0, true, LogTotals::default()))
 }
 
 fn errno_of(error: &StartError) -> Option<i32> {

@@ -11,12 +11,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use nix::libc;
-use rustix::fs::Mode;
-
 use crate::contract::Spec;
 use crate::layout::{HOME_VARIABLE, OWN_PREFIX, PROMPT, SESSION_VARIABLE, SessionDir};
-use crate::os::Launch;
+use crate::os::{Inherited, Launch};
+use nix::libc;
 
 /// Why a spec can not become a process.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +32,7 @@ pub(crate) enum LaunchError {
 type Environment = BTreeMap<OsString, OsString>;
 
 /// Prepares everything the forked child needs.
-pub(crate) fn prepare(spec: &Spec, own: Environment, umask: Mode) -> Result<Launch, LaunchError> {
+pub(crate) fn prepare(spec: &Spec, own: Environment, inherited: Inherited) -> Result<Launch, LaunchError> {
     let environment = environment_for(spec, own);
     let name = spec.argv.first().ok_or(LaunchError::NoProgram)?;
     let program = find(name, environment.get(OsStr::new("PATH")))
@@ -44,7 +42,7 @@ pub(crate) fn prepare(spec: &Spec, own: Environment, umask: Mode) -> Result<Laun
         arguments: spec.argv.iter().map(|argument| CString::new(argument.as_str())).collect::<Result<_, _>>()?,
         environment: environment.into_iter().map(entry).collect::<Result<_, _>>()?,
         directory: CString::new(spec.cwd.as_os_str().as_bytes())?,
-        umask,
+        inherited,
     })
 }
 

@@ -2,11 +2,14 @@
 //!
 //! Keeper and worker both find their files here. It only reads; who writes which file is told in `contract`.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use longhaul_core::ids::SessionId;
 
-use crate::contract::{EndRecord, ExitRecord, Identity, RecordError, Spec, read_record};
+use crate::contract::{EndRecord, ExitRecord, Identity, RecordError, Spec, Stalled, read_record};
+use crate::index::Stream;
 
 /// The variable that marks every process of a session with the session's id.
 pub const SESSION_VARIABLE: &str = "LONGHAUL_SESSION";
@@ -18,12 +21,12 @@ pub(crate) const LOCK: &str = "session.lock";
 pub(crate) const SPEC: &str = "spec";
 pub(crate) const PROMPT: &str = "prompt";
 pub(crate) const IDENTITY: &str = "identity";
-pub(crate) const OUT_LOG: &str = "out.log";
-pub(crate) const ERR_LOG: &str = "err.log";
 pub(crate) const INDEX: &str = "index";
 pub(crate) const EXIT: &str = "exit";
 pub(crate) const END: &str = "end";
 pub(crate) const REVOKED: &str = "revoked";
+pub(crate) const STALLED: &str = "stalled";
+pub(crate) const BALLAST: &str = "ballast";
 
 /// A path that does not end in a session id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -57,14 +60,44 @@ impl SessionDir {
         self.session
     }
 
-    /// The log of standard output, after redaction.
+    /// The first segment of standard output's log, after redaction.
     pub fn out_log(&self) -> PathBuf {
-        self.path.join(OUT_LOG)
+        self.segment(Stream::Out, 0)
     }
 
-    /// The log of standard error, after redaction.
+    /// The first segment of standard error's log, after redaction.
     pub fn err_log(&self) -> PathBuf {
-        self.path.join(ERR_LOG)
+        self.segment(Stream::Err, 0)
+    }
+
+    /// One segment of a stream's log.
+    pub fn segment(&self, stream: Stream, number: u32) -> PathBuf {
+        let base = base_name(stream);
+        self.path.join(if number == 0 { format!("{base}.log") } else { format!("{base}.{number}.log") })
+    }
+
+    /// The segments of a stream's log that are there, in order; none if there is no directory.
+    pub fn segments(&self, stream: Stream) -> io::Result<Vec<u32>> {
+        let entries = match std::fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut numbers = Vec::new();
+        for entry in entries {
+            numbers.extend(entry?.file_name().to_str().and_then(|name| segment_number(stream, name)));
+        }
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// When output last reached the logs; none if there never was a log.
+    pub fn last_output(&self) -> Option<SystemTime> {
+        let newest = |stream| {
+            let number = self.segments(stream).ok()?.pop()?;
+            self.segment(stream, number).metadata().and_then(|about| about.modified()).ok()
+        };
+        newest(Stream::Out).max(newest(Stream::Err))
     }
 
     /// The index of both logs.
@@ -91,4 +124,32 @@ impl SessionDir {
     pub fn end(&self) -> Result<Option<EndRecord>, RecordError> {
         read_record(&self.path.join(END))
     }
+
+    /// That the keeper waits for room on the disk, and its program with it; none while it does not.
+    pub fn stalled(&self) -> Result<Option<Stalled>, RecordError> {
+        let path = self.path.join(STALLED);
+        // Blanks hold the room for it.
+        if std::fs::read(&path).is_ok_and(|bytes| bytes.trim_ascii().is_empty()) {
+            return Ok(None);
+        }
+        read_record(&path)
+    }
+}
+
+fn base_name(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Out => "out",
+        Stream::Err => "err",
+    }
+}
+
+fn segment_number(stream: Stream, name: &str) -> Option<u32> {
+    let middle = name.strip_prefix(base_name(stream))?.strip_suffix(".log")?;
+    if middle.is_empty() {
+        return Some(0);
+    }
+    let digits = middle.strip_prefix('.')?;
+    let number: u32 = digits.parse().ok()?;
+    // Only the one spelling we make ourselves.
+    (number > 0 && number.to_string() == digits).then_some(number)
 }

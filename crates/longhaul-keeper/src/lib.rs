@@ -7,12 +7,15 @@
 mod adopt;
 mod ancestry;
 mod beneath;
+mod cgroup;
 mod clock;
 mod contain;
 mod contract;
 pub mod fail_point;
+mod fault;
 pub mod files;
 mod filter;
+mod index;
 mod keep;
 mod launch;
 mod layout;
@@ -21,6 +24,9 @@ mod logs;
 mod os;
 pub mod process;
 mod pump;
+mod read_log;
+mod reserve;
+mod segments;
 mod spawn;
 mod stop;
 
@@ -30,10 +36,12 @@ pub use adopt::{
 pub use ancestry::below_session;
 pub use beneath::{Beneath, BeneathError};
 pub use contract::{
-    CONTRACT_VERSION, EndRecord, ExitRecord, ExitStatus, Identity, RecordError, Spec, StopSignal, StopStep, Why,
+    CONTRACT_VERSION, Caps, Containment, EndRecord, ExitRecord, ExitStatus, Identity, RecordError, Spec, Stalled,
+    StopSignal, StopStep, Why,
 };
-pub use keep::{FAILED, KEPT, LEFT_ALONE, NOT_STARTED, keep};
+pub use index::{EntryKind, INDEX_RECORD, IndexEntry, Stream, read_index};
+pub use keep::{DEFERRED, FAILED, KEPT, LEFT_ALONE, NOT_STARTED, keep};
 pub use layout::{BadSessionDir, HOME_VARIABLE, SESSION_VARIABLE, SessionDir};
 pub use lock::WorkerLock;
-pub use logs::{INDEX_RECORD, IndexEntry, Stream, read_index};
+pub use read_log::{LogReader, Piece, read_tail};
 pub use spawn::{Executable, PrepareError, prepare_session, spawn_keeper};

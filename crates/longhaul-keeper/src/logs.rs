@@ -1,73 +1,31 @@
-//! The logs of one session: redacted output of both streams, and an index of when each piece came.
+//! The logs of one session: redacted output of both streams in segments, and an index of when each piece came.
 //!
-//! The pump writes them; workers read the files. A log that can not be written never stops the agent: the pipe is
-//! drained on, the loss is counted and the first failure is kept for the end record.
+//! The pump writes them; workers read the files. Where there is no room the rest waits here, and the pump reads no more, so
+//! the program waits too; only a stop turns the wait into a counted loss. A log that fails in another way never stops the
+//! program: its loss is counted and the first failure is kept for the end record.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
 use std::time::{Duration, Instant};
 
-use longhaul_core::time::Time;
-
 use crate::clock::now;
+use crate::contract::Caps;
 use crate::fail_point::reach;
+use crate::fault;
+use crate::files::open_directory;
+use crate::index::{EntryKind, INDEX_RECORD, IndexEntry, Stream};
 use crate::layout::SessionDir;
-
-/// The size of one index record: time, offset, length, stream and padding, little-endian.
-pub const INDEX_RECORD: usize = 24;
+use crate::reserve::{Reserve, wants_room};
+use crate::segments::{Segments, create, write_all};
 
 /// At most this much time passes before written output is on disk.
 const SYNC_EVERY: Duration = Duration::from_millis(100);
-
-/// Which of the two streams of a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
-    /// Standard output, `out.log`.
-    Out,
-    /// Standard error, `err.log`.
-    Err,
-}
-
-/// One piece of output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IndexEntry {
-    /// When it was written.
-    pub time: Time,
-    /// Where it begins in its log.
-    pub offset: u64,
-    /// How long it is.
-    pub length: u32,
-    /// Whose log.
-    pub stream: Stream,
-}
-
-/// Reads an index; a torn last record, as a crash leaves it, is left out.
-pub fn read_index(bytes: &[u8]) -> Vec<IndexEntry> {
-    let (records, _torn) = bytes.as_chunks::<INDEX_RECORD>();
-    records.iter().map(IndexEntry::from_bytes).collect()
-}
-
-impl IndexEntry {
-    fn from_bytes(record: &[u8; INDEX_RECORD]) -> IndexEntry {
-        let [t0, t1, t2, t3, t4, t5, t6, t7, o0, o1, o2, o3, o4, o5, o6, o7, l0, l1, l2, l3, stream, ..] = *record;
-        IndexEntry {
-            time: Time(i64::from_le_bytes([t0, t1, t2, t3, t4, t5, t6, t7])),
-            offset: u64::from_le_bytes([o0, o1, o2, o3, o4, o5, o6, o7]),
-            length: u32::from_le_bytes([l0, l1, l2, l3]),
-            stream: if stream == 0 { Stream::Out } else { Stream::Err },
-        }
-    }
-
-    fn to_bytes(self) -> [u8; INDEX_RECORD] {
-        let mut record = [0; INDEX_RECORD];
-        record[..8].copy_from_slice(&self.time.0.to_le_bytes());
-        record[8..16].copy_from_slice(&self.offset.to_le_bytes());
-        record[16..20].copy_from_slice(&self.length.to_le_bytes());
-        record[20] = u8::from(self.stream == Stream::Err);
-        record
-    }
-}
+/// Between two tries at a full disk, at first and at most.
+const FIRST_TRY_AGAIN: Duration = Duration::from_millis(10);
+const LAST_TRY_AGAIN: Duration = Duration::from_secs(1);
+/// From this size on the index gets its records only with each sync, neighbours made one.
+const LARGE_INDEX: u64 = 4 << 20;
 
 /// What output passes before it reaches any disk; one per stream, made at the first byte.
 pub(crate) trait Filter {
@@ -80,47 +38,80 @@ pub(crate) trait Filter {
 /// Makes filters when they are needed.
 pub(crate) type MakeFilter = Box<dyn FnMut() -> Box<dyn Filter>>;
 
-/// The three open log files.
+/// The logs and their index, open.
 pub(crate) struct Logs {
+    directory: File,
     out: Log,
     err: Log,
-    index: File,
-    index_len: u64,
+    index: Index,
     make_filter: MakeFilter,
     passed: Vec<u8>,
-    gap_bytes: u64,
+    /// Filtered output there was no room for.
+    backlog: VecDeque<(Stream, Vec<u8>)>,
+    stall: Option<Stall>,
+    patience: Patience,
+    reserve: Reserve,
     error: Option<String>,
+    sync_failed: bool,
     dirty_since: Option<Instant>,
 }
 
 struct Log {
+    segments: Segments,
+    filter: Option<Box<dyn Filter>>,
+    /// It failed for good; what comes is counted.
+    is_dead: bool,
+}
+
+struct Index {
     file: File,
     len: u64,
-    filter: Option<Box<dyn Filter>>,
+    waiting: Vec<IndexEntry>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Stall {
+    try_at: Instant,
+    pause: Duration,
+}
+
+/// What to do where there is no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    Wait,
+    Lose,
 }
 
 /// Lengths and losses, for the end record.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct LogTotals {
     pub(crate) out_len: u64,
     pub(crate) err_len: u64,
     pub(crate) index_len: u64,
     pub(crate) gap_bytes: u64,
     pub(crate) error: Option<String>,
+    pub(crate) sync_failed: bool,
 }
 
 impl Logs {
     /// Makes the files; a session is run once, so none may be there.
-    pub(crate) fn create(directory: &SessionDir, make_filter: MakeFilter) -> io::Result<Logs> {
+    pub(crate) fn create(directory: &SessionDir, caps: &Caps, make_filter: MakeFilter) -> io::Result<Logs> {
+        let log = |stream| -> io::Result<Log> {
+            Ok(Log { segments: Segments::create(directory, stream, caps)?, filter: None, is_dead: false })
+        };
         Ok(Logs {
-            out: Log { file: create(&directory.out_log())?, len: 0, filter: None },
-            err: Log { file: create(&directory.err_log())?, len: 0, filter: None },
-            index: create(&directory.index())?,
-            index_len: 0,
+            directory: open_directory(directory.path())?,
+            out: log(Stream::Out)?,
+            err: log(Stream::Err)?,
+            index: Index { file: create(&directory.index())?, len: 0, waiting: Vec::new() },
             make_filter,
             passed: Vec::new(),
-            gap_bytes: 0,
+            backlog: VecDeque::new(),
+            stall: None,
+            patience: Patience::Wait,
+            reserve: Reserve::create(directory)?,
             error: None,
+            sync_failed: false,
             dirty_since: None,
         })
     }
@@ -135,23 +126,64 @@ impl Logs {
         self.passed = passed;
     }
 
-    /// Writes what the filters still hold back and syncs everything.
-    pub(crate) fn finish(&mut self) -> LogTotals {
+    /// Writes what the filters still hold back; afterwards there may be a stall to wait for.
+    pub(crate) fn close(&mut self) {
         for stream in [Stream::Out, Stream::Err] {
             let mut rest = Vec::new();
-            let log = if stream == Stream::Out { &mut self.out } else { &mut self.err };
-            if let Some(mut filter) = log.filter.take() {
+            if let Some(mut filter) = self.log(stream).filter.take() {
                 filter.finish(&mut rest);
             }
             self.write(stream, &rest);
         }
+    }
+
+    /// Syncs everything and tells what it came to.
+    pub(crate) fn finish(&mut self) -> LogTotals {
+        let mut entries = Vec::new();
+        for log in [&mut self.out, &mut self.err] {
+            log.segments.tell_losses(&mut entries);
+        }
+        self.record(entries);
         self.sync();
         LogTotals {
-            out_len: self.out.len,
-            err_len: self.err.len,
-            index_len: self.index_len,
-            gap_bytes: self.gap_bytes,
+            out_len: self.out.segments.kept(),
+            err_len: self.err.segments.kept(),
+            index_len: self.index.len,
+            gap_bytes: self.out.segments.gap_bytes() + self.err.segments.gap_bytes(),
             error: self.error.clone(),
+            sync_failed: self.sync_failed,
+        }
+    }
+
+    /// What is kept for bad times.
+    pub(crate) fn reserve(&mut self) -> &mut Reserve {
+        &mut self.reserve
+    }
+
+    /// When to try again, while there is no room; meanwhile nothing may be taken.
+    pub(crate) fn stalled_until(&self) -> Option<Instant> {
+        self.stall.map(|stall| stall.try_at)
+    }
+
+    /// Tries again if that is due.
+    pub(crate) fn retry_if_due(&mut self, now: Instant) {
+        let Some(stall) = self.stall.filter(|stall| stall.try_at <= now) else { return };
+        self.write_backlog();
+        if self.backlog.is_empty() && self.index.waiting.is_empty() {
+            self.stall = None;
+            self.reserve.untell();
+        } else {
+            let pause = (stall.pause * 2).min(LAST_TRY_AGAIN);
+            self.stall = Some(Stall { try_at: now + pause, pause });
+        }
+    }
+
+    /// From now on what there is no room for is counted as lost: somebody wants the program to end.
+    pub(crate) fn wait_no_more(&mut self) {
+        self.patience = Patience::Lose;
+        if self.stall.take().is_some() {
+            self.write_backlog();
+            self.reserve.untell();
         }
     }
 
@@ -167,38 +199,97 @@ impl Logs {
         }
     }
 
+    fn log(&mut self, stream: Stream) -> &mut Log {
+        match stream {
+            Stream::Out => &mut self.out,
+            Stream::Err => &mut self.err,
+        }
+    }
+
     fn write(&mut self, stream: Stream, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
         }
-        self.dirty_since.get_or_insert_with(Instant::now);
-        let log = if stream == Stream::Out { &mut self.out } else { &mut self.err };
-        let offset = log.len;
-        let result = append(&mut log.file, bytes);
-        let written = match &result {
-            Ok(()) => bytes.len(),
-            Err((written, _)) => *written,
-        };
-        log.len += written as u64;
-        self.gap_bytes += (bytes.len() - written) as u64;
-        if let Err((_, error)) = result {
-            self.note(&error);
-        }
-        if written > 0 {
-            let length = u32::try_from(written).unwrap_or(u32::MAX);
-            self.write_index(IndexEntry { time: now(), offset, length, stream });
+        if self.stall.is_some() {
+            self.backlog.push_back((stream, bytes.to_vec()));
+        } else if let Some(rest) = self.put(stream, bytes) {
+            self.backlog.push_front((stream, rest));
         }
         reach("keeper.output");
     }
 
-    fn write_index(&mut self, entry: IndexEntry) {
-        match append(&mut self.index, &entry.to_bytes()) {
-            Ok(()) => self.index_len += INDEX_RECORD as u64,
-            Err((_, error)) => {
-                // Half a record in the middle would shift all that follow.
-                if let Err(error) = self.index.set_len(self.index_len) {
-                    self.note(&error);
-                }
+    fn write_backlog(&mut self) {
+        while let Some((stream, bytes)) = self.backlog.pop_front() {
+            if let Some(rest) = self.put(stream, &bytes) {
+                self.backlog.push_front((stream, rest));
+                return;
+            }
+        }
+        self.flush_index();
+    }
+
+    /// Writes to one log; what has to wait for room comes back.
+    fn put(&mut self, stream: Stream, bytes: &[u8]) -> Option<Vec<u8>> {
+        self.dirty_since.get_or_insert_with(Instant::now);
+        let waits = self.patience == Patience::Wait;
+        let log = self.log(stream);
+        let mut entries = Vec::new();
+        let result = if log.is_dead { Err((0, None)) } else { log.append(bytes, &mut entries) };
+        let mut rest = None;
+        match result {
+            Ok(()) => {}
+            Err((written, Some(error))) if wants_room(&error) && waits => {
+                rest = Some(bytes[written..].to_vec());
+                self.stall(&error);
+            }
+            Err((written, error)) => {
+                log.segments.lose(bytes.len() - written);
+                // Also where there may be room again: it is an end by now, and its records need that room more.
+                log.is_dead = true;
+                error.iter().for_each(|error| self.note(error));
+            }
+        }
+        self.record(entries);
+        rest
+    }
+
+    fn stall(&mut self, error: &io::Error) {
+        if self.stall.is_none() {
+            self.stall = Some(Stall { try_at: Instant::now() + FIRST_TRY_AGAIN, pause: FIRST_TRY_AGAIN });
+            self.reserve.tell(error, now());
+            reach("keeper.stalled");
+        }
+    }
+
+    /// Gives records to the index, and then drops what it tells of as dropped.
+    fn record(&mut self, entries: Vec<IndexEntry>) {
+        if !entries.is_empty() {
+            self.dirty_since.get_or_insert_with(Instant::now);
+        }
+        for entry in entries {
+            self.index.add(entry);
+        }
+        let drops = self.out.segments.has_dropped() || self.err.segments.has_dropped();
+        if self.index.len < LARGE_INDEX || drops {
+            self.flush_index();
+        }
+        if drops {
+            self.sync_index();
+            reach("keeper.gap_recorded");
+            self.out.segments.unlink_dropped();
+            self.err.segments.unlink_dropped();
+            reach("keeper.segment_dropped");
+        }
+    }
+
+    fn flush_index(&mut self) {
+        match self.index.flush() {
+            Ok(()) => {}
+            Err(error) if wants_room(&error) && self.patience == Patience::Wait => self.stall(&error),
+            // The logs are given up, so no more records come; these are tried once more at the end.
+            Err(error) if wants_room(&error) => self.note(&error),
+            Err(error) => {
+                self.index.waiting.clear();
                 self.note(&error);
             }
         }
@@ -208,11 +299,37 @@ impl Logs {
         if self.dirty_since.take().is_none() {
             return;
         }
-        for result in [self.out.file.sync_data(), self.err.file.sync_data(), self.index.sync_data()] {
-            if let Err(error) = result {
-                self.note(&error);
-            }
+        let mut entries = Vec::new();
+        for log in [&mut self.out, &mut self.err] {
+            // One that can not even be looked at fails its sync just below.
+            let _seen = log.segments.verify(&mut entries);
         }
+        self.record(entries);
+        self.flush_index();
+        if self.sync_failed {
+            return;
+        }
+        let synced = fault::strike("keeper.sync")
+            .and_then(|()| self.out.segments.sync(&self.directory))
+            .and_then(|()| self.err.segments.sync(&self.directory));
+        if let Err(error) = synced {
+            self.fail_sync(&error);
+        }
+        self.sync_index();
+    }
+
+    fn sync_index(&mut self) {
+        if !self.sync_failed
+            && let Err(error) = self.index.file.sync_data()
+        {
+            self.fail_sync(&error);
+        }
+    }
+
+    /// After a failed sync the kernel may have thrown the bytes away and would call the next sync a success.
+    fn fail_sync(&mut self, error: &io::Error) {
+        self.sync_failed = true;
+        self.note(error);
     }
 
     fn note(&mut self, error: &io::Error) {
@@ -220,35 +337,41 @@ impl Logs {
     }
 }
 
-fn create(path: &std::path::Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
-}
-
-fn append(file: &mut File, bytes: &[u8]) -> Result<(), (usize, io::Error)> {
-    let mut written = 0;
-    while written < bytes.len() {
-        match file.write(&bytes[written..]) {
-            Ok(0) => return Err((written, io::Error::from(io::ErrorKind::WriteZero))),
-            Ok(count) => written += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err((written, error)),
-        }
+impl Log {
+    fn append(&mut self, bytes: &[u8], entries: &mut Vec<IndexEntry>) -> Result<(), (usize, Option<io::Error>)> {
+        self.segments.append(bytes, entries).map_err(|(written, error)| (written, Some(error)))
     }
-    Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl Index {
+    /// Adds a record; a piece that goes on where the last one of its stream ended becomes one with it.
+    fn add(&mut self, entry: IndexEntry) {
+        let last = self.waiting.iter_mut().rev().find(|last| last.stream == entry.stream);
+        if let Some(last) = last
+            && (last.kind, entry.kind) == (EntryKind::Piece, EntryKind::Piece)
+            && (last.segment, last.end().byte) == (entry.segment, entry.offset)
+            && let Some(length) = last.length.checked_add(entry.length)
+        {
+            last.length = length;
+            return;
+        }
+        self.waiting.push(entry);
+    }
 
-    #[test]
-    fn an_index_reads_back_and_a_torn_record_is_left_out() {
-        let first = IndexEntry { time: Time(-5), offset: 1 << 40, length: 7, stream: Stream::Err };
-        let second = IndexEntry { time: Time(9), offset: 3, length: u32::MAX, stream: Stream::Out };
-        let mut bytes = [first.to_bytes(), second.to_bytes()].concat();
-        assert_eq!(read_index(&bytes), [first, second]);
-        bytes.pop();
-        assert_eq!(read_index(&bytes), [first]);
-        assert_eq!(read_index(&[]), []);
+    fn flush(&mut self) -> io::Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let bytes: Vec<u8> = self.waiting.iter().flat_map(|entry| entry.to_bytes()).collect();
+        let (written, failure) = write_all(&mut self.file, &bytes);
+        let whole = written / INDEX_RECORD;
+        self.len += (whole * INDEX_RECORD) as u64;
+        self.waiting.drain(..whole);
+        let Some(error) = failure else { return Ok(()) };
+        if written % INDEX_RECORD > 0 {
+            // Half a record in the middle would shift all that follow.
+            self.file.set_len(self.len)?;
+        }
+        Err(error)
     }
 }

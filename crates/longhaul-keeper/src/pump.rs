@@ -2,7 +2,8 @@
 //! caller.
 //!
 //! The keeper calls `run_to_exit`, then `drain`, then `end_tree`, then `finish`. One thread, one poll, one buffer.
-//! The end of a program is what wait says, never a closed pipe.
+//! The end of a program is what wait says, never a closed pipe. While the logs wait for room nothing is read and no limit
+//! runs: the program waits for us.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,11 +13,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, wait};
 
-use crate::contain::Tree;
-use crate::contract::{ExitStatus, Spec, StopSignal, Why};
-use crate::logs::{LogTotals, Logs, Stream};
+use crate::clock::now;
+use crate::contain::{Kin, Tree};
+use crate::contract::{Containment, ExitStatus, Spec, StopSignal, Why};
+use crate::index::Stream;
+use crate::logs::{LogTotals, Logs};
 use crate::os::{Signals, dumped_core};
 use crate::process::Process;
+use crate::reserve::wants_room;
 use crate::stop::{Due, StopCourse};
 
 const BUFFER: usize = 64 * 1024;
@@ -41,6 +45,7 @@ pub(crate) struct Pump {
     wall_at: Option<Instant>,
     drain: Duration,
     last_output: Instant,
+    stalled_since: Option<Instant>,
     buffer: Vec<u8>,
 }
 
@@ -59,6 +64,7 @@ impl Pump {
             wall_at: spec.wall_ms.and_then(|wall| now.checked_add(Duration::from_millis(wall))),
             drain: Duration::from_millis(spec.drain_ms),
             last_output: now,
+            stalled_since: None,
             buffer: vec![0; BUFFER],
         }
     }
@@ -72,7 +78,11 @@ impl Pump {
             }
             let now = Instant::now();
             self.hear(now);
+            self.mind_stall(now);
             self.enforce_limits(now);
+            if self.course.why() != Why::Own {
+                self.logs.wait_no_more();
+            }
             self.stop_further(now);
             self.logs.sync_if_due(now);
             let wake_at = self.next_wake(now);
@@ -82,30 +92,101 @@ impl Pump {
 
     /// Takes output that is still coming, until all writers are gone, time is over, or the end is asked for at once.
     pub(crate) fn drain(&mut self) {
-        let deadline = Instant::now().checked_add(self.drain);
-        while !self.streams.is_empty() && deadline.is_none_or(|at| at > Instant::now()) {
-            if self.signals.take().interrupt {
+        let mut left = self.drain;
+        while !self.streams.is_empty() && !left.is_zero() {
+            let begin = Instant::now();
+            let heard = self.signals.take();
+            if heard.interrupt || heard.terminate {
+                self.logs.wait_no_more();
+            }
+            if heard.interrupt {
                 break;
             }
-            self.logs.sync_if_due(Instant::now());
-            let wake_at = [deadline, self.logs.sync_at()].into_iter().flatten().min();
+            self.mind_stall(begin);
+            self.logs.sync_if_due(begin);
+            let stalled = self.logs.stalled_until();
+            let deadline = if stalled.is_some() { None } else { begin.checked_add(left) };
+            let wake_at = [deadline, stalled, self.logs.sync_at()].into_iter().flatten().min();
             if self.wait_and_read(wake_at).is_err() {
                 break;
+            }
+            if stalled.is_none() {
+                left = left.saturating_sub(begin.elapsed());
             }
         }
     }
 
     /// Ends what is left of the tree; returns how many leftovers were killed and whether the tree is empty.
     pub(crate) fn end_tree(&mut self) -> (u32, bool) {
-        let swept = self.tree.end(|| while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {});
+        let swept = self.tree.end(reap_all);
         (self.tree.killed_besides(Some(self.child)), swept.is_ok_and(|swept| swept.left == 0))
     }
 
-    /// Takes what is left in the pipes and closes the logs.
+    /// How the tree was held together.
+    pub(crate) fn containment(&self) -> Containment {
+        self.tree.containment()
+    }
+
+    /// Takes what is left in the pipes and closes the logs; waits for room, unless the end was or is asked for.
     pub(crate) fn finish(&mut self) -> LogTotals {
         let deadline = Instant::now() + Duration::from_secs(1);
         while self.read_each() && Instant::now() < deadline {}
-        self.logs.finish()
+        self.logs.close();
+        loop {
+            while let Some(at) = self.logs.stalled_until() {
+                self.wait_for_signal(at);
+                let heard = self.signals.take();
+                if heard.interrupt || heard.terminate {
+                    self.logs.wait_no_more();
+                }
+                self.logs.retry_if_due(Instant::now());
+            }
+            let totals = self.logs.finish();
+            if self.logs.stalled_until().is_none() {
+                return totals;
+            }
+        }
+    }
+
+    /// Writes a record; a full disk gets one more chance with the room of the ballast.
+    pub(crate) fn write_with_ballast(&mut self, write: impl Fn() -> io::Result<()>) -> io::Result<()> {
+        match write() {
+            Err(error) if wants_room(&error) && self.logs.reserve().free_ballast() => write(),
+            other => other,
+        }
+    }
+
+    /// Writes a record as soon as there is room for it.
+    pub(crate) fn write_when_there_is_room(&mut self, write: impl Fn() -> io::Result<()>) -> io::Result<()> {
+        let mut pause = Duration::from_millis(10);
+        loop {
+            match self.write_with_ballast(&write) {
+                Err(error) if wants_room(&error) => self.logs.reserve().tell(&error, now()),
+                other => return other,
+            }
+            self.wait_for_signal(Instant::now() + pause);
+            self.signals.take();
+            pause = (pause * 2).min(Duration::from_secs(1));
+        }
+    }
+
+    /// Takes away what was kept for bad times.
+    pub(crate) fn remove_reserve(&mut self) {
+        self.logs.reserve().remove();
+    }
+
+    /// Stops the clocks while the program waits for us.
+    fn mind_stall(&mut self, now: Instant) {
+        self.logs.retry_if_due(now);
+        match (self.logs.stalled_until(), self.stalled_since) {
+            (Some(_), None) => self.stalled_since = Some(now),
+            (None, Some(since)) => {
+                self.stalled_since = None;
+                self.last_output = now;
+                self.wall_at = self.wall_at.and_then(|at| at.checked_add(now - since));
+            }
+            _ => {}
+        }
     }
 
     fn reap(&mut self) -> io::Result<Option<ExitStatus>> {
@@ -131,6 +212,9 @@ impl Pump {
     }
 
     fn enforce_limits(&mut self, now: Instant) {
+        if self.stalled_since.is_some() {
+            return;
+        }
         if self.wall_at.is_some_and(|at| at <= now) {
             self.course.begin(Why::Wall, now);
         } else if self.silent_at().is_some_and(|at| at <= now) {
@@ -168,11 +252,17 @@ impl Pump {
     fn next_wake(&self, now: Instant) -> Option<Instant> {
         let stopping = self.course.why() != Why::Own;
         // Once a stop runs, limits have nothing more to say and must not keep the loop spinning.
-        let limits = if stopping { [None, None] } else { [self.silent_at(), self.wall_at] };
-        limits.into_iter().chain([self.course.next_at(now), self.logs.sync_at()]).flatten().min()
+        let limits =
+            if stopping || self.stalled_since.is_some() { [None, None] } else { [self.silent_at(), self.wall_at] };
+        let logs = [self.logs.stalled_until(), self.logs.sync_at()];
+        limits.into_iter().chain(logs).chain([self.course.next_at(now)]).flatten().min()
     }
 
     fn wait_and_read(&mut self, wake_at: Option<Instant>) -> io::Result<()> {
+        if let Some(until) = self.logs.stalled_until() {
+            self.wait_for_signal(wake_at.map_or(until, |at| at.min(until)));
+            return Ok(());
+        }
         let mut interests = vec![PollFd::new(&self.signals, PollFlags::IN)];
         interests
             .extend(self.streams.iter().map(|(_, stream)| PollFd::from_borrowed_fd(stream.as_fd(), PollFlags::IN)));
@@ -184,6 +274,12 @@ impl Pump {
         drop(interests);
         self.read_each();
         Ok(())
+    }
+
+    fn wait_for_signal(&self, until: Instant) {
+        let timeout = timespec(until.saturating_duration_since(Instant::now()));
+        // Woken too early it is only asked again.
+        let _woken = poll(&mut [PollFd::new(&self.signals, PollFlags::IN)], Some(&timeout));
     }
 
     /// Reads once from each stream; returns whether any byte came.
@@ -206,6 +302,18 @@ impl Pump {
             self.last_output = Instant::now();
         }
         any
+    }
+}
+
+/// Takes every dead child; without any child nothing below us is left, because orphans become our children.
+fn reap_all() -> Kin {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Err(Errno::CHILD) => return Kin::None,
+            Ok(None) => return Kin::Some,
+            Err(_) => return Kin::Unknown,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use longhaul_core::ids::SessionId;
 use longhaul_core::time::Time;
 use longhaul_keeper::files::create_private_dir;
-use longhaul_keeper::{CONTRACT_VERSION, Executable, RecordError, Spec, StopSignal, StopStep};
+use longhaul_keeper::{CONTRACT_VERSION, Caps, Executable, RecordError, Spec, StopSignal, StopStep};
 use longhaul_store::{CommitError, StoreError};
 use rustix::time::{ClockId, clock_gettime};
 use tempfile::TempDir;
@@ -120,6 +120,7 @@ impl Scene {
             silence_ms: None,
             wall_ms: None,
             drain_ms: 2_000,
+            caps: Caps::default(),
         }
     }
 }

@@ -14,10 +14,19 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use nix::errno::Errno;
 use nix::libc;
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::process::{setsid, umask};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid, umask};
 
-/// Makes the calling process fit to be a keeper; returns the file mode mask it had, for the agent.
-pub(crate) fn settle() -> io::Result<Mode> {
+/// What a keeper changes for itself and gives back to the program.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Inherited {
+    /// The file mode mask.
+    pub(crate) umask: Mode,
+    /// How large a core may be.
+    pub(crate) core: Rlimit,
+}
+
+/// Makes the calling process fit to be a keeper; returns what it had before, for the agent.
+pub(crate) fn settle() -> io::Result<Inherited> {
     super::close_strange_descriptors()?;
     // Fails only for the leader of a group, which is then kept apart from its terminal by ignoring HUP. Whose session
     // this is now is not asked: inside a container it can be one that has no number here.
@@ -30,7 +39,10 @@ pub(crate) fn settle() -> io::Result<Mode> {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
     empty_signal_mask();
-    Ok(umask(Mode::from_raw_mode(0o077)))
+    let core = getrlimit(Resource::Core);
+    // A core of ours would hold every secret of the environment.
+    setrlimit(Resource::Core, Rlimit { current: Some(0), ..core })?;
+    Ok(Inherited { umask: umask(Mode::from_raw_mode(0o077)), core })
 }
 
 /// Makes a command start in a session of its own, out of reach of the caller's terminal.
@@ -60,8 +72,8 @@ pub(crate) struct Launch {
     pub(crate) environment: Vec<CString>,
     /// Where it starts.
     pub(crate) directory: CString,
-    /// Its file mode mask.
-    pub(crate) umask: Mode,
+    /// What the keeper had changed for itself.
+    pub(crate) inherited: Inherited,
 }
 
 /// The child's ends of its three standard streams.
@@ -91,6 +103,8 @@ pub(crate) enum Stage {
 pub(crate) struct Gated {
     /// The child, which stays the same process over exec.
     pub(crate) pid: u32,
+    /// Whether it was made inside of the group.
+    pub(crate) is_in_group: bool,
     gate: OwnedFd,
     complaint: OwnedFd,
 }
@@ -123,8 +137,14 @@ pub(crate) fn read_complaint(complaint: &OwnedFd) -> Option<(Stage, i32)> {
 /// Forks a child in a session of its own that executes `launch` once the gate opens, and exits if it never does.
 ///
 /// The calling process must have one thread only. The child drops `lock` at once, so that it never keeps a dead
-/// keeper's lock.
-pub(crate) fn fork_behind_gate(launch: &Launch, streams: &Streams, lock: BorrowedFd<'_>) -> io::Result<Gated> {
+/// keeper's lock. With a control group it is made inside, where the system can do that.
+pub(crate) fn fork_behind_gate(
+    launch: &Launch,
+    streams: &Streams,
+    lock: BorrowedFd<'_>,
+    group: Option<BorrowedFd<'_>>,
+) -> io::Result<Gated> {
+    crate::fault::strike("keeper.fork")?;
     let (gate_read, gate) = super::pipe()?;
     let (complaint, complaint_write) = super::pipe()?;
     fcntl_setfl(&complaint, fcntl_getfl(&complaint)? | OFlags::NONBLOCK)?;
@@ -133,17 +153,22 @@ pub(crate) fn fork_behind_gate(launch: &Launch, streams: &Streams, lock: Borrowe
         environment: pointers(&launch.environment),
         program: launch.program.as_ptr(),
         directory: launch.directory.as_ptr(),
-        umask: launch.umask,
+        inherited: launch.inherited,
         streams: [streams.input.as_raw_fd(), streams.output.as_raw_fd(), streams.error.as_raw_fd()],
         gate: gate_read.as_raw_fd(),
         complaint: complaint_write.as_raw_fd(),
         drop_first: [gate.as_raw_fd(), lock.as_raw_fd()],
     };
     // SAFETY: the process has one thread, and the child makes only system calls on memory prepared above.
-    match unsafe { libc::fork() } {
+    let (pid, is_in_group) = match unsafe { group.and_then(|group| super::fork_into(group)) } {
+        Some(pid) => (pid, true),
+        // SAFETY: as above.
+        None => (unsafe { libc::fork() }, false),
+    };
+    match pid {
         -1 => Err(io::Error::last_os_error()),
         0 => plan.run_in_child(),
-        pid => Ok(Gated { pid: pid.unsigned_abs(), gate, complaint }),
+        pid => Ok(Gated { pid: pid.unsigned_abs(), is_in_group, gate, complaint }),
     }
 }
 
@@ -165,7 +190,7 @@ struct ChildPlan {
     environment: Vec<*const libc::c_char>,
     program: *const libc::c_char,
     directory: *const libc::c_char,
-    umask: Mode,
+    inherited: Inherited,
     streams: [RawFd; 3],
     gate: RawFd,
     complaint: RawFd,
@@ -183,7 +208,9 @@ impl ChildPlan {
                 libc::signal(signal, libc::SIG_DFL);
             }
             empty_signal_mask();
-            umask(self.umask);
+            umask(self.inherited.umask);
+            // A limit we may not set is the one that holds anyway.
+            let _as_it_was = setrlimit(Resource::Core, self.inherited.core);
             if libc::setsid() == -1 {
                 self.complain(0);
             }

@@ -11,7 +11,10 @@ use nix::libc;
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Signal, geteuid, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper,
+    set_dumpable_behavior,
+};
 
 use super::Seen;
 use super::walk::open_step_by_step;
@@ -25,6 +28,50 @@ pub(crate) fn boot_id() -> io::Result<String> {
 /// Makes orphans below this process its children.
 pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
+}
+
+/// Forks like `fork`, the child inside of a control group from its first moment; none where that can not be done.
+///
+/// # Safety
+///
+/// The process has one thread, and the child only makes system calls until it executes a program.
+pub(crate) unsafe fn fork_into(group: BorrowedFd<'_>) -> Option<i32> {
+    const INTO_CGROUP: u64 = 0x2_0000_0000;
+    // SAFETY: all-zero arguments are valid, and the call reads just as many bytes of them as it is told.
+    let made = unsafe {
+        let mut arguments: libc::clone_args = std::mem::zeroed();
+        arguments.flags = INTO_CGROUP;
+        arguments.exit_signal = libc::SIGCHLD.unsigned_abs().into();
+        arguments.cgroup = group.as_raw_fd().unsigned_abs().into();
+        libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<libc::clone_args>())
+    };
+    i32::try_from(made).ok().filter(|pid| *pid >= 0)
+}
+
+/// Makes the program's process the kernel's first choice when memory runs out, and this one a late choice.
+pub(crate) fn rank_for_memory(program: u32) -> io::Result<()> {
+    const ABOVE: i32 = 500;
+    const BELOW: i32 = 100;
+    let text = fs::read_to_string("/proc/self/oom_score_adj")?;
+    let own: i32 = text.trim().parse().map_err(io::Error::other)?;
+    fs::write(format!("/proc/{program}/oom_score_adj"), (own + ABOVE).min(1000).to_string())?;
+    fs::write("/proc/self/oom_score_adj", (own - BELOW).max(-999).to_string())
+}
+
+/// Hides this process's memory from others of its user.
+///
+/// Not where `/proc` hides what may not be inspected (hidepid): there a keeper would be invisible to its own worker.
+pub(crate) fn forbid_inspection() -> io::Result<()> {
+    let hides = !geteuid().is_root() && {
+        let mounts = fs::read_to_string("/proc/self/mountinfo")?;
+        mounts.lines().any(|line| line.contains(" - proc ") && line.contains("hidepid="))
+    };
+    if hides { Ok(()) } else { Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?) }
+}
+
+/// The control groups of a process, one in a line, if they may be read.
+pub(crate) fn control_groups(pid: u32) -> Option<String> {
+    String::from_utf8(read_about(pid, "cgroup").ok()?).ok()
 }
 
 /// Closes every descriptor above the standard three.
@@ -49,6 +96,12 @@ pub(crate) fn processes() -> io::Result<Vec<Seen>> {
         found.extend(process(pid).ok().flatten());
     }
     Ok(found)
+}
+
+/// The children of the calling thread, as far as the kernel tells; no more than a hint.
+pub(crate) fn children() -> Vec<u32> {
+    let listed = fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+    listed.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
 /// Looks at one process; none if there is no such process.
@@ -121,12 +174,26 @@ pub(crate) fn open_beneath(directory: BorrowedFd<'_>, path: &Path, flags: OFlags
     }
 }
 
-/// Reads a file of a process whole. These files tell no size, so without room made first they are read in tiny pieces, and
-/// the end of a tree reads one for every process of the machine, twice.
+/// Reads a file of a process whole. The end of a tree reads one for every process of the machine, so it is one read for
+/// most: the kernel fills all the room it is given, and less than that is the end.
 fn read_about(pid: u32, name: &str) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(4096);
-    File::open(format!("/proc/{pid}/{name}"))?.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    const ROOM: usize = 4096;
+    let mut file = File::open(format!("/proc/{pid}/{name}"))?;
+    let mut bytes = Vec::new();
+    loop {
+        let begin = bytes.len();
+        bytes.resize(begin + ROOM, 0);
+        let count = match file.read(&mut bytes[begin..]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            Err(error) => return Err(error),
+            Ok(count) if count < ROOM => {
+                bytes.truncate(begin + count);
+                return Ok(bytes);
+            }
+            Ok(count) => count,
+        };
+        bytes.truncate(begin + count);
+    }
 }
 
 fn is_gone(error: &io::Error) -> bool {

@@ -13,7 +13,7 @@ mod other;
 mod walk;
 
 pub(crate) use launch::{
-    Gated, Launch, Signals, Stage, Streams, detach, dumped_core, fork_behind_gate, read_complaint, settle,
+    Gated, Inherited, Launch, Signals, Stage, Streams, detach, dumped_core, fork_behind_gate, read_complaint, settle,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use linux::*;

@@ -26,6 +26,30 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
     Err(unsupported())
 }
 
+/// Can not be done: there are no control groups.
+///
+/// # Safety
+///
+/// Does nothing.
+pub(crate) unsafe fn fork_into(_group: BorrowedFd<'_>) -> Option<i32> {
+    None
+}
+
+/// Unsupported.
+pub(crate) fn rank_for_memory(_program: u32) -> io::Result<()> {
+    Err(unsupported())
+}
+
+/// Unsupported.
+pub(crate) fn forbid_inspection() -> io::Result<()> {
+    Err(unsupported())
+}
+
+/// Never readable.
+pub(crate) fn control_groups(_pid: u32) -> Option<String> {
+    None
+}
+
 /// Closes the descriptors a program is at all likely to have inherited.
 pub(crate) fn close_strange_descriptors() -> io::Result<()> {
     for descriptor in 3..1024 {
@@ -46,6 +70,11 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 /// Unsupported.
 pub(crate) fn processes() -> io::Result<Vec<Seen>> {
     Err(unsupported())
+}
+
+/// Never known.
+pub(crate) fn children() -> Vec<u32> {
+    Vec::new()
 }
 
 /// Unsupported.

@@ -39,7 +39,7 @@ fn after_another_boot_all_numbers_are_void() {
     let scene = Scene::new();
     let spec = scene.spec(&["linger", "plain", &scene.tag, &scene.text("r")]);
     let (_directory, mut keeper, identity) = scene.run_until_ready(&spec);
-    let before = Identity { boot: "an-earlier-boot".to_owned(), ..identity };
+    let before = Identity { boot: "an-earlier-boot".to_owned(), ..identity.clone() };
     assert_eq!(signal_keeper(&before, Stop::Now).unwrap(), Delivery::Gone);
     assert!(!is_alive(&before.keeper, &before.boot).unwrap());
     let stranger = scene.prepare(&scene.spec(&["exit", "0"]));
@@ -87,7 +87,7 @@ fn damage_is_never_absence() {
 
         std::fs::write(directory.path().join(name), r#"{"version":9}"#).unwrap();
         let found = look_when_free(&directory);
-        let Found::Unreadable { error: RecordError::NewerContract { found: 9, known: 1, .. }, .. } = found else {
+        let Found::Unreadable { error: RecordError::NewerContract { found: 9, known: 2, .. }, .. } = found else {
             panic!("{found:?}")
         };
     }

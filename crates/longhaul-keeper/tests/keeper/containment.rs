@@ -1,43 +1,134 @@
 //! Agents that leave processes behind: after the end none is left, whatever they did to get away.
 
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
-use longhaul_keeper::{ExitStatus, Stop, Why, signal_keeper};
+use longhaul_keeper::process::{Process, is_alive};
+use longhaul_keeper::{Containment, ExitStatus, Found, Identity, SessionDir, Stop, Stream, Why, signal_keeper};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::scene::{FIXTURE, Scene, output, until, wait};
+use crate::scene::{FIXTURE, Scene, containments, kill, look_when_free, mint, output, until, wait};
 
-const HABITS: [&str; 8] =
-    ["plain", "own-group", "setsid", "double-fork", "nohup", "ignores-stop", "stopped", "scrubbed"];
+/// Every way to get away that we know of.
+const HABITS: [&str; 13] = [
+    "plain",
+    "own-group",
+    "setsid",
+    "double-fork",
+    "nohup",
+    "ignores-stop",
+    "stopped",
+    "scrubbed",
+    "zombie-parent",
+    "thread-storm",
+    "fork-loop",
+    "closed-stdio",
+    "under-subreaper",
+];
 
 #[test]
 fn nothing_survives_an_agent_that_ends_by_itself() {
-    for habit in HABITS {
-        let scene = Scene::new();
+    for (how, habit) in containments().into_iter().flat_map(|how| HABITS.map(|habit| (how, habit))) {
+        let scene = Scene::held_by(how);
         let ended = scene.run(&scene.spec(&["stray-and-exit", habit, &scene.tag, &scene.text("r"), "4"]));
-        assert_eq!(scene.tagged(), [], "{habit}");
+        assert_eq!(scene.tagged(), [], "{habit} {how:?}");
         assert_eq!((ended.exit.status, ended.exit.why), (ExitStatus::Code(4), Why::Own), "{habit}");
         let end = ended.end.unwrap();
-        assert_eq!((end.killed_leftovers, end.tree_empty), (1, true), "{habit}");
+        assert_eq!((end.tree_empty, end.containment), (true, Some(how)), "{habit}");
+        let several = ["fork-loop", "closed-stdio", "under-subreaper"].contains(&habit);
+        assert!(if several { end.killed_leftovers >= 1 } else { end.killed_leftovers == 1 }, "{habit}: {end:?}");
+        assert_no_group_is_left(&ended.directory);
     }
 }
 
 #[test]
 fn nothing_survives_either_kind_of_stop() {
-    for habit in HABITS {
+    for (how, habit) in containments().into_iter().flat_map(|how| HABITS.map(|habit| (how, habit))) {
         for (stop, why, number) in [(Stop::Recipe, Why::Terminated, 15), (Stop::Now, Why::EndedNow, 9)] {
-            let scene = Scene::new();
+            let scene = Scene::held_by(how);
             let spec = scene.spec(&["stray", habit, &scene.tag, &scene.text("r")]);
             let (directory, mut keeper, identity) = scene.run_until_ready(&spec);
-            assert!(scene.tagged().len() >= 2, "{habit}: agent and stray live");
+            until(&format!("agent and stray live: {habit}"), || scene.tagged().len() >= 2);
             signal_keeper(&identity, stop).unwrap();
             assert!(wait(&mut keeper).success(), "{habit}");
-            assert_eq!(scene.tagged(), [], "{habit} {stop:?}");
+            assert_eq!(scene.tagged(), [], "{habit} {stop:?} {how:?}");
             let exit = directory.exit().unwrap().unwrap();
             assert_eq!((exit.status, exit.why), (ExitStatus::Signal { number, core: false }, why), "{habit}");
             assert!(directory.end().unwrap().unwrap().tree_empty);
+            assert_no_group_is_left(&directory);
         }
+    }
+}
+
+/// After the keeper's own death a daemon that has scrubbed its environment is nobody's child: only a group still holds it.
+#[test]
+fn a_scrubbed_daemon_of_a_killed_keeper_dies_only_with_a_group() {
+    for how in containments() {
+        let scene = Scene::held_by(how);
+        let spec = scene.spec(&["stray", "scrubbed", &scene.tag, &scene.text("r")]);
+        let (directory, mut keeper, identity) = scene.run_until_ready(&spec);
+        assert_eq!(identity.cgroup.is_some(), how == Containment::Cgroup);
+        // Only there where the controller is handed down.
+        let most = identity.cgroup.as_ref().and_then(|group| std::fs::read_to_string(group.join("pids.max")).ok());
+        assert!(most.is_none_or(|most| most.trim() == spec.caps.pids_max.to_string()));
+        kill(&identity.keeper);
+        wait(&mut keeper);
+        let Found::Lost { identity, guard } = look_when_free(&directory) else { panic!("not lost") };
+        assert_eq!(guard.end_tree(Some(&identity)).unwrap().left, 0);
+        until("the killed have vanished", || scene.tagged().len() <= 1);
+        let survivors = if how == Containment::Cgroup { 0 } else { 1 };
+        until(&format!("{survivors} survive with {how:?}"), || scene.tagged().len() == survivors);
+        assert_no_group_is_left(&directory);
+    }
+}
+
+/// A group named after the session, but with others in it, is not ended on the word of a damaged record.
+#[test]
+fn only_the_sessions_own_group_is_ended() {
+    let scene = Scene::new();
+    let spec = scene.spec(&["linger", "plain", &scene.tag, &scene.text("r")]);
+    let (_directory, mut keeper, identity) = scene.run_until_ready(&spec);
+    let other = scene.prepare(&scene.spec(&["exit", "0"]));
+    let lying = Identity { session: other.session(), child: identity.keeper, ..identity.clone() };
+    let lying = Identity { child: Process { start: lying.child.start - 1, ..lying.child }, ..lying };
+    std::fs::write(other.path().join("identity"), serde_json::to_vec(&lying).unwrap()).unwrap();
+    let Found::Lost { identity: read, guard } = look_when_free(&other) else { panic!("not lost") };
+    assert_eq!(guard.end_tree(Some(&read)).unwrap().killed, 0);
+    assert!(is_alive(&identity.child, &identity.boot).unwrap());
+    signal_keeper(&identity, Stop::Now).unwrap();
+    wait(&mut keeper);
+}
+
+#[test]
+fn a_group_nobody_came_back_for_is_taken_away_by_the_next_adopter() {
+    if containments() == [Containment::Walk] {
+        return;
+    }
+    let scene = Scene::new();
+    let spec = scene.spec(&["linger", "plain", &scene.tag, &scene.text("r")]);
+    let (directory, mut keeper, identity) = scene.run_until_ready(&spec);
+    let beside = |session| identity.cgroup.as_ref().unwrap().with_file_name(format!("longhaul-{session}"));
+    let [forgotten, fresh] = [beside(mint()), beside(mint())];
+    [&forgotten, &fresh].into_iter().for_each(|path| std::fs::create_dir(path).unwrap());
+    let long_ago = SystemTime::now() - Duration::from_secs(7200);
+    std::fs::File::open(&forgotten).unwrap().set_modified(long_ago).unwrap();
+    kill(&identity.keeper);
+    wait(&mut keeper);
+    let Found::Lost { identity, guard } = look_when_free(&directory) else { panic!("not lost") };
+    guard.end_tree(Some(&identity)).unwrap();
+    let left = [&forgotten, &fresh].map(|path| path.exists());
+    std::fs::remove_dir(&fresh).unwrap();
+    assert_eq!(left, [false, true]);
+}
+
+/// Looks in every place where a group could have been made.
+fn assert_no_group_is_left(directory: &SessionDir) {
+    let name = format!("longhaul-{}", directory.session());
+    let recorded = directory.identity().unwrap().and_then(|identity| identity.cgroup);
+    for path in recorded.into_iter().chain([Path::new("/sys/fs/cgroup").join(&name)]) {
+        assert!(!path.exists(), "{}", path.display());
     }
 }
 
@@ -109,7 +200,7 @@ fn a_flood_is_kept_to_the_last_byte() {
     let ended = scene.run(&scene.spec(&["flood", &bytes.to_string()]));
     let end = ended.end.unwrap();
     assert_eq!((end.out_len, end.gap_bytes), (bytes, 0));
-    assert_eq!(ended.directory.out_log().metadata().unwrap().len(), bytes);
+    assert_eq!(ended.directory.segments(Stream::Out).unwrap(), [0, 1]);
 }
 
 #[test]

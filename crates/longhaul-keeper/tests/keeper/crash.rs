@@ -14,7 +14,10 @@ enum Outcome {
 
 /// Kills the keeper at one point, ends what it left, and tells what was found.
 fn kill_at(point: &str, scene: &Scene) -> Outcome {
-    let spec = scene.spec(&["stray-and-exit", "setsid", &scene.tag, &scene.text("r"), "7"]);
+    // One that has printed and still lives, so that its end can not be waited for before its output is read.
+    let living = ["stray", "setsid", &scene.tag, &scene.text("r")];
+    let ending = ["stray-and-exit", "setsid", &scene.tag, &scene.text("r"), "7"];
+    let spec = scene.spec(if point == "keeper.output" { &living[..] } else { &ending });
     let directory = scene.prepare(&spec);
     let mut keeper = scene.keeper(&directory, point);
     let status = wait(&mut keeper);
@@ -41,6 +44,10 @@ fn kill_at(point: &str, scene: &Scene) -> Outcome {
         }
     };
     assert_eq!(scene.tagged(), [], "{point}");
+    let group = format!("longhaul-{}", directory.session());
+    for place in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
+        assert!(!std::path::Path::new(place).join(&group).exists(), "{point}: {group} in {place}");
+    }
     let executed = scene.executions();
     let mut second = scene.keeper(&directory, "");
     assert_eq!(wait(&mut second).code(), Some(i32::from(LEFT_ALONE)), "{point}");
@@ -52,6 +59,7 @@ fn kill_at(point: &str, scene: &Scene) -> Outcome {
 fn a_keeper_killed_anywhere_leaves_no_agent_and_no_lie() {
     for (point, outcome, executed) in [
         ("keeper.locked", Outcome::NeverStarted, 0..=0),
+        ("keeper.grouped", Outcome::NeverStarted, 0..=0),
         ("keeper.forked", Outcome::NeverStarted, 0..=0),
         ("keeper.identified", Outcome::Lost, 0..=0),
         ("keeper.released", Outcome::Lost, 0..=1),

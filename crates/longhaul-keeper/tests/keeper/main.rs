@@ -9,11 +9,19 @@ mod containment;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod disk;
+#[cfg(test)]
 mod files;
+#[cfg(test)]
+mod flood;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod lock;
+#[cfg(test)]
+mod logs;
+#[cfg(test)]
+mod protection;
 #[cfg(test)]
 mod scene;
 #[cfg(test)]

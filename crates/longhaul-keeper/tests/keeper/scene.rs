@@ -3,6 +3,7 @@
 //! Used by all tests of the keeper. Whatever a failing test leaves behind is killed when its scene is dropped.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,8 +13,8 @@ use longhaul_core::ids::SessionId;
 use longhaul_core::time::Time;
 use longhaul_keeper::process::Process;
 use longhaul_keeper::{
-    CONTRACT_VERSION, EndRecord, Executable, ExitRecord, Found, Identity, SessionDir, Spec, StopSignal, StopStep, look,
-    prepare_session,
+    CONTRACT_VERSION, Caps, Containment, EndRecord, Executable, ExitRecord, Found, Identity, SessionDir, Spec,
+    StopSignal, StopStep, look, prepare_session,
 };
 
 pub(crate) const FIXTURE: &str = env!("CARGO_BIN_EXE_keeper-fixture");
@@ -26,14 +27,34 @@ pub(crate) struct Scene {
     pub(crate) home: tempfile::TempDir,
     pub(crate) executable: Executable,
     pub(crate) tag: String,
+    containment: Containment,
+    faults: String,
 }
 
 impl Scene {
     pub(crate) fn new() -> Scene {
-        let home = tempfile::tempdir().unwrap();
+        Scene::at(tempfile::tempdir().unwrap())
+    }
+
+    /// Whose keepers hold their trees together in this way.
+    pub(crate) fn held_by(containment: Containment) -> Scene {
+        let mut scene = Scene::new();
+        scene.containment = containment;
+        scene
+    }
+
+    /// Whose keepers see these system calls fail.
+    pub(crate) fn with_faults(faults: &str) -> Scene {
+        let mut scene = Scene::new();
+        scene.faults = faults.to_owned();
+        scene
+    }
+
+    pub(crate) fn at(home: tempfile::TempDir) -> Scene {
         std::fs::create_dir(home.path().join("points")).unwrap();
         let tag = format!("tag-{}", mint());
-        Scene { home, executable: Executable::open(Path::new(FIXTURE)).unwrap(), tag }
+        let executable = Executable::open(Path::new(FIXTURE)).unwrap();
+        Scene { home, executable, tag, containment: Containment::Cgroup, faults: String::new() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -62,6 +83,7 @@ impl Scene {
             silence_ms: None,
             wall_ms: None,
             drain_ms: 2000,
+            caps: Caps::default(),
         }
     }
 
@@ -72,6 +94,10 @@ impl Scene {
     /// Starts a keeper, with fail points if any are named.
     pub(crate) fn keeper(&self, directory: &SessionDir, points: &str) -> Child {
         let mut command = self.executable.command(["keep", directory.path().to_str().unwrap()]);
+        if self.containment == Containment::Walk {
+            command.env("LONGHAUL_CONTAIN", "walk");
+        }
+        command.env("LONGHAUL_FAULTS", &self.faults);
         command.env("LONGHAUL_FAIL_POINTS", points).env("LONGHAUL_FAIL_DIR", self.path("points"));
         command.env("SECRET_THING", "seen").env("AN_API_KEY", SECRET).spawn().unwrap()
     }
@@ -128,6 +154,23 @@ pub(crate) fn mint() -> SessionId {
     random[..4].copy_from_slice(&std::process::id().to_le_bytes());
     random[4..8].copy_from_slice(&COUNTER.fetch_add(1, Ordering::Relaxed).to_le_bytes());
     SessionId::mint(Time(i64::try_from(since.as_micros()).unwrap()), random)
+}
+
+/// The ways to hold a tree together that this machine allows. Where tests run for everybody and as root, that is both.
+pub(crate) fn containments() -> Vec<Containment> {
+    let scene = Scene::new();
+    let used = scene.run(&scene.spec(&["exit", "0"])).end.unwrap().containment;
+    if used == Some(Containment::Cgroup) {
+        return vec![Containment::Cgroup, Containment::Walk];
+    }
+    let must = is_ci() && rustix::process::geteuid().is_root();
+    assert!(!must, "no control group can be made here, so containment by one is not tested");
+    let _told = writeln!(std::io::stderr(), "no control group can be made here: only the walk is tested");
+    vec![Containment::Walk]
+}
+
+pub(crate) fn is_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
 pub(crate) fn output(directory: &SessionDir) -> String {

@@ -130,8 +130,8 @@ fn lasted(job: &Job, session: &SessionRun, observed: &Observed) -> Duration {
     if let Some(at) = observed.at {
         return at.since(session.started);
     }
-    let log = job.context.home.session(session.id).join("out.log");
-    let silent = log.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+    let dir = SessionDir::at(&job.context.home.session(session.id)).ok();
+    let silent = dir.and_then(|dir| dir.last_output()).and_then(|at| at.elapsed().ok());
     silent.map_or(Duration::ZERO, |silent| now().since(session.started).saturating_sub(silent))
 }
 

@@ -1,18 +1,15 @@
 //! Reading a session's output as it grows: lines go to the agent's own reader, what is worth keeping to the hub, the rest to the
 //! view in the workspace. Called by the attend effect; goes on at the byte of the last commit, with the reader's memory of then.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-
 use longhaul_agents::{Agent, Reader};
 use longhaul_core::task::{Actor, Exit, Failure, Observation, Outcome, ReadTo, Said, SessionRun};
-use longhaul_keeper::fail_point;
+use longhaul_keeper::{SessionDir, Stream, fail_point, read_tail};
 
 use super::Job;
 use crate::task_dir::TaskDir;
 use crate::watch::{Line, Tail};
 
-const STDERR_TAIL: u64 = 4096;
+const STDERR_TAIL: usize = 4096;
 
 /// One session's output.
 pub(super) struct Listener<'a> {
@@ -22,7 +19,9 @@ pub(super) struct Listener<'a> {
     agent: Option<&'static dyn Agent>,
     view: Option<&'a TaskDir>,
     reader: Reader,
-    tail: Tail,
+    /// None when the session's directory can not be named, so that there is nothing to read.
+    directory: Option<SessionDir>,
+    tail: Option<Tail>,
 }
 
 impl<'a> Listener<'a> {
@@ -33,14 +32,15 @@ impl<'a> Listener<'a> {
         view: Option<&'a TaskDir>,
     ) -> Listener<'a> {
         let reader = serde_json::from_value(session.read.reader.clone()).unwrap_or_default();
-        let log = job.context.home.session(session.id).join("out.log");
-        Listener { job, session, agent, view, reader, tail: Tail::new(log, session.read.offset) }
+        let directory = SessionDir::at(&job.context.home.session(session.id)).ok();
+        let tail = directory.as_ref().map(|directory| Tail::new(directory, session.read.offset));
+        Listener { job, session, agent, view, reader, directory, tail }
     }
 
     /// Reads all there is now.
     pub(super) async fn read_on(&mut self) {
         loop {
-            match self.tail.next() {
+            match self.tail.as_mut().map_or(Ok(None), Tail::next) {
                 Ok(Some(lines)) => self.take(&lines).await,
                 Ok(None) => return,
                 Err(error) => {
@@ -54,7 +54,7 @@ impl<'a> Listener<'a> {
     /// Reads the rest, once no more will come, and tells what the session came to.
     pub(super) async fn finish(mut self, exit: &Exit) -> Outcome {
         self.read_on().await;
-        if let Some(line) = self.tail.last() {
+        if let Some(line) = self.tail.as_mut().and_then(Tail::last) {
             self.take(&[line]).await;
         }
         match self.agent {
@@ -67,9 +67,17 @@ impl<'a> Listener<'a> {
         let mut said = Said::default();
         let mut view = Vec::new();
         for line in lines {
-            let Line::Whole(line) = line else {
-                self.reader.unknown_lines += 1;
-                continue;
+            let line = match line {
+                Line::Whole(line) => line,
+                Line::Oversize { length, hash } => {
+                    self.reader.unknown_lines += 1;
+                    view.extend_from_slice(format!("=== a line of {length} bytes, SHA-256 {hash} ===\n").as_bytes());
+                    continue;
+                }
+                Line::Gap { bytes } => {
+                    view.extend_from_slice(format!("=== {bytes} bytes of output are missing here ===\n").as_bytes());
+                    continue;
+                }
             };
             view.extend_from_slice(line);
             view.push(b'\n');
@@ -93,18 +101,14 @@ impl<'a> Listener<'a> {
             dir.write_conversation(id).ok();
         }
         let reader = serde_json::to_value(&self.reader).unwrap_or_default();
-        let read = ReadTo { offset: self.tail.offset(), reader };
+        let offset = self.tail.as_ref().map_or(self.session.read.offset, Tail::offset);
+        let read = ReadTo { offset, reader };
         self.job.answer(Observation::SessionRead { session: self.session.id, read, said }, Actor::worker()).await;
         fail_point::reach("worker.output_committed");
     }
 
     fn stderr_tail(&self) -> String {
-        let path = self.job.context.home.session(self.session.id).join("err.log");
-        let Ok(mut file) = File::open(path) else { return String::new() };
-        let length = file.metadata().map_or(0, |meta| meta.len());
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(length.saturating_sub(STDERR_TAIL))).ok();
-        file.take(STDERR_TAIL).read_to_end(&mut bytes).ok();
-        String::from_utf8_lossy(&bytes).into_owned()
+        let tail = self.directory.as_ref().map(|directory| read_tail(directory, Stream::Err, STDERR_TAIL));
+        String::from_utf8_lossy(&tail.and_then(Result::ok).unwrap_or_default()).into_owned()
     }
 }

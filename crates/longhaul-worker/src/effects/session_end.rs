@@ -68,6 +68,7 @@ fn never_started() -> Observed {
 
 fn clean(exit: &ExitRecord, end: &EndRecord, sweep: impl FnOnce() -> u32) -> Observed {
     let gap = match (end.gap_bytes, &end.log_error) {
+        _ if end.sync_failed => Gap::UnknownSize,
         (0, None) => Gap::None,
         (0, Some(_)) => Gap::UnknownSize,
         (bytes, _) => Gap::Bytes(bytes),

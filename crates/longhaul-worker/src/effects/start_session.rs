@@ -5,7 +5,7 @@ use std::process::Child;
 
 use longhaul_agents::{Agent, LaunchSpec, StopSignal};
 use longhaul_core::task::SessionRun;
-use longhaul_keeper::{CONTRACT_VERSION, SessionDir, Spec, fail_point, prepare_session, spawn_keeper};
+use longhaul_keeper::{CONTRACT_VERSION, Caps, SessionDir, Spec, fail_point, prepare_session, spawn_keeper};
 
 use super::Job;
 use crate::prompt::prompt;
@@ -63,6 +63,7 @@ fn spec(job: &Job, session: &SessionRun, agent: &dyn Agent) -> Spec {
         silence_ms: submission.policy.silence_ms,
         wall_ms: submission.policy.wall_ms,
         drain_ms: 2000,
+        caps: Caps::default(),
     }
 }
 

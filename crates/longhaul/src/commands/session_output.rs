@@ -3,12 +3,14 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 
-use longhaul_keeper::{INDEX_RECORD, SessionDir, Stream, read_index};
+use longhaul_core::task::Offset;
+use longhaul_keeper::{INDEX_RECORD, LogReader, Piece, SessionDir, Stream, read_index};
 
-/// At most so much is read at once.
+/// At most so much of the index is read at once.
 const CHUNK: usize = 64 << 10;
+/// A longer line is handed on in pieces of this size.
+const LINE_CAP: usize = 1 << 20;
 
 /// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub(super) struct OutputLine {
 
 /// The output of one session, read as it grows.
 pub(super) struct SessionOutput {
-    index: Log,
+    index: Index,
     out: Log,
     err: Log,
 }
@@ -30,48 +32,27 @@ impl SessionOutput {
     /// The output of the session in this directory; nothing needs to be there yet.
     pub(super) fn new(session: &SessionDir) -> SessionOutput {
         SessionOutput {
-            index: Log::new(&session.index()),
-            out: Log::new(&session.out_log()),
-            err: Log::new(&session.err_log()),
+            index: Index { session: session.clone(), file: None, read_to: 0, pending: Vec::new() },
+            out: Log::new(session, Stream::Out),
+            err: Log::new(session, Stream::Err),
         }
     }
 
     /// Hands on every whole line that came since the last call.
     pub(super) fn whole_lines(&mut self, print: &mut dyn FnMut(OutputLine)) {
-        while let Some(chunk) = self.index.next(u64::MAX) {
-            self.index.pending.extend(chunk);
-        }
-        let whole = self.index.pending.len() / INDEX_RECORD * INDEX_RECORD;
-        let records: Vec<u8> = self.index.pending.drain(..whole).collect();
-        for entry in read_index(&records) {
-            let end = entry.offset.saturating_add(entry.length.into());
-            self.lines_up_to(entry.stream, end, print);
+        while let Some(records) = self.index.next() {
+            for entry in read_index(&records) {
+                self.log(entry.stream).lines_up_to(entry.end(), print);
+            }
         }
     }
 
     /// Hands on everything that is left, once no more will come: also what the index missed, and last lines without an end.
     pub(super) fn rest(&mut self, print: &mut dyn FnMut(OutputLine)) {
         self.whole_lines(print);
-        for stream in [Stream::Out, Stream::Err] {
-            self.lines_up_to(stream, u64::MAX, print);
-            let bytes = std::mem::take(&mut self.log(stream).pending);
-            if !bytes.is_empty() {
-                print(OutputLine { stream, bytes });
-            }
-        }
-    }
-
-    fn lines_up_to(&mut self, stream: Stream, end: u64, print: &mut dyn FnMut(OutputLine)) {
-        let log = self.log(stream);
-        while let Some(chunk) = log.next(end) {
-            for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
-                log.pending.extend_from_slice(piece);
-                if piece.ends_with(b"\n") {
-                    let mut bytes = std::mem::take(&mut log.pending);
-                    bytes.truncate(bytes.trim_ascii_end().len());
-                    print(OutputLine { stream, bytes });
-                }
-            }
+        for log in [&mut self.out, &mut self.err] {
+            log.lines_up_to(Offset { segment: u32::MAX, byte: u64::MAX }, print);
+            log.print_pending(print);
         }
     }
 
@@ -83,31 +64,75 @@ impl SessionOutput {
     }
 }
 
-/// One growing file.
+/// One stream, line by line.
 struct Log {
-    path: PathBuf,
-    file: Option<File>,
-    read_to: u64,
+    reader: LogReader,
+    stream: Stream,
     /// Read and not yet handed on.
     pending: Vec<u8>,
 }
 
 impl Log {
-    fn new(path: &Path) -> Log {
-        Log { path: path.to_owned(), file: None, read_to: 0, pending: Vec::new() }
+    fn new(session: &SessionDir, stream: Stream) -> Log {
+        Log { reader: LogReader::new(session, stream, Offset::default()), stream, pending: Vec::new() }
     }
 
-    /// The next piece, at most to this byte; none at the end of what is there now. A file that is not there is empty.
-    fn next(&mut self, end: u64) -> Option<Vec<u8>> {
-        if self.file.is_none() {
-            self.file = File::open(&self.path).ok();
+    /// A log that can not be read has nothing to show.
+    fn lines_up_to(&mut self, end: Offset, print: &mut dyn FnMut(OutputLine)) {
+        while let Ok(Some(piece)) = self.reader.next_piece_before(end) {
+            match piece {
+                Piece::Bytes(bytes) => self.split(&bytes, print),
+                Piece::Gap { bytes } => {
+                    self.print_pending(print);
+                    let bytes = format!("=== {bytes} bytes of output are missing here ===").into_bytes();
+                    print(OutputLine { stream: self.stream, bytes });
+                }
+            }
         }
-        let wanted = usize::try_from(end.saturating_sub(self.read_to)).unwrap_or(CHUNK).min(CHUNK);
-        let mut chunk = vec![0; wanted];
+    }
+
+    fn split(&mut self, bytes: &[u8], print: &mut dyn FnMut(OutputLine)) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.pending.extend_from_slice(piece);
+            if piece.ends_with(b"\n") {
+                let mut bytes = std::mem::take(&mut self.pending);
+                bytes.truncate(bytes.trim_ascii_end().len());
+                print(OutputLine { stream: self.stream, bytes });
+            } else if self.pending.len() > LINE_CAP {
+                self.print_pending(print);
+            }
+        }
+    }
+
+    fn print_pending(&mut self, print: &mut dyn FnMut(OutputLine)) {
+        let bytes = std::mem::take(&mut self.pending);
+        if !bytes.is_empty() {
+            print(OutputLine { stream: self.stream, bytes });
+        }
+    }
+}
+
+/// The growing index.
+struct Index {
+    session: SessionDir,
+    file: Option<File>,
+    read_to: u64,
+    /// A record that is not whole yet.
+    pending: Vec<u8>,
+}
+
+impl Index {
+    /// The next whole records; none at the end of what is there now. A file that is not there is empty.
+    fn next(&mut self) -> Option<Vec<u8>> {
+        if self.file.is_none() {
+            self.file = File::open(self.session.index()).ok();
+        }
+        let mut chunk = vec![0; CHUNK];
         let read = self.file.as_ref()?.read_at(&mut chunk, self.read_to).ok()?;
         self.read_to += read as u64;
-        chunk.truncate(read);
-        (read > 0).then_some(chunk)
+        self.pending.extend_from_slice(&chunk[..read]);
+        let whole = self.pending.len() / INDEX_RECORD * INDEX_RECORD;
+        (read > 0).then(|| self.pending.drain(..whole).collect())
     }
 }
 
@@ -115,6 +140,7 @@ impl Log {
 mod tests {
     use std::fs::OpenOptions;
     use std::io::Write;
+    use std::path::Path;
 
     use super::*;
 
@@ -182,5 +208,25 @@ mod tests {
         let mut output = SessionOutput::new(&scene.session);
         assert_eq!(lines(|print| output.whole_lines(print)), ["1:one"]);
         assert_eq!(lines(|print| output.rest(print)), ["1:two", "2:unrecorded", "2:last"]);
+    }
+
+    #[test]
+    fn output_goes_on_in_the_next_segment_and_a_missing_one_is_told() {
+        let scene = Scene::new();
+        scene.print(Stream::Out, "one\n");
+        append(&scene.session.segment(Stream::Out, 1), b"two\nto");
+        append(&scene.session.segment(Stream::Out, 3), b"rn\nfour\n");
+        let mut output = SessionOutput::new(&scene.session);
+        let expected = ["1:one", "1:two", "1:to", "1:=== 0 bytes of output are missing here ===", "1:rn", "1:four"];
+        assert_eq!(lines(|print| output.rest(print)), expected);
+    }
+
+    #[test]
+    fn an_endless_line_is_handed_on_in_pieces() {
+        let scene = Scene::new();
+        scene.print(Stream::Out, &"x".repeat(5 << 20));
+        let mut output = SessionOutput::new(&scene.session);
+        assert!(lines(|print| output.whole_lines(print)).iter().all(|line| line.len() < 2 << 20));
+        assert!(output.out.pending.len() <= LINE_CAP);
     }
 }

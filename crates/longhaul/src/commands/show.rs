@@ -83,10 +83,15 @@ fn live(opened: &Opened, session: &SessionRun) -> String {
         Ok(false) => format!("{} (dead)", process.pid),
         Err(_) => format!("{} (unknown)", process.pid),
     };
-    let printed = path.join("out.log").metadata().and_then(|meta| meta.modified()).ok();
+    let dir = SessionDir::at(&path).ok();
+    let printed = dir.as_ref().and_then(SessionDir::last_output);
     let silent = printed.and_then(|at| at.elapsed().ok()).unwrap_or_default();
+    let stalled = dir.and_then(|dir| dir.stalled().ok().flatten());
+    let stalled = stalled.map_or_else(String::new, |stalled| {
+        format!(", waits for disk space since {} ({})", stalled.since.rfc3339(), out::safe(&stalled.cause))
+    });
     format!(
-        "{}, agent pid {}, keeper pid {}, last output {} ago",
+        "{}, agent pid {}, keeper pid {}, last output {} ago{stalled}",
         session.number,
         health(&identity.child),
         health(&identity.keeper),

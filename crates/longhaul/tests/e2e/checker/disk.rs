@@ -21,8 +21,20 @@ const HOME: [&str; 9] = [
     // The demo agent's own memory; what is in it is the agent's affair.
     "demo-agent",
 ];
-const SESSION: [&str; 10] =
-    ["session.lock", "spec", "prompt", "identity", "out.log", "err.log", "index", "exit", "end", "revoked"];
+const SESSION: [&str; 12] = [
+    "session.lock",
+    "spec",
+    "prompt",
+    "identity",
+    "out.log",
+    "err.log",
+    "index",
+    "exit",
+    "end",
+    "revoked",
+    "ballast",
+    "stalled",
+];
 const INDEX_RECORD: usize = 24;
 
 pub(super) fn check(env: &TestEnv, tasks: &[TaskRow], found: &mut Vec<String>) {
