@@ -100,7 +100,7 @@ fn start(directory: &SessionDir, lock: &File, inherited: Inherited) -> Result<Ru
     let spec = read_spec(directory)?;
     let launch = prepare(&spec, std::env::vars_os().collect(), inherited)?;
     let input = open_input(directory)?;
-    let logs = Logs::create(directory, &spec.caps, crate::filter::make())?;
+    let logs = Logs::create(directory, &spec.caps, crate::filter::make(directory))?;
     let (out, output) = os::pipe()?;
     let (err, error) = os::pipe()?;
     for end in [&out, &err] {

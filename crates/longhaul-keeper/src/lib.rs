@@ -39,6 +39,7 @@ pub use contract::{
     CONTRACT_VERSION, Caps, Containment, EndRecord, ExitRecord, ExitStatus, Identity, RecordError, Spec, Stalled,
     StopSignal, StopStep, Why,
 };
+pub use filter::{REDACT_KEY, read_redact_key};
 pub use index::{EntryKind, INDEX_RECORD, IndexEntry, Stream, read_index};
 pub use keep::{DEFERRED, FAILED, KEPT, LEFT_ALONE, NOT_STARTED, keep};
 pub use layout::{BadSessionDir, HOME_VARIABLE, SESSION_VARIABLE, SessionDir};

@@ -26,7 +26,7 @@ const ARROWS: &[Arrows] = &[
     Arrows {
         name: CORE,
         may_use: &[],
-        outside: Some(&["aho-corasick", "serde", "serde_json", "sha2", "thiserror", "uuid", "jiff"]),
+        outside: Some(&["aho-corasick", "memchr", "serde", "serde_json", "sha2", "thiserror", "uuid", "jiff"]),
     },
     Arrows { name: AGENTS, may_use: &[CORE], outside: Some(&["serde", "serde_json", "thiserror", "jiff"]) },
     Arrows { name: STORE, may_use: &[CORE], outside: None },

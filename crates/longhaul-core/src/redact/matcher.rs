@@ -38,6 +38,8 @@ pub(super) struct Matcher {
     start: StateID,
     meanings: Vec<Meaning>,
     open: HashMap<StateID, SmallOpen>,
+    /// Which four bytes some form begins with, as bits by their hash.
+    beginnings: Box<[u64; 1 << 10]>,
     replacements: Vec<String>,
 }
 
@@ -69,7 +71,8 @@ impl Matcher {
             .expect("the secrets of one process stay far below the automaton's two billion states");
         let start = automaton.start_state(Anchored::No).expect("the builder's default allows unanchored search");
         let meanings = distinct.values().copied().collect();
-        let mut matcher = Self { automaton, start, meanings, open: HashMap::new(), replacements };
+        let mut matcher =
+            Self { automaton, start, meanings, open: HashMap::new(), beginnings: beginnings(&texts), replacements };
         matcher.note_open_states(&texts);
         matcher
     }
@@ -80,6 +83,16 @@ impl Matcher {
 
     pub(super) fn step(&self, state: StateID, byte: u8) -> StateID {
         self.automaton.next_state(Anchored::No, state, byte)
+    }
+
+    /// How many bytes of `text` can be passed over because no form begins among them; only from the state `start`.
+    pub(super) fn next_beginning(&self, text: &[u8]) -> usize {
+        let may_begin = |window: &[u8]| {
+            let hash = hash(window);
+            self.beginnings[hash >> 6] & (1 << (hash & 63)) != 0
+        };
+        // The last three bytes may be the beginning of a beginning.
+        text.windows(4).position(may_begin).unwrap_or(text.len().saturating_sub(3))
     }
 
     pub(super) fn longest_match(&self, state: StateID) -> Option<Found> {
@@ -127,4 +140,19 @@ impl Matcher {
             }
         }
     }
+}
+
+fn beginnings(texts: &[&str]) -> Box<[u64; 1 << 10]> {
+    let mut beginnings = Box::new([0; 1 << 10]);
+    for text in texts {
+        let hash = hash(text.as_bytes());
+        beginnings[hash >> 6] |= 1 << (hash & 63);
+    }
+    beginnings
+}
+
+/// Of the first four bytes; forms have at least eight.
+fn hash(text: &[u8]) -> usize {
+    let first = u32::from_le_bytes([text[0], text[1], text[2], text[3]]);
+    (first.wrapping_mul(0x9e37_79b1) >> 16) as usize
 }

@@ -1,17 +1,23 @@
 //! Masks secrets before text reaches a disk, the store or a reader.
 //!
-//! The keeper pushes agent output through a `Redactor`; intake and error paths use `redact_text` and `redact_json`. This is
-//! the value layer: it knows only secrets it was told, in the encodings of `forms`. A second matcher (by shape) joins in
-//! `stream`: it marks its own spans on the same pending text and the smaller of the two safe positions is flushed.
-//! Nothing here reads the environment; the caller hands it in.
+//! The keeper pushes agent output through a `Redactor`; intake and error paths use `redact_text` and `redact_json`. Three
+//! stages follow each other: `stream` knows secrets it was told, in the encodings of `forms`; `shapes` knows what secrets
+//! look like; `deltas` finds both where a stream of JSON records cuts a text into pieces.
+//! Nothing here reads the environment or a file; the caller hands everything in.
 
+mod deltas;
 mod forms;
 mod matcher;
 mod pending;
 mod secrets;
+mod shapes;
 mod stream;
+mod tag;
+mod values;
 mod whole;
 
+#[cfg(test)]
+mod corpus;
 #[cfg(test)]
 mod tests;
 

@@ -6,10 +6,9 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use sha2::{Digest, Sha256};
-
 use super::forms::forms_of;
 use super::matcher::{Matcher, Pattern};
+use super::tag::Tags;
 
 /// Shorter values would blank ordinary text, so they are refused as secrets.
 pub(super) const SHORTEST_SECRET: usize = 8;
@@ -26,7 +25,7 @@ const SECRET_NAME_ENDINGS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "P
 /// The search automaton is built on first use, so making one of these costs almost nothing.
 #[derive(Default)]
 pub struct Secrets {
-    key: Option<[u8; 32]>,
+    tags: Tags,
     entries: Vec<Entry>,
     too_short: Vec<String>,
     matcher: OnceLock<Matcher>,
@@ -40,7 +39,7 @@ struct Entry {
 impl Secrets {
     /// Makes an empty set whose replacements carry a tag keyed by `key`: the same secret has the same tag everywhere.
     pub fn new(key: [u8; 32]) -> Self {
-        Self { key: Some(key), ..Self::default() }
+        Self { tags: Tags::new(key), ..Self::default() }
     }
 
     /// Collects the secrets of an environment, without a key: replacements then carry no tag, because an unkeyed hash
@@ -73,7 +72,7 @@ impl Secrets {
     /// Sets the key of the tags.
     #[must_use]
     pub fn with_key(mut self, key: [u8; 32]) -> Self {
-        self.key = Some(key);
+        self.tags = Tags::new(key);
         self.matcher = OnceLock::new();
         self
     }
@@ -83,9 +82,13 @@ impl Secrets {
         &self.too_short
     }
 
-    /// Whether there is nothing to mask.
+    /// Whether no value is known; shapes are masked all the same.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    pub(super) fn tags(&self) -> &Tags {
+        &self.tags
     }
 
     pub(super) fn matcher(&self) -> &Matcher {
@@ -113,10 +116,7 @@ impl Secrets {
     }
 
     fn replacement(&self, entry: &Entry) -> String {
-        match self.key {
-            Some(key) => format!("[redacted:{}:{}]", entry.label, tag(&key, &entry.value)),
-            None => format!("[redacted:{}]", entry.label),
-        }
+        self.tags.replacement(&entry.label, entry.value.as_bytes())
     }
 }
 
@@ -124,11 +124,6 @@ impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.entries.iter().map(|entry| &entry.label)).finish()
     }
-}
-
-fn tag(key: &[u8; 32], value: &str) -> String {
-    let digest = Sha256::new().chain_update(key).chain_update(value).finalize();
-    digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn json_safe(name: &str) -> String {

@@ -7,16 +7,19 @@ use std::mem;
 use serde_json::{Map, Value};
 
 use super::Secrets;
-use super::stream::Scan;
+use super::shapes::ShapeScan;
+use super::values::Scan;
 
 /// Masks the secrets in `text`; also says how many there were.
 pub fn redact_text(secrets: &Secrets, text: &str) -> (String, usize) {
-    let mut scan = Scan::default();
-    let mut masked = Vec::with_capacity(text.len());
-    scan.push(secrets, text.as_bytes(), &mut masked);
-    scan.finish(secrets, &mut masked);
-    // Forms are whole characters, so that the masked text is UTF-8 as the input was.
-    (String::from_utf8_lossy(&masked).into_owned(), scan.pending.replaced())
+    let (mut values, mut shapes) = (Scan::default(), ShapeScan::default());
+    let (mut without_values, mut masked) = (Vec::with_capacity(text.len()), Vec::with_capacity(text.len()));
+    values.push(secrets, text.as_bytes(), &mut without_values);
+    values.finish(secrets, &mut without_values);
+    shapes.push(secrets.tags(), &without_values, &mut masked);
+    shapes.finish(secrets.tags(), &mut masked);
+    // Forms and shapes are whole characters, so that the masked text is UTF-8 as the input was.
+    (String::from_utf8_lossy(&masked).into_owned(), values.pending.replaced() + shapes.replaced())
 }
 
 /// Masks the secrets in all strings, keys and numbers of `value`; says how many there were.
