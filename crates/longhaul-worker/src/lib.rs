@@ -8,6 +8,7 @@ mod claim;
 mod clock;
 mod dispatcher;
 mod effects;
+pub mod git;
 mod handover;
 mod home;
 mod prompt;

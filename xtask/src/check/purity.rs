@@ -55,7 +55,7 @@ const BANS: &[Ban] = &[
         place: Place::EverywhereBut(&[
             "crates/longhaul-keeper/",
             "crates/longhaul-worker/src/effects",
-            "crates/longhaul-worker/src/git",
+            "crates/longhaul-worker/src/git/command.rs",
             "crates/longhaul/src/start.rs",
             // An agent, and so a program of its own: it runs git and, on request, misbehaves.
             "crates/longhaul/src/demo_agent/",

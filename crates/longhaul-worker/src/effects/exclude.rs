@@ -11,7 +11,7 @@ const EXCLUDE: &str = "info/exclude";
 const CAP: u64 = 1 << 20;
 
 /// Adds the line if the project is a repository and lacks it. A failure is no reason not to work.
-pub(super) fn keep_out_of_git(project: &Path) {
+pub(crate) fn keep_out_of_git(project: &Path) {
     if let Some(git) = common_dir(project).and_then(|path| Beneath::open(&path).ok()) {
         add_line(&git).ok();
     }

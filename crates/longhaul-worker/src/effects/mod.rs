@@ -4,7 +4,7 @@
 //! by another worker at any time.
 
 mod attend_session;
-mod exclude;
+pub(crate) mod exclude;
 mod keeper_death;
 mod prepare_workspace;
 mod read_output;

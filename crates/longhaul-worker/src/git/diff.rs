@@ -1,0 +1,82 @@
+//! What a working tree changes against a commit, untracked files included: as a list and as a patch.
+//! Called for reports and `longhaul diff`; external diff programs and text conversions never run.
+
+use std::path::PathBuf;
+
+use super::command::{Call, LONG};
+use super::error::GitError;
+use super::id::CommitId;
+use super::repository::Repository;
+use super::tree::{Files, build};
+use super::view::{Objects, View, path_of, zero_separated};
+
+const MOST_PATCH_BYTES: usize = 8 << 20;
+
+/// A patch, perhaps cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patch {
+    /// The text as git prints it.
+    pub bytes: Vec<u8>,
+    /// It was longer than 8 MiB and ends in the middle.
+    pub is_cut: bool,
+}
+
+/// One file that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// Relative to the top level.
+    pub path: PathBuf,
+    /// What became of it.
+    pub status: FileStatus,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileStatus {
+    /// It is new.
+    Added,
+    /// Its content or mode is another.
+    Modified,
+    /// It is gone.
+    Deleted,
+    /// It became a link, a file or a submodule.
+    TypeChanged,
+}
+
+impl Repository {
+    /// The patch from `base` to the files as they are now.
+    pub fn diff(&self, base: &CommitId) -> Result<Patch, GitError> {
+        let view = View::new(self, Objects::Private)?;
+        const WORDS: &[&str] =
+            &["diff-tree", "-r", "-p", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index"];
+        let answer = against(&view, WORDS, base)?.cap(MOST_PATCH_BYTES).run()?;
+        if answer.cut || answer.is_success() {
+            return Ok(Patch { bytes: answer.output, is_cut: answer.cut });
+        }
+        Err(answer.refused())
+    }
+
+    /// The files that differ between `base` and now.
+    pub fn changed_files(&self, base: &CommitId) -> Result<Vec<ChangedFile>, GitError> {
+        let view = View::new(self, Objects::Private)?;
+        let output = against(&view, &["diff-tree", "-r", "-z", "--name-status", "--no-renames"], base)?.succeed()?;
+        let parts: Vec<&[u8]> = zero_separated(&output).collect();
+        Ok(parts.chunks_exact(2).map(|pair| changed_file(pair[0], pair[1])).collect())
+    }
+}
+
+fn against(view: &View<'_>, words: &[&str], base: &CommitId) -> Result<Call, GitError> {
+    let (tree, _) = build(view, Files::WithUntracked)?;
+    let call = view.call().words(words).value(base.as_str())?.value(tree.as_str())?;
+    Ok(call.words(&["--"]).deadline(LONG))
+}
+
+fn changed_file(status: &[u8], path: &[u8]) -> ChangedFile {
+    let status = match status {
+        b"A" => FileStatus::Added,
+        b"D" => FileStatus::Deleted,
+        b"T" => FileStatus::TypeChanged,
+        _ => FileStatus::Modified,
+    };
+    ChangedFile { path: path_of(path), status }
+}

@@ -1,0 +1,46 @@
+//! The one hardened git wrapper: everything Longhaul does with git goes through here, as argument arrays and without a shell.
+//!
+//! Called by the worker's effects and by the binary; blocking, so async callers use `spawn_blocking`. Reading the working tree happens
+//! in a private git directory with a configuration of our own (`view`); where the repository's own configuration must be in force
+//! (references, worktrees) every program it could name is overridden (`hardening`). Nothing here runs a program that a repository
+//! names, and nothing touches the user's index, HEAD or files.
+
+mod branch;
+mod command;
+mod commit;
+mod create;
+mod diff;
+mod error;
+mod hardening;
+mod id;
+mod index_lock;
+mod lock;
+mod open;
+mod program;
+mod rebuild;
+mod reference;
+mod registry;
+mod remove;
+mod repository;
+mod scratch;
+mod snapshot;
+mod stale_lock;
+mod tree;
+mod uncommitted;
+mod view;
+mod worktree;
+
+pub use branch::task_branch;
+pub use commit::Committed;
+pub use create::CreateError;
+pub use diff::{ChangedFile, FileStatus, Patch};
+pub use error::GitError;
+pub use id::{BadObjectId, CommitId, TreeId};
+pub use open::OpenError;
+pub use program::Git;
+pub use remove::Removal;
+pub use repository::{GitDir, Repository};
+pub use snapshot::SnapshotError;
+pub use stale_lock::LockAnswer;
+pub use uncommitted::Uncommitted;
+pub use worktree::{Worktree, WorktreeRecord};

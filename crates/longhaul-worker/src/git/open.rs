@@ -1,0 +1,66 @@
+//! Takes a recorded worktree up again, before each session: is it still there, registered, on its branch, and the same?
+//! It repairs nothing and recreates nothing over what a person did; each error names what is wrong.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::error::GitError;
+use super::program::Git;
+use super::registry::registered;
+use super::worktree::{Worktree, WorktreeRecord};
+
+/// Why a worktree can not be used any more.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum OpenError {
+    #[error("the worktree `{path}` was deleted")]
+    Deleted { path: PathBuf },
+    #[error("the worktree `{path}` was pruned: its git data `{git_dir}` is gone")]
+    Pruned { path: PathBuf, git_dir: PathBuf },
+    #[error("the worktree `{path}` is not registered in its repository")]
+    NotRegistered { path: PathBuf },
+    #[error("the worktree `{path}` stands on `{found}`, not on its branch `{recorded}`")]
+    OtherBranch { path: PathBuf, found: String, recorded: String },
+    #[error("the branch `{branch}` of the worktree `{path}` was deleted")]
+    BranchGone { path: PathBuf, branch: String },
+    #[error("failed to open the worktree")]
+    Git {
+        #[from]
+        source: GitError,
+    },
+}
+
+impl Worktree {
+    /// Takes up a worktree that was made earlier.
+    pub fn open(git: &Git, record: &WorktreeRecord) -> Result<Worktree, OpenError> {
+        let path = || record.path.clone();
+        let git_dir = &record.git_dir.git_dir;
+        if !record.path.is_dir() {
+            return Err(OpenError::Deleted { path: path() });
+        }
+        if !git_dir.is_dir() {
+            return Err(OpenError::Pruned { path: path(), git_dir: git_dir.clone() });
+        }
+        let repository = git.find_recorded(&record.path, &record.git_dir)?;
+        if !registered(&repository)?.iter().any(|entry| entry.path == record.path) {
+            return Err(OpenError::NotRegistered { path: path() });
+        }
+        let found = repository.branch()?.or_else(|| branch_being_rebased(git_dir));
+        if found.as_ref() != Some(&record.branch) {
+            let found = found.unwrap_or_else(|| "a detached HEAD".to_owned());
+            return Err(OpenError::OtherBranch { path: path(), found, recorded: record.branch.clone() });
+        }
+        if super::branch::tip(&repository, &record.branch)?.is_none() {
+            return Err(OpenError::BranchGone { path: path(), branch: record.branch.clone() });
+        }
+        Ok(Worktree::new(record.clone(), repository))
+    }
+}
+
+/// A rebase detaches HEAD until it ends, and remembers whose it is.
+fn branch_being_rebased(git_dir: &Path) -> Option<String> {
+    let heads = ["rebase-merge", "rebase-apply"].map(|directory| git_dir.join(directory).join("head-name"));
+    let is_plain = |path: &&PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() < 4096);
+    let text = fs::read_to_string(heads.iter().find(is_plain)?).ok()?;
+    text.trim().strip_prefix("refs/heads/").map(str::to_owned)
+}

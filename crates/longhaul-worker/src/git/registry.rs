@@ -1,0 +1,110 @@
+//! Which worktrees a repository knows of, as git lists them and as they lie on disk.
+//! Called by create, open and branch names; it reads only.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::error::GitError;
+use super::repository::Repository;
+use super::view::path_of;
+
+/// The reason git gives for its own lock while it makes a worktree.
+const INITIALIZING: &str = "initializing";
+
+/// One worktree in git's list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Registered {
+    pub(super) path: PathBuf,
+    pub(super) branch: Option<String>,
+    /// Git was killed while it made this one.
+    pub(super) is_half_made: bool,
+}
+
+/// All worktrees of the repository, the main one first.
+pub(super) fn registered(repository: &Repository) -> Result<Vec<Registered>, GitError> {
+    let output = repository.shared().call()?.words(&["worktree", "list", "--porcelain", "-z"]).succeed()?;
+    Ok(read(&output))
+}
+
+/// Git's private directory for the worktree at `path`, whether or not anything is left of either.
+pub(super) fn metadata_of(common_dir: &Path, path: &Path) -> Option<PathBuf> {
+    let dot_git = path.join(".git");
+    let entries = fs::read_dir(common_dir.join("worktrees")).ok()?;
+    let mut directories = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    directories.find(|directory| line_of(&directory.join("gitdir")).is_some_and(|line| Path::new(&line) == dot_git))
+}
+
+/// Whether git finished writing this private directory.
+pub(super) fn is_complete(metadata: &Path) -> bool {
+    ["HEAD", "commondir", "gitdir"].iter().all(|name| metadata.join(name).is_file())
+}
+
+/// Takes away what a git left that was killed before it wrote where its worktree is: git itself neither lists nor prunes it.
+pub(super) fn remove_unborn(common_dir: &Path, name: &Path) {
+    let metadata = common_dir.join("worktrees").join(name);
+    let is_unborn = !metadata.join("gitdir").exists()
+        && line_of(&metadata.join("locked")).is_none_or(|line| line == INITIALIZING || line.is_empty());
+    if is_unborn && metadata.is_dir() {
+        fs::remove_file(metadata.join("locked")).ok();
+        // Fails if there is anything else in it, and then it stays.
+        fs::remove_dir(&metadata).ok();
+    }
+}
+
+fn line_of(path: &Path) -> Option<String> {
+    let is_plain = path.symlink_metadata().ok()?.is_file();
+    let text = if is_plain { fs::read_to_string(path).ok()? } else { return None };
+    Some(text.trim_end_matches('\n').to_owned())
+}
+
+fn read(output: &[u8]) -> Vec<Registered> {
+    let mut all: Vec<Registered> = Vec::new();
+    for part in output.split(|byte| *byte == 0) {
+        if let Some(path) = part.strip_prefix(b"worktree ") {
+            all.push(Registered { path: path_of(path), branch: None, is_half_made: false });
+        } else if let Some(last) = all.last_mut() {
+            if let Some(branch) = part.strip_prefix(b"branch refs/heads/") {
+                last.branch = Some(String::from_utf8_lossy(branch).into_owned());
+            } else if let Some(reason) = part.strip_prefix(b"locked ") {
+                last.is_half_made = reason == INITIALIZING.as_bytes();
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_read() {
+        let output = b"worktree /a\nb\0HEAD 00\0branch refs/heads/x/y\0\0worktree /c\0HEAD 00\0detached\0locked initializing\0\0";
+        let entry = |path: &str, branch: Option<&str>, is_half_made| Registered {
+            path: path.into(),
+            branch: branch.map(str::to_owned),
+            is_half_made,
+        };
+        assert_eq!(read(output), [entry("/a\nb", Some("x/y"), false), entry("/c", None, true)]);
+    }
+
+    #[test]
+    fn only_an_unborn_directory_is_removed() {
+        let common = tempfile::tempdir().unwrap();
+        let make = |name: &str, files: &[&str]| {
+            let directory = common.path().join("worktrees").join(name);
+            fs::create_dir_all(&directory).unwrap();
+            files.iter().for_each(|file| fs::write(directory.join(file), "initializing\n").unwrap());
+            directory
+        };
+        let unborn = make("unborn", &["locked"]);
+        let born = make("born", &["locked", "gitdir"]);
+        let strange = make("strange", &["locked", "index"]);
+        for name in ["unborn", "born", "strange", "absent"] {
+            remove_unborn(common.path(), Path::new(name));
+        }
+        assert!(!unborn.exists());
+        assert!(born.join("locked").exists());
+        assert!(strange.join("index").exists());
+    }
+}

@@ -1,0 +1,84 @@
+//! Keeps the state of a working tree as a commit under a private reference: a rescue that no branch, index or file notices.
+//! Called before anything risky and when work is left behind; files under a filter are kept as the raw bytes they are.
+
+use super::command::unreadable;
+use super::error::GitError;
+use super::id::{CommitId, TreeId};
+use super::lock::PathLock;
+use super::reference::{Before, set};
+use super::repository::Repository;
+use super::tree::{Files, build};
+use super::view::{Objects, View};
+
+const PREFIX: &str = "refs/longhaul/";
+const NAME: &str = "Longhaul";
+const EMAIL: &str = "longhaul@localhost";
+
+/// Why there is no snapshot.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum SnapshotError {
+    #[error("`{name}` is not a reference below `refs/longhaul/`")]
+    BadName { name: String },
+    #[error("`{name}` already holds another snapshot")]
+    Taken { name: String },
+    #[error("failed to take a snapshot of the working tree")]
+    Git {
+        #[from]
+        source: GitError,
+    },
+}
+
+impl Repository {
+    /// Stores tracked and untracked files as a commit under `name` (`refs/longhaul/<task id>/<n>`), on top of HEAD if there is one.
+    ///
+    /// Asked again for the same content it answers with the same commit, so a repeat after a crash is harmless.
+    pub fn snapshot(&self, name: &str, message: &str) -> Result<CommitId, SnapshotError> {
+        self.check_snapshot_name(name)?;
+        let _lock = PathLock::take(&self.git().locks(), &self.git_dir().common_dir)?;
+        let view = View::new(self, Objects::Repository)?;
+        let (tree, _) = build(&view, Files::WithUntracked)?;
+        let parent = self.head_commit()?;
+        if let Some(there) = self.commit_of(name)? {
+            return if self.holds(&there, &tree, parent.as_ref())? {
+                Ok(there)
+            } else {
+                Err(SnapshotError::Taken { name: name.to_owned() })
+            };
+        }
+        let commit = write_commit(&view, &tree, parent.as_ref(), message)?;
+        set(&self.shared(), name, &commit, &Before::Absent, "longhaul: snapshot")?;
+        Ok(commit)
+    }
+
+    fn check_snapshot_name(&self, name: &str) -> Result<(), SnapshotError> {
+        let is_good = name.starts_with(PREFIX) && self.is_reference_name(name)?;
+        if is_good { Ok(()) } else { Err(SnapshotError::BadName { name: name.to_owned() }) }
+    }
+
+    fn holds(&self, commit: &CommitId, tree: &TreeId, parent: Option<&CommitId>) -> Result<bool, GitError> {
+        let call = self.call()?.words(&["log", "-1", "--no-show-signature", "--format=%T %P", "--end-of-options"]);
+        let found = call.value(commit.as_str())?.words(&["--"]).line()?;
+        Ok(found.trim() == format!("{tree} {}", parent.map_or("", CommitId::as_str)).trim())
+    }
+}
+
+/// Writes a commit object by us; no hook, signature or editor is asked.
+pub(super) fn write_commit(
+    view: &View<'_>,
+    tree: &TreeId,
+    parent: Option<&CommitId>,
+    message: &str,
+) -> Result<CommitId, GitError> {
+    let mut call = view.call().words(&["commit-tree", "-F", "-"]).input(message.as_bytes().to_vec());
+    for (name, value) in
+        [("AUTHOR_NAME", NAME), ("AUTHOR_EMAIL", EMAIL), ("COMMITTER_NAME", NAME), ("COMMITTER_EMAIL", EMAIL)]
+    {
+        call = call.variable(&format!("GIT_{name}"), value);
+    }
+    if let Some(parent) = parent {
+        call = call.words(&["-p"]).value(parent.as_str())?;
+    }
+    let text = call.value(tree.as_str())?.line()?;
+    text.parse().map_err(|_| unreadable("git commit-tree", &text))
+}
