@@ -9,5 +9,5 @@ mod store;
 pub use chain::{ChainEntry, ChainHead, link};
 pub use store::{
     Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Key, Lease, Listed,
-    NewLease, Owned, Owner, Store, StoreError, Stored, StoredEvent, Unfinished,
+    NewLease, Outline, Outlines, Owned, Owner, RemoveError, Steps, Store, StoreError, Stored, StoredEvent, Unfinished,
 };

@@ -3,6 +3,8 @@
 //! Implemented by SQLite now and PostgreSQL later; one conformance suite holds both to these words. No decision is made here:
 //! events come from `decide`, and the store only applies them, compare-and-set.
 
+use std::path::Path;
+
 use async_trait::async_trait;
 use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
 use longhaul_core::task::{Actor, Event, IllegalEvent, Task};
@@ -28,10 +30,14 @@ pub trait Store: Send + Sync {
     /// Tasks for people, newest first. A damaged row is reported beside the others and hides none of them.
     async fn list(&self, filter: Filter) -> Result<Listed, StoreError>;
 
+    /// What is written about tasks for lists, newest first, without rebuilding any: fast with many thousands of them. A damaged
+    /// row is reported as `list` does, but only what the columns show is seen here.
+    async fn tasks(&self, filter: Filter) -> Result<Outlines, StoreError>;
+
     /// Events of a task after a sequence number, in order, at most `limit`.
     async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
 
-    /// Unfinished tasks that want an owner, oldest first, with who owns them now.
+    /// Unfinished tasks that want an owner, the most urgent first and then the oldest, with who owns them now.
     async fn candidates(&self) -> Result<Vec<Candidate>, StoreError>;
 
     /// The tasks a worker owns, with their versions: how an owner notices what others committed.
@@ -39,6 +45,14 @@ pub trait Store: Send + Sync {
 
     /// Recomputes a task's hash chain and rebuilds its state from its events.
     async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError>;
+
+    /// Removes a finished task with its events and keys, all or nothing, if its version is still the one seen. Once this returns
+    /// `Ok` the task is absent, and stays so over crashes; after an error nothing of it is gone. Its children go first.
+    async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError>;
+
+    /// Copies everything, as of one moment and while others go on committing, to a new file, and checks the copy. A file that is
+    /// there already is refused. After a crash there is the whole copy or none of that name.
+    async fn backup(&self, target: &Path) -> Result<(), StoreError>;
 
     /// Reads everything once and names what is damaged; empty when all is well.
     async fn check(&self) -> Result<Vec<Damaged>, StoreError>;
@@ -176,6 +190,32 @@ pub enum CommitError {
     Store(#[from] StoreError),
 }
 
+/// Why a task was not removed. Nothing of it is gone.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RemoveError {
+    /// There is no such task.
+    #[error("no such task")]
+    NotFound,
+    /// It moved on, or the guard cannot hold for a finished task.
+    #[error("task changed meanwhile")]
+    Conflict,
+    /// It has not ended, or somebody holds its lease.
+    #[error("task is `{state}`: only finished tasks are removed")]
+    Unfinished {
+        /// The name of its state.
+        state: &'static str,
+    },
+    /// Other tasks are parts of it.
+    #[error("{children} tasks are parts of it: remove them first")]
+    HasChildren {
+        /// How many.
+        children: u64,
+    },
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 /// What can be wrong with the database itself.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
@@ -204,6 +244,25 @@ pub enum StoreError {
     /// Others held it for too long.
     #[error("database is busy")]
     Busy,
+    /// There is no room for more, or the file system takes no writes: nothing was written, and all goes on once there is room.
+    #[error("no room for the database: {what}")]
+    Full {
+        /// What it said.
+        what: String,
+    },
+    /// The process or the machine has no descriptors or memory left: nothing was written, try again later.
+    #[error("out of descriptors or memory: {what}")]
+    Later {
+        /// What it said.
+        what: String,
+    },
+    /// The disk failed to make written data durable. What it holds is unknown, so nothing is written through this handle any more;
+    /// the next opening looks at everything first.
+    #[error("storage failed, open the database anew: {what}")]
+    StorageFailed {
+        /// What it said.
+        what: String,
+    },
     /// The disk or the database library failed.
     #[error("database failed: {what}")]
     Failed {
@@ -221,13 +280,15 @@ pub struct Filter {
     pub name: Option<String>,
     /// Only ids that begin so (hyphenated lower-case hex).
     pub id_prefix: Option<String>,
-    /// Only unfinished ones.
+    /// Unfinished ones, finished ones, or both.
     pub unfinished: Unfinished,
+    /// Only those whose last event happened before.
+    pub updated_before: Option<Time>,
     /// At most so many; none lists all.
     pub limit: Option<u32>,
 }
 
-/// Whether finished tasks are listed too.
+/// Whether unfinished and finished tasks are listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Unfinished {
     /// All.
@@ -235,6 +296,8 @@ pub enum Unfinished {
     AndFinished,
     /// Only unfinished ones.
     Only,
+    /// Only finished ones.
+    Without,
 }
 
 /// A listing.
@@ -244,6 +307,67 @@ pub struct Listed {
     pub tasks: Vec<Stored>,
     /// Rows that could not be read.
     pub damaged: Vec<Damaged>,
+}
+
+/// A listing of outlines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outlines {
+    /// Newest first; ties broken by id.
+    pub tasks: Vec<Outline>,
+    /// Rows that could not be read.
+    pub damaged: Vec<Damaged>,
+}
+
+/// What lists show of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outline {
+    /// Which.
+    pub task: TaskId,
+    /// Where it was submitted.
+    pub project: String,
+    /// What it is called.
+    pub name: String,
+    /// The task it is a part of.
+    pub parent: Option<TaskId>,
+    /// The name of its state.
+    pub state: String,
+    /// It has ended.
+    pub is_final: bool,
+    /// It wants a worker.
+    pub wants_owner: bool,
+    /// It goes on only when a person acts.
+    pub waits_for_person: bool,
+    /// It has a session whose process may be alive.
+    pub live: bool,
+    /// Higher is claimed first.
+    pub priority: i64,
+    /// Its plan's steps, once it has a plan.
+    pub steps: Option<Steps>,
+    /// Sessions so far.
+    pub sessions: u32,
+    /// Tokens of all ended sessions, if any are known.
+    pub tokens: Option<u64>,
+    /// The sequence number of its last event.
+    pub version: u64,
+    /// Grows with every claim.
+    pub epoch: u64,
+    /// Its owner now.
+    pub owner: Option<WorkerId>,
+    /// When it was submitted.
+    pub created: Time,
+    /// When its last event happened.
+    pub updated: Time,
+    /// The bytes of its events.
+    pub history_bytes: u64,
+}
+
+/// How far a plan is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Steps {
+    /// Ticked.
+    pub done: u32,
+    /// In all.
+    pub total: u32,
 }
 
 /// A row that could not be read.

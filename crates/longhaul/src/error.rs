@@ -63,6 +63,13 @@ impl From<StoreError> for CliError {
             ),
             StoreError::Unfit { .. } => (Code::Usage, "point LONGHAUL_HOME to a directory of yours on a local disk"),
             StoreError::Busy => (Code::Conflict, "another process holds the database for long; try again"),
+            StoreError::Full { .. } => {
+                (Code::Failure, "make room on the disk of LONGHAUL_HOME; all goes on by itself then")
+            }
+            StoreError::Later { .. } => (Code::Conflict, "raise the limit of open files (ulimit -n), or try again"),
+            StoreError::StorageFailed { .. } => {
+                (Code::Damaged, "look at the disk first; what was acknowledged before is kept")
+            }
             StoreError::Failed { .. } => (Code::Failure, "see that the disk is not full and the home is writable"),
         };
         CliError::new(code, "cannot use the store").because(&error).hint(hint)

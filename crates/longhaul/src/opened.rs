@@ -10,7 +10,7 @@ use longhaul_core::ids::TaskId;
 use longhaul_keeper::fail_point;
 use longhaul_keeper::files::PrivateDirError;
 use longhaul_store::sqlite::SqliteStore;
-use longhaul_store::{Filter, Listed, Store, Stored};
+use longhaul_store::{Filter, Listed, Outlines, Store, Stored};
 use longhaul_worker::{Home, HomeError};
 
 use crate::error::CliError;
@@ -77,6 +77,14 @@ impl Opened {
         listed.tasks.retain(|stored| self.sight.allows(&stored.task));
         listed.damaged.retain(|damaged| self.sight.allows_row(&damaged.row));
         Ok(listed)
+    }
+
+    /// What lists show of the tasks that the caller may see.
+    pub(crate) async fn outlines(&self, filter: Filter) -> Result<Outlines, CliError> {
+        let mut outlines = self.store.tasks(filter).await?;
+        outlines.tasks.retain(|outline| self.sight.allows_outline(outline));
+        outlines.damaged.retain(|damaged| self.sight.allows_row(&damaged.row));
+        Ok(outlines)
     }
 
     /// A task that the caller may see; any other looks like none.

@@ -3,9 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_keeper::WorkerLock;
 use longhaul_keeper::process::Process;
-use longhaul_store::Stored;
+use longhaul_store::{Outline, Stored};
 use longhaul_worker::Home;
 
 use crate::error::CliError;
@@ -33,10 +34,19 @@ pub(crate) async fn is_missing(opened: &Opened, stored: &Stored) -> Result<bool,
     if !stored.task.state.wants_owner() {
         return Ok(false);
     }
-    if stored.owner.is_some() {
-        return Ok(is_dead(&opened.home, stored));
+    nobody_lives(opened, stored.owner.as_ref().map(|owner| owner.worker), stored.task.submission.parent).await
+}
+
+/// The same of a task as lists show it.
+pub(crate) async fn is_missing_in_list(opened: &Opened, outline: &Outline) -> Result<bool, CliError> {
+    if outline.wants_owner { nobody_lives(opened, outline.owner, outline.parent).await } else { Ok(false) }
+}
+
+async fn nobody_lives(opened: &Opened, owner: Option<WorkerId>, parent: Option<TaskId>) -> Result<bool, CliError> {
+    if let Some(owner) = owner {
+        return Ok(WorkerLock::is_dead(&opened.home.worker_lock(owner)).unwrap_or(false));
     }
-    let parent = match stored.task.submission.parent {
+    let parent = match parent {
         Some(parent) => opened.store.load(parent).await?,
         None => None,
     };

@@ -4,6 +4,7 @@
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::Task;
 use longhaul_keeper::SessionDir;
+use longhaul_store::Outline;
 use longhaul_worker::Home;
 
 use crate::place;
@@ -33,6 +34,15 @@ impl Sight {
         match self {
             Sight::Everything => true,
             Sight::Family(own) => task.id == own || task.submission.parent == Some(own),
+            Sight::Nothing => false,
+        }
+    }
+
+    /// Whether this task may be seen in lists.
+    pub(crate) fn allows_outline(self, outline: &Outline) -> bool {
+        match self {
+            Sight::Everything => true,
+            Sight::Family(own) => outline.task == own || outline.parent == Some(own),
             Sight::Nothing => false,
         }
     }

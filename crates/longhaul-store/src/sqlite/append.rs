@@ -2,21 +2,29 @@
 //!
 //! Used by commits and claims alike, so that there is one way a task moves. It checks no guard; whoever calls it has.
 
-use longhaul_core::ids::{SessionId, TaskId, WorkerId};
+use std::sync::{Arc, LazyLock};
+
+use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_core::task::{Actor, Event, IllegalEvent, Task};
 use longhaul_core::time::Time;
-use rusqlite::{Connection, params};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params, params_from_iter};
 
 use super::failure::{damaged, store_error};
-use super::row::{Columns, TaskRow};
+use super::load::last_snapshot;
+use super::row::{INDEXED, NAME, TASK_COLUMNS, TaskRow, values_of};
 use crate::{ChainEntry, ChainHead, CommitError, Lease, NewLease, Owner, StoreError, Stored, link};
+
+/// A snapshot is written when so many events stand behind the last one, so that a load replays few.
+const TAIL_EVENTS: u64 = 64;
+
+/// Or so many bytes of events.
+const TAIL_BYTES: u64 = 128 * 1024;
 
 /// A task on its way from the stored row to the next one.
 pub(super) struct Append {
     id: TaskId,
-    is_new: bool,
-    /// Where the stored row stands in the indexes.
-    indexed: Option<Indexed>,
+    before: Option<Arc<TaskRow>>,
     task: Option<Task>,
     epoch: u64,
     owner: Option<Owner>,
@@ -28,29 +36,9 @@ pub(super) struct Append {
 /// An event's texts as they will be stored.
 pub(super) struct EventText {
     /// Who, as JSON.
-    pub(super) actor: String,
+    pub(super) actor: Arc<str>,
     /// What, as JSON.
     pub(super) payload: String,
-}
-
-/// The values that place a row in the indexes and may change.
-#[derive(PartialEq, Eq)]
-struct Indexed {
-    is_final: bool,
-    wants_owner: bool,
-    live_session: Option<SessionId>,
-    owner: Option<WorkerId>,
-}
-
-impl Indexed {
-    fn of(task: &Task, owner: Option<&Owner>) -> Indexed {
-        Indexed {
-            is_final: task.state.is_final(),
-            wants_owner: task.state.wants_owner(),
-            live_session: task.state.session().map(|session| session.id),
-            owner: owner.map(|owner| owner.worker),
-        }
-    }
 }
 
 struct NewEvent {
@@ -64,21 +52,20 @@ struct NewEvent {
 
 impl Append {
     /// Goes on from a stored row, or from nothing for a new task.
-    pub(super) fn to(id: TaskId, found: Option<TaskRow>) -> Append {
-        let is_new = found.is_none();
-        let indexed = found.as_ref().map(|row| Indexed::of(&row.stored.task, row.stored.owner.as_ref()));
-        let (task, epoch, owner, head) = match found {
-            Some(TaskRow { stored, head }) => (Some(stored.task), stored.epoch, stored.owner, head),
-            None => (None, 0, None, ChainHead::empty(id)),
+    pub(super) fn to(id: TaskId, before: Option<Arc<TaskRow>>) -> Append {
+        let (epoch, owner, head) = match &before {
+            Some(row) => (row.stored.epoch, row.stored.owner.clone(), row.head),
+            None => (0, None, ChainHead::empty(id)),
         };
-        Append { id, is_new, indexed, task, epoch, owner, claimed_on: None, head, events: Vec::new() }
+        Append { id, before, task: None, epoch, owner, claimed_on: None, head, events: Vec::new() }
     }
 
     /// Applies one event; an event without an edge is refused.
     pub(super) fn event(&mut self, event: &Event, text: EventText, at: Time) -> Result<(), IllegalEvent> {
-        let task = match &self.task {
-            None => Task::begin(self.id, event, at)?,
-            Some(task) => task.apply(event, at)?,
+        let task = match (&self.task, &self.before) {
+            (Some(task), _) => task.apply(event, at)?,
+            (None, Some(row)) => row.stored.task.apply(event, at)?,
+            (None, None) => Task::begin(self.id, event, at)?,
         };
         let (seq, epoch, kind) = (task.version, self.epoch, event.kind());
         let entry = ChainEntry { seq, at, epoch, actor: &text.actor, kind, payload: &text.payload };
@@ -91,7 +78,7 @@ impl Append {
     /// Takes the lease: the next epoch, and a `Claimed` event under it.
     pub(super) fn claim(&mut self, lease: &NewLease, from: Option<WorkerId>, at: Time) -> Result<(), CommitError> {
         let event = Event::Claimed { worker: lease.worker, host: lease.host.clone(), from };
-        let text = EventText { actor: as_json(&Actor::worker())?, payload: as_json(&event)? };
+        let text = EventText { actor: as_json(&Actor::worker())?.into(), payload: as_json(&event)? };
         self.epoch += 1;
         self.event(&event, text, at)?;
         self.owner = Some(Owner {
@@ -105,103 +92,86 @@ impl Append {
     }
 
     /// Writes the task's row and its new events, and gives the lease up if the task wants no owner any more.
-    pub(super) fn write(mut self, connection: &Connection, principal: &str) -> Result<Stored, CommitError> {
+    pub(super) fn write(mut self, connection: &Connection, principal: &str) -> Result<Arc<TaskRow>, CommitError> {
         let Some(task) = self.task.take() else {
             return Err(IllegalEvent { state: "nothing", event: "nothing" }.into());
         };
-        if !task.state.wants_owner() {
-            self.owner = None;
+        let owner = self.owner.take().filter(|_| task.state.wants_owner());
+        let mut row = self.next_row(Stored { task, epoch: self.epoch, owner });
+        match &self.before {
+            None => row.number = self.insert(connection, &mut row.values, principal)?,
+            Some(before) => self.update(connection, before, &row.values)?,
         }
-        if self.is_new {
-            self.insert(connection, &task, principal)?;
-        } else {
-            self.update(connection, &task)?;
+        self.insert_events(connection, row.number)?;
+        let tail = row.stored.task.version - row.snapshot;
+        if tail >= TAIL_EVENTS || row.tail_bytes >= TAIL_BYTES || row.stored.task.state.is_final() {
+            write_snapshot(connection, &mut row)?;
         }
-        self.insert_events(connection)?;
-        Ok(Stored { task, epoch: self.epoch, owner: self.owner })
+        Ok(Arc::new(row))
     }
 
-    fn insert(&self, connection: &Connection, task: &Task, principal: &str) -> Result<(), CommitError> {
-        const SQL: &str = "INSERT INTO tasks (id, project, name, parent, driver, state, final, wants_owner, \
-             waits_for_person, live_session, version, created, updated, epoch, owner, owner_host, lease_id, owner_since, \
-             host, head, snapshot, tenant, principal) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, \
-             'default', ?22)";
-        let columns = Columns::of(task);
-        let owner = self.owner.as_ref();
-        let inserted = connection.prepare_cached(SQL).map_err(store_error)?.execute(params![
-            columns.id,
-            columns.project,
-            columns.name,
-            columns.parent,
-            columns.driver,
-            columns.state,
-            columns.is_final,
-            columns.wants_owner,
-            columns.waits_for_person,
-            columns.live_session,
-            columns.version,
-            columns.created,
-            columns.updated,
-            self.epoch,
-            owner.map(|owner| owner.worker.to_string()),
-            owner.map(|owner| &owner.host),
-            owner.map(|owner| owner.lease.id.to_string()),
-            owner.map(|owner| owner.since.0),
-            self.claimed_on,
-            self.head.to_string(),
-            as_json(task)?,
-            principal,
-        ]);
+    fn next_row(&self, stored: Stored) -> TaskRow {
+        let new_bytes: usize = self.events.iter().map(|event| event.text.actor.len() + event.text.payload.len()).sum();
+        let new_bytes = new_bytes as u64;
+        let before = self.before.as_ref();
+        let history_bytes = before.map_or(0, |row| row.history_bytes) + new_bytes;
+        let number = before.map(|row| row.number);
+        TaskRow {
+            number: number.unwrap_or(0),
+            values: values_of(number, &stored, &self.head, history_bytes),
+            stored: Arc::new(stored),
+            head: self.head,
+            history_bytes,
+            snapshot: before.map_or(0, |row| row.snapshot),
+            tail_bytes: before.map_or(0, |row| row.tail_bytes) + new_bytes,
+        }
+    }
+
+    fn insert(&self, connection: &Connection, values: &mut [Value], principal: &str) -> Result<i64, CommitError> {
+        static SQL: LazyLock<String> = LazyLock::new(|| {
+            let places = (1..=26).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
+            format!(
+                "INSERT INTO tasks ({TASK_COLUMNS}, host, principal, tenant) VALUES ({places}, ?27, ?28, 'default')"
+            )
+        });
+        let beside = [Value::from(self.claimed_on.clone()), Value::Text(principal.to_owned())];
+        let inserted = connection
+            .prepare_cached(&SQL)
+            .map_err(store_error)?
+            .execute(params_from_iter(values.iter().chain(beside.iter())));
         match inserted {
-            Ok(_) => Ok(()),
-            Err(error) if is_name_clash(&error) => Err(CommitError::NameTaken { name: columns.name }),
+            Ok(_) => {
+                let number = connection.last_insert_rowid();
+                values[0] = Value::Integer(number);
+                Ok(number)
+            }
+            Err(error) if is_name_clash(&error) => Err(CommitError::NameTaken { name: name_in(values) }),
             Err(error) => Err(store_error(error).into()),
         }
     }
 
-    fn update(&self, connection: &Connection, task: &Task) -> Result<(), StoreError> {
-        const MOVED: &str = "UPDATE tasks SET state = ?2, final = ?3, wants_owner = ?4, waits_for_person = ?5, \
-             live_session = ?6, version = ?7, updated = ?8, epoch = ?9, owner = ?10, owner_host = ?11, lease_id = ?12, \
-             owner_since = ?13, host = coalesce(?14, host), head = ?15, snapshot = ?16 WHERE id = ?1";
-        // SQLite writes every index anew that a statement names a column of, even if its value stays: four pages a commit.
-        const STAYED: &str = "UPDATE tasks SET state = ?2, waits_for_person = ?5, version = ?7, updated = ?8, \
-             epoch = ?9, owner_host = ?11, lease_id = ?12, owner_since = ?13, host = coalesce(?14, host), head = ?15, \
-             snapshot = ?16 WHERE id = ?1";
-        let snapshot = as_json(task)?;
-        let owner = self.owner.as_ref();
-        let stayed = self.indexed == Some(Indexed::of(task, owner));
+    fn update(&self, connection: &Connection, before: &TaskRow, values: &[Value]) -> Result<(), StoreError> {
+        const MOVED: &str = "UPDATE tasks SET head = ?2, history_bytes = ?3, epoch = ?4, owner = ?5, owner_host = ?6, \
+             lease_id = ?7, owner_since = ?8, state = ?14, final = ?15, wants_owner = ?16, waits_for_person = ?17, \
+             live_session = ?18, priority = ?19, steps_done = ?20, steps = ?21, sessions = ?22, tokens = ?23, \
+             version = ?24, updated = ?26, host = coalesce(?27, host) WHERE number = ?1";
+        // SQLite writes every index anew that a statement names a column of, even if its value stays: a page each.
+        const STAYED: &str = "UPDATE tasks SET head = ?2, history_bytes = ?3, epoch = ?4, owner_host = ?6, \
+             lease_id = ?7, owner_since = ?8, state = ?14, waits_for_person = ?17, steps_done = ?20, steps = ?21, \
+             sessions = ?22, tokens = ?23, version = ?24, updated = ?26, host = coalesce(?27, host) WHERE number = ?1";
+        let stayed = INDEXED.iter().all(|&column| values[column] == before.values[column]);
+        let claimed_on = Value::from(self.claimed_on.clone());
         let changed = connection
             .prepare_cached(if stayed { STAYED } else { MOVED })
-            .and_then(|mut statement| {
-                statement.execute(params![
-                    self.id.to_string(),
-                    task.state.name(),
-                    task.state.is_final(),
-                    task.state.wants_owner(),
-                    task.state.waits_for_person(),
-                    task.state.session().map(|session| session.id.to_string()),
-                    task.version,
-                    task.updated.0,
-                    self.epoch,
-                    owner.map(|owner| owner.worker.to_string()),
-                    owner.map(|owner| &owner.host),
-                    owner.map(|owner| owner.lease.id.to_string()),
-                    owner.map(|owner| owner.since.0),
-                    self.claimed_on,
-                    self.head.to_string(),
-                    snapshot,
-                ])
-            })
+            .and_then(|mut statement| statement.execute(params_from_iter(values.iter().chain([&claimed_on]))))
             .map_err(store_error)?;
         if changed == 1 { Ok(()) } else { Err(damaged(format!("tasks/{}: not one row but {changed}", self.id))) }
     }
 
-    fn insert_events(&self, connection: &Connection) -> Result<(), StoreError> {
+    fn insert_events(&self, connection: &Connection, task: i64) -> Result<(), StoreError> {
         const SQL: &str = "INSERT INTO events (task, seq, at, epoch, actor, kind, payload, hash) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         let mut statement = connection.prepare_cached(SQL).map_err(store_error)?;
-        let task = self.id.to_string();
         for event in &self.events {
             let EventText { actor, payload } = &event.text;
             let hash = event.hash.to_string();
@@ -212,13 +182,42 @@ impl Append {
     }
 }
 
+/// Puts a snapshot in the last one's place, if that one is sound.
+fn write_snapshot(connection: &Connection, row: &mut TaskRow) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO snapshots (task, version, epoch, head, body) VALUES (?1, ?2, ?3, ?4, ?5) \
+         ON CONFLICT (task) DO UPDATE SET version = ?2, epoch = ?3, head = ?4, body = ?5";
+    let Stored { task, epoch, .. } = &*row.stored;
+    let body = as_json(task)?;
+    let last = last_snapshot(connection, row.number, task.id)?;
+    let last = last.map_err(|what| damaged(format!("tasks/{}: {what}", task.id)))?.map_or(0, |last| last.seq);
+    if last != row.snapshot {
+        return Err(damaged(format!("tasks/{}: snapshot is of another version", task.id)));
+    }
+    connection
+        .prepare_cached(SQL)
+        .and_then(|mut statement| {
+            statement.execute(params![row.number, task.version, epoch, row.head.to_string(), body])
+        })
+        .map_err(store_error)?;
+    row.snapshot = task.version;
+    row.tail_bytes = 0;
+    Ok(())
+}
+
 /// A value of ours as the JSON text that is stored.
 pub(super) fn as_json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value)
         .map_err(|error| StoreError::Failed { what: format!("a value has no JSON spelling: {error}") })
 }
 
-/// The only unique index of `tasks` beside its primary key is the one over unfinished names.
+fn name_in(values: &[Value]) -> String {
+    match &values[NAME] {
+        Value::Text(name) => name.clone(),
+        _ => String::new(),
+    }
+}
+
+/// Beside ids, which were looked up before, only the names of unfinished tasks are unique.
 fn is_name_clash(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|failure| failure.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE)
 }

@@ -2,20 +2,24 @@
 //!
 //! Called by the writer within a savepoint; an error of any kind rolls that savepoint back.
 
+use std::sync::Arc;
+
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Event, IllegalEvent};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::append::{Append, EventText, as_json};
+use super::cache::Cache;
 use super::failure::{damaged, store_error};
-use super::row::{TaskRow, find_task, first_payload};
+use super::request::Made;
+use super::row::TaskRow;
 use crate::chain::digest_of_change;
-use crate::{Change, CommitError, Committed, Guard, StoreError, Stored};
+use crate::{Change, CommitError, Guard, StoreError, Stored};
 
 /// A change with its texts made, outside the writer thread.
 pub(super) struct Prepared {
     change: Change,
-    actor: String,
+    actor: Arc<str>,
     payloads: Vec<String>,
     /// The caller's key and the digest of this change.
     key: Option<(String, String)>,
@@ -24,7 +28,7 @@ pub(super) struct Prepared {
 impl Prepared {
     /// Spells a change out as it will be stored.
     pub(super) fn new(mut change: Change) -> Result<Prepared, StoreError> {
-        let actor = as_json(&change.actor)?;
+        let actor = as_json(&change.actor)?.into();
         let payloads = change.events.iter().map(as_json).collect::<Result<Vec<String>, StoreError>>()?;
         let key = change.key.take().map(|key| (key.0, digest_of_change(change.task, &payloads)));
         Ok(Prepared { change, actor, payloads, key })
@@ -32,30 +36,37 @@ impl Prepared {
 }
 
 /// Makes one change, or says why not.
-pub(super) fn commit(connection: &Connection, prepared: Prepared) -> Result<Committed, CommitError> {
-    if let Some(earlier) = repeat_of_key(connection, &prepared)? {
+pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: Prepared) -> Result<Made, CommitError> {
+    let found = cache.find(connection, prepared.change.task)?;
+    if let Some(earlier) = repeat_of_key(connection, &prepared, found.as_deref())? {
         return Ok(earlier);
     }
-    let found = find_task(connection, prepared.change.task)?;
     let found = match (prepared.change.guard, found) {
         (Guard::New, None) => None,
-        (Guard::New, Some(row)) => return repeat_of_submission(connection, &prepared, row),
+        (Guard::New, Some(row)) => return repeat_of_submission(connection, &prepared, &row),
         (Guard::Version(_) | Guard::Owner { .. }, None) => return Err(CommitError::NotFound),
         (guard, Some(row)) => {
             check_guard(guard, &row.stored)?;
             Some(row)
         }
     };
-    refuse_by_shape(&prepared.change, found.as_ref())?;
-    let stored = append(connection, prepared, found)?;
-    Ok(Committed { stored, repeated: false })
+    refuse_by_shape(&prepared.change, found.as_deref())?;
+    let task = prepared.change.task;
+    let row = append(connection, prepared, found)?;
+    let stored = Arc::clone(&row.stored);
+    cache.keep(task, row);
+    Ok(Made { stored, repeated: false })
 }
 
-fn append(connection: &Connection, prepared: Prepared, found: Option<TaskRow>) -> Result<Stored, CommitError> {
+fn append(
+    connection: &Connection,
+    prepared: Prepared,
+    found: Option<Arc<TaskRow>>,
+) -> Result<Arc<TaskRow>, CommitError> {
     let Prepared { change, actor, payloads, key } = prepared;
     let mut append = Append::to(change.task, found);
     for (event, payload) in change.events.iter().zip(payloads) {
-        append.event(event, EventText { actor: actor.clone(), payload }, change.at)?;
+        append.event(event, EventText { actor: Arc::clone(&actor), payload }, change.at)?;
     }
     if let Some(lease) = &change.claim {
         append.claim(lease, None, change.at)?;
@@ -65,11 +76,11 @@ fn append(connection: &Connection, prepared: Prepared, found: Option<TaskRow>) -
     {
         check_session_cap(connection, change.task, cap)?;
     }
-    let stored = append.write(connection, &change.actor.principal)?;
+    let row = append.write(connection, &change.actor.principal)?;
     if let Some((key, digest)) = key {
-        remember_key(connection, &stored, &key, &digest)?;
+        remember_key(connection, &row, &key, &digest)?;
     }
-    Ok(stored)
+    Ok(row)
 }
 
 fn check_guard(guard: Guard, stored: &Stored) -> Result<(), CommitError> {
@@ -110,38 +121,48 @@ fn check_session_cap(connection: &Connection, task: TaskId, cap: u32) -> Result<
     if live < u64::from(cap) { Ok(()) } else { Err(CommitError::SessionCap { cap }) }
 }
 
-fn repeat_of_key(connection: &Connection, prepared: &Prepared) -> Result<Option<Committed>, CommitError> {
+fn repeat_of_key(
+    connection: &Connection,
+    prepared: &Prepared,
+    found: Option<&TaskRow>,
+) -> Result<Option<Made>, CommitError> {
     let Some((key, digest)) = &prepared.key else { return Ok(None) };
     let earlier: Option<String> = connection
         .prepare_cached("SELECT digest FROM keys WHERE key = ?1")
         .and_then(|mut statement| statement.query_row([key], |row| row.get(0)).optional())
         .map_err(store_error)?;
-    match earlier {
-        None => Ok(None),
+    match (earlier, found) {
+        (None, _) => Ok(None),
         // The digest covers the task id, so an equal one speaks of this task.
-        Some(earlier) if earlier == *digest => match find_task(connection, prepared.change.task)? {
-            Some(row) => Ok(Some(Committed { stored: row.stored, repeated: true })),
-            None => Err(damaged(format!("keys/{key}: its task is missing")).into()),
-        },
-        Some(_) => Err(CommitError::KeyReused),
+        (Some(earlier), Some(row)) if earlier == *digest => {
+            Ok(Some(Made { stored: Arc::clone(&row.stored), repeated: true }))
+        }
+        (Some(earlier), None) if earlier == *digest => Err(damaged(format!("keys/{key}: its task is missing")).into()),
+        (Some(_), _) => Err(CommitError::KeyReused),
     }
 }
 
-fn repeat_of_submission(connection: &Connection, prepared: &Prepared, row: TaskRow) -> Result<Committed, CommitError> {
-    let stored_first = first_payload(connection, prepared.change.task)?;
+fn repeat_of_submission(connection: &Connection, prepared: &Prepared, row: &TaskRow) -> Result<Made, CommitError> {
+    let stored_first = first_payload(connection, row.number)?;
     if stored_first.is_some() && stored_first.as_ref() == prepared.payloads.first() {
-        Ok(Committed { stored: row.stored, repeated: true })
+        Ok(Made { stored: Arc::clone(&row.stored), repeated: true })
     } else {
         Err(CommitError::Conflict)
     }
 }
 
-fn remember_key(connection: &Connection, stored: &Stored, key: &str, digest: &str) -> Result<(), StoreError> {
+/// The payload of a task's first event, as stored.
+fn first_payload(connection: &Connection, number: i64) -> Result<Option<String>, StoreError> {
+    connection
+        .prepare_cached("SELECT payload FROM events WHERE task = ?1 AND seq = 1")
+        .and_then(|mut statement| statement.query_row([number], |row| row.get(0)).optional())
+        .map_err(store_error)
+}
+
+fn remember_key(connection: &Connection, row: &TaskRow, key: &str, digest: &str) -> Result<(), StoreError> {
     connection
         .prepare_cached("INSERT INTO keys (key, task, seq, digest) VALUES (?1, ?2, ?3, ?4)")
-        .and_then(|mut statement| {
-            statement.execute(params![key, stored.task.id.to_string(), stored.task.version, digest])
-        })
+        .and_then(|mut statement| statement.execute(params![key, row.number, row.stored.task.version, digest]))
         .map(drop)
         .map_err(store_error)
 }

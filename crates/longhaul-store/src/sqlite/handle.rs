@@ -10,17 +10,20 @@ use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_core::time::Time;
 use tokio::sync::watch;
 
+use super::backup::back_up;
 use super::commit::Prepared;
 use super::doorbell::{Bell, Follower};
-use super::open::{Probe, open_writer};
+use super::listing::{list, tasks};
+use super::load::find_task;
+use super::open::{Probe, open_copier, open_writer};
 use super::place::{Found, Place};
-use super::read::{Readers, candidates, events, list, owned};
-use super::row::find_task;
+use super::read::{Readers, candidates, events, owned};
+use super::request::Work;
 use super::verify::{check, verify};
-use super::writer::{Work, Writer};
+use super::writer::Writer;
 use crate::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Listed, NewLease, Owned, Store,
-    StoreError, Stored, StoredEvent,
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease,
+    Outlines, Owned, RemoveError, Store, StoreError, Stored, StoredEvent,
 };
 
 /// The store of one machine: `longhaul.db` in the home.
@@ -82,11 +85,17 @@ impl Store for SqliteStore {
     }
 
     async fn load(&self, task: TaskId) -> Result<Option<Stored>, StoreError> {
-        self.readers.read(move |connection| Ok(find_task(connection, task)?.map(|row| row.stored))).await
+        self.readers
+            .read(move |connection| Ok(find_task(connection, task)?.map(|row| Arc::unwrap_or_clone(row.stored))))
+            .await
     }
 
     async fn list(&self, filter: Filter) -> Result<Listed, StoreError> {
         self.readers.read(move |connection| list(connection, &filter)).await
+    }
+
+    async fn tasks(&self, filter: Filter) -> Result<Outlines, StoreError> {
+        self.readers.read(move |connection| tasks(connection, &filter)).await
     }
 
     async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
@@ -103,6 +112,16 @@ impl Store for SqliteStore {
 
     async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError> {
         self.readers.read(move |connection| verify(connection, task)).await
+    }
+
+    async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError> {
+        self.writer.remove(task, guard).await
+    }
+
+    async fn backup(&self, target: &Path) -> Result<(), StoreError> {
+        let (place, target) = (self.place.clone(), target.to_owned());
+        let copied = tokio::task::spawn_blocking(move || back_up(&open_copier(&place)?, &target)).await;
+        copied.map_err(|error| StoreError::Failed { what: format!("a copy was cut off: {error}") })?
     }
 
     async fn check(&self) -> Result<Vec<Damaged>, StoreError> {

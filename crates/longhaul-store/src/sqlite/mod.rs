@@ -8,17 +8,25 @@
 //! ```
 
 mod append;
+mod backup;
 mod busy;
+mod cache;
 mod claim;
 mod commit;
 mod doorbell;
 mod failure;
 mod handle;
+mod listing;
+mod load;
 mod open;
 mod place;
 mod read;
+mod remove;
+mod replay;
+mod request;
 mod row;
 mod schema;
+mod suspicion;
 mod verify;
 mod writer;
 

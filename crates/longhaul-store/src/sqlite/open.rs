@@ -10,6 +10,7 @@ use super::busy::{patiently, wait_with_jitter};
 use super::failure::{damaged, store_error};
 use super::place::Place;
 use super::schema::{self, MIGRATIONS};
+use super::suspicion;
 use crate::StoreError;
 
 /// A seam for crash tests: called with a name at points where a kill must lose nothing.
@@ -31,6 +32,7 @@ pub(super) fn open_writer(place: &Place, probe: Probe) -> Result<Connection, Sto
     let found = patiently_do(|| schema::version(&connection))?;
     schema::refuse_strange(&connection, found, MIGRATIONS)?;
     prepare_for_writing(&connection)?;
+    suspicion::settle(&connection, place)?;
     schema::migrate(&mut connection, place, MIGRATIONS, probe)?;
     Ok(connection)
 }
@@ -40,6 +42,11 @@ pub(super) fn open_reader(place: &Place) -> Result<Connection, StoreError> {
     let connection = connect(place)?;
     connection.pragma_update(None, "query_only", true).map_err(store_error)?;
     Ok(connection)
+}
+
+/// Opens a connection that copies the database; unlike a reader's it may write, into the copy.
+pub(super) fn open_copier(place: &Place) -> Result<Connection, StoreError> {
+    connect(place)
 }
 
 fn connect(place: &Place) -> Result<Connection, StoreError> {

@@ -37,10 +37,11 @@ impl Place {
         if !home.is_dir() {
             return Err(unfit("not a directory".into()));
         }
-        match network_file_system(&home)? {
-            Some(kind) => Err(unfit(format!("it is on a network file system ({kind})"))),
-            None => Ok(Place { home }),
+        if let Some(kind) = network_file_system(&home)? {
+            return Err(unfit(format!("it is on a network file system ({kind})")));
         }
+        let place = Place { home };
+        if place.is_read_only() { Err(unfit("its file system is read-only".into())) } else { Ok(place) }
     }
 
     /// The database file.
@@ -56,6 +57,17 @@ impl Place {
     /// The file that is touched after each commit.
     pub(super) fn doorbell(&self) -> PathBuf {
         self.home.join("doorbell")
+    }
+
+    /// The note that a sync failed here.
+    pub(super) fn suspect(&self) -> PathBuf {
+        self.home.join("longhaul.db.suspect")
+    }
+
+    /// Whether the file system takes no writes now, as after an error of its disk.
+    pub(super) fn is_read_only(&self) -> bool {
+        let facts = rustix::fs::statvfs(&self.home);
+        facts.is_ok_and(|facts| facts.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
     }
 
     /// The copy that is made before schema `version` is migrated.

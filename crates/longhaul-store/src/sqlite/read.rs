@@ -2,7 +2,7 @@
 //!
 //! Used by the handle. Every read ends its statement before it answers: an open one would keep the log from being reused.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use longhaul_core::ids::{TaskId, WorkerId};
 use rusqlite::{Connection, Row, params};
@@ -11,8 +11,8 @@ use tokio::sync::Semaphore;
 use super::failure::{damaged, store_error};
 use super::open::open_reader;
 use super::place::Place;
-use super::row::{EVENT_COLUMNS, TASK_COLUMNS, read_event, read_task, unless_damaged};
-use crate::{Candidate, Filter, Listed, Owned, StoreError, StoredEvent, Unfinished};
+use super::row::{EVENT_COLUMNS, parse_optional, read_event, text_of, unless_damaged};
+use crate::{Candidate, Owned, StoreError, StoredEvent};
 
 /// So many reads run at once.
 const READERS: usize = 4;
@@ -55,31 +55,6 @@ impl Readers {
     }
 }
 
-/// Tasks for people, newest first.
-pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Listed, StoreError> {
-    let sql = format!(
-        "SELECT {TASK_COLUMNS} FROM tasks WHERE (?1 IS NULL OR project = ?1) AND (?2 IS NULL OR name = ?2) \
-         AND (?3 IS NULL OR (id >= ?3 AND id < ?3 || '~')) AND (?4 = 0 OR final = 0) ORDER BY created DESC, id DESC"
-    );
-    let mut statement = connection.prepare_cached(&sql).map_err(store_error)?;
-    let only_unfinished = filter.unfinished == Unfinished::Only;
-    let mut rows = statement
-        .query(params![filter.project, filter.name, filter.id_prefix, only_unfinished])
-        .map_err(store_error)?;
-    let limit = filter.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let mut listed = Listed::default();
-    // Counted here and not by LIMIT: a damaged row takes no sound one's place.
-    while listed.tasks.len() < limit
-        && let Some(row) = rows.next().map_err(store_error)?
-    {
-        match read_task(row) {
-            Ok(task) => listed.tasks.push(task.stored),
-            Err(damaged) => listed.damaged.push(damaged),
-        }
-    }
-    Ok(listed)
-}
-
 /// Events of a task after a sequence number, in order.
 pub(super) fn events(
     connection: &Connection,
@@ -87,21 +62,25 @@ pub(super) fn events(
     after: u64,
     limit: u32,
 ) -> Result<Vec<StoredEvent>, StoreError> {
-    let sql = format!("SELECT {EVENT_COLUMNS} FROM events WHERE task = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
-    let mut statement = connection.prepare_cached(&sql).map_err(store_error)?;
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        let number = "(SELECT number FROM tasks WHERE id = ?1)";
+        format!("SELECT {EVENT_COLUMNS} FROM events WHERE task = {number} AND seq > ?2 ORDER BY seq LIMIT ?3")
+    });
+    let mut statement = connection.prepare_cached(&SQL).map_err(store_error)?;
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let mut rows = statement.query(params![task.to_string(), after, limit]).map_err(store_error)?;
     let mut events = Vec::new();
     while let Some(row) = rows.next().map_err(store_error)? {
-        events.push(read_event(row).map_err(|found| damaged(format!("{}: {}", found.row, found.what)))?);
+        let sound = read_event(row).map_err(|what| damaged(format!("events/{task}/{}: {what}", text_of(row, 1))))?;
+        events.push(sound);
     }
     Ok(events)
 }
 
-/// Unfinished tasks that want an owner, oldest first. A damaged row is left out here: `list` and `check` name it.
+/// Unfinished tasks that want an owner, the most urgent first, then the oldest. A damaged row is left out here: `list` and `check` name it.
 pub(super) fn candidates(connection: &Connection) -> Result<Vec<Candidate>, StoreError> {
     const SQL: &str = "SELECT id, epoch, owner, parent, live_session IS NOT NULL FROM tasks WHERE wants_owner = 1 \
-         ORDER BY created, id";
+         ORDER BY priority DESC, created, id";
     sound_rows(connection, SQL, [], |row| {
         let (id, owner, parent): (String, Option<String>, Option<String>) = (row.get(0)?, row.get(2)?, row.get(3)?);
         let parsed = (id.parse().ok(), parse_optional(owner), parse_optional(parent));
@@ -133,12 +112,4 @@ fn sound_rows<T>(
         sound.extend(unless_damaged(read(row))?.flatten());
     }
     Ok(sound)
-}
-
-/// None for a text that is no id; absence is an answer.
-fn parse_optional<Id: std::str::FromStr>(text: Option<String>) -> Option<Option<Id>> {
-    match text {
-        None => Some(None),
-        Some(text) => text.parse().ok().map(Some),
-    }
 }

@@ -1,122 +1,121 @@
 //! Rows as values: a task with its ownership, and an event. A row that does not fit itself is named, never guessed at.
 //!
-//! Read by every query of this store. The columns beside a snapshot must say what the snapshot says.
+//! Read by every query of this store. What the columns of a task say must be what its last snapshot and later events make.
 
 use std::str::FromStr;
-use std::sync::LazyLock;
+use std::sync::Arc;
 
-use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
+use longhaul_core::ids::{LeaseId, WorkerId};
 use longhaul_core::task::Task;
 use longhaul_core::time::Time;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::Row;
+use rusqlite::types::{Value, ValueRef};
 
-use super::failure::{damaged, is_row_damage, store_error};
+use super::failure::{is_row_damage, store_error};
 use crate::{ChainHead, Damaged, Lease, Owner, StoreError, Stored, StoredEvent};
 
-/// What [`read_task`] needs of a row, in order.
-pub(super) const TASK_COLUMNS: &str = "id, project, name, parent, driver, state, final, wants_owner, waits_for_person, \
-     live_session, version, created, updated, epoch, owner, owner_host, lease_id, owner_since, head, snapshot";
+/// The columns of `tasks` that every commit may move, in the order of [`values_of`].
+pub(super) const TASK_COLUMNS: &str = "number, head, history_bytes, epoch, owner, owner_host, lease_id, owner_since, id, \
+     project, name, parent, driver, state, final, wants_owner, waits_for_person, live_session, priority, steps_done, steps, \
+     sessions, tokens, version, created, updated";
+
+/// Where the columns begin that are written from the task itself.
+pub(super) const FROM_THE_TASK: usize = 8;
+
+/// Where the name stands among them.
+pub(super) const NAME: usize = 10;
+
+/// Those that place a row in the indexes and may change: owner, final, wants_owner, live_session, priority.
+pub(super) const INDEXED: [usize; 5] = [4, 14, 15, 17, 18];
 
 /// What [`read_event`] needs of a row, in order.
 pub(super) const EVENT_COLUMNS: &str = "task, seq, at, epoch, actor, kind, payload, hash";
 
-/// A row of `tasks`.
+/// A row of `tasks` and what is known of the tables beside it.
+#[derive(Debug)]
 pub(super) struct TaskRow {
+    /// Its key within the database.
+    pub(super) number: i64,
     /// The task and who owns it.
-    pub(super) stored: Stored,
+    pub(super) stored: Arc<Stored>,
     /// The hash of its history.
     pub(super) head: ChainHead,
+    /// The bytes of its events.
+    pub(super) history_bytes: u64,
+    /// The version its snapshot is of; 0 when it has none.
+    pub(super) snapshot: u64,
+    /// The bytes of the events after the snapshot.
+    pub(super) tail_bytes: u64,
+    /// The columns as they stand in the row.
+    pub(super) values: Vec<Value>,
 }
 
-/// The columns of `tasks` that are written from the task itself.
-#[derive(PartialEq, Eq)]
-pub(super) struct Columns {
-    pub(super) id: String,
-    pub(super) project: String,
-    pub(super) name: String,
-    pub(super) parent: Option<String>,
-    pub(super) driver: String,
-    pub(super) state: String,
-    pub(super) is_final: bool,
-    pub(super) wants_owner: bool,
-    pub(super) waits_for_person: bool,
-    pub(super) live_session: Option<String>,
-    pub(super) version: u64,
-    pub(super) created: i64,
-    pub(super) updated: i64,
+/// How urgent a task is: higher first among those that want an owner.
+pub(super) fn priority(_task: &Task) -> i64 {
+    0
 }
 
-impl Columns {
-    /// What the columns must say of a task.
-    pub(super) fn of(task: &Task) -> Columns {
-        Columns {
-            id: task.id.to_string(),
-            project: task.submission.project.clone(),
-            name: task.submission.name.as_str().to_owned(),
-            parent: task.submission.parent.map(|parent| parent.to_string()),
-            driver: task.submission.driver.name().to_owned(),
-            state: task.state.name().to_owned(),
-            is_final: task.state.is_final(),
-            wants_owner: task.state.wants_owner(),
-            waits_for_person: task.state.waits_for_person(),
-            live_session: task.state.session().map(|session| session.id.to_string()),
-            version: task.version,
-            created: task.created.0,
-            updated: task.updated.0,
-        }
+/// What [`TASK_COLUMNS`] must say of a task.
+pub(super) fn values_of(number: Option<i64>, stored: &Stored, head: &ChainHead, history_bytes: u64) -> Vec<Value> {
+    let Stored { task, epoch, owner } = stored;
+    let owner = owner.as_ref();
+    let plan = task.plan.as_ref().map(|accepted| &accepted.plan);
+    vec![
+        Value::from(number),
+        Value::Text(head.to_string()),
+        count(history_bytes),
+        count(*epoch),
+        text(owner.map(|owner| owner.worker)),
+        text(owner.map(|owner| &owner.host)),
+        text(owner.map(|owner| owner.lease.id)),
+        Value::from(owner.map(|owner| owner.since.0)),
+        Value::Text(task.id.to_string()),
+        Value::Text(task.submission.project.clone()),
+        Value::Text(task.submission.name.as_str().to_owned()),
+        text(task.submission.parent),
+        Value::Text(task.submission.driver.name().to_owned()),
+        Value::Text(task.state.name().to_owned()),
+        Value::from(task.state.is_final()),
+        Value::from(task.state.wants_owner()),
+        Value::from(task.state.waits_for_person()),
+        text(task.state.session().map(|session| session.id)),
+        Value::Integer(priority(task)),
+        plan.map_or(Value::Null, |plan| count(plan.done() as u64)),
+        plan.map_or(Value::Null, |plan| count(plan.total() as u64)),
+        count(u64::from(task.tally.sessions)),
+        task.tally.usage.total().map_or(Value::Null, count),
+        count(task.version),
+        Value::Integer(task.created.0),
+        Value::Integer(task.updated.0),
+    ]
+}
+
+fn text(value: Option<impl ToString>) -> Value {
+    value.map_or(Value::Null, |value| Value::Text(value.to_string()))
+}
+
+/// A count as SQLite has numbers; none of ours comes near the end of its range.
+fn count(value: u64) -> Value {
+    Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+/// Whether columns of a row, from one on, are exactly these.
+pub(super) fn says(row: &Row<'_>, from: usize, values: &[Value]) -> bool {
+    values.iter().enumerate().all(|(index, value)| row.get_ref(from + index).is_ok_and(|found| is_same(found, value)))
+}
+
+fn is_same(found: ValueRef<'_>, value: &Value) -> bool {
+    match (found, value) {
+        (ValueRef::Null, Value::Null) => true,
+        (ValueRef::Integer(found), Value::Integer(value)) => found == *value,
+        (ValueRef::Text(found), Value::Text(value)) => found == value.as_bytes(),
+        _ => false,
     }
-
-    fn read(row: &Row<'_>) -> rusqlite::Result<Columns> {
-        Ok(Columns {
-            id: row.get(0)?,
-            project: row.get(1)?,
-            name: row.get(2)?,
-            parent: row.get(3)?,
-            driver: row.get(4)?,
-            state: row.get(5)?,
-            is_final: row.get(6)?,
-            wants_owner: row.get(7)?,
-            waits_for_person: row.get(8)?,
-            live_session: row.get(9)?,
-            version: row.get(10)?,
-            created: row.get(11)?,
-            updated: row.get(12)?,
-        })
-    }
 }
 
-/// One task by its id, or none.
-pub(super) fn find_task(connection: &Connection, task: TaskId) -> Result<Option<TaskRow>, StoreError> {
-    static SQL: LazyLock<String> = LazyLock::new(|| format!("SELECT {TASK_COLUMNS} FROM tasks WHERE id = ?1"));
-    let mut statement = connection.prepare_cached(&SQL).map_err(store_error)?;
-    let mut rows = statement.query([task.to_string()]).map_err(store_error)?;
-    match rows.next().map_err(store_error)? {
-        None => Ok(None),
-        Some(row) => read_task(row).map(Some).map_err(|found| damaged(format!("{}: {}", found.row, found.what))),
-    }
-}
-
-/// A row of [`TASK_COLUMNS`] as a value.
-pub(super) fn read_task(row: &Row<'_>) -> Result<TaskRow, Damaged> {
-    read_fitting_task(row).map_err(|what| Damaged { row: format!("tasks/{}", text_of(row, 0)), what })
-}
-
-fn read_fitting_task(row: &Row<'_>) -> Result<TaskRow, String> {
-    let columns = Columns::read(row).map_err(|error| error.to_string())?;
-    let snapshot = row.get_ref(19).and_then(|value| Ok(value.as_str()?)).map_err(|error| error.to_string())?;
-    let task: Task = serde_json::from_str(snapshot).map_err(|error| format!("snapshot does not parse: {error}"))?;
-    if Columns::of(&task) != columns {
-        return Err("snapshot and columns disagree".into());
-    }
-    let head: String = row.get(18).map_err(|error| error.to_string())?;
-    let head = ChainHead::parse(&head).ok_or("head is not a hash")?;
-    let epoch = row.get(13).map_err(|error| error.to_string())?;
-    let owner = read_owner(row, epoch)?;
-    Ok(TaskRow { stored: Stored { task, epoch, owner }, head })
-}
-
-fn read_owner(row: &Row<'_>, epoch: u64) -> Result<Option<Owner>, String> {
-    let fields = (|| Ok((row.get(14)?, row.get(15)?, row.get(16)?, row.get(17)?)))();
+/// Who owns the task of this row, by its columns.
+pub(super) fn read_owner(row: &Row<'_>, epoch: u64) -> Result<Option<Owner>, String> {
+    let fields = (|| Ok((row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?)))();
     let fields: (Option<String>, Option<String>, Option<String>, Option<i64>) =
         fields.map_err(|error: rusqlite::Error| error.to_string())?;
     match fields {
@@ -132,16 +131,11 @@ fn read_owner(row: &Row<'_>, epoch: u64) -> Result<Option<Owner>, String> {
 }
 
 /// A row of [`EVENT_COLUMNS`] as a value.
-pub(super) fn read_event(row: &Row<'_>) -> Result<StoredEvent, Damaged> {
-    read_fitting_event(row)
-        .map_err(|what| Damaged { row: format!("events/{}/{}", text_of(row, 0), text_of(row, 1)), what })
-}
-
-fn read_fitting_event(row: &Row<'_>) -> Result<StoredEvent, String> {
-    let text = |column| row.get::<_, String>(column).map_err(|error| error.to_string());
+pub(super) fn read_event(row: &Row<'_>) -> Result<StoredEvent, String> {
+    let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str()?)).map_err(|error| error.to_string());
     let number = |column| row.get::<_, u64>(column).map_err(|error| error.to_string());
     let event: longhaul_core::task::Event =
-        serde_json::from_str(&text(6)?).map_err(|error| format!("payload does not parse: {error}"))?;
+        serde_json::from_str(text(6)?).map_err(|error| format!("payload does not parse: {error}"))?;
     if event.kind() != text(5)? {
         return Err("payload and kind disagree".into());
     }
@@ -149,18 +143,15 @@ fn read_fitting_event(row: &Row<'_>) -> Result<StoredEvent, String> {
         seq: number(1)?,
         at: Time(row.get(2).map_err(|error| error.to_string())?),
         epoch: number(3)?,
-        actor: serde_json::from_str(&text(4)?).map_err(|error| format!("actor does not parse: {error}"))?,
+        actor: serde_json::from_str(text(4)?).map_err(|error| format!("actor does not parse: {error}"))?,
         event,
-        hash: text(7)?,
+        hash: text(7)?.to_owned(),
     })
 }
 
-/// The payload of a task's first event, as stored.
-pub(super) fn first_payload(connection: &Connection, task: TaskId) -> Result<Option<String>, StoreError> {
-    connection
-        .prepare_cached("SELECT payload FROM events WHERE task = ?1 AND seq = 1")
-        .and_then(|mut statement| statement.query_row([task.to_string()], |row| row.get(0)).optional())
-        .map_err(store_error)
+/// Names the task of a row of [`TASK_COLUMNS`] that does not fit itself.
+pub(super) fn damaged_task(row: &Row<'_>, what: String) -> Damaged {
+    Damaged { row: format!("tasks/{}", text_of(row, FROM_THE_TASK)), what }
 }
 
 /// An id of a column.
@@ -168,14 +159,20 @@ pub(super) fn parse_id<Id: FromStr<Err: ToString>>(column: &str, text: &str) -> 
     text.parse().map_err(|error: Id::Err| format!("{column}: {}", error.to_string()))
 }
 
+/// None for a text that is no id; absence is an answer.
+pub(super) fn parse_optional<Id: FromStr>(text: Option<String>) -> Option<Option<Id>> {
+    match text {
+        None => Some(None),
+        Some(text) => text.parse().ok().map(Some),
+    }
+}
+
 /// A column for naming a row, whatever is in it.
 pub(super) fn text_of(row: &Row<'_>, column: usize) -> String {
     match row.get_ref(column) {
-        Ok(rusqlite::types::ValueRef::Text(bytes) | rusqlite::types::ValueRef::Blob(bytes)) => {
-            String::from_utf8_lossy(bytes).into_owned()
-        }
-        Ok(rusqlite::types::ValueRef::Integer(number)) => number.to_string(),
-        Ok(rusqlite::types::ValueRef::Null | rusqlite::types::ValueRef::Real(_)) | Err(_) => "?".into(),
+        Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+        Ok(ValueRef::Integer(number)) => number.to_string(),
+        Ok(ValueRef::Null | ValueRef::Real(_)) | Err(_) => "?".into(),
     }
 }
 

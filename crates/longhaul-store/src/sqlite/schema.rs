@@ -3,15 +3,10 @@
 //! Each migration is one transaction that also moves the version, so that a crash in it changes nothing and the next opening
 //! runs it again. An existing database is copied aside first. A newer one, or another program's, is refused untouched.
 
-use std::fs::{self, File, OpenOptions};
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
-
 use rusqlite::{Connection, TransactionBehavior};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::failure::{damaged, file_failed, store_error};
+use super::backup::{Taken, copy_aside};
+use super::failure::{damaged, store_error};
 use super::open::Probe;
 use super::place::Place;
 use crate::StoreError;
@@ -25,7 +20,10 @@ pub(super) struct Migration {
 }
 
 /// All steps, in order; never changed once released.
-pub(super) const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("migrations/0001.sql") }];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, sql: include_str!("migrations/0001.sql") },
+    Migration { version: 2, sql: include_str!("migrations/0002.sql") },
+];
 
 /// "LHdb": marks the file as ours.
 const APPLICATION: i64 = 0x4c48_6462;
@@ -82,25 +80,7 @@ fn run(connection: &mut Connection, migration: &Migration, probe: Probe) -> Resu
 /// Copies the database aside, once per version: the first copy is the one from before any attempt.
 fn back_up(connection: &Connection, place: &Place, found: u32) -> Result<(), StoreError> {
     let target = place.backup(found);
-    if target.exists() {
-        return Ok(());
-    }
-    let draft = target.with_extension(format!("bak.{:016x}", RandomState::new().build_hasher().finish()));
-    make_empty(&draft)?;
-    let text = draft.to_str().ok_or_else(|| file_failed("back up to", &draft, "the path is not UTF-8"))?;
-    connection.execute("VACUUM INTO ?1", [text]).map_err(store_error)?;
-    File::open(&draft).and_then(|file| file.sync_all()).map_err(|error| file_failed("sync", &draft, error))?;
-    match renameat_with(CWD, &draft, CWD, &target, RenameFlags::NOREPLACE) {
-        Ok(()) => place.sync_directory(),
-        Err(rustix::io::Errno::EXIST) => fs::remove_file(&draft).map_err(|error| file_failed("remove", &draft, error)),
-        Err(error) => Err(file_failed("rename", &draft, error)),
-    }
-}
-
-/// An empty file for its owner only: SQLite fills it and keeps its mode.
-fn make_empty(path: &Path) -> Result<(), StoreError> {
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    made.map(drop).map_err(|error| file_failed("create", path, error))
+    if target.exists() { Ok(()) } else { copy_aside(connection, &target, Taken::Keep, |_| Ok(())) }
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
-//! Looks at stored history with suspicion: the hash chain, the gap-free order, the epochs, and the state rebuilt from events.
+//! Looks at everything stored with suspicion: each task's whole history, and what its row and snapshot make of it.
 //!
 //! Called for `verify` and `check`. It reads in transactions of its own and changes nothing.
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Event, Task};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row};
 
 use super::failure::store_error;
-use super::row::{EVENT_COLUMNS, find_task, read_event, text_of};
-use crate::{ChainEntry, ChainHead, ChainReport, Damaged, StoreError, Stored, StoredEvent, link};
+use super::load::find_task;
+use super::replay::Replay;
+use super::row::{TaskRow, text_of};
+use crate::{ChainReport, Damaged, StoreError};
 
 /// Recomputes one task's chain and rebuilds its state.
 pub(super) fn verify(connection: &Connection, task: TaskId) -> Result<ChainReport, StoreError> {
@@ -21,8 +22,24 @@ pub(super) fn verify(connection: &Connection, task: TaskId) -> Result<ChainRepor
         Err(other) => return Err(other),
     };
     let mut replay = Replay::of(task);
-    let broken = replay.all(&moment)?.or_else(|| replay.compare(&row.stored, &row.head));
-    Ok(ChainReport { events: replay.events, broken })
+    let broken = replay.follow(&moment, row.number)?.or_else(|| difference(&replay, &row));
+    Ok(ChainReport { events: replay.seq, broken })
+}
+
+/// What the whole history says otherwise than the row, if anything.
+fn difference(replay: &Replay, row: &TaskRow) -> Option<String> {
+    let what = if row.head != replay.head {
+        "the chain's head is not the last event's hash"
+    } else if row.stored.epoch != replay.epoch {
+        "the epoch is not the last event's"
+    } else if replay.task.as_ref() != Some(&row.stored.task) {
+        "the stored state is not what its events make"
+    } else if row.history_bytes != replay.bytes {
+        "the size of its history is another"
+    } else {
+        return None;
+    };
+    Some(what.into())
 }
 
 /// Reads everything and names what is damaged.
@@ -67,70 +84,4 @@ fn task_ids(connection: &Connection) -> Result<Vec<String>, StoreError> {
         ids.push(text_of(row, 0));
     }
     Ok(ids)
-}
-
-struct Replay {
-    id: TaskId,
-    events: u64,
-    epoch: u64,
-    head: ChainHead,
-    task: Option<Task>,
-}
-
-impl Replay {
-    fn of(id: TaskId) -> Replay {
-        Replay { id, events: 0, epoch: 0, head: ChainHead::empty(id), task: None }
-    }
-
-    /// The first thing that does not fit, if any.
-    fn all(&mut self, connection: &Connection) -> Result<Option<String>, StoreError> {
-        let sql = format!("SELECT {EVENT_COLUMNS} FROM events WHERE task = ?1 ORDER BY seq");
-        let mut statement = connection.prepare_cached(&sql).map_err(store_error)?;
-        let mut rows = statement.query(params![self.id.to_string()]).map_err(store_error)?;
-        while let Some(row) = rows.next().map_err(store_error)? {
-            self.events += 1;
-            if let Err(what) = self.one(row) {
-                return Ok(Some(format!("event {}: {what}", text_of(row, 1))));
-            }
-        }
-        Ok(None)
-    }
-
-    fn one(&mut self, row: &Row<'_>) -> Result<(), String> {
-        let StoredEvent { seq, at, epoch, event, hash, .. } = read_event(row).map_err(|damaged| damaged.what)?;
-        if seq != self.events {
-            return Err(format!("expected event {}", self.events));
-        }
-        let expected = self.epoch + u64::from(matches!(event, Event::Claimed { .. }));
-        if epoch != expected {
-            return Err(format!("epoch is {epoch}, expected {expected}"));
-        }
-        self.epoch = epoch;
-        let text = |column| row.get::<_, String>(column).map_err(|error| error.to_string());
-        let (actor, kind, payload) = (text(4)?, text(5)?, text(6)?);
-        let entry = ChainEntry { seq, at, epoch, actor: &actor, kind: &kind, payload: &payload };
-        self.head = link(&self.head, self.id, &entry);
-        if hash != self.head.to_string() {
-            return Err("hash does not fit what is stored".into());
-        }
-        let task = match &self.task {
-            None => Task::begin(self.id, &event, at),
-            Some(task) => task.apply(&event, at),
-        };
-        self.task = Some(task.map_err(|error| error.to_string())?);
-        Ok(())
-    }
-
-    fn compare(&self, stored: &Stored, head: &ChainHead) -> Option<String> {
-        let what = if *head != self.head {
-            "the chain's head is not the last event's hash"
-        } else if stored.epoch != self.epoch {
-            "the epoch is not the last event's"
-        } else if self.task.as_ref() != Some(&stored.task) {
-            "the stored state is not what its events make"
-        } else {
-            return None;
-        };
-        Some(what.into())
-    }
 }

@@ -1,13 +1,14 @@
 //! Stores that break one promise each: the controls that show the suite would notice.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_core::time::Time;
 use longhaul_store::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, Owned,
-    Store, StoreError, Stored, StoredEvent,
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease,
+    Outlines, Owned, RemoveError, Store, StoreError, Stored, StoredEvent,
 };
 
 use super::Harness;
@@ -29,6 +30,14 @@ pub(crate) enum Fault {
     HidesAnEvent,
     /// A listener hears another store.
     IsSilent,
+    /// A removal compares no version.
+    RemovesAnything,
+    /// A removal is acknowledged and not made.
+    KeepsWhatIsRemoved,
+    /// A copy replaces what is there.
+    OverwritesBackups,
+    /// Outlines leave the last task out.
+    ForgetsATask,
 }
 
 /// Opens stores with a fault over another harness.
@@ -107,6 +116,14 @@ impl Store for Faulty {
         self.sound.list(filter).await
     }
 
+    async fn tasks(&self, filter: Filter) -> Result<Outlines, StoreError> {
+        let mut outlines = self.sound.tasks(filter).await?;
+        if matches!(self.fault, Fault::ForgetsATask) {
+            outlines.tasks.pop();
+        }
+        Ok(outlines)
+    }
+
     async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
         let mut events = self.sound.events(task, after, limit).await?;
         if matches!(self.fault, Fault::HidesAnEvent) && events.len() > 1 {
@@ -125,6 +142,25 @@ impl Store for Faulty {
 
     async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError> {
         self.sound.verify(task).await
+    }
+
+    async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError> {
+        match self.fault {
+            Fault::RemovesAnything => {
+                let version = self.sound.load(task).await?.map_or(0, |stored| stored.task.version);
+                self.sound.remove(task, Guard::Version(version)).await
+            }
+            Fault::KeepsWhatIsRemoved => Ok(()),
+            _ => self.sound.remove(task, guard).await,
+        }
+    }
+
+    async fn backup(&self, target: &Path) -> Result<(), StoreError> {
+        if matches!(self.fault, Fault::OverwritesBackups) {
+            std::fs::write(target, "copy").expect("a copy");
+            return Ok(());
+        }
+        self.sound.backup(target).await
     }
 
     async fn check(&self) -> Result<Vec<Damaged>, StoreError> {

@@ -6,6 +6,7 @@
 pub(crate) mod bell;
 pub(crate) mod faulty;
 pub(crate) mod history;
+pub(crate) mod keeping;
 pub(crate) mod leases;
 pub(crate) mod moving;
 pub(crate) mod refusals;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
 use longhaul_core::names::TaskName;
+use longhaul_core::plan::{Plan, Step};
 use longhaul_core::task::{
     Actor, BackTo, Driver, Ended, Event, Exit, Gap, Outcome, Phase, Policy, Purpose, ReadTo, SessionRun, StoppedBy,
     Submission, Usage,
@@ -130,6 +131,13 @@ pub(crate) fn ended(session: SessionId) -> Event {
 
 pub(crate) fn cancelled() -> Event {
     Event::Cancelled { by: "ann".into(), reason: None }
+}
+
+/// A plan of two steps, one of them ticked.
+pub(crate) fn planned() -> Event {
+    let step = |number, ticked| Step { number, text: format!("step {number}"), phase: None, ticked };
+    let plan = Plan { steps: vec![step(1, true), step(2, false)] };
+    Event::PlanRevised { revision: 1, plan, hash: "5e".repeat(32), ticked: vec![1] }
 }
 
 /// Submits a task and returns it as stored.

@@ -14,6 +14,7 @@ use longhaul_store::{Change, Key, Store, Stored};
 
 use super::conformance::moving::insist;
 use super::conformance::sample::{by_person, mark};
+use super::disk;
 
 const ROLE: &str = "LONGHAUL_STORE_TEST_ROLE";
 const HOME: &str = "LONGHAUL_STORE_TEST_HOME";
@@ -29,7 +30,18 @@ pub(crate) struct Player {
 impl Player {
     /// Starts a child and waits until it is ready to play.
     pub(crate) fn start(role: &str, home: &Path, task: Option<&Stored>, label: &str) -> Player {
-        let mut process = Command::new(env::current_exe().expect("this program"))
+        let this = Command::new(env::current_exe().expect("this program"));
+        Player::start_as(this, role, home, task, label)
+    }
+
+    /// As [`Player::start`], under another program that is given this one's path as its last argument.
+    pub(crate) fn start_under(mut command: Command, role: &str, home: &Path, task: Option<&Stored>) -> Player {
+        command.arg(env::current_exe().expect("this program"));
+        Player::start_as(command, role, home, task, role)
+    }
+
+    fn start_as(mut command: Command, role: &str, home: &Path, task: Option<&Stored>, label: &str) -> Player {
+        let mut process = command
             .args(["child::entry", "--exact", "--nocapture", "--test-threads=1"])
             .env(ROLE, role)
             .env(HOME, home)
@@ -69,6 +81,12 @@ impl Player {
         self.end().1
     }
 
+    /// Waits for its end: whether it ended well, and every line it said.
+    pub(crate) fn end_with_lines(&mut self) -> (bool, Vec<String>) {
+        let lines = self.lines.by_ref().map_while(Result::ok).collect();
+        (self.process.wait().expect("a child to wait for").success(), lines)
+    }
+
     /// Waits for its end: whether it ended well, and what it acknowledged.
     pub(crate) fn end(&mut self) -> (bool, Vec<String>) {
         let acks = std::iter::from_fn(|| self.next_ack()).collect();
@@ -99,12 +117,15 @@ async fn entry() {
         "dies_in_migration" => drop(SqliteStore::open_with_probe(&home(), die_in_migration).expect("a store")),
         "opens" => drop(SqliteStore::open(&home()).expect("a store")),
         "holds_the_lock" => hold_the_lock(),
+        "fills_the_disk" => disk::fill(&home()).await,
+        "uses_up_descriptors" => disk::use_up_descriptors(&home(), loaded_id()).await,
+        "commits_until_refused" => disk::commit_until_refused(&home(), loaded_id()).await,
         other => panic!("no such role: {other}"),
     }
 }
 
 /// One line to the parent, out of this process before the next thing happens.
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush()).expect("a parent that listens");
 }
@@ -117,9 +138,12 @@ fn label() -> String {
     env::var(LABEL).expect("a label")
 }
 
+fn loaded_id() -> TaskId {
+    env::var(TASK).expect("a task").parse().expect("an id")
+}
+
 async fn loaded(store: &SqliteStore) -> Stored {
-    let id: TaskId = env::var(TASK).expect("a task").parse().expect("an id");
-    store.load(id).await.expect("a readable store").expect("the task")
+    store.load(loaded_id()).await.expect("a readable store").expect("the task")
 }
 
 async fn make_marks() {

@@ -1,7 +1,7 @@
 //! Calls every promise of the conformance suite for SQLite, each over fresh data.
 
 use super::SqliteHarness;
-use super::conformance::{bell, history, leases, moving, refusals, sessions, submitting};
+use super::conformance::{bell, history, keeping, leases, moving, refusals, sessions, submitting};
 
 macro_rules! conforms {
     ($($group:ident: $($promise:ident),+;)+) => {
@@ -19,6 +19,8 @@ conforms! {
     history: events_are_gap_free_and_in_order, a_clock_that_goes_backwards_keeps_the_order,
         the_chain_is_the_documented_one, the_state_is_what_its_events_make,
         a_claiming_commit_changes_the_epoch_in_its_middle;
+    keeping: outlines_say_what_the_tasks_say, outlines_are_filtered_by_end_and_age, a_finished_task_is_removed_whole,
+        what_may_be_needed_is_not_removed, a_backup_is_whole_and_replaces_nothing;
     leases: one_of_many_claimers_wins, an_old_lease_is_fenced_off, a_front_ends_change_is_a_conflict_to_the_owner,
         a_claim_needs_the_epoch_and_another_worker, a_claim_alone_may_ride_on_a_commit,
         the_lease_is_kept_while_there_is_work, the_lease_is_given_up_with_the_work;

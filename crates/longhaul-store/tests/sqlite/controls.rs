@@ -2,7 +2,7 @@
 
 use super::SqliteHarness;
 use super::conformance::faulty::{Fault, FaultyHarness};
-use super::conformance::{bell, history, leases, moving, refusals, sessions};
+use super::conformance::{bell, history, keeping, leases, moving, refusals, sessions};
 
 macro_rules! caught {
     ($($test:ident: $fault:ident by $group:ident $promise:ident;)+) => {
@@ -30,5 +30,9 @@ caught! {
     ignored_epochs_are_caught: IgnoresTheEpoch by leases one_of_many_claimers_wins;
     ignored_caps_are_caught: IgnoresTheCap by sessions the_session_cap_holds_under_concurrency;
     hidden_events_are_caught: HidesAnEvent by history events_are_gap_free_and_in_order;
+    careless_removals_are_caught: RemovesAnything by keeping what_may_be_needed_is_not_removed;
+    lost_removals_are_caught: KeepsWhatIsRemoved by keeping a_finished_task_is_removed_whole;
+    replaced_backups_are_caught: OverwritesBackups by keeping a_backup_is_whole_and_replaces_nothing;
+    forgotten_tasks_are_caught: ForgetsATask by keeping outlines_are_filtered_by_end_and_age;
     silent_bells_are_caught: IsSilent by bell the_bell_rings_for_another_handles_commits;
 }

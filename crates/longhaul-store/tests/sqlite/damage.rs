@@ -17,35 +17,55 @@ fn database(harness: &SqliteHarness) -> PathBuf {
 /// Breaks the middle one of three tasks.
 async fn three_with_one_broken(harness: &SqliteHarness, breakage: &str) -> [Stored; 3] {
     let store = harness.store();
-    let tasks = [submitted(&store, "a").await, submitted(&store, "b").await, submitted(&store, "c").await];
+    let tasks = [submitted(&store, "a").await, with_snapshot(&store, "b").await, submitted(&store, "c").await];
     assert_eq!(store.check().await.expect("a check"), [], "control");
     let connection = Connection::open(database(harness)).expect("a database");
     connection.execute(breakage, [tasks[1].task.id.to_string()]).expect("a breakage");
     tasks
 }
 
-fn snapshot(harness: &SqliteHarness, of: &Stored) -> Vec<u8> {
-    let connection = Connection::open(database(harness)).expect("a database");
-    let sql = "SELECT CAST(snapshot AS BLOB) FROM tasks WHERE id = ?1";
-    connection.query_row(sql, [of.task.id.to_string()], |row| row.get(0)).expect("a row")
+/// A task with a snapshot and events behind it.
+async fn with_snapshot(store: &SqliteStore, name: &str) -> Stored {
+    let task = submitted(store, name).await;
+    let task = store.commit(by_person(&task, (0..70).map(|number| mark(number.to_string())).collect())).await;
+    let task = store.commit(by_person(&task.expect("a change").stored, vec![mark("x")])).await;
+    task.expect("a change").stored
 }
+
+/// Everything stored of a task, as bytes.
+fn rows(harness: &SqliteHarness, of: &Stored) -> Vec<Vec<u8>> {
+    let connection = Connection::open(database(harness)).expect("a database");
+    let columns = [
+        "SELECT CAST(group_concat(head || state || version || name) AS BLOB) FROM tasks WHERE id = ?1",
+        "SELECT CAST(body AS BLOB) FROM snapshots JOIN tasks ON number = task WHERE id = ?1",
+        "SELECT CAST(group_concat(payload || hash) AS BLOB) FROM events JOIN tasks ON number = task WHERE id = ?1",
+    ];
+    let read = |sql| connection.query_row(sql, [of.task.id.to_string()], |row| row.get(0)).expect("a row");
+    columns.map(read).to_vec()
+}
+
+const OF: &str = "(SELECT number FROM tasks WHERE id = ?1)";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_row_is_named_and_hides_no_other() {
     let breakages = [
-        "UPDATE tasks SET snapshot = substr(snapshot, 1, 100) WHERE id = ?1",
-        "UPDATE tasks SET snapshot = '' WHERE id = ?1",
+        "UPDATE snapshots SET body = substr(body, 1, 100) WHERE task = OF",
+        "UPDATE snapshots SET body = '' WHERE task = OF",
+        "UPDATE snapshots SET body = replace(body, 'reach b', 'reach c'), version = version - 1 WHERE task = OF",
+        "UPDATE snapshots SET head = replace(head, 'a', 'b') WHERE task = OF",
+        "UPDATE snapshots SET body = CAST(x'ff00fe' AS TEXT) WHERE task = OF",
+        "UPDATE tasks SET steps = 3, steps_done = 1 WHERE id = ?1",
+        "UPDATE tasks SET priority = 7 WHERE id = ?1",
         "UPDATE tasks SET state = 'paused' WHERE id = ?1",
         "UPDATE tasks SET version = 9 WHERE id = ?1",
-        "UPDATE tasks SET snapshot = CAST(x'ff00fe' AS TEXT) WHERE id = ?1",
         "UPDATE tasks SET name = CAST(x'62ff' AS TEXT) WHERE id = ?1",
         "UPDATE tasks SET head = 'no hash' WHERE id = ?1",
     ];
     for breakage in breakages {
         let harness = SqliteHarness::new();
-        let tasks = three_with_one_broken(&harness, breakage).await;
+        let tasks = three_with_one_broken(&harness, &breakage.replace("OF", OF)).await;
         let broken_row = format!("tasks/{}", tasks[1].task.id);
-        let before = snapshot(&harness, &tasks[1]);
+        let before = rows(&harness, &tasks[1]);
         let store = harness.store();
         let load = store.load(tasks[1].task.id).await;
         assert!(matches!(&load, Err(StoreError::Damaged { what }) if what.contains(&broken_row)), "{load:?}");
@@ -58,8 +78,50 @@ async fn a_damaged_row_is_named_and_hides_no_other() {
         assert!(checked.iter().all(|damaged| damaged.row == broken_row) && !checked.is_empty(), "{checked:?}");
         store.commit(by_person(&tasks[0], vec![mark("x")])).await.expect("other tasks go on");
         assert!(store.candidates().await.expect("candidates").len() >= 2);
-        assert_eq!(snapshot(&harness, &tasks[1]), before, "nothing is overwritten");
+        assert_eq!(rows(&harness, &tasks[1]), before, "nothing is overwritten");
     }
+}
+
+/// A writer that has the task in memory sees the damage as well as one that has to read it.
+#[tokio::test(flavor = "multi_thread")]
+async fn damage_is_not_overwritten_by_a_writer_that_knows_better() {
+    let breakages = [
+        "UPDATE tasks SET state = 'paused' WHERE id = ?1",
+        "UPDATE tasks SET version = 9 WHERE id = ?1",
+        "UPDATE tasks SET head = 'no hash' WHERE id = ?1",
+        "UPDATE tasks SET epoch = epoch + 1 WHERE id = ?1",
+        "UPDATE tasks SET history_bytes = history_bytes + 1 WHERE id = ?1",
+    ];
+    for breakage in breakages {
+        let harness = SqliteHarness::new();
+        let store = harness.store();
+        let task = with_snapshot(&store, "b").await;
+        let connection = Connection::open(database(&harness)).expect("a database");
+        connection.execute(breakage, [task.task.id.to_string()]).expect("a breakage");
+        let before = rows(&harness, &task);
+        let commit = store.commit(by_person(&task, vec![mark("x")])).await;
+        if breakage.contains("history_bytes") {
+            // The one column that only a whole replay can judge.
+            assert!(store.verify(task.task.id).await.expect("a report").broken.is_some());
+            continue;
+        }
+        assert!(matches!(commit, Err(CommitError::Store(StoreError::Damaged { .. }))), "{breakage}: {commit:?}");
+        assert_eq!(rows(&harness, &task), before, "{breakage}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_snapshot_is_not_replaced() {
+    let harness = SqliteHarness::new();
+    let store = harness.store();
+    let task = with_snapshot(&store, "b").await;
+    let connection = Connection::open(database(&harness)).expect("a database");
+    connection.execute("UPDATE snapshots SET body = '{}'", []).expect("a breakage");
+    let many = || (0..70).map(|number| mark(number.to_string())).collect();
+    let commit = store.commit(by_person(&task, many())).await;
+    assert!(matches!(commit, Err(CommitError::Store(StoreError::Damaged { .. }))), "{commit:?}");
+    let body: String = connection.query_row("SELECT body FROM snapshots", [], |row| row.get(0)).expect("a body");
+    assert_eq!(body, "{}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

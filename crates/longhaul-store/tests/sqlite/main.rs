@@ -8,6 +8,7 @@ mod child;
 mod conforms;
 mod controls;
 mod damage;
+mod disk;
 mod growth;
 mod kills;
 mod model;

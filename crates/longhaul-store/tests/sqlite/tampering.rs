@@ -5,7 +5,7 @@ use longhaul_store::{Store, Stored};
 use rusqlite::{Connection, params};
 
 use super::SqliteHarness;
-use super::conformance::sample::{advance, back_to, claimed};
+use super::conformance::sample::{advance, back_to, cancelled, claimed};
 
 /// A second way into the file, without our triggers, keys and syncs.
 fn burglar(harness: &SqliteHarness) -> Connection {
@@ -14,7 +14,8 @@ fn burglar(harness: &SqliteHarness) -> Connection {
         .execute_batch(
             "PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; PRAGMA ignore_check_constraints = ON; \
              DROP TRIGGER events_are_not_changed; DROP TRIGGER events_are_not_deleted; \
-             CREATE TEMP TABLE good_tasks AS SELECT * FROM tasks; CREATE TEMP TABLE good_events AS SELECT * FROM events;",
+             CREATE TEMP TABLE good_tasks AS SELECT * FROM tasks; CREATE TEMP TABLE good_events AS SELECT * FROM events; \
+             CREATE TEMP TABLE good_snapshots AS SELECT * FROM snapshots;",
         )
         .expect("a way in");
     connection
@@ -24,6 +25,13 @@ async fn task_with_history(harness: &SqliteHarness) -> Stored {
     let store = harness.store();
     let task = claimed(&store, "one").await;
     advance(&store, &task, Event::Paused { back_to: back_to() }).await
+}
+
+/// The same, but its last event has left a snapshot.
+async fn task_with_snapshot(harness: &SqliteHarness) -> Stored {
+    let store = harness.store();
+    let task = claimed(&store, "one").await;
+    advance(&store, &task, cancelled()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -55,10 +63,16 @@ async fn every_changed_byte_of_every_text_is_found() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_changed_number_and_row_is_found() {
-    let harness = SqliteHarness::new();
-    let task = task_with_history(&harness).await;
+    for snapshot in [false, true] {
+        let harness = SqliteHarness::new();
+        let task = if snapshot { task_with_snapshot(&harness).await } else { task_with_history(&harness).await };
+        burgle(&harness, &task).await;
+    }
+}
+
+async fn burgle(harness: &SqliteHarness, task: &Stored) {
     let store = harness.store();
-    let burglar = burglar(&harness);
+    let burglar = burglar(harness);
     let mut burglaries = Vec::new();
     for bit in 0..63 {
         burglaries.push(format!("UPDATE events SET at = at + (1 << {bit}) WHERE seq = 2"));
@@ -70,15 +84,22 @@ async fn every_changed_number_and_row_is_found() {
             "DELETE FROM events WHERE seq = 3",
             "DELETE FROM events WHERE seq = 1",
             "DELETE FROM events",
-            "UPDATE events SET task = 'x' || task WHERE seq = 2",
+            "UPDATE events SET task = task + 1 WHERE seq = 2",
             "INSERT INTO events SELECT task, 4, at, epoch, actor, kind, payload, hash FROM events WHERE seq = 3",
             "UPDATE events SET payload = payload || ' ' WHERE seq = 2",
             "UPDATE tasks SET head = (SELECT hash FROM events WHERE seq = 1)",
             "UPDATE tasks SET epoch = epoch + 1",
-            "UPDATE tasks SET snapshot = replace(snapshot, 'reach one', 'reach two')",
+            "UPDATE tasks SET history_bytes = history_bytes + 1",
+            "UPDATE tasks SET sessions = sessions + 1",
+            "UPDATE tasks SET number = number + 1",
         ]
         .map(str::to_owned),
     );
+    if task.task.state.is_final() {
+        burglaries.push("UPDATE snapshots SET body = replace(body, 'reach one', 'reach two')".to_owned());
+        burglaries.push("UPDATE snapshots SET epoch = epoch + 1".to_owned());
+        burglaries.push("UPDATE snapshots SET version = version - 1".to_owned());
+    }
     for burglary in burglaries {
         burglar.execute(&burglary, params![]).expect("a burglary");
         let report = store.verify(task.task.id).await.expect("a report");
@@ -93,8 +114,9 @@ async fn every_changed_number_and_row_is_found() {
 fn restore(burglar: &Connection) {
     burglar
         .execute_batch(
-            "BEGIN; DELETE FROM events; DELETE FROM tasks; INSERT INTO tasks SELECT * FROM temp.good_tasks; \
-             INSERT INTO events SELECT * FROM temp.good_events; COMMIT;",
+            "BEGIN; DELETE FROM events; DELETE FROM tasks; DELETE FROM snapshots; \
+             INSERT INTO tasks SELECT * FROM temp.good_tasks; INSERT INTO events SELECT * FROM temp.good_events; \
+             INSERT INTO snapshots SELECT * FROM temp.good_snapshots; COMMIT;",
         )
         .expect("put back");
 }

@@ -217,7 +217,7 @@ fn one_damaged_row_does_not_hide_the_others() {
     assert_eq!(env.run(&["run", "Broken"]).code, 0);
     env.deserted();
     let database = rusqlite::Connection::open(env.home().join("longhaul.db")).unwrap();
-    database.execute("UPDATE tasks SET snapshot = '{\"half' WHERE name = 'broken'", []).unwrap();
+    database.execute("UPDATE tasks SET head = 'half' WHERE name = 'broken'", []).unwrap();
     drop(database);
     let list = env.run(&["list"]);
     assert_eq!(list.code, 9, "{}", list.stderr);

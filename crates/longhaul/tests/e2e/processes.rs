@@ -114,10 +114,29 @@ impl TestEnv {
 
     /// Waits until the live session's conversation is durable.
     pub(crate) fn known_conversation(&self, task: &str) -> String {
-        wait_for("a committed conversation", || {
-            let snapshot: Value = serde_json::from_str(&self.column(task, "snapshot")?).ok()?;
-            Some(snapshot["state"]["session"]["conversation"].as_str()?.to_owned())
-        })
+        wait_for("a committed conversation", || Some(self.recorded_session(task)?["conversation"].as_str()?.to_owned()))
+    }
+
+    /// The live session as the committed events tell of it: as it started, with the conversation that was read since.
+    pub(crate) fn recorded_session(&self, task: &str) -> Option<Value> {
+        const SQL: &str = "SELECT payload FROM events JOIN tasks ON number = task \
+             WHERE name = ?1 AND kind IN ('session_started', 'session_read', 'session_ended') ORDER BY seq";
+        let database = self.database()?;
+        let mut statement = database.prepare(SQL).ok()?;
+        let payloads = statement.query_map([task], |row| row.get::<_, String>(0)).ok()?;
+        let mut live = None;
+        for payload in payloads {
+            let event: Value = serde_json::from_str(&payload.ok()?).ok()?;
+            match (event["kind"].as_str()?, &mut live) {
+                ("session_started", _) => live = Some(event["session"].clone()),
+                ("session_read", Some(session)) if event["said"]["conversation"].is_string() => {
+                    session["conversation"] = event["said"]["conversation"].clone();
+                }
+                ("session_ended", _) => live = None,
+                _ => {}
+            }
+        }
+        live
     }
 
     /// Every living process of this home.

@@ -195,7 +195,7 @@ fn a_worker_outlives_its_terminal() {
     assert_eq!(env.run(&["run", "Broken"]).code, 0);
     env.deserted();
     let database = rusqlite::Connection::open(env.home().join("longhaul.db")).unwrap();
-    database.execute("UPDATE tasks SET snapshot = '{\"half' WHERE name = 'broken'", []).unwrap();
+    database.execute("UPDATE tasks SET head = 'half' WHERE name = 'broken'", []).unwrap();
     drop(database);
     let (master, slave) = open_terminal();
     drop(master);

@@ -35,8 +35,7 @@ impl TestEnv {
     /// Waits until the agent of this task's session number has told its conversation.
     pub(crate) fn live(&self, task: &str, number: u64) -> Live {
         wait_for(&format!("session {number} of {task}"), || {
-            let snapshot: Value = serde_json::from_str(&self.column(task, "snapshot")?).ok()?;
-            let session = &snapshot["state"]["session"];
+            let session = self.recorded_session(task)?;
             if session["number"] != number {
                 return None;
             }

@@ -15,7 +15,8 @@ pub(super) struct TaskRow {
     pub(super) owner: Option<String>,
     pub(super) live_session: Option<String>,
     pub(super) head: String,
-    pub(super) snapshot: Value,
+    /// The last one, if there is one yet.
+    pub(super) snapshot: Option<Value>,
     pub(super) events: Vec<EventRow>,
 }
 
@@ -77,11 +78,11 @@ pub(super) fn read(env: &TestEnv) -> Result<Vec<TaskRow>, String> {
 }
 
 fn rows(connection: &Connection) -> rusqlite::Result<Vec<TaskRow>> {
-    const SQL: &str =
-        "SELECT id, name, state, version, epoch, owner, live_session, head, snapshot FROM tasks ORDER BY created, id";
+    const SQL: &str = "SELECT id, name, state, tasks.version, tasks.epoch, owner, live_session, tasks.head, body FROM tasks \
+         LEFT JOIN snapshots ON snapshots.task = number ORDER BY created, id";
     let mut statement = connection.prepare(SQL)?;
     let found = statement.query_map([], |row| {
-        let snapshot: String = row.get(8)?;
+        let snapshot: Option<String> = row.get(8)?;
         Ok(TaskRow {
             id: row.get(0)?,
             name: row.get(1)?,
@@ -91,7 +92,7 @@ fn rows(connection: &Connection) -> rusqlite::Result<Vec<TaskRow>> {
             owner: row.get(5)?,
             live_session: row.get(6)?,
             head: row.get(7)?,
-            snapshot: serde_json::from_str(&snapshot).unwrap_or_default(),
+            snapshot: snapshot.map(|text| serde_json::from_str(&text).unwrap_or_default()),
             events: Vec::new(),
         })
     })?;
@@ -103,7 +104,8 @@ fn rows(connection: &Connection) -> rusqlite::Result<Vec<TaskRow>> {
 }
 
 fn events(connection: &Connection, task: &str) -> rusqlite::Result<Vec<EventRow>> {
-    const SQL: &str = "SELECT seq, at, epoch, actor, kind, payload, hash FROM events WHERE task = ?1 ORDER BY seq";
+    const SQL: &str = "SELECT seq, at, epoch, actor, kind, payload, hash FROM events \
+         WHERE task = (SELECT number FROM tasks WHERE id = ?1) ORDER BY seq";
     let mut statement = connection.prepare(SQL)?;
     let found = statement.query_map([task], |row| {
         let payload: String = row.get(5)?;

@@ -73,10 +73,7 @@ fn a_changed_history_is_noticed() {
     home.must_complain("I7: the hash of event 3", sql("UPDATE events SET at = at + 1 WHERE seq = 3"));
     home.must_complain("I7: event 3 is missing", sql("DELETE FROM events WHERE seq = 3"));
     home.must_complain("I7: the head", sql("DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)"));
-    home.must_complain(
-        "I7: the events do not replay",
-        sql("UPDATE tasks SET snapshot = replace(snapshot, 'demo', 'd')"),
-    );
+    home.must_complain("I7: the events do not replay", sql("UPDATE snapshots SET body = replace(body, 'demo', 'd')"));
     home.must_complain("I7: the row says", sql("UPDATE tasks SET state = 'paused'"));
     home.must_complain("I7: the row has live session", sql("UPDATE tasks SET live_session = 'x'"));
 }

@@ -1,0 +1,53 @@
+//! Removing a finished task inside the writer's transaction: its events, keys, snapshot and row, all or nothing.
+//!
+//! Called by the writer within a savepoint. It refuses what may still be needed; how old a task must be is its caller's rule.
+
+use longhaul_core::ids::TaskId;
+use rusqlite::Connection;
+
+use super::cache::Cache;
+use super::failure::store_error;
+use crate::{Guard, RemoveError, StoreError};
+
+/// Removes one task, or says why not.
+pub(super) fn remove(
+    connection: &Connection,
+    cache: &mut Cache,
+    task: TaskId,
+    guard: Guard,
+) -> Result<(), RemoveError> {
+    let row = cache.find(connection, task)?.ok_or(RemoveError::NotFound)?;
+    let state = &row.stored.task.state;
+    if !state.is_final() || row.stored.owner.is_some() {
+        return Err(RemoveError::Unfinished { state: state.name() });
+    }
+    if guard != Guard::Version(row.stored.task.version) {
+        return Err(RemoveError::Conflict);
+    }
+    match children(connection, task)? {
+        0 => Ok(remove_rows(connection, row.number)?),
+        children => Err(RemoveError::HasChildren { children }),
+    }
+}
+
+fn children(connection: &Connection, task: TaskId) -> Result<u64, StoreError> {
+    connection
+        .prepare_cached("SELECT count(*) FROM tasks WHERE parent = ?1")
+        .and_then(|mut statement| statement.query_row([task.to_string()], |row| row.get(0)))
+        .map_err(store_error)
+}
+
+fn remove_rows(connection: &Connection, number: i64) -> Result<(), StoreError> {
+    const STEPS: [&str; 6] = [
+        "INSERT INTO removals (task) VALUES (?1)",
+        "DELETE FROM events WHERE task = ?1",
+        "DELETE FROM keys WHERE task = ?1",
+        "DELETE FROM snapshots WHERE task = ?1",
+        "DELETE FROM tasks WHERE number = ?1",
+        "DELETE FROM removals WHERE task = ?1",
+    ];
+    for sql in STEPS {
+        connection.execute(sql, [number]).map_err(store_error)?;
+    }
+    Ok(())
+}
