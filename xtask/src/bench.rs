@@ -5,25 +5,47 @@
 #[cfg(feature = "bench")]
 mod adoption;
 #[cfg(feature = "bench")]
+mod agent_text;
+#[cfg(feature = "bench")]
 mod commits;
 #[cfg(feature = "bench")]
 mod figures;
+#[cfg(feature = "bench")]
+mod flood;
 #[cfg(feature = "bench")]
 mod keeper;
 #[cfg(feature = "bench")]
 mod listing;
 #[cfg(feature = "bench")]
+mod machine;
+#[cfg(feature = "bench")]
+mod many_tasks;
+#[cfg(feature = "bench")]
+mod page;
+#[cfg(feature = "bench")]
 mod plan;
+#[cfg(feature = "bench")]
+mod pueue;
+#[cfg(feature = "bench")]
+mod pump;
 #[cfg(feature = "bench")]
 mod sample_task;
 #[cfg(feature = "bench")]
 mod scene;
 #[cfg(feature = "bench")]
+mod shell_loop;
+#[cfg(feature = "bench")]
+mod submissions;
+#[cfg(feature = "bench")]
 mod supervision;
 #[cfg(feature = "bench")]
 mod table;
 #[cfg(feature = "bench")]
+mod tiny_agents;
+#[cfg(feature = "bench")]
 mod whole_task;
+#[cfg(feature = "bench")]
+mod wishes;
 
 #[cfg(feature = "bench")]
 pub(crate) use plan::run;

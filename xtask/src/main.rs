@@ -37,8 +37,8 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "bench",
-        arguments: "[--quick] [--gate] [measure]...",
-        about: "how long things take, each beside its reference; with --gate a missed target fails",
+        arguments: "[--quick] [--gate] [--write] [--flood] [--pueue] [measure]...",
+        about: "how long things take, each beside its reference; with --gate a missed gate fails; see --help",
         run: bench::run,
     },
 ];

@@ -1,6 +1,8 @@
 //! What every agent file provides: a description, a launch plan, and a reader of its output. Called by the worker only.
 //! Agents plan and read; they never act, so every one of them is tested with recorded lines alone.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -33,7 +35,7 @@ pub struct About {
 }
 
 /// What a launch depends on.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct LaunchSpec<'a> {
     /// What stands for this very binary in argv.
     pub own_program: &'a str,
@@ -41,6 +43,8 @@ pub struct LaunchSpec<'a> {
     pub resumes: Option<&'a str>,
     /// The model asked for.
     pub model: Option<&'a str>,
+    /// A directory outside of where the agent starts that it must be able to write.
+    pub writable: Option<PathBuf>,
 }
 
 /// How one session is started. The prompt always comes by stdin, which then ends.

@@ -23,7 +23,7 @@ enum Line {
     Session { id: String },
     Text { text: String },
     Tool { name: String, detail: String },
-    Usage { input: u64, output: u64 },
+    Usage { input: u64, output: u64, cost_micros: Option<u64> },
     Limit { until_ms: Option<i64> },
     Error { class: String, message: String },
     Done,
@@ -55,8 +55,9 @@ impl Agent for Demo {
             Line::Session { id } => Reading { conversation: Some(id), ..Reading::default() },
             Line::Text { text } => shown(Shown::Text(text)),
             Line::Tool { name, detail } => shown(Shown::Tool { name, detail }),
-            Line::Usage { input, output } => {
-                Reading { usage: Usage { input: Some(input), output: Some(output) }, ..Reading::default() }
+            Line::Usage { input, output, cost_micros } => {
+                let usage = Usage { input: Some(input), output: Some(output), cost_micros };
+                Reading { usage, ..Reading::default() }
             }
             Line::Limit { until_ms } => {
                 let until = until_ms.map(|millis| Time(millis.saturating_mul(1000)));
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn every_flag_is_repeated_on_resume() {
-        let spec = LaunchSpec { own_program: "longhaul", resumes: Some("d-1"), model: Some("m") };
+        let spec = LaunchSpec { own_program: "longhaul", resumes: Some("d-1"), model: Some("m"), writable: None };
         assert_eq!(Demo.launch(&spec).argv, ["longhaul", "demo-agent", "--resume", "d-1", "--model", "m"]);
     }
 }

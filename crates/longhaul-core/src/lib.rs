@@ -11,3 +11,4 @@ pub mod recovery;
 pub mod redact;
 pub mod task;
 pub mod time;
+pub mod verdict;

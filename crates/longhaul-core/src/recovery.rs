@@ -41,6 +41,9 @@ pub struct Facts<'a> {
 /// What comes next.
 pub fn next(facts: &Facts<'_>) -> Next {
     let ended = facts.ended;
+    if let Some(cause) = &ended.starved {
+        return Next::Block(cause.clone());
+    }
     if let Exit::NotExecutable(why) = &ended.exit {
         return Next::Block(Cause::Program { why: why.clone() });
     }
@@ -61,7 +64,7 @@ pub fn next(facts: &Facts<'_>) -> Next {
 }
 
 /// Burns no attempt. Once is nothing; again and again something is wrong outside.
-fn interrupted(facts: &Facts<'_>) -> Next {
+pub fn interrupted(facts: &Facts<'_>) -> Next {
     const ENOUGH: u32 = 10;
     match facts.tally.interrupted {
         0 | 1 => Next::GoOn,

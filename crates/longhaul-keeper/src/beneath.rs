@@ -64,13 +64,18 @@ impl Beneath {
         Ok(Beneath { directory })
     }
 
+    /// Opens a file for reading; none if there is no such file.
+    pub fn open_file(&self, name: &str) -> Result<Option<File>, BeneathError> {
+        match self.open_plain(name, OFlags::RDONLY) {
+            Ok(file) => Ok(Some(file)),
+            Err(BeneathError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Reads a whole file of at most `cap` bytes; none if there is no such file.
     pub fn read(&self, name: &str, cap: u64) -> Result<Option<Vec<u8>>, BeneathError> {
-        let file = match self.open_plain(name, OFlags::RDONLY) {
-            Ok(file) => file,
-            Err(BeneathError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
+        let Some(file) = self.open_file(name)? else { return Ok(None) };
         let mut bytes = Vec::new();
         file.take(cap.saturating_add(1)).read_to_end(&mut bytes).map_err(|source| failed(name, source))?;
         if bytes.len() as u64 > cap {

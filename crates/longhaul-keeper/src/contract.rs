@@ -42,6 +42,9 @@ pub struct Spec {
     /// Names to pass on from the keeper's environment; none passes all.
     #[serde(default)]
     pub env_pass: Option<Vec<String>>,
+    /// Names of further variables whose values are secrets, beside those whose names tell.
+    #[serde(default)]
+    pub secret_names: Vec<String>,
     /// How to stop it, step by step; after the last step the tree is killed.
     #[serde(default)]
     pub stop: Vec<StopStep>,
@@ -135,6 +138,9 @@ pub struct ExitRecord {
     pub status: ExitStatus,
     /// What the keeper had done to it before.
     pub why: Why,
+    /// How long it ran on the monotonic clock, whatever happened to the other; none when it never did.
+    #[serde(default)]
+    pub ran_ms: Option<u64>,
     /// When it was waited for.
     pub at: Time,
 }

@@ -19,11 +19,12 @@ use crate::logs::{Filter, MakeFilter};
 pub const REDACT_KEY: &str = "redact.key";
 
 /// Makes the maker for a session.
-pub(crate) fn make(directory: &SessionDir) -> MakeFilter {
+pub(crate) fn make(directory: &SessionDir, secret_names: &[String]) -> MakeFilter {
+    let secret_names = secret_names.to_vec();
     let home = directory.path().ancestors().nth(2).map(PathBuf::from);
     let mut known: Option<Arc<Secrets>> = None;
     Box::new(move || {
-        let secrets = known.get_or_insert_with(|| Arc::new(own_secrets(home.as_deref())));
+        let secrets = known.get_or_insert_with(|| Arc::new(own_secrets(home.as_deref(), &secret_names)));
         Box::new(Redactor::new(Arc::clone(secrets)))
     })
 }
@@ -50,9 +51,11 @@ impl Filter for Redactor {
     }
 }
 
-fn own_secrets(home: Option<&Path>) -> Secrets {
+fn own_secrets(home: Option<&Path>, secret_names: &[String]) -> Secrets {
     let text = |part: std::ffi::OsString| part.to_string_lossy().into_owned();
     let secrets = Secrets::from_env(std::env::vars_os().map(|(name, value)| (text(name), text(value))));
+    let named = secret_names.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    let secrets = named.fold(secrets, |secrets, (name, value)| secrets.with(name, &text(value)));
     match home.and_then(read_redact_key) {
         Some(key) => secrets.with_key(key),
         None => secrets,
@@ -85,7 +88,7 @@ mod tests {
         let directory = home.path().join("sessions").join("0190c5a4-7d4e-7c3a-8f00-0123456789ab");
         let directory = SessionDir::at(&directory).unwrap();
         let masked = || {
-            let (mut filter, mut out) = (make(&directory)(), Vec::new());
+            let (mut filter, mut out) = (make(&directory, &[])(), Vec::new());
             filter.push(concat!("gh", "p_0123456789abcdefghijklmnopqrstuvwxyz\n").as_bytes(), &mut out);
             filter.finish(&mut out);
             String::from_utf8(out).unwrap()

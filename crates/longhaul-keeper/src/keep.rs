@@ -100,7 +100,7 @@ fn start(directory: &SessionDir, lock: &File, inherited: Inherited) -> Result<Ru
     let spec = read_spec(directory)?;
     let launch = prepare(&spec, std::env::vars_os().collect(), inherited)?;
     let input = open_input(directory)?;
-    let logs = Logs::create(directory, &spec.caps, crate::filter::make(directory))?;
+    let logs = Logs::create(directory, &spec.caps, crate::filter::make(directory, &spec.secret_names))?;
     let (out, output) = os::pipe()?;
     let (err, error) = os::pipe()?;
     for end in [&out, &err] {
@@ -205,7 +205,8 @@ impl Running {
         };
         let failure = os::read_complaint(&self.complaint).map(|complaint| self.failed_exec(complaint));
         let code = if failure.is_some() { NOT_STARTED } else { KEPT };
-        let exit = ExitRecord { version: CONTRACT_VERSION, status: failure.unwrap_or(waited), why, at: now() };
+        let ran_ms = failure.is_none().then(|| self.pump.ran_ms());
+        let exit = ExitRecord { version: CONTRACT_VERSION, status: failure.unwrap_or(waited), why, ran_ms, at: now() };
         reach("keeper.waited");
         let recorded = self.pump.write_with_ballast(|| write_exit(directory, &exit));
         reach("keeper.exited");
@@ -261,7 +262,7 @@ fn write_end(directory: &SessionDir, end: &EndRecord) -> io::Result<()> {
 
 fn record_failed_start(directory: &SessionDir, error: &StartError) -> io::Result<()> {
     let status = ExitStatus::ExecFailed { errno: errno_of(error), message: in_words(error) };
-    write_exit(directory, &ExitRecord { version: CONTRACT_VERSION, status, why: Why::Own, at: now() })?;
+    write_exit(directory, &ExitRecord { version: CONTRACT_VERSION, status, why: Why::Own, ran_ms: None, at: now() })?;
     // Nothing was executed, so the tree is empty and the logs have nothing in them.
     write_end(directory, &end_record(Containment::Walk, 0, true, LogTotals::default()))
 }

@@ -11,6 +11,7 @@ mod cgroup;
 mod clock;
 mod contain;
 mod contract;
+mod discard;
 pub mod fail_point;
 mod fault;
 pub mod files;
@@ -39,6 +40,7 @@ pub use contract::{
     CONTRACT_VERSION, Caps, Containment, EndRecord, ExitRecord, ExitStatus, Identity, RecordError, Spec, Stalled,
     StopSignal, StopStep, Why,
 };
+pub use discard::{Discarded, SessionFiles, discard_file, discard_session, survey_session, temporary_of};
 pub use filter::{REDACT_KEY, read_redact_key};
 pub use index::{EntryKind, INDEX_RECORD, IndexEntry, Stream, read_index};
 pub use keep::{DEFERRED, FAILED, KEPT, LEFT_ALONE, NOT_STARTED, keep};

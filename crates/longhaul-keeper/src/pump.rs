@@ -42,6 +42,7 @@ pub(crate) struct Pump {
     tree: Tree,
     course: StopCourse,
     silence: Option<Duration>,
+    began: Instant,
     wall_at: Option<Instant>,
     drain: Duration,
     last_output: Instant,
@@ -63,10 +64,16 @@ impl Pump {
             silence: spec.silence_ms.map(Duration::from_millis),
             wall_at: spec.wall_ms.and_then(|wall| now.checked_add(Duration::from_millis(wall))),
             drain: Duration::from_millis(spec.drain_ms),
+            began: now,
             last_output: now,
             stalled_since: None,
             buffer: vec![0; BUFFER],
         }
+    }
+
+    /// How long the program has been let go.
+    pub(crate) fn ran_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Runs until the program was waited for.

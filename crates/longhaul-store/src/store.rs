@@ -271,6 +271,20 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// Whether it passes by itself: nothing was written, and trying again later is right.
+    pub fn passes(&self) -> bool {
+        match self {
+            StoreError::Busy | StoreError::Full { .. } | StoreError::Later { .. } => true,
+            StoreError::NewerSchema { .. }
+            | StoreError::Damaged { .. }
+            | StoreError::Unfit { .. }
+            | StoreError::StorageFailed { .. }
+            | StoreError::Failed { .. } => false,
+        }
+    }
+}
+
 /// Which tasks to list.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
@@ -331,6 +345,8 @@ pub struct Outline {
     pub parent: Option<TaskId>,
     /// The name of its state.
     pub state: String,
+    /// Whether its result is verified; none while it is not done.
+    pub verified: Option<bool>,
     /// It has ended.
     pub is_final: bool,
     /// It wants a worker.

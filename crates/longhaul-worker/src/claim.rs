@@ -50,7 +50,7 @@ async fn claim(context: &Context, candidate: &Candidate) -> Result<Option<Stored
     match context.store.claim(candidate.task, candidate.epoch, lease, now()).await {
         Ok(committed) => Ok(Some(committed.stored)),
         // Another worker was faster, or the task moved on: both are fine.
-        Err(CommitError::Store(StoreError::Busy)) => Ok(None),
+        Err(CommitError::Store(error)) if error.passes() => Ok(None),
         Err(CommitError::Store(error)) => Err(error),
         Err(_) => Ok(None),
     }

@@ -118,7 +118,7 @@ impl Hub {
     }
 
     async fn take(&mut self, message: Message) -> Result<(), Left> {
-        let once = matches!(message.effect, Effect::Prepare | Effect::WakeAt(_));
+        let once = matches!(message.effect, Effect::Prepare | Effect::WakeAt(_) | Effect::Await(_) | Effect::Probe);
         let outcome = self.offer(message.seen.into(), &message.actor).await;
         if once {
             // These answer once; if they are due again they start anew.
@@ -155,9 +155,7 @@ impl Hub {
             match self.context.store.commit(change).await {
                 Ok(committed) => {
                     // Here and not in the effect: an effect that is no longer due is aborted as soon as this is known.
-                    if matches!(input, Input::Observation(Observation::SessionEnded { .. })) {
-                        fail_point::reach("worker.end_committed");
-                    }
+                    committed_points(&input);
                     self.moved(committed.stored.task);
                     return Ok(());
                 }
@@ -174,7 +172,9 @@ impl Hub {
 
     async fn survive(&self, error: CommitError) -> Result<(), Left> {
         match error {
-            CommitError::Store(StoreError::Busy) => {
+            // The session goes on meanwhile: its keeper writes its own files, and waits for room of its own.
+            CommitError::Store(error) if error.passes() => {
+                self.context.report(&format!("task {}: {error}; trying again", self.task.id));
                 tokio::time::sleep(TRY_AGAIN).await;
                 Ok(())
             }
@@ -200,7 +200,7 @@ impl Hub {
         let stored = match self.context.store.load(self.task.id).await {
             Ok(Some(stored)) => stored,
             Ok(None) => return Err(Left::NotOurs),
-            Err(StoreError::Busy) => return Ok(()),
+            Err(error) if error.passes() => return Ok(()),
             Err(error) => return Err(Left::Store(error)),
         };
         if stored.owner.as_ref().map(|owner| owner.lease) != Some(self.lease) {
@@ -208,6 +208,21 @@ impl Hub {
         }
         self.task = stored.task;
         Ok(())
+    }
+}
+
+/// Where a test may kill this process after a commit.
+fn committed_points(input: &Input) {
+    let Input::Observation(seen) = input else { return };
+    match **seen {
+        Observation::SessionEnded { .. } => fail_point::reach("worker.end_committed"),
+        Observation::Placed { .. } => fail_point::reach("worker.place_committed"),
+        Observation::Prepared { .. }
+        | Observation::CannotPrepare { .. }
+        | Observation::PlanRestored
+        | Observation::Woke
+        | Observation::OtherEnded { .. }
+        | Observation::SessionRead { .. } => {}
     }
 }
 

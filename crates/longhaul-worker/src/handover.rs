@@ -2,26 +2,25 @@
 //!
 //! The worker commits the input together with its claim, so that a task never exists without someone who acts on it.
 
-use std::path::Path;
-
-use longhaul_agents::{About, UnknownAgent};
-use longhaul_core::ids::{TaskId, WorkerId};
+use longhaul_agents::UnknownAgent;
+use longhaul_core::ids::TaskId;
 use longhaul_core::names::{self, BadName, TaskName};
-use longhaul_core::redact::{Secrets, redact_text};
-use longhaul_core::task::{Actor, Command, Driver, Policy, Refusal, Submission, submit};
-use longhaul_store::{Change, CommitError, Guard, Key, NewLease, Store};
+use longhaul_core::task::{Actor, Command, Refusal, Submission, submit};
+use longhaul_store::{CommitError, Key, NewLease, Store};
 use serde::{Deserialize, Serialize};
 
 use crate::change::{ChangeError, change};
-use crate::clock::{mint_lease, now};
-use crate::task_dir::task_dir_exists;
+use crate::clock::mint_lease;
+use crate::home::Home;
+use crate::intake::{commit_submission, complete};
+use crate::worker::Context;
 
 /// What is handed over.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Handover {
     /// A new task.
-    Submit(Request),
+    Submit(Box<Request>),
     /// A command on a task that nobody owns.
     Command {
         /// Which task.
@@ -40,22 +39,10 @@ pub enum Handover {
 pub struct Request {
     /// Minted by the front end: also the idempotency key.
     pub id: TaskId,
-    /// What is to be reached.
-    pub goal: String,
     /// The name asked for; none generates one.
     pub name: Option<String>,
-    /// The user's checkout.
-    pub project: String,
-    /// The directory the agent works in.
-    pub workspace: String,
-    /// The agent's name.
-    pub agent: String,
-    /// The model asked for.
-    pub model: Option<String>,
-    /// The task it is a part of.
-    pub parent: Option<TaskId>,
-    /// How patient it is.
-    pub policy: Policy,
+    /// Everything else; its name is provisional.
+    pub submission: Submission,
     /// Who asked.
     pub actor: Actor,
 }
@@ -119,9 +106,9 @@ impl Declined {
             Declined::Name(_)
             | Declined::Agent(_)
             | Declined::Secret { .. }
-            | Declined::Change(ChangeError::Refused(Refusal::BadGoal { .. } | Refusal::ReasonMissing)) => {
-                RefusalKind::Usage
-            }
+            | Declined::Change(ChangeError::Refused(
+                Refusal::BadGoal { .. } | Refusal::BadInput { .. } | Refusal::ReasonMissing,
+            )) => RefusalKind::Usage,
             Declined::DirectoryExists { .. } | Declined::Change(ChangeError::Commit(CommitError::NameTaken { .. })) => {
                 RefusalKind::Conflict
             }
@@ -134,10 +121,11 @@ impl Declined {
 
 impl Handover {
     /// Commits what was handed over, together with this worker's claim.
-    pub(crate) async fn commit(self, store: &dyn Store, worker: WorkerId, host: &str) -> Answer {
-        let lease = NewLease { id: mint_lease(), worker, host: host.to_owned() };
+    pub(crate) async fn commit(self, context: &Context) -> Answer {
+        let store = &*context.store;
+        let lease = NewLease { id: mint_lease(), worker: context.worker, host: context.host.clone() };
         let done = match self {
-            Handover::Submit(request) => commit_submission(store, request, Some(lease)).await,
+            Handover::Submit(request) => commit_submission(store, &context.home, *request, Some(lease)).await,
             Handover::Command { task, command, actor, key } => {
                 let changed = change(store, task, command, &actor, Some(Key(key)), Some(lease)).await;
                 changed.map(|changed| (changed.stored.task, Vec::new())).map_err(Declined::from)
@@ -160,116 +148,21 @@ impl Request {
     }
 
     fn check(&self) -> Result<(), Declined> {
-        let about = longhaul_agents::find(&self.agent)?.about();
+        let about = longhaul_agents::find(&self.submission.agent)?.about();
         let name = TaskName::new(self.name.as_deref().unwrap_or("generated"))?;
-        submit(&complete(self, self.goal.clone(), name, about)).map_err(ChangeError::from)?;
+        submit(&complete(self, self.submission.goal.clone(), name, about)).map_err(ChangeError::from)?;
         Ok(())
     }
 
     /// Commits the submission without a claim: below an agent session, where the parent's owner takes it.
-    pub async fn commit_unclaimed(self, store: &dyn Store) -> Answer {
-        match commit_submission(store, self, None).await {
+    pub async fn commit_unclaimed(self, store: &dyn Store, home: &Home) -> Answer {
+        match commit_submission(store, home, self, None).await {
             Ok((task, warnings)) => {
                 Answer::Accepted { task: task.id, name: task.submission.name.to_string(), warnings }
             }
             Err(declined) => Answer::Refused { kind: declined.kind(), message: with_sources(&declined) },
         }
     }
-}
-
-async fn commit_submission(
-    store: &dyn Store,
-    request: Request,
-    claim: Option<NewLease>,
-) -> Result<(longhaul_core::task::Task, Vec<String>), Declined> {
-    let about = longhaul_agents::find(&request.agent)?.about();
-    for (what, text) in [("name", &request.name), ("model", &request.model)] {
-        if text.as_ref().is_some_and(|text| redact_intake(text).1 > 0) {
-            return Err(Declined::Secret { what });
-        }
-    }
-    let (goal, warnings) = redact_goal(&request.goal);
-    let wanted = request.name.as_deref().map(TaskName::new).transpose()?;
-    let id = request.id;
-    let actor = request.actor.clone();
-    let project = request.project.clone();
-    let mut names = candidates(wanted.as_ref(), &goal, &project)?;
-    loop {
-        let name = names.next().expect("candidates never end");
-        let submission = complete(&request, goal.clone(), name, about);
-        let change = Change {
-            task: id,
-            guard: Guard::New,
-            events: submit(&submission).map_err(ChangeError::from)?,
-            actor: actor.clone(),
-            at: now(),
-            key: None,
-            claim: claim.clone(),
-            session_cap: None,
-        };
-        match store.commit(change).await {
-            Ok(committed) => return Ok((committed.stored.task, warnings)),
-            Err(CommitError::NameTaken { .. }) if wanted.is_none() => {}
-            Err(error) => return Err(ChangeError::from(error).into()),
-        }
-    }
-}
-
-fn complete(request: &Request, goal: String, name: TaskName, about: &About) -> Submission {
-    Submission {
-        goal,
-        name,
-        project: request.project.clone(),
-        workspace: request.workspace.clone(),
-        agent: request.agent.clone(),
-        model: request.model.clone(),
-        parent: request.parent,
-        needs_env: set_now(about.env),
-        driver: Driver::Supervised,
-        policy: request.policy.clone(),
-    }
-}
-
-/// Of the names an agent declares, those that are set now: missing later, they block the task instead of failing a login.
-fn set_now(names: &[&str]) -> Vec<String> {
-    names.iter().filter(|name| std::env::var_os(name).is_some()).map(|name| (*name).to_owned()).collect()
-}
-
-/// An explicit name stands alone; a generated one also avoids directories that are there already.
-fn candidates<'a>(
-    wanted: Option<&TaskName>,
-    goal: &str,
-    project: &'a str,
-) -> Result<Box<dyn Iterator<Item = TaskName> + Send + 'a>, Declined> {
-    if let Some(name) = wanted {
-        if task_dir_exists(Path::new(project), name.as_ref()) {
-            let path = format!("{}/{name}", crate::STATE_DIR);
-            return Err(Declined::DirectoryExists { path });
-        }
-        return Ok(Box::new(std::iter::repeat(name.clone())));
-    }
-    let base = names::slug(goal).unwrap_or_else(|| names::fallback(jiff::Zoned::now().datetime()));
-    let free = names::candidates(base)
-        .filter_map(|name| TaskName::new(&name).ok())
-        .filter(move |name| !task_dir_exists(Path::new(project), name.as_ref()));
-    Ok(Box::new(free))
-}
-
-/// Masks what a person typed before it is stored: values of secrets in this process's environment. Says how many there were.
-pub fn redact_intake(text: &str) -> (String, usize) {
-    let variables = std::env::vars_os();
-    let texts = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    redact_text(&Secrets::from_env(texts), text)
-}
-
-fn redact_goal(goal: &str) -> (String, Vec<String>) {
-    let (goal, hits) = redact_intake(goal);
-    let warnings = if hits == 0 {
-        Vec::new()
-    } else {
-        vec![format!("the goal contained {hits} secret value(s) of this shell's environment; they were masked")]
-    };
-    (goal, warnings)
 }
 
 fn with_sources(error: &dyn std::error::Error) -> String {

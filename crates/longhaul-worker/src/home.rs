@@ -4,8 +4,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use longhaul_core::ids::{SessionId, WorkerId};
+use longhaul_core::ids::{SessionId, TaskId, WorkerId};
 use longhaul_keeper::files::{PrivateDirError, create_private_dir, replace};
+use longhaul_keeper::{REDACT_KEY, read_redact_key};
+
+use crate::clock::random;
 
 const SESSION_CAP: &str = "session-cap";
 const DEFAULT_SESSION_CAP: u32 = 8;
@@ -46,8 +49,12 @@ impl Home {
             std::fs::create_dir_all(parent).map_err(|source| HomeError::Parent { path: parent.to_owned(), source })?;
         }
         let home = Home { root: root.to_owned() };
-        for path in [home.root.clone(), home.sessions(), home.workers()] {
+        for path in [home.root.clone(), home.sessions(), home.workers(), home.worktrees()] {
             create_private_dir(&path).map_err(|source| HomeError::Unfit { path, source })?;
+        }
+        // Masks then carry the same tag for the same secret everywhere in this home; without a key they carry none.
+        if read_redact_key(&home.root).is_none() {
+            replace(&home.root, REDACT_KEY, &random::<32>()).ok();
         }
         Ok(home)
     }
@@ -81,6 +88,21 @@ impl Home {
     /// Changes that for all workers of this home, from their next start of a session on.
     pub fn set_session_cap(&self, cap: u32) -> io::Result<()> {
         replace(&self.root, SESSION_CAP, format!("{cap}\n").as_bytes())
+    }
+
+    /// One worktree per task that has one of its own.
+    pub fn worktrees(&self) -> PathBuf {
+        self.root.join("worktrees")
+    }
+
+    /// The worktree of one task.
+    pub fn worktree(&self, id: TaskId) -> PathBuf {
+        self.worktrees().join(id.to_string())
+    }
+
+    /// What the git wrapper keeps for itself.
+    pub fn git(&self) -> PathBuf {
+        self.root.join("git")
     }
 
     /// One lock per worker.

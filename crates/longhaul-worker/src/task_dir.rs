@@ -7,10 +7,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::handover::redact_intake;
-use longhaul_core::task::{Cause, ListSight, PlanSight, Restore};
+use crate::fingerprint;
+use crate::intake::redact_intake;
+use longhaul_core::task::{Cause, ListSight, PlanSight, Restore, Task};
 use longhaul_keeper::{Beneath, BeneathError};
-use sha2::{Digest, Sha256};
 
 /// The directory for all tasks of a workspace, as the existing shell runner has it.
 pub const STATE_DIR: &str = ".autonomous";
@@ -27,6 +27,7 @@ pub struct TaskDir {
     root: Beneath,
     below: String,
     path: PathBuf,
+    secret_names: Vec<String>,
 }
 
 /// Whether something stands where a task of this name would have its directory. Makes nothing.
@@ -35,16 +36,17 @@ pub(crate) fn task_dir_exists(project: &Path, name: &str) -> bool {
 }
 
 impl TaskDir {
-    /// Opens the directory, making it if it is missing.
-    pub fn open(project: &Path, name: &str) -> Result<TaskDir, Cause> {
+    /// Opens the directory of a task in its workspace, making it if it is missing.
+    pub fn open(task: &Task) -> Result<TaskDir, Cause> {
+        let project = Path::new(task.root());
         let workspace = |error: io::Error| Cause::Workspace { why: format!("{}: {error}", project.display()) };
         let root = Beneath::open(project).map_err(workspace)?;
-        let below = format!("{STATE_DIR}/{name}");
+        let below = format!("{STATE_DIR}/{}", task.submission.name);
         for part in [STATE_DIR, below.as_str()] {
             root.make_dir(part).map_err(|error| cause(&error))?;
             own(&project.join(part))?;
         }
-        Ok(TaskDir { root, path: project.join(&below), below })
+        Ok(TaskDir { root, path: project.join(&below), below, secret_names: task.submission.secret_names.clone() })
     }
 
     /// Where it is, for prompts and people.
@@ -56,7 +58,7 @@ impl TaskDir {
     pub fn sight(&self) -> PlanSight {
         let list = match self.root.read(&self.inside(LIST), LIST_CAP) {
             Ok(None) => ListSight::Missing,
-            Ok(Some(bytes)) => text_of(bytes),
+            Ok(Some(bytes)) => text_of(bytes, &self.secret_names),
             Err(error) => ListSight::Unreadable { why: error.to_string() },
         };
         let progress = self.root.read(&self.inside(PROGRESS), LIST_CAP);
@@ -128,11 +130,11 @@ fn rejected(restore: &Restore) -> String {
     format!("task_list.rejected-{}.md", restore.keep_as)
 }
 
-fn text_of(bytes: Vec<u8>) -> ListSight {
-    let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+fn text_of(bytes: Vec<u8>, secret_names: &[String]) -> ListSight {
+    let hash = fingerprint::of_bytes(&bytes);
     match String::from_utf8(bytes) {
         // What is stored and shown is masked; the hash stays that of the file, so that a change is still a change.
-        Ok(text) => ListSight::Text { hash, text: redact_intake(&text).0 },
+        Ok(text) => ListSight::Text { hash, text: redact_intake(&text, secret_names).0 },
         Err(_) => ListSight::Unreadable { why: "not UTF-8".into() },
     }
 }

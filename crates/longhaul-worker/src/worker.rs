@@ -17,8 +17,10 @@ use crate::bell::Bell;
 use crate::claim::claim_round;
 use crate::clock::mint_worker;
 use crate::dispatcher::{Hub, Left};
-use crate::handover::{Answer, Handover, redact_intake};
+use crate::effects::Awake;
+use crate::handover::{Answer, Handover};
 use crate::home::Home;
+use crate::intake::redact_intake;
 
 /// How often a dead owner is looked for when nothing rings.
 const ROUND: Duration = Duration::from_secs(1);
@@ -38,6 +40,8 @@ pub struct Context {
     /// This machine.
     pub host: String,
     pub(crate) bell: Arc<Bell>,
+    /// Keeps the machine awake while sessions run.
+    pub(crate) awake: Awake,
     /// When the last session was started.
     pub(crate) turn: Mutex<Option<Instant>>,
     pub(crate) report: fn(&str),
@@ -76,6 +80,7 @@ impl Context {
             worker: mint_worker(),
             host,
             bell: Arc::new(Bell::new()),
+            awake: Awake::default(),
             turn: Mutex::new(None),
             report,
         }
@@ -83,7 +88,7 @@ impl Context {
 
     /// Says something to whoever reads the worker's log, without secret values.
     pub(crate) fn report(&self, message: &str) {
-        (self.report)(&redact_intake(message).0);
+        (self.report)(&redact_intake(message, &[]).0);
     }
 
     /// Waits for this start's turn; a start that comes alone does not wait.
@@ -107,7 +112,7 @@ pub async fn run(
     fail_point::reach("worker.locked");
     let mut hubs = Hubs::new(Arc::clone(&context), &options);
     if let Some(handover) = options.handover {
-        let answered = handover.commit(&*context.store, context.worker, &context.host).await;
+        let answered = handover.commit(&context).await;
         let accepted = match &answered {
             Answer::Accepted { task, .. } => Some(*task),
             Answer::Refused { .. } => None,
@@ -239,7 +244,7 @@ impl Hubs {
         let mine: HashSet<TaskId> = self.pokes.keys().copied().collect();
         let round = match claim_round(&self.context, &mine, self.only).await {
             Ok(round) => round,
-            Err(StoreError::Busy) => return Ok(true),
+            Err(error) if error.passes() => return Ok(true),
             Err(error) => return Err(error),
         };
         for stored in round.claimed {
@@ -252,7 +257,7 @@ impl Hubs {
     async fn poke(&mut self) -> Result<(), StoreError> {
         let owned = match self.context.store.owned(self.context.worker).await {
             Ok(owned) => owned,
-            Err(StoreError::Busy) => return Ok(()),
+            Err(error) if error.passes() => return Ok(()),
             Err(error) => return Err(error),
         };
         let now_owned: HashMap<TaskId, u64> = owned.into_iter().map(|one| (one.task, one.version)).collect();

@@ -2,10 +2,13 @@
 //! Parsed by `commands::main`; clap answers usage errors by itself, with exit code 2.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::config::{SPAN_SPELLING, read_span};
 use crate::exit;
+use crate::task_flags::TaskFlags;
 
 const FIRST_STEP: &str = "Start with `longhaul demo`: no agent and no key needed.";
 
@@ -44,6 +47,10 @@ pub(crate) enum Verb {
     Wait(Wait),
     /// Serve the tasks of this home
     Worker(Worker),
+    /// Change limits, checks, agent or priority of a task that is not finished
+    Edit(Edit),
+    /// Say something to the next session
+    Tell(Tell),
     /// Show the configuration and where each value comes from
     Config(Config),
     /// Trust a project's longhaul.toml as it is now
@@ -52,6 +59,22 @@ pub(crate) enum Verb {
     Completions(Completions),
     /// Print the manual page, or write those of every verb into a directory
     Man(Man),
+    /// Tell everything about a task on one page, from stored facts
+    Report(Report),
+    /// Show what a task changed since it began
+    Diff(Diff),
+    /// Show a task's plan, or accept a list of yours in its place
+    Plan(Plan),
+    /// Follow a task, as `run` does
+    Attach(Attach),
+    /// Try a finished task anew, as a new task
+    Retry(Retry),
+    /// Take away finished tasks beyond what is to be kept, and what crashes left behind
+    Gc(Gc),
+    /// Check or back up the store
+    Store(Store),
+    /// Say what is well here and what is not, and what to do about it
+    Doctor(Doctor),
 }
 
 #[derive(Debug, Args)]
@@ -93,18 +116,35 @@ pub(crate) struct Run {
     /// Return as soon as the task is durable
     #[arg(long, short)]
     pub(crate) detach: bool,
-    /// Failed sessions in a row after which a person is asked
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(crate) attempts: Option<u32>,
-    /// Milliseconds to wait after the first failed session; doubles with each further one
-    #[arg(long, value_name = "MS")]
-    pub(crate) backoff: Option<u64>,
-    /// Milliseconds without output after which a session is stopped
-    #[arg(long, value_name = "MS")]
-    pub(crate) silence: Option<u64>,
-    /// Milliseconds after which a session is stopped
-    #[arg(long, value_name = "MS")]
-    pub(crate) wall: Option<u64>,
+    /// A command that must pass in the end; repeatable, and added to those of the configuration
+    #[arg(long = "check", value_name = "COMMAND", help_heading = "Verification")]
+    pub(crate) checks: Vec<String>,
+    /// What must hold in the end, in words, or `words = command` with the command that shows it; repeatable
+    #[arg(long = "criterion", value_name = "TEXT", help_heading = "Verification")]
+    pub(crate) criteria: Vec<String>,
+    /// A file that must be there in the end, by its path in the workspace; repeatable
+    #[arg(long = "expect", value_name = "FILE", help_heading = "Verification")]
+    pub(crate) expects: Vec<String>,
+    /// What must be heeded on the way; repeatable
+    #[arg(long = "constraint", value_name = "TEXT")]
+    pub(crate) constraints: Vec<String>,
+    /// A file to start from; repeatable
+    #[arg(long = "input", value_name = "FILE")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Tasks of higher priority are served first
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
+    pub(crate) priority: i64,
+    /// Start when this task is verified
+    #[arg(long, value_name = "TASK")]
+    pub(crate) after: Option<String>,
+    /// Work in the directory itself instead of a worktree of its own
+    #[arg(long)]
+    pub(crate) in_place: bool,
+    /// Time to wait after the first failed session; doubles with each further one
+    #[arg(long, value_name = "SPAN", help_heading = "Limits")]
+    pub(crate) backoff: Option<String>,
+    #[command(flatten)]
+    pub(crate) flags: TaskFlags,
     /// Print the accepted task as JSON, with --detach
     #[arg(long, requires = "detach")]
     pub(crate) json: bool,
@@ -178,6 +218,46 @@ pub(crate) struct Resume {
     /// What changed; needed for a task that needs help
     #[arg(long)]
     pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) flags: TaskFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Edit {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+}
+
+/// What can be changed of a task that is there already.
+#[derive(Debug, Args)]
+pub(crate) struct Changes {
+    /// The commands that must pass in the end, in place of the task's; repeatable
+    #[arg(long = "check", value_name = "COMMAND", conflicts_with = "no_checks")]
+    pub(crate) checks: Vec<String>,
+    /// No checks any more; commands of criteria and expected files stay, and without any the task will end unverified
+    #[arg(long)]
+    pub(crate) no_checks: bool,
+    /// Another agent, from the next session on
+    #[arg(long, value_parser = agent_name)]
+    pub(crate) agent: Option<String>,
+    /// Another model, or `none` to leave it to the agent
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Tasks of higher priority are served first
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) priority: Option<i64>,
+    #[command(flatten)]
+    pub(crate) flags: TaskFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tell {
+    /// The task's name or id
+    pub(crate) task: String,
+    /// What to say; `-` reads it from standard input
+    pub(crate) text: String,
 }
 
 #[derive(Debug, Args)]
@@ -193,9 +273,9 @@ pub(crate) struct Cancel {
 pub(crate) struct Wait {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Give up after so many seconds
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) timeout: Option<u64>,
+    /// Give up after so many seconds, or after a length of time such as 90s or 1h30m
+    #[arg(long, value_name = "TIME", value_parser = seconds_or_span)]
+    pub(crate) timeout: Option<Duration>,
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -282,12 +362,139 @@ pub(crate) struct Man {
     pub(crate) dir: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = REPORT_HELP)]
+pub(crate) struct Report {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write it into this file, as a whole or not at all
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Only the names of the changed files
+    #[arg(long)]
+    pub(crate) stat: bool,
+    /// The patch byte for byte, for programs; not on a terminal
+    #[arg(long, conflicts_with_all = ["json", "stat"])]
+    pub(crate) raw: bool,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = PLAN_HELP)]
+pub(crate) struct Plan {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Accept a list as it is: this file, or without one the task directory's task_list.md
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "json")]
+    pub(crate) accept: Option<Option<PathBuf>>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Ctrl+C pauses the task, a second one ends the agent at once; d detaches and the task goes on.")]
+pub(crate) struct Attach {
+    #[command(flatten)]
+    pub(crate) which: Which,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "The old task, its worktree and its files stay as they are.")]
+pub(crate) struct Retry {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// The new task's name; by default the old one's with a number
+    #[arg(long, short)]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    /// Return as soon as the task is durable
+    #[arg(long, short)]
+    pub(crate) detach: bool,
+    /// Print the accepted task as JSON, with --detach
+    #[arg(long, requires = "detach")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Gc {
+    /// Only say what would go
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// How long finished tasks are kept, or `none`; by default the configuration's `retention.age`
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) age: Option<String>,
+    /// How many finished tasks are kept, or `none`; by default the configuration's `retention.count`
+    #[arg(long, value_name = "N")]
+    pub(crate) count: Option<String>,
+    /// How much disk finished tasks may take, or `none`; by default the configuration's `retention.bytes`
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) bytes: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Store {
+    #[command(subcommand)]
+    pub(crate) verb: StoreVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreVerb {
+    /// Read everything, recompute every hash chain, rebuild every task, and name what is damaged
+    Check {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Copy the store into a new file while workers go on
+    Backup {
+        /// The file; it must not exist
+        file: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write one text file for a bug report: checks, configuration, tasks without goals, last events, the workers' log; redacted
+    #[arg(long, value_name = "FILE")]
+    pub(crate) bundle: Option<PathBuf>,
+    /// Put names and goals of tasks into the file too
+    #[arg(long, requires = "bundle")]
+    pub(crate) with_goals: bool,
+}
+
+const REPORT_HELP: &str =
+    "The report is made from stored events and files. What an agent said of itself is quoted, never believed;
+what nobody knows is told as unknown.";
+
+const PLAN_HELP: &str = "A session that runs may write the list: pause the task before you accept another one.
+  longhaul plan my-task --accept            the task_list.md in its task directory, as it is now
+  longhaul plan my-task --accept list.md    this file";
+
 const COMPLETIONS_HELP: &str = "Install:
   bash  longhaul completions bash > ~/.local/share/bash-completion/completions/longhaul
   zsh   longhaul completions zsh > <a directory of $fpath>/_longhaul
   fish  longhaul completions fish > ~/.config/fish/completions/longhaul.fish";
 
-const MAN_HELP: &str = "Install: longhaul man ~/.local/share/man/man1";
+const MAN_HELP: &str = "Install: mkdir -p ~/.local/share/man && longhaul man ~/.local/share/man/man1";
 
 /// The agents there are, from their table, and the one rule for names.
 fn run_help() -> String {
@@ -296,6 +503,11 @@ fn run_help() -> String {
         .map(|agent| format!("  {}  {}", agent.about().name, agent.about().summary))
         .collect();
     format!("Agents:\n{}\n\nNames: {}", agents.join("\n"), longhaul_core::names::RULE)
+}
+
+fn seconds_or_span(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().map(Duration::from_secs);
+    seconds.or_else(|| read_span(text)).ok_or_else(|| format!("neither a number of seconds nor {SPAN_SPELLING}"))
 }
 
 fn agent_name(name: &str) -> Result<String, String> {

@@ -1,13 +1,17 @@
 //! A task's state in words, and what a person could do next: the one wording for every screen and verb.
 //! What comes from an agent or a workspace is not made safe here; whoever prints it does that.
 
-use longhaul_core::task::State;
+use std::error::Error;
+
+use longhaul_core::task::{Event, State, Task, Verdict, WokenBy};
 use longhaul_store::Stored;
 
 /// Where a task stands.
 pub(crate) fn state(state: &State) -> String {
     match state {
-        State::Waiting { why, until, .. } => format!("waiting ({why}) until {}", until.rfc3339()),
+        State::Waiting { why, until: Some(until), .. } => format!("waiting ({why}) until {}", until.rfc3339()),
+        State::Waiting { why, until: None, .. } => format!("waiting: {why}"),
+        State::Stopped { reached, .. } => format!("stopped: {reached}"),
         State::NeedsHelp { reason, .. } => format!("needs help: {reason}"),
         State::Blocked { cause, .. } => format!("blocked: {cause}"),
         State::Done { verdict } => verdict.to_string(),
@@ -17,6 +21,7 @@ pub(crate) fn state(state: &State) -> String {
         | State::Preparing { .. }
         | State::Planning { .. }
         | State::Working { .. }
+        | State::Verifying { .. }
         | State::Stopping { .. }
         | State::Paused { .. } => state.name().to_owned(),
     }
@@ -27,16 +32,71 @@ pub(crate) fn next_command(stored: &Stored) -> String {
     let name = &stored.task.submission.name;
     match &stored.task.state {
         State::Paused { .. } => format!("go on with `longhaul resume {name}`"),
+        State::Stopped { reached, .. } => {
+            format!("go on with `longhaul resume {name} --{} MORE`", reached.limit.flag())
+        }
+        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => {
+            "goes on by itself as soon as there is enough".to_owned()
+        }
         State::Blocked { .. } => format!("mend it, then `longhaul resume {name}`"),
         State::NeedsHelp { .. } => {
             format!("look at `longhaul logs {name}`, then `longhaul resume {name} --reason \"what changed\"`")
         }
-        State::Waiting { until, .. } => format!("goes on by itself at {}", until.rfc3339()),
+        State::Waiting { until: Some(until), .. } => format!("goes on by itself at {}", until.rfc3339()),
+        State::Waiting { until: None, .. } => "goes on by itself when that task is verified".to_owned(),
         State::Queued { .. }
         | State::Preparing { .. }
         | State::Planning { .. }
         | State::Working { .. }
+        | State::Verifying { .. }
         | State::Stopping { .. } => format!("watch it with `longhaul logs -f {name}`"),
-        State::Done { .. } | State::Cancelled { .. } => format!("read what happened with `longhaul events {name}`"),
+        State::Done { .. } | State::Cancelled { .. } => {
+            format!("read what happened with `longhaul events {name}`; the whole report: `longhaul report {name}`")
+        }
     }
+}
+
+/// What a reader of the report could do next: as [`next_command`], and of a finished task what to do with the result.
+pub(crate) fn next_step(stored: &Stored) -> String {
+    let name = &stored.task.submission.name;
+    match &stored.task.state {
+        State::Done { verdict: Verdict::Verified { .. } } => {
+            format!("look at the work with `longhaul diff {name}` and take it over")
+        }
+        State::Done { verdict: Verdict::Unverified } => format!(
+            "look at the work yourself, because nothing was checked; `longhaul retry {name} --check COMMAND` tries it anew with a check"
+        ),
+        State::Cancelled { .. } => format!("nothing goes on by itself; `longhaul retry {name}` tries it anew"),
+        _ => next_command(stored),
+    }
+}
+
+/// Whether an event can be what brought a task where it is; the others change something beside.
+pub(crate) fn is_telling(event: &Event) -> bool {
+    !matches!(
+        event,
+        Event::SessionRead { .. }
+            | Event::Noted { .. }
+            | Event::Claimed { .. }
+            | Event::Told { .. }
+            | Event::Edited { .. }
+            | Event::PlanAccepted { .. }
+            | Event::Placed { .. }
+    )
+}
+
+/// Where the agent's plan and progress lie.
+pub(crate) fn task_directory(task: &Task) -> String {
+    format!("{}/{}/{}", task.root(), longhaul_worker::STATE_DIR, task.submission.name)
+}
+
+/// An error with everything behind it, on one line.
+pub(crate) fn with_sources(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
 }

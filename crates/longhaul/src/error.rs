@@ -63,12 +63,10 @@ impl From<StoreError> for CliError {
             ),
             StoreError::Unfit { .. } => (Code::Usage, "point LONGHAUL_HOME to a directory of yours on a local disk"),
             StoreError::Busy => (Code::Conflict, "another process holds the database for long; try again"),
-            StoreError::Full { .. } => {
-                (Code::Failure, "make room on the disk of LONGHAUL_HOME; all goes on by itself then")
-            }
-            StoreError::Later { .. } => (Code::Conflict, "raise the limit of open files (ulimit -n), or try again"),
+            StoreError::Full { .. } => (Code::Failure, "nothing was changed; free some space and try again"),
+            StoreError::Later { .. } => (Code::Failure, "nothing was changed; close some programs and try again"),
             StoreError::StorageFailed { .. } => {
-                (Code::Damaged, "look at the disk first; what was acknowledged before is kept")
+                (Code::Damaged, "the disk could not keep what was written: look at it, then `longhaul store check`")
             }
             StoreError::Failed { .. } => (Code::Failure, "see that the disk is not full and the home is writable"),
         };
@@ -98,8 +96,8 @@ impl From<ChangeError> for CliError {
 impl From<Refusal> for CliError {
     fn from(refusal: Refusal) -> CliError {
         let code = match refusal {
-            Refusal::BadGoal { .. } | Refusal::ReasonMissing => Code::Usage,
-            Refusal::WrongState { .. } | Refusal::Scope { .. } => Code::Conflict,
+            Refusal::BadGoal { .. } | Refusal::BadInput { .. } | Refusal::ReasonMissing => Code::Usage,
+            Refusal::WrongState { .. } | Refusal::LimitReached { .. } | Refusal::Scope { .. } => Code::Conflict,
         };
         CliError::new(code, refusal.to_string())
     }

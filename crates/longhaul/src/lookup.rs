@@ -1,4 +1,5 @@
-//! Finding the task a person means: by name in this project, by id or its beginning, or the only live one here.
+//! Finding the task a person means: by name in this project, by id or its beginning, the one whose worktree this is, or the only live
+//! one here. In a task's worktree the project is the task's, not the worktree.
 //! Used by every verb that takes a task. It makes nothing, also for names that nobody has, and finds only what the caller may see.
 
 use longhaul_core::ids::TaskId;
@@ -13,7 +14,10 @@ use crate::{out, place};
 pub(crate) async fn find(opened: &Opened, wanted: Option<&str>) -> Result<Stored, CliError> {
     match wanted {
         Some(wanted) => named(opened, wanted).await,
-        None => only_live_one(opened).await,
+        None => match task_of_worktree(opened).await? {
+            Some(stored) => Ok(stored),
+            None => only_live_one(opened).await,
+        },
     }
 }
 
@@ -21,7 +25,7 @@ async fn named(opened: &Opened, wanted: &str) -> Result<Stored, CliError> {
     if let Ok(id) = wanted.parse::<TaskId>() {
         return opened.load(id).await?.ok_or_else(|| not_found(wanted));
     }
-    let here = Filter { name: Some(wanted.to_owned()), ..of_this_project()? };
+    let here = Filter { name: Some(wanted.to_owned()), ..of_this_project(opened).await? };
     if let Some(stored) = newest(sound(opened.list(here).await?)?) {
         return Ok(stored);
     }
@@ -37,8 +41,20 @@ async fn named(opened: &Opened, wanted: &str) -> Result<Stored, CliError> {
     }
 }
 
-fn of_this_project() -> Result<Filter, CliError> {
-    Ok(Filter { project: Some(place::here()?.project.display().to_string()), ..Filter::default() })
+/// What is of the project this command is run in.
+pub(crate) async fn of_this_project(opened: &Opened) -> Result<Filter, CliError> {
+    let project = match task_of_worktree(opened).await? {
+        Some(stored) => stored.task.submission.project,
+        None => place::here()?.project.display().to_string(),
+    };
+    Ok(Filter { project: Some(project), ..Filter::default() })
+}
+
+async fn task_of_worktree(opened: &Opened) -> Result<Option<Stored>, CliError> {
+    match place::worktree_task(&opened.home) {
+        Some(task) => opened.load(task).await,
+        None => Ok(None),
+    }
 }
 
 /// Damage is never taken for absence: where nothing else is meant, the damaged row is.
@@ -58,7 +74,7 @@ fn newest(tasks: Vec<Stored>) -> Option<Stored> {
 }
 
 async fn only_live_one(opened: &Opened) -> Result<Stored, CliError> {
-    let filter = Filter { unfinished: Unfinished::Only, ..of_this_project()? };
+    let filter = Filter { unfinished: Unfinished::Only, ..of_this_project(opened).await? };
     let mut tasks = sound(opened.list(filter).await?)?;
     match tasks.len() {
         0 => Err(CliError::new(Code::NotFound, "no unfinished task in this project").hint("see `longhaul list --all`")),
@@ -71,7 +87,7 @@ async fn only_live_one(opened: &Opened) -> Result<Stored, CliError> {
 pub(crate) async fn find_to_read(opened: &Opened, wanted: Option<&str>) -> Result<Stored, CliError> {
     match find(opened, wanted).await {
         Err(error) if wanted.is_none() && error.code == Code::NotFound => {
-            opened.list(of_this_project()?).await?.tasks.into_iter().next().ok_or(error)
+            opened.list(of_this_project(opened).await?).await?.tasks.into_iter().next().ok_or(error)
         }
         found => found,
     }

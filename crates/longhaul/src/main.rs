@@ -1,6 +1,7 @@
 //! The `longhaul` binary: picks the program to be. A keeper and the demo agent are this binary too, and start without a runtime.
 //! Everything else begins in `commands`.
 
+mod amount;
 mod cli;
 mod commands;
 mod config;
@@ -13,11 +14,15 @@ mod opened;
 mod out;
 mod owner;
 mod place;
+mod report;
+mod session_dirs;
 mod sight;
 mod start;
 mod tag;
+mod task_flags;
 mod trust;
 mod viewer;
+mod work;
 
 use std::process::ExitCode;
 

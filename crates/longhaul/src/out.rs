@@ -1,8 +1,9 @@
 //! Everything the command line prints: data on stdout, the rest on stderr, and nothing of an agent's raw.
 //!
-//! Control characters and escapes of agent output never reach the terminal as such; they are shown visibly.
+//! Control characters and escapes of agent output never reach the terminal as such; they are shown visibly. An agent's colours are
+//! taken out too, because they can hide text; the only colours on a terminal are our own.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
 use serde::Serialize;
@@ -37,7 +38,28 @@ pub(crate) fn loss() -> Option<&'static io::Error> {
 
 /// Prints one JSON document in the versioned envelope; streams print one per line.
 pub(crate) fn json(kind: &str, value: &impl Serialize) {
-    data(&safe_json(&json!({ "v": 1, "kind": kind, "data": value }).to_string()));
+    data(&document(kind, value));
+}
+
+/// One JSON document in the versioned envelope, on one line.
+pub(crate) fn document(kind: &str, value: &impl Serialize) -> String {
+    safe_json(&json!({ "v": 1, "kind": kind, "data": value }).to_string())
+}
+
+/// Hands bytes to standard output as they are. Only for readers that are programs: the caller refuses a terminal.
+pub(crate) fn bytes(bytes: &[u8]) {
+    let mut stream = io::stdout().lock();
+    if LOST.get().is_none()
+        && let Err(error) = stream.write_all(bytes).and_then(|()| stream.flush())
+    {
+        LOST.get_or_init(|| error);
+    }
+}
+
+/// Whether our own colours may be used on standard output.
+pub(crate) fn coloured() -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    io::stdout().is_terminal() && !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// The same document, harmless on a terminal: what JSON leaves bare stands only inside its strings, where an escape means it.
@@ -75,12 +97,39 @@ pub(crate) fn safe_lines(text: &str) -> String {
     text.split('\n').map(safe).collect::<Vec<_>>().join("\n")
 }
 
-/// Characters that change how their neighbours are shown: bidirectional controls, zero-width and tag characters.
+/// Output of a program as people read it: colours are taken out, everything else that is not text is shown visibly.
+pub(crate) fn readable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\u{1b}[") {
+        out.push_str(&safe(&rest[..at]));
+        let body = &rest[at + 2..];
+        let end = body.find(|c: char| !(c.is_ascii_digit() || ";:".contains(c)));
+        match end {
+            Some(end) if body[end..].starts_with('m') => rest = &body[end + 1..],
+            Some(_) | None => {
+                out.push_str(&safe("\u{1b}["));
+                rest = body;
+            }
+        }
+    }
+    out.push_str(&safe(rest));
+    out
+}
+
+/// The same for a text of several lines, which stay lines.
+pub(crate) fn readable_lines(text: &str) -> String {
+    text.split('\n').map(|line| readable(line.strip_suffix('\r').unwrap_or(line))).collect::<Vec<_>>().join("\n")
+}
+
+/// Characters that change how their neighbours are shown, or that show nothing where something stands: bidirectional controls,
+/// zero-width characters, fillers, tags.
 fn is_format(c: char) -> bool {
     matches!(
         c,
-        '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
     )
 }
 
@@ -95,39 +144,4 @@ pub(crate) fn span(span: std::time::Duration) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{safe, safe_json};
-
-    #[test]
-    fn a_json_document_means_the_same_and_holds_nothing_that_a_terminal_acts_on() {
-        let text = "\u{9b}31m \u{7f} \u{202e}gnp \u{e0041} naïve 🎉 \\ \"";
-        let document = serde_json::json!({ "line": text }).to_string();
-        let shown = safe_json(&document);
-        assert!(shown.chars().all(|c| !c.is_control() && !super::is_format(c)), "{shown:?}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap()["line"], text);
-    }
-
-    #[test]
-    fn no_escape_gets_through_and_plain_text_stays() {
-        let corpus = [
-            "\x1b[31mred",
-            "\x1b]52;c;aGk=\x07",
-            "\x1b]0;title\x07",
-            "\x1bP1$r\x1b\\",
-            "\u{9b}31m",
-            "a\rb",
-            "\u{202e}gnp",
-            "\u{200b}",
-            "\x08\x08",
-            "\x7f",
-            "\x00",
-            "\u{85}",
-            "\x1b]8;;http://x\x07l",
-        ];
-        for text in corpus {
-            let shown = safe(text);
-            assert!(shown.chars().all(|c| !c.is_control() && !super::is_format(c)), "{shown:?}");
-        }
-        assert_eq!(safe("naïve\t日本語 🎉"), "naïve\t日本語 🎉");
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_keeper::WorkerLock;
-use longhaul_keeper::process::Process;
+use longhaul_keeper::process::{self, Process};
 use longhaul_store::{Outline, Stored};
 use longhaul_worker::Home;
 
@@ -27,6 +27,11 @@ pub(crate) fn is_dead(home: &Home, stored: &Stored) -> bool {
 pub(crate) fn process(home: &Home, stored: &Stored) -> Option<Process> {
     let lock = home.worker_lock(stored.owner.as_ref()?.worker);
     serde_json::from_str(&std::fs::read_to_string(lock).ok()?).ok()
+}
+
+/// Whether the task's owner lives, but was stopped (SIGSTOP) and so does nothing.
+pub(crate) fn is_stopped(home: &Home, stored: &Stored) -> bool {
+    !is_dead(home, stored) && process(home, stored).is_some_and(|process| process::is_stopped(process.pid))
 }
 
 /// Whether a task wants an owner and nobody who lives is or becomes it. A child is claimed by the owner of its parent.

@@ -2,9 +2,12 @@
 //! The one module that reads LONGHAUL_HOME, HOME and USER; libraries get paths and actors handed in.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
+use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::Actor;
 use longhaul_keeper::below_session;
+use longhaul_worker::Home;
 
 use crate::error::CliError;
 use crate::exit::Code;
@@ -62,9 +65,17 @@ pub(crate) fn here() -> Result<Place, CliError> {
     place(&current)
 }
 
+/// The task in whose worktree below this home the current directory lies, if it does.
+pub(crate) fn worktree_task(home: &Home) -> Option<TaskId> {
+    let below = here().ok()?.directory.strip_prefix(home.worktrees().canonicalize().ok()?).ok()?.to_owned();
+    below.components().next()?.as_os_str().to_str()?.parse().ok()
+}
+
 /// Who runs this command: a person, or something below an agent session, which then has that session's scope only.
 pub(crate) fn actor() -> Actor {
-    match below_session() {
+    // Where a process stands does not change while it runs.
+    static BELOW: OnceLock<Option<SessionId>> = OnceLock::new();
+    match *BELOW.get_or_init(below_session) {
         Some(session) => Actor::below(session),
         None => Actor::person(user()),
     }

@@ -3,10 +3,11 @@
 //! A worker gets this shell's environment, a session of its own, and one line on its stdin; nothing of a goal is in its argv.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use longhaul_keeper::Executable;
 use longhaul_worker::{Answer, Handover, Home};
@@ -14,6 +15,11 @@ use longhaul_worker::{Answer, Handover, Home};
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::opened::Opened;
+
+/// How long a program of the system may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+const MOST_ANSWER: u64 = 64 << 10;
 
 /// What came back from a worker that was handed something.
 pub(crate) enum Reply {
@@ -49,6 +55,29 @@ pub(crate) fn start_worker(opened: &Opened, arguments: &[&str]) -> Result<u32, C
     let pid = child.id();
     reap_later(child);
     Ok(pid)
+}
+
+/// What a program of the system prints about itself; none if it is not there, fails, or does not end soon. For `doctor`.
+pub(crate) fn answer_of(program: &str, arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let deadline = Instant::now() + PATIENCE;
+    let succeeded = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status.success(),
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(LOOK_AGAIN),
+            Ok(None) | Err(_) => {
+                child.kill().ok();
+                reap_later(child);
+                return None;
+            }
+        }
+    };
+    let mut text = String::new();
+    // The answers are short enough to wait in the pipe.
+    child.stdout.take()?.take(MOST_ANSWER).read_to_string(&mut text).ok()?;
+    succeeded.then_some(text)
 }
 
 /// Makes a git repository for the demo; without git the demo works too.

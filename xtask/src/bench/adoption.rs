@@ -1,8 +1,9 @@
 //! How long tasks stay alone after kill -9 of their worker: from the start of the next worker until it owns them all.
-//! Called by `plan`. The sessions live through all rounds; each round kills the worker of the one before.
+//! Called by `plan`. The sessions live through all rounds; each round kills the worker of the one before. Beside it as many
+//! bare processes are spawned and waited for.
 
 use std::path::PathBuf;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use longhaul_core::ids::WorkerId;
@@ -12,32 +13,38 @@ use longhaul_store::{Filter, Store, Stored};
 use tokio::runtime::Runtime;
 
 use super::figures::{Samples, Unit};
-use super::plan::Effort;
 use super::sample_task::submit;
-use super::scene::{BenchError, Scene, failed, finish, milliseconds, runtime, wait_for};
-use super::table::{Row, Target};
+use super::scene::{BenchError, Scene, failed, milliseconds, runtime, wait_for};
+use super::table::{Comparison, Row, Target};
+use super::wishes::Effort;
 
 const ROUNDS: usize = 10;
-const TASKS: usize = 20;
+const TASKS: usize = 100;
 
 /// Measures adoption.
 pub(super) fn measure(scene: &Scene, effort: Effort) -> Result<Vec<Row>, BenchError> {
     let mut fleet = Fleet::start(scene)?;
     let [mut measured, mut reference] = [const { Samples::new() }; 2];
     for _ in 0..effort.rounds(ROUNDS) {
-        reference.push(milliseconds(|| finish(scene.longhaul(&fleet.home, &["--version"])))?);
+        reference.push(milliseconds(spawn_as_many)? / TASKS as f64);
         fleet.kill_worker()?;
-        measured.push(milliseconds(|| fleet.adopt())?);
+        measured.push(milliseconds(|| fleet.adopt())? / TASKS as f64);
     }
     fleet.check_sessions()?;
-    Ok(vec![Row {
-        what: format!("from the start of a worker until it owns {TASKS} live sessions of a killed one"),
-        beside: "`longhaul --version`".to_owned(),
-        unit: Unit::Milliseconds,
-        measured,
-        reference,
-        target: Target::Free,
-    }])
+    fleet.check_watch()?;
+    let what = format!("adopting one of {TASKS} live sessions of a killed worker, the new worker's start included");
+    let beside = format!("spawning one of {TASKS} processes");
+    let comparison = Comparison { unit: Unit::Milliseconds, measured, beside, reference };
+    Ok(vec![Row::new(what, comparison, Target::Free)])
+}
+
+fn spawn_as_many() -> Result<(), BenchError> {
+    let spawn = |_| Command::new("/bin/true").spawn().map_err(failed("spawn `true`"));
+    let children = (0..TASKS).map(spawn).collect::<Result<Vec<Child>, BenchError>>()?;
+    for mut child in children {
+        child.wait().map_err(failed("wait for `true`"))?;
+    }
+    Ok(())
 }
 
 /// A home with live sessions and the worker that owns them; all are ended when it is dropped.
@@ -130,6 +137,24 @@ impl Fleet<'_> {
     }
 }
 
+impl Fleet<'_> {
+    /// An owner that does not see its sessions end would have adopted only in name.
+    fn check_watch(&self) -> Result<(), BenchError> {
+        let Some(session) = self.sessions.first() else { return Ok(()) };
+        if let Some(identity) = session.identity()? {
+            signal_keeper(&identity, Stop::Now)
+                .map_err(|error| failed("end a session")(std::io::Error::other(error)))?;
+        }
+        let is_seen = || Ok(self.tasks()?.iter().any(|stored| self.is_over(stored)).then_some(()));
+        wait_for("the owner's sight of an ended session", is_seen)
+    }
+
+    /// Whether the task's first session is over in the store too.
+    fn is_over(&self, stored: &Stored) -> bool {
+        stored.task.tally.sessions > 1 || stored.task.state.session().is_none()
+    }
+}
+
 impl Drop for Fleet<'_> {
     fn drop(&mut self) {
         // The worker first, or it would start the sessions again.
@@ -149,6 +174,6 @@ impl Drop for Fleet<'_> {
 }
 
 fn start_worker(scene: &Scene, home: &std::path::Path) -> Result<Child, BenchError> {
-    let mut command = scene.longhaul(home, &["worker", "--stay", "--sessions", "64"]);
+    let mut command = scene.longhaul(home, &["worker", "--stay", "--sessions", "200"]);
     command.env("DEMO_FAULT", "hang").spawn().map_err(failed("start a worker"))
 }

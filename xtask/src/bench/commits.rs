@@ -14,10 +14,10 @@ use rusqlite::Connection;
 use tokio::task::JoinSet;
 
 use super::figures::{Samples, Unit};
-use super::plan::Effort;
 use super::sample_task::{advance, output_read, planned, started};
 use super::scene::{BenchError, Scene, now, random, runtime};
-use super::table::{Row, Target};
+use super::table::{Bound, Comparison, Row, Target};
+use super::wishes::Effort;
 
 const ROUNDS: usize = 20;
 const IN_SEQUENCE: u32 = 200;
@@ -39,13 +39,10 @@ pub(super) fn measure(scene: &Scene, effort: Effort) -> Result<Vec<Row>, BenchEr
         let all = TASKS_AT_ONCE * EACH_AT_ONCE;
         many_rate.push(per_second(all, || runtime.block_on(commit_at_once(&store, &mut many)))?);
     }
-    let row = |what: String, measured, least| Row {
-        what,
-        beside: "plain SQLite: one insert, one update, commit".to_owned(),
-        unit: Unit::PerSecond,
-        measured,
-        reference: plain_rate.clone(),
-        target: Target::AtLeast(least),
+    let row = |what: String, measured, least| {
+        let beside = "plain SQLite: one insert, one update, commit".to_owned();
+        let comparison = Comparison { unit: Unit::PerSecond, measured, beside, reference: plain_rate.clone() };
+        Row::new(what, comparison, Target::Gate(Bound::AtLeast(least)))
     };
     Ok(vec![
         row("durable commits of one task in sequence".to_owned(), single_rate, 0.7),

@@ -2,7 +2,7 @@
 //! Used by every measure. Means are not offered, because one interrupted round would move them.
 
 /// Figures in the order of the rounds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Samples {
     values: Vec<f64>,
 }
@@ -12,6 +12,8 @@ pub(super) struct Samples {
 pub(super) enum Unit {
     Milliseconds,
     PerSecond,
+    /// Of 10^6 bytes.
+    MegabytesPerSecond,
     Kilobytes,
     /// One quantity in terms of another.
     Times,
@@ -54,8 +56,8 @@ impl Samples {
         format!("{}{} ({low} to {high})", unit.digits(self.median()), unit.name())
     }
 
-    /// Not a number when there was no round.
-    fn quantile(&self, part: f64) -> f64 {
+    /// The figure that this part of all figures does not exceed; not a number when there was no round.
+    pub(super) fn quantile(&self, part: f64) -> f64 {
         let mut sorted = self.values.clone();
         sorted.sort_by(f64::total_cmp);
         let place = part * sorted.len().saturating_sub(1) as f64;
@@ -70,14 +72,16 @@ impl Unit {
         match self {
             Unit::Milliseconds | Unit::Times if value < 10.0 => format!("{value:.2}"),
             Unit::Milliseconds | Unit::Times => format!("{value:.1}"),
-            Unit::PerSecond | Unit::Kilobytes => format!("{value:.0}"),
+            Unit::PerSecond | Unit::MegabytesPerSecond | Unit::Kilobytes => format!("{value:.0}"),
         }
     }
 
-    fn name(self) -> &'static str {
+    /// As it follows a figure.
+    pub(super) fn name(self) -> &'static str {
         match self {
             Unit::Milliseconds => " ms",
             Unit::PerSecond => "/s",
+            Unit::MegabytesPerSecond => " MB/s",
             Unit::Kilobytes => " kB",
             Unit::Times => "",
         }

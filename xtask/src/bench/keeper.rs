@@ -5,16 +5,18 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command};
 
-use longhaul_keeper::{SessionDir, Stop, prepare_session, signal_keeper, spawn_keeper};
+use longhaul_keeper::{SessionDir, Stop, signal_keeper, spawn_keeper};
 
 use super::figures::{Samples, Unit};
-use super::plan::{Effort, TELL_TIME};
-use super::scene::{BenchError, Scene, failed, monotonic_milliseconds, wait_for};
-use super::table::{Row, Target};
+use super::scene::{BenchError, Scene, failed, wait_for};
+use super::table::{Bound, Comparison, Row, Target};
+use super::tiny_agents::{self, TELL_TIME, monotonic_milliseconds};
+use super::wishes::Effort;
 
 const TIMED_ROUNDS: usize = 60;
 const MEMORY_ROUNDS: usize = 10;
 const TOGETHER: usize = 8;
+const MOST_PRIVATE_KB: f64 = 3072.0;
 
 /// Agents that live until they are ended.
 const SILENT: &[&str] = &["/bin/sleep", "600"];
@@ -38,8 +40,7 @@ pub(super) fn measure(scene: &Scene, effort: Effort) -> Result<Vec<Row>, BenchEr
 }
 
 fn time_to_exec(scene: &Scene, sessions: &Path, effort: Effort) -> Result<Row, BenchError> {
-    let program = std::env::current_exe().map_err(failed("find this program"))?;
-    let program = program.to_string_lossy();
+    let program = tiny_agents::program()?;
     let argv = [&*program, "bench", TELL_TIME];
     let [mut measured, mut reference] = [const { Samples::new() }; 2];
     for _ in 0..effort.rounds(TIMED_ROUNDS) {
@@ -47,14 +48,9 @@ fn time_to_exec(scene: &Scene, sessions: &Path, effort: Effort) -> Result<Row, B
         measured.push(kept_exec(scene, sessions, &argv)?);
     }
     let over = measured.with(&reference, |kept, direct| kept - direct).median();
-    Ok(Row {
-        what: format!("from the keeper's spawn to the agent's exec ({over:.2} ms over a direct spawn)"),
-        beside: "direct spawn to exec".to_owned(),
-        unit: Unit::Milliseconds,
-        measured,
-        reference,
-        target: Target::Free,
-    })
+    let what = format!("from the keeper's spawn to the agent's exec ({over:.2} ms over a direct spawn)");
+    let beside = "direct spawn to exec".to_owned();
+    Ok(Row::new(what, Comparison { unit: Unit::Milliseconds, measured, beside, reference }, Target::Free))
 }
 
 fn direct_exec(argv: &[&str]) -> Result<f64, BenchError> {
@@ -64,7 +60,7 @@ fn direct_exec(argv: &[&str]) -> Result<f64, BenchError> {
 }
 
 fn kept_exec(scene: &Scene, sessions: &Path, argv: &[&str]) -> Result<f64, BenchError> {
-    let directory = prepare(scene, sessions, argv)?;
+    let directory = scene.prepare(sessions, &scene.spec(argv), b"")?;
     let begin = monotonic_milliseconds();
     let mut keeper = spawn_keeper(&scene.keeper, &directory).map_err(failed("spawn a keeper"))?;
     keeper.wait().map_err(failed("wait for a keeper"))?;
@@ -75,12 +71,6 @@ fn kept_exec(scene: &Scene, sessions: &Path, argv: &[&str]) -> Result<f64, Bench
 fn told_time(text: &str) -> Result<f64, BenchError> {
     let unexpected = |_| BenchError::Unexpected { what: "the timed agent's output", found: text.to_owned() };
     text.trim().parse().map_err(unexpected)
-}
-
-fn prepare(scene: &Scene, sessions: &Path, argv: &[&str]) -> Result<SessionDir, BenchError> {
-    let spec = scene.spec(argv);
-    prepare_session(sessions, spec.session, &spec, b"")
-        .map_err(|error| failed("prepare a session")(std::io::Error::other(error)))
 }
 
 /// How many keepers live at once, and with which agents.
@@ -101,14 +91,9 @@ fn memory(scene: &Scene, sessions: &Path, rounds: usize, company: &Company) -> R
             reference.push(private_kilobytes(last.agent)?);
         }
     }
-    Ok(Row {
-        what: format!("private memory of a keeper ({}; aim: under 3072 kB)", company.what),
-        beside: "`sleep`".to_owned(),
-        unit: Unit::Kilobytes,
-        measured,
-        reference,
-        target: Target::Free,
-    })
+    let comparison = Comparison { unit: Unit::Kilobytes, measured, beside: "`sleep`".to_owned(), reference };
+    let target = Target::Aim(Bound::FigureAtMost(MOST_PRIVATE_KB));
+    Ok(Row::new(format!("private memory of a keeper ({})", company.what), comparison, target))
 }
 
 /// A keeper whose agent runs; both are ended when it is dropped.
@@ -120,7 +105,7 @@ struct Kept {
 
 impl Kept {
     fn start(scene: &Scene, sessions: &Path, argv: &'static [&'static str]) -> Result<Kept, BenchError> {
-        let directory = prepare(scene, sessions, argv)?;
+        let directory = scene.prepare(sessions, &scene.spec(argv), b"")?;
         let keeper = spawn_keeper(&scene.keeper, &directory).map_err(failed("spawn a keeper"))?;
         let mut kept = Kept { keeper, agent: 0, directory };
         let identity = wait_for("a keeper's identity", || Ok(kept.directory.identity()?))?;

@@ -1,84 +1,34 @@
-//! What many tasks cost: `longhaul list` beside the bare start of the same binary, and a submission beside one into an empty home.
-//! Called by `plan`.
-
-use std::sync::Arc;
-
-use longhaul_store::sqlite::SqliteStore;
-use tokio::runtime::Runtime;
-use tokio::task::JoinSet;
+//! What `longhaul list` costs when there are many tasks: beside the bare start of the same binary, and beside few tasks.
+//! Called by `plan`. Output is thrown away, as a pipe would take it.
 
 use super::figures::{Samples, Unit};
-use super::plan::Effort;
-use super::sample_task::{planned, submit};
-use super::scene::{BenchError, Scene, finish, milliseconds, runtime};
-use super::table::{Row, Target};
+use super::many_tasks::{FEW, MANY, full_home, small_home};
+use super::scene::{BenchError, Scene, finish, milliseconds};
+use super::table::{Comparison, Row, Target};
+use super::wishes::Effort;
 
 const ROUNDS: usize = 30;
-const TASKS: u32 = 10_000;
-const AT_A_TIME: u32 = 1_000;
-const SUBMISSIONS: u32 = 20;
 
-/// Measures a listing.
+/// Measures listings.
 pub(super) fn measure(scene: &Scene, effort: Effort) -> Result<Vec<Row>, BenchError> {
-    let home = scene.directory("list")?;
-    let store = Arc::new(SqliteStore::open(&home)?);
-    let runtime = runtime()?;
-    runtime.block_on(fill(&store, &home))?;
-    let submitting = submissions(scene, &runtime, &store, effort)?;
-    drop(store);
-    let [mut measured, mut reference] = [const { Samples::new() }; 2];
+    let (full, small) = (full_home(scene)?, small_home(scene)?);
+    let [mut bare, mut few, mut many, mut as_json] = [const { Samples::new() }; 4];
     for _ in 0..effort.rounds(ROUNDS) {
-        reference.push(milliseconds(|| finish(scene.longhaul(&home, &["--version"])))?);
-        measured.push(milliseconds(|| finish(scene.longhaul(&home, &["list", "--all"])))?);
+        bare.push(milliseconds(|| finish(scene.longhaul(&full, &["--version"])))?);
+        few.push(milliseconds(|| finish(scene.longhaul(&small, &["list", "--all"])))?);
+        many.push(milliseconds(|| finish(scene.longhaul(&full, &["list", "--all"])))?);
+        as_json.push(milliseconds(|| finish(scene.longhaul(&full, &["list", "--all", "--json"])))?);
     }
-    let listing = Row {
-        what: format!("`longhaul list --all` with {TASKS} tasks"),
-        beside: "`longhaul --version`".to_owned(),
-        unit: Unit::Milliseconds,
-        measured,
-        reference,
-        target: Target::Free,
+    let what = format!("`longhaul list --all` with {MANY} tasks");
+    let json = format!("`longhaul list --all --json` with {MANY} tasks");
+    let version = "`longhaul --version`".to_owned();
+    let row = |what: &str, measured: &Samples, beside: String, reference: &Samples| {
+        let (measured, reference) = (measured.clone(), reference.clone());
+        Row::new(what, Comparison { unit: Unit::Milliseconds, measured, beside, reference }, Target::Free)
     };
-    Ok(vec![listing, submitting])
-}
-
-/// A submission among many tasks beside one into a home that has none but its own.
-fn submissions(scene: &Scene, runtime: &Runtime, full: &SqliteStore, effort: Effort) -> Result<Row, BenchError> {
-    let home = scene.directory("list-empty")?;
-    let [mut measured, mut reference] = [const { Samples::new() }; 2];
-    for round in 0..effort.rounds(ROUNDS) {
-        let empty_home = scene.directory(&format!("list-empty-{round}"))?;
-        let empty = SqliteStore::open(&empty_home)?;
-        for (store, samples) in [(&empty, &mut reference), (full, &mut measured)] {
-            samples.push(milliseconds(|| {
-                runtime.block_on(async {
-                    for number in 0..SUBMISSIONS {
-                        submit(store, &home, &format!("late-{round}-{number}")).await?;
-                    }
-                    Ok(())
-                })
-            })?);
-        }
-    }
-    Ok(Row {
-        what: format!("{SUBMISSIONS} submissions after {TASKS} tasks"),
-        beside: "the first ones of a home".to_owned(),
-        unit: Unit::Milliseconds,
-        measured,
-        reference,
-        target: Target::AtMost(1.5),
-    })
-}
-
-async fn fill(store: &Arc<SqliteStore>, home: &std::path::Path) -> Result<(), BenchError> {
-    let numbers: Vec<u32> = (0..TASKS).collect();
-    for part in numbers.chunks(AT_A_TIME as usize) {
-        let mut running = JoinSet::new();
-        for number in part {
-            let (store, home, name) = (Arc::clone(store), home.to_owned(), format!("task-{number}"));
-            running.spawn(async move { planned(&*store, &home, &name).await.map(drop) });
-        }
-        running.join_all().await.into_iter().collect::<Result<(), BenchError>>()?;
-    }
-    Ok(())
+    Ok(vec![
+        row(&what, &many, version.clone(), &bare),
+        row(&what, &many, format!("the same with {FEW} tasks"), &few),
+        row(&json, &as_json, version, &bare),
+    ])
 }

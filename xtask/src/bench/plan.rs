@@ -1,82 +1,129 @@
-//! The table of measures, in the order they run, and what the caller asked for.
+//! The table of measures, in the order they run.
 //! Called by `main`; builds the release binary first, prints the table to standard output and all else to standard error.
+//! One measure that fails does not take the figures of the others with it, but fails the run.
 
-use std::fs;
 use std::process::ExitCode;
 
-use super::scene::{BenchError, Scene, print_monotonic_time};
-use super::table::{Row, print};
-use super::{adoption, commits, keeper, listing, supervision, whole_task};
+use super::machine::{about_run, load_average};
+use super::scene::{BenchError, Scene};
+use super::table::{Row, table};
+use super::wishes::{Asked, Destination, Effort, Gates, Wishes, help};
+use super::{
+    adoption, commits, flood, keeper, listing, page, pueue, pump, submissions, supervision, tiny_agents, whole_task,
+};
 use crate::repository::Repository;
 
-/// The hidden argument with which this program is the agent that tells when it was executed.
-pub(super) const TELL_TIME: &str = "--tell-monotonic-time";
-
-/// How many of a measure's rounds are run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Effort {
-    /// All.
-    #[default]
-    Full,
-    /// A tenth, to see that everything works; the figures mean little.
-    Quick,
+/// One thing to measure.
+pub(super) struct Measure {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) expense: Expense,
+    run: fn(&Scene, Effort) -> Result<Vec<Row>, BenchError>,
 }
 
-impl Effort {
-    /// The rounds to run of a measure that has so many.
-    pub(super) fn rounds(self, full: usize) -> usize {
+/// Whether a measure is taken without being asked for.
+pub(super) enum Expense {
+    Usual,
+    /// Only with its flag or by its name.
+    High {
+        flag: &'static str,
+        why: &'static str,
+    },
+}
+
+impl Expense {
+    /// The flag that asks for the measure.
+    pub(super) fn flag(&self) -> Option<&'static str> {
         match self {
-            Effort::Full => full,
-            Effort::Quick => (full / 10).max(3),
+            Expense::Usual => None,
+            Expense::High { flag, .. } => Some(flag),
         }
     }
 }
 
-/// What a missed target means.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Targets {
-    #[default]
-    Reported,
-    Required,
-}
-
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Wishes {
-    effort: Effort,
-    targets: Targets,
-    only: Vec<String>,
-}
-
-struct Measure {
-    name: &'static str,
-    run: fn(&Scene, Effort) -> Result<Vec<Row>, BenchError>,
-}
-
-const MEASURES: &[Measure] = &[
-    Measure { name: "supervision", run: supervision::measure },
-    Measure { name: "commits", run: commits::measure },
-    Measure { name: "keeper", run: keeper::measure },
-    Measure { name: "task", run: whole_task::measure },
-    Measure { name: "list", run: listing::measure },
-    Measure { name: "adoption", run: adoption::measure },
+/// All of them.
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "supervision",
+        about: "a session of a no-op agent, beside bare spawns and atomic replaces (gate)",
+        expense: Expense::Usual,
+        run: supervision::measure,
+    },
+    Measure {
+        name: "commits",
+        about: "durable commits of one task and of 64, beside plain SQLite (gates)",
+        expense: Expense::Usual,
+        run: commits::measure,
+    },
+    Measure {
+        name: "keeper",
+        about: "time to the agent's exec beside a direct spawn; private memory",
+        expense: Expense::Usual,
+        run: keeper::measure,
+    },
+    Measure {
+        name: "pump",
+        about: "output through a keeper with redaction, beside `cat > file`",
+        expense: Expense::Usual,
+        run: pump::measure,
+    },
+    Measure {
+        name: "task",
+        about: "a session of a whole task, beside a shell loop with the same agent",
+        expense: Expense::Usual,
+        run: whole_task::measure,
+    },
+    Measure {
+        name: "list",
+        about: "`longhaul list` with 10,000 tasks, beside one with 10 and `longhaul --version`",
+        expense: Expense::Usual,
+        run: listing::measure,
+    },
+    Measure {
+        name: "submissions",
+        about: "submitting after 10,000 tasks, beside submitting into an empty home",
+        expense: Expense::Usual,
+        run: submissions::measure,
+    },
+    Measure {
+        name: "adoption",
+        about: "adopting 100 live sessions of a killed worker, beside spawning 100 processes",
+        expense: Expense::Usual,
+        run: adoption::measure,
+    },
+    Measure {
+        name: "flood",
+        about: "10 GB through one keeper beside a quiet neighbour",
+        expense: Expense::High { flag: "--flood", why: "10 GB take minutes" },
+        run: flood::measure,
+    },
+    Measure {
+        name: "pueue",
+        about: "20 small tasks from the first command to the last end, beside pueue",
+        expense: Expense::High { flag: "--pueue", why: "pueue is built from crates.io, which takes minutes" },
+        run: pueue::measure,
+    },
 ];
 
 /// Runs the verb.
 pub(crate) fn run(repository: &Repository, arguments: &[String]) -> ExitCode {
-    if arguments == [TELL_TIME] {
-        print_monotonic_time();
-        return ExitCode::SUCCESS;
+    if let Some(code) = tiny_agents::play(arguments) {
+        return code;
     }
-    let wishes = match Wishes::read(arguments) {
-        Ok(wishes) => wishes,
+    let wishes = match Wishes::read(arguments, MEASURES) {
+        Ok(Asked::Measure(wishes)) => wishes,
+        Ok(Asked::Help) => {
+            print!("{}", help(MEASURES));
+            return ExitCode::SUCCESS;
+        }
         Err(problem) => return crate::usage(&problem),
     };
     match measure_all(repository, &wishes) {
-        Ok(rows) if wishes.targets == Targets::Required && rows.iter().any(Row::is_missed) => {
-            eprintln!("error: a target was missed, see the table");
+        Ok(Verdict::Fine) => ExitCode::SUCCESS,
+        Ok(Verdict::Bad { why }) => {
+            eprintln!("error: {why}");
             ExitCode::FAILURE
         }
-        Ok(_) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", in_words(&error));
             ExitCode::FAILURE
@@ -84,49 +131,46 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> ExitCode {
     }
 }
 
-impl Wishes {
-    fn read(arguments: &[String]) -> Result<Self, String> {
-        let mut wishes = Self::default();
-        for argument in arguments {
-            match argument.as_str() {
-                "--quick" => wishes.effort = Effort::Quick,
-                "--gate" => wishes.targets = Targets::Required,
-                name if MEASURES.iter().any(|measure| measure.name == name) => wishes.only.push(name.to_owned()),
-                other => return Err(format!("`bench` has no option and no measure `{other}`")),
+enum Verdict {
+    Fine,
+    Bad { why: &'static str },
+}
+
+fn measure_all(repository: &Repository, wishes: &Wishes) -> Result<Verdict, BenchError> {
+    let scene = Scene::build(repository)?;
+    let load_before = load_average();
+    let (mut rows, mut failures) = (Vec::new(), 0);
+    for measure in MEASURES.iter().filter(|measure| wishes.wants(measure)) {
+        match take(measure, &scene, wishes) {
+            Ok(taken) => rows.extend(taken),
+            Err(error) => {
+                failures += 1;
+                let why = in_words(&error);
+                eprintln!("failed: {}: {why}", measure.name);
+                rows.push(Row::not_measured(measure.about, format!("it failed: {why}")));
             }
         }
-        Ok(wishes)
     }
-
-    fn wants(&self, measure: &Measure) -> bool {
-        self.only.is_empty() || self.only.iter().any(|name| name == measure.name)
+    let about = about_run(repository, wishes.effort, &load_before);
+    print!("{}\n{about}", table(&rows));
+    if wishes.result == Destination::Page {
+        page::write(repository.root(), &format!("{}\n{about}", table(&rows)))?;
     }
+    Ok(match () {
+        () if failures > 0 => Verdict::Bad { why: "a measure failed, see above" },
+        () if wishes.gates == Gates::Required && rows.iter().any(Row::misses_gate) => {
+            Verdict::Bad { why: "a gate was missed, see the table" }
+        }
+        () => Verdict::Fine,
+    })
 }
 
-fn measure_all(repository: &Repository, wishes: &Wishes) -> Result<Vec<Row>, BenchError> {
-    let scene = Scene::build(repository)?;
-    let before = load();
-    let mut rows = Vec::new();
-    for measure in MEASURES.iter().filter(|measure| wishes.wants(measure)) {
-        eprintln!("measuring: {}", measure.name);
-        rows.extend((measure.run)(&scene, wishes.effort)?);
+fn take(measure: &Measure, scene: &Scene, wishes: &Wishes) -> Result<Vec<Row>, BenchError> {
+    if let Some(why) = wishes.why_not(measure) {
+        return Ok(vec![Row::not_measured(measure.about, why)]);
     }
-    print(&rows);
-    println!("\n{}; load average {before} before and {} after.", machine(), load());
-    Ok(rows)
-}
-
-fn machine() -> String {
-    let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let release: Vec<&str> = release.trim().split('.').take(2).collect();
-    format!("{cores} cores, Linux {}", release.join("."))
-}
-
-/// What else the machine has to do; a figure taken beside a compiler says little.
-fn load() -> String {
-    let averages = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    averages.split(' ').next().unwrap_or("unknown").to_owned()
+    eprintln!("measuring: {}", measure.name);
+    (measure.run)(scene, wishes.effort)
 }
 
 fn in_words(error: &dyn std::error::Error) -> String {
@@ -137,32 +181,4 @@ fn in_words(error: &dyn std::error::Error) -> String {
         next = cause.source();
     }
     words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Effort, MEASURES, Targets, Wishes};
-
-    fn read(arguments: &[&str]) -> Result<Wishes, String> {
-        Wishes::read(&arguments.iter().map(|&argument| argument.to_owned()).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn options_and_measures_are_read() {
-        assert_eq!(read(&[]), Ok(Wishes::default()));
-        let wishes = read(&["--quick", "--gate", "commits"]).expect("all of them exist");
-        assert_eq!((wishes.effort, wishes.targets), (Effort::Quick, Targets::Required));
-        assert_eq!(MEASURES.iter().filter(|measure| wishes.wants(measure)).count(), 1);
-    }
-
-    #[test]
-    fn unknown_words_are_refused() {
-        assert!(read(&["--slow"]).is_err());
-        assert!(read(&["commit"]).is_err());
-    }
-
-    #[test]
-    fn a_quick_run_still_has_a_median() {
-        assert_eq!((Effort::Full.rounds(40), Effort::Quick.rounds(40), Effort::Quick.rounds(5)), (40, 4, 3));
-    }
 }

@@ -7,19 +7,25 @@ use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
 use longhaul_core::names::TaskName;
 use longhaul_core::plan::{Plan, Step};
 use longhaul_core::task::{
-    Actor, Driver, Ended, Event, Exit, Gap, Offset, Outcome, Policy, Purpose, ReadTo, Said, SessionRun, StoppedBy,
-    Submission, Usage,
+    Actor, Ended, Event, Exit, Offset, Outcome, Purpose, ReadTo, Said, SessionRun, Submission, Usage,
 };
 use longhaul_store::{Change, Guard, NewLease, Store, Stored};
 
-use super::scene::{BenchError, now, random};
+use super::scene::{BenchError, LONGEST_SESSION_MS, now, random};
 
 const STEPS: u32 = 12;
 
 /// Submits a task that nobody owns yet.
 pub(super) async fn submit(store: &dyn Store, project: &Path, name: &str) -> Result<Stored, BenchError> {
     let submission = submission(project, name)?;
-    Ok(store.commit(change(TaskId::mint(now(), random()), Guard::New, Event::Submitted { submission })).await?.stored)
+    Ok(store
+        .commit(change(
+            TaskId::mint(now(), random()),
+            Guard::New,
+            Event::Submitted { submission: Box::new(submission) },
+        ))
+        .await?
+        .stored)
 }
 
 /// A task of ours with an accepted plan, between two sessions.
@@ -45,16 +51,7 @@ pub(super) async fn advance(store: &dyn Store, seen: &Stored, event: Event) -> R
 
 /// A session of the task begins.
 pub(super) fn started(seen: &Stored, id: SessionId, purpose: Purpose) -> Event {
-    let session = SessionRun {
-        id,
-        number: seen.task.tally.sessions + 1,
-        purpose,
-        resumes: None,
-        conversation: None,
-        started: now(),
-        read: ReadTo::default(),
-        usage: Usage::default(),
-    };
+    let session = SessionRun::new(id, seen.task.tally.sessions + 1, purpose, now());
     Event::SessionStarted { session }
 }
 
@@ -63,21 +60,14 @@ pub(super) fn output_read(session: SessionId, byte: u64) -> Event {
     let reader = serde_json::json!({ "finished": false, "unknown_lines": 0, "last_tool": "edit" });
     let said = Said {
         conversation: Some("0199b1d6-7a52-7c3e-9b7e-52b1c0ffee00".to_owned()),
-        usage: Usage { input: Some(1_200), output: Some(340) },
+        usage: Usage { input: Some(1_200), output: Some(340), cost_micros: None },
     };
     Event::SessionRead { session, read: ReadTo { offset: Offset { segment: 0, byte }, reader }, said }
 }
 
 /// The session ended well.
 pub(super) fn ended(session: SessionId) -> Event {
-    let ended = Ended {
-        exit: Exit::Code(0),
-        stopped_by: StoppedBy::Itself,
-        outcome: Outcome::Completed,
-        leftovers: 0,
-        gap: Gap::None,
-        lasted_ms: 1_000,
-    };
+    let ended = Ended { lasted_ms: 1_000, ..Ended::new(Exit::Code(0), Outcome::Completed) };
     Event::SessionEnded { session, ended, progress: true }
 }
 
@@ -94,18 +84,11 @@ fn plan_accepted() -> Event {
 
 fn submission(project: &Path, name: &str) -> Result<Submission, BenchError> {
     let bad_name = |_| BenchError::Unexpected { what: "a task name", found: name.to_owned() };
-    Ok(Submission {
-        goal: "Port the parser to the new library, keep every test green, and write the guide.".to_owned(),
-        name: TaskName::new(name).map_err(bad_name)?,
-        project: project.display().to_string(),
-        workspace: project.display().to_string(),
-        agent: "demo".to_owned(),
-        model: None,
-        parent: None,
-        needs_env: Vec::new(),
-        driver: Driver::Supervised,
-        policy: Policy::default(),
-    })
+    let goal = "Port the parser to the new library, keep every test green, and write the guide.".to_owned();
+    let name = TaskName::new(name).map_err(bad_name)?;
+    let mut submission = Submission::new(goal, name, project.display().to_string(), "demo".to_owned());
+    submission.policy.wall_ms = Some(LONGEST_SESSION_MS);
+    Ok(submission)
 }
 
 fn change(task: TaskId, guard: Guard, event: Event) -> Change {

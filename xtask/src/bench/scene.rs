@@ -11,15 +11,19 @@ use std::time::{Duration, Instant, SystemTime};
 use longhaul_core::ids::SessionId;
 use longhaul_core::time::Time;
 use longhaul_keeper::files::create_private_dir;
-use longhaul_keeper::{CONTRACT_VERSION, Caps, Executable, RecordError, Spec, StopSignal, StopStep};
+use longhaul_keeper::{
+    CONTRACT_VERSION, Caps, Executable, RecordError, SessionDir, Spec, StopSignal, StopStep, prepare_session,
+};
 use longhaul_store::{CommitError, StoreError};
-use rustix::time::{ClockId, clock_gettime};
 use tempfile::TempDir;
 
 use crate::repository::{MetadataError, Repository};
 
 /// The longest wait for something that must happen.
 const DEADLINE: Duration = Duration::from_secs(60);
+
+/// What a session may take, so that those of a run that was killed do not live for ever.
+pub(super) const LONGEST_SESSION_MS: u64 = 20 * 60 * 1000;
 
 /// Why a measure could not be taken.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +70,12 @@ pub(super) enum BenchError {
 /// The world of one run.
 pub(super) struct Scene {
     scratch: TempDir,
-    binary: PathBuf,
+    /// The release binary.
+    pub(super) binary: PathBuf,
+    /// Where builds go; what is kept for the next run lies below it.
+    pub(super) target: PathBuf,
+    /// The top of the checkout.
+    pub(super) checkout: PathBuf,
     /// The release binary as a keeper.
     pub(super) keeper: Executable,
 }
@@ -82,12 +91,17 @@ impl Scene {
         let scratch = scratch.map_err(failed("make a scratch directory"))?;
         let binary = target.join("release").join("longhaul");
         let keeper = Executable::open(&binary).map_err(failed("open the release binary"))?;
-        Ok(Scene { scratch, binary, keeper })
+        Ok(Scene { scratch, binary, target, checkout: repository.root().to_owned(), keeper })
+    }
+
+    /// A place in the scratch directory; nothing needs to be there.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
     }
 
     /// A new private directory in the scratch directory.
     pub(super) fn directory(&self, name: &str) -> Result<PathBuf, BenchError> {
-        let path = self.scratch.path().join(name);
+        let path = self.path(name);
         create_private_dir(&path).map_err(|error| failed("make a directory")(io::Error::other(error)))?;
         Ok(path)
     }
@@ -116,12 +130,19 @@ impl Scene {
             env_unset: Vec::new(),
             env_set: BTreeMap::new(),
             env_pass: None,
+            secret_names: Vec::new(),
             stop: vec![StopStep { signal: StopSignal::Term, grace_ms: 5_000 }],
             silence_ms: None,
-            wall_ms: None,
+            wall_ms: Some(LONGEST_SESSION_MS),
             drain_ms: 2_000,
             caps: Caps::default(),
         }
+    }
+
+    /// A session directory that waits for its keeper.
+    pub(super) fn prepare(&self, sessions: &Path, spec: &Spec, prompt: &[u8]) -> Result<SessionDir, BenchError> {
+        prepare_session(sessions, spec.session, spec, prompt)
+            .map_err(|error| failed("prepare a session")(io::Error::other(error)))
     }
 }
 
@@ -175,17 +196,6 @@ pub(super) fn random() -> [u8; 10] {
     bytes[..8].copy_from_slice(&words);
     bytes[8..].copy_from_slice(&more[..2]);
     bytes
-}
-
-/// Milliseconds of the clock that all processes of a machine share.
-pub(super) fn monotonic_milliseconds() -> f64 {
-    let time = clock_gettime(ClockId::Monotonic);
-    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
-}
-
-/// What the timed agent does: tell when it was executed.
-pub(super) fn print_monotonic_time() {
-    println!("{:.4}", monotonic_milliseconds());
 }
 
 /// A runtime as a worker has it.

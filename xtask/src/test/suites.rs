@@ -24,6 +24,7 @@ pub(super) const SUITES: &[Suite] = &[
     Suite { name: "clippy", about: "cargo clippy, warnings are errors", run: clippy },
     Suite { name: "check", about: "the rules of the source tree", run: check },
     Suite { name: "deny", about: "bans, licences and sources of dependencies", run: deny },
+    Suite { name: "programs", about: "what the tests need of the system", run: programs },
     Suite { name: "doc tests", about: "examples in the documentation", run: doc_tests },
     TESTS,
 ];
@@ -57,6 +58,11 @@ fn deny(repository: &Repository, wishes: &Wishes) -> Outcome {
         }
         finish(command)
     })
+}
+
+fn programs(repository: &Repository, _: &Wishes) -> Outcome {
+    let missing = tools::SYSTEM.iter().find_map(|tool| tools::provide(repository, *tool).err());
+    missing.map_or(Outcome::Passed, |error| Outcome::Missing(error.to_string()))
 }
 
 /// Uses nextest where it is installed: each test gets a process of its own, and the output names the slow ones. A

@@ -18,7 +18,13 @@ pub(super) enum Tool {
     Rustfmt,
     Clippy,
     CargoDeny,
+    /// A program of the system, by its name and Debian's package.
+    System(&'static str, &'static str),
 }
+
+/// What the tests start beside our own programs.
+pub(super) const SYSTEM: &[Tool] =
+    &[Tool::System("git", "git"), Tool::System("strace", "strace"), Tool::System("unshare", "util-linux")];
 
 /// Why a program is missing still.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +50,7 @@ pub(super) fn provide(repository: &Repository, tool: Tool) -> Result<PathBuf, To
         Tool::Rustfmt => provide_component(repository, "fmt", "rustfmt"),
         Tool::Clippy => provide_component(repository, "clippy", "clippy"),
         Tool::CargoDeny => provide_cargo_deny(repository),
+        Tool::System(program, package) => provide_package(repository, program, package),
     }
 }
 
@@ -78,6 +85,22 @@ fn provide_cargo_deny(repository: &Repository) -> Result<PathBuf, ToolError> {
     command.arg(&tools);
     install(command)?;
     Ok(ours)
+}
+
+/// As an ordinary user this fails, and says which command to run as root.
+fn provide_package(repository: &Repository, program: &str, package: &str) -> Result<PathBuf, ToolError> {
+    let mut asked = repository.command(Path::new(program));
+    asked.arg("--version");
+    if version(asked).is_none() {
+        let apt = |words: &[&str]| {
+            let mut command = repository.command(Path::new("apt-get"));
+            command.args(words).env("DEBIAN_FRONTEND", "noninteractive");
+            command
+        };
+        install(apt(&["update"]))?;
+        install(apt(&["install", "--yes", "--no-install-recommends", package]))?;
+    }
+    Ok(PathBuf::from(program))
 }
 
 fn version(mut command: Command) -> Option<String> {

@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use super::{Haste, State, Task, Wait};
-use crate::ids::SessionId;
+use super::{Haste, SessionRun, State, Task, Wait, WokenBy};
+use crate::ids::{SessionId, TaskId};
 use crate::time::Time;
 
 /// Something the owner of a task is to do.
@@ -19,28 +19,49 @@ pub enum Effect {
     Stop(SessionId, Haste),
     /// Answer `Woke` at this time.
     WakeAt(Time),
+    /// Answer `OtherEnded` when that task has ended.
+    Await(TaskId),
+    /// Look for what is missing until it is there, then answer `Woke`.
+    Probe,
 }
 
 /// What is due for a task. A state that waits for a person or is final has nothing due; a queued one waits for a claim.
 pub fn due(task: &Task, now: Time) -> Vec<Effect> {
     match &task.state {
         State::Preparing { .. } => vec![Effect::Prepare],
-        State::Planning { session } | State::Working { session } => vec![Effect::Attend(session.id)],
+        State::Planning { session } | State::Working { session } => {
+            let shortened = shortened(task, session).map(Effect::WakeAt);
+            std::iter::once(Effect::Attend(session.id)).chain(shortened).collect()
+        }
+        State::Verifying { session } => vec![Effect::Attend(session.id)],
         State::Stopping { session, haste, .. } => vec![Effect::Attend(session.id), Effect::Stop(session.id, *haste)],
-        State::Waiting { why, until, .. } => vec![Effect::WakeAt(wake(task, *why, *until, now))],
+        State::Waiting { why, until, .. } => vec![wake(task, *why, until.unwrap_or(now), now)],
+        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => vec![Effect::Probe],
         State::Queued { .. }
         | State::NeedsHelp { .. }
         | State::Paused { .. }
+        | State::Stopped { .. }
         | State::Blocked { .. }
         | State::Done { .. }
         | State::Cancelled { .. } => Vec::new(),
     }
 }
 
+/// When the live session has to end, if a person shortened its time after its keeper was told of another.
+fn shortened(task: &Task, session: &SessionRun) -> Option<Time> {
+    let wall = task.session_wall_ms()?;
+    let told = session.wall_ms.unwrap_or(u64::MAX);
+    (wall < told).then(|| session.started.after(Duration::from_millis(wall)))
+}
+
 /// A backoff can never be further away than its cap: a clock that jumped back must not turn seconds into days.
-fn wake(task: &Task, why: Wait, until: Time, now: Time) -> Time {
+fn wake(task: &Task, why: Wait, until: Time, now: Time) -> Effect {
+    let policy = &task.submission.policy;
+    let capped = |cap: u64| Effect::WakeAt(until.min(now.after(Duration::from_millis(cap + 1000))));
     match why {
-        Wait::Limit => until,
-        Wait::Backoff => until.min(now.after(Duration::from_millis(task.submission.policy.backoff_cap_ms + 1000))),
+        Wait::Limit => Effect::WakeAt(until),
+        Wait::Backoff => capped(policy.backoff_cap_ms),
+        Wait::Delay => capped(policy.delay_ms),
+        Wait::After(other) => Effect::Await(other),
     }
 }

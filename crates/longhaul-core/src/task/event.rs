@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BackTo, Cause, Ended, Haste, HelpReason, Observation, ReadTo, Restore, Said, SessionRun, Submission, Then, Verdict,
-    Wait,
+    BackTo, Cause, Ended, Evidence, FileSight, Haste, HelpReason, Observation, Reached, ReadTo, Restore, RoundOutcome,
+    Said, SessionRun, Setting, Submission, Then, Verdict, Wait, Workspace,
 };
 use crate::ids::{SessionId, WorkerId};
 use crate::plan::{Plan, Refused};
@@ -19,7 +19,7 @@ pub enum Event {
     /// The task was made.
     Submitted {
         /// What was asked for.
-        submission: Submission,
+        submission: Box<Submission>,
     },
     /// A worker took the lease.
     Claimed {
@@ -88,8 +88,8 @@ pub enum Event {
     WaitStarted {
         /// Why.
         why: Wait,
-        /// Until when.
-        until: Time,
+        /// Until when; none where no clock ends it.
+        until: Option<Time>,
         /// What comes after.
         back_to: BackTo,
     },
@@ -115,6 +115,13 @@ pub enum Event {
         /// What comes after.
         back_to: BackTo,
     },
+    /// A limit of the task is used up.
+    Stopped {
+        /// Which.
+        reached: Reached,
+        /// What comes after.
+        back_to: BackTo,
+    },
     /// Something outside is missing.
     Blocked {
         /// What.
@@ -122,6 +129,58 @@ pub enum Event {
         /// What comes after.
         back_to: BackTo,
     },
+    /// What was missing is there again.
+    Unblocked,
+    /// The agent's workspace was made or chosen.
+    Placed {
+        /// Where.
+        workspace: Workspace,
+    },
+    /// A person changed settings.
+    Edited {
+        /// Which.
+        settings: Vec<Setting>,
+    },
+    /// A person has something to say to the next session.
+    Told {
+        /// In words.
+        text: String,
+    },
+    /// A person's plan was taken as it is.
+    PlanAccepted {
+        /// Counts from 1.
+        revision: u32,
+        /// The plan.
+        plan: Plan,
+        /// The SHA-256 of the list.
+        hash: String,
+        /// What is to be written, when the file in the task directory is another one.
+        restore: Option<Restore>,
+    },
+    /// The checks begin, from the first.
+    RoundStarted {
+        /// Counts from 1 within the task.
+        number: u32,
+        /// The round before changed the tree it was run on.
+        again: bool,
+        /// The expected files.
+        files: Vec<FileSight>,
+        /// The tree it begins on; none where there is no git to tell.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<String>,
+    },
+    /// A check was run.
+    Checked {
+        /// What it showed.
+        evidence: Evidence,
+    },
+    /// All checks were run.
+    RoundEnded {
+        /// What they came to.
+        outcome: RoundOutcome,
+    },
+    /// The task waited for is out of the way.
+    AfterMet,
     /// The task is done.
     Finished {
         /// What is known of the result.
@@ -165,7 +224,17 @@ impl Event {
             Event::Paused { .. } => "paused",
             Event::Resumed { .. } => "resumed",
             Event::HelpNeeded { .. } => "help_needed",
+            Event::Stopped { .. } => "stopped",
             Event::Blocked { .. } => "blocked",
+            Event::Unblocked => "unblocked",
+            Event::Placed { .. } => "placed",
+            Event::Edited { .. } => "edited",
+            Event::Told { .. } => "told",
+            Event::PlanAccepted { .. } => "plan_accepted",
+            Event::RoundStarted { .. } => "round_started",
+            Event::Checked { .. } => "checked",
+            Event::RoundEnded { .. } => "round_ended",
+            Event::AfterMet => "after_met",
             Event::Finished { .. } => "finished",
             Event::Cancelled { .. } => "cancelled",
             Event::Forced { .. } => "forced",

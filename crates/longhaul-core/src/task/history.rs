@@ -51,7 +51,17 @@ pub fn sessions<'a>(events: impl IntoIterator<Item = (Time, &'a Event)>) -> Vec<
             | Event::Paused { .. }
             | Event::Resumed { .. }
             | Event::HelpNeeded { .. }
+            | Event::Stopped { .. }
             | Event::Blocked { .. }
+            | Event::Unblocked
+            | Event::Placed { .. }
+            | Event::Edited { .. }
+            | Event::Told { .. }
+            | Event::PlanAccepted { .. }
+            | Event::RoundStarted { .. }
+            | Event::Checked { .. }
+            | Event::RoundEnded { .. }
+            | Event::AfterMet
             | Event::Finished { .. }
             | Event::Cancelled { .. }
             | Event::Forced { .. }

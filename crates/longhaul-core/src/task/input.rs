@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cause, Ended, ReadTo, Usage};
-use crate::ids::SessionId;
+use super::{Cause, Ended, FileSight, Phase, ReadTo, Setting, Usage, Workspace};
+use crate::ids::{SessionId, TaskId};
 
 /// Something that arrived for a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum Input {
     /// Somebody asks for something.
     Command(Command),
     /// The owner saw something.
-    Observation(Observation),
+    Observation(Box<Observation>),
 }
 
 /// What can be asked for. Can be refused, and then writes nothing.
@@ -28,6 +28,26 @@ pub enum Command {
     Resume {
         /// What changed; needed to leave `needs_help`.
         reason: Option<String>,
+        /// Settings changed by the way, such as a raised limit.
+        #[serde(default)]
+        settings: Vec<Setting>,
+    },
+    /// Change settings of a task that is not finished.
+    Edit {
+        /// Which.
+        settings: Vec<Setting>,
+    },
+    /// Guidance for the next session.
+    Tell {
+        /// In words.
+        text: String,
+    },
+    /// Take a person's plan as it is, whatever it changes.
+    AcceptPlan {
+        /// The whole list.
+        text: String,
+        /// The SHA-256 of the task directory's list as the person saw it; none when there was none.
+        seen: Option<String>,
     },
     /// Give the task up.
     Cancel {
@@ -51,6 +71,20 @@ pub enum Observation {
         session: SessionId,
         /// The plan's files as they are now.
         plan: PlanSight,
+        /// The files it would start on; none where there is no git to tell.
+        #[serde(default)]
+        tree: Option<String>,
+        /// What it was looked at for; a look for something else than what comes next is taken again.
+        #[serde(default)]
+        phase: Option<Phase>,
+        /// The expected files, when the result is about to be verified.
+        #[serde(default)]
+        files: Vec<FileSight>,
+    },
+    /// The agent's workspace was made or chosen.
+    Placed {
+        /// Where.
+        workspace: Workspace,
     },
     /// It is not, and why.
     CannotPrepare {
@@ -59,8 +93,17 @@ pub enum Observation {
     },
     /// The plan refused from the agent was put back.
     PlanRestored,
-    /// The time waited for has come.
+    /// The time waited for has come, or what was missing is there again.
     Woke,
+    /// The task waited for has ended.
+    OtherEnded {
+        /// Which.
+        task: TaskId,
+        /// Whether it is verified.
+        verified: bool,
+        /// How it ended, in words.
+        how: String,
+    },
     /// Output was read.
     SessionRead {
         /// Which session.
@@ -139,7 +182,7 @@ impl From<Command> for Input {
 
 impl From<Observation> for Input {
     fn from(observation: Observation) -> Input {
-        Input::Observation(observation)
+        Input::Observation(Box::new(observation))
     }
 }
 
@@ -159,6 +202,9 @@ impl Command {
         match self {
             Command::Pause { .. } => "pause",
             Command::Resume { .. } => "resume",
+            Command::Edit { .. } => "edit",
+            Command::Tell { .. } => "tell",
+            Command::AcceptPlan { .. } => "accept the plan of",
             Command::Cancel { .. } => "cancel",
             Command::Force { .. } => "force",
         }
@@ -170,9 +216,11 @@ impl Observation {
     pub fn name(&self) -> &'static str {
         match self {
             Observation::Prepared { .. } => "prepared",
+            Observation::Placed { .. } => "placed",
             Observation::CannotPrepare { .. } => "cannot prepare",
             Observation::PlanRestored => "plan restored",
             Observation::Woke => "woke",
+            Observation::OtherEnded { .. } => "other task ended",
             Observation::SessionRead { .. } => "session read",
             Observation::SessionEnded { .. } => "session ended",
         }

@@ -5,31 +5,44 @@
 
 mod actor;
 mod apply;
+mod count;
 mod decide;
 mod due;
 mod event;
+mod evidence;
 mod history;
 mod input;
+mod limits;
 mod narrate;
 mod policy;
+mod reasons;
 mod refusal;
 mod session;
+mod settings;
 mod state;
 mod submission;
+mod whole;
+mod workspace;
 
 #[cfg(test)]
 mod tests;
 
 pub use actor::{Actor, Scope};
-pub use apply::{Accepted, IllegalEvent, Restore, Tally, Task};
+pub use apply::IllegalEvent;
 pub use decide::{decide, submit};
 pub use due::{Effect, due};
 pub use event::Event;
+pub use evidence::{Evidence, FileSight, OutputSight, Round, RoundOutcome};
 pub use history::{SessionRecord, sessions};
 pub use input::{Command, Haste, Input, ListSight, Observation, PlanSight, Said};
+pub use limits::{Amount, Limit};
 pub use narrate::narrate;
 pub use policy::Policy;
+pub use reasons::{Cause, HelpReason, Reached, Verdict, Wait, WokenBy};
 pub use refusal::Refusal;
 pub use session::{Ended, Exit, Failure, Gap, Offset, Outcome, Purpose, ReadTo, SessionRun, StoppedBy, Usage};
-pub use state::{BackTo, Cause, HelpReason, Phase, State, Then, Verdict, Wait};
-pub use submission::{Driver, Submission};
+pub use settings::Setting;
+pub use state::{BackTo, Phase, State, Then};
+pub use submission::{Criterion, Driver, InputFile, Submission};
+pub use whole::{Accepted, Restore, Tally, Task};
+pub use workspace::{GitPlace, Place, Saved, Workspace};

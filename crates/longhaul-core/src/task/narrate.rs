@@ -1,7 +1,10 @@
 //! One plain sentence per event, for `why`, `events`, `run` and the report. No period at the end: ids are double-clicked.
 //! Agent text inside is not made safe for a terminal here; that is the printer's duty.
 
-use super::{Ended, Event, Failure, Gap, Haste, Outcome, Restore, StoppedBy, Then};
+use super::{
+    Amount, Ended, Event, Evidence, Failure, Gap, Haste, Outcome, Restore, RoundOutcome, Saved, Setting, StoppedBy,
+    Then, Workspace,
+};
 use crate::plan::Refused;
 
 /// What an event says to a person.
@@ -27,13 +30,29 @@ pub fn narrate(event: &Event) -> String {
         }
         Event::PlanRestored => "the plan file was put in order".into(),
         Event::StopAsked { haste, then } => stop_sentence(*haste, then),
-        Event::WaitStarted { why, until, .. } => format!("waits ({why}) until {}", until.rfc3339()),
+        Event::WaitStarted { why, until: Some(until), .. } => format!("waits ({why}) until {}", until.rfc3339()),
+        Event::WaitStarted { why, until: None, .. } => format!("waits: {why}"),
         Event::WaitEnded => "the wait is over".into(),
         Event::Paused { .. } => "paused".into(),
         Event::Resumed { reason: Some(reason), .. } => format!("resumed: {reason}"),
         Event::Resumed { reason: None, .. } => "resumed".into(),
         Event::HelpNeeded { reason, .. } => format!("needs help: {reason}"),
         Event::Blocked { cause, .. } => format!("blocked: {cause}"),
+        Event::Stopped { reached, .. } => format!("stopped: {reached}"),
+        Event::Unblocked => "what was missing is there again".into(),
+        Event::Placed { workspace } => place_sentence(workspace),
+        Event::Edited { settings } => format!("settings changed: {}", list(settings)),
+        Event::Told { text } => format!("a person says to the next session: {text}"),
+        Event::PlanAccepted { revision, plan, .. } => {
+            format!("plan revision {revision} accepted from a person, {}", plan.progress())
+        }
+        Event::RoundStarted { number, again: false, .. } => format!("round {number} of the checks started"),
+        Event::RoundStarted { number, again: true, .. } => {
+            format!("round {number} of the checks started, because the one before changed the tree")
+        }
+        Event::Checked { evidence } => check_sentence(evidence),
+        Event::RoundEnded { outcome } => round_sentence(outcome),
+        Event::AfterMet => "the task to come before is verified".into(),
         Event::Finished { verdict } => verdict.to_string(),
         Event::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
         Event::Cancelled { by, reason: None } => format!("cancelled by {by}"),
@@ -51,6 +70,8 @@ fn ended_sentence(ended: &Ended, progress: bool) -> String {
         StoppedBy::Wall => ", ran for too long".into(),
     };
     let verdict = match (&ended.outcome, ended.stopped_by) {
+        // What a check came to is told by its evidence.
+        (Outcome::Completed, _) if ended.printed.is_some() => "ran".to_owned(),
         (Outcome::Completed, _) => "completed".to_owned(),
         (Outcome::Failed(Failure::Crashed), StoppedBy::Task | StoppedBy::Shutdown) => "stopped".to_owned(),
         (Outcome::Failed(failure), _) => failure_words(failure),
@@ -62,8 +83,14 @@ fn ended_sentence(ended: &Ended, progress: bool) -> String {
     };
     let left =
         if ended.leftovers > 0 { format!(", {} left-over processes ended", ended.leftovers) } else { String::new() };
+    let saved = match &ended.saved {
+        Saved::NoGit | Saved::Nothing => String::new(),
+        Saved::Commit(id) => format!(", work committed as {}", id.get(..12).unwrap_or(id)),
+        Saved::Snapshot(name) => format!(", work kept as {name}"),
+        Saved::Left(why) => format!(", work not committed: {why}"),
+    };
     let gain = if progress { ", progress" } else { "" };
-    format!("session ended: {verdict} ({}{how}{gap}{left}{gain})", ended.exit)
+    format!("session ended: {verdict} ({}{how}{gap}{left}{saved}{gain})", ended.exit)
 }
 
 fn failure_words(failure: &Failure) -> String {
@@ -104,7 +131,35 @@ fn stop_sentence(haste: Haste, then: &Then) -> String {
     let next = match then {
         Then::Pause => "then pause",
         Then::Cancel { .. } => "then cancel",
+        Then::Stop { reached } => return format!("{reached}: the session is {how}"),
         Then::GoOn => "then go on",
     };
     format!("the session is {how}, {next}")
+}
+
+fn place_sentence(workspace: &Workspace) -> String {
+    match &workspace.branch {
+        Some(branch) => format!("works in a worktree at {} on branch {branch}", workspace.root),
+        None => format!("works in place at {}", workspace.cwd),
+    }
+}
+
+fn check_sentence(evidence: &Evidence) -> String {
+    match &evidence.failure {
+        None => format!("check `{}` passed in {}", evidence.command, Amount::Millis(evidence.lasted_ms)),
+        Some(why) => format!("check `{}` failed: {why}", evidence.command),
+    }
+}
+
+fn round_sentence(outcome: &RoundOutcome) -> String {
+    match outcome {
+        RoundOutcome::Passed { tree: Some(tree) } => format!("all checks passed on tree {tree}"),
+        RoundOutcome::Passed { tree: None } => "all checks passed; the tree is unknown, because there is no git".into(),
+        RoundOutcome::TreeChanged => "all checks passed, but the tree changed under them".into(),
+        RoundOutcome::Failed { why } => format!("verification failed: {why}"),
+    }
+}
+
+fn list(settings: &[Setting]) -> String {
+    settings.iter().map(ToString::to_string).collect::<Vec<String>>().join(", ")
 }

@@ -1,4 +1,5 @@
-//! How patient a task is: attempts, backoff and the limits of one session. Stored with the task, so that they hold over restarts.
+//! How patient a task is: attempts, backoff, and the limits of a session and of the whole task. Stored with the task, so that they
+//! hold over restarts.
 //! Read by the recovery table and, for the limits of one session, handed to its keeper.
 
 use std::time::Duration;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Policy {
     /// Failed sessions in a row, without progress between them, after which a person is asked.
     pub attempts: u32,
-    /// Completed sessions in a row without a new tick, after which a person is asked.
+    /// Completed sessions in a row without progress, after which a person is asked.
     pub idle_sessions: u32,
     /// The first backoff after a failed session; each further one doubles it.
     pub backoff_ms: u64,
@@ -20,6 +21,45 @@ pub struct Policy {
     pub silence_ms: Option<u64>,
     /// A session longer than this is stopped.
     pub wall_ms: Option<u64>,
+    /// The pause between two sessions.
+    #[serde(default)]
+    pub delay_ms: u64,
+    /// The task pauses after each session of the agent.
+    #[serde(default)]
+    pub once: bool,
+    /// Sessions of the agent in all.
+    #[serde(default)]
+    pub max_sessions: Option<u32>,
+    /// Working time in all.
+    #[serde(default)]
+    pub max_time_ms: Option<u64>,
+    /// Tokens in all, as far as they are known.
+    #[serde(default)]
+    pub max_tokens: Option<u64>,
+    /// Money in all, as far as it is known.
+    #[serde(default)]
+    pub max_cost_micros: Option<u64>,
+    /// Fixing sessions after failed checks.
+    #[serde(default)]
+    pub fix_attempts: u32,
+    /// A check longer than this has failed.
+    #[serde(default)]
+    pub check_ms: Option<u64>,
+    /// Free memory without which no session starts.
+    #[serde(default)]
+    pub memory_floor: u64,
+    /// Free disk space without which no session starts.
+    #[serde(default)]
+    pub disk_floor: u64,
+    /// The machine is kept awake while a session runs.
+    #[serde(default)]
+    pub keep_awake: bool,
+    /// The size of one segment of a session's log; none leaves it to the keeper.
+    #[serde(default)]
+    pub log_segment: Option<u64>,
+    /// The most that is kept of one stream of a session; none leaves it to the keeper.
+    #[serde(default)]
+    pub log_cap: Option<u64>,
 }
 
 impl Default for Policy {
@@ -32,6 +72,19 @@ impl Default for Policy {
             backoff_cap_ms: 10 * MINUTE,
             silence_ms: Some(30 * MINUTE),
             wall_ms: Some(5 * 60 * MINUTE),
+            delay_ms: 3_000,
+            once: false,
+            max_sessions: None,
+            max_time_ms: Some(5 * 60 * MINUTE),
+            max_tokens: None,
+            max_cost_micros: None,
+            fix_attempts: 3,
+            check_ms: Some(30 * MINUTE),
+            memory_floor: 256 << 20,
+            disk_floor: 1 << 30,
+            keep_awake: true,
+            log_segment: None,
+            log_cap: None,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Saying no to a person: a value, not an error. A refused command writes nothing.
 //! Made by `decide`; front ends map it to an exit code and never match its text.
 
+use super::Reached;
+
 /// Why a command was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -25,10 +27,31 @@ pub enum Refusal {
     /// `needs_help` is left only with a reason.
     #[error("the task needs help: say what changed, with `resume --reason`")]
     ReasonMissing,
+    /// The limit that stopped the task is still used up.
+    #[error("{reached}: raise it with `resume --{flag}`")]
+    LimitReached {
+        /// Which.
+        reached: Reached,
+        /// The flag that raises it.
+        flag: &'static str,
+    },
+    /// Something in the input makes no sense.
+    #[error("{why}")]
+    BadInput {
+        /// What, and what to do.
+        why: String,
+    },
     /// A goal that is no goal.
     #[error("{why}")]
     BadGoal {
         /// What is wrong with it.
         why: &'static str,
     },
+}
+
+impl Refusal {
+    /// Something that has to say something says nothing.
+    pub(super) fn empty(what: &str) -> Refusal {
+        Refusal::BadInput { why: format!("a {what} is empty: say something, or leave it away") }
+    }
 }

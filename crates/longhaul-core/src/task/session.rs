@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::{Cause, OutputSight, Saved};
 use crate::ids::SessionId;
 use crate::time::Time;
 
@@ -18,6 +19,20 @@ pub enum Purpose {
     Plan,
     /// Takes the plan's steps.
     Work,
+    /// Mends what the checks found.
+    Fix,
+    /// Runs one check; not the agent's.
+    Check,
+}
+
+impl Purpose {
+    /// Whether the agent runs, and not a command of ours.
+    pub fn is_agent(self) -> bool {
+        match self {
+            Purpose::Plan | Purpose::Work | Purpose::Fix => true,
+            Purpose::Check => false,
+        }
+    }
 }
 
 impl fmt::Display for Purpose {
@@ -25,6 +40,8 @@ impl fmt::Display for Purpose {
         f.write_str(match self {
             Purpose::Plan => "plan",
             Purpose::Work => "work",
+            Purpose::Fix => "fix",
+            Purpose::Check => "check",
         })
     }
 }
@@ -50,6 +67,34 @@ pub struct SessionRun {
     pub read: ReadTo,
     /// What it used so far.
     pub usage: Usage,
+    /// The files it started on; none where there is no git to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
+    /// The command of a check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// How long its keeper lets it run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall_ms: Option<u64>,
+}
+
+impl SessionRun {
+    /// A session that has not run yet.
+    pub fn new(id: SessionId, number: u32, purpose: Purpose, started: Time) -> SessionRun {
+        SessionRun {
+            id,
+            number,
+            purpose,
+            resumes: None,
+            conversation: None,
+            started,
+            read: ReadTo::default(),
+            usage: Usage::default(),
+            tree: None,
+            command: None,
+            wall_ms: None,
+        }
+    }
 }
 
 /// A place in a log: segment and byte.
@@ -70,19 +115,26 @@ pub struct ReadTo {
     pub reader: Value,
 }
 
-/// Tokens used; `None` is unknown, not zero.
+/// Tokens and money used; `None` is unknown, not zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens sent to the model.
     pub input: Option<u64>,
     /// Tokens the model wrote.
     pub output: Option<u64>,
+    /// Money, in millionths of a dollar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
 }
 
 impl Usage {
     /// Both together; an unknown part adds nothing, both unknown stays unknown.
     pub fn plus(self, other: Usage) -> Usage {
-        Usage { input: add(self.input, other.input), output: add(self.output, other.output) }
+        Usage {
+            input: add(self.input, other.input),
+            output: add(self.output, other.output),
+            cost_micros: add(self.cost_micros, other.cost_micros),
+        }
     }
 
     /// All tokens, when any are known.
@@ -113,6 +165,36 @@ pub struct Ended {
     pub gap: Gap,
     /// Sum of its time, for the task's working time.
     pub lasted_ms: u64,
+    /// The files it left; none where there is no git to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
+    /// What was done to keep its work.
+    #[serde(default)]
+    pub saved: Saved,
+    /// Disk or memory had run out when it failed: then the end says nothing about the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starved: Option<Cause>,
+    /// What a check printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub printed: Option<OutputSight>,
+}
+
+impl Ended {
+    /// An end of which nothing but this is known.
+    pub fn new(exit: Exit, outcome: Outcome) -> Ended {
+        Ended {
+            exit,
+            stopped_by: StoppedBy::Itself,
+            outcome,
+            leftovers: 0,
+            gap: Gap::None,
+            lasted_ms: 0,
+            tree: None,
+            saved: Saved::NoGit,
+            starved: None,
+            printed: None,
+        }
+    }
 }
 
 /// The status of a session's program.

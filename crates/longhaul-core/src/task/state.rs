@@ -2,11 +2,9 @@
 //!
 //! Read by `decide`, `apply` and `due`, and by the store for its columns. Nothing here moves a task.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use super::SessionRun;
+use super::{Cause, HelpReason, Reached, SessionRun, Verdict, Wait, WokenBy};
 use crate::ids::SessionId;
 use crate::time::Time;
 
@@ -34,6 +32,11 @@ pub enum State {
         /// The live session.
         session: SessionRun,
     },
+    /// A check runs. Left by its observed end.
+    Verifying {
+        /// The live session.
+        session: SessionRun,
+    },
     /// The session was told to stop. Left only by its observed end, so a resume can never start a second agent.
     Stopping {
         /// The live session.
@@ -43,12 +46,12 @@ pub enum State {
         /// What follows.
         then: Then,
     },
-    /// Waits for a time. Left by the clock.
+    /// Waits. Left by the clock, or by what it waits for.
     Waiting {
         /// Why it waits.
         why: Wait,
-        /// Until when.
-        until: Time,
+        /// Until when; none where no clock ends it.
+        until: Option<Time>,
         /// What comes after.
         back_to: BackTo,
     },
@@ -64,7 +67,14 @@ pub enum State {
         /// What comes after.
         back_to: BackTo,
     },
-    /// Something outside is missing. Left by a person once it is there again.
+    /// A limit of the task is used up. Left by a person who raises it.
+    Stopped {
+        /// Which limit.
+        reached: Reached,
+        /// What comes after.
+        back_to: BackTo,
+    },
+    /// Something outside is missing. Left by the owner's probe or by a person, as the cause says.
     Blocked {
         /// What is missing.
         cause: Cause,
@@ -109,8 +119,10 @@ impl BackTo {
 pub enum Phase {
     /// No plan is accepted yet.
     Plan,
-    /// The plan's steps are taken.
+    /// The plan's steps are taken, or what the checks found is mended.
     Work,
+    /// All is ticked; the checks are run.
+    Verify,
 }
 
 /// What follows once a stopping session has ended.
@@ -127,85 +139,13 @@ pub enum Then {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// The pause was taken back: the next session.
+    /// A limit of the task is used up.
+    Stop {
+        /// Which.
+        reached: Reached,
+    },
+    /// The next session: a pause was taken back, or the session was longer than it may be now.
     GoOn,
-}
-
-/// Why a task waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Wait {
-    /// A usage limit.
-    Limit,
-    /// A failed session is tried again later.
-    Backoff,
-}
-
-/// Why only a person can help.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HelpReason {
-    /// So many sessions in a row failed.
-    KeepsFailing {
-        /// How many.
-        sessions: u32,
-        /// How the last one ended.
-        last: String,
-    },
-    /// So many sessions in a row completed without a new tick.
-    NoProgress {
-        /// How many.
-        sessions: u32,
-    },
-    /// The planning sessions left no usable plan.
-    NoPlan {
-        /// What was wrong with the last one.
-        why: String,
-    },
-    /// The agent wants a login or another configuration.
-    AgentRefuses {
-        /// What it said.
-        why: String,
-    },
-}
-
-/// What is missing outside.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// The workspace is gone, not a directory, or not ours to write.
-    Workspace {
-        /// What exactly.
-        why: String,
-    },
-    /// The task directory in the workspace is not what we made.
-    TaskDirectory {
-        /// What exactly.
-        why: String,
-    },
-    /// The agent's program cannot be started.
-    Program {
-        /// What exactly.
-        why: String,
-    },
-    /// A variable that was set at submit is missing now.
-    Variable {
-        /// Its name.
-        name: String,
-    },
-    /// The existing shell runner holds this task directory.
-    OtherRunner {
-        /// Its process id.
-        pid: u32,
-    },
-}
-
-/// What is known of a finished task's result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// Every step is ticked; no check was run.
-    Unverified,
 }
 
 impl State {
@@ -216,10 +156,12 @@ impl State {
             State::Preparing { .. } => "preparing",
             State::Planning { .. } => "planning",
             State::Working { .. } => "working",
+            State::Verifying { .. } => "verifying",
             State::Stopping { .. } => "stopping",
             State::Waiting { .. } => "waiting",
             State::NeedsHelp { .. } => "needs_help",
             State::Paused { .. } => "paused",
+            State::Stopped { .. } => "stopped",
             State::Blocked { .. } => "blocked",
             State::Done { .. } => "done",
             State::Cancelled { .. } => "cancelled",
@@ -234,22 +176,46 @@ impl State {
             | State::Preparing { .. }
             | State::Planning { .. }
             | State::Working { .. }
+            | State::Verifying { .. }
             | State::Stopping { .. }
             | State::Waiting { .. }
             | State::NeedsHelp { .. }
             | State::Paused { .. }
+            | State::Stopped { .. }
             | State::Blocked { .. } => false,
+        }
+    }
+
+    /// Whether a done task's result is verified; none for every other.
+    pub fn is_verified(&self) -> Option<bool> {
+        match self {
+            State::Done { verdict: Verdict::Verified { .. } } => Some(true),
+            State::Done { verdict: Verdict::Unverified } => Some(false),
+            State::Queued { .. }
+            | State::Preparing { .. }
+            | State::Planning { .. }
+            | State::Working { .. }
+            | State::Verifying { .. }
+            | State::Stopping { .. }
+            | State::Waiting { .. }
+            | State::NeedsHelp { .. }
+            | State::Paused { .. }
+            | State::Stopped { .. }
+            | State::Blocked { .. }
+            | State::Cancelled { .. } => None,
         }
     }
 
     /// Only a person can move it on.
     pub fn waits_for_person(&self) -> bool {
         match self {
-            State::NeedsHelp { .. } | State::Paused { .. } | State::Blocked { .. } => true,
+            State::NeedsHelp { .. } | State::Paused { .. } | State::Stopped { .. } => true,
+            State::Blocked { cause, .. } => cause.woken_by() == WokenBy::Person,
             State::Queued { .. }
             | State::Preparing { .. }
             | State::Planning { .. }
             | State::Working { .. }
+            | State::Verifying { .. }
             | State::Stopping { .. }
             | State::Waiting { .. }
             | State::Done { .. }
@@ -265,12 +231,16 @@ impl State {
     /// The session whose process may be alive.
     pub fn session(&self) -> Option<&SessionRun> {
         match self {
-            State::Planning { session } | State::Working { session } | State::Stopping { session, .. } => Some(session),
+            State::Planning { session }
+            | State::Working { session }
+            | State::Verifying { session }
+            | State::Stopping { session, .. } => Some(session),
             State::Queued { .. }
             | State::Preparing { .. }
             | State::Waiting { .. }
             | State::NeedsHelp { .. }
             | State::Paused { .. }
+            | State::Stopped { .. }
             | State::Blocked { .. }
             | State::Done { .. }
             | State::Cancelled { .. } => None,
@@ -280,49 +250,5 @@ impl State {
     /// The live session, if it is this one.
     pub fn live(&self, id: SessionId) -> Option<&SessionRun> {
         self.session().filter(|session| session.id == id)
-    }
-}
-
-impl fmt::Display for Wait {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Wait::Limit => "usage limit",
-            Wait::Backoff => "backoff",
-        })
-    }
-}
-
-impl fmt::Display for HelpReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HelpReason::KeepsFailing { sessions, last } => {
-                write!(f, "{sessions} sessions in a row failed, the last: {last}")
-            }
-            HelpReason::NoProgress { sessions } => {
-                write!(f, "{sessions} sessions in a row ended without a new tick")
-            }
-            HelpReason::NoPlan { why } => write!(f, "no usable plan: {why}"),
-            HelpReason::AgentRefuses { why } => write!(f, "the agent refuses: {why}"),
-        }
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Cause::Workspace { why } => write!(f, "workspace: {why}"),
-            Cause::TaskDirectory { why } => write!(f, "task directory: {why}"),
-            Cause::Program { why } => write!(f, "agent program: {why}"),
-            Cause::Variable { name } => write!(f, "variable `{name}` was set at submit and is missing now"),
-            Cause::OtherRunner { pid } => write!(f, "another runner (pid {pid}) holds the task directory"),
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Verdict::Unverified => f.write_str("done, unverified"),
-        }
     }
 }

@@ -1,9 +1,9 @@
 //! What was asked for: everything that is fixed when a task is made, stored before any agent starts.
-//! Made by the worker from what a front end handed over; never changed afterwards.
+//! Made by the worker from what a front end handed over; changed only by a person's `edit`.
 
 use serde::{Deserialize, Serialize};
 
-use super::Policy;
+use super::{Place, Policy};
 use crate::ids::TaskId;
 use crate::names::TaskName;
 
@@ -33,6 +33,105 @@ pub struct Submission {
     pub driver: Driver,
     /// How patient the task is.
     pub policy: Policy,
+    /// Where the agent is to work.
+    #[serde(default)]
+    pub place: Place,
+    /// Commands that must all pass once every step is ticked.
+    #[serde(default)]
+    pub checks: Vec<String>,
+    /// What must hold in the end.
+    #[serde(default)]
+    pub criteria: Vec<Criterion>,
+    /// What must be heeded on the way.
+    #[serde(default)]
+    pub constraints: Vec<String>,
+    /// Files to start from, as they were at submit.
+    #[serde(default)]
+    pub inputs: Vec<InputFile>,
+    /// Files that must be there in the end, by their path in the workspace.
+    #[serde(default)]
+    pub expects: Vec<String>,
+    /// Who is served first: higher before lower.
+    #[serde(default)]
+    pub priority: i64,
+    /// Starts when that task is verified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<TaskId>,
+    /// The finished task this one tries anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_of: Option<TaskId>,
+    /// Names of further variables whose values are secrets; never the values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secret_names: Vec<String>,
+    /// The only variables the agent gets, in strict mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env_only: Option<Vec<String>>,
+}
+
+/// Something that must hold in the end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Criterion {
+    /// In words.
+    pub text: String,
+    /// The command that shows it, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+}
+
+/// A file to start from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputFile {
+    /// Its absolute path.
+    pub path: String,
+    /// SHA-256 of its bytes at submit.
+    pub sha256: String,
+}
+
+impl Submission {
+    /// A bare goal for an agent in a directory: everything else as it is by default.
+    pub fn new(goal: String, name: TaskName, directory: String, agent: String) -> Submission {
+        Submission {
+            goal,
+            name,
+            project: directory.clone(),
+            workspace: directory,
+            agent,
+            model: None,
+            parent: None,
+            needs_env: Vec::new(),
+            driver: Driver::Supervised,
+            policy: Policy::default(),
+            place: Place::default(),
+            checks: Vec::new(),
+            criteria: Vec::new(),
+            constraints: Vec::new(),
+            inputs: Vec::new(),
+            expects: Vec::new(),
+            priority: 0,
+            after: None,
+            retry_of: None,
+            secret_names: Vec::new(),
+            env_only: None,
+        }
+    }
+
+    /// Every command to run, those of the criteria too, each once.
+    pub fn commands(&self) -> Vec<&str> {
+        let own = self.checks.iter().map(String::as_str);
+        let criteria = self.criteria.iter().filter_map(|criterion| criterion.check.as_deref());
+        let mut commands: Vec<&str> = Vec::new();
+        for command in own.chain(criteria) {
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        commands
+    }
+
+    /// Whether there is anything to verify the result by.
+    pub fn can_be_verified(&self) -> bool {
+        !self.commands().is_empty() || !self.expects.is_empty()
+    }
 }
 
 /// Who carries a task out.

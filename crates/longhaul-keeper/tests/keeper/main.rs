@@ -9,6 +9,8 @@ mod containment;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod discard;
+#[cfg(test)]
 mod disk;
 #[cfg(test)]
 mod files;

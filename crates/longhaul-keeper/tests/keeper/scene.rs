@@ -79,6 +79,7 @@ impl Scene {
             env_unset: Vec::new(),
             env_set: BTreeMap::from([("LEDGER".to_owned(), self.text("ledger"))]),
             env_pass: None,
+            secret_names: Vec::new(),
             stop: vec![StopStep { signal: StopSignal::Term, grace_ms: 20_000 }],
             silence_ms: None,
             wall_ms: None,

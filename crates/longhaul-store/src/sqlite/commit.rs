@@ -12,7 +12,7 @@ use super::append::{Append, EventText, as_json};
 use super::cache::Cache;
 use super::failure::{damaged, store_error};
 use super::request::Made;
-use super::row::TaskRow;
+use super::row::{TaskRow, priority};
 use crate::chain::digest_of_change;
 use crate::{Change, CommitError, Guard, StoreError, Stored};
 
@@ -64,6 +64,7 @@ fn append(
     found: Option<Arc<TaskRow>>,
 ) -> Result<Arc<TaskRow>, CommitError> {
     let Prepared { change, actor, payloads, key } = prepared;
+    let urgency = found.as_ref().map_or(0, |row| priority(&row.stored.task));
     let mut append = Append::to(change.task, found);
     for (event, payload) in change.events.iter().zip(payloads) {
         append.event(event, EventText { actor: Arc::clone(&actor), payload }, change.at)?;
@@ -74,7 +75,7 @@ fn append(
     if let Some(cap) = change.session_cap
         && change.events.iter().any(Event::starts_session)
     {
-        check_session_cap(connection, change.task, cap)?;
+        check_session_cap(connection, change.task, urgency, cap)?;
     }
     let row = append.write(connection, &change.actor.principal)?;
     if let Some((key, digest)) = key {
@@ -113,12 +114,16 @@ fn refuse_by_shape(change: &Change, found: Option<&TaskRow>) -> Result<(), Commi
     }
 }
 
-fn check_session_cap(connection: &Connection, task: TaskId, cap: u32) -> Result<(), CommitError> {
-    let live: u64 = connection
-        .prepare_cached("SELECT count(*) FROM tasks WHERE live_session IS NOT NULL AND id <> ?1")
-        .and_then(|mut statement| statement.query_row([task.to_string()], |row| row.get(0)))
+/// Live sessions count, and so do owned tasks of higher priority that are about to start one: they go first.
+fn check_session_cap(connection: &Connection, task: TaskId, priority: i64, cap: u32) -> Result<(), CommitError> {
+    const TAKEN: &str = "SELECT (SELECT count(*) FROM tasks WHERE live_session IS NOT NULL AND id <> ?1)
+        + (SELECT count(*) FROM tasks WHERE wants_owner = 1 AND priority > ?2 AND owner IS NOT NULL AND state = 'preparing'
+           AND id <> ?1)";
+    let taken: u64 = connection
+        .prepare_cached(TAKEN)
+        .and_then(|mut statement| statement.query_row((task.to_string(), priority), |row| row.get(0)))
         .map_err(store_error)?;
-    if live < u64::from(cap) { Ok(()) } else { Err(CommitError::SessionCap { cap }) }
+    if taken < u64::from(cap) { Ok(()) } else { Err(CommitError::SessionCap { cap }) }
 }
 
 fn repeat_of_key(

@@ -129,6 +129,7 @@ fn read_outline(row: &Row<'_>) -> rusqlite::Result<Result<Outline, String>> {
         version: row.get(23)?,
         created: Time(row.get(24)?),
         updated: Time(row.get(25)?),
+        verified: row.get(26)?,
     }))
 }
 

@@ -100,7 +100,7 @@ pub(crate) async fn a_claim_alone_may_ride_on_a_commit(harness: &dyn Harness) {
 pub(crate) async fn the_lease_is_kept_while_there_is_work(harness: &dyn Harness) {
     let store = harness.open().await;
     let task = claimed(&*store, "one").await;
-    let waiting = Event::WaitStarted { why: Wait::Backoff, until: Time(1), back_to: back_to() };
+    let waiting = Event::WaitStarted { why: Wait::Backoff, until: Some(Time(1)), back_to: back_to() };
     let waited = advance(&*store, &task, waiting).await;
     assert_eq!(waited.owner, task.owner);
     let again = advance(&*store, &waited, Event::WaitEnded).await;

@@ -6,10 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
 use longhaul_core::names::TaskName;
 use longhaul_core::plan::{Plan, Step};
-use longhaul_core::task::{
-    Actor, BackTo, Driver, Ended, Event, Exit, Gap, Outcome, Phase, Policy, Purpose, ReadTo, SessionRun, StoppedBy,
-    Submission, Usage,
-};
+use longhaul_core::task::{Actor, BackTo, Ended, Event, Exit, Outcome, Phase, Purpose, SessionRun, Submission};
 use longhaul_core::time::Time;
 use longhaul_store::{Change, Guard, NewLease, Store, Stored};
 
@@ -42,18 +39,9 @@ pub(crate) fn lease() -> NewLease {
 }
 
 pub(crate) fn submission(name: &str) -> Submission {
-    Submission {
-        goal: format!("reach {name}"),
-        name: TaskName::new(name).expect("a valid name"),
-        project: "/project".into(),
-        workspace: "/project".into(),
-        agent: "codex".into(),
-        model: None,
-        parent: None,
-        needs_env: vec!["API_KEY".into()],
-        driver: Driver::Supervised,
-        policy: Policy::default(),
-    }
+    let valid = TaskName::new(name).expect("a valid name");
+    let submission = Submission::new(format!("reach {name}"), valid, "/project".into(), "codex".into());
+    Submission { needs_env: vec!["API_KEY".into()], ..submission }
 }
 
 /// The change that submits a task.
@@ -61,7 +49,7 @@ pub(crate) fn submit(task: TaskId, submission: Submission) -> Change {
     Change {
         task,
         guard: Guard::New,
-        events: vec![Event::Submitted { submission }],
+        events: vec![Event::Submitted { submission: Box::new(submission) }],
         actor: Actor::person("ann"),
         at: now(),
         key: None,
@@ -101,16 +89,7 @@ pub(crate) fn back_to() -> BackTo {
 }
 
 pub(crate) fn session() -> SessionRun {
-    SessionRun {
-        id: SessionId::mint(now(), random()),
-        number: 1,
-        purpose: Purpose::Plan,
-        resumes: None,
-        conversation: None,
-        started: now(),
-        read: ReadTo::default(),
-        usage: Usage::default(),
-    }
+    SessionRun::new(SessionId::mint(now(), random()), 1, Purpose::Plan, now())
 }
 
 pub(crate) fn started() -> Event {
@@ -118,14 +97,7 @@ pub(crate) fn started() -> Event {
 }
 
 pub(crate) fn ended(session: SessionId) -> Event {
-    let ended = Ended {
-        exit: Exit::Code(0),
-        stopped_by: StoppedBy::Itself,
-        outcome: Outcome::Completed,
-        leftovers: 0,
-        gap: Gap::None,
-        lasted_ms: 1_000,
-    };
+    let ended = Ended { lasted_ms: 1_000, ..Ended::new(Exit::Code(0), Outcome::Completed) };
     Event::SessionEnded { session, ended, progress: false }
 }
 

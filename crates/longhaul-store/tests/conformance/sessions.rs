@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use longhaul_core::task::{Event, Setting};
 use longhaul_store::{Change, CommitError, Stored};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
@@ -47,4 +48,15 @@ pub(crate) async fn an_ended_session_makes_room(harness: &dyn Harness) {
     let session = live.task.state.session().expect("a session").id;
     advance(&*store, &live, ended(session)).await;
     store.commit(start_within(&two, 1)).await.expect("there is room");
+}
+
+pub(crate) async fn the_higher_priority_goes_first(harness: &dyn Harness) {
+    let store = harness.open().await;
+    let (low, high) = (claimed(&*store, "low").await, claimed(&*store, "high").await);
+    let raise = Event::Edited { settings: vec![Setting::Priority(5)] };
+    let high = advance(&*store, &high, raise).await;
+    let refused = store.commit(start_within(&low, 1)).await;
+    assert!(matches!(refused, Err(CommitError::SessionCap { cap: 1 })), "{refused:?}");
+    store.commit(start_within(&low, 2)).await.expect("there is room for both");
+    store.commit(start_within(&high, 2)).await.expect("the higher one");
 }

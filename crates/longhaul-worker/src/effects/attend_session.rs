@@ -1,19 +1,20 @@
 //! Attending a session from its committed start to its observed end: start it (once, ever) or adopt it in the middle, read its output
 //! as it grows, and answer how it ended. It never calls a session ended that may still have a process.
 
-use std::path::Path;
 use std::time::Duration;
 
 use longhaul_core::ids::SessionId;
 use longhaul_core::task::{
-    Actor, Cause, Ended, Exit, Failure, Gap, ListSight, Observation, Outcome, PlanSight, SessionRun, StoppedBy, Task,
+    Actor, Ended, Exit, Failure, ListSight, Observation, Outcome, OutputSight, PlanSight, Purpose, SessionRun, Task,
 };
 use longhaul_keeper::{SessionDir, fail_point};
 
 use super::read_output::Listener;
 use super::session_end::{self, Observed};
-use super::{Job, keeper_death, start_session};
+use super::start_session::{self, Program};
+use super::{Job, check_output, keep_work, keeper_death};
 use crate::clock::now;
+use crate::floors;
 use crate::task_dir::TaskDir;
 
 pub(super) async fn attend(job: Job, id: SessionId) {
@@ -32,31 +33,39 @@ pub(super) async fn attend(job: Job, id: SessionId) {
 async fn start(job: &Job, session: &SessionRun) -> Ended {
     job.context.stagger().await;
     let not_started = |why: String| nothing_ran(Exit::NotExecutable(why));
-    let agent = match longhaul_agents::find(&job.task.submission.agent) {
-        Ok(agent) => agent,
+    let program = match Program::of(&job.task, session) {
+        Ok(program) => program,
         Err(unknown) => return not_started(unknown.to_string()),
     };
-    let view = match task_dir(&job.task) {
+    let view = match TaskDir::open(&job.task) {
         Ok(view) => view,
         Err(cause) => return not_started(cause.to_string()),
     };
     announce(session, &view);
-    let (dir, child) = match start_session::start(job, session, agent, &view) {
+    let _awake = job.context.awake.hold(job.task.submission.policy.keep_awake);
+    let (dir, child) = match start_session::start(job, session, program, &view) {
         Ok(started) => started,
+        // Nothing ran, and nothing is wrong with the program: the machine is out of something for now.
+        Err(error) if error.passes() => {
+            job.context.report(&format!("session {}: {error}", session.id));
+            let starved = floors::check(&job.task, &job.context.home).err();
+            return Ended { starved, ..nothing_ran(Exit::NeverStarted) };
+        }
         Err(error) => return not_started(error.to_string()),
     };
-    let listener = Listener::new(job, session, Some(agent), Some(&view));
+    let listener = Listener::new(job, session, program.agent(), Some(&view));
     follow(job, session, dir, listener, keeper_death::of_child(child)).await
 }
 
 /// Another process committed the start and is dead; what became of it is on disk, or nowhere.
 async fn adopt(job: &Job, session: &SessionRun) -> Ended {
-    let agent = longhaul_agents::find(&job.task.submission.agent);
-    if let Err(unknown) = &agent {
+    let program = Program::of(&job.task, session);
+    if let Err(unknown) = &program {
         job.context.report(&format!("session {}: {unknown}", session.id));
     }
-    let view = task_dir(&job.task).ok();
-    let listener = Listener::new(job, session, agent.ok(), view.as_ref());
+    let _awake = job.context.awake.hold(job.task.submission.policy.keep_awake);
+    let view = TaskDir::open(&job.task).ok();
+    let listener = Listener::new(job, session, program.ok().and_then(Program::agent), view.as_ref());
     let path = job.context.home.session(session.id);
     // The lock file is made before anything is spawned; without it a keeper never was, or its directory was taken away.
     let locked = path.join("session.lock").try_exists().unwrap_or(true);
@@ -110,23 +119,41 @@ async fn observe(
 
 async fn finish(job: &Job, session: &SessionRun, listener: Listener<'_>, observed: Observed) -> Ended {
     fail_point::reach("worker.end_seen");
-    let outcome = listener.finish(&observed.exit).await;
+    let outcome = outcome_of(session, &observed.exit, listener.finish(&observed.exit).await);
     let lasted = lasted(job, session, &observed);
-    if let Ok(view) = task_dir(&job.task) {
+    session_end::sweep_half_written(&job.context.home.session(session.id));
+    if let Ok(view) = TaskDir::open(&job.task) {
         view.append_log(format!("=== session {}: {} ===\n", session.number, observed.exit).as_bytes());
     }
+    let failed = outcome != Outcome::Completed || observed.exit != Exit::Code(0);
+    let kept = keep_work::keep(job, session).await;
     Ended {
-        exit: observed.exit,
         stopped_by: observed.stopped_by,
-        outcome,
         leftovers: observed.leftovers,
         gap: observed.gap,
         lasted_ms: u64::try_from(lasted.as_millis()).unwrap_or(u64::MAX),
+        tree: kept.tree,
+        saved: kept.saved,
+        starved: failed.then(|| floors::check(&job.task, &job.context.home).err()).flatten(),
+        printed: printed(job, session),
+        ..Ended::new(observed.exit, outcome)
+    }
+}
+
+fn printed(job: &Job, session: &SessionRun) -> Option<OutputSight> {
+    match session.purpose {
+        Purpose::Check => {
+            SessionDir::at(&job.context.home.session(session.id)).ok().map(|dir| check_output::sight(&dir))
+        }
+        Purpose::Plan | Purpose::Work | Purpose::Fix => None,
     }
 }
 
 /// Working time up to the observed exit. When nobody observed it, the last output counts, not the night the machine was off.
 fn lasted(job: &Job, session: &SessionRun, observed: &Observed) -> Duration {
+    if let Some(ran_ms) = observed.ran_ms {
+        return Duration::from_millis(ran_ms);
+    }
     if let Some(at) = observed.at {
         return at.since(session.started);
     }
@@ -136,13 +163,15 @@ fn lasted(job: &Job, session: &SessionRun, observed: &Observed) -> Duration {
 }
 
 fn nothing_ran(exit: Exit) -> Ended {
-    Ended {
-        exit,
-        stopped_by: StoppedBy::Itself,
-        outcome: Outcome::Failed(Failure::Crashed),
-        leftovers: 0,
-        gap: Gap::None,
-        lasted_ms: 0,
+    Ended::new(exit, Outcome::Failed(Failure::Crashed))
+}
+
+/// A check that exits has done its work, whatever it says; what an agent came to, its own reader tells.
+fn outcome_of(session: &SessionRun, exit: &Exit, read: Outcome) -> Outcome {
+    match (session.purpose, exit) {
+        (Purpose::Check, Exit::Code(_)) => Outcome::Completed,
+        (Purpose::Check, _) => Outcome::Failed(Failure::Crashed),
+        (Purpose::Plan | Purpose::Work | Purpose::Fix, _) => read,
     }
 }
 
@@ -156,12 +185,8 @@ fn announce(session: &SessionRun, view: &TaskDir) {
 }
 
 fn plan_now(task: &Task) -> PlanSight {
-    match task_dir(task) {
+    match TaskDir::open(task) {
         Ok(dir) => dir.sight(),
         Err(cause) => PlanSight { list: ListSight::Unreadable { why: cause.to_string() }, progress_exists: false },
     }
-}
-
-fn task_dir(task: &Task) -> Result<TaskDir, Cause> {
-    TaskDir::open(Path::new(&task.submission.project), task.submission.name.as_ref())
 }

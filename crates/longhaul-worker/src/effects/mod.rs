@@ -4,9 +4,14 @@
 //! by another worker at any time.
 
 mod attend_session;
+mod await_task;
+mod awake;
+mod check_output;
 pub(crate) mod exclude;
+mod keep_work;
 mod keeper_death;
 mod prepare_workspace;
+mod probe;
 mod read_output;
 mod session_end;
 mod start_session;
@@ -18,6 +23,9 @@ use std::sync::Arc;
 use longhaul_core::ids::SessionId;
 use longhaul_core::task::{Actor, Effect, Observation, Task};
 use tokio::sync::{mpsc, oneshot};
+
+pub(crate) use awake::Awake;
+pub use awake::sleep_inhibitor;
 
 use crate::worker::Context;
 
@@ -59,5 +67,7 @@ pub(crate) async fn carry_out(job: Job) {
         Effect::Attend(session) => attend_session::attend(job, session).await,
         Effect::Stop(session, haste) => stop_session::stop(job, session, haste).await,
         Effect::WakeAt(time) => wake::wake_at(job, time).await,
+        Effect::Await(other) => await_task::await_end(job, other).await,
+        Effect::Probe => probe::probe(job).await,
     }
 }

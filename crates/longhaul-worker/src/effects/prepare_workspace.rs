@@ -4,40 +4,70 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use longhaul_core::task::{Actor, Cause, Observation, Task};
-use longhaul_keeper::{fail_point, process};
+use longhaul_core::task::{Actor, Cause, FileSight, Observation, Phase, Purpose, Task};
+use longhaul_keeper::{Beneath, fail_point, process};
 
-use super::{Job, exclude};
+use super::{Job, exclude, keep_work};
 use crate::clock::mint_session;
 use crate::task_dir::TaskDir;
+use crate::worker::Context;
+use crate::{fingerprint, floors, work_place};
 
 pub(super) async fn prepare(job: Job) {
-    let task = job.task.clone();
-    let looked = tokio::task::spawn_blocking(move || look(&task)).await;
+    let (task, context) = (job.task.clone(), job.context.clone());
+    let looked = tokio::task::spawn_blocking(move || look(&task, &context)).await;
     let seen = match looked {
         Ok(Ok(seen)) => seen,
         Ok(Err(cause)) => Observation::CannotPrepare { cause },
         // The look itself panicked; the hub must not hang on it.
         Err(error) => Observation::CannotPrepare { cause: Cause::Workspace { why: error.to_string() } },
     };
-    fail_point::reach("worker.prepared");
+    fail_point::reach(match seen {
+        Observation::Placed { .. } => "worker.placed",
+        _ => "worker.prepared",
+    });
     job.answer(seen, Actor::workspace()).await;
 }
 
-fn look(task: &Task) -> Result<Observation, Cause> {
-    let submission = &task.submission;
-    variables(&submission.needs_env)?;
-    directory(Path::new(&submission.workspace))?;
-    let project = Path::new(&submission.project);
-    directory(project)?;
-    let dir = TaskDir::open(project, submission.name.as_ref())?;
+fn look(task: &Task, context: &Context) -> Result<Observation, Cause> {
+    variables(&task.submission.needs_env)?;
+    floors::check(task, &context.home)?;
+    let Some(workspace) = &task.workspace else {
+        directory(Path::new(&task.submission.project))?;
+        directory(Path::new(&task.submission.workspace))?;
+        return Ok(Observation::Placed { workspace: work_place::make(task, &context.home)? });
+    };
+    let root = Path::new(&workspace.root);
+    directory(root)?;
+    directory(Path::new(&workspace.cwd))?;
+    let found = work_place::find(workspace, &context.home)?;
+    let dir = TaskDir::open(task)?;
     other_runner(&dir)?;
-    exclude::keep_out_of_git(project);
+    exclude::keep_out_of_git(root);
     if let Some(restore) = &task.restore {
         dir.restore(restore)?;
         return Ok(Observation::PlanRestored);
     }
-    Ok(Observation::Prepared { session: mint_session(), plan: dir.sight() })
+    let purpose = if task.phase() == Phase::Verify { Purpose::Check } else { Purpose::Work };
+    keep_work::before(&found, task, purpose);
+    let tree = found.repository().and_then(|repository| keep_work::tree_of(repository, purpose));
+    let files = expected(task);
+    let phase = Some(task.phase());
+    Ok(Observation::Prepared { session: mint_session(), plan: dir.sight(), tree, phase, files })
+}
+
+/// The expected files, when every step is ticked and the result is about to be verified.
+fn expected(task: &Task) -> Vec<FileSight> {
+    if task.phase() != Phase::Verify {
+        return Vec::new();
+    }
+    let see = |path: &String| FileSight { path: path.clone(), sha256: hash(Path::new(task.cwd()), path) };
+    task.submission.expects.iter().map(see).collect()
+}
+
+fn hash(root: &Path, path: &str) -> Option<String> {
+    let file = Beneath::open(root).ok()?.open_file(path).ok()??;
+    fingerprint::of_reader(file).ok()
 }
 
 fn variables(names: &[String]) -> Result<(), Cause> {

@@ -3,6 +3,7 @@
 //! An exit that nobody waited for is unknown, and unknown is never success.
 
 use std::io::{self, ErrorKind};
+use std::path::Path;
 use std::time::Duration;
 
 use longhaul_core::ids::SessionId;
@@ -21,6 +22,8 @@ pub(super) struct Observed {
     pub(super) leftovers: u32,
     pub(super) gap: Gap,
     pub(super) at: Option<Time>,
+    /// How long it ran, where its keeper could say so.
+    pub(super) ran_ms: Option<u64>,
 }
 
 /// Looks until the session's end can be told and nothing of its tree is left. Blocks: a sweep may take several rounds.
@@ -61,9 +64,27 @@ pub(super) fn gone(session: SessionId, tell: &dyn Fn(&str)) -> Observed {
     }
 }
 
+/// Removes what a killed process had half written: the session has ended, so nobody writes into its directory any more.
+pub(super) fn sweep_half_written(directory: &Path) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(".tmp")) {
+            std::fs::remove_file(entry.path()).ok();
+        }
+    }
+}
+
 /// Nothing was executed, and the session id can never be used again.
 fn never_started() -> Observed {
-    Observed { exit: Exit::NeverStarted, stopped_by: StoppedBy::Itself, leftovers: 0, gap: Gap::None, at: None }
+    Observed {
+        exit: Exit::NeverStarted,
+        stopped_by: StoppedBy::Itself,
+        leftovers: 0,
+        gap: Gap::None,
+        at: None,
+        ran_ms: None,
+    }
 }
 
 fn clean(exit: &ExitRecord, end: &EndRecord, sweep: impl FnOnce() -> u32) -> Observed {
@@ -78,7 +99,14 @@ fn clean(exit: &ExitRecord, end: &EndRecord, sweep: impl FnOnce() -> u32) -> Obs
 }
 
 fn lost(leftovers: u32) -> Observed {
-    Observed { exit: Exit::Unknown, stopped_by: StoppedBy::Itself, leftovers, gap: Gap::UnknownSize, at: None }
+    Observed {
+        exit: Exit::Unknown,
+        stopped_by: StoppedBy::Itself,
+        leftovers,
+        gap: Gap::UnknownSize,
+        at: None,
+        ran_ms: None,
+    }
 }
 
 /// Sweeps until nothing is left, however long that takes: the next session must not start beside the last one.
@@ -112,5 +140,23 @@ fn known(record: &ExitRecord) -> Observed {
         Why::Silence => StoppedBy::Silence,
         Why::Wall => StoppedBy::Wall,
     };
-    Observed { exit, stopped_by, leftovers: 0, gap: Gap::None, at: Some(record.at) }
+    Observed { exit, stopped_by, leftovers: 0, gap: Gap::None, at: Some(record.at), ran_ms: record.ran_ms }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sweep_half_written;
+
+    #[test]
+    fn only_half_written_files_are_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in [".exit.1-0.tmp", "exit", "notes.tmp", ".hidden"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        sweep_half_written(dir.path());
+        let mut left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".hidden", "exit", "notes.tmp"]);
+        sweep_half_written(&dir.path().join("gone"));
+    }
 }

@@ -15,7 +15,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 pub(super) async fn wake_at(job: Job, time: Time) {
     match job.task.state {
         // A span of our own choosing: the monotonic clock measures it, whatever happens to the other.
-        State::Waiting { why: Wait::Backoff, .. } => tokio::time::sleep(time.since(now())).await,
+        State::Waiting { why: Wait::Backoff | Wait::Delay, .. } => tokio::time::sleep(time.since(now())).await,
         _ => wall_clock(time).await,
     }
     job.answer(Observation::Woke, Actor::worker()).await;

@@ -10,6 +10,8 @@ use super::registry::registered;
 use super::repository::Repository;
 
 const PREFIX: &str = "longhaul/";
+/// The same where a branch `longhaul` leaves no room.
+const FLAT_PREFIX: &str = "longhaul-";
 const LONGEST: usize = 60;
 const MOST_SUFFIXES: u32 = 10_000;
 
@@ -62,6 +64,13 @@ pub(super) fn settle(
         return Ok(Some(branch.to_owned()));
     }
     make_new(worktree, &stem, base).map(Some)
+}
+
+impl Repository {
+    /// Whether a task of this name would find its branch taken.
+    pub fn has_task_branch(&self, name: &str) -> Result<bool, GitError> {
+        is_taken(self, &task_branch(name))
+    }
 }
 
 /// The commit a branch stands on, if there is such a branch.
@@ -119,6 +128,11 @@ fn is_taken(repository: &Repository, branch: &str) -> Result<bool, GitError> {
 
 fn is_checked_out(repository: &Repository, branch: &str) -> Result<bool, GitError> {
     Ok(registered(repository)?.iter().any(|entry| entry.branch.as_deref() == Some(branch)))
+}
+
+/// Whether a branch has a name that only tasks get, also a flat one.
+pub(super) fn is_of_tasks(branch: &str) -> bool {
+    [PREFIX, FLAT_PREFIX].iter().any(|prefix| branch.starts_with(prefix))
 }
 
 fn is_of(stem: &str, branch: &str) -> bool {

@@ -5,6 +5,7 @@
 //! (references, worktrees) every program it could name is overridden (`hardening`). Nothing here runs a program that a repository
 //! names, and nothing touches the user's index, HEAD or files.
 
+mod adopt;
 mod branch;
 mod command;
 mod commit;
@@ -30,6 +31,7 @@ mod uncommitted;
 mod view;
 mod worktree;
 
+pub use adopt::AdoptError;
 pub use branch::task_branch;
 pub use commit::Committed;
 pub use create::CreateError;

@@ -46,20 +46,26 @@ impl Git {
 
     /// Finds the repository a directory lies in, and none if there is none. A repository that git refuses is an error.
     pub fn find(&self, directory: &Path) -> Result<Option<Repository>, GitError> {
-        let asked = ["rev-parse", "--is-inside-work-tree", "--show-object-format", "--absolute-git-dir"];
+        let asked =
+            ["rev-parse", "--is-inside-work-tree", "--show-object-format", "--absolute-git-dir", "--git-common-dir"];
         let answer = self.discover(directory, &asked)?;
         if !answer.is_success() {
             return if is_none(&answer, directory) { Ok(None) } else { Err(refusal(answer, directory)) };
         }
-        let text = String::from_utf8_lossy(&answer.output).into_owned();
-        let mut lines = text.lines();
-        if lines.next() != Some("true") {
+        let lines: Vec<&[u8]> = answer.output.trim_ascii_end().split(|byte| *byte == b'\n').collect();
+        if lines.first() != Some(&b"true".as_slice()) {
             return Err(GitError::NoWorkTree { directory: directory.to_owned() });
         }
-        let is_sha256 = lines.next() == Some("sha256");
+        let is_sha256 = lines.get(1) == Some(&b"sha256".as_slice());
         let top_level = self.discovered_path(directory, "--show-toplevel")?;
-        let git_dir = self.discovered_path(directory, "--absolute-git-dir")?;
-        let common_dir = self.discovered_path(directory, "--git-common-dir")?;
+        let (git_dir, common_dir) = match lines[..] {
+            [_, _, git_dir, common_dir] => (existing(directory, git_dir)?, existing(directory, common_dir)?),
+            // A path with a newline in it: each has a call of its own.
+            _ => (
+                self.discovered_path(directory, "--absolute-git-dir")?,
+                self.discovered_path(directory, "--git-common-dir")?,
+            ),
+        };
         let format = if is_sha256 { super::repository::Format::Sha256 } else { super::repository::Format::Sha1 };
         Ok(Some(Repository::new(self.clone(), top_level, GitDir { git_dir, common_dir }, format)))
     }
@@ -101,10 +107,14 @@ impl Git {
         if !answer.is_success() {
             return Err(refusal(answer, directory));
         }
-        let bytes = answer.output.strip_suffix(b"\n").unwrap_or(&answer.output);
-        let path = directory.join(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
-        path.canonicalize().map_err(io_failed("find", &path))
+        existing(directory, answer.output.strip_suffix(b"\n").unwrap_or(&answer.output))
     }
+}
+
+/// A path that git told, made absolute; it has to be there.
+fn existing(directory: &Path, bytes: &[u8]) -> Result<PathBuf, GitError> {
+    let path = directory.join(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
+    path.canonicalize().map_err(io_failed("find", &path))
 }
 
 fn in_path(path: Option<&OsStr>) -> Option<PathBuf> {

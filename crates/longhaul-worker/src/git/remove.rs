@@ -8,6 +8,7 @@ use super::error::GitError;
 use super::id::CommitId;
 use super::lock::PathLock;
 use super::reference::{delete, patiently};
+use super::repository::Repository;
 use super::view::{Objects, View, path_of, zero_separated};
 use super::worktree::Worktree;
 
@@ -24,6 +25,12 @@ pub enum Removal {
 }
 
 impl Worktree {
+    /// What [`Worktree::remove`] would answer now, without removing anything.
+    pub fn removable(&self) -> Result<Removal, GitError> {
+        let tip = tip(&self.repository().shared(), &self.record().branch)?;
+        Ok(self.why_keep(tip.as_ref())?.map_or(Removal::Removed, |why| Removal::Kept { why }))
+    }
+
     /// Removes the worktree and its branch if there is no uncommitted work and every commit is in another branch or on a remote.
     pub fn remove(&self) -> Result<Removal, GitError> {
         let repository = self.repository();
@@ -51,6 +58,9 @@ impl Worktree {
         let git_dir = &repository.git_dir().git_dir;
         if let Some(what) = in_progress(git_dir) {
             return Ok(Some(format!("{what} is in progress")));
+        }
+        if git_dir.join("locked").exists() {
+            return Ok(Some("it is locked".to_owned()));
         }
         if self.path().exists() {
             repository.check()?;
@@ -81,14 +91,9 @@ impl Worktree {
         Ok(names.find(is_there).map(|name| String::from_utf8_lossy(name).into_owned()))
     }
 
-    /// A commit that only this worktree's branch holds.
     fn would_be_lost(&self, commit: &CommitId) -> Result<Option<String>, GitError> {
         let record = self.record();
-        let exclude = format!("--exclude={}", record.branch);
-        let call = self.repository().shared().call()?.words(&["rev-list", "--max-count=1"]).value(commit.as_str())?;
-        let call =
-            call.words(&["--not"]).value(record.base.as_str())?.words(&[&exclude, "--branches", "--remotes", "--"]);
-        Ok(Some(call.deadline(LONG).line()?).filter(|line| !line.is_empty()))
+        only_on(self.repository(), &record.branch, commit, Some(&record.base))
     }
 
     fn unregister(&self) -> Result<(), GitError> {
@@ -98,4 +103,21 @@ impl Worktree {
             call.value(self.path())?.deadline(LONG).succeed().map(drop)
         })
     }
+}
+
+/// A commit that is above `base` and that only this branch holds.
+pub(super) fn only_on(
+    repository: &Repository,
+    branch: &str,
+    commit: &CommitId,
+    base: Option<&CommitId>,
+) -> Result<Option<String>, GitError> {
+    let exclude = format!("--exclude={branch}");
+    let call = repository.shared().call()?.words(&["rev-list", "--max-count=1"]).value(commit.as_str())?;
+    let mut call = call.words(&["--not"]);
+    if let Some(base) = base {
+        call = call.value(base.as_str())?;
+    }
+    let call = call.words(&[&exclude, "--branches", "--remotes", "--"]);
+    Ok(Some(call.deadline(LONG).line()?).filter(|line| !line.is_empty()))
 }

@@ -1,11 +1,13 @@
 //! Keeps the state of a working tree as a commit under a private reference: a rescue that no branch, index or file notices.
-//! Called before anything risky and when work is left behind; files under a filter are kept as the raw bytes they are.
+//! Called before anything risky and when work is left behind, and by the sweep when the task goes; files under a filter are kept as the raw bytes they are.
+
+use longhaul_core::ids::TaskId;
 
 use super::command::unreadable;
 use super::error::GitError;
 use super::id::{CommitId, TreeId};
 use super::lock::PathLock;
-use super::reference::{Before, set};
+use super::reference::{Before, delete, set};
 use super::repository::Repository;
 use super::tree::{Files, build};
 use super::view::{Objects, View};
@@ -49,6 +51,21 @@ impl Repository {
         let commit = write_commit(&view, &tree, parent.as_ref(), message)?;
         set(&self.shared(), name, &commit, &Before::Absent, "longhaul: snapshot")?;
         Ok(commit)
+    }
+
+    /// Deletes every snapshot of one task, each only if it is still what was listed. Answers how many there were.
+    pub fn remove_snapshots(&self, task: TaskId) -> Result<usize, GitError> {
+        let _lock = PathLock::take(&self.git().locks(), &self.git_dir().common_dir)?;
+        let below = format!("{PREFIX}{task}/");
+        let shared = self.shared();
+        let call = shared.call()?.words(&["for-each-ref", "--format=%(objectname) %(refname)"]).value(&below)?;
+        let text = String::from_utf8_lossy(&call.succeed()?).into_owned();
+        for line in text.lines() {
+            let read = line.split_once(' ').and_then(|(id, name)| Some((id.parse::<CommitId>().ok()?, name)));
+            let (commit, name) = read.ok_or_else(|| unreadable("git for-each-ref", line))?;
+            delete(&shared, name, &commit)?;
+        }
+        Ok(text.lines().count())
     }
 
     fn check_snapshot_name(&self, name: &str) -> Result<(), SnapshotError> {

@@ -3,6 +3,8 @@
 //! `scene` builds repositories with plain git; each other module holds one kind of trouble.
 
 #[cfg(test)]
+mod adopting;
+#[cfg(test)]
 mod clean;
 #[cfg(test)]
 mod commits;

@@ -13,9 +13,9 @@ use crate::start::{Reply, hand_over};
 use crate::tag::tag;
 use crate::{out, owner, place};
 
-/// A reason as it is stored: what a person typed, without secret values of this shell's environment.
-pub(crate) fn reason(text: Option<&String>) -> Option<String> {
-    text.map(|text| redact_intake(text).0)
+/// A reason as it is stored with a task: what a person typed, without secret values of this shell's environment.
+pub(crate) fn reason(text: Option<&String>, stored: &Stored) -> Option<String> {
+    text.map(|text| redact_intake(text, &stored.task.submission.secret_names).0)
 }
 
 /// Changes a task by one command.

@@ -20,7 +20,7 @@ pub(crate) async fn cancel(args: &Cancel) -> Result<Code, CliError> {
     let opened = open_existing()?;
     let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
     let id = stored.task.id;
-    let stored = act(&opened, &stored, Command::Cancel { reason: reason(args.reason.as_ref()) }).await?;
+    let stored = act(&opened, &stored, Command::Cancel { reason: reason(args.reason.as_ref(), &stored) }).await?;
     let name = stored.task.submission.name.clone();
     match until(&opened, id, PATIENCE, |task| task.state.is_final()).await? {
         Some(_) => out::note(&format!("task {name} is cancelled; its files and history stay")),

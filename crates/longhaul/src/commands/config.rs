@@ -5,7 +5,8 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::{Config, ConfigVerb};
 use crate::config::{
-    ConfigError, KEYS, Loaded, Notice, Overrides, Sources, WORKSPACE_FILE, load, page, read_workspace_file, schema,
+    ConfigError, KEYS, Loaded, Notice, Origin, Overrides, Sources, WORKSPACE_FILE, load, page, read_workspace_file,
+    schema,
 };
 use crate::error::CliError;
 use crate::exit::Code;
@@ -102,6 +103,10 @@ impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> CliError {
         match error {
             ConfigError::Trust { source, .. } => source.into(),
+            ConfigError::BadValue { origin: Origin::Flag { flag }, found, wanted, .. } => {
+                CliError::new(Code::Usage, format!("`{flag}` cannot be {found}: it takes {wanted}"))
+                    .hint("`--help` after the verb lists its flags")
+            }
             error => CliError::new(Code::Usage, "the configuration cannot be used")
                 .because(&error)
                 .hint("`longhaul config path` names the files, `longhaul config reference` describes every key"),

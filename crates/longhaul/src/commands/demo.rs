@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use longhaul_core::task::{Policy, State};
+use longhaul_core::names::TaskName;
+use longhaul_core::task::{Policy, State, Submission};
 use longhaul_keeper::SessionDir;
 use longhaul_keeper::process::{self, Process};
 use longhaul_store::Stored;
@@ -20,6 +21,8 @@ use crate::viewer::{Signals, Watched, follow_with};
 use crate::{out, owner, place, start};
 
 const GOAL: &str = "Build a todo command line app";
+/// What Longhaul runs itself once every step is ticked.
+const CHECK: &str = "TODO_FILE=$(mktemp) && export TODO_FILE && sh todo.sh add milk && sh todo.sh list | grep milk";
 
 pub(crate) async fn demo(args: &Demo) -> Result<Code, CliError> {
     if place::actor().session.is_some() {
@@ -46,18 +49,13 @@ pub(crate) async fn demo(args: &Demo) -> Result<Code, CliError> {
 
 fn request(workspace: &Path) -> Result<Request, CliError> {
     let directory = utf8(&place::place(workspace)?.directory)?;
-    Ok(Request {
-        id: mint_task(),
-        goal: GOAL.into(),
-        name: None,
-        project: directory.clone(),
-        workspace: directory,
-        agent: "demo".into(),
-        model: None,
-        parent: None,
-        policy: Policy { backoff_ms: 1000, ..Policy::default() },
-        actor: place::actor(),
-    })
+    let provisional = TaskName::new("demo").map_err(|error| CliError::new(Code::Usage, error.to_string()))?;
+    let submission = Submission {
+        checks: vec![CHECK.into()],
+        policy: Policy { backoff_ms: 1000, delay_ms: 0, ..Policy::default() },
+        ..Submission::new(GOAL.into(), provisional, directory, "demo".into())
+    };
+    Ok(Request { id: mint_task(), name: None, submission, actor: place::actor() })
 }
 
 fn scratch(dir: Option<&Path>) -> Result<PathBuf, CliError> {

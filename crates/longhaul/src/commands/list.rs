@@ -1,7 +1,7 @@
 //! `longhaul list`: the tasks of this project, or of all. Works without a worker, and says when none lives.
 //! Only reads: nothing is made when there is nothing, and one damaged row hides none of the others.
 
-use longhaul_store::{Damaged, Filter, Listed, Outline, Outlines, Steps, Stored, Unfinished};
+use longhaul_store::{Damaged, Filter, Listed, Outline, Outlines, Steps, Stored};
 use serde_json::{Value, json};
 
 use super::open_existing;
@@ -9,7 +9,7 @@ use crate::cli::List;
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::opened::Opened;
-use crate::{out, owner, place};
+use crate::{lookup, out, owner, place};
 
 pub(crate) async fn list(args: &List) -> Result<Code, CliError> {
     let opened = match open_existing() {
@@ -17,11 +17,11 @@ pub(crate) async fn list(args: &List) -> Result<Code, CliError> {
         Err(error) if error.code == Code::NotFound => return Ok(nothing(args)),
         Err(error) => return Err(error),
     };
-    let filter = if args.all {
+    // Below a session there is only its task with its children to see, wherever these work.
+    let filter = if args.all || place::actor().session.is_some() {
         Filter::default()
     } else {
-        let project = Some(place::here()?.project.display().to_string());
-        Filter { project, unfinished: Unfinished::AndFinished, ..Filter::default() }
+        lookup::of_this_project(&opened).await?
     };
     let damaged =
         if args.json { list_whole(&opened, filter).await? } else { list_lines(&opened, filter, args.all).await? };
@@ -74,7 +74,22 @@ struct Row {
 impl Row {
     fn state(&self) -> String {
         let state = &self.outline.state;
-        if self.orphaned { format!("{state} (no worker)") } else { state.clone() }
+        match self.outline.verified {
+            Some(true) => format!("{state}, verified"),
+            Some(false) => format!("{state}, unverified"),
+            None if self.orphaned => format!("{state} (no worker)"),
+            None => state.clone(),
+        }
+    }
+
+    /// Done, ended otherwise, under way, without a plan.
+    fn mark(&self) -> char {
+        match (self.outline.verified, self.outline.is_final, self.outline.steps) {
+            (Some(_), ..) => '✓',
+            (None, true, _) => '✗',
+            (None, false, Some(_)) => '○',
+            (None, false, None) => '?',
+        }
     }
 
     fn progress(&self) -> String {
@@ -90,10 +105,16 @@ impl Row {
 
 fn as_json(stored: &Stored, orphaned: bool) -> Value {
     let task = &stored.task;
+    let live = task.state.session();
     json!({
         "id": task.id,
         "name": task.submission.name,
         "state": task.state.name(),
+        "verified": task.state.is_verified(),
+        "priority": task.submission.priority,
+        "agent": task.submission.agent,
+        "conversation": live.and_then(|session| session.conversation.as_ref()).or(task.conversation.as_ref()),
+        "branch": task.workspace.as_ref().and_then(|workspace| workspace.branch.as_ref()),
         "worker_alive": task.state.wants_owner().then_some(!orphaned),
         "done": task.plan.as_ref().map(|accepted| accepted.plan.done()),
         "total": task.plan.as_ref().map(|accepted| accepted.plan.total()),
@@ -111,16 +132,20 @@ fn print(rows: &[Row], with_project: bool) {
         return;
     }
     let width = rows.iter().map(|row| row.outline.name.len()).max().unwrap_or(4).max(4);
-    let mut lines = vec![format!("{:width$}  {:22}  {:12}  {:>8}  UPDATED", "NAME", "STATE", "PROGRESS", "SESSIONS")];
+    let heading = ["NAME", "STATE", "PROGRESS", "SESSIONS", "PRIORITY"];
+    let [name, state, progress, sessions, priority] = heading;
+    let mut lines = vec![format!("  {name:width$}  {state:22}  {progress:12}  {sessions:>8}  {priority:>8}  UPDATED")];
     for row in rows {
         let outline = &row.outline;
         let project = if with_project { format!("  {}", out::safe(&outline.project)) } else { String::new() };
         lines.push(format!(
-            "{:width$}  {:22}  {:12}  {:>8}  {}{project}",
+            "{} {:width$}  {:22}  {:12}  {:>8}  {:>8}  {}{project}",
+            row.mark(),
             out::safe(&outline.name),
             out::safe(&row.state()),
             row.progress(),
             outline.sessions,
+            outline.priority,
             outline.updated.rfc3339(),
         ));
     }

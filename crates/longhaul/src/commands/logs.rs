@@ -1,16 +1,17 @@
 //! `longhaul logs`: what the agent printed, session by session, read from the keepers' files. Needs no worker.
-//! Agent output is read by its own agent file and made safe before it is printed.
+//! Output becomes turns in `turns`; `--raw` and `--json` hand on the lines themselves, made safe for a terminal.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use longhaul_agents::{Agent, Reader, Shown};
+use longhaul_agents::Agent;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Event, SessionRun};
 use longhaul_keeper::{SessionDir, Stream};
 use serde_json::json;
 
 use super::session_output::{OutputLine, SessionOutput};
+use super::turns::{Listener, agent_after, heading};
 use super::{Opened, open_existing};
 use crate::cli::Logs;
 use crate::error::CliError;
@@ -24,10 +25,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 pub(crate) async fn logs(args: &Logs) -> Result<Code, CliError> {
     let opened = open_existing()?;
     let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
-    let agent = longhaul_agents::find(&stored.task.submission.agent)
-        .map_err(|error| CliError::new(Code::Usage, error.to_string()))?;
     let id = stored.task.id;
-    let mut printer = Printer { opened: &opened, agent, args, seen: 0, sessions: VecDeque::new(), shown: 0 };
+    let mut printer = Printer { opened: &opened, agent: None, args, seen: 0, sessions: VecDeque::new(), shown: 0 };
     let mut changes = opened.store.changes()?;
     loop {
         let settled = opened.store.load(id).await?.is_none_or(|stored| !stored.task.state.wants_owner());
@@ -42,14 +41,16 @@ pub(crate) async fn logs(args: &Logs) -> Result<Code, CliError> {
 /// A session that is not printed to its end.
 struct Open {
     run: SessionRun,
+    agent: Option<&'static dyn Agent>,
     ended: bool,
     /// None until its turn has come.
-    output: Option<(SessionOutput, Reader)>,
+    output: Option<(SessionOutput, Listener)>,
 }
 
 struct Printer<'a> {
     opened: &'a Opened,
-    agent: &'static dyn Agent,
+    /// Which agent the next session has; a person may change it on the way.
+    agent: Option<&'static dyn Agent>,
     args: &'a Logs,
     /// The last event read.
     seen: u64,
@@ -76,9 +77,12 @@ impl Printer<'_> {
     }
 
     fn note(&mut self, event: Event) {
+        if let Some(name) = agent_after(&event) {
+            self.agent = longhaul_agents::find(name).ok();
+        }
         match event {
             Event::SessionStarted { session } if self.args.session.is_none_or(|only| only == session.number) => {
-                self.sessions.push_back(Open { run: session, ended: false, output: None });
+                self.sessions.push_back(Open { run: session, agent: self.agent, ended: false, output: None });
             }
             Event::SessionEnded { session, .. } => {
                 if let Some(open) = self.sessions.iter_mut().find(|open| open.run.id == session) {
@@ -94,31 +98,34 @@ impl Printer<'_> {
             let Ok(session) = SessionDir::at(&self.opened.home.session(open.run.id)) else { return };
             self.shown += 1;
             self.begin(&open.run);
-            open.output = Some((SessionOutput::new(&session), Reader::default()));
+            open.output = Some((SessionOutput::new(&session), Listener::new(&open.run, open.agent)));
         }
-        let Some((output, reader)) = &mut open.output else { return };
-        let mut print = |line: OutputLine| self.print_line(open.run.number, reader, &line);
+        let Some((output, listener)) = &mut open.output else { return };
+        let mut print = |line: OutputLine| self.print_line(open.run.number, listener, &line);
         if open.ended { output.rest(&mut print) } else { output.whole_lines(&mut print) }
     }
 
     fn begin(&self, run: &SessionRun) {
-        if !self.args.json {
-            out::note(&format!("--- session {} ({}) {}", run.number, run.purpose, run.started.rfc3339()));
+        if self.args.json {
+            return;
+        }
+        out::note(&format!("--- session {} ({}) {}", run.number, run.purpose, run.started.rfc3339()));
+        if let Some(heading) = heading(run).filter(|_| !self.args.raw) {
+            out::data(&heading);
         }
     }
 
-    fn print_line(&self, session: u32, reader: &mut Reader, line: &OutputLine) {
-        let text = String::from_utf8_lossy(&line.bytes);
+    fn print_line(&self, session: u32, listener: &mut Listener, line: &OutputLine) {
+        let text = || String::from_utf8_lossy(&line.bytes);
         match line.stream {
             _ if self.args.json => {
                 let stream = if line.stream == Stream::Out { "out" } else { "err" };
-                out::json("line", &json!({ "session": session, "stream": stream, "line": text }));
+                out::json("line", &json!({ "session": session, "stream": stream, "line": text() }));
             }
-            Stream::Out if self.args.raw => out::data(&out::safe(&text)),
+            Stream::Out if self.args.raw => out::data(&out::safe(&text())),
             // As the agent printed it: whoever reads its dialect from our standard output gets nothing else there.
-            Stream::Err if self.args.raw => out::note(&out::safe(&text)),
-            Stream::Out => print_read(self.agent, reader, &line.bytes, &text),
-            Stream::Err => out::data(&format!("  2> {}", out::safe(&text))),
+            Stream::Err if self.args.raw => out::note(&out::safe(&text())),
+            Stream::Out | Stream::Err => listener.hear(line).iter().for_each(|shown| out::data(shown)),
         }
     }
 
@@ -129,20 +136,5 @@ impl Printer<'_> {
             }
             Some(_) | None => Ok(Code::Done),
         }
-    }
-}
-
-/// What the agent's own file makes of a line; what it does not know is shown as it is.
-fn print_read(agent: &dyn Agent, reader: &mut Reader, line: &[u8], text: &str) {
-    let unknown = reader.unknown_lines;
-    for shown in agent.read_line(reader, line).shown {
-        match shown {
-            Shown::Text(text) => out::data(&out::safe_lines(&text)),
-            Shown::Tool { name, detail } => out::data(&format!("  [{}] {}", out::safe(&name), out::safe(&detail))),
-            Shown::Notice(text) => out::data(&format!("  ! {}", out::safe(&text))),
-        }
-    }
-    if reader.unknown_lines > unknown {
-        out::data(&format!("  ? {}", out::safe(text)));
     }
 }

@@ -1,6 +1,7 @@
 //! `longhaul man`: manual pages, grown from the same command line that is parsed: one to stdout, or all into a directory.
 //! The pages are for everyone to read, so they are plain files, unlike what Longhaul keeps.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use clap::CommandFactory;
@@ -17,6 +18,7 @@ pub(crate) fn man(args: &Man) -> Result<Code, CliError> {
             write_all(dir).map_err(|error| {
                 CliError::new(Code::Failure, format!("cannot write manual pages into `{}`", dir.display()))
                     .because(&error)
+                    .hint("name a directory; only the last one of its path is made if it is missing")
             })?;
             out::note(&format!("manual pages written into `{}`", out::safe(&dir.display().to_string())));
         }
@@ -26,7 +28,11 @@ pub(crate) fn man(args: &Man) -> Result<Code, CliError> {
 }
 
 fn write_all(dir: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(dir)?;
+    // A misspelt path must not grow a tree of directories somewhere.
+    match std::fs::create_dir(dir) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
     clap_mangen::generate_to(Cli::command(), dir)
 }
 

@@ -2,23 +2,36 @@
 //! The verbs decide nothing: they load, ask the core through the store, and print.
 
 pub(crate) mod act;
+mod attach;
 mod cancel;
 mod completions;
 mod config;
 mod demo;
+mod diff;
+mod doctor;
+mod edit;
 mod events;
+mod gc;
 mod list;
 mod logs;
 mod man;
 mod pause;
+mod plan;
+mod report;
 mod resume;
+mod retry;
 mod run;
 mod session_output;
 mod show;
+mod store;
+mod tell;
 mod trust;
+pub(crate) mod turns;
 mod wait;
+mod wanted;
 mod why;
 mod worker;
+mod workspace_choice;
 
 use std::process::ExitCode;
 
@@ -63,10 +76,20 @@ async fn dispatch(verb: Verb) -> Result<Code, CliError> {
         Verb::Cancel(args) => cancel::cancel(&args).await,
         Verb::Wait(args) => wait::wait(&args).await,
         Verb::Worker(args) => worker::worker(&args).await,
+        Verb::Edit(args) => edit::edit(&args).await,
+        Verb::Tell(args) => tell::tell(&args).await,
         Verb::Config(args) => config::config(&args),
         Verb::Trust(args) => trust::trust(&args),
         Verb::Completions(args) => completions::completions(&args),
         Verb::Man(args) => man::man(&args),
+        Verb::Report(args) => report::report(&args).await,
+        Verb::Diff(args) => diff::diff(&args).await,
+        Verb::Plan(args) => plan::plan(&args).await,
+        Verb::Attach(args) => attach::attach(&args).await,
+        Verb::Retry(args) => retry::retry(&args).await,
+        Verb::Gc(args) => gc::gc(&args).await,
+        Verb::Store(args) => store::store(&args).await,
+        Verb::Doctor(args) => doctor::doctor(&args).await,
     }
 }
 

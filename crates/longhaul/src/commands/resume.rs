@@ -13,7 +13,8 @@ use crate::{lookup, out};
 pub(crate) async fn resume(args: &Resume) -> Result<Code, CliError> {
     let opened = open_existing()?;
     let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
-    let stored = act(&opened, &stored, Command::Resume { reason: reason(args.reason.as_ref()) }).await?;
+    let command = Command::Resume { reason: reason(args.reason.as_ref(), &stored), settings: args.flags.settings()? };
+    let stored = act(&opened, &stored, command).await?;
     let name = &stored.task.submission.name;
     out::note(&format!("task {name} goes on; follow it with `longhaul logs -f {name}`"));
     Ok(Code::Done)

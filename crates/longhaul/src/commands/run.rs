@@ -2,27 +2,37 @@
 //! After the submission is durable it is a viewer only; nothing of the goal is ever in argv of another process.
 
 use longhaul_core::ids::{SessionId, TaskId};
-use longhaul_core::task::Policy;
+use longhaul_core::names::TaskName;
+use longhaul_core::task::{Policy, Submission};
 use longhaul_worker::{Answer, Handover, Request, mint_task};
 
 use super::config::tell;
-use super::{Opened, open};
+use super::{Opened, open, open_existing, wanted, workspace_choice};
 use crate::cli::Run;
-use crate::config::{Overrides, load};
+use crate::config::{Settings, load};
 use crate::error::{CliError, code_of};
 use crate::exit::Code;
+use crate::place::Place;
 use crate::sight::task_of;
 use crate::start::{Reply, hand_over};
 use crate::viewer::{self, Signals};
-use crate::{out, place};
+use crate::{lookup, out, place, task_flags};
 
 pub(crate) async fn run(args: &Run) -> Result<Code, CliError> {
-    let request = request(args)?;
+    let place = place::place(&args.workspace)?;
+    let settings = settings(args, &place)?;
+    let in_place = settings.workspace.in_place;
+    let submission = submission(args, &place, settings).await?;
+    let mut request = Request { id: mint_task(), name: args.name.clone(), submission, actor: place::actor() };
     if let Some(Answer::Refused { kind, message }) = request.refusal() {
         return Err(CliError::new(code_of(kind), out::safe(&message)));
     }
     let opened = open()?;
     let below = request.actor.session.is_some();
+    // A child task works where its parent does.
+    if !in_place && !below {
+        request.submission.place = workspace_choice::choose(&place.project, &opened.home)?;
+    }
     // Before the submission: a Ctrl+C that comes after it pauses the task, however early.
     let signals = if args.detach || below { None } else { Some(Signals::listen()?) };
     let task = submit(&opened, request).await?;
@@ -41,7 +51,7 @@ pub(crate) async fn submit(opened: &Opened, request: Request) -> Result<TaskId, 
     let id = request.id;
     let reply = match request.actor.session {
         Some(session) => Reply::Answer(submit_child(opened, request, session).await?),
-        None => hand_over(opened, &Handover::Submit(request))?,
+        None => hand_over(opened, &Handover::Submit(Box::new(request)))?,
     };
     match reply {
         Reply::Answer(Answer::Accepted { task, name, warnings }) => {
@@ -62,49 +72,59 @@ pub(crate) async fn submit(opened: &Opened, request: Request) -> Result<TaskId, 
 
 /// Below an agent session no worker is started, because it would die with the session's tree.
 async fn submit_child(opened: &Opened, mut request: Request, session: SessionId) -> Result<Answer, CliError> {
-    request.parent = task_of(&opened.home, session);
-    if request.parent.is_none() {
+    request.submission.parent = task_of(&opened.home, session);
+    if request.submission.parent.is_none() {
         return Err(CliError::new(Code::Conflict, "below an agent session of another home nothing can be submitted"));
     }
-    Ok(request.commit_unclaimed(&*opened.store).await)
+    Ok(request.commit_unclaimed(&*opened.store, &opened.home).await)
 }
 
-fn request(args: &Run) -> Result<Request, CliError> {
-    let place = place::place(&args.workspace)?;
-    let overrides = Overrides::default().word("agent", "--agent", args.agent.as_deref()).word(
-        "model",
-        "--model",
-        args.model.as_deref(),
-    );
+fn settings(args: &Run, place: &Place) -> Result<Settings, CliError> {
+    let overrides = args
+        .flags
+        .overrides()
+        .word("agent", "--agent", args.agent.as_deref())
+        .word("model", "--model", args.model.as_deref())
+        .word("limits.backoff", "--backoff", args.backoff.as_deref())
+        .flag("workspace.in_place", "--in-place", args.in_place);
     let loaded = load(&place.project, &overrides)?;
     tell(&loaded.notices);
-    let defaults = Policy::default();
-    Ok(Request {
-        id: mint_task(),
-        goal: goal(&args.goal)?,
-        name: args.name.clone(),
+    Ok(loaded.settings)
+}
+
+async fn submission(args: &Run, place: &Place, settings: Settings) -> Result<Submission, CliError> {
+    let provisional = TaskName::new("provisional").map_err(|error| CliError::new(Code::Usage, error.to_string()))?;
+    let directory = utf8(&place.directory)?;
+    let bare = Submission::new(text_or_stdin(&args.goal)?, provisional, directory, settings.agent.clone());
+    let after = match &args.after {
+        Some(other) => Some(lookup::find(&open_existing()?, Some(other)).await?.task.id),
+        None => None,
+    };
+    Ok(Submission {
         project: utf8(&place.project)?,
-        workspace: utf8(&place.directory)?,
-        agent: loaded.settings.agent,
-        model: loaded.settings.model,
-        parent: None,
-        policy: Policy {
-            attempts: args.attempts.unwrap_or(defaults.attempts),
-            backoff_ms: args.backoff.unwrap_or(defaults.backoff_ms),
-            silence_ms: args.silence.or(defaults.silence_ms),
-            wall_ms: args.wall.or(defaults.wall_ms),
-            ..defaults
-        },
-        actor: place::actor(),
+        policy: Policy { once: args.flags.once, ..task_flags::policy(&settings) },
+        checks: [settings.verify.commands, args.checks.clone()].concat(),
+        criteria: args.criteria.iter().map(|text| wanted::criterion(text)).collect(),
+        constraints: args.constraints.clone(),
+        inputs: wanted::inputs(&args.inputs)?,
+        expects: wanted::expects(&args.expects)?,
+        model: settings.model,
+        needs_env: settings.env.need,
+        secret_names: settings.redact.extra,
+        env_only: settings.env.only,
+        priority: args.priority,
+        after,
+        ..bare
     })
 }
 
-fn goal(text: &str) -> Result<String, CliError> {
+/// A text of the command line; `-` reads it from standard input.
+pub(crate) fn text_or_stdin(text: &str) -> Result<String, CliError> {
     if text != "-" {
         return Ok(text.to_owned());
     }
     std::io::read_to_string(std::io::stdin().lock())
-        .map_err(|error| CliError::new(Code::Usage, "cannot read the goal from standard input").because(&error))
+        .map_err(|error| CliError::new(Code::Usage, "cannot read standard input").because(&error))
 }
 
 /// Paths are stored as text; one that is none is refused rather than stored wrongly.
@@ -114,7 +134,8 @@ pub(crate) fn utf8(path: &std::path::Path) -> Result<String, CliError> {
     })
 }
 
-async fn told(opened: &Opened, task: TaskId, json: bool) -> Result<Code, CliError> {
+/// Tells a detached caller how to go on.
+pub(super) async fn told(opened: &Opened, task: TaskId, json: bool) -> Result<Code, CliError> {
     let Some(stored) = opened.store.load(task).await? else {
         return Err(CliError::new(Code::NotFound, "the task is gone"));
     };

@@ -7,7 +7,8 @@ use longhaul_store::Stored;
 
 use super::open_existing;
 use crate::cli::Wait;
-use crate::describe::next_command;
+use crate::config::show_span;
+use crate::describe::{self, next_command};
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::owner::Caretaker;
@@ -21,7 +22,7 @@ pub(crate) async fn wait(args: &Wait) -> Result<Code, CliError> {
     let opened = open_existing()?;
     let mut stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
     // A time beyond what the clock can tell is for ever.
-    let deadline = args.timeout.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
+    let deadline = args.timeout.and_then(|span| Instant::now().checked_add(span));
     let mut caretaker = Caretaker::default();
     loop {
         caretaker.look(&opened, &stored).await?;
@@ -38,12 +39,13 @@ pub(crate) async fn wait(args: &Wait) -> Result<Code, CliError> {
 }
 
 /// A task that waits for a time has a code of its own: who waits for it knows when to come back.
-fn gave_up(stored: &Stored, seconds: u64) -> CliError {
+fn gave_up(stored: &Stored, span: Duration) -> CliError {
     let code = match code_of(&stored.task.state) {
         Code::Waiting => Code::Waiting,
         _ => Code::TimedOut,
     };
-    CliError::new(code, format!("the task is not finished after {seconds} s; it goes on")).hint(next_command(stored))
+    CliError::new(code, format!("the task is not finished after {}; it goes on", show_span(span)))
+        .hint(next_command(stored))
 }
 
 fn told(stored: &Stored, json: bool) -> Code {
@@ -51,7 +53,7 @@ fn told(stored: &Stored, json: bool) -> Code {
     if json {
         out::json("task", task);
     } else {
-        out::data(&format!("{} {}", task.submission.name, task.state.name()));
+        out::data(&format!("{} {}", task.submission.name, out::safe(&describe::state(&task.state))));
     }
     code_of(&task.state)
 }

@@ -2,15 +2,16 @@
 //! Text an agent printed is no part of the answer.
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Event, Scope, State, narrate};
+use longhaul_core::task::{Event, Scope, State, Task, narrate};
 use longhaul_store::{Filter, Stored, StoredEvent, Unfinished};
 use serde_json::json;
 
 use super::{Opened, open_existing};
 use crate::cli::Read;
-use crate::describe::next_command;
+use crate::describe::{is_telling, next_command};
 use crate::error::CliError;
 use crate::exit::Code;
+use crate::report::{LimitRow, limits};
 use crate::{lookup, out};
 
 /// So many events are looked at in one read.
@@ -21,16 +22,41 @@ pub(crate) async fn why(args: &Read) -> Result<Code, CliError> {
     let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
     let sentence = sentence(&opened, &stored).await?;
     let next = next_command(&stored);
+    let also = also(&stored.task);
     if args.json {
+        let state = stored.task.state.name();
         out::json(
             "why",
-            &json!({ "task": stored.task.id, "state": stored.task.state.name(), "why": sentence, "next": next }),
+            &json!({ "task": stored.task.id, "state": state, "why": sentence, "also": also, "next": next }),
         );
     } else {
         out::data(&out::safe(&sentence));
+        also.iter().for_each(|fact| out::data(&out::safe(fact)));
         out::data(&next);
     }
     Ok(Code::Done)
+}
+
+/// What else bears on it: the checks, limits that are nearly used up, guidance that waits.
+fn also(task: &Task) -> Vec<String> {
+    let mut facts = Vec::new();
+    if let Some(round) = task.round.as_ref().filter(|round| round.outcome.is_none()) {
+        let (done, all) = (round.evidence.len(), task.submission.commands().len());
+        facts.push(format!("round {} of the checks: {done} of {all} have run", round.number));
+    }
+    if task.needs_fix() {
+        let allowed = task.submission.policy.fix_attempts;
+        facts.push(format!("the checks failed; {} of {allowed} fixing sessions were tried", task.tally.fixes));
+    }
+    let near = |row: &LimitRow| matches!((row.used, row.cap), (Some(used), Some(cap)) if used.saturating_mul(5) >= cap.saturating_mul(4));
+    facts.extend(
+        limits(task).iter().filter(|row| near(row)).map(|row| format!("{} {} used", row.limit.flag(), row.words)),
+    );
+    match task.guidance.len() {
+        0 => {}
+        waiting => facts.push(format!("guidance for the next session: {waiting}")),
+    }
+    facts
 }
 
 /// The last event that moved the task, with its time, and who is behind it.
@@ -43,10 +69,6 @@ async fn sentence(opened: &Opened, stored: &Stored) -> Result<String, CliError> 
     let who = asked_by(opened, stored.task.id, &event).await?.map_or_else(String::new, |who| format!(" (by {who})"));
     let cap = if is_capped(opened, stored).await? { "; it waits for a free session of this home" } else { "" };
     Ok(format!("{name} is {state} since {}: {}{who}{cap}", event.at.rfc3339(), narrate(&event.event)))
-}
-
-fn is_telling(event: &Event) -> bool {
-    !matches!(event, Event::SessionRead { .. } | Event::Noted { .. } | Event::Claimed { .. })
 }
 
 /// The newest event of a kind up to a sequence number, looked for page by page backwards.

@@ -67,6 +67,11 @@ impl Overrides {
         self
     }
 
+    /// Adds a key that a flag without a value sets, if the flag was given.
+    pub(crate) fn flag(self, key: &'static str, flag: &'static str, given: bool) -> Overrides {
+        self.word(key, flag, given.then_some("true"))
+    }
+
     fn entries(&self) -> Result<Vec<Entry>, ConfigError> {
         let entry = |(name, flag, raw): &(&'static str, &'static str, Raw)| {
             let origin = Origin::Flag { flag };
@@ -142,6 +147,13 @@ pub(crate) enum Named {
 /// The configuration of a command in a project.
 pub(crate) fn load(project: &Path, overrides: &Overrides) -> Result<Loaded, CliError> {
     Ok(Sources::of_process(project)?.load(overrides)?)
+}
+
+/// The defaults with what flags say, and no other layer: for changes of a task that is there already.
+pub(crate) fn read_flags(overrides: &Overrides) -> Result<Settings, CliError> {
+    let mut loading = Loading::new();
+    loading.take(overrides.entries()?);
+    Ok(loading.settings)
 }
 
 impl Sources {

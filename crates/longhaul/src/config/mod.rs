@@ -19,6 +19,12 @@ mod value;
 mod tests;
 
 pub(crate) use file::{Entry, Layer, WORKSPACE_FILE, read_entries, read_workspace_file};
+#[cfg(test)]
+pub(crate) use keys::defaults;
 pub(crate) use keys::{KEYS, Untrusted};
-pub(crate) use load::{ConfigError, Loaded, Notice, Overrides, Sources, load};
+pub(crate) use load::{ConfigError, Loaded, Notice, Overrides, Sources, load, read_flags};
+pub(crate) use origin::Origin;
 pub(crate) use reference::{page, schema};
+pub(crate) use settings::{RetentionSettings, Settings};
+pub(crate) use size::show as show_size;
+pub(crate) use span::{SPELLING as SPAN_SPELLING, read as read_span, show as show_span};

@@ -13,12 +13,29 @@ use super::misbehave;
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Line<'a> {
-    Session { id: &'a str },
-    Text { text: &'a str },
-    Tool { name: &'a str, detail: &'a str },
-    Usage { input: usize, output: usize },
-    Limit { until_ms: Option<i64> },
-    Error { class: &'a str, message: &'a str },
+    Session {
+        id: &'a str,
+    },
+    Text {
+        text: &'a str,
+    },
+    Tool {
+        name: &'a str,
+        detail: &'a str,
+    },
+    Usage {
+        input: usize,
+        output: usize,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cost_micros: Option<u64>,
+    },
+    Limit {
+        until_ms: Option<i64>,
+    },
+    Error {
+        class: &'a str,
+        message: &'a str,
+    },
     Done,
 }
 
@@ -58,6 +75,16 @@ impl<'a> Speaker<'a> {
         self.say(&Line::Text { text })
     }
 
+    /// Reports tokens that were used.
+    pub(super) fn usage(&mut self, input: usize, output: usize) -> io::Result<()> {
+        self.say(&Line::Usage { input, output, cost_micros: None })
+    }
+
+    /// Reports money that was spent, in millionths of a dollar.
+    pub(super) fn cost(&mut self, micros: u64) -> io::Result<()> {
+        self.say(&Line::Usage { input: 0, output: 0, cost_micros: Some(micros) })
+    }
+
     /// Reports something that was done with a tool.
     pub(super) fn tool(&mut self, name: &str, detail: &str) -> io::Result<()> {
         self.say(&Line::Tool { name, detail })?;
@@ -85,7 +112,8 @@ mod tests {
         speaker.say(&Line::Session { id: "demo-1" }).unwrap();
         speaker.text("a\nb").unwrap();
         speaker.tool("write", "f").unwrap();
-        speaker.say(&Line::Usage { input: 1, output: 2 }).unwrap();
+        speaker.usage(1, 2).unwrap();
+        speaker.cost(3).unwrap();
         speaker.say(&Line::Limit { until_ms: None }).unwrap();
         speaker.say(&Line::Error { class: "auth", message: "m" }).unwrap();
         speaker.say(&Line::Done).unwrap();
@@ -94,6 +122,7 @@ mod tests {
             "{\"type\":\"text\",\"text\":\"a\\nb\"}\n",
             "{\"type\":\"tool\",\"name\":\"write\",\"detail\":\"f\"}\n",
             "{\"type\":\"usage\",\"input\":1,\"output\":2}\n",
+            "{\"type\":\"usage\",\"input\":0,\"output\":0,\"cost_micros\":3}\n",
             "{\"type\":\"limit\",\"until_ms\":null}\n",
             "{\"type\":\"error\",\"class\":\"auth\",\"message\":\"m\"}\n",
             "{\"type\":\"done\"}\n",

@@ -1,7 +1,8 @@
 //! The faults that `DEMO_FAULT` can ask for: a comma list of `fault[:arg][@n]`, read here and carried out elsewhere.
 //!
 //! Without `@n` a fault always applies, with it only at the n-th invocation in the agent's home. Faults at the start of a session
-//! happen in the order of the list. The `lie` faults apply to work sessions only, the `plan` ones to plan sessions only.
+//! happen in the order of the list. The `lie` faults apply to work sessions only, the `plan` ones to plan sessions only, `no-fix` to
+//! fixing ones only.
 
 use std::time::Duration;
 
@@ -60,6 +61,12 @@ pub(super) enum Fault {
     ServerError,
     /// Reports that its context is full.
     ContextFull,
+    /// Changes nothing in a fixing session and says done.
+    NoFix,
+    /// Reports this many tokens more.
+    Tokens(usize),
+    /// Reports this much money, in millionths of a dollar.
+    Cost(u64),
     /// Rests this long after each line.
     Slow(Duration),
     /// Says this text.
@@ -127,6 +134,7 @@ fn bare(name: &str) -> Option<Fault> {
         "lie-garbage-list" => Fault::LieGarbageList,
         "no-plan" => Fault::NoPlan,
         "half-plan" => Fault::HalfPlan,
+        "no-fix" => Fault::NoFix,
         "env-dump" => Fault::EnvDump,
         "auth" => Fault::Auth,
         "server-error" => Fault::ServerError,
@@ -141,6 +149,8 @@ fn with_argument(name: &str, argument: Option<&str>) -> Option<Option<Fault>> {
         "exit" => argument.and_then(|code| code.parse().ok()).map(Fault::Exit),
         "flood" => argument.and_then(|bytes| bytes.parse().ok()).map(Fault::Flood),
         "long-line" => argument.and_then(|bytes| bytes.parse().ok()).map(Fault::LongLine),
+        "tokens" => argument.and_then(|count| count.parse().ok()).map(Fault::Tokens),
+        "cost" => argument.and_then(|micros| micros.parse().ok()).map(Fault::Cost),
         "slow" => argument.and_then(|ms| ms.parse().ok()).map(|ms| Fault::Slow(Duration::from_millis(ms))),
         "says" => argument.map(|text| Fault::Says(text.to_owned())),
         "limit" => limit(argument).map(Fault::Limit),
@@ -162,7 +172,8 @@ mod tests {
 
     #[test]
     fn reads_arguments_and_invocations() {
-        let planned = parse("crash@2,exit:3,limit:+500@1,limit:77,says:exit code 0,slow:5@1,limit@1").unwrap();
+        let planned =
+            parse("crash@2,exit:3,limit:+500@1,limit:77,says:exit code 0,slow:5@1,limit@1,tokens:7,cost:9").unwrap();
         let first = at_invocation(&planned, 1);
         let expected = [
             Fault::Exit(3),
@@ -171,6 +182,8 @@ mod tests {
             Fault::Says("exit code 0".into()),
             Fault::Slow(Duration::from_millis(5)),
             Fault::Limit(LimitUntil::Unknown),
+            Fault::Tokens(7),
+            Fault::Cost(9),
         ];
         assert_eq!(first, expected);
         assert_eq!(at_invocation(&planned, 2)[0], Fault::Crash);
@@ -187,7 +200,9 @@ mod tests {
         for unknown in ["crush", "crash@x", "lie-harder", "exit code"] {
             assert_eq!(parse(unknown), Err(FaultError::Unknown { entry: unknown.into() }));
         }
-        for wrong in ["exit", "exit:256", "flood:many", "crash:1", "limit:soon", "says"] {
+        for wrong in
+            ["exit", "exit:256", "flood:many", "crash:1", "limit:soon", "says", "tokens", "cost:1.5", "no-fix:1"]
+        {
             assert_eq!(parse(wrong), Err(FaultError::Argument { entry: wrong.into() }));
         }
     }

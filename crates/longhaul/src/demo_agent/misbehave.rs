@@ -54,6 +54,8 @@ pub(super) fn die() -> ! {
 fn print(fault: &Fault, speaker: &mut Speaker<'_>) -> io::Result<()> {
     match fault {
         Fault::Says(text) => speaker.text(text),
+        Fault::Tokens(count) => speaker.usage(*count, 0),
+        Fault::Cost(micros) => speaker.cost(*micros),
         Fault::EnvDump => std::env::vars_os().try_for_each(|(name, value)| {
             speaker.text(&format!("{}={}", name.to_string_lossy(), value.to_string_lossy()))
         }),

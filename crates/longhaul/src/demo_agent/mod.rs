@@ -7,6 +7,7 @@ mod arguments;
 mod dialect;
 mod faults;
 mod files;
+mod fix;
 mod git;
 mod ledger;
 mod memory;

@@ -4,7 +4,6 @@
 
 use std::path::Path;
 
-use super::dialect::Line;
 use super::faults::Fault;
 use super::files::{self, Access};
 use super::session::{Session, SessionError};
@@ -31,7 +30,7 @@ pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Result<()
             list
         }
     };
-    session.speaker.say(&Line::Usage { input: session.prompt_length / 4 + 1, output: list.len() / 4 + 1 })?;
+    session.speaker.usage(session.prompt_length / 4 + 1, list.len() / 4 + 1)?;
     if session.faults.contains(&Fault::HalfPlan) {
         return Ok(());
     }

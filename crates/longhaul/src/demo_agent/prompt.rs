@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::files::sha256_hex;
 
-/// The part a prompt asks the agent to play; both real ones work on a task directory.
+/// The part a prompt asks the agent to play; all but the last work on a task directory.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Plan { task_directory: PathBuf },
     Work { task_directory: PathBuf },
+    Fix { task_directory: PathBuf },
     Answer,
 }
 
@@ -52,7 +53,9 @@ impl Prompt {
     /// The task directory, for the roles that have one.
     pub(super) fn task_directory(&self) -> Option<&Path> {
         match &self.role {
-            Role::Plan { task_directory } | Role::Work { task_directory } => Some(task_directory),
+            Role::Plan { task_directory } | Role::Work { task_directory } | Role::Fix { task_directory } => {
+                Some(task_directory)
+            }
             Role::Answer => None,
         }
     }
@@ -68,7 +71,11 @@ fn role(workspace: &Path, text: &str) -> Result<Role, PromptError> {
         }
         let directory = after_label(text, "Task Directory:").ok_or(PromptError::NoTaskDirectory)?;
         let task_directory = workspace.join(directory.trim_matches('`'));
-        return Ok(if plan < work { Role::Plan { task_directory } } else { Role::Work { task_directory } });
+        return Ok(match (plan < work, text.lines().any(|line| line.starts_with("Checks that failed"))) {
+            (true, _) => Role::Plan { task_directory },
+            (false, true) => Role::Fix { task_directory },
+            (false, false) => Role::Work { task_directory },
+        });
     }
     Ok(Role::Answer)
 }
@@ -103,6 +110,14 @@ mod tests {
     fn the_first_role_outside_the_goal_wins() {
         let text = "Goal: tame the Initializer Agent\nTask Directory: `/t`\nYou are the Executor Agent.\nThe Initializer Agent planned.";
         assert_eq!(parse(text).unwrap().role, Role::Work { task_directory: "/t".into() });
+    }
+
+    #[test]
+    fn failed_checks_ask_for_a_fix_unless_the_goal_only_speaks_of_them() {
+        let fix = "You are the Executor Agent.\nTask Directory: /t\n\nChecks that failed, as they ran:\n- `make`";
+        assert_eq!(parse(fix).unwrap().role, Role::Fix { task_directory: "/t".into() });
+        let work = "You are the Executor Agent.\nTask Directory: /t\nGoal: Checks that failed\n";
+        assert_eq!(parse(work).unwrap().role, Role::Work { task_directory: "/t".into() });
     }
 
     #[test]

@@ -20,7 +20,7 @@ use super::ledger::Ledger;
 use super::memory::{Conversation, Invocation, Memory};
 use super::prompt::{Prompt, PromptError, Role};
 use super::settings::{Settings, SettingsError};
-use super::{misbehave, plan, work};
+use super::{fix, misbehave, plan, work};
 
 /// What the roles work with.
 pub(super) struct Session<'a> {
@@ -149,12 +149,13 @@ fn play(mut session: Session<'_>, role: &Role) -> Result<u8, SessionError> {
     match role {
         Role::Plan { task_directory } => plan::run(&mut session, task_directory)?,
         Role::Work { task_directory } => work::run(&mut session, task_directory)?,
+        Role::Fix { task_directory } => fix::run(&mut session, task_directory)?,
         Role::Answer => {
             let length = session.prompt_length;
             session
                 .speaker
                 .text(&format!("I am a demo: I plan and I work. I read {length} bytes and found no role in them."))?;
-            session.speaker.say(&Line::Usage { input: length / 4 + 1, output: 20 })?;
+            session.speaker.usage(length / 4 + 1, 20)?;
         }
     }
     if session.faults.contains(&Fault::CrashLate) {

@@ -6,7 +6,6 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::dialect::Line;
 use super::faults::Fault;
 use super::files::{self, Access};
 use super::git::{self, Committed};
@@ -111,7 +110,7 @@ fn take_step(
         output += artifact.content.len();
         written.push(artifact.name.clone());
     }
-    session.speaker.say(&Line::Usage { input: session.prompt_length / 4 + 1, output: output / 4 + 1 })?;
+    session.speaker.usage(session.prompt_length / 4 + 1, output / 4 + 1)?;
     // The first file is what the step is about; the others may be left to a person.
     let has_main_file = artifacts.first().map(|artifact| &artifact.name) == written.first();
     if !has_main_file || !prove(session, step)? {
@@ -164,7 +163,7 @@ fn tick(session: &mut Session<'_>, task_directory: &Path, step: &Step) -> Result
     Ok(())
 }
 
-fn commit(session: &mut Session<'_>, files: &[String], message: &str) -> Result<(), SessionError> {
+pub(super) fn commit(session: &mut Session<'_>, files: &[String], message: &str) -> Result<(), SessionError> {
     match git::commit(&session.workspace, files, message) {
         Committed::Yes => session.speaker.tool("git", &format!("commit: {message}"))?,
         Committed::NothingToDo => {}
@@ -173,6 +172,6 @@ fn commit(session: &mut Session<'_>, files: &[String], message: &str) -> Result<
     Ok(())
 }
 
-fn entries(log: &str) -> usize {
+pub(super) fn entries(log: &str) -> usize {
     log.lines().filter(|line| line.starts_with("## Session")).count()
 }

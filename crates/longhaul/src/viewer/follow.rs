@@ -1,17 +1,18 @@
 //! `run` while it is attached: shows events as they come, turns Ctrl+C into pause, and starts a worker again when the owner is dead.
-//! Called by `run` and `demo`. It holds no lease and moves nothing except by commands like everyone else's.
+//! Called by `run`, `attach`, `retry` and `demo`. It holds no lease and moves nothing except by commands like everyone else's.
 
 use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Command, Haste, State};
-use longhaul_store::Stored;
+use longhaul_store::{Stored, StoredEvent};
 
 use super::code_of;
 use super::keys::Keys;
 use super::screen::Screen;
 use super::signals::{Asked, Signals};
 use crate::commands::act;
+use crate::commands::turns::Turns;
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::opened::Opened;
@@ -41,7 +42,12 @@ impl Watched for Nobody {
 
 /// Follows a task until it is done or needs someone.
 pub(crate) async fn follow(opened: &Opened, task: TaskId, signals: Signals) -> Result<Code, CliError> {
-    follow_with(opened, task, signals, &mut Nobody).await
+    watch_from(opened, task, 0, signals, &mut Nobody).await
+}
+
+/// The same from the middle on: what is after this event.
+pub(crate) async fn follow_after(opened: &Opened, task: TaskId, seen: u64, signals: Signals) -> Result<Code, CliError> {
+    watch_from(opened, task, seen, signals, &mut Nobody).await
 }
 
 /// The same, with someone who watches.
@@ -51,8 +57,20 @@ pub(crate) async fn follow_with(
     signals: Signals,
     watched: &mut dyn Watched,
 ) -> Result<Code, CliError> {
+    watch_from(opened, task, 0, signals, watched).await
+}
+
+async fn watch_from(
+    opened: &Opened,
+    task: TaskId,
+    seen: u64,
+    signals: Signals,
+    watched: &mut dyn Watched,
+) -> Result<Code, CliError> {
+    let submission = opened.store.load(task).await?.map(|stored| stored.task.submission);
+    let turns = Turns::new(&opened.home, submission.as_ref().map_or("", |submission| &submission.agent));
     let caretaker = Caretaker::default();
-    let mut viewer = Viewer { opened, task, screen: Screen::new(), seen: 0, interrupted: 0, caretaker };
+    let mut viewer = Viewer { opened, task, screen: Screen::new(), turns, seen, interrupted: 0, caretaker };
     let outcome = viewer.watch(signals, Keys::listen(), watched).await;
     viewer.screen.close();
     Ok(match outcome? {
@@ -90,6 +108,7 @@ struct Viewer<'a> {
     opened: &'a Opened,
     task: TaskId,
     screen: Screen,
+    turns: Turns<'a>,
     seen: u64,
     interrupted: u32,
     caretaker: Caretaker,
@@ -122,21 +141,38 @@ impl Viewer<'_> {
         }
     }
 
+    /// Shows until nothing is left that the task, as it is returned, went through: its last state is never told without its events.
     async fn show_new(&mut self) -> Result<Stored, CliError> {
+        loop {
+            self.show_events().await?;
+            self.screen.batch(|print| self.turns.look(print));
+            let stored = self.opened.store.load(self.task).await?;
+            let stored = stored.ok_or_else(|| CliError::new(Code::NotFound, "the task is gone"))?;
+            if stored.task.version <= self.seen {
+                self.screen.task(&stored.task);
+                return Ok(stored);
+            }
+        }
+    }
+
+    async fn show_events(&mut self) -> Result<(), CliError> {
         loop {
             let page = self.opened.store.events(self.task, self.seen, PAGE).await?;
             for event in &page {
-                self.screen.event(event);
+                self.show(event);
                 self.seen = event.seq;
             }
             if page.len() < PAGE as usize {
-                break;
+                return Ok(());
             }
         }
-        let stored = self.opened.store.load(self.task).await?;
-        let stored = stored.ok_or_else(|| CliError::new(Code::NotFound, "the task is gone"))?;
-        self.screen.task(&stored.task);
-        Ok(stored)
+    }
+
+    /// An event, between what was printed before and after it.
+    fn show(&mut self, event: &StoredEvent) {
+        self.screen.batch(|print| self.turns.before(&event.event, print));
+        self.screen.event(event);
+        self.screen.batch(|print| self.turns.after(&event.event, print));
     }
 
     async fn see_to_owner(&mut self, stored: &Stored) -> Result<(), CliError> {

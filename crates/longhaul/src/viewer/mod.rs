@@ -9,10 +9,10 @@ mod signals;
 use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{State, Task};
+use longhaul_core::task::{HelpReason, State, Task, WokenBy};
 use longhaul_store::{Changes, Stored};
 
-pub(crate) use follow::{Watched, follow, follow_with};
+pub(crate) use follow::{Watched, follow, follow_after, follow_with};
 pub(crate) use signals::Signals;
 
 use crate::error::CliError;
@@ -24,12 +24,16 @@ pub(crate) fn code_of(state: &State) -> Code {
     match state {
         State::Done { .. } => Code::Done,
         State::Cancelled { .. } => Code::Cancelled,
+        State::NeedsHelp { reason: HelpReason::VerificationFailed { .. }, .. } => Code::Unverified,
+        State::Stopped { .. } => Code::Stopped,
+        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => Code::Waiting,
         State::Paused { .. } | State::Blocked { .. } | State::NeedsHelp { .. } => Code::NeedsPerson,
         State::Waiting { .. } => Code::Waiting,
         State::Queued { .. }
         | State::Preparing { .. }
         | State::Planning { .. }
         | State::Working { .. }
+        | State::Verifying { .. }
         | State::Stopping { .. } => Code::Failure,
     }
 }

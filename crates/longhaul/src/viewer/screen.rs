@@ -1,6 +1,7 @@
-//! What a follower sees: on a terminal a line per event above a live status line; otherwise plain lines.
+//! What a follower sees: a line per event and the agent's turns, on a terminal above a live status line; otherwise plain lines.
 //! Used by `follow`. Everything is made safe before it is shown; without a terminal nothing is redrawn.
 
+use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -10,7 +11,15 @@ use longhaul_core::time::Time;
 use longhaul_store::StoredEvent;
 use longhaul_worker::now;
 
+use crate::commands::turns::cut;
 use crate::{describe, out};
+
+/// So many lines of output are shown at once; of more only the last.
+const BATCH: usize = 200;
+/// Output stands below the events, behind the clock.
+const INDENT: &str = "          ";
+/// So many characters of a line of output.
+const WIDTH: usize = 1000;
 
 /// The screen of one viewer.
 pub(super) struct Screen {
@@ -45,6 +54,23 @@ impl Screen {
             return;
         }
         self.line(&format!("{}  {}", clock(event.at), out::safe(&narrate(&event.event))));
+    }
+
+    /// Lines of output that came together. A flood is cut here: `logs` has all of it.
+    pub(super) fn batch(&self, tell: impl FnOnce(&mut dyn FnMut(String))) {
+        let mut last: VecDeque<String> = VecDeque::new();
+        let mut left_out = 0_u64;
+        tell(&mut |line| {
+            if last.len() == BATCH {
+                last.pop_front();
+                left_out += 1;
+            }
+            last.push_back(cut(&line, WIDTH));
+        });
+        if left_out > 0 {
+            self.line(&format!("{INDENT}({left_out} lines are not shown here; `longhaul logs` has them)"));
+        }
+        last.iter().for_each(|line| self.line(&format!("{INDENT}{line}")));
     }
 
     /// Where the task stands now.

@@ -25,7 +25,7 @@ fn a_workspace_deleted_during_the_run_blocks_until_it_is_back() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
     let (project, away) = (env.path().join("project"), env.path().join("away"));
     std::fs::create_dir(&project).unwrap();
-    let name = env.submit("Stay", &["--workspace", project.to_str().unwrap(), "--backoff", "30"]);
+    let name = env.submit("Stay", &["--workspace", project.to_str().unwrap(), "--backoff", "30ms"]);
     let live = env.live(&name, 2);
     std::fs::rename(&project, &away).unwrap();
     kill_9(live.agent);
@@ -58,7 +58,7 @@ fn nothing_is_written_through_a_linked_state_directory() {
 #[test]
 fn nothing_is_written_through_a_task_directory_that_became_a_link() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
-    let name = env.submit("Swap me", &["--backoff", "30"]);
+    let name = env.submit("Swap me", &["--backoff", "30ms"]);
     let live = env.live(&name, 2);
     let outside = env.path().join("outside");
     std::fs::rename(env.task_dir(&name), &outside).unwrap();

@@ -4,6 +4,7 @@
 //! events to the stored state is asked of the binary. It changes nothing. `tampering.rs` shows that it can complain.
 
 mod disk;
+mod evidence;
 mod history;
 mod ledger;
 mod record;
@@ -20,6 +21,7 @@ pub(crate) fn violations(env: &TestEnv) -> Vec<String> {
     let mut found = Vec::new();
     for task in &tasks {
         history::check(task, &mut found);
+        evidence::check(env, task, &mut found);
         replay(env, task, &mut found);
     }
     ledger::check(env, &tasks, &mut found);

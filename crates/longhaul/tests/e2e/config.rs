@@ -215,7 +215,8 @@ fn below_an_agent_session_nothing_is_trusted_and_the_projects_file_does_not_coun
 
 #[test]
 fn the_file_counts_at_the_root_of_the_checkout_from_anywhere_in_it() {
-    let env = TestEnv::new();
+    let mut env = TestEnv::new();
+    env.unset("LONGHAUL_SESSION_DELAY");
     std::fs::create_dir_all(env.workspace().join("a/b")).unwrap();
     std::fs::create_dir(env.workspace().join(".git")).unwrap();
     write_project(&env, "session.delay = '9s'\n");

@@ -2,46 +2,50 @@
 //!
 //! To add an effect test: write it, put it into `EFFECTS`, take the key out of `WITHOUT_YET`.
 
+mod keys;
+mod logs;
+
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use crate::env::TestEnv;
+use crate::{checks, floors, waiting};
 
 /// A key and the test that shows what it does.
-const EFFECTS: &[(&str, fn())] = &[("model", the_model_reaches_the_task)];
+const EFFECTS: &[(&str, fn())] = &[
+    ("agent", logs::agent),
+    ("model", the_model_reaches_the_task),
+    ("workspace.in_place", keys::workspace_in_place),
+    ("verify.commands", keys::verify_commands),
+    ("verify.deadline", checks::a_check_that_hangs_is_ended_at_its_deadline_with_all_it_started),
+    ("verify.fix_attempts", keys::verify_fix_attempts),
+    ("limits.max_sessions", keys::limits_max_sessions),
+    ("limits.max_time", keys::limits_max_time),
+    ("limits.max_tokens", keys::limits_max_tokens),
+    ("limits.max_cost", keys::limits_max_cost),
+    ("limits.idle_sessions", keys::limits_idle_sessions),
+    ("limits.attempts", keys::limits_attempts),
+    ("limits.session_wall", keys::limits_session_wall),
+    ("limits.session_silence", keys::limits_session_silence),
+    ("limits.backoff", keys::limits_backoff),
+    ("limits.backoff_cap", keys::limits_backoff_cap),
+    ("session.delay", keys::session_delay),
+    ("session.inhibit_sleep", waiting::the_machine_is_kept_awake_exactly_while_a_session_runs),
+    ("floors.memory", floors::too_little_memory_blocks_and_a_person_may_give_up),
+    ("floors.disk", floors::a_full_disk_blocks_before_a_session_and_heals_by_itself),
+    ("log.segment", logs::log_segment),
+    ("log.cap", logs::log_cap),
+    ("env.need", keys::env_need),
+    ("env.only", keys::env_only),
+    ("redact.extra", logs::redact_extra),
+    crate::gc::EFFECTS[0],
+    crate::gc::EFFECTS[1],
+    crate::gc::EFFECTS[2],
+];
 
 /// Keys whose effect no test shows yet.
-const WITHOUT_YET: &[&str] = &[
-    // Wired, but there is no second agent to tell apart from the default.
-    "agent",
-    "workspace.in_place",
-    "verify.commands",
-    "verify.deadline",
-    "verify.fix_attempts",
-    "limits.max_sessions",
-    "limits.max_time",
-    "limits.max_tokens",
-    "limits.max_cost",
-    "limits.idle_sessions",
-    "limits.attempts",
-    "limits.session_wall",
-    "limits.session_silence",
-    "limits.backoff",
-    "limits.backoff_cap",
-    "session.delay",
-    "session.inhibit_sleep",
-    "floors.memory",
-    "floors.disk",
-    "log.segment",
-    "log.cap",
-    "retention.age",
-    "retention.count",
-    "retention.bytes",
-    "env.need",
-    "env.only",
-    "redact.extra",
-];
+const WITHOUT_YET: &[&str] = &[];
 
 /// What is wrong with the two lists, given the keys there are.
 fn complaints(keys: &BTreeSet<String>, shown: &BTreeSet<String>, without: &BTreeSet<String>) -> Vec<String> {

@@ -371,3 +371,29 @@ fn a_half_plan_is_finished_by_planning_again() {
     assert!(bench.run("", PLAN, "").is_done());
     assert!(progress(&bench) && bench.list() == list);
 }
+
+#[test]
+fn a_fixing_prompt_is_answered_with_a_visible_fix_or_none() {
+    const FIX: &str = "You are the Executor Agent.\nTask Directory: .autonomous/t\nChecks that failed:\n- `make`\n";
+    let bench = Bench::planned("port it");
+    let fixes = || fs::read_to_string(bench.workspace().join("FIXES.md")).unwrap_or_default();
+    let progress = || fs::read_to_string(bench.workspace().join(".autonomous/t/progress.md")).unwrap();
+    let (list, before) = (bench.list(), progress());
+    assert!(bench.run("", FIX, "no-fix").is_done());
+    assert_eq!((fixes().as_str(), progress() == before), ("", true));
+    assert!(bench.run("", FIX, "").is_done());
+    assert_eq!(fixes(), "- fix 1: mended what the checks found\n");
+    assert!(progress().contains("see FIXES.md, fix 1"), "{}", progress());
+    assert!(bench.run("", FIX, "").is_done());
+    assert_eq!((fixes().lines().count(), bench.list()), (2, list), "a fix ticks nothing");
+}
+
+#[test]
+fn reports_tokens_and_money_as_told_and_works_on() {
+    let bench = Bench::planned("port it");
+    let ended = bench.run("", WORK, "tokens:5000,cost:1500000");
+    let used = ended.of_type("usage");
+    assert_eq!((&used[0]["input"], &used[0]["cost_micros"]), (&Value::from(5000), &Value::Null));
+    assert_eq!((&used[1]["input"], &used[1]["cost_micros"]), (&Value::from(0), &Value::from(1_500_000)));
+    assert_eq!((ended.is_done(), bench.ticked()), (true, 2));
+}

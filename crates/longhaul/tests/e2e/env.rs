@@ -31,7 +31,12 @@ impl TestEnv {
         let env = TestEnv { dir, vars: Vec::new() };
         std::fs::create_dir(env.workspace()).unwrap();
         let ledger = env.ledger().display().to_string();
+        // Tests want no pause between sessions, and must not depend on how full this machine is.
         env.var("DEMO_LEDGER", &ledger)
+            .var("LONGHAUL_SESSION_DELAY", "0s")
+            .var("LONGHAUL_SESSION_INHIBIT_SLEEP", "false")
+            .var("LONGHAUL_FLOORS_DISK", "0B")
+            .var("LONGHAUL_FLOORS_MEMORY", "0B")
     }
 
     /// The same world with one more variable for everything started from now on.
@@ -154,6 +159,14 @@ impl Drop for TestEnv {
             for pid in found {
                 let pid = nix::unistd::Pid::from_raw(pid);
                 nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).ok();
+            }
+        }
+        // Nobody adopts what was killed here, so nobody else takes its empty groups away.
+        for session in std::fs::read_dir(self.home().join("sessions")).into_iter().flatten().flatten() {
+            let identity = std::fs::read_to_string(session.path().join("identity")).unwrap_or_default();
+            let identity: Value = serde_json::from_str(&identity).unwrap_or_default();
+            if let Some(group) = identity["cgroup"].as_str() {
+                std::fs::remove_dir(group).ok();
             }
         }
     }

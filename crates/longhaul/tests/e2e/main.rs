@@ -1,24 +1,47 @@
 //! The real binary, end to end: real SQLite, real keepers, real kill -9. One test binary; one module per subject.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails loudly, which is what it is for")]
 
+mod attach;
 mod bad_input;
 mod bad_workspace;
 mod below_session;
 mod checker;
+mod checks;
+mod checks_in_git;
 mod config;
 mod config_effects;
 mod control;
+mod criteria;
 mod demo_agent;
+mod doctor;
 mod env;
+mod escapes;
+mod floors;
+mod gc;
+mod guidance;
+mod in_worktree;
+mod killloop;
 mod kills;
+mod limits;
 mod misbehaviour;
+mod plan_verb;
+mod priority;
 mod processes;
 mod races;
+mod reading;
 mod reboot;
+mod report;
+mod repository;
+mod retry;
+mod rounds;
 mod screen;
 mod secrets;
 mod shell_files;
 mod sight;
 mod smoke;
+mod store_verb;
+mod terminal;
 mod upgrade;
 mod verbs;
+mod waiting;
+mod worktrees;

@@ -84,7 +84,7 @@ fn play(cases: &[Case]) {
             env.set("DEMO_AGENT_HOME", &place.join("memory").display().to_string());
             let name = format!("case-{number}");
             let more =
-                [&["--name", &name, "--workspace", place.to_str().unwrap(), "--backoff", "30"], case.more].concat();
+                [&["--name", &name, "--workspace", place.to_str().unwrap(), "--backoff", "30ms"], case.more].concat();
             env.submit("Misbehave", &more)
         })
         .collect();
@@ -271,11 +271,11 @@ fn a_plan_that_is_none_is_asked_for_again_and_then_a_person() {
 #[test]
 fn silence_is_ended_within_its_limit() {
     play(&[
-        Case { fault: "hang@2", more: &["--silence", "500"], check: |told| silenced(told, 15) },
-        Case { fault: "hang-hard@2", more: &["--silence", "500"], check: |told| silenced(told, 9) },
+        Case { fault: "hang@2", more: &["--silence", "500ms"], check: |told| silenced(told, 15) },
+        Case { fault: "hang-hard@2", more: &["--silence", "500ms"], check: |told| silenced(told, 9) },
         Case {
             fault: "stop@2",
-            more: &["--silence", "500"],
+            more: &["--silence", "500ms"],
             check: |told| {
                 told.is_done_after(4);
                 assert_eq!(told.ended(2)["stopped_by"], "silence");
@@ -283,7 +283,7 @@ fn silence_is_ended_within_its_limit() {
         },
         Case {
             fault: "hang",
-            more: &["--wall", "700", "--attempts", "1"],
+            more: &["--wall", "700ms", "--attempts", "1"],
             check: |told| {
                 told.asks("keeps_failing", 1);
                 assert_eq!(told.ended(1)["stopped_by"], "wall");

@@ -24,7 +24,8 @@ impl Process {
         Some(Process { pid, start: stat_field(pid, 21)?.parse().ok()? })
     }
 
-    fn read(value: &Value) -> Option<Process> {
+    /// A process as a lock or an identity names it.
+    pub(crate) fn read(value: &Value) -> Option<Process> {
         Some(Process { pid: value["pid"].as_i64()?.try_into().ok()?, start: value["start"].as_u64()? })
     }
 
@@ -48,6 +49,11 @@ impl Process {
     /// Whether it is stopped and will do nothing until it is continued.
     pub(crate) fn is_stopped(self) -> bool {
         stat_field(self.pid, 2).is_some_and(|state| state == "T")
+    }
+
+    /// Whether it runs no code of its own until it is continued; a parent may wait in the kernel for a stopped child's exec.
+    fn stands_still(self) -> bool {
+        stat_field(self.pid, 2).is_some_and(|state| state == "T" || state == "D")
     }
 
     /// Lets an agent with the fault `stop` go on, once it stands still.
@@ -154,7 +160,7 @@ impl TestEnv {
             }
             all.iter().for_each(|process| process.signal(Signal::SIGSTOP));
             wait_for("all to stand still", || {
-                all.iter().all(|process| process.is_stopped() || !process.is_alive()).then_some(())
+                all.iter().all(|process| process.stands_still() || !process.is_alive()).then_some(())
             });
             all.iter().for_each(|process| process.signal(Signal::SIGKILL));
             wait_for("all to be gone", || all.iter().all(|process| !process.is_alive()).then_some(()));

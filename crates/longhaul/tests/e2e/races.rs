@@ -38,7 +38,7 @@ fn orphan(env: &mut TestEnv, name: &str, point: &str) {
     std::fs::create_dir(&fails).unwrap();
     env.set("LONGHAUL_FAIL_POINTS", point);
     env.set("LONGHAUL_FAIL_DIR", &fails.display().to_string());
-    env.submit("Win a race", &["--name", name, "--backoff", "50"]);
+    env.submit("Win a race", &["--name", name, "--backoff", "50ms"]);
     wait_for(point, || fails.join(point).exists().then_some(()));
     env.unset("LONGHAUL_FAIL_POINTS");
     env.unset("LONGHAUL_FAIL_DIR");

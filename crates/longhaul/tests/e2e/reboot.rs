@@ -16,7 +16,7 @@ fn busy_home() -> TestEnv {
     let mut env = TestEnv::new();
     let submit = |env: &mut TestEnv, name: &str, fault: &str, state: &str| {
         env.set("DEMO_FAULT", fault);
-        env.submit(&format!("The {name} one"), &["--name", name, "--backoff", "1500"]);
+        env.submit(&format!("The {name} one"), &["--name", name, "--backoff", "1500ms"]);
         wait_for_state(env, name, state);
     };
     submit(&mut env, "done", "", "done");
@@ -83,7 +83,7 @@ fn b1_every_unfinished_task_goes_on() {
 /// Cuts the power, gives the lost agent's number to a stranger, and lets a worker go on; returns whether the stranger lives.
 fn stranger_survives(boot: Option<&str>) -> bool {
     let mut env = TestEnv::new().var("DEMO_FAULT", "hang@1");
-    let task = env.submit("Mind the numbers", &["--backoff", "50"]);
+    let task = env.submit("Mind the numbers", &["--backoff", "50ms"]);
     env.known_conversation(&task);
     let (session, ..) = env.live_session(&task);
     env.power_cut();

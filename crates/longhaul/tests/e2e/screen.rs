@@ -16,13 +16,13 @@ use crate::env::{TestEnv, wait_for};
 use crate::sight::{alive, kill_9, send};
 
 /// A command on a terminal of its own.
-struct Terminal {
+pub(crate) struct Terminal {
     child: Child,
     watched: Watched,
 }
 
 /// What is shown on a terminal.
-struct Watched {
+pub(crate) struct Watched {
     keys: File,
     seen: Arc<Mutex<Vec<u8>>>,
     reader: std::thread::JoinHandle<()>,
@@ -52,7 +52,7 @@ fn watch_terminal(master: PtyMaster) -> Watched {
 }
 
 impl Terminal {
-    fn run(env: &TestEnv, args: &[&str]) -> Terminal {
+    pub(crate) fn run(env: &TestEnv, args: &[&str]) -> Terminal {
         let (master, slave) = open_terminal();
         let side = || Stdio::from(slave.try_clone().unwrap());
         let mut command = env.command(args);
@@ -66,16 +66,16 @@ impl Terminal {
         String::from_utf8_lossy(&self.watched.seen.lock().unwrap()).into_owned()
     }
 
-    fn shows(&self, part: &str) {
+    pub(crate) fn shows(&self, part: &str) {
         wait_for(&format!("`{part}` on the screen"), || self.text().contains(part).then_some(()));
     }
 
-    fn press(&mut self, key: &[u8]) {
+    pub(crate) fn press(&mut self, key: &[u8]) {
         self.watched.keys.write_all(key).unwrap();
     }
 
     /// Waits for the command's end and returns its code and everything it showed.
-    fn finish(mut self) -> (i32, String) {
+    pub(crate) fn finish(mut self) -> (i32, String) {
         let code = self.child.wait().unwrap().code().unwrap_or(-1);
         (code, self.watched.finish())
     }
@@ -95,7 +95,7 @@ fn open_terminal() -> (PtyMaster, File) {
 }
 
 /// The sequences a terminal would act on, by their introducer and final character.
-fn sequences(text: &str) -> std::collections::BTreeSet<String> {
+pub(crate) fn sequences(text: &str) -> std::collections::BTreeSet<String> {
     let mut found = std::collections::BTreeSet::new();
     for part in text.split('\u{1b}').skip(1) {
         let body = part

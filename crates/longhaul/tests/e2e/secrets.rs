@@ -119,7 +119,7 @@ fn ids_and_digests_stay_byte_for_byte() {
 #[test]
 fn everything_in_the_home_is_private() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@2,crash@3");
-    let name = env.submit("Keep private", &["--backoff", "30"]);
+    let name = env.submit("Keep private", &["--backoff", "30ms"]);
     env.live(&name, 2);
     let check = || {
         let files = listing(&env.home());

@@ -53,6 +53,10 @@ fn every_verb_has_a_manual_page() {
     let env = TestEnv::new();
     assert!(env.ok(&["man"]).contains(".TH longhaul 1"));
     let dir = env.path().join("man/man1");
+    let refused = env.run(&["man", dir.to_str().unwrap()]);
+    assert!(refused.code == 1 && refused.stderr.contains("only the last one"), "{}", refused.stderr);
+    assert!(!dir.parent().unwrap().exists(), "no tree of directories is made");
+    std::fs::create_dir(dir.parent().unwrap()).unwrap();
     env.ok(&["man", dir.to_str().unwrap()]);
     let page = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(page("longhaul.1").contains(".SH SYNOPSIS"));

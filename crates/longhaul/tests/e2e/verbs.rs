@@ -99,7 +99,7 @@ fn logs_show_standard_error_and_a_last_line_without_an_end() {
     std::fs::write(&log, text.strip_suffix('\n').unwrap()).unwrap();
     assert_eq!(env.ok(&["logs", "say-something", "--raw"]), whole, "cut short in the middle of its last line");
     env.set("DEMO_FAULT", "no-such-fault");
-    assert_eq!(env.run(&["run", "Complain", "--backoff", "1"]).code, 5);
+    assert_eq!(env.run(&["run", "Complain", "--backoff", "1ms"]).code, 5);
     let complaint = "demo-agent: unknown fault `no-such-fault` in DEMO_FAULT";
     let shown = env.ok(&["logs", "complain", "--session", "1"]);
     assert!(shown.contains(&format!("  2> {complaint}")), "{shown}");

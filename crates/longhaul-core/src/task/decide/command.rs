@@ -1,89 +1,116 @@
-//! What a command makes of a task in each state, or why it is refused. Called by `decide` only.
-//! Every command is spelled out in every state, so that a new one does not compile until it has an answer everywhere.
+//! What each command makes of a task in each state, or why it is refused. Called by `decide` only.
+//! Every state is spelled out for every command, so that a new one does not compile until it has an answer everywhere.
 
-use super::super::{Actor, BackTo, Command, Event, Haste, Refusal, State, Task, Then, Wait};
+use super::super::{Actor, BackTo, Command, Event, Haste, Phase, Refusal, Setting, State, Task, Then, Wait, WokenBy};
+use super::change;
+use crate::time::Time;
 
-type Decision = Result<Vec<Event>, Refusal>;
+pub(super) type Decision = Result<Vec<Event>, Refusal>;
 
-pub(super) fn command(task: &Task, command: &Command, actor: &Actor) -> Decision {
+pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) -> Decision {
+    if task.state.is_final() {
+        return refuse(task, command.verb(), "it is finished; start anew with `longhaul retry` or `longhaul run`");
+    }
+    match command {
+        Command::Pause { haste } => pause(task, *haste),
+        Command::Resume { reason, settings } => resume(task, reason.as_ref(), settings),
+        Command::Cancel { reason } => cancel(task, actor, reason.as_ref()),
+        Command::Edit { settings } => change::edit(task, settings, now),
+        Command::Tell { text } => change::tell(text),
+        Command::AcceptPlan { text, seen } => change::accept_plan(task, text, seen.as_ref()),
+        Command::Force { target } => Ok(vec![Event::Forced { target: target.clone() }]),
+    }
+}
+
+fn pause(task: &Task, asked: Haste) -> Decision {
     match &task.state {
-        State::Queued { back_to } => idle(task, *back_to, command, actor, "it starts as soon as a worker takes it"),
-        State::Preparing { back_to } => idle(task, *back_to, command, actor, "it is about to start a session"),
-        State::Waiting { why: Wait::Backoff, back_to, .. } => {
-            idle(task, *back_to, command, actor, "it goes on by itself; pause and resume it to try at once")
+        State::Queued { back_to } | State::Preparing { back_to } | State::Waiting { back_to, .. } => {
+            Ok(vec![Event::Paused { back_to: *back_to }])
         }
-        State::Waiting { why: Wait::Limit, back_to, .. } => {
-            idle(task, *back_to, command, actor, "it goes on by itself when the limit is over")
+        State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => {
+            Ok(vec![Event::StopAsked { haste: asked, then: Then::Pause }])
         }
-        State::Planning { .. } | State::Working { .. } => running(task, command, actor),
-        State::Stopping { haste, then, .. } => stopping(task, *haste, then, command, actor),
-        State::NeedsHelp { back_to, .. } => needs_help(task, *back_to, command, actor),
-        State::Paused { back_to } | State::Blocked { back_to, .. } => parked(task, *back_to, command, actor),
-        State::Done { .. } | State::Cancelled { .. } => finished(task, command),
+        State::Stopping { haste, then, .. } => {
+            let then = if matches!(then, Then::Cancel { .. }) { then.clone() } else { Then::Pause };
+            change_stop(task, asked.max(*haste), then)
+        }
+        State::Blocked { cause, back_to } if cause.woken_by() == WokenBy::Probe => {
+            Ok(vec![Event::Paused { back_to: *back_to }])
+        }
+        State::NeedsHelp { .. } | State::Paused { .. } | State::Stopped { .. } | State::Blocked { .. } => {
+            refuse(task, "pause", "it waits for a person already")
+        }
+        State::Done { .. } | State::Cancelled { .. } => refuse(task, "pause", "it is finished"),
     }
 }
 
-/// No session, and an owner who moves it on.
-fn idle(task: &Task, back_to: BackTo, command: &Command, actor: &Actor, why_not_resume: &'static str) -> Decision {
-    match command {
-        Command::Pause { .. } => Ok(vec![Event::Paused { back_to }]),
-        Command::Resume { .. } => refuse(task, command, why_not_resume),
-        Command::Cancel { reason } => cancelled(actor, reason.as_ref()),
-        Command::Force { target } => forced(target),
+fn resume(task: &Task, reason: Option<&String>, settings: &[Setting]) -> Decision {
+    let no = |why| refuse(task, "resume", why);
+    change::make_sense(settings)?;
+    match &task.state {
+        State::Queued { .. } => no("it starts as soon as a worker takes it"),
+        State::Preparing { .. } => no("it is about to start a session"),
+        State::Waiting { why: Wait::Backoff | Wait::Delay, .. } => {
+            no("it goes on by itself; pause and resume it to try at once")
+        }
+        State::Waiting { why: Wait::Limit, .. } => no("it goes on by itself when the limit is over"),
+        State::Waiting { why: Wait::After(_), .. } => no("it goes on by itself when the other task is verified"),
+        State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => no("a session is running"),
+        State::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
+        State::Stopping { haste, .. } => Ok([edited(task, settings), change_stop(task, *haste, Then::GoOn)?].concat()),
+        State::NeedsHelp { .. } if reason.is_none_or(|text| text.trim().is_empty()) => Err(Refusal::ReasonMissing),
+        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => {
+            no("it goes on by itself as soon as there is enough")
+        }
+        State::Stopped { back_to, .. } => raise(task, *back_to, reason, settings),
+        State::NeedsHelp { back_to, .. } | State::Paused { back_to } | State::Blocked { back_to, .. } => {
+            Ok(resumed(task, *back_to, reason, settings))
+        }
+        State::Done { .. } | State::Cancelled { .. } => no("it is finished"),
     }
 }
 
-fn running(task: &Task, command: &Command, actor: &Actor) -> Decision {
-    match command {
-        Command::Pause { haste } => Ok(vec![Event::StopAsked { haste: *haste, then: Then::Pause }]),
-        Command::Resume { .. } => refuse(task, command, "a session is running"),
-        Command::Cancel { reason } => {
-            Ok(vec![Event::StopAsked { haste: Haste::Recipe, then: then_cancel(actor, reason.as_ref()) }])
-        }
-        Command::Force { target } => forced(target),
+/// A limit that is still used up would stop the task again at once.
+fn raise(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Setting]) -> Decision {
+    let events = resumed(task, back_to, reason, settings);
+    let after = events.iter().try_fold(task.clone(), |task, event| task.apply(event, task.updated));
+    match after.ok().filter(|task| task.phase() != Phase::Verify).and_then(|task| task.limit_reached()) {
+        Some(reached) => Err(Refusal::LimitReached { reached, flag: reached.limit.flag() }),
+        None => Ok(events),
     }
 }
 
-/// Cancel overrides all, pause all but cancel, resume takes a pause back.
-fn stopping(task: &Task, haste: Haste, then: &Then, command: &Command, actor: &Actor) -> Decision {
-    let cancelling = matches!(then, Then::Cancel { .. });
-    match command {
-        Command::Pause { haste: asked } => {
-            let then = if cancelling { then.clone() } else { Then::Pause };
-            change_stop(task, haste.max(*asked), then)
-        }
-        Command::Resume { .. } if cancelling => refuse(task, command, "it is being cancelled"),
-        Command::Resume { .. } => change_stop(task, haste, Then::GoOn),
-        Command::Cancel { reason } => change_stop(task, haste, then_cancel(actor, reason.as_ref())),
-        Command::Force { target } => forced(target),
-    }
+fn resumed(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Setting]) -> Vec<Event> {
+    let mut events = edited(task, settings);
+    events.push(Event::Resumed { reason: reason.cloned(), back_to });
+    events
 }
 
-fn needs_help(task: &Task, back_to: BackTo, command: &Command, actor: &Actor) -> Decision {
-    match command {
-        Command::Resume { reason } if reason.as_ref().is_none_or(|text| text.trim().is_empty()) => {
-            Err(Refusal::ReasonMissing)
-        }
-        Command::Resume { .. } | Command::Pause { .. } | Command::Cancel { .. } | Command::Force { .. } => {
-            parked(task, back_to, command, actor)
-        }
+/// A plain resume goes on to the end, also for a task that was to pause after each session.
+fn edited(task: &Task, settings: &[Setting]) -> Vec<Event> {
+    let mut settings = settings.to_vec();
+    if task.submission.policy.once && !settings.iter().any(|setting| matches!(setting, Setting::Once(_))) {
+        settings.push(Setting::Once(false));
     }
+    if settings.is_empty() { Vec::new() } else { vec![Event::Edited { settings }] }
 }
 
-fn parked(task: &Task, back_to: BackTo, command: &Command, actor: &Actor) -> Decision {
-    match command {
-        Command::Resume { reason } => Ok(vec![Event::Resumed { reason: reason.clone(), back_to }]),
-        Command::Pause { .. } => refuse(task, command, "it waits for a person already"),
-        Command::Cancel { reason } => cancelled(actor, reason.as_ref()),
-        Command::Force { target } => forced(target),
-    }
-}
-
-fn finished(task: &Task, command: &Command) -> Decision {
-    match command {
-        Command::Pause { .. } | Command::Resume { .. } | Command::Cancel { .. } | Command::Force { .. } => {
-            refuse(task, command, "it is finished; start anew with `longhaul run`")
+fn cancel(task: &Task, actor: &Actor, reason: Option<&String>) -> Decision {
+    let by = actor.principal.clone();
+    let then = || Then::Cancel { by: by.clone(), reason: reason.cloned() };
+    match &task.state {
+        State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => {
+            Ok(vec![Event::StopAsked { haste: Haste::Recipe, then: then() }])
         }
+        State::Stopping { haste, .. } => change_stop(task, *haste, then()),
+        State::Queued { .. }
+        | State::Preparing { .. }
+        | State::Waiting { .. }
+        | State::NeedsHelp { .. }
+        | State::Paused { .. }
+        | State::Stopped { .. }
+        | State::Blocked { .. } => Ok(vec![Event::Cancelled { by, reason: reason.cloned() }]),
+        State::Done { .. } | State::Cancelled { .. } => refuse(task, "cancel", "it is finished"),
     }
 }
 
@@ -94,18 +121,6 @@ fn change_stop(task: &Task, haste: Haste, then: Then) -> Decision {
     Ok(if unchanged { Vec::new() } else { vec![event] })
 }
 
-fn then_cancel(actor: &Actor, reason: Option<&String>) -> Then {
-    Then::Cancel { by: actor.principal.clone(), reason: reason.cloned() }
-}
-
-fn cancelled(actor: &Actor, reason: Option<&String>) -> Decision {
-    Ok(vec![Event::Cancelled { by: actor.principal.clone(), reason: reason.cloned() }])
-}
-
-fn forced(target: &str) -> Decision {
-    Ok(vec![Event::Forced { target: target.to_owned() }])
-}
-
-fn refuse(task: &Task, command: &Command, why: &'static str) -> Decision {
-    Err(Refusal::WrongState { verb: command.verb(), from: task.state.name(), why })
+pub(super) fn refuse(task: &Task, verb: &'static str, why: &'static str) -> Decision {
+    Err(Refusal::WrongState { verb, from: task.state.name(), why })
 }

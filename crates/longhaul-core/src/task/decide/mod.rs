@@ -3,9 +3,13 @@
 //! Every front end and every owner asks here. Nothing is changed: the events returned are committed by the store, compare-and-set.
 //! Only commands can be refused; what was observed is recorded in every state, and the types say so.
 
+mod after_end;
+mod change;
 mod command;
 mod observe;
 mod plan;
+mod prepared;
+mod verify;
 
 use super::{Actor, Event, Input, Refusal, Scope, Submission, Task};
 use crate::time::Time;
@@ -27,14 +31,20 @@ pub fn submit(submission: &Submission) -> Result<Vec<Event>, Refusal> {
             why: "the goal is longer than 64 KiB: put the details into a file of the workspace and name it in the goal",
         });
     }
-    Ok(vec![Event::Submitted { submission: submission.clone() }])
+    let criteria = submission.criteria.iter().map(|criterion| ("criterion", criterion.text.as_str()));
+    let constraints = submission.constraints.iter().map(|text| ("constraint", text.as_str()));
+    let checks = submission.commands().into_iter().map(|command| ("check", command));
+    if let Some((what, _)) = checks.chain(criteria).chain(constraints).find(|(_, text)| text.trim().is_empty()) {
+        return Err(Refusal::empty(what));
+    }
+    Ok(vec![Event::Submitted { submission: Box::new(submission.clone()) }])
 }
 
 /// What an input makes of a task. No events: it is so already.
 pub fn decide(task: &Task, input: &Input, actor: &Actor, now: Time) -> Result<Vec<Event>, Refusal> {
     permit(input, actor)?;
     match input {
-        Input::Command(command) => command::command(task, command, actor),
+        Input::Command(command) => command::command(task, command, actor, now),
         Input::Observation(seen) => Ok(observe::observe(task, seen, now)),
     }
 }

@@ -2,27 +2,34 @@
 //! A state with a session is left only by its observed end. What moves nothing is noted.
 
 use super::super::{
-    BackTo, Ended, Event, Observation, Phase, PlanSight, Purpose, ReadTo, SessionRun, State, StoppedBy, Task, Then,
-    Usage, Verdict, Wait,
+    BackTo, Ended, Event, Haste, HelpReason, Observation, Phase, PlanSight, Said, SessionRun, State, StoppedBy, Task,
+    Then, Wait, WokenBy,
 };
-use super::plan::{self, Seen};
-use crate::ids::SessionId;
-use crate::recovery::{self, Facts, Next};
+use super::prepared::{self, Found};
+use super::{after_end, verify};
+use crate::ids::TaskId;
 use crate::time::Time;
 
 pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> {
     match &task.state {
         State::Preparing { back_to } => preparing(task, *back_to, seen, now),
+        State::Waiting { why: Wait::After(other), back_to, .. } => waiting_for(*other, *back_to, seen),
         State::Waiting { until, back_to, .. } => waiting(*until, *back_to, seen, now),
+        State::Planning { .. } | State::Working { .. } if *seen == Observation::Woke => stop_if_over(task, now),
         State::Planning { session } | State::Working { session } => {
-            attending(session, seen, |ended, plan| after_end(task, session, ended, plan, now))
+            attending(task, session, seen, |ended, plan| after_end::after_end(task, session, ended, plan, now))
+        }
+        State::Verifying { session } => {
+            attending(task, session, seen, |ended, plan| verify::after_check(task, session, ended, plan, now))
         }
         State::Stopping { session, then, .. } => {
-            attending(session, seen, |ended, plan| after_stop(task, session, ended, plan, then))
+            attending(task, session, seen, |ended, plan| after_stop(task, session, ended, plan, then))
         }
+        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => blocked(seen),
         State::Queued { .. }
         | State::NeedsHelp { .. }
         | State::Paused { .. }
+        | State::Stopped { .. }
         | State::Blocked { .. }
         | State::Done { .. }
         | State::Cancelled { .. } => noted(seen),
@@ -31,18 +38,47 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
 
 fn preparing(task: &Task, back_to: BackTo, seen: &Observation, now: Time) -> Vec<Event> {
     match seen {
-        Observation::Prepared { session, plan } => prepared(task, back_to, *session, plan, now),
+        Observation::Prepared { session, plan, tree, phase, files } => {
+            let found = Found { session: *session, plan, tree: tree.as_ref(), phase: *phase, files };
+            prepared::prepared(task, back_to, &found, now)
+        }
+        Observation::Placed { workspace } => vec![Event::Placed { workspace: workspace.clone() }],
         Observation::CannotPrepare { cause } => vec![Event::Blocked { cause: cause.clone(), back_to }],
         Observation::PlanRestored => vec![Event::PlanRestored],
-        Observation::Woke | Observation::SessionRead { .. } | Observation::SessionEnded { .. } => noted(seen),
+        Observation::Woke
+        | Observation::OtherEnded { .. }
+        | Observation::SessionRead { .. }
+        | Observation::SessionEnded { .. } => noted(seen),
     }
 }
 
-fn waiting(until: Time, back_to: BackTo, seen: &Observation, now: Time) -> Vec<Event> {
+fn waiting(until: Option<Time>, back_to: BackTo, seen: &Observation, now: Time) -> Vec<Event> {
+    let over = until.is_none_or(|until| now >= until) || back_to.not_before.is_none();
     match seen {
-        Observation::Woke if now >= until || back_to.not_before.is_none() => vec![Event::WaitEnded],
+        Observation::Woke if over => vec![Event::WaitEnded],
         Observation::Woke => Vec::new(),
         Observation::Prepared { .. }
+        | Observation::Placed { .. }
+        | Observation::CannotPrepare { .. }
+        | Observation::PlanRestored
+        | Observation::OtherEnded { .. }
+        | Observation::SessionRead { .. }
+        | Observation::SessionEnded { .. } => noted(seen),
+    }
+}
+
+/// Only the other task's verification lets this one start; any other end is for a person to judge.
+fn waiting_for(other: TaskId, back_to: BackTo, seen: &Observation) -> Vec<Event> {
+    match seen {
+        Observation::OtherEnded { task, verified: true, .. } if *task == other => vec![Event::AfterMet],
+        Observation::OtherEnded { task, verified: false, how } if *task == other => {
+            let reason = HelpReason::AfterUnverified { task: *task, how: how.clone() };
+            vec![Event::HelpNeeded { reason, back_to }]
+        }
+        Observation::OtherEnded { .. }
+        | Observation::Woke
+        | Observation::Prepared { .. }
+        | Observation::Placed { .. }
         | Observation::CannotPrepare { .. }
         | Observation::PlanRestored
         | Observation::SessionRead { .. }
@@ -50,127 +86,74 @@ fn waiting(until: Time, back_to: BackTo, seen: &Observation, now: Time) -> Vec<E
     }
 }
 
+fn blocked(seen: &Observation) -> Vec<Event> {
+    match seen {
+        Observation::Woke => vec![Event::Unblocked],
+        Observation::Prepared { .. }
+        | Observation::Placed { .. }
+        | Observation::CannotPrepare { .. }
+        | Observation::PlanRestored
+        | Observation::OtherEnded { .. }
+        | Observation::SessionRead { .. }
+        | Observation::SessionEnded { .. } => noted(seen),
+    }
+}
+
 /// While a session lives: what it said is kept, and its end leads on.
 fn attending(
+    task: &Task,
     session: &SessionRun,
     seen: &Observation,
     end: impl FnOnce(&Ended, &PlanSight) -> Vec<Event>,
 ) -> Vec<Event> {
     match seen {
         Observation::SessionRead { session: id, read, said } if *id == session.id => {
-            vec![Event::SessionRead { session: *id, read: read.clone(), said: said.clone() }]
+            let event = Event::SessionRead { session: *id, read: read.clone(), said: said.clone() };
+            let stop = too_dear(task, &event, said);
+            [vec![event], stop].concat()
         }
         Observation::SessionEnded { session: id, ended, plan } if *id == session.id => end(ended, plan),
         Observation::SessionRead { .. }
         | Observation::SessionEnded { .. }
         | Observation::Prepared { .. }
+        | Observation::Placed { .. }
         | Observation::CannotPrepare { .. }
         | Observation::PlanRestored
+        | Observation::OtherEnded { .. }
         | Observation::Woke => noted(seen),
     }
 }
 
-fn noted(seen: &Observation) -> Vec<Event> {
+/// The time of the live session was shortened meanwhile, and is over.
+fn stop_if_over(task: &Task, now: Time) -> Vec<Event> {
+    let then = super::change::over(task, now);
+    then.map(|then| Event::StopAsked { haste: Haste::Recipe, then }).into_iter().collect()
+}
+
+/// A session that has used up the task's tokens or money is asked to stop; never one that a person is stopping already.
+fn too_dear(task: &Task, read: &Event, said: &Said) -> Vec<Event> {
+    if said.usage == super::super::Usage::default() || matches!(task.state, State::Stopping { .. }) {
+        return Vec::new();
+    }
+    let reached = task.apply(read, task.updated).ok().and_then(|after| after.limit_reached());
+    reached.map(|reached| Event::StopAsked { haste: Haste::Recipe, then: Then::Stop { reached } }).into_iter().collect()
+}
+
+pub(super) fn noted(seen: &Observation) -> Vec<Event> {
     vec![Event::Noted { observation: Box::new(seen.clone()) }]
-}
-
-/// The workspace is fit: wait out a limit, take or refuse plan changes, finish, or commit the next session.
-fn prepared(task: &Task, back_to: BackTo, session: SessionId, sight: &PlanSight, now: Time) -> Vec<Event> {
-    if let Some(until) = back_to.not_before.filter(|until| *until > now) {
-        return vec![Event::WaitStarted { why: Wait::Limit, until, back_to }];
-    }
-    let Some(accepted) = &task.plan else {
-        return vec![start(task, session, Purpose::Plan, now)];
-    };
-    let mut seen = plan::compare(task, accepted, sight);
-    if seen.refused() {
-        return seen.events;
-    }
-    seen.events.push(if seen.plan.is_complete() {
-        Event::Finished { verdict: Verdict::Unverified }
-    } else {
-        start(task, session, Purpose::Work, now)
-    });
-    seen.events
-}
-
-fn start(task: &Task, id: SessionId, purpose: Purpose, now: Time) -> Event {
-    Event::SessionStarted {
-        session: SessionRun {
-            id,
-            number: task.tally.sessions + 1,
-            purpose,
-            resumes: task.conversation.clone(),
-            conversation: None,
-            started: now,
-            read: ReadTo::default(),
-            usage: Usage::default(),
-        },
-    }
-}
-
-fn look(task: &Task, ended: &Ended, sight: &PlanSight) -> Seen {
-    match &task.plan {
-        Some(accepted) => plan::compare(task, accepted, sight),
-        None => plan::first(ended, sight),
-    }
-}
-
-/// The end and what it did to the plan, in order; the state in between is `preparing`.
-fn end_events(session: &SessionRun, ended: &Ended, seen: &Seen) -> Vec<Event> {
-    let progress = seen.is_progress();
-    let end = Event::SessionEnded { session: session.id, ended: ended.clone(), progress };
-    std::iter::once(end).chain(seen.events.iter().cloned()).collect()
-}
-
-/// What comes after a session that ended without being asked to.
-fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSight, now: Time) -> Vec<Event> {
-    let seen = look(task, ended, sight);
-    let mut events = end_events(session, ended, &seen);
-    if seen.plan.is_complete() && !seen.refused() {
-        events.push(Event::Finished { verdict: Verdict::Unverified });
-        return events;
-    }
-    // The table looks at counters that know of this end already.
-    let tally = events.first().and_then(|end| task.apply(end, now).ok()).map_or(task.tally, |after| after.tally);
-    let facts = Facts {
-        session: session.id,
-        ended,
-        bad_plan: seen.problem.as_deref(),
-        tally: &tally,
-        policy: &task.submission.policy,
-        now,
-    };
-    let back_to = BackTo::phase(phase_after(task, &seen));
-    events.extend(match recovery::next(&facts) {
-        Next::GoOn => None,
-        Next::WaitUntil(why, until) => Some(wait(why, until, back_to)),
-        Next::Ask(reason) => Some(Event::HelpNeeded { reason, back_to }),
-        Next::Block(cause) => Some(Event::Blocked { cause, back_to }),
-    });
-    events
-}
-
-fn phase_after(task: &Task, seen: &Seen) -> Phase {
-    if seen.plan.total() > 0 { Phase::Work } else { task.phase() }
-}
-
-/// A limit holds over pause and resume; a backoff does not.
-fn wait(why: Wait, until: Time, back_to: BackTo) -> Event {
-    let not_before = match why {
-        Wait::Limit => Some(until),
-        Wait::Backoff => None,
-    };
-    Event::WaitStarted { why, until, back_to: BackTo { not_before, ..back_to } }
 }
 
 /// What comes after a session that was asked to stop.
 fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSight, then: &Then) -> Vec<Event> {
-    let seen = look(task, ended, sight);
-    let mut events = end_events(session, &as_asked(ended), &seen);
+    let seen = after_end::look(task, session, ended, sight);
+    let mut events = after_end::end_events(session, &as_asked(ended), &seen);
+    let back_to = BackTo::phase(after_end::phase_after(task, &events));
     match then {
-        Then::Pause => events.push(Event::Paused { back_to: BackTo::phase(phase_after(task, &seen)) }),
+        Then::Pause => events.push(Event::Paused { back_to }),
         Then::Cancel { by, reason } => events.push(Event::Cancelled { by: by.clone(), reason: reason.clone() }),
+        // Checks cost nothing of what is used up: a task with nothing left for the agent is verified all the same.
+        Then::Stop { .. } if back_to.phase == Phase::Verify && seen.plan.is_complete() && !seen.refused() => {}
+        Then::Stop { reached } => events.push(Event::Stopped { reached: *reached, back_to }),
         Then::GoOn => {}
     }
     events

@@ -18,6 +18,10 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    pub(super) fn unchanged(plan: Plan) -> Seen {
+        Seen { events: Vec::new(), plan, problem: None }
+    }
+
     pub(super) fn refused(&self) -> bool {
         self.events.iter().any(|event| matches!(event, Event::PlanRefused { .. }))
     }
@@ -66,7 +70,7 @@ pub(super) fn compare(task: &Task, accepted: &Accepted, sight: &PlanSight) -> Se
         ListSight::Unreadable { why } => return put_back(task, accepted, None, why.clone()),
     };
     if *hash == accepted.hash {
-        return Seen { events: Vec::new(), plan: accepted.plan.clone(), problem: None };
+        return Seen::unchanged(accepted.plan.clone());
     }
     let seen = match plan::parse(text) {
         Ok(seen) => seen,
@@ -104,6 +108,6 @@ fn refusal(
 }
 
 /// Lower-case hex of a text's SHA-256, as the owner computes it for the file.
-fn hash_of(text: &str) -> String {
+pub(super) fn hash_of(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -13,19 +13,10 @@ pub(super) fn session_id(n: u8) -> SessionId {
 }
 
 pub(super) fn submitted() -> Event {
-    let submission = Submission {
-        goal: "build a thing".into(),
-        name: TaskName::new("build-a-thing").expect("a valid name"),
-        project: "/p".into(),
-        workspace: "/p".into(),
-        agent: "demo".into(),
-        model: None,
-        parent: None,
-        needs_env: Vec::new(),
-        driver: Driver::Supervised,
-        policy: Policy::default(),
-    };
-    Event::Submitted { submission }
+    let name = TaskName::new("build-a-thing").expect("a valid name");
+    let mut submission = Submission::new("build a thing".into(), name, "/p".into(), "demo".into());
+    submission.policy.delay_ms = 0;
+    Event::Submitted { submission: Box::new(submission) }
 }
 
 pub(super) fn claimed() -> Event {
@@ -66,7 +57,7 @@ pub(super) fn nothing_there() -> PlanSight {
 }
 
 pub(super) fn ended(exit: Exit, outcome: Outcome) -> Ended {
-    Ended { exit, stopped_by: StoppedBy::Itself, outcome, leftovers: 0, gap: Gap::None, lasted_ms: 10 }
+    Ended { lasted_ms: 10, ..Ended::new(exit, outcome) }
 }
 
 pub(super) fn completed() -> Ended {
@@ -85,12 +76,34 @@ pub(super) fn end_of(task: &Task, ended: Ended, plan: PlanSight) -> Observation 
 /// A task whose planning session runs.
 pub(super) fn planning() -> Task {
     let task = fold(new_task(), &[claimed()]);
-    feed(&task, Observation::Prepared { session: session_id(1), plan: nothing_there() }, &Actor::worker())
+    feed(&task, prepared(session_id(1), nothing_there()), &Actor::worker())
 }
 
 /// A task of two steps whose first work session runs.
 pub(super) fn working() -> Task {
     let task = planning();
     let task = feed(&task, end_of(&task, completed(), sight(&[false, false])), &Actor::worker());
-    feed(&task, Observation::Prepared { session: session_id(2), plan: sight(&[false, false]) }, &Actor::worker())
+    feed(&task, prepared(session_id(2), sight(&[false, false])), &Actor::worker())
+}
+
+/// The workspace is fit, in a place without git.
+pub(super) fn prepared(session: SessionId, plan: PlanSight) -> Observation {
+    let complete = |text: &str| crate::plan::parse(text).is_ok_and(|plan| plan.is_complete());
+    let ticked = matches!(&plan.list, ListSight::Text { text, .. } if complete(text));
+    let phase = Some(if ticked { Phase::Verify } else { Phase::Work });
+    Observation::Prepared { session, plan, tree: None, phase, files: Vec::new() }
+}
+
+/// A task of two ticked steps whose only check runs.
+pub(super) fn verifying() -> Task {
+    let mut task = working();
+    task.submission.checks = vec!["make test".into()];
+    let task = feed(&task, end_of(&task, completed(), sight(&[true, true])), &Actor::worker());
+    feed(&task, prepared(session_id(3), sight(&[true, true])), &Actor::worker())
+}
+
+/// A check that passed, on an unknown tree.
+pub(super) fn check_end(task: &Task, exit: Exit) -> Observation {
+    let printed = OutputSight { sha256: Some("0".into()), bytes: 2, tail: "ok".into(), nothing_run: false };
+    end_of(task, Ended { printed: Some(printed), ..ended(exit, Outcome::Completed) }, sight(&[true, true]))
 }

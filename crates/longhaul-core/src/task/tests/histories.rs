@@ -28,7 +28,7 @@ fn histories() -> Vec<Vec<Event>> {
     let prepared: Step = |task| {
         let accepted = task.plan.as_ref().map(|accepted| accepted.plan.steps.iter().map(|step| step.ticked));
         let plan = accepted.map_or_else(nothing_there, |ticks| sight(&ticks.collect::<Vec<bool>>()));
-        Observation::Prepared { session: session_id(task.tally.sessions.try_into().unwrap_or(0)), plan }.into()
+        super::fixture::prepared(session_id(task.tally.sessions.try_into().unwrap_or(0)), plan).into()
     };
     let planned: Step = |task| end_of(task, completed(), sight(&[false, false])).into();
     let first: Step = |task| end_of(task, completed(), sight(&[true, false])).into();
@@ -41,7 +41,7 @@ fn histories() -> Vec<Vec<Event>> {
     let cut: Step = |task| end_of(task, completed(), sight(&[true])).into();
     let restored: Step = |_| Observation::PlanRestored.into();
     let pause: Step = |_| Command::Pause { haste: Haste::Recipe }.into();
-    let resume: Step = |_| Command::Resume { reason: Some("go".into()) }.into();
+    let resume: Step = |_| Command::Resume { reason: Some("go".into()), settings: Vec::new() }.into();
     let cancel: Step = |_| Command::Cancel { reason: None }.into();
     let w = |f: Step| (f, worker.clone());
     let p = |f: Step| (f, person.clone());
@@ -95,8 +95,7 @@ fn two_steps_end_done_unverified_without_a_further_session() {
 fn a_complete_plan_finishes_without_an_agent() {
     let mut task = working();
     task.state = State::Preparing { back_to: BackTo::phase(Phase::Work) };
-    let task =
-        feed(&task, Observation::Prepared { session: session_id(5), plan: sight(&[true, true]) }, &Actor::workspace());
+    let task = feed(&task, super::fixture::prepared(session_id(5), sight(&[true, true])), &Actor::workspace());
     assert_eq!(task.state, State::Done { verdict: Verdict::Unverified });
 }
 
@@ -109,7 +108,7 @@ fn end_again(task: &Task, how: &Ended, ticks: &[bool]) -> Task {
         return task;
     }
     let session = session_id(u8::try_from(task.tally.sessions).unwrap_or(99));
-    feed(&task, Observation::Prepared { session, plan: sight(ticks) }, &Actor::worker())
+    feed(&task, super::fixture::prepared(session, sight(ticks)), &Actor::worker())
 }
 
 #[test]
@@ -118,7 +117,7 @@ fn crashes_back_off_doubling_and_then_ask_for_help() {
     let mut waits = Vec::new();
     for _ in 0..Policy::default().attempts {
         let after = feed(&task, end_of(&task, crashed(), sight(&[false, false])), &Actor::worker());
-        if let State::Waiting { until, .. } = after.state {
+        if let State::Waiting { until: Some(until), .. } = after.state {
             waits.push(until.since(NOW).as_millis());
         }
         task = end_again(&task, &crashed(), &[false, false]);
@@ -135,9 +134,10 @@ fn a_lie_about_success_ends_in_needs_help_after_three_sessions() {
     }
     assert!(matches!(task.state, State::NeedsHelp { reason: HelpReason::NoProgress { sessions: 3 }, .. }));
     let person = Actor::person("ann");
-    let blank = Command::Resume { reason: Some("  ".into()) };
+    let blank = Command::Resume { reason: Some("  ".into()), settings: Vec::new() };
     assert_eq!(decide(&task, &blank.into(), &person, NOW), Err(Refusal::ReasonMissing));
-    let again = feed(&task, Command::Resume { reason: Some("changed the model".into()) }, &person);
+    let again =
+        feed(&task, Command::Resume { reason: Some("changed the model".into()), settings: Vec::new() }, &person);
     assert_eq!(again.tally.idle, 0, "the breaker starts anew");
 }
 
@@ -149,8 +149,8 @@ fn a_limit_burns_no_attempt_and_holds_over_pause() {
     assert_eq!(task.tally.failures, 0);
     let person = Actor::person("ann");
     let paused = feed(&task, Command::Pause { haste: Haste::Recipe }, &person);
-    let resumed = fold(feed(&paused, Command::Resume { reason: None }, &person), &[claimed()]);
-    let prepared = Observation::Prepared { session: session_id(4), plan: sight(&[false, false]) };
+    let resumed = fold(feed(&paused, Command::Resume { reason: None, settings: Vec::new() }, &person), &[claimed()]);
+    let prepared = super::fixture::prepared(session_id(4), sight(&[false, false]));
     let task = feed(&resumed, prepared, &Actor::worker());
     assert!(matches!(task.state, State::Waiting { why: Wait::Limit, .. }), "{:?}", task.state);
 }
@@ -159,12 +159,12 @@ fn a_limit_burns_no_attempt_and_holds_over_pause() {
 fn an_interrupted_session_is_resumed_by_its_own_id_and_a_completed_one_is_not() {
     let task = working();
     let session = task.state.session().expect("live").id;
-    let said = Said { conversation: Some("c-1".into()), usage: Usage { input: Some(5), output: None } };
+    let said = Said { conversation: Some("c-1".into()), usage: Usage { input: Some(5), ..Usage::default() } };
     let read = Observation::SessionRead { session, read: ReadTo::default(), said };
     let task = feed(&task, read, &Actor::worker());
     let crashed_task = feed(&task, end_of(&task, crashed(), sight(&[false, false])), &Actor::worker());
     assert_eq!(crashed_task.conversation.as_deref(), Some("c-1"));
-    assert_eq!(crashed_task.tally.usage, Usage { input: Some(5), output: None });
+    assert_eq!(crashed_task.tally.usage, Usage { input: Some(5), ..Usage::default() });
     let completed_task = feed(&task, end_of(&task, completed(), sight(&[true, false])), &Actor::worker());
     assert_eq!(completed_task.conversation, None);
     let bad = ended(Exit::Code(1), Outcome::Failed(Failure::BadConversation));
@@ -207,7 +207,7 @@ fn a_first_plan_needs_both_files_and_a_finished_session() {
 fn goals_that_are_no_goals_are_refused() {
     let Event::Submitted { submission } = submitted() else { panic!("a submission") };
     for goal in ["", "  \n", "a\0b", &"x".repeat(1 << 20)] {
-        let submission = Submission { goal: goal.to_owned(), ..submission.clone() };
+        let submission = Submission { goal: goal.to_owned(), ..*submission.clone() };
         assert!(matches!(submit(&submission), Err(Refusal::BadGoal { .. })));
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::super::*;
 use super::fixture::*;
+use crate::ids::TaskId;
 use crate::time::Time;
 
 fn states() -> Vec<(&'static str, Task)> {
@@ -17,27 +18,55 @@ fn states() -> Vec<(&'static str, Task)> {
         ("preparing", fold(new_task(), &[claimed()])),
         ("planning", planning()),
         ("working", working()),
+        ("verifying", verifying()),
         ("stopping, then pause", stopping(Command::Pause { haste: Haste::Recipe })),
         ("stopping, then cancel", stopping(Command::Cancel { reason: None })),
         (
             "stopping, then go on",
-            feed(&stopping(Command::Pause { haste: Haste::Recipe }), Command::Resume { reason: None }, &person),
+            feed(
+                &stopping(Command::Pause { haste: Haste::Recipe }),
+                Command::Resume { reason: None, settings: Vec::new() },
+                &person,
+            ),
         ),
-        ("waiting, backoff", with(State::Waiting { why: Wait::Backoff, until: NOW, back_to })),
+        ("stopping, then stopped", {
+            let edit = Setting::Limit(Limit::Time, Some(0));
+            feed(&working(), Command::Edit { settings: vec![edit] }, &person)
+        }),
+        ("waiting, backoff", with(State::Waiting { why: Wait::Backoff, until: Some(NOW), back_to })),
+        ("waiting, delay", with(State::Waiting { why: Wait::Delay, until: Some(NOW), back_to })),
+        ("waiting, after another task", { with(State::Waiting { why: Wait::After(other()), until: None, back_to }) }),
         (
             "waiting, limit",
             with(State::Waiting {
                 why: Wait::Limit,
-                until: Time(NOW.0 + 1),
+                until: Some(Time(NOW.0 + 1)),
                 back_to: BackTo { not_before: Some(Time(NOW.0 + 1)), ..back_to },
             }),
         ),
         ("needs_help", with(State::NeedsHelp { reason: HelpReason::NoProgress { sessions: 3 }, back_to })),
         ("paused", with(State::Paused { back_to })),
-        ("blocked", with(State::Blocked { cause: Cause::Workspace { why: "gone".into() }, back_to })),
+        ("stopped", stopped()),
+        (
+            "blocked, disk",
+            with(State::Blocked { cause: Cause::Disk { path: "/p".into(), free: 1, floor: 2 }, back_to }),
+        ),
+        ("blocked, workspace", with(State::Blocked { cause: Cause::Workspace { why: "gone".into() }, back_to })),
         ("done", with(State::Done { verdict: Verdict::Unverified })),
         ("cancelled", with(State::Cancelled { by: "ann".into(), reason: None })),
     ]
+}
+
+fn other() -> TaskId {
+    TaskId::mint(NOW, [2; 10])
+}
+
+fn stopped() -> Task {
+    let mut task = fold(working(), &[]);
+    task.tally.agent_sessions = 5;
+    task.submission.policy.max_sessions = Some(5);
+    let reached = task.limit_reached().expect("the limit is used up");
+    Task { state: State::Stopped { reached, back_to: BackTo::phase(Phase::Work) }, ..task }
 }
 
 fn inputs(task: &Task) -> Vec<(&'static str, Input, Actor)> {
@@ -52,8 +81,16 @@ fn commands() -> Vec<(&'static str, Command)> {
     vec![
         ("pause", Command::Pause { haste: Haste::Recipe }),
         ("pause now", Command::Pause { haste: Haste::Now }),
-        ("resume", Command::Resume { reason: None }),
-        ("resume with reason", Command::Resume { reason: Some("mended".into()) }),
+        ("resume", Command::Resume { reason: None, settings: Vec::new() }),
+        ("resume with reason", Command::Resume { reason: Some("mended".into()), settings: Vec::new() }),
+        ("resume, limit raised", {
+            let raised = vec![Setting::Limit(Limit::Sessions, Some(9))];
+            Command::Resume { reason: Some("more".into()), settings: raised }
+        }),
+        ("edit", Command::Edit { settings: vec![Setting::Attempts(7)] }),
+        ("edit, limit used up", Command::Edit { settings: vec![Setting::Limit(Limit::Time, Some(0))] }),
+        ("tell", Command::Tell { text: "mind the gap".into() }),
+        ("accept a plan", Command::AcceptPlan { text: list(&[true, false, false]), seen: None }),
         ("cancel", Command::Cancel { reason: None }),
         ("force", Command::Force { target: "keeper 1".into() }),
     ]
@@ -61,13 +98,18 @@ fn commands() -> Vec<(&'static str, Command)> {
 
 fn observations(task: &Task) -> Vec<(&'static str, Observation)> {
     let live = task.state.session().map_or(session_id(7), |session| session.id);
-    let prepared = |plan: PlanSight| Observation::Prepared { session: session_id(8), plan };
+    let prepared = |plan: PlanSight| super::fixture::prepared(session_id(8), plan);
+    let other_ended = |verified: bool| Observation::OtherEnded { task: other(), verified, how: "cancelled".into() };
+    let workspace = Workspace { root: "/w".into(), cwd: "/w".into(), branch: None, base: None, git: None };
     let end = |ended: Ended, plan: PlanSight| Observation::SessionEnded { session: live, ended, plan };
     let failed = |exit: Exit, failure: Failure| end(ended(exit, Outcome::Failed(failure)), sight(&[false, false]));
     vec![
         ("prepared", prepared(sight(&[false, false]))),
         ("prepared, all ticked", prepared(sight(&[true, true]))),
         ("prepared, list gone", prepared(nothing_there())),
+        ("placed", Observation::Placed { workspace }),
+        ("other task verified", other_ended(true)),
+        ("other task ended otherwise", other_ended(false)),
         ("cannot prepare", Observation::CannotPrepare { cause: Cause::Workspace { why: "gone".into() } }),
         ("plan restored", Observation::PlanRestored),
         ("woke", Observation::Woke),
@@ -81,6 +123,11 @@ fn observations(task: &Task) -> Vec<(&'static str, Observation)> {
         ("limited", failed(Exit::Code(1), Failure::Limited(Some(Time(NOW.0 + 9))))),
         ("auth", failed(Exit::Code(1), Failure::Auth("log in".into()))),
         ("not executable", failed(Exit::NotExecutable("no such file".into()), Failure::Crashed)),
+        ("starved of disk", {
+            let cause = Cause::Disk { path: "/p".into(), free: 1, floor: 2 };
+            let starved = Ended { starved: Some(cause), ..crashed() };
+            end(starved, sight(&[false, false]))
+        }),
         ("never started", failed(Exit::NeverStarted, Failure::Crashed)),
     ]
 }
@@ -165,7 +212,8 @@ fn stopping_is_left_only_by_an_observed_end() {
         for (label, input, actor) in inputs(&task) {
             let Ok(events) = decide(&task, &input, &actor, NOW) else { continue };
             let after = fold(task.clone(), &events);
-            let ended = matches!(input, Input::Observation(Observation::SessionEnded { .. }));
+            let ended =
+                matches!(&input, Input::Observation(seen) if matches!(**seen, Observation::SessionEnded { .. }));
             assert_eq!(after.state.session().is_none(), ended, "{name}: {label}");
         }
     }

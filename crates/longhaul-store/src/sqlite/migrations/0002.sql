@@ -44,6 +44,7 @@ CREATE TABLE tasks (
     updated INTEGER NOT NULL,
     history_bytes INTEGER NOT NULL CHECK (history_bytes >= 0),
     head TEXT NOT NULL,
+    verified INTEGER CHECK (verified IN (0, 1)),
     CHECK ((owner IS NULL) = (lease_id IS NULL)),
     CHECK ((owner IS NULL) = (owner_host IS NULL)),
     CHECK ((owner IS NULL) = (owner_since IS NULL)),
@@ -82,7 +83,7 @@ CREATE TABLE removals (
     task INTEGER NOT NULL PRIMARY KEY
 ) STRICT;
 
--- A snapshot that is no JSON stays as it is and is named when it is read; its columns then say nothing of steps.
+-- Of a snapshot that is no JSON the columns say nothing; the task is then named as damaged when it is read.
 INSERT INTO tasks
 SELECT row_number() OVER (ORDER BY created, id), id, tenant, principal, project, name, parent, driver, host, state, final,
     wants_owner, waits_for_person, live_session, 0,
@@ -98,11 +99,12 @@ SELECT row_number() OVER (ORDER BY created, id), id, tenant, principal, project,
         THEN coalesce(snapshot ->> '$.tally.usage.input', 0) + coalesce(snapshot ->> '$.tally.usage.output', 0)
     END,
     version, epoch, owner, owner_host, lease_id, owner_since, created, updated,
-    (SELECT coalesce(sum(octet_length(actor) + octet_length(payload)), 0) FROM events_1 WHERE task = tasks_1.id), head
+    (SELECT coalesce(sum(octet_length(actor) + octet_length(payload)), 0) FROM events_1 WHERE task = tasks_1.id), head,
+    -- Schema 1 knew no checks.
+    CASE WHEN state = 'done' THEN 0 END
 FROM tasks_1;
 
-INSERT INTO snapshots
-SELECT number, new.version, new.epoch, new.head, old.snapshot FROM tasks AS new JOIN tasks_1 AS old USING (id);
+-- No snapshot is carried over: an older core made them, and tasks are rebuilt from their events by this one.
 
 -- An event or key of no task has no number, which ends the migration: nothing is dropped silently.
 INSERT INTO events

@@ -9,14 +9,17 @@ use super::record::{SessionRow, TaskRow};
 use crate::env::TestEnv;
 use crate::processes::is_free;
 
-const HOME: [&str; 9] = [
+const HOME: [&str; 12] = [
     "longhaul.db",
     "longhaul.db-wal",
     "longhaul.db-shm",
     "doorbell",
     "session-cap",
+    "git",
+    "redact.key",
     "sessions",
     "workers",
+    "worktrees",
     "worker.log",
     // The demo agent's own memory; what is in it is the agent's affair.
     "demo-agent",

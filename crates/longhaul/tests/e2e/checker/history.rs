@@ -100,14 +100,16 @@ fn sessions_alternate(task: &TaskRow, complain: &mut dyn FnMut(String)) {
 fn truthful_ends(task: &TaskRow, complain: &mut dyn FnMut(String)) {
     for session in task.sessions() {
         let Some(ended) = session.ended else { continue };
-        if ended["outcome"] == "completed" && ended["exit"] != json!({ "code": 0 }) {
+        let checks = session.run["purpose"] == "check";
+        let seen = if checks { ended["exit"]["code"].is_i64() } else { ended["exit"] == json!({ "code": 0 }) };
+        if ended["outcome"] == "completed" && !seen {
             complain(format!("I3: session {} completed with exit {}", session.id, ended["exit"]));
         }
     }
     if task.state != "done" {
         return;
     }
-    let revised = task.events.iter().rev().find(|row| row.kind == "plan_revised");
+    let revised = task.events.iter().rev().find(|row| ["plan_revised", "plan_accepted"].contains(&row.kind.as_str()));
     let steps = revised.and_then(|row| row.event["plan"]["steps"].as_array()).cloned().unwrap_or_default();
     if steps.is_empty() || steps.iter().any(|step| step["ticked"] != Value::Bool(true)) {
         complain("I3: done without every step ticked in the last accepted plan".into());
@@ -129,7 +131,13 @@ fn row_agrees(task: &TaskRow, complain: &mut dyn FnMut(String)) {
             complain(format!("I7: the row says {}, the snapshot {}", task.state, snapshot["state"]["state"]));
         }
     }
-    let ownerless = ["done", "cancelled", "paused", "blocked", "needs_help"].contains(&task.state.as_str());
+    let blocked = task.events.iter().rfind(|row| row.kind == "blocked").map(|row| &row.event["cause"]);
+    let probed = blocked.is_some_and(|cause| cause["disk"].is_object() || cause["memory"].is_object());
+    let ownerless = match task.state.as_str() {
+        "done" | "cancelled" | "paused" | "needs_help" | "stopped" => true,
+        "blocked" => !probed,
+        _ => false,
+    };
     if ownerless && task.owner.is_some() {
         complain(format!("I2: {} but owned", task.state));
     }

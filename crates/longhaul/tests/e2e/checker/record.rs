@@ -36,6 +36,8 @@ pub(super) struct EventRow {
 /// A session as the events tell of it.
 pub(super) struct SessionRow<'a> {
     pub(super) id: &'a str,
+    /// As it was committed.
+    pub(super) run: &'a Value,
     /// The `ended` of its end, once it was observed.
     pub(super) ended: Option<&'a Value>,
     /// What was committed as read from it, in order.
@@ -50,8 +52,9 @@ impl TaskRow {
             let id = row.event["session"].as_str().unwrap_or_default();
             match row.kind.as_str() {
                 "session_started" => {
-                    let id = row.event["session"]["id"].as_str().unwrap_or_default();
-                    sessions.push(SessionRow { id, ended: None, readings: Vec::new() });
+                    let run = &row.event["session"];
+                    let id = run["id"].as_str().unwrap_or_default();
+                    sessions.push(SessionRow { id, run, ended: None, readings: Vec::new() });
                 }
                 "session_read" => with(&mut sessions, id, |session| session.readings.push(&row.event)),
                 "session_ended" => with(&mut sessions, id, |session| session.ended = Some(&row.event["ended"])),

@@ -16,8 +16,12 @@ struct Healthy {
 
 impl Healthy {
     fn new() -> Healthy {
+        Healthy::with(&[])
+    }
+
+    fn with(more: &[&str]) -> Healthy {
         let env = TestEnv::new().var("DEMO_STEPS", "2");
-        let task = env.submit("Tampered with", &[]);
+        let task = env.submit("Tampered with", more);
         assert_eq!(env.settle(&task), "done");
         env.wait_until_empty();
         assert_clean(&env);
@@ -51,11 +55,13 @@ fn first_session(env: &TestEnv) -> String {
 
 /// Changes the database as someone with an editor would, past the triggers that forbid it.
 fn sql(statement: &'static str) -> impl FnOnce(&TestEnv) {
-    move |env| {
-        let connection = Connection::open(env.home().join("longhaul.db")).unwrap();
-        connection.execute_batch("DROP TRIGGER events_are_not_changed; DROP TRIGGER events_are_not_deleted;").unwrap();
-        assert!(connection.execute(statement, []).unwrap() > 0, "`{statement}` changed nothing");
-    }
+    move |env| tamper(env, statement)
+}
+
+fn tamper(env: &TestEnv, statement: &str) {
+    let connection = Connection::open(env.home().join("longhaul.db")).unwrap();
+    connection.execute_batch("DROP TRIGGER events_are_not_changed; DROP TRIGGER events_are_not_deleted;").unwrap();
+    assert!(connection.execute(statement, []).unwrap() > 0, "`{statement}` changed nothing");
 }
 
 fn append_to_ledger(change: impl Fn(&str) -> String) -> impl FnOnce(&TestEnv) {
@@ -119,6 +125,31 @@ fn an_invented_success_is_noticed() {
     home.must_complain("I3: session", sql(never));
     let session = home.env.home().join("sessions").join(first_session(&home.env));
     home.must_complain("I3: ended with", |_| std::fs::remove_file(session.join("exit")).unwrap());
+}
+
+#[test]
+fn invented_evidence_is_noticed() {
+    let home = Healthy::with(&["--check", "echo one", "--check", "echo two", "--expect", "step-1.md"]);
+    let forge = |from: &str, to: &str, kind: &str| {
+        format!("UPDATE events SET payload = replace(payload, '{from}', '{to}') WHERE kind = '{kind}'")
+    };
+    let cases = [
+        ("I3: evidence says", forge(r#""exit":{"code":0}"#, r#""exit":{"code":7}"#, "checked")),
+        ("I3: evidence says", forge(r#""exit":{"code":0}"#, r#""exit":"unknown""#, "session_ended")),
+        ("I3: verified without a passed run", forge(r#""lasted_ms""#, r#""failure":"x","lasted_ms""#, "checked")),
+        ("I3: verified by a round", forge(r#""passed""#, r#""failed""#, "round_ended")),
+        ("I3: verified without the expected file", forge(r#""sha256":""#, r#""was":""#, "round_started")),
+        ("I3: evidence of session", forge("echo one", "echo six", "checked")),
+        ("I3: evidence of session", forge(r#""sha256":""#, r#""sha256":"0"#, "checked")),
+        (
+            "I3: verified although the agent worked",
+            forge(r#""purpose":"check""#, r#""purpose":"work""#, "session_started"),
+        ),
+        ("I3: verified without a round", "UPDATE events SET kind = 'noted' WHERE kind = 'round_started'".to_owned()),
+    ];
+    for (complaint, statement) in cases {
+        home.must_complain(complaint, |env| tamper(env, &statement));
+    }
 }
 
 #[test]

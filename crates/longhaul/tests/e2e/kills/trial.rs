@@ -75,7 +75,7 @@ impl Trial {
 
     /// Submits the task in the background.
     pub(super) fn submit(&self, more: &[&str]) {
-        let name = self.env.submit(GOAL, &[&["--backoff", "50"], more].concat());
+        let name = self.env.submit(GOAL, &[&["--backoff", "50ms"], more].concat());
         assert_eq!(name, TASK);
     }
 

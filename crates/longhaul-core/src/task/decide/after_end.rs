@@ -1,0 +1,107 @@
+//! What comes after a session of the agent that ended without being asked to. Called by `decide` only.
+//! The plan is compared, progress is judged, and the recovery table chooses what is next.
+
+use super::super::{BackTo, Ended, Event, Outcome, Phase, PlanSight, Purpose, Saved, SessionRun, Task, Verdict, Wait};
+use super::plan::{self, Seen};
+use crate::recovery::{self, Facts, Next};
+use crate::time::Time;
+
+pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSight, now: Time) -> Vec<Event> {
+    let seen = look(task, session, ended, sight);
+    let mut events = end_events(session, ended, &seen);
+    // What follows is judged by counters that know of this end already.
+    let after =
+        events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)).unwrap_or_else(|_| task.clone());
+    let back_to = BackTo::phase(after.phase());
+    if is_finished(&after, session, ended, &seen) {
+        if !after.submission.can_be_verified() {
+            events.push(Event::Finished { verdict: Verdict::Unverified });
+        }
+        return events;
+    }
+    let facts = Facts {
+        session: session.id,
+        ended,
+        bad_plan: seen.problem.as_deref(),
+        tally: &after.tally,
+        policy: &after.submission.policy,
+        now,
+    };
+    let next = recovery::next(&facts);
+    if let (Some(reached), Next::GoOn | Next::WaitUntil(..)) = (after.limit_reached(), &next) {
+        events.push(Event::Stopped { reached, back_to });
+        return events;
+    }
+    events.extend(match next {
+        Next::GoOn => go_on(&after, ended, back_to, now),
+        Next::WaitUntil(why, until) => Some(wait(why, until, back_to)),
+        Next::Ask(reason) => Some(Event::HelpNeeded { reason, back_to }),
+        Next::Block(cause) => Some(Event::Blocked { cause, back_to }),
+    });
+    events
+}
+
+/// Every step is ticked, and nothing is left for the agent: the checks decide, whatever the agent's end was. A fixing session has to
+/// complete first.
+fn is_finished(after: &Task, session: &SessionRun, ended: &Ended, seen: &Seen) -> bool {
+    let through = session.purpose != Purpose::Fix || ended.outcome == Outcome::Completed;
+    seen.plan.is_complete() && !seen.refused() && through && !after.needs_fix() && ended.starved.is_none()
+}
+
+/// The next session: at once, after the pause between two sessions, or when a person wants it.
+fn go_on(after: &Task, ended: &Ended, back_to: BackTo, now: Time) -> Option<Event> {
+    let policy = &after.submission.policy;
+    if ended.came_to_nothing() {
+        return None;
+    }
+    if policy.once {
+        return Some(Event::Paused { back_to });
+    }
+    let until = now.after(std::time::Duration::from_millis(policy.delay_ms));
+    (policy.delay_ms > 0).then(|| wait(Wait::Delay, until, back_to))
+}
+
+/// A limit holds over pause and resume; a backoff does not.
+fn wait(why: Wait, until: Time, back_to: BackTo) -> Event {
+    let not_before = match why {
+        Wait::Limit => Some(until),
+        Wait::Backoff | Wait::Delay | Wait::After(_) => None,
+    };
+    Event::WaitStarted { why, until: Some(until), back_to: BackTo { not_before, ..back_to } }
+}
+
+/// What the plan's files mean after this session; a check has nothing to do with them.
+pub(super) fn look(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSight) -> Seen {
+    match (&task.plan, session.purpose) {
+        (Some(accepted), Purpose::Plan | Purpose::Work | Purpose::Fix) => plan::compare(task, accepted, sight),
+        (Some(accepted), Purpose::Check) => Seen::unchanged(accepted.plan.clone()),
+        (None, _) => plan::first(ended, sight),
+    }
+}
+
+/// The end and what it did to the plan, in order; the state in between is `preparing`.
+pub(super) fn end_events(session: &SessionRun, ended: &Ended, seen: &Seen) -> Vec<Event> {
+    let progress = is_progress(session, ended, seen);
+    let end = Event::SessionEnded { session: session.id, ended: ended.clone(), progress };
+    std::iter::once(end).chain(seen.events.iter().cloned()).collect()
+}
+
+/// A new tick and a changed tree; where the tree is unknown a new tick alone. A fixing session has nothing to tick.
+fn is_progress(session: &SessionRun, ended: &Ended, seen: &Seen) -> bool {
+    let tree_changed = match (&session.tree, &ended.tree) {
+        (Some(before), Some(after)) => Some(before != after),
+        (None | Some(_), _) => None,
+    };
+    match session.purpose {
+        Purpose::Plan => seen.is_progress(),
+        Purpose::Work => seen.is_progress() && tree_changed != Some(false),
+        Purpose::Fix => tree_changed.unwrap_or(!matches!(ended.saved, Saved::Nothing)),
+        Purpose::Check => false,
+    }
+}
+
+/// The phase after these events.
+pub(super) fn phase_after(task: &Task, events: &[Event]) -> Phase {
+    let after = events.iter().try_fold(task.clone(), |task, event| task.apply(event, task.updated));
+    after.map_or_else(|_| task.phase(), |after| after.phase())
+}

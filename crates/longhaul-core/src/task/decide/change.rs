@@ -1,0 +1,81 @@
+//! What a person may change on a task that is not finished: settings, guidance, the plan. Called by `decide` only.
+//! A change counts from the next session on; a live one is stopped only when it is over a limit already.
+
+use super::super::{Event, Haste, Refusal, Restore, Setting, State, Task, Then};
+use super::command::{Decision, refuse};
+use super::plan::hash_of;
+use crate::plan;
+use crate::time::Time;
+
+/// The longest guidance that is taken, in bytes.
+const TEXT_CAP: usize = 64 * 1024;
+
+pub(super) fn edit(task: &Task, settings: &[Setting], now: Time) -> Decision {
+    make_sense(settings)?;
+    let edited = Event::Edited { settings: settings.to_vec() };
+    let Ok(after) = task.apply(&edited, now) else { return Ok(Vec::new()) };
+    if after.submission == task.submission {
+        return Ok(Vec::new());
+    }
+    let mut events = vec![edited];
+    events.extend(over(&after, now).map(|then| Event::StopAsked { haste: Haste::Recipe, then }));
+    Ok(events)
+}
+
+/// An empty command would pass and show nothing.
+pub(super) fn make_sense(settings: &[Setting]) -> Result<(), Refusal> {
+    let blank = |setting: &Setting| match setting {
+        Setting::Checks(commands) => commands.iter().any(|command| command.trim().is_empty()),
+        Setting::Limit(..)
+        | Setting::Attempts(_)
+        | Setting::IdleSessions(_)
+        | Setting::FixAttempts(_)
+        | Setting::Silence(_)
+        | Setting::Wall(_)
+        | Setting::Delay(_)
+        | Setting::Once(_)
+        | Setting::Agent(_)
+        | Setting::Model(_)
+        | Setting::Priority(_) => false,
+    };
+    if settings.iter().any(blank) { Err(Refusal::empty("check")) } else { Ok(()) }
+}
+
+/// What has to follow when the live session of the agent is longer or dearer than it may be now.
+pub(super) fn over(task: &Task, now: Time) -> Option<Then> {
+    let (State::Planning { session } | State::Working { session }) = &task.state else { return None };
+    let lasted = u64::try_from(now.since(session.started).as_millis()).unwrap_or(u64::MAX);
+    let mut counted = task.clone();
+    counted.tally.worked_ms = counted.tally.worked_ms.saturating_add(lasted);
+    if let Some(reached) = counted.limit_reached() {
+        return Some(Then::Stop { reached });
+    }
+    let wall = task.submission.policy.wall_ms?;
+    (lasted >= wall).then_some(Then::GoOn)
+}
+
+pub(super) fn tell(text: &str) -> Decision {
+    let no = |why: &str| Err(Refusal::BadInput { why: why.to_owned() });
+    match text {
+        text if text.trim().is_empty() => no("the guidance is empty: say something"),
+        text if text.len() > TEXT_CAP => no("the guidance is longer than 64 KiB: put it into a file and name that"),
+        text => Ok(vec![Event::Told { text: text.to_owned() }]),
+    }
+}
+
+pub(super) fn accept_plan(task: &Task, text: &str, seen: Option<&String>) -> Decision {
+    if task.state.session().is_some() {
+        return refuse(task, "accept the plan of", "a session is running and may write the list; pause the task first");
+    }
+    let plan = plan::parse(text).map_err(|bad| Refusal::BadInput { why: format!("invalid task list: {bad}") })?;
+    let hash = hash_of(text);
+    let unchanged = task.plan.as_ref().is_some_and(|accepted| accepted.hash == hash && accepted.plan == plan);
+    let written = seen == Some(&hash);
+    if unchanged && written {
+        return Ok(Vec::new());
+    }
+    let keep_as = task.tally.rejected + 1;
+    let restore = (!written).then(|| Restore { expect: seen.cloned(), text: text.to_owned(), keep_as });
+    let revision = task.plan.as_ref().map_or(1, |accepted| accepted.revision + 1);
+    Ok(vec![Event::PlanAccepted { revision, plan, hash, restore }])
+}

@@ -1,0 +1,65 @@
+//! The workspace is fit: what the owner does next. Wait, take or refuse plan changes, finish, verify, or commit a session.
+//! Called by `decide` only. Every session of a task, of the agent or of a check, starts here.
+
+use super::super::{BackTo, Event, FileSight, Phase, PlanSight, Purpose, SessionRun, Task, Verdict, Wait};
+use super::{plan, verify};
+use crate::ids::SessionId;
+use crate::time::Time;
+
+/// What the owner found.
+pub(super) struct Found<'a> {
+    pub(super) session: SessionId,
+    pub(super) plan: &'a PlanSight,
+    pub(super) tree: Option<&'a String>,
+    pub(super) phase: Option<Phase>,
+    pub(super) files: &'a [FileSight],
+}
+
+pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Time) -> Vec<Event> {
+    if let Some(other) = task.submission.after.filter(|_| !task.after_met) {
+        return vec![Event::WaitStarted { why: Wait::After(other), until: None, back_to }];
+    }
+    if let Some(until) = back_to.not_before.filter(|until| *until > now) {
+        return vec![Event::WaitStarted { why: Wait::Limit, until: Some(until), back_to }];
+    }
+    let Some(accepted) = &task.plan else {
+        return vec![agent(task, found, Purpose::Plan, now)];
+    };
+    let mut seen = plan::compare(task, accepted, found.plan);
+    if seen.refused() {
+        return seen.events;
+    }
+    let next = match (seen.plan.is_complete(), task.needs_fix()) {
+        (true, false) if !task.submission.can_be_verified() => {
+            vec![Event::Finished { verdict: Verdict::Unverified }]
+        }
+        // Verified is what was found ticked before the look at tree and expected files: a look that was taken for anything else,
+        // or a list that changed just now, wants another one.
+        (true, false) if found.phase != Some(Phase::Verify) || !seen.events.is_empty() => Vec::new(),
+        (true, false) => verify::next_check(task, found, now),
+        (true, true) => vec![agent(task, found, Purpose::Fix, now)],
+        (false, _) => vec![agent(task, found, Purpose::Work, now)],
+    };
+    seen.events.extend(next);
+    seen.events
+}
+
+/// The next session of the agent, unless a limit of the task is used up.
+fn agent(task: &Task, found: &Found<'_>, purpose: Purpose, now: Time) -> Event {
+    match task.limit_reached() {
+        Some(reached) => Event::Stopped { reached, back_to: BackTo::phase(task.phase()) },
+        None => Event::SessionStarted {
+            session: SessionRun {
+                resumes: task.conversation.clone(),
+                wall_ms: task.session_wall_ms(),
+                ..session(task, found, purpose, now)
+            },
+        },
+    }
+}
+
+/// A session that has not run yet.
+pub(super) fn session(task: &Task, found: &Found<'_>, purpose: Purpose, now: Time) -> SessionRun {
+    let number = task.tally.sessions + 1;
+    SessionRun { tree: found.tree.cloned(), ..SessionRun::new(found.session, number, purpose, now) }
+}

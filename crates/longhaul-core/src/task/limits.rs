@@ -1,0 +1,153 @@
+//! The limits of a task: sessions, working time, tokens and money. They hold over restarts, because what they count is in the task.
+//! Asked by `decide` before each session, while one reports usage, and when a person changes them. Checks of the result never count.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Reached, SessionRun, Task};
+
+/// What is limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// Sessions of the agent.
+    Sessions,
+    /// Working time in milliseconds: the sum of the sessions, without waits, pauses and people.
+    Time,
+    /// Tokens, sent and written.
+    Tokens,
+    /// Money, in millionths of a dollar.
+    Cost,
+}
+
+impl Limit {
+    /// Every limit, in the order they are looked at.
+    pub const ALL: [Limit; 4] = [Limit::Sessions, Limit::Time, Limit::Tokens, Limit::Cost];
+
+    /// The flag that sets it.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Limit::Sessions => "max-sessions",
+            Limit::Time => "max-time",
+            Limit::Tokens => "max-tokens",
+            Limit::Cost => "max-cost",
+        }
+    }
+
+    /// A number of this limit, for people.
+    pub fn amount(self, number: u64) -> Amount {
+        match self {
+            Limit::Sessions | Limit::Tokens => Amount::Count(number),
+            Limit::Time => Amount::Millis(number),
+            Limit::Cost => Amount::MicroDollars(number),
+        }
+    }
+}
+
+/// A number with its unit, for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// So many.
+    Count(u64),
+    /// A span.
+    Millis(u64),
+    /// Money.
+    MicroDollars(u64),
+    /// A size.
+    Bytes(u64),
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Amount::Count(number) => write!(f, "{number}"),
+            Amount::Millis(number) => span(f, number / 1000),
+            Amount::MicroDollars(number) => write!(f, "${}.{:02}", number / 1_000_000, number % 1_000_000 / 10_000),
+            Amount::Bytes(number) => bytes(f, number),
+        }
+    }
+}
+
+fn span(f: &mut fmt::Formatter<'_>, seconds: u64) -> fmt::Result {
+    match seconds {
+        0..60 => write!(f, "{seconds}s"),
+        60..3600 => write!(f, "{}m{:02}s", seconds / 60, seconds % 60),
+        _ => write!(f, "{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+fn bytes(f: &mut fmt::Formatter<'_>, number: u64) -> fmt::Result {
+    const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match UNITS.iter().find(|(_, size)| number >= *size) {
+        Some((unit, size)) => write!(f, "{}.{} {unit}", number / size, number % size * 10 / size),
+        None => write!(f, "{number} B"),
+    }
+}
+
+impl Task {
+    /// The first limit that is used up, with what a live session used so far; none while the task may go on.
+    pub fn limit_reached(&self) -> Option<Reached> {
+        Limit::ALL.into_iter().find_map(|limit| {
+            let cap = self.cap(limit)?;
+            let used = self.used(limit)?;
+            (used >= cap).then_some(Reached { limit, used, cap })
+        })
+    }
+
+    /// What may still be worked, for the wall of the next session.
+    pub fn time_left(&self) -> Option<Duration> {
+        let cap = self.cap(Limit::Time)?;
+        Some(Duration::from_millis(cap.saturating_sub(self.tally.worked_ms)))
+    }
+
+    /// The longest the next session may run: its own wall, or what is left of the task's working time.
+    pub fn session_wall_ms(&self) -> Option<u64> {
+        let left = self.time_left().map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1));
+        match (self.submission.policy.wall_ms, left) {
+            (Some(wall), Some(left)) => Some(wall.min(left)),
+            (wall, left) => wall.or(left),
+        }
+    }
+
+    /// What a limit allows; none when it is unlimited.
+    pub fn cap(&self, limit: Limit) -> Option<u64> {
+        let policy = &self.submission.policy;
+        match limit {
+            Limit::Sessions => policy.max_sessions.map(u64::from),
+            Limit::Time => policy.max_time_ms,
+            Limit::Tokens => policy.max_tokens,
+            Limit::Cost => policy.max_cost_micros,
+        }
+    }
+
+    /// What is used of a limit; none when nobody knows.
+    pub fn used(&self, limit: Limit) -> Option<u64> {
+        let usage =
+            self.tally.usage.plus(self.state.session().map(|session: &SessionRun| session.usage).unwrap_or_default());
+        match limit {
+            Limit::Sessions => Some(u64::from(self.tally.agent_sessions)),
+            Limit::Time => Some(self.tally.worked_ms),
+            Limit::Tokens => usage.total(),
+            Limit::Cost => usage.cost_micros,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Amount;
+
+    #[test]
+    fn amounts_read_well() {
+        let text = |amount: Amount| amount.to_string();
+        assert_eq!(text(Amount::Millis(5 * 3_600_000)), "5h00m");
+        assert_eq!(text(Amount::Millis(61_000)), "1m01s");
+        assert_eq!(text(Amount::MicroDollars(20_000_000)), "$20.00");
+        assert_eq!(text(Amount::MicroDollars(1_230_000)), "$1.23");
+        assert_eq!(text(Amount::Bytes(1 << 30)), "1.0 GiB");
+        assert_eq!(text(Amount::Bytes(1536)), "1.5 KiB");
+        assert_eq!(text(Amount::Bytes(12)), "12 B");
+    }
+}

@@ -1,0 +1,230 @@
+//! Why a task waits, needs help, is blocked or stopped, and what is known of a finished one: the data inside the states.
+//! Made by `decide` and the recovery table; shown to people through `Display`, never matched by its text.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Amount, Limit};
+use crate::ids::TaskId;
+
+/// Why a task waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    /// A usage limit.
+    Limit,
+    /// A failed session is tried again later.
+    Backoff,
+    /// The pause between two sessions.
+    Delay,
+    /// Another task has to be verified first.
+    After(TaskId),
+}
+
+/// Why only a person can help.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HelpReason {
+    /// So many sessions in a row failed.
+    KeepsFailing {
+        /// How many.
+        sessions: u32,
+        /// How the last one ended.
+        last: String,
+    },
+    /// So many sessions in a row completed without progress.
+    NoProgress {
+        /// How many.
+        sessions: u32,
+    },
+    /// The planning sessions left no usable plan.
+    NoPlan {
+        /// What was wrong with the last one.
+        why: String,
+    },
+    /// The agent wants a login or another configuration.
+    AgentRefuses {
+        /// What it said.
+        why: String,
+    },
+    /// The checks do not pass, and the fixing sessions are used up.
+    VerificationFailed {
+        /// What failed.
+        why: String,
+        /// Fixing sessions that were tried.
+        fixes: u32,
+    },
+    /// The task that was to be verified first never will be.
+    AfterUnverified {
+        /// Which task.
+        task: TaskId,
+        /// How that one ended.
+        how: String,
+    },
+}
+
+/// What is missing outside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The workspace is gone, not a directory, or not ours to write.
+    Workspace {
+        /// What exactly.
+        why: String,
+    },
+    /// The task directory in the workspace is not what we made.
+    TaskDirectory {
+        /// What exactly.
+        why: String,
+    },
+    /// The agent's program cannot be started.
+    Program {
+        /// What exactly.
+        why: String,
+    },
+    /// A variable that was set at submit is missing now.
+    Variable {
+        /// Its name.
+        name: String,
+    },
+    /// The existing shell runner holds this task directory.
+    OtherRunner {
+        /// Its process id.
+        pid: u32,
+    },
+    /// Too little free space.
+    Disk {
+        /// Where.
+        path: String,
+        /// Bytes that are free.
+        free: u64,
+        /// Bytes that have to be.
+        floor: u64,
+    },
+    /// Too little free memory.
+    Memory {
+        /// Bytes that are free.
+        free: u64,
+        /// Bytes that have to be.
+        floor: u64,
+    },
+}
+
+/// What lets a blocked task go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WokenBy {
+    /// The owner looks again and again.
+    Probe,
+    /// A person mends it and says so.
+    Person,
+}
+
+impl Cause {
+    /// Who finds out that it is mended.
+    pub fn woken_by(&self) -> WokenBy {
+        match self {
+            Cause::Disk { .. } | Cause::Memory { .. } => WokenBy::Probe,
+            Cause::Workspace { .. }
+            | Cause::TaskDirectory { .. }
+            | Cause::Program { .. }
+            | Cause::Variable { .. }
+            | Cause::OtherRunner { .. } => WokenBy::Person,
+        }
+    }
+}
+
+/// What is known of a finished task's result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Every step is ticked; no check was run.
+    Unverified,
+    /// Every step is ticked and every check passed.
+    Verified {
+        /// The tree they all passed on; none where there is no git to tell.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<String>,
+    },
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wait::Limit => f.write_str("usage limit"),
+            Wait::Backoff => f.write_str("backoff"),
+            Wait::Delay => f.write_str("delay between sessions"),
+            Wait::After(task) => write!(f, "task {task} has to be verified first"),
+        }
+    }
+}
+
+impl fmt::Display for HelpReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HelpReason::KeepsFailing { sessions, last } => {
+                write!(f, "{sessions} sessions in a row failed, the last: {last}")
+            }
+            HelpReason::NoProgress { sessions } => write!(f, "{sessions} sessions in a row ended without progress"),
+            HelpReason::NoPlan { why } => write!(f, "no usable plan: {why}"),
+            HelpReason::AgentRefuses { why } => write!(f, "the agent refuses: {why}"),
+            HelpReason::VerificationFailed { why, fixes } => {
+                write!(f, "verification failed after {fixes} fixing sessions: {why}")
+            }
+            HelpReason::AfterUnverified { task, how } => {
+                write!(f, "task {task} was to be verified first, but it is {how}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Workspace { why } => write!(f, "workspace: {why}"),
+            Cause::TaskDirectory { why } => write!(f, "task directory: {why}"),
+            Cause::Program { why } => write!(f, "agent program: {why}"),
+            Cause::Variable { name } => write!(f, "variable `{name}` was set at submit and is missing now"),
+            Cause::OtherRunner { pid } => write!(f, "another runner (pid {pid}) holds the task directory"),
+            Cause::Disk { path, free, floor } => {
+                write!(f, "disk: {} free at {path}, {} needed", Amount::Bytes(*free), Amount::Bytes(*floor))
+            }
+            Cause::Memory { free, floor } => {
+                write!(f, "memory: {} free, {} needed", Amount::Bytes(*free), Amount::Bytes(*floor))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Unverified => f.write_str("done, unverified"),
+            Verdict::Verified { tree: Some(tree) } => write!(f, "done, verified on tree {}", short(tree)),
+            Verdict::Verified { tree: None } => f.write_str("done, verified, tree unknown"),
+        }
+    }
+}
+
+/// As much of an object's id as people read.
+fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}
+
+/// A limit that was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reached {
+    /// Which.
+    pub limit: Limit,
+    /// How much was used.
+    pub used: u64,
+    /// How much was allowed.
+    pub cap: u64,
+}
+
+impl fmt::Display for Reached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let amount = |number| self.limit.amount(number);
+        write!(f, "{} {} of {} used", self.limit.flag(), amount(self.used), amount(self.cap))
+    }
+}

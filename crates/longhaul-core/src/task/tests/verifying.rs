@@ -1,0 +1,240 @@
+//! Verification as a history: rounds, fixing sessions, trees that change, checks nobody saw end.
+//! The recorded facts decide; no text of an agent appears here.
+
+use super::super::*;
+use super::fixture::*;
+
+const TICKED: &[bool] = &[true, true];
+
+fn worker() -> Actor {
+    Actor::worker()
+}
+
+/// Prepares the next session, on a tree.
+fn next(task: &Task, tree: Option<&str>) -> Task {
+    let session = session_id(u8::try_from(task.tally.sessions + 1).expect("few sessions"));
+    let tree = tree.map(str::to_owned);
+    feed(
+        task,
+        Observation::Prepared { session, plan: sight(TICKED), tree, phase: Some(Phase::Verify), files: Vec::new() },
+        &worker(),
+    )
+}
+
+fn two_checks() -> Task {
+    let mut task = working();
+    task.submission.checks = vec!["make lint".into(), "make test".into()];
+    feed(&task, end_of(&task, completed(), sight(TICKED)), &worker())
+}
+
+/// Runs one check to its end.
+fn check(task: &Task, code: i32, before: Option<&str>, after: Option<&str>) -> Task {
+    let task = next(task, before);
+    let printed = OutputSight { sha256: Some("s".into()), bytes: 1, tail: "t".into(), nothing_run: false };
+    let end =
+        Ended { tree: after.map(str::to_owned), printed: Some(printed), ..ended(Exit::Code(code), Outcome::Completed) };
+    feed(&task, end_of(&task, end, sight(TICKED)), &worker())
+}
+
+/// A fixing session that completes and changes the tree.
+fn fix(task: &Task) -> Task {
+    let task = next(task, Some("t1"));
+    assert_eq!(task.state.session().map(|session| session.purpose), Some(Purpose::Fix));
+    let end = Ended { tree: Some("t2".into()), ..completed() };
+    feed(&task, end_of(&task, end, sight(TICKED)), &worker())
+}
+
+#[test]
+fn all_checks_on_one_tree_verify() {
+    let task = two_checks();
+    assert!(matches!(task.state, State::Preparing { back_to: BackTo { phase: Phase::Verify, .. } }));
+    let task = check(&task, 0, Some("t1"), Some("t1"));
+    let task = check(&task, 0, Some("t1"), Some("t1"));
+    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: Some("t1".into()) } });
+    assert_eq!(task.tally.agent_sessions, 2, "checks are no sessions of the agent");
+    let round = task.round.expect("the evidence stays");
+    assert_eq!(
+        round.evidence.iter().map(|check| check.command.as_str()).collect::<Vec<_>>(),
+        ["make lint", "make test"]
+    );
+}
+
+#[test]
+fn without_git_the_tree_is_unknown_and_said() {
+    let task = check(&check(&two_checks(), 0, None, None), 0, None, None);
+    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: None } });
+    let State::Done { verdict } = task.state else { unreachable!() };
+    assert_eq!(verdict.to_string(), "done, verified, tree unknown");
+}
+
+#[test]
+fn a_failed_check_is_fixed_and_the_round_run_whole() {
+    let task = check(&two_checks(), 1, Some("t1"), Some("t1"));
+    let task = check(&task, 0, Some("t1"), Some("t1"));
+    assert!(task.needs_fix());
+    let task = fix(&task);
+    assert_eq!(task.tally.fixes, 1);
+    let task = check(&check(&task, 0, Some("t2"), Some("t2")), 0, Some("t2"), Some("t2"));
+    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: Some("t2".into()) } });
+    assert_eq!(task.tally.rounds, 2);
+}
+
+#[test]
+fn fixing_ends_after_its_attempts_and_a_person_starts_anew() {
+    let mut task = two_checks();
+    for _ in 0..3 {
+        task = check(&check(&task, 1, Some("t"), Some("t")), 0, Some("t"), Some("t"));
+        task = fix(&task);
+    }
+    task = check(&check(&task, 1, Some("t"), Some("t")), 0, Some("t"), Some("t"));
+    let State::NeedsHelp { reason: HelpReason::VerificationFailed { why, fixes: 3 }, .. } = &task.state else {
+        panic!("{:?}", task.state)
+    };
+    assert_eq!(why, "`make lint`: exit code 1");
+    let resume = Command::Resume { reason: Some("mended by hand".into()), settings: Vec::new() };
+    let task = fold(feed(&task, resume, &Actor::person("ann")), &[claimed()]);
+    let task = check(&check(&task, 0, Some("t"), Some("t")), 0, Some("t"), Some("t"));
+    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: Some("t".into()) } });
+}
+
+#[test]
+fn a_check_that_changes_the_tree_is_run_once_more_and_then_refused() {
+    let task = check(&check(&two_checks(), 0, Some("a"), Some("b")), 0, Some("b"), Some("b"));
+    assert!(matches!(task.state, State::Preparing { .. }));
+    let steady = check(&check(&task, 0, Some("b"), Some("b")), 0, Some("b"), Some("b"));
+    assert_eq!(steady.state, State::Done { verdict: Verdict::Verified { tree: Some("b".into()) } });
+    let again = check(&check(&task, 0, Some("b"), Some("c")), 0, Some("c"), Some("c"));
+    let State::NeedsHelp { reason: HelpReason::VerificationFailed { why, .. }, .. } = again.state else {
+        panic!("{:?}", again.state)
+    };
+    assert!(why.contains("changes the tree"), "{why}");
+}
+
+#[test]
+fn a_check_nobody_saw_end_is_run_again() {
+    let task = next(&two_checks(), Some("t"));
+    let lost = ended(Exit::Unknown, Outcome::Failed(Failure::Crashed));
+    let task = feed(&task, end_of(&task, lost, sight(TICKED)), &worker());
+    let task = check(&check(&task, 0, Some("t"), Some("t")), 0, Some("t"), Some("t"));
+    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: Some("t".into()) } });
+    assert_eq!(task.round.expect("kept").evidence.len(), 2, "no evidence of the lost one");
+}
+
+#[test]
+fn an_empty_run_and_a_deadline_are_no_pass() {
+    let printed = OutputSight { nothing_run: true, ..OutputSight::default() };
+    let fail = |end: Ended| {
+        let task = verifying();
+        let task = feed(&task, end_of(&task, end, sight(TICKED)), &worker());
+        task.round.expect("a round").evidence[0].failure.clone().expect("no pass")
+    };
+    let empty = Ended { printed: Some(printed), ..completed() };
+    assert!(fail(empty).contains("without running anything"));
+    let late = Ended { stopped_by: StoppedBy::Wall, ..ended(Exit::Signal(9), Outcome::Completed) };
+    assert!(fail(late).contains("longer than it may"));
+}
+
+#[test]
+fn expected_files_are_evidence() {
+    let mut task = working();
+    task.submission.expects = vec!["out.txt".into()];
+    let task = feed(&task, end_of(&task, completed(), sight(TICKED)), &worker());
+    let see = |sha256: Option<String>| {
+        let files = vec![FileSight { path: "out.txt".into(), sha256 }];
+        let session = session_id(9);
+        feed(
+            &task,
+            Observation::Prepared { session, plan: sight(TICKED), tree: None, phase: Some(Phase::Verify), files },
+            &worker(),
+        )
+    };
+    assert_eq!(see(Some("ab".into())).state, State::Done { verdict: Verdict::Verified { tree: None } });
+    assert!(see(None).needs_fix());
+}
+
+#[test]
+fn a_disk_that_ran_full_says_nothing_about_the_work() {
+    let cause = Cause::Disk { path: "/w".into(), free: 0, floor: 1 };
+    let end = Ended { starved: Some(cause), ..ended(Exit::Code(1), Outcome::Completed) };
+    let task = verifying();
+    let task = feed(&task, end_of(&task, end, sight(TICKED)), &worker());
+    assert!(matches!(task.state, State::Blocked { .. }));
+    let task = feed(&task, Observation::Woke, &worker());
+    let task = next(&task, None);
+    let task = feed(&task, check_end(&task, Exit::Code(0)), &worker());
+    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: None } });
+}
+
+#[test]
+fn a_step_added_while_the_last_check_runs_is_worked_on_and_all_checks_run_again() {
+    let task = check(&two_checks(), 0, None, None);
+    let task = next(&task, None);
+    let open = sight(&[true, true, false]);
+    let task = feed(&task, end_of(&task, completed(), open.clone()), &worker());
+    assert!(matches!(task.state, State::Preparing { .. }), "not judged: {:?}", task.state);
+    let task = feed(&task, prepared(session_id(8), open), &worker());
+    assert_eq!(task.state.session().map(|session| session.purpose), Some(Purpose::Work));
+    assert_eq!(task.round, None, "what was checked before the new work says nothing");
+    let ticked = sight(&[true, true, true]);
+    let mut task = feed(&task, end_of(&task, completed(), ticked.clone()), &worker());
+    for n in 10..12 {
+        task = feed(&task, prepared(session_id(n), ticked.clone()), &worker());
+        assert_eq!(task.state.name(), "verifying");
+        task = feed(&task, end_of(&task, completed(), ticked.clone()), &worker());
+    }
+    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: None } });
+}
+
+#[test]
+fn a_list_whose_words_changed_while_the_last_check_runs_is_looked_at_and_judged() {
+    let task = next(&check(&two_checks(), 0, None, None), None);
+    let PlanSight { list: ListSight::Text { text, .. }, .. } = sight(TICKED) else { unreachable!() };
+    let list = ListSight::Text { hash: "another".into(), text: format!("{text}\nA note\n") };
+    let noted = PlanSight { list, progress_exists: true };
+    let mut task = feed(&task, end_of(&task, completed(), noted.clone()), &worker());
+    for _ in 0..2 {
+        task = feed(&task, prepared(session_id(8), noted.clone()), &worker());
+    }
+    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: None } });
+    assert_eq!(task.tally.rounds, 1, "nothing was run again");
+}
+
+#[test]
+fn expected_files_count_also_when_a_person_ticks_the_last_step() {
+    let mut task = working();
+    task.submission.expects = vec!["out.txt".into()];
+    let task = feed(&task, end_of(&task, completed(), sight(&[true, false])), &worker());
+    // The look was taken while a step was open, so it had no reason to look for the file.
+    let task = feed(&task, prepared(session_id(8), sight(TICKED)), &worker());
+    assert!(matches!(task.state, State::Preparing { .. }), "{:?}", task.state);
+    let files = vec![FileSight { path: "out.txt".into(), sha256: None }];
+    let seen = Observation::Prepared {
+        session: session_id(9),
+        plan: sight(TICKED),
+        tree: None,
+        phase: Some(Phase::Verify),
+        files,
+    };
+    assert!(feed(&task, seen, &worker()).needs_fix());
+}
+
+#[test]
+fn a_look_for_something_else_verifies_nothing() {
+    let mut task = working();
+    task.submission.expects = vec!["out.txt".into()];
+    let task = feed(&task, end_of(&task, completed(), sight(TICKED)), &worker());
+    let stale = Observation::Prepared {
+        session: session_id(9),
+        plan: sight(TICKED),
+        tree: None,
+        phase: Some(Phase::Work),
+        files: Vec::new(),
+    };
+    assert_eq!(decide(&task, &stale.into(), &worker(), NOW), Ok(Vec::new()), "it is looked at again");
+}
+
+#[test]
+fn a_tree_that_could_not_be_told_once_is_unknown_and_not_changed() {
+    let task = check(&check(&two_checks(), 0, Some("t"), None), 0, Some("t"), Some("t"));
+    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: None } });
+}

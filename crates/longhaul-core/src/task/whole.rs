@@ -1,0 +1,129 @@
+//! A task as its events made it: what was asked for, where it stands, what was counted. Stored beside the events, rebuilt from them.
+//! Changed by `apply` alone; read by everyone.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Phase, Round, RoundOutcome, State, Submission, Usage, Workspace};
+use crate::ids::TaskId;
+use crate::plan::Plan;
+use crate::time::Time;
+
+/// A goal and everything known of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Also the idempotency key of its submission.
+    pub id: TaskId,
+    /// What was asked for.
+    pub submission: Submission,
+    /// Where it stands.
+    pub state: State,
+    /// The sequence number of its last event.
+    pub version: u64,
+    /// When it was submitted.
+    pub created: Time,
+    /// When its last event happened.
+    pub updated: Time,
+    /// The last accepted plan.
+    pub plan: Option<Accepted>,
+    /// A plan that is to be put back before the next session.
+    pub restore: Option<Restore>,
+    /// What the next prompt has to say about refused plan changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_notice: Option<String>,
+    /// Counters that hold over restarts.
+    pub tally: Tally,
+    /// The agent's own conversation that the next session goes on with; none starts afresh.
+    pub conversation: Option<String>,
+    /// Where the agent works, once that was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Workspace>,
+    /// The checks' current round, or the failed one that a fixing session is to mend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<Round>,
+    /// What a person has to say to the next session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guidance: Vec<String>,
+    /// The task waited for is out of the way.
+    #[serde(default)]
+    pub after_met: bool,
+}
+
+/// The last accepted plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accepted {
+    /// Counts from 1.
+    pub revision: u32,
+    /// Its steps.
+    pub plan: Plan,
+    /// The SHA-256 of the file it stands in.
+    pub hash: String,
+}
+
+/// A plan that is to be put back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restore {
+    /// The hash of the file to replace; none when it is missing. Another file is left alone and looked at anew.
+    pub expect: Option<String>,
+    /// What to write.
+    pub text: String,
+    /// The replaced file is kept as `task_list.rejected-<n>.md`.
+    pub keep_as: u32,
+}
+
+/// Counters that hold over restarts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Sessions committed so far.
+    pub sessions: u32,
+    /// Failed sessions since the last progress.
+    pub failures: u32,
+    /// Completed sessions without progress since the last progress.
+    pub idle: u32,
+    /// Sessions in a row that came to nothing through no fault of the agent: never started, or interrupted from outside.
+    #[serde(default)]
+    pub interrupted: u32,
+    /// Sessions of the agent that were executed and have ended.
+    #[serde(default)]
+    pub agent_sessions: u32,
+    /// Rounds of checks so far.
+    #[serde(default)]
+    pub rounds: u32,
+    /// Fixing sessions that completed since a person last helped.
+    #[serde(default)]
+    pub fixes: u32,
+    /// Guidance that the live session was given.
+    #[serde(default)]
+    pub guided: u32,
+    /// Plans refused so far.
+    pub rejected: u32,
+    /// Tokens of all ended sessions.
+    pub usage: Usage,
+    /// Working time of all ended sessions of the agent.
+    pub worked_ms: u64,
+}
+
+impl Task {
+    /// The phase the next session belongs to.
+    pub fn phase(&self) -> Phase {
+        match &self.plan {
+            None => Phase::Plan,
+            Some(accepted) if accepted.plan.is_complete() && !self.needs_fix() => Phase::Verify,
+            Some(_) => Phase::Work,
+        }
+    }
+
+    /// The root of the agent's workspace, where the task directory lies.
+    pub fn root(&self) -> &str {
+        self.workspace.as_ref().map_or(&self.submission.project, |workspace| &workspace.root)
+    }
+
+    /// Where the agent and the checks start.
+    pub fn cwd(&self) -> &str {
+        self.workspace.as_ref().map_or(&self.submission.workspace, |workspace| &workspace.cwd)
+    }
+
+    /// Whether the checks found something that no session has mended yet.
+    pub fn needs_fix(&self) -> bool {
+        matches!(&self.round, Some(Round { outcome: Some(RoundOutcome::Failed { .. }), .. }))
+    }
+}

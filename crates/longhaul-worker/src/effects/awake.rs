@@ -1,0 +1,75 @@
+//! Keeps the machine awake while a session runs, with the system's own program: systemd-inhibit on Linux, caffeinate on macOS.
+//! Held by the attend effect. Where there is no such program nothing happens; `doctor` tells.
+
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The program that keeps this kind of machine awake.
+pub fn sleep_inhibitor() -> &'static str {
+    inhibitor().first().copied().unwrap_or_default()
+}
+
+/// Who holds the machine awake; shared by all sessions of a worker.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Awake {
+    held: Arc<Mutex<Held>>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    sessions: usize,
+    program: Option<Child>,
+}
+
+/// One session's hold; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Hold(Option<Awake>);
+
+impl Awake {
+    /// Keeps the machine awake until the hold is dropped, if the task wants that.
+    pub(crate) fn hold(&self, wanted: bool) -> Hold {
+        if !wanted {
+            return Hold(None);
+        }
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.sessions += 1;
+        if held.program.is_none() {
+            held.program = start();
+        }
+        Hold(Some(self.clone()))
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let Some(awake) = &self.0 else { return };
+        let mut held = awake.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.sessions -= 1;
+        if held.sessions == 0
+            && let Some(mut program) = held.program.take()
+        {
+            // Its input ends; it follows by itself, and is waited for beside the work.
+            drop(program.stdin.take());
+            std::thread::spawn(move || program.wait());
+        }
+    }
+}
+
+/// The program waits on a pipe of ours, so that it also ends when this worker is killed.
+fn start() -> Option<Child> {
+    let [program, arguments @ ..] = inhibitor() else { return None };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().ok()
+}
+
+/// Only sleep is held off: the screen may go dark.
+#[cfg(not(target_os = "macos"))]
+fn inhibitor() -> &'static [&'static str] {
+    &["systemd-inhibit", "--what=sleep", "--who=longhaul", "--why=an agent is working", "--mode=block", "cat"]
+}
+
+#[cfg(target_os = "macos")]
+fn inhibitor() -> &'static [&'static str] {
+    &["caffeinate", "-i", "cat"]
+}

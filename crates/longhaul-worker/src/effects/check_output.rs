@@ -1,0 +1,98 @@
+//! What a check printed, read back from its log once it has ended: how much, its hash, and the last of it for people and prompts.
+//! Called by the attend effect; reads the redacted log only, so evidence can never hold a secret.
+
+use std::io;
+
+use longhaul_core::task::{Offset, OutputSight};
+use longhaul_core::verdict;
+use longhaul_keeper::{LogReader, Piece, SessionDir, Stream};
+use sha2::{Digest, Sha256};
+
+use crate::fingerprint;
+
+const TAIL: usize = 4096;
+const SUMMARY: usize = 64 * 1024;
+
+/// Both streams of a session, one after the other.
+pub(super) fn sight(session: &SessionDir) -> OutputSight {
+    let mut whole = Whole::default();
+    for stream in [Stream::Out, Stream::Err] {
+        if whole.take(LogReader::new(session, stream, Offset::default())).is_err() {
+            return OutputSight::default();
+        }
+    }
+    let text = String::from_utf8_lossy(&whole.last);
+    OutputSight {
+        bytes: whole.bytes,
+        tail: last(&text, TAIL).to_owned(),
+        nothing_run: verdict::ran_nothing(&text),
+        sha256: Some(fingerprint::hex(whole.hash)),
+    }
+}
+
+#[derive(Default)]
+struct Whole {
+    hash: Sha256,
+    bytes: u64,
+    last: Vec<u8>,
+}
+
+impl Whole {
+    fn take(&mut self, mut log: LogReader) -> io::Result<()> {
+        while let Some(piece) = log.next_piece()? {
+            let bytes = match piece {
+                Piece::Bytes(bytes) => bytes,
+                // What was dropped is no part of the evidence; that it was is told by the session's end.
+                Piece::Gap { .. } => continue,
+            };
+            self.hash.update(&bytes);
+            self.bytes += bytes.len() as u64;
+            self.last.extend_from_slice(&bytes);
+            let surplus = self.last.len().saturating_sub(SUMMARY);
+            self.last.drain(..surplus);
+        }
+        Ok(())
+    }
+}
+
+/// The end of a text, at most so many bytes, from the start of a line where there is one.
+fn last(text: &str, most: usize) -> &str {
+    let mut from = text.len().saturating_sub(most);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let tail = &text[from..];
+    match tail.find('\n') {
+        Some(line) if from > 0 && line + 1 < tail.len() => &tail[line + 1..],
+        Some(_) | None => tail,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_keeper::{SessionDir, Stream};
+
+    use super::{last, sight};
+    use crate::clock::mint_session;
+
+    #[test]
+    fn both_streams_are_evidence_and_only_the_end_is_quoted() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join(mint_session().to_string());
+        std::fs::create_dir(&path).unwrap();
+        let dir = SessionDir::at(&path).unwrap();
+        std::fs::write(dir.segment(Stream::Out, 0), "a\n".repeat(10_000)).unwrap();
+        std::fs::write(dir.segment(Stream::Err, 0), "Ran 0 tests in 0.1s\n").unwrap();
+        let seen = sight(&dir);
+        assert_eq!((seen.bytes, seen.nothing_run), (20_020, true));
+        assert!(seen.tail.ends_with("Ran 0 tests in 0.1s\n") && seen.tail.len() <= 4096);
+        assert!(seen.sha256.is_some());
+    }
+
+    #[test]
+    fn a_tail_begins_with_a_line_and_never_inside_a_character() {
+        assert_eq!(last("one\ntwo\nthree", 8), "three");
+        assert_eq!(last("ééé", 3), "é");
+        assert_eq!(last("short", 80), "short");
+    }
+}

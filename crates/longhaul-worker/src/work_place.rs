@@ -1,0 +1,114 @@
+//! A task's workspace as the git wrapper knows it: made once, found again before each session, the same for reports.
+//! Called by effects and front ends on threads that may block. A worktree that a person changed is never repaired over their head.
+
+use std::path::Path;
+
+use longhaul_core::task::{Cause, GitPlace, Place, Task, Workspace};
+
+use crate::git::{Git, GitDir, GitError, Repository, Worktree, WorktreeRecord, task_branch};
+use crate::home::Home;
+
+/// A workspace found again.
+#[derive(Debug)]
+pub enum Found {
+    /// There is no git in it, or none was there when it was chosen.
+    NoGit,
+    /// The user's own checkout.
+    InPlace(Repository),
+    /// A worktree of ours.
+    Ours(Worktree),
+}
+
+impl Found {
+    /// The repository as seen from the workspace, if there is one.
+    pub fn repository(&self) -> Option<&Repository> {
+        match self {
+            Found::NoGit => None,
+            Found::InPlace(repository) => Some(repository),
+            Found::Ours(worktree) => Some(worktree.repository()),
+        }
+    }
+}
+
+/// Chooses or makes the workspace of a task that has none yet. Safe to repeat.
+pub(crate) fn make(task: &Task, home: &Home) -> Result<Workspace, Cause> {
+    match &task.submission.place {
+        Place::InPlace => in_place(task, home),
+        Place::Worktree { base } => worktree(task, home, base),
+    }
+}
+
+/// A git that is missing or refuses is no reason not to work in place; it is then as if there were none.
+fn in_place(task: &Task, home: &Home) -> Result<Workspace, Cause> {
+    let submission = &task.submission;
+    let repository = Git::open(&home.git()).and_then(|git| git.find(Path::new(&submission.project))).ok().flatten();
+    let base = repository.as_ref().and_then(|repository| repository.head_commit().ok().flatten());
+    Ok(Workspace {
+        root: submission.project.clone(),
+        cwd: submission.workspace.clone(),
+        branch: None,
+        base: base.map(|base| base.as_str().to_owned()),
+        git: repository.map(|repository| git_place(repository.git_dir())).transpose()?,
+    })
+}
+
+fn worktree(task: &Task, home: &Home, base: &str) -> Result<Workspace, Cause> {
+    let submission = &task.submission;
+    let project = Path::new(&submission.project);
+    let git = Git::open(&home.git()).map_err(|error| unfit(&error))?;
+    let repository = git.find(project).map_err(|error| unfit(&error))?;
+    let repository = repository.ok_or_else(|| Cause::Workspace { why: format!("{}: no git", project.display()) })?;
+    let base = base.parse().map_err(|error| unfit(&error))?;
+    let made = repository.create_worktree(&home.worktree(task.id), &task_branch(submission.name.as_ref()), &base);
+    let made = made.map_err(|error| unfit(&error))?;
+    let record = made.record();
+    let below = Path::new(&submission.workspace).strip_prefix(repository.top_level()).unwrap_or(Path::new(""));
+    // A directory that the commit does not have is not there in the worktree; the root is.
+    let inside = Some(below).filter(|below| !below.as_os_str().is_empty()).map(|below| record.path.join(below));
+    let cwd = inside.filter(|path| path.is_dir()).unwrap_or_else(|| record.path.clone());
+    Ok(Workspace {
+        root: utf8(&record.path)?,
+        cwd: utf8(&cwd)?,
+        branch: Some(record.branch.clone()),
+        base: Some(record.base.as_str().to_owned()),
+        git: Some(git_place(&record.git_dir)?),
+    })
+}
+
+/// Finds the workspace again and makes sure that it is the same.
+pub fn find(workspace: &Workspace, home: &Home) -> Result<Found, Cause> {
+    let Some(place) = &workspace.git else { return Ok(Found::NoGit) };
+    let git = Git::open(&home.git()).map_err(|error| unfit(&error))?;
+    let recorded = GitDir { git_dir: place.dir.clone().into(), common_dir: place.common.clone().into() };
+    let (Some(branch), Some(base)) = (&workspace.branch, &workspace.base) else {
+        return match git.find_recorded(Path::new(&workspace.root), &recorded) {
+            Ok(repository) => Ok(Found::InPlace(repository)),
+            // The user's own checkout is the user's: another repository in it is a fact, not damage.
+            Err(GitError::Swapped { .. }) => Ok(Found::NoGit),
+            Err(error) => Err(unfit(&error)),
+        };
+    };
+    let base = base.parse().map_err(|error| unfit(&error))?;
+    let record =
+        WorktreeRecord { path: workspace.root.clone().into(), branch: branch.clone(), base, git_dir: recorded };
+    Worktree::open(&git, &record).map(Found::Ours).map_err(|error| unfit(&error))
+}
+
+fn git_place(dir: &GitDir) -> Result<GitPlace, Cause> {
+    Ok(GitPlace { dir: utf8(&dir.git_dir)?, common: utf8(&dir.common_dir)? })
+}
+
+fn utf8(path: &Path) -> Result<String, Cause> {
+    let unreadable = || Cause::Workspace { why: format!("{}: not UTF-8", path.display()) };
+    path.to_str().map(str::to_owned).ok_or_else(unreadable)
+}
+
+fn unfit(error: &dyn std::error::Error) -> Cause {
+    let mut why = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        why = format!("{why}: {cause}");
+        source = cause.source();
+    }
+    Cause::Workspace { why }
+}

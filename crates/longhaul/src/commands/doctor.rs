@@ -1,0 +1,92 @@
+//! `longhaul doctor`: looks at everything a task depends on and says what is well, what is not, and what to do about it.
+//! It changes nothing and starts nobody. Every check answers for itself, so that one failure hides no other.
+
+mod bundle;
+mod finding;
+mod home;
+mod machine;
+mod programs;
+mod setup;
+mod store;
+mod tasks;
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::cli::Doctor;
+use crate::config::{Loaded, Overrides, load};
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::opened::{Opened, open_existing};
+use crate::{out, place};
+
+use bundle::Goals;
+use finding::{Finding, Verdict};
+
+/// What the checks look at; what could not be had is an error that one of them tells.
+struct Patient {
+    home: Result<std::path::PathBuf, CliError>,
+    opened: Result<Opened, CliError>,
+    config: Result<Loaded, CliError>,
+}
+
+pub(crate) async fn doctor(args: &Doctor) -> Result<Code, CliError> {
+    if args.bundle.is_some() && place::actor().session.is_some() {
+        return Err(CliError::new(Code::Conflict, "below an agent session no bundle can be made")
+            .hint("ask a person to run `longhaul doctor --bundle FILE`"));
+    }
+    let patient = Patient {
+        home: place::home(),
+        opened: open_existing(),
+        config: place::here().and_then(|here| load(&here.project, &Overrides::default())),
+    };
+    let findings = examine(&patient).await;
+    if let Some(file) = &args.bundle {
+        write_bundle(file, args, &patient, &findings).await?;
+    }
+    if args.json {
+        let rows: Vec<_> = findings.iter().map(Finding::json).collect();
+        out::json("doctor", &json!({ "healthy": is_healthy(&findings), "findings": rows }));
+    } else {
+        print(&findings);
+    }
+    Ok(if is_healthy(&findings) { Code::Done } else { Code::Failure })
+}
+
+async fn examine(patient: &Patient) -> Vec<Finding> {
+    let mut findings = vec![setup::version()];
+    findings.extend(home::look(patient));
+    findings.extend(store::look(patient).await);
+    findings.extend(tasks::look(patient).await);
+    findings.extend(setup::config(patient));
+    findings.extend(programs::look(patient));
+    findings.extend(machine::look(patient).await);
+    findings
+}
+
+fn is_healthy(findings: &[Finding]) -> bool {
+    findings.iter().all(|finding| finding.verdict != Verdict::Problem)
+}
+
+fn print(findings: &[Finding]) {
+    for line in findings.iter().flat_map(Finding::lines) {
+        out::data(&out::safe(&line));
+    }
+    let count = |verdict: Verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
+    let (problems, warnings) = (count(Verdict::Problem), count(Verdict::Warning));
+    out::note(&match (problems, warnings, count(Verdict::Unknown)) {
+        (0, 0, 0) => "all is well".to_owned(),
+        (problems, warnings, unknown) => {
+            format!("{problems} problem(s), {warnings} warning(s), {unknown} cannot be told")
+        }
+    });
+}
+
+async fn write_bundle(file: &Path, args: &Doctor, patient: &Patient, findings: &[Finding]) -> Result<(), CliError> {
+    let goals = if args.with_goals { Goals::Told } else { Goals::LeftOut };
+    let text = bundle::text(patient, findings, goals).await;
+    bundle::write(file, &text)?;
+    out::note(&out::safe(&format!("wrote `{}`; read it before you give it away", file.display())));
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! One text file for a bug report: what `doctor` found, the configuration, tasks, their last events, and the end of the workers' log.
+//! Written on request only. No goal unless asked for, no command of the configuration, no agent's output, and no value of any
+//! variable of this environment: everything passes the redactor, which knows them all.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use longhaul_core::redact::{Secrets, redact_text};
+use longhaul_keeper::files::write_once;
+use longhaul_store::{Filter, Stored, Unfinished};
+
+use super::Patient;
+use super::finding::Finding;
+use crate::config::{KEYS, Origin};
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::opened::Opened;
+use crate::out;
+
+/// So many of the last events of each unfinished task.
+const LAST_EVENTS: u64 = 50;
+/// So much of the end of the workers' log.
+const LOG_TAIL: u64 = 64 << 10;
+/// Keys whose value a person writes freely.
+const FREE_TEXT: [&str; 1] = ["verify.commands"];
+
+/// Whether names and goals of tasks are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Goals {
+    Told,
+    LeftOut,
+}
+
+/// The whole text, redacted.
+pub(super) async fn text(patient: &Patient, findings: &[Finding], goals: Goals) -> String {
+    let mut text = String::new();
+    section(&mut text, "doctor", findings.iter().flat_map(Finding::lines));
+    section(&mut text, "configuration", configuration(patient));
+    if let Ok(opened) = &patient.opened {
+        section(&mut text, "tasks", tasks(opened, goals).await);
+        section(&mut text, "workers' log, its end", worker_log(opened));
+    }
+    redact_text(&secrets(patient), &text).0
+}
+
+/// Writes the file, for its owner only; one that is there already is refused.
+pub(super) fn write(file: &Path, text: &str) -> Result<(), CliError> {
+    let failed = |error: std::io::Error| {
+        let what = format!("cannot write `{}`", file.display());
+        CliError::new(Code::Failure, what).because(&error).hint("name a new file in a directory of yours")
+    };
+    let path = std::path::absolute(file).map_err(failed)?;
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return Err(CliError::new(Code::Usage, format!("`{}` is not the name of a file", file.display())));
+    };
+    write_once(&parent.canonicalize().map_err(failed)?, name, text.as_bytes()).map_err(failed)
+}
+
+fn section(text: &mut String, title: &str, lines: impl IntoIterator<Item = String>) {
+    // Writing into a string cannot fail.
+    let _written = writeln!(text, "== {title}");
+    for line in lines {
+        let _written = writeln!(text, "{}", out::safe(&line));
+    }
+    text.push('\n');
+}
+
+/// Every variable's value counts as a secret here, whatever its name.
+fn secrets(patient: &Patient) -> Secrets {
+    let variables: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let secrets = Secrets::from_env(variables.iter().cloned());
+    // Paths of ours stay readable; they hold no secret that the names above do not cover.
+    let home = patient.home.as_ref().map(|home| home.display().to_string()).unwrap_or_default();
+    let told = variables.iter().filter(|(_, value)| *value != home);
+    told.fold(secrets, |secrets, (name, value)| secrets.with(name, value))
+}
+
+fn configuration(patient: &Patient) -> Vec<String> {
+    let Ok(loaded) = &patient.config else { return vec!["cannot be loaded".to_owned()] };
+    let mut settings = loaded.settings.clone();
+    let mut lines = Vec::new();
+    for key in KEYS {
+        let origin = &loaded.origins[key.name];
+        let is_hidden = FREE_TEXT.contains(&key.name) && *origin != Origin::Default;
+        let value = if is_hidden { "(not shown)".to_owned() } else { key.kind.show(&key.value(&mut settings)) };
+        lines.push(format!("{} = {value}  # {origin}", key.name));
+    }
+    lines
+}
+
+async fn tasks(opened: &Opened, goals: Goals) -> Vec<String> {
+    let mut lines = Vec::new();
+    match opened.store.tasks(Filter::default()).await {
+        Ok(listed) => lines.extend(listed.tasks.iter().map(|outline| {
+            let name = if goals == Goals::Told { format!(" {}", outline.name) } else { String::new() };
+            let (state, sessions) = (&outline.state, outline.sessions);
+            format!("{}{name} {state}, {sessions} session(s), {}", outline.task, outline.updated.rfc3339())
+        })),
+        Err(error) => lines.push(format!("cannot be listed: {error}")),
+    }
+    let filter = Filter { unfinished: Unfinished::Only, ..Filter::default() };
+    for stored in opened.store.list(filter).await.map(|listed| listed.tasks).unwrap_or_default() {
+        lines.push(String::new());
+        lines.extend(last_events(opened, &stored, goals).await);
+    }
+    lines
+}
+
+/// Kinds, times and actors only: what an event carries may be an agent's or a person's text.
+async fn last_events(opened: &Opened, stored: &Stored, goals: Goals) -> Vec<String> {
+    let task = &stored.task;
+    let mut lines = vec![format!("-- {}: {}, agent {}", task.id, task.state.name(), task.submission.agent)];
+    if goals == Goals::Told {
+        lines.extend(task.submission.goal.lines().map(|line| format!("   goal: {line}")));
+    }
+    match opened.store.events(task.id, task.version.saturating_sub(LAST_EVENTS), u32::MAX).await {
+        Ok(events) => lines.extend(events.iter().map(|event| {
+            format!("   {:>5} {} epoch {} {}", event.seq, event.at.rfc3339(), event.epoch, event.event.kind())
+        })),
+        Err(error) => lines.push(format!("   its events cannot be read: {error}")),
+    }
+    lines
+}
+
+fn worker_log(opened: &Opened) -> Vec<String> {
+    let tail = || -> std::io::Result<String> {
+        let mut file = File::open(opened.home.root().join("worker.log"))?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(LOG_TAIL)))?;
+        let mut bytes = Vec::new();
+        file.take(LOG_TAIL).read_to_end(&mut bytes)?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        // A cut line could be the rest of a secret that is no longer known by its beginning.
+        let whole =
+            if length > LOG_TAIL { text.split_once('\n').map_or("", |(_, rest)| rest).to_owned() } else { text };
+        Ok(whole)
+    };
+    match tail() {
+        Ok(text) => text.lines().map(str::to_owned).collect(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => vec!["there is none".to_owned()],
+        Err(error) => vec![format!("cannot be read: {error}")],
+    }
+}

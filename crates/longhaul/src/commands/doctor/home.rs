@@ -1,0 +1,164 @@
+//! Longhaul's home: whose it is, who may look into it, on which disk it lies, how full that is, and what takes the room.
+//! One part of `doctor`; it only looks, also when there is no home yet.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use longhaul_worker::{Home, free_disk};
+
+use super::Patient;
+use super::finding::Finding;
+use crate::amount;
+use crate::session_dirs::survey;
+
+const HOME: &str = "home";
+const DISK: &str = "disk";
+const ROOM: &str = "room";
+
+pub(super) fn look(patient: &Patient) -> Vec<Finding> {
+    let root = match &patient.home {
+        Ok(root) => root,
+        Err(error) => {
+            return vec![Finding::problem(HOME, error.what.clone(), "set LONGHAUL_HOME to a directory of yours")];
+        }
+    };
+    let floor = patient.config.as_ref().map_or(0, |loaded| loaded.settings.floors.disk);
+    let mut findings = vec![privacy(root), file_system(root), disk(root, floor)];
+    if root.is_dir() {
+        findings.push(room(patient, &Home::at(root)));
+    }
+    findings
+}
+
+fn privacy(root: &Path) -> Finding {
+    let shown = root.display();
+    let meta = match root.symlink_metadata() {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Finding::ok(HOME, format!("`{shown}` is not there yet; the first task makes it"));
+        }
+        Err(error) => return Finding::problem(HOME, format!("`{shown}`: {error}"), "make it readable for you"),
+    };
+    let us = rustix::process::geteuid().as_raw();
+    if !meta.is_dir() {
+        return Finding::problem(HOME, format!("`{shown}` is not a directory"), "point LONGHAUL_HOME to one of yours");
+    }
+    if meta.uid() != us {
+        let facts = format!("`{shown}` belongs to user {}, not to user {us}", meta.uid());
+        return Finding::problem(HOME, facts, "point LONGHAUL_HOME to a directory of yours");
+    }
+    let mode = meta.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        let facts = format!("`{shown}` has mode {mode:o}: others may look into it");
+        return Finding::warning(HOME, facts, format!("chmod 700 '{shown}'"));
+    }
+    Finding::ok(HOME, format!("`{shown}`, yours, mode {mode:o}"))
+}
+
+/// The kind of file system, from the longest mount point above the home.
+fn file_system(root: &Path) -> Finding {
+    const SUBJECT: &str = "file system";
+    let Ok(mounts) = std::fs::read_to_string("/proc/self/mountinfo") else {
+        return Finding::unknown(SUBJECT, "this system does not tell");
+    };
+    let existing = nearest_existing(root);
+    match kind_of(&mounts, &existing) {
+        None => Finding::unknown(SUBJECT, "the mount of the home is not listed"),
+        Some(kind) if is_remote(&kind) => {
+            let advice = "point LONGHAUL_HOME to a local disk: databases break on network file systems";
+            Finding::problem(SUBJECT, format!("{kind}, a network file system"), advice)
+        }
+        Some(kind) if kind == "tmpfs" || kind == "ramfs" => {
+            let advice = "point LONGHAUL_HOME to a disk if tasks are to outlive a reboot";
+            Finding::warning(SUBJECT, format!("{kind}: gone after a reboot"), advice)
+        }
+        Some(kind) => Finding::ok(SUBJECT, kind),
+    }
+}
+
+fn nearest_existing(path: &Path) -> PathBuf {
+    path.ancestors().find_map(|above| above.canonicalize().ok()).unwrap_or_else(|| PathBuf::from("/"))
+}
+
+fn kind_of(mounts: &str, path: &Path) -> Option<String> {
+    let parse = |line: &str| {
+        let (before, after) = line.split_once(" - ")?;
+        let point = before.split(' ').nth(4)?.replace("\\040", " ");
+        let kind = after.split(' ').next()?.to_owned();
+        path.starts_with(&point).then_some((point.len(), kind))
+    };
+    // Of two mounts on one point the later one is on top.
+    mounts.lines().filter_map(parse).max_by_key(|(length, _)| *length).map(|(_, kind)| kind)
+}
+
+fn is_remote(kind: &str) -> bool {
+    ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs", "virtiofs", "fuse.sshfs", "fuse.s3fs", "fuse.rclone"]
+        .contains(&kind)
+}
+
+fn disk(root: &Path, floor: u64) -> Finding {
+    let Some(free) = free_disk(&nearest_existing(root)) else {
+        return Finding::unknown(DISK, "how much is free cannot be told");
+    };
+    let facts = format!("{} free, sessions start above {}", amount::bytes(free), amount::bytes(floor));
+    if free < floor {
+        return Finding::problem(DISK, facts, "make room, for instance with `longhaul gc`; blocked tasks then go on");
+    }
+    if free < floor.saturating_mul(2) {
+        return Finding::warning(DISK, facts, "make room before tasks are blocked, for instance with `longhaul gc`");
+    }
+    Finding::ok(DISK, facts)
+}
+
+/// What takes the room in the home.
+fn room(patient: &Patient, home: &Home) -> Finding {
+    let sessions = match survey(home) {
+        Ok(on_disk) => on_disk.bytes(),
+        Err(error) => return Finding::unknown(ROOM, format!("the session directories cannot be read: {error}")),
+    };
+    let length = |name: &str| home.root().join(name).symlink_metadata().map_or(0, |meta| meta.len());
+    let database: u64 = ["longhaul.db", "longhaul.db-wal", "longhaul.db-shm"].iter().map(|name| length(name)).sum();
+    let log = length("worker.log");
+    let facts = format!(
+        "{} in all: sessions {}, database {}, workers' log {}; worktrees not counted",
+        amount::bytes(sessions + database + log),
+        amount::bytes(sessions),
+        amount::bytes(database),
+        amount::bytes(log)
+    );
+    let kept = patient.config.as_ref().ok().and_then(|loaded| loaded.settings.retention.bytes);
+    match kept {
+        Some(kept) if sessions > kept => {
+            let facts = format!("{facts}; {} is to be kept", amount::bytes(kept));
+            Finding::warning(ROOM, facts, "`longhaul gc --dry-run` shows what can go, `longhaul gc` takes it away")
+        }
+        Some(_) | None => Finding::ok(ROOM, facts),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{is_remote, kind_of};
+
+    const MOUNTS: &str = "\
+22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/root rw
+30 22 0:40 / /home rw - nfs4 server:/home rw
+31 30 0:41 / /home/me/my\\040disk rw shared:2 - xfs /dev/sdb rw
+32 22 0:42 / /tmp rw - ext4 /dev/x rw
+33 22 0:43 / /tmp rw - tmpfs tmpfs rw
+";
+
+    #[test]
+    fn the_longest_mount_point_counts_and_the_later_of_two() {
+        let kind = |path: &str| kind_of(MOUNTS, Path::new(path)).unwrap_or_default();
+        assert_eq!(kind("/var/lib"), "ext4");
+        assert_eq!(kind("/home/me"), "nfs4");
+        assert_eq!(kind("/homely"), "ext4", "a name that only begins alike is another one");
+        assert_eq!(kind("/home/me/my disk/x"), "xfs");
+        assert_eq!(kind("/tmp/x"), "tmpfs");
+        assert!(is_remote("nfs4") && !is_remote("ext4"));
+        assert_eq!(kind_of("", Path::new("/")), None);
+    }
+}

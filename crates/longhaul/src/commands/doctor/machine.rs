@@ -1,0 +1,111 @@
+//! The machine: memory, containment, whether logout ends what runs, the clock, the terminal.
+//! One part of `doctor`; it only looks, and what the system does not tell is unknown.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use longhaul_core::time::Time;
+use longhaul_store::Filter;
+use longhaul_worker::{free_memory, now};
+use rustix::fs::Access;
+
+use super::Patient;
+use super::finding::Finding;
+use super::programs::in_path;
+use crate::amount;
+use crate::start::answer_of;
+
+/// No clock that is right shows an earlier time: 2025-01-01.
+const LONG_AGO: Time = Time(1_735_689_600_000_000);
+/// What the clocks of one machine may differ by.
+const SLACK: Duration = Duration::from_secs(300);
+
+pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
+    vec![memory(patient), containment(), linger(), clock(patient).await, terminal()]
+}
+
+fn memory(patient: &Patient) -> Finding {
+    const SUBJECT: &str = "memory";
+    let floor = patient.config.as_ref().map_or(0, |loaded| loaded.settings.floors.memory);
+    let Some(free) = free_memory() else { return Finding::unknown(SUBJECT, "this system does not tell what is free") };
+    let facts = format!("{} available, sessions start above {}", amount::bytes(free), amount::bytes(floor));
+    if free < floor {
+        return Finding::problem(SUBJECT, facts, "end something else; blocked tasks then go on");
+    }
+    Finding::ok(SUBJECT, facts)
+}
+
+/// Whether a session's processes can be held in a control group. Without one they are followed, which is slower and still complete.
+fn containment() -> Finding {
+    const SUBJECT: &str = "containment";
+    if !cfg!(target_os = "linux") {
+        return Finding::ok(SUBJECT, "by following processes");
+    }
+    match own_group() {
+        None => Finding::ok(SUBJECT, "by following processes: there is no control group of version 2"),
+        Some(group) if rustix::fs::access(&group, Access::WRITE_OK).is_ok() => {
+            Finding::ok(SUBJECT, format!("by control group below `{}`", group.display()))
+        }
+        Some(_) => Finding::ok(SUBJECT, "by following processes: our control group is not ours to write"),
+    }
+}
+
+fn own_group() -> Option<PathBuf> {
+    const MOUNT: &str = "/sys/fs/cgroup";
+    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let is_second = Path::new(MOUNT).join("cgroup.controllers").exists();
+    is_second.then(|| Path::new(MOUNT).join(own))
+}
+
+/// Whether what runs in the background outlives a logout.
+fn linger() -> Finding {
+    const SUBJECT: &str = "logout";
+    if in_path("loginctl").is_none() {
+        return Finding::ok(SUBJECT, "there is no loginctl here that could end processes at logout");
+    }
+    let user = rustix::process::geteuid().as_raw().to_string();
+    let answer = answer_of("loginctl", &["show-user", &user, "--property=Linger"]);
+    match answer.as_deref().map(str::trim) {
+        Some("Linger=yes") => Finding::ok(SUBJECT, "lingering is on: tasks go on after a logout"),
+        Some("Linger=no") => {
+            let advice = "`loginctl enable-linger` lets tasks go on after a logout";
+            Finding::warning(
+                SUBJECT,
+                "lingering is off: a logout may end tasks; they go on when a worker starts",
+                advice,
+            )
+        }
+        Some(_) | None => Finding::unknown(SUBJECT, "loginctl does not answer"),
+    }
+}
+
+/// A clock that went back makes waits too long; one that is far off, everything.
+async fn clock(patient: &Patient) -> Finding {
+    const SUBJECT: &str = "clock";
+    let time = now();
+    let advice = "set the clock; waits and retention go by it";
+    if time < LONG_AGO {
+        return Finding::problem(SUBJECT, format!("it is {}, long ago", time.rfc3339()), advice);
+    }
+    let listed = match &patient.opened {
+        Ok(opened) => opened.store.tasks(Filter::default()).await.unwrap_or_default(),
+        Err(_) => longhaul_store::Outlines::default(),
+    };
+    match listed.tasks.iter().map(|outline| outline.updated).max() {
+        Some(newest) if newest > time.after(SLACK) => {
+            let facts = format!("it is {}, but the newest event is of {}", time.rfc3339(), newest.rfc3339());
+            Finding::warning(SUBJECT, facts, advice)
+        }
+        Some(_) | None => Finding::ok(SUBJECT, time.rfc3339()),
+    }
+}
+
+fn terminal() -> Finding {
+    let shown = if std::io::stdout().is_terminal() { "a terminal" } else { "not a terminal" };
+    let input = if std::io::stdin().is_terminal() { "keys are read" } else { "no keys are read" };
+    let colour =
+        if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) { ", NO_COLOR is set" } else { "" };
+    Finding::ok("terminal", format!("standard output is {shown}, {input}{colour}"))
+}

@@ -1,0 +1,45 @@
+//! Version and configuration: does it load, and what of it is ignored. One part of `doctor`.
+//! What was written wrongly is not repeated: a value may be a secret, and this goes into bug reports.
+
+use super::Patient;
+use super::finding::Finding;
+use crate::config::Notice;
+
+const CONFIG: &str = "config";
+
+pub(super) fn version() -> Finding {
+    let (version, os, machine) = (env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
+    let build = if cfg!(debug_assertions) { ", debug build" } else { "" };
+    Finding::ok("version", format!("longhaul {version} on {os} {machine}{build}"))
+}
+
+pub(super) fn config(patient: &Patient) -> Vec<Finding> {
+    let loaded = match &patient.config {
+        Ok(loaded) => loaded,
+        Err(error) => {
+            return vec![Finding::problem(CONFIG, error.what.clone(), "`longhaul config show` says where and why")];
+        }
+    };
+    if loaded.notices.is_empty() {
+        return vec![Finding::ok(CONFIG, "loads, nothing is ignored")];
+    }
+    loaded.notices.iter().map(notice).collect()
+}
+
+fn notice(notice: &Notice) -> Finding {
+    match notice {
+        Notice::Stranger { variable } => {
+            let facts = format!("the variable `{variable}` is unknown and ignored");
+            Finding::warning(CONFIG, facts, "unset it, or mend its name; `longhaul config reference` lists all")
+        }
+        Notice::Ignored { project, standing, keys } => {
+            let facts = format!(
+                "`{}/longhaul.toml` is {}, so these keys are ignored: {}",
+                project.display(),
+                standing.name(),
+                keys.join(", ")
+            );
+            Finding::warning(CONFIG, facts, format!("read it, then `longhaul trust '{}'`", project.display()))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Workers and sessions: who lives, who stands still, who is missing.
+//! One part of `doctor`; it starts and signals nobody.
+
+use std::path::Path;
+
+use longhaul_keeper::process::{self, Process};
+use longhaul_keeper::{SessionDir, WorkerLock};
+use longhaul_store::{Filter, Stored, Unfinished};
+use longhaul_worker::Home;
+
+use super::Patient;
+use super::finding::Finding;
+use crate::opened::Opened;
+use crate::owner;
+
+const WORKERS: &str = "workers";
+const SESSIONS: &str = "sessions";
+
+pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
+    let Ok(opened) = &patient.opened else { return Vec::new() };
+    let filter = Filter { unfinished: Unfinished::Only, ..Filter::default() };
+    let tasks = match opened.list(filter).await {
+        Ok(listed) => listed.tasks,
+        Err(error) => return vec![Finding::unknown(WORKERS, format!("the tasks cannot be listed: {}", error.what))],
+    };
+    vec![workers(opened, &tasks).await, sessions(&opened.home, &tasks)]
+}
+
+async fn workers(opened: &Opened, tasks: &[Stored]) -> Finding {
+    let living: Vec<Process> = locks(&opened.home).iter().filter_map(|lock| living(lock)).collect();
+    let still: Vec<String> =
+        living.iter().filter(|worker| process::is_stopped(worker.pid)).map(|worker| worker.pid.to_string()).collect();
+    let mut orphaned = 0;
+    for stored in tasks {
+        orphaned += usize::from(owner::is_missing(opened, stored).await.unwrap_or(false));
+    }
+    let facts = format!("{} alive, {} unfinished task(s)", living.len(), tasks.len());
+    if !still.is_empty() {
+        let pids = still.join(", ");
+        let facts = format!("{facts}; stopped and not answering: {pids}");
+        return Finding::problem(WORKERS, facts, format!("let it go on (`kill -CONT {}`) or end it", still.join(" ")));
+    }
+    if orphaned > 0 {
+        let facts = format!("{facts}; {orphaned} of them want a worker and have none");
+        return Finding::warning(WORKERS, facts, "`longhaul worker -d` starts one");
+    }
+    Finding::ok(WORKERS, facts)
+}
+
+fn locks(home: &Home) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(home.workers()).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "lock")).collect()
+}
+
+fn living(lock: &Path) -> Option<Process> {
+    let lives = !WorkerLock::is_dead(lock).unwrap_or(true);
+    let text = std::fs::read_to_string(lock).ok().filter(|_| lives)?;
+    serde_json::from_str(&text).ok()
+}
+
+fn sessions(home: &Home, tasks: &[Stored]) -> Finding {
+    let live: Vec<&Stored> = tasks.iter().filter(|stored| stored.task.state.session().is_some()).collect();
+    let troubles: Vec<String> = live.iter().filter_map(|stored| trouble(home, stored)).collect();
+    let facts = format!("{} live", live.len());
+    if troubles.is_empty() {
+        return Finding::ok(SESSIONS, facts);
+    }
+    let advice = "`longhaul show TASK` tells more; `longhaul pause TASK --force` ends what does not answer";
+    Finding::warning(SESSIONS, format!("{facts}; {}", troubles.join("; ")), advice)
+}
+
+/// What is wrong with a task's live session, if anything.
+fn trouble(home: &Home, stored: &Stored) -> Option<String> {
+    let session = stored.task.state.session()?;
+    let place = format!("session {} of task {}", session.number, stored.task.id);
+    let directory = SessionDir::at(&home.session(session.id)).ok()?;
+    let identity = match directory.identity() {
+        Ok(Some(identity)) => identity,
+        Ok(None) => return Some(format!("{place} has not begun yet")),
+        Err(error) => return Some(format!("{place}: {error}")),
+    };
+    for (name, who) in [("keeper", identity.keeper), ("agent", identity.child)] {
+        match process::is_alive(&who, &identity.boot) {
+            Ok(true) if process::is_stopped(who.pid) => {
+                return Some(format!("{place}: its {name} {} is stopped", who.pid));
+            }
+            Ok(true) => {}
+            Ok(false) if directory.exit().is_ok_and(|exit| exit.is_some()) => {}
+            Ok(false) => return Some(format!("{place}: its {name} {} is dead and its end not yet observed", who.pid)),
+            Err(error) => return Some(format!("{place}: its {name} cannot be looked at: {error}")),
+        }
+    }
+    None
+}

@@ -1,0 +1,66 @@
+//! `longhaul edit`: changes limits, checks, agent or priority of a task that is not finished.
+//! What a change does to a running session is decided by the core: it counts from the next one, unless a limit is used up already.
+
+use longhaul_core::task::{Command, Setting, Submission};
+use longhaul_worker::redact_intake;
+
+use super::act::act;
+use super::open_existing;
+use crate::cli::{Changes, Edit};
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::{lookup, out};
+
+pub(crate) async fn edit(args: &Edit) -> Result<Code, CliError> {
+    let settings = settings(&args.changes)?;
+    if settings.is_empty() {
+        return Err(CliError::new(Code::Usage, "nothing to change").hint("`longhaul edit --help` lists what can be"));
+    }
+    let opened = open_existing()?;
+    let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
+    refuse_secrets(&args.changes.checks, &stored.task.submission.secret_names)?;
+    let said: Vec<String> = settings.iter().map(ToString::to_string).collect();
+    let changed = act(&opened, &stored, Command::Edit { settings }).await?;
+    out::note(&format!("task {}: {}", stored.task.submission.name, out::safe(&said.join(", "))));
+    if args.changes.no_checks
+        && let Some(left) = still_checked(&changed.task.submission)
+    {
+        out::note(&out::safe(&left));
+    }
+    Ok(Code::Done)
+}
+
+/// What the result is still verified by without checks of its own; it belongs to what was asked for and stays.
+fn still_checked(submission: &Submission) -> Option<String> {
+    let quoted = |text: &str| format!("`{text}`");
+    let commands: Vec<String> = submission.commands().into_iter().map(quoted).collect();
+    let files: Vec<String> = submission.expects.iter().map(|path| quoted(path)).collect();
+    let parts = [("commands of criteria", commands), ("expected files", files)];
+    let told: Vec<String> = parts
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(what, names)| format!("{what}: {}", names.join(", ")))
+        .collect();
+    (!told.is_empty()).then(|| format!("still checked: {}", told.join("; ")))
+}
+
+/// The flags that were given, as changes of a task.
+pub(super) fn settings(changes: &Changes) -> Result<Vec<Setting>, CliError> {
+    let mut settings = changes.flags.settings()?;
+    if changes.no_checks || !changes.checks.is_empty() {
+        settings.push(Setting::Checks(changes.checks.clone()));
+    }
+    settings.extend(changes.agent.clone().map(Setting::Agent));
+    settings.extend(changes.model.clone().map(|model| Setting::Model((model != "none").then_some(model))));
+    settings.extend(changes.priority.map(Setting::Priority));
+    Ok(settings)
+}
+
+/// A command with a mask in it would run something else, so one that holds a secret is refused.
+fn refuse_secrets(checks: &[String], secret_names: &[String]) -> Result<(), CliError> {
+    if checks.iter().all(|check| redact_intake(check, secret_names).1 == 0) {
+        return Ok(());
+    }
+    Err(CliError::new(Code::Usage, "the check contains a secret value of this shell's environment")
+        .hint("name the variable in it, in single quotes, instead of its value"))
+}

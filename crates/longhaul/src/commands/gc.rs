@@ -1,0 +1,112 @@
+//! `longhaul gc`: takes away finished tasks beyond what is to be kept, oldest first, and what crashes left behind.
+//! Files go first and the task's rows last: the rows are what knows of the files, so whatever a kill leaves, the next run still finds
+//! and finishes. It never touches an unfinished task, one that an unfinished task needs, or work that is nowhere else.
+
+mod candidates;
+mod orphans;
+mod removal;
+mod retention;
+mod stray_worktrees;
+mod swept;
+mod worktree;
+
+use std::collections::HashSet;
+use std::fs::{File, TryLockError};
+
+use longhaul_worker::Home;
+
+use super::{Opened, open_existing};
+use crate::cli::Gc;
+use crate::config::{Overrides, load};
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::session_dirs::survey;
+use crate::{out, place};
+
+use candidates::{Candidate, Needs};
+use removal::Outcome;
+use swept::{Kept, Removed, Swept};
+
+/// Whether anything is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Really,
+    DryRun,
+}
+
+pub(crate) async fn gc(args: &Gc) -> Result<Code, CliError> {
+    if place::actor().session.is_some() {
+        return Err(CliError::new(Code::Conflict, "below an agent session nothing can be swept")
+            .hint("ask a person to run `longhaul gc`"));
+    }
+    let mode = if args.dry_run { Mode::DryRun } else { Mode::Really };
+    let loaded = load(&place::here()?.project, &overrides(args))?;
+    super::config::tell(&loaded.notices);
+    let mut swept = Swept::new(mode);
+    match open_existing() {
+        Ok(opened) => {
+            let _alone = if mode == Mode::Really { Some(alone(&opened.home)?) } else { None };
+            let on_disk = survey(&opened.home).map_err(|error| cannot_look(&error))?;
+            let found = candidates::candidates(&opened, &loaded.settings.retention, &on_disk).await?;
+            sweep_tasks(&opened, mode, found, &mut swept).await?;
+            orphans::sweep(&opened, mode, &on_disk, &mut swept).await?;
+            stray_worktrees::sweep(&opened, mode, &mut swept).await;
+        }
+        Err(error) if error.code == Code::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    if args.json {
+        out::json("gc", &swept);
+    } else {
+        swept.print();
+    }
+    Ok(if swept.failed == 0 { Code::Done } else { Code::Failure })
+}
+
+fn overrides(args: &Gc) -> Overrides {
+    Overrides::default()
+        .word("retention.age", "--age", args.age.as_deref())
+        .word("retention.count", "--count", args.count.as_deref())
+        .word("retention.bytes", "--bytes", args.bytes.as_deref())
+}
+
+/// One sweep at a time: the lock is on the home's directory itself and goes with this process.
+fn alone(home: &Home) -> Result<File, CliError> {
+    let failed = |error: &std::io::Error| CliError::new(Code::Failure, "cannot lock Longhaul's home").because(error);
+    let held = File::open(home.root()).map_err(|error| failed(&error))?;
+    match held.try_lock() {
+        Ok(()) => Ok(held),
+        Err(TryLockError::WouldBlock) => Err(CliError::new(Code::Conflict, "another `longhaul gc` is at work")),
+        Err(TryLockError::Error(error)) => Err(failed(&error)),
+    }
+}
+
+fn cannot_look(error: &std::io::Error) -> CliError {
+    CliError::new(Code::Failure, "cannot look at the session directories").because(error)
+}
+
+async fn sweep_tasks(opened: &Opened, mode: Mode, found: Vec<Candidate>, swept: &mut Swept) -> Result<(), CliError> {
+    let (mut gone, mut needs) = (HashSet::new(), Needs::default());
+    for candidate in found {
+        let child = candidate.children.iter().find(|(child, _)| !gone.contains(child));
+        let part = child.map(|(_, name)| format!("its child task `{name}` is kept"));
+        let outcome = match needs.why(opened, candidate.outline.task).await?.or(part) {
+            Some(why) => Outcome::Kept { why },
+            None => removal::remove(opened, &candidate, mode).await?,
+        };
+        let task = candidate.outline.task;
+        let (id, name) = (task.to_string(), candidate.outline.name);
+        match outcome {
+            Outcome::Removed { sessions, bytes } => {
+                gone.insert(task);
+                swept.removed(Removed { id, name, why: candidate.excess.to_string(), sessions, bytes });
+            }
+            Outcome::Kept { why } => swept.kept.push(Kept { id, name, why }),
+            Outcome::Failed { why } => {
+                swept.failed += 1;
+                swept.kept.push(Kept { id, name, why });
+            }
+        }
+    }
+    Ok(())
+}

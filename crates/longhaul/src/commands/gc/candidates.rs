@@ -1,0 +1,112 @@
+//! The finished tasks that are not to be kept, oldest first, and those that must be although they are old.
+//! Asked by `gc`. Where a row is damaged nobody can tell what it needs, so then there are no candidates but an error.
+
+use std::collections::{HashMap, HashSet};
+
+use longhaul_core::ids::{SessionId, TaskId};
+use longhaul_store::{Damaged, Filter, Outline, StoreError, Stored, Unfinished};
+use longhaul_worker::now;
+
+use super::retention::{Excess, Size, excess};
+use crate::config::RetentionSettings;
+use crate::error::CliError;
+use crate::opened::Opened;
+use crate::session_dirs::OnDisk;
+
+/// A finished task that is not to be kept.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) outline: Outline,
+    pub(super) excess: Excess,
+    /// Its session directories, as far as their specs tell.
+    pub(super) sessions: Vec<SessionId>,
+    /// What they and its history take.
+    pub(super) bytes: u64,
+    /// The tasks that are parts of it; they must go first.
+    pub(super) children: Vec<(TaskId, String)>,
+}
+
+/// Finished tasks beyond what is to be kept, oldest first, but children before their parents.
+pub(super) async fn candidates(
+    opened: &Opened,
+    retention: &RetentionSettings,
+    on_disk: &OnDisk,
+) -> Result<Vec<Candidate>, CliError> {
+    let filter = Filter { unfinished: Unfinished::Without, ..Filter::default() };
+    let listed = opened.store.tasks(filter).await?;
+    sound(&listed.damaged)?;
+    let mut finished = listed.tasks;
+    finished.sort_by_key(|outline| std::cmp::Reverse((outline.updated, outline.task)));
+    let bytes = |outline: &Outline| on_disk.bytes_of(outline.task).saturating_add(outline.history_bytes);
+    let sizes: Vec<Size> =
+        finished.iter().map(|outline| Size { finished: outline.updated, bytes: bytes(outline) }).collect();
+    let judged = excess(retention, now(), &sizes);
+    let mut children: HashMap<TaskId, Vec<(TaskId, String)>> = HashMap::new();
+    for outline in &finished {
+        if let Some(parent) = outline.parent {
+            children.entry(parent).or_default().push((outline.task, outline.name.clone()));
+        }
+    }
+    let parents: HashMap<TaskId, TaskId> =
+        finished.iter().filter_map(|outline| Some((outline.task, outline.parent?))).collect();
+    let mut found: Vec<Candidate> = Vec::new();
+    for ((outline, excess), size) in finished.into_iter().zip(judged).zip(sizes).rev() {
+        let Some(excess) = excess else { continue };
+        let sessions = on_disk.of(outline.task).map(|session| session.id).collect();
+        let children = children.remove(&outline.task).unwrap_or_default();
+        found.push(Candidate { outline, excess, sessions, bytes: size.bytes, children });
+    }
+    found.sort_by_cached_key(|candidate| std::cmp::Reverse(depth(candidate.outline.task, &parents)));
+    Ok(found)
+}
+
+/// How many finished tasks are above this one.
+fn depth(task: TaskId, parents: &HashMap<TaskId, TaskId>) -> usize {
+    // A damaged store could close a ring.
+    std::iter::successors(Some(task), |below| parents.get(below).copied()).take(parents.len() + 1).count()
+}
+
+/// The tasks that unfinished ones need, each with the reason.
+#[derive(Debug, Default)]
+pub(super) struct Needs {
+    unfinished: HashSet<TaskId>,
+    needed: HashMap<TaskId, String>,
+}
+
+impl Needs {
+    /// Why an unfinished task needs this one, if one does. A task may have been submitted since the last question, so each one
+    /// looks which there are now; what a known one needs does not change.
+    pub(super) async fn why(&mut self, opened: &Opened, task: TaskId) -> Result<Option<String>, CliError> {
+        let filter = Filter { unfinished: Unfinished::Only, ..Filter::default() };
+        let now = opened.store.tasks(filter.clone()).await?;
+        sound(&now.damaged)?;
+        if now.tasks.iter().any(|outline| !self.unfinished.contains(&outline.task)) {
+            let listed = opened.store.list(filter).await?;
+            sound(&listed.damaged)?;
+            self.learn(&listed.tasks);
+        }
+        Ok(self.needed.get(&task).cloned())
+    }
+
+    fn learn(&mut self, tasks: &[Stored]) {
+        self.needed.clear();
+        for stored in tasks {
+            let submission = &stored.task.submission;
+            let name = &submission.name;
+            self.needed.extend(submission.after.map(|task| (task, format!("task `{name}` waits for it"))));
+            let parent = submission.parent.map(|task| (task, format!("its child task `{name}` is not finished")));
+            self.needed.extend(parent);
+        }
+        self.unfinished = tasks.iter().map(|stored| stored.task.id).collect();
+    }
+}
+
+fn sound(damaged: &[Damaged]) -> Result<(), CliError> {
+    match damaged.first() {
+        Some(row) => {
+            let error = StoreError::Damaged { what: format!("{}: {}", row.row, row.what) };
+            Err(CliError::from(error).hint("nothing was swept; `longhaul store check` names all of it"))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,128 @@
+//! What crashes left behind and no task knows: session directories, locks of dead workers, half-written files of ours.
+//! Called by `gc` after the tasks. Only what is at least a day old, so that nothing that is just being made is taken for left behind.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use longhaul_core::ids::{SessionId, TaskId, WorkerId};
+use longhaul_keeper::{Discarded, WorkerLock, discard_file, discard_session, temporary_of};
+use longhaul_store::Filter;
+use longhaul_worker::Home;
+
+use super::super::show::sessions_of;
+use super::Mode;
+use super::removal::{not_ours, unusable};
+use super::swept::{Left, Orphan, Swept};
+use crate::error::CliError;
+use crate::opened::Opened;
+use crate::session_dirs::{OnDisk, SessionOnDisk};
+
+pub(super) const DAY: Duration = Duration::from_secs(86_400);
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Files in the home that are replaced as a whole, and so may leave a half-written one.
+const REPLACED: [&str; 2] = ["session-cap", "trust.toml"];
+
+/// Sweeps everything that nobody knows.
+pub(super) async fn sweep(opened: &Opened, mode: Mode, on_disk: &OnDisk, swept: &mut Swept) -> Result<(), CliError> {
+    for name in &on_disk.strange {
+        swept.left.push(Left { name: format!("sessions/{name}"), why: "not ours".to_owned() });
+    }
+    for session in unknown(opened, on_disk).await? {
+        sweep_session(&opened.home, mode, session, swept);
+    }
+    sweep_files(&opened.home.workers(), "workers/", mode, swept, |name, path| {
+        is_dead_lock(name, path).then_some("lock of a dead worker")
+    });
+    sweep_files(opened.home.root(), "", mode, swept, |name, path| {
+        let is_ours = temporary_of(name).is_some_and(|base| REPLACED.contains(&base));
+        (is_ours && is_older(path, DAY)).then_some("half-written file")
+    });
+    Ok(())
+}
+
+/// The old session directories of no task.
+async fn unknown<'a>(opened: &Opened, on_disk: &'a OnDisk) -> Result<Vec<&'a SessionOnDisk>, CliError> {
+    let tasks: HashSet<TaskId> =
+        opened.store.tasks(Filter::default()).await?.tasks.iter().map(|outline| outline.task).collect();
+    let is_stranger = |session: &&SessionOnDisk| session.task.is_none_or(|task| !tasks.contains(&task));
+    let is_old = |session: &&SessionOnDisk| age(session.files.changed) >= DAY;
+    let mut found: Vec<&SessionOnDisk> = on_disk.sessions.iter().filter(is_stranger).filter(is_old).collect();
+    // One without a readable spec may still be told of by a task's events.
+    if found.iter().any(|session| session.task.is_none()) {
+        let told = sessions_told(opened, &tasks).await?;
+        found.retain(|session| !told.contains(&session.id));
+    }
+    Ok(found)
+}
+
+async fn sessions_told(opened: &Opened, tasks: &HashSet<TaskId>) -> Result<HashSet<SessionId>, CliError> {
+    let mut told = HashSet::new();
+    for task in tasks {
+        let events = opened.store.events(*task, 0, u32::MAX).await?;
+        told.extend(sessions_of(&events).into_iter().map(|record| record.run.id));
+    }
+    Ok(told)
+}
+
+fn sweep_session(home: &Home, mode: Mode, session: &SessionOnDisk, swept: &mut Swept) {
+    let name = format!("sessions/{}", session.id);
+    let answer = match mode {
+        Mode::DryRun if session.files.strange.is_empty() => Ok(Discarded::Gone { bytes: session.files.bytes }),
+        Mode::DryRun => Ok(Discarded::Strange { names: session.files.strange.clone() }),
+        Mode::Really => discard_session(&home.sessions(), session.id),
+    };
+    match answer {
+        Ok(Discarded::Gone { bytes }) => swept.orphan(Orphan { name, what: "session of no task", bytes }),
+        Ok(Discarded::InUse) => swept.left.push(Left { name, why: "in use, although no task knows it".to_owned() }),
+        Ok(Discarded::Strange { names }) => swept.left.push(Left { name, why: not_ours(session.id, &names) }),
+        Err(error) => {
+            swept.failed += 1;
+            swept.left.push(Left { name, why: unusable(session.id, &error) });
+        }
+    }
+}
+
+/// Deletes the files of one directory for which `judge` says what they are.
+fn sweep_files(
+    directory: &Path,
+    prefix: &str,
+    mode: Mode,
+    swept: &mut Swept,
+    judge: impl Fn(&str, &Path) -> Option<&'static str>,
+) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        let Some(what) = judge(name, &path) else { continue };
+        let bytes = path.symlink_metadata().map_or(0, |meta| meta.len());
+        let deleted = if mode == Mode::DryRun { Ok(true) } else { discard_file(directory, name) };
+        let name = format!("{prefix}{name}");
+        match deleted {
+            Ok(true) => swept.orphan(Orphan { name, what, bytes }),
+            Ok(false) => {}
+            Err(error) => {
+                swept.failed += 1;
+                swept.left.push(Left { name, why: error.to_string() });
+            }
+        }
+    }
+}
+
+/// A worker's lock that is free, with its name or before it got one. A missing lock means a dead worker like a free one.
+fn is_dead_lock(name: &str, path: &Path) -> bool {
+    let is_worker = |id: &str| id.parse::<WorkerId>().is_ok();
+    let named = name.strip_suffix(".lock").is_some_and(is_worker);
+    let unnamed = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".lock.tmp")).is_some_and(is_worker);
+    (named || unnamed && is_older(path, MINUTE)) && WorkerLock::is_dead(path).unwrap_or(false)
+}
+
+pub(super) fn is_older(path: &Path, span: Duration) -> bool {
+    path.symlink_metadata().and_then(|meta| meta.modified()).is_ok_and(|changed| age(changed) >= span)
+}
+
+/// A time in the future has no age.
+fn age(changed: SystemTime) -> Duration {
+    changed.elapsed().unwrap_or_default()
+}

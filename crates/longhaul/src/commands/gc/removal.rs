@@ -1,0 +1,104 @@
+//! Removes one finished task: its worktree if nothing is lost by that, its session directories, and at last its rows.
+//! Called by `gc`, which says what became of it. A kill anywhere leaves the rows, so that the next run goes on from there.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use longhaul_core::ids::SessionId;
+use longhaul_keeper::{Discarded, discard_session, fail_point, survey_session};
+use longhaul_store::{Guard, RemoveError, StoreError, Stored};
+
+use super::super::show::sessions_of;
+use super::Mode;
+use super::candidates::Candidate;
+use super::worktree::{self, Fate};
+use crate::error::CliError;
+use crate::opened::Opened;
+
+/// What became of a task.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// It is gone.
+    Removed { sessions: usize, bytes: u64 },
+    /// It stays, and that is right.
+    Kept { why: String },
+    /// It stays because something failed.
+    Failed { why: String },
+}
+
+/// Removes a finished task, or only says what would become of it.
+pub(super) async fn remove(opened: &Opened, candidate: &Candidate, mode: Mode) -> Result<Outcome, CliError> {
+    let Some(stored) = opened.store.load(candidate.outline.task).await? else {
+        return Ok(Outcome::Kept { why: "somebody else removed it".to_owned() });
+    };
+    if !stored.task.state.is_final() || stored.owner.is_some() {
+        return Ok(Outcome::Kept { why: "it is not finished".to_owned() });
+    }
+    let sessions = match sessions(opened, candidate).await {
+        Ok(sessions) => sessions,
+        Err(error) => return Ok(Outcome::Failed { why: error.to_string() }),
+    };
+    // Looked at before anything is deleted, so that a task is kept as a whole.
+    if let Some(why) = strange(opened, &sessions) {
+        return Ok(Outcome::Kept { why });
+    }
+    match worktree::remove(&opened.home, &stored.task, mode) {
+        Fate::Gone if mode == Mode::DryRun => {
+            return Ok(Outcome::Removed { sessions: candidate.sessions.len(), bytes: candidate.bytes });
+        }
+        Fate::Gone => fail_point::reach("gc.worktree_removed"),
+        Fate::Kept { why } => return Ok(Outcome::Kept { why }),
+        Fate::Failed { why } => return Ok(Outcome::Failed { why }),
+    }
+    for session in &sessions {
+        if let Some(outcome) = discard(opened, *session) {
+            return Ok(outcome);
+        }
+        fail_point::reach("gc.session_removed");
+    }
+    fail_point::reach("gc.files_removed");
+    remove_rows(opened, &stored, candidate).await
+}
+
+/// Those its events tell of, and those whose specs name it.
+async fn sessions(opened: &Opened, candidate: &Candidate) -> Result<BTreeSet<SessionId>, StoreError> {
+    let events = opened.store.events(candidate.outline.task, 0, u32::MAX).await?;
+    let told = sessions_of(&events).into_iter().map(|record| record.run.id);
+    Ok(told.chain(candidate.sessions.iter().copied()).collect())
+}
+
+fn strange(opened: &Opened, sessions: &BTreeSet<SessionId>) -> Option<String> {
+    sessions.iter().find_map(|session| match survey_session(&opened.home.sessions(), *session) {
+        Ok(Some(files)) if !files.strange.is_empty() => Some(not_ours(*session, &files.strange)),
+        Ok(_) => None,
+        Err(error) => Some(unusable(*session, &error)),
+    })
+}
+
+/// None when the directory is gone.
+fn discard(opened: &Opened, session: SessionId) -> Option<Outcome> {
+    match discard_session(&opened.home.sessions(), session) {
+        Ok(Discarded::Gone { .. }) => None,
+        Ok(Discarded::InUse) => Some(Outcome::Kept { why: format!("session {session} is still in use") }),
+        Ok(Discarded::Strange { names }) => Some(Outcome::Kept { why: not_ours(session, &names) }),
+        Err(error) => Some(Outcome::Failed { why: unusable(session, &error) }),
+    }
+}
+
+async fn remove_rows(opened: &Opened, stored: &Stored, candidate: &Candidate) -> Result<Outcome, CliError> {
+    match opened.store.remove(stored.task.id, Guard::Version(stored.task.version)).await {
+        Ok(()) | Err(RemoveError::NotFound) => {}
+        Err(RemoveError::Store(error)) => return Err(error.into()),
+        Err(error) => return Ok(Outcome::Failed { why: error.to_string() }),
+    }
+    fail_point::reach("gc.rows_removed");
+    Ok(Outcome::Removed { sessions: candidate.sessions.len(), bytes: candidate.bytes })
+}
+
+pub(super) fn not_ours(session: SessionId, names: &[String]) -> String {
+    format!("sessions/{session} holds what is not ours: {}", names.join(", "))
+}
+
+pub(super) fn unusable(session: SessionId, error: &io::Error) -> String {
+    format!("sessions/{session} cannot be used: {error}")
+}

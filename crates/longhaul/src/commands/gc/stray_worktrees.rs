@@ -1,0 +1,44 @@
+//! Worktrees whose task is not known any more: a store was put back from a backup, or a sweep was killed at the worst moment.
+//! Called by `gc` after the tasks. Only old ones, and only through the git wrapper: what it does not take away is named and stays.
+
+use std::path::{Path, PathBuf};
+
+use longhaul_core::ids::TaskId;
+
+use super::Mode;
+use super::orphans::{DAY, is_older};
+use super::swept::{Left, Orphan, Swept};
+use super::worktree::{Fate, remove_unrecorded};
+use crate::opened::Opened;
+
+/// Sweeps the worktrees of no task.
+pub(super) async fn sweep(opened: &Opened, mode: Mode, swept: &mut Swept) {
+    for (task, path) in named_by_a_task(&opened.home.worktrees()) {
+        if !is_older(&path, DAY) {
+            continue;
+        }
+        let name = format!("worktrees/{task}");
+        // Asked one by one and now: a task is stored before its worktree is made.
+        let fate = match opened.store.load(task).await {
+            Ok(None) => remove_unrecorded(&opened.home, &path, None, mode),
+            Ok(Some(_)) => continue,
+            Err(error) => Fate::Failed { why: error.to_string() },
+        };
+        match fate {
+            Fate::Gone => swept.orphan(Orphan { name, what: "worktree of no task", bytes: 0 }),
+            Fate::Kept { why } => swept.left.push(Left { name, why }),
+            Fate::Failed { why } => {
+                swept.failed += 1;
+                swept.left.push(Left { name, why });
+            }
+        }
+    }
+}
+
+fn named_by_a_task(directory: &Path) -> Vec<(TaskId, PathBuf)> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let named = entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())));
+    let mut found: Vec<(TaskId, PathBuf)> = named.collect();
+    found.sort();
+    found
+}

@@ -1,0 +1,110 @@
+//! What a finished task left in a repository: its worktree, removed by git through the wrapper and only if every commit and every file
+//! of it is also elsewhere, or the private snapshots of its work in place. Called by `removal` and `orphans`.
+//! In the user's own checkout no file is ever removed, the task directory there included.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+use longhaul_core::task::{Place, Task, Workspace};
+use longhaul_worker::Home;
+use longhaul_worker::git::{AdoptError, Git, GitDir, GitError, OpenError, Removal, Worktree, WorktreeRecord};
+
+use super::Mode;
+
+/// What became of a worktree, or would become of it.
+#[derive(Debug)]
+pub(super) enum Fate {
+    /// It is gone, was gone, or never was.
+    Gone,
+    /// It stays, because work would be lost or it is not as we made it.
+    Kept { why: String },
+    /// It stays because something failed.
+    Failed { why: String },
+}
+
+/// Removes what a task left in a repository.
+pub(super) fn remove(home: &Home, task: &Task, mode: Mode) -> Fate {
+    match (&task.workspace, &task.submission.place) {
+        (Some(workspace), _) if workspace.is_worktree() => remove_recorded(home, workspace, mode),
+        (Some(workspace), _) => remove_snapshots(home, task, workspace, mode),
+        // Given up before the place was stored; it may have been made all the same.
+        (None, Place::Worktree { base }) => remove_unrecorded(home, &home.worktree(task.id), Some(base), mode),
+        (None, Place::InPlace) => Fate::Gone,
+    }
+}
+
+fn remove_recorded(home: &Home, workspace: &Workspace, mode: Mode) -> Fate {
+    let path = Path::new(&workspace.root);
+    if path.symlink_metadata().is_err() {
+        return Fate::Gone;
+    }
+    let Some(record) = record_of(workspace) else { return kept(path, &"its git data cannot be found") };
+    match Git::open(&home.git()).map_err(OpenError::from).and_then(|git| Worktree::open(&git, &record)) {
+        Ok(worktree) => settle(&worktree, mode),
+        Err(OpenError::Git { source: error }) => Fate::Failed { why: error.to_string() },
+        Err(error) => kept(path, &error),
+    }
+}
+
+/// Removes a worktree that no task has stored; without a base only if all of it is in other branches.
+pub(super) fn remove_unrecorded(home: &Home, path: &Path, base: Option<&str>, mode: Mode) -> Fate {
+    if path.symlink_metadata().is_err() {
+        return Fate::Gone;
+    }
+    let base = match base.map(str::parse).transpose() {
+        Ok(base) => base,
+        Err(error) => return kept(path, &error),
+    };
+    let git = Git::open(&home.git()).map_err(AdoptError::from);
+    match git.and_then(|git| Worktree::adopt(&git, path, base.as_ref())) {
+        Ok(worktree) => settle(&worktree, mode),
+        // A repository that is gone or broken cannot say what is in it; that is no failure of ours.
+        Err(AdoptError::Git { source: error @ (GitError::NoProgram | GitError::Start { .. }) }) => {
+            Fate::Failed { why: error.to_string() }
+        }
+        Err(AdoptError::Git { source }) => kept(path, &source),
+        Err(error) => kept(path, &error),
+    }
+}
+
+fn settle(worktree: &Worktree, mode: Mode) -> Fate {
+    let answer = match mode {
+        Mode::DryRun => worktree.removable(),
+        Mode::Really => worktree.remove(),
+    };
+    match answer {
+        Ok(Removal::Removed) => Fate::Gone,
+        Ok(Removal::Kept { why }) => kept(worktree.path(), &why),
+        Err(error) => Fate::Failed { why: error.to_string() },
+    }
+}
+
+/// A repository that is gone, or another one now, holds no snapshot of this task.
+fn remove_snapshots(home: &Home, task: &Task, workspace: &Workspace, mode: Mode) -> Fate {
+    let Some(place) = workspace.git.as_ref().filter(|place| Path::new(&place.common).is_dir()) else {
+        return Fate::Gone;
+    };
+    if mode == Mode::DryRun || !Path::new(&workspace.root).is_dir() {
+        return Fate::Gone;
+    }
+    let recorded = GitDir { git_dir: place.dir.clone().into(), common_dir: place.common.clone().into() };
+    let found = Git::open(&home.git()).and_then(|git| git.find_recorded(Path::new(&workspace.root), &recorded));
+    match found.and_then(|repository| repository.remove_snapshots(task.id)) {
+        Ok(_) | Err(GitError::Swapped { .. }) => Fate::Gone,
+        Err(error) => Fate::Failed { why: format!("its snapshots in `{}`: {error}", workspace.root) },
+    }
+}
+
+fn kept(path: &Path, why: &dyn Display) -> Fate {
+    Fate::Kept { why: format!("worktree `{}`: {why}", path.display()) }
+}
+
+fn record_of(workspace: &Workspace) -> Option<WorktreeRecord> {
+    let place = workspace.git.as_ref()?;
+    Some(WorktreeRecord {
+        path: PathBuf::from(&workspace.root),
+        branch: workspace.branch.clone()?,
+        base: workspace.base.as_ref()?.parse().ok()?,
+        git_dir: GitDir { git_dir: place.dir.clone().into(), common_dir: place.common.clone().into() },
+    })
+}

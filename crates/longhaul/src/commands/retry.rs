@@ -1,0 +1,118 @@
+//! `longhaul retry`: a new task with what was asked of a finished one, linked to it. The old task, its worktree and its files stay.
+//! What a person changes with flags is told; everything else is as it was submitted.
+
+use std::path::{Path, PathBuf};
+
+use longhaul_core::names::{self, TaskName};
+use longhaul_core::task::{Place, Refusal, Setting, Submission, Task};
+use longhaul_store::Filter;
+use longhaul_worker::{Request, STATE_DIR, mint_task};
+
+use super::run::{submit, told};
+use super::{Opened, edit, open_existing, wanted, workspace_choice};
+use crate::cli::Retry;
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::viewer::{self, Signals};
+use crate::{lookup, out, place};
+
+/// So many names are tried when others take them at the same time.
+const MOST_NAMES: usize = 20;
+
+pub(crate) async fn retry(args: &Retry) -> Result<Code, CliError> {
+    let actor = place::actor();
+    if actor.session.is_some() {
+        return Err(Refusal::Scope { principal: actor.principal, verb: "retry" }.into());
+    }
+    let settings = edit::settings(&args.changes)?;
+    let opened = open_existing()?;
+    let old = lookup::find_to_read(&opened, args.which.task.as_deref()).await?.task;
+    if !old.state.is_final() {
+        let why = "it is not finished; `longhaul resume` lets it go on, `longhaul cancel` ends it";
+        return Err(Refusal::WrongState { verb: "retry", from: old.state.name(), why }.into());
+    }
+    let mut submission = submission(&old, &settings)?;
+    if matches!(old.submission.place, Place::Worktree { .. }) {
+        // A worktree of its own, from the commit the project stands on now.
+        submission.place = workspace_choice::choose(Path::new(&submission.project), &opened.home)?;
+    }
+    let signals = if args.detach { None } else { Some(Signals::listen()?) };
+    let task = submit_named(&opened, args, &old, &submission).await?;
+    tell_news(&old, &submission, &settings);
+    match signals {
+        Some(signals) => viewer::follow(&opened, task, signals).await,
+        None => told(&opened, task, args.json).await,
+    }
+}
+
+/// What was asked for then, with the files to start from as they are now.
+fn submission(old: &Task, settings: &[Setting]) -> Result<Submission, CliError> {
+    let mut submission = old.submission.clone();
+    place::place(Path::new(&submission.workspace))?;
+    let paths: Vec<PathBuf> = submission.inputs.iter().map(|file| PathBuf::from(&file.path)).collect();
+    submission.inputs = wanted::inputs(&paths)?;
+    submission.retry_of = Some(old.id);
+    settings.iter().for_each(|setting| submission.set(setting));
+    Ok(submission)
+}
+
+async fn submit_named(
+    opened: &Opened,
+    args: &Retry,
+    old: &Task,
+    submission: &Submission,
+) -> Result<longhaul_core::ids::TaskId, CliError> {
+    let request = |name: String| Request {
+        id: mint_task(),
+        name: Some(name),
+        submission: submission.clone(),
+        actor: place::actor(),
+    };
+    if let Some(name) = &args.name {
+        return submit(opened, request(name.clone())).await;
+    }
+    let mut refused = CliError::new(Code::Conflict, "found no free name").hint("give one with --name");
+    for name in free_names(opened, old).await? {
+        match submit(opened, request(name)).await {
+            // Somebody took the name meanwhile.
+            Err(error) if error.code == Code::Conflict => refused = error,
+            outcome => return outcome,
+        }
+    }
+    Err(refused)
+}
+
+/// Names after the old one that no task of the project and no directory has.
+async fn free_names(opened: &Opened, old: &Task) -> Result<Vec<String>, CliError> {
+    let project = &old.submission.project;
+    let listed = opened.list(Filter { project: Some(project.clone()), ..Filter::default() }).await?;
+    let is_free = |name: &String| {
+        TaskName::new(name).is_ok()
+            && !listed.tasks.iter().any(|stored| stored.task.submission.name.as_ref() == name)
+            && Path::new(project).join(STATE_DIR).join(name).symlink_metadata().is_err()
+    };
+    let after = names::candidates(base(old)).skip(1).take(10_000);
+    Ok(after.filter(is_free).take(MOST_NAMES).collect())
+}
+
+/// The first task's name: a retry of `x-2`, itself a retry of `x`, is `x-3`.
+fn base(old: &Task) -> String {
+    let name = old.submission.name.as_ref();
+    let numbered = name.rsplit_once('-').filter(|(_, number)| number.bytes().all(|digit| digit.is_ascii_digit()));
+    match (old.submission.retry_of, numbered) {
+        (Some(_), Some((base, _))) => base.to_owned(),
+        (Some(_) | None, _) => name.to_owned(),
+    }
+}
+
+fn tell_news(old: &Task, submission: &Submission, settings: &[Setting]) {
+    let name = &old.submission.name;
+    out::note(&format!("tries {name} ({}) anew; that one stays as it is", old.id));
+    let said: Vec<String> = settings.iter().map(ToString::to_string).collect();
+    out::note(&format!("new: {}", if said.is_empty() { "nothing".to_owned() } else { out::safe(&said.join(", ")) }));
+    for (then, now) in old.submission.inputs.iter().zip(&submission.inputs) {
+        if then.sha256 != now.sha256 {
+            out::note(&format!("new: the input {} has other content than then", out::safe(&now.path)));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What a task is wanted to reach and to start from, as the flags of `run` spell it: criteria, input files, expected files.
+//! Called by `run`; bad input is told before anything is made.
+
+use std::fs::File;
+use std::path::{Component, Path, PathBuf};
+
+use longhaul_core::task::{Criterion, InputFile};
+use longhaul_worker::fingerprint_of;
+
+use super::run::utf8;
+use crate::error::CliError;
+use crate::exit::Code;
+
+/// `words`, or `words = command`: the first ` = ` separates them, so that the command may have more. Empty halves are refused by
+/// the core.
+pub(super) fn criterion(text: &str) -> Criterion {
+    match format!("{text} ").split_once(" = ") {
+        Some((words, check)) => Criterion { text: words.trim().to_owned(), check: Some(check.trim().to_owned()) },
+        None => Criterion { text: text.trim().to_owned(), check: None },
+    }
+}
+
+/// Files to start from must be there and readable; their content is remembered by its hash.
+pub(super) fn inputs(paths: &[PathBuf]) -> Result<Vec<InputFile>, CliError> {
+    paths.iter().map(|path| input(path)).collect()
+}
+
+fn input(path: &Path) -> Result<InputFile, CliError> {
+    let unusable = |error: std::io::Error| {
+        CliError::new(Code::Usage, format!("cannot use `{}` as an input", path.display()))
+            .because(&error)
+            .hint("name a file that is there and can be read")
+    };
+    let physical = path.canonicalize().map_err(unusable)?;
+    if !physical.is_file() {
+        let what = format!("cannot use `{}` as an input: it is not a file", path.display());
+        return Err(CliError::new(Code::Usage, what).hint("name a file"));
+    }
+    let sha256 = File::open(&physical).and_then(fingerprint_of).map_err(unusable)?;
+    Ok(InputFile { path: utf8(&physical)?, sha256 })
+}
+
+/// Expected files are named by their path in the workspace, and can be nowhere else.
+pub(super) fn expects(paths: &[String]) -> Result<Vec<String>, CliError> {
+    for path in paths {
+        let inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if path.is_empty() || !inside {
+            return Err(CliError::new(
+                Code::Usage,
+                format!("cannot expect `{path}`: it is not a path in the workspace"),
+            )
+            .hint("name it relative to the directory the agent works in"));
+        }
+    }
+    Ok(paths.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{criterion, expects};
+
+    #[test]
+    fn a_criterion_may_name_its_check() {
+        let with = criterion("all tests pass = make test");
+        assert_eq!((with.text.as_str(), with.check.as_deref()), ("all tests pass", Some("make test")));
+        let without = criterion("x=1 holds");
+        assert_eq!((without.text.as_str(), without.check), ("x=1 holds", None));
+        assert_eq!(criterion("a = test b = c").check.as_deref(), Some("test b = c"));
+        assert_eq!(criterion("a = ").check.as_deref(), Some(""), "refused by the core");
+    }
+
+    #[test]
+    fn expected_files_stay_inside() {
+        assert!(expects(&["out/report.txt".into(), "./a".into()]).is_ok());
+        for bad in ["/etc/passwd", "../up", "a/../../b", ""] {
+            assert!(expects(&[bad.into()]).is_err(), "{bad}");
+        }
+    }
+}

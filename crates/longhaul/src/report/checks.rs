@@ -1,0 +1,174 @@
+//! What the checks showed: criteria, commands and expected files, each pass, fail or unknown, with the evidence that says so.
+//! Only the round that counts now decides; earlier rounds are listed and prove nothing any more.
+
+use longhaul_core::task::{Event, Evidence, Round, RoundOutcome, Task, narrate};
+use longhaul_store::StoredEvent;
+use longhaul_worker::Home;
+use serde::Serialize;
+
+/// Everything that speaks for or against the result.
+#[derive(Debug, Serialize)]
+pub(crate) struct Checks {
+    /// Whether there is anything to verify the result by.
+    pub(crate) possible: bool,
+    pub(crate) round: Option<RoundFacts>,
+    pub(crate) criteria: Vec<CriterionFacts>,
+    pub(crate) checks: Vec<CheckFacts>,
+    pub(crate) expected_files: Vec<ExpectedFile>,
+    pub(crate) earlier_rounds: Vec<RoundFacts>,
+}
+
+/// Pass, fail, or nobody knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Shown {
+    Pass,
+    Fail,
+    Unknown,
+}
+
+impl Shown {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Shown::Pass => "pass",
+            Shown::Fail => "fail",
+            Shown::Unknown => "unknown",
+        }
+    }
+}
+
+/// One round of the checks.
+#[derive(Debug, Serialize)]
+pub(crate) struct RoundFacts {
+    pub(crate) number: u32,
+    /// Null while it runs.
+    pub(crate) outcome: Option<String>,
+}
+
+/// Something that must hold in the end.
+#[derive(Debug, Serialize)]
+pub(crate) struct CriterionFacts {
+    pub(crate) text: String,
+    /// The command that shows it; null when only a person can tell.
+    pub(crate) check: Option<String>,
+    pub(crate) result: Shown,
+}
+
+/// One command.
+#[derive(Debug, Serialize)]
+pub(crate) struct CheckFacts {
+    pub(crate) command: String,
+    pub(crate) result: Shown,
+    /// Null when it was not run in this round.
+    pub(crate) evidence: Option<EvidenceFacts>,
+}
+
+/// One run of it.
+#[derive(Debug, Serialize)]
+pub(crate) struct EvidenceFacts {
+    pub(crate) session: u32,
+    pub(crate) exit: String,
+    pub(crate) failure: Option<String>,
+    pub(crate) lasted_ms: u64,
+    pub(crate) at: String,
+    pub(crate) output_sha256: Option<String>,
+    pub(crate) output_bytes: u64,
+    pub(crate) output_tail: String,
+    pub(crate) tree_before: Option<String>,
+    pub(crate) tree_after: Option<String>,
+    /// The directory that holds the whole output.
+    pub(crate) artifact: String,
+}
+
+/// A file that must be there in the end.
+#[derive(Debug, Serialize)]
+pub(crate) struct ExpectedFile {
+    pub(crate) path: String,
+    pub(crate) result: Shown,
+    pub(crate) sha256: Option<String>,
+}
+
+/// What is known of the result.
+pub(crate) fn checks(home: &Home, task: &Task, events: &[StoredEvent]) -> Checks {
+    let submission = &task.submission;
+    let round = task.round.as_ref();
+    let criteria = submission.criteria.iter().map(|criterion| CriterionFacts {
+        text: criterion.text.clone(),
+        check: criterion.check.clone(),
+        result: criterion.check.as_deref().map_or(Shown::Unknown, |command| result(round, command)),
+    });
+    let commands = submission.commands().into_iter().map(|command| CheckFacts {
+        command: command.to_owned(),
+        result: result(round, command),
+        evidence: find(round, command).map(|evidence| facts(home, evidence)),
+    });
+    Checks {
+        possible: submission.can_be_verified(),
+        round: round.map(|round| RoundFacts { number: round.number, outcome: round.outcome.as_ref().map(words) }),
+        criteria: criteria.collect(),
+        checks: commands.collect(),
+        expected_files: submission.expects.iter().map(|path| expected(round, path)).collect(),
+        earlier_rounds: earlier(events, round.map(|round| round.number)),
+    }
+}
+
+fn find<'a>(round: Option<&'a Round>, command: &str) -> Option<&'a Evidence> {
+    round?.evidence.iter().find(|evidence| evidence.command == command)
+}
+
+/// A pass on a tree that changed under the checks proves nothing.
+fn result(round: Option<&Round>, command: &str) -> Shown {
+    let changed = matches!(round, Some(Round { outcome: Some(RoundOutcome::TreeChanged), .. }));
+    match find(round, command) {
+        Some(evidence) if evidence.failure.is_some() => Shown::Fail,
+        Some(_) if !changed => Shown::Pass,
+        Some(_) | None => Shown::Unknown,
+    }
+}
+
+fn expected(round: Option<&Round>, path: &str) -> ExpectedFile {
+    let seen = round.and_then(|round| round.files.iter().find(|file| file.path == path));
+    let result = match seen {
+        None => Shown::Unknown,
+        Some(file) if file.sha256.is_none() => Shown::Fail,
+        Some(_) => Shown::Pass,
+    };
+    ExpectedFile { path: path.to_owned(), result, sha256: seen.and_then(|file| file.sha256.clone()) }
+}
+
+fn facts(home: &Home, evidence: &Evidence) -> EvidenceFacts {
+    EvidenceFacts {
+        session: evidence.number,
+        exit: evidence.exit.to_string(),
+        failure: evidence.failure.clone(),
+        lasted_ms: evidence.lasted_ms,
+        at: evidence.at.rfc3339(),
+        output_sha256: evidence.output.sha256.clone(),
+        output_bytes: evidence.output.bytes,
+        output_tail: evidence.output.tail.clone(),
+        tree_before: evidence.tree_before.clone(),
+        tree_after: evidence.tree_after.clone(),
+        artifact: home.session(evidence.session).display().to_string(),
+    }
+}
+
+fn words(outcome: &RoundOutcome) -> String {
+    narrate(&Event::RoundEnded { outcome: outcome.clone() })
+}
+
+fn earlier(events: &[StoredEvent], now: Option<u32>) -> Vec<RoundFacts> {
+    let mut rounds: Vec<RoundFacts> = Vec::new();
+    for event in events {
+        match &event.event {
+            Event::RoundStarted { number, .. } => rounds.push(RoundFacts { number: *number, outcome: None }),
+            Event::RoundEnded { outcome } => {
+                if let Some(round) = rounds.last_mut() {
+                    round.outcome = Some(words(outcome));
+                }
+            }
+            _ => {}
+        }
+    }
+    rounds.retain(|round| Some(round.number) != now);
+    rounds
+}

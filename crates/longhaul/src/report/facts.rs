@@ -1,0 +1,206 @@
+//! The report as data: one struct, which is also the shape of its JSON. A field that nobody knows is null, never zero.
+//! Filled from the task, its events and the files of its sessions; nothing is asked of an agent.
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{Limit, State, Task, Verdict};
+use longhaul_store::{Stored, StoredEvent};
+use longhaul_worker::Home;
+use serde::Serialize;
+
+use super::checks::{Checks, checks};
+use super::history::{self, Guidance, Happening, Question, RefusedPlan};
+use super::sessions::{SessionRow, rows};
+use crate::describe;
+use crate::work::{FileChange, Unknown};
+
+/// Everything stored about one task.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    pub(crate) task: TaskId,
+    pub(crate) name: String,
+    pub(crate) goal: String,
+    pub(crate) result: Outcome,
+    pub(crate) next: String,
+    pub(crate) agent: String,
+    pub(crate) model: Option<String>,
+    pub(crate) project: String,
+    pub(crate) workspace: Place,
+    pub(crate) priority: i64,
+    pub(crate) retry_of: Option<TaskId>,
+    pub(crate) created: String,
+    pub(crate) updated: String,
+    pub(crate) verification: Checks,
+    pub(crate) constraints: Vec<String>,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) plan: Option<PlanFacts>,
+    pub(crate) refused_plans: Vec<RefusedPlan>,
+    pub(crate) sessions: Vec<SessionRow>,
+    pub(crate) changed_files: Changed,
+    pub(crate) limits: Vec<LimitRow>,
+    pub(crate) questions: Vec<Question>,
+    pub(crate) guidance: Vec<Guidance>,
+    pub(crate) trouble: Vec<Happening>,
+}
+
+/// Where the task stands.
+#[derive(Debug, Serialize)]
+pub(crate) struct Outcome {
+    pub(crate) state: &'static str,
+    pub(crate) words: String,
+    pub(crate) finished: bool,
+    /// Whether every check passed; null while that is open.
+    pub(crate) verified: Option<bool>,
+    pub(crate) tree: Option<String>,
+    /// The event that led here.
+    pub(crate) since: Option<Happening>,
+}
+
+/// Where the agent works.
+#[derive(Debug, Serialize)]
+pub(crate) struct Place {
+    pub(crate) directory: String,
+    /// Null until it was made.
+    pub(crate) kind: Option<&'static str>,
+    pub(crate) branch: Option<String>,
+    pub(crate) base: Option<String>,
+    pub(crate) task_directory: String,
+}
+
+/// A file to start from.
+#[derive(Debug, Serialize)]
+pub(crate) struct Input {
+    pub(crate) path: String,
+    pub(crate) sha256: String,
+}
+
+/// The last accepted plan.
+#[derive(Debug, Serialize)]
+pub(crate) struct PlanFacts {
+    pub(crate) revision: u32,
+    pub(crate) done: usize,
+    pub(crate) total: usize,
+    pub(crate) steps: Vec<StepFacts>,
+}
+
+/// One step of it.
+#[derive(Debug, Serialize)]
+pub(crate) struct StepFacts {
+    pub(crate) number: u32,
+    pub(crate) text: String,
+    pub(crate) ticked: bool,
+}
+
+/// The changed files, from version control alone.
+#[derive(Debug, Serialize)]
+pub(crate) struct Changed {
+    /// Null when it is unknown.
+    pub(crate) files: Option<Vec<FileChange>>,
+    pub(crate) unknown: Option<String>,
+}
+
+/// What is used of a limit.
+#[derive(Debug, Serialize)]
+pub(crate) struct LimitRow {
+    pub(crate) limit: Limit,
+    pub(crate) used: Option<u64>,
+    pub(crate) cap: Option<u64>,
+    pub(crate) words: String,
+}
+
+/// Gathers what is stored.
+pub(crate) fn gather(
+    home: &Home,
+    stored: &Stored,
+    events: &[StoredEvent],
+    changed: Result<Vec<FileChange>, Unknown>,
+) -> Report {
+    let task = &stored.task;
+    let submission = &task.submission;
+    Report {
+        task: task.id,
+        name: submission.name.to_string(),
+        goal: submission.goal.clone(),
+        result: outcome(task, events),
+        next: describe::next_step(stored),
+        agent: submission.agent.clone(),
+        model: submission.model.clone(),
+        project: submission.project.clone(),
+        workspace: place(task),
+        priority: submission.priority,
+        retry_of: submission.retry_of,
+        created: task.created.rfc3339(),
+        updated: task.updated.rfc3339(),
+        verification: checks(home, task, events),
+        constraints: submission.constraints.clone(),
+        inputs: submission
+            .inputs
+            .iter()
+            .map(|file| Input { path: file.path.clone(), sha256: file.sha256.clone() })
+            .collect(),
+        plan: plan(task),
+        refused_plans: history::refused_plans(events),
+        sessions: rows(home, events),
+        changed_files: match changed {
+            Ok(files) => Changed { files: Some(files), unknown: None },
+            Err(unknown) => Changed { files: None, unknown: Some(describe::with_sources(&unknown)) },
+        },
+        limits: limits(task),
+        questions: history::questions(events),
+        guidance: history::guidance(task, events),
+        trouble: history::trouble(events),
+    }
+}
+
+fn outcome(task: &Task, events: &[StoredEvent]) -> Outcome {
+    let (verified, tree) = match &task.state {
+        State::Done { verdict: Verdict::Verified { tree } } => (Some(true), tree.clone()),
+        State::Done { verdict: Verdict::Unverified } => (Some(false), None),
+        _ => (None, None),
+    };
+    let since = events.iter().rev().find(|event| describe::is_telling(&event.event));
+    Outcome {
+        state: task.state.name(),
+        words: describe::state(&task.state),
+        finished: task.state.is_final(),
+        verified,
+        tree,
+        since: since.map(history::happening),
+    }
+}
+
+fn place(task: &Task) -> Place {
+    let workspace = task.workspace.as_ref();
+    Place {
+        directory: task.cwd().to_owned(),
+        kind: workspace.map(|workspace| if workspace.is_worktree() { "worktree" } else { "in place" }),
+        branch: workspace.and_then(|workspace| workspace.branch.clone()),
+        base: workspace.and_then(|workspace| workspace.base.clone()),
+        task_directory: describe::task_directory(task),
+    }
+}
+
+fn plan(task: &Task) -> Option<PlanFacts> {
+    let accepted = task.plan.as_ref()?;
+    let steps = accepted.plan.steps.iter();
+    Some(PlanFacts {
+        revision: accepted.revision,
+        done: accepted.plan.done(),
+        total: accepted.plan.total(),
+        steps: steps
+            .map(|step| StepFacts { number: step.number, text: step.text.clone(), ticked: step.ticked })
+            .collect(),
+    })
+}
+
+/// Every limit with what is used of it.
+pub(crate) fn limits(task: &Task) -> Vec<LimitRow> {
+    let row = |limit: Limit| {
+        let (used, cap) = (task.used(limit), task.cap(limit));
+        let amount = |number: Option<u64>, none: &str| {
+            number.map_or_else(|| none.to_owned(), |number| limit.amount(number).to_string())
+        };
+        let words = format!("{} of {}", amount(used, "unknown"), amount(cap, "unlimited"));
+        LimitRow { limit, used, cap, words }
+    };
+    Limit::ALL.into_iter().map(row).collect()
+}

@@ -1,0 +1,131 @@
+//! The sessions of a task as rows of the report: purpose, agent, outcome, exit, time, tokens, money, what became of the work.
+//! From stored events only. Tokens and money that no program told are unknown, which is not zero.
+
+use std::collections::HashMap;
+
+use longhaul_core::ids::SessionId;
+use longhaul_core::task::{Ended, Event, Failure, Gap, Outcome, Saved, SessionRecord, StoppedBy, sessions};
+use longhaul_store::StoredEvent;
+use longhaul_worker::Home;
+use serde::Serialize;
+
+use crate::commands::turns::agent_after;
+
+/// One session.
+#[derive(Debug, Serialize)]
+pub(crate) struct SessionRow {
+    pub(crate) number: u32,
+    pub(crate) id: SessionId,
+    pub(crate) purpose: String,
+    /// Null for a check, which is no agent's.
+    pub(crate) agent: Option<String>,
+    pub(crate) command: Option<String>,
+    pub(crate) conversation: Option<String>,
+    pub(crate) resumed: Option<String>,
+    pub(crate) started: String,
+    /// Null while it runs.
+    pub(crate) outcome: Option<&'static str>,
+    pub(crate) error: Option<String>,
+    pub(crate) exit: Option<String>,
+    pub(crate) stopped_by: Option<StoppedBy>,
+    pub(crate) lasted_ms: Option<u64>,
+    pub(crate) tokens: Option<u64>,
+    pub(crate) cost_micros: Option<u64>,
+    pub(crate) progress: bool,
+    pub(crate) saved: Option<Saved>,
+    /// Whether the tracked files changed; null where no git can tell.
+    pub(crate) files_changed: Option<bool>,
+    pub(crate) leftovers: Option<u32>,
+    pub(crate) gap: Option<Gap>,
+    /// Its directory, with the whole output.
+    pub(crate) artifact: String,
+}
+
+/// One row per session, in order.
+pub(super) fn rows(home: &Home, events: &[StoredEvent]) -> Vec<SessionRow> {
+    let agents = agents(events);
+    let records = sessions(events.iter().map(|event| (event.at, &event.event)));
+    records.iter().map(|record| row(home, record, agents.get(&record.run.id))).collect()
+}
+
+/// Which agent each session had: a person may change it on the way.
+fn agents(events: &[StoredEvent]) -> HashMap<SessionId, String> {
+    let mut agent = String::new();
+    let mut found = HashMap::new();
+    for event in events {
+        if let Some(name) = agent_after(&event.event) {
+            name.clone_into(&mut agent);
+        }
+        if let Event::SessionStarted { session } = &event.event {
+            found.insert(session.id, agent.clone());
+        }
+    }
+    found
+}
+
+fn row(home: &Home, record: &SessionRecord, agent: Option<&String>) -> SessionRow {
+    let run = &record.run;
+    let ended = record.ended.as_ref();
+    SessionRow {
+        number: run.number,
+        id: run.id,
+        purpose: run.purpose.to_string(),
+        agent: agent.filter(|_| run.purpose.is_agent()).cloned(),
+        command: run.command.clone(),
+        conversation: run.conversation.clone(),
+        resumed: run.resumes.clone(),
+        started: run.started.rfc3339(),
+        outcome: ended.map(|ended| outcome(ended, run.purpose.is_agent())),
+        error: ended.and_then(error),
+        exit: ended.map(|ended| ended.exit.to_string()),
+        stopped_by: ended.map(|ended| ended.stopped_by),
+        lasted_ms: ended.map(|ended| ended.lasted_ms),
+        tokens: run.usage.total(),
+        cost_micros: run.usage.cost_micros,
+        progress: record.progress,
+        saved: ended.map(|ended| ended.saved.clone()),
+        files_changed: ended.and_then(|ended| changed(run.tree.as_ref(), ended)),
+        leftovers: ended.map(|ended| ended.leftovers),
+        gap: ended.map(|ended| ended.gap),
+        artifact: home.session(run.id).display().to_string(),
+    }
+}
+
+fn changed(before: Option<&String>, ended: &Ended) -> Option<bool> {
+    Some(before? != ended.tree.as_ref()?)
+}
+
+/// How it ended, in words that are ours.
+fn outcome(ended: &Ended, is_agent: bool) -> &'static str {
+    match (&ended.outcome, ended.stopped_by) {
+        (_, StoppedBy::Task) => "stopped as asked",
+        (_, StoppedBy::Shutdown) => "interrupted from outside",
+        (_, StoppedBy::Silence) => "silent for too long",
+        (_, StoppedBy::Wall) => "ran for too long",
+        (_, StoppedBy::Itself) if !is_agent => "ended",
+        (Outcome::Completed, StoppedBy::Itself) => "completed",
+        (Outcome::Failed(failure), StoppedBy::Itself) => match failure {
+            Failure::Crashed => "crashed",
+            Failure::Retryable(_) => "failed for now",
+            Failure::Limited(_) => "usage limit",
+            Failure::Auth(_) => "login refused",
+            Failure::Configuration(_) => "misconfigured",
+            Failure::ContextFull => "conversation full",
+            Failure::BadConversation => "conversation unknown",
+        },
+    }
+}
+
+/// What the agent said about its failure: quoted, not believed.
+fn error(ended: &Ended) -> Option<String> {
+    match &ended.outcome {
+        Outcome::Failed(Failure::Retryable(why) | Failure::Auth(why) | Failure::Configuration(why)) => {
+            Some(why.clone())
+        }
+        Outcome::Failed(Failure::Limited(Some(until))) => Some(format!("usage limit until {}", until.rfc3339())),
+        Outcome::Failed(
+            Failure::Limited(None) | Failure::Crashed | Failure::ContextFull | Failure::BadConversation,
+        )
+        | Outcome::Completed => None,
+    }
+}

@@ -1,0 +1,128 @@
+//! The flags that say how patient a task is, the same for `run`, `edit` and `resume`, and what they mean for a task.
+//! Values are read by the configuration's keys, so that a flag, a variable and a file take the same spellings.
+
+use std::time::Duration;
+
+use clap::Args;
+use longhaul_core::task::{Limit, Policy, Setting};
+
+use crate::config::{Overrides, Settings, read_flags};
+use crate::error::CliError;
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct TaskFlags {
+    /// Sessions of the agent in all, or `none`; checks do not count
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_sessions: Option<String>,
+    /// Working time in all, such as `5h`, or `none`; waits, pauses and people do not count
+    #[arg(long, value_name = "SPAN", help_heading = "Limits")]
+    max_time: Option<String>,
+    /// Tokens in all, or `none`
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_tokens: Option<String>,
+    /// Money in all, in US dollars, or `none`
+    #[arg(long, value_name = "USD", help_heading = "Limits")]
+    max_cost: Option<String>,
+    /// Failed sessions in a row after which a person is asked
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    attempts: Option<String>,
+    /// Sessions in a row without progress after which a person is asked
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    idle_sessions: Option<String>,
+    /// Fixing sessions after failed checks
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    fix_attempts: Option<String>,
+    /// Time without output after which a session is stopped, or `none`
+    #[arg(long, value_name = "SPAN", help_heading = "Limits")]
+    silence: Option<String>,
+    /// Time after which a session is stopped, or `none`
+    #[arg(long, value_name = "SPAN", help_heading = "Limits")]
+    wall: Option<String>,
+    /// The pause between two sessions
+    #[arg(long, value_name = "SPAN", help_heading = "Limits")]
+    delay: Option<String>,
+    /// Pause after one session
+    #[arg(long, help_heading = "Limits")]
+    pub(crate) once: bool,
+}
+
+impl TaskFlags {
+    /// The flags as a layer of the configuration.
+    pub(crate) fn overrides(&self) -> Overrides {
+        Overrides::default()
+            .word("limits.max_sessions", "--max-sessions", self.max_sessions.as_deref())
+            .word("limits.max_time", "--max-time", self.max_time.as_deref())
+            .word("limits.max_tokens", "--max-tokens", self.max_tokens.as_deref())
+            .word("limits.max_cost", "--max-cost", self.max_cost.as_deref())
+            .word("limits.attempts", "--attempts", self.attempts.as_deref())
+            .word("limits.idle_sessions", "--idle-sessions", self.idle_sessions.as_deref())
+            .word("verify.fix_attempts", "--fix-attempts", self.fix_attempts.as_deref())
+            .word("limits.session_silence", "--silence", self.silence.as_deref())
+            .word("limits.session_wall", "--wall", self.wall.as_deref())
+            .word("session.delay", "--delay", self.delay.as_deref())
+    }
+
+    /// The flags that were given, as changes of a task.
+    pub(crate) fn settings(&self) -> Result<Vec<Setting>, CliError> {
+        let read = read_flags(&self.overrides())?;
+        let policy = policy(&read);
+        let given = [
+            (self.max_sessions.is_some(), Setting::Limit(Limit::Sessions, policy.max_sessions.map(u64::from))),
+            (self.max_time.is_some(), Setting::Limit(Limit::Time, policy.max_time_ms)),
+            (self.max_tokens.is_some(), Setting::Limit(Limit::Tokens, policy.max_tokens)),
+            (self.max_cost.is_some(), Setting::Limit(Limit::Cost, policy.max_cost_micros)),
+            (self.attempts.is_some(), Setting::Attempts(policy.attempts)),
+            (self.idle_sessions.is_some(), Setting::IdleSessions(policy.idle_sessions)),
+            (self.fix_attempts.is_some(), Setting::FixAttempts(policy.fix_attempts)),
+            (self.silence.is_some(), Setting::Silence(policy.silence_ms)),
+            (self.wall.is_some(), Setting::Wall(policy.wall_ms)),
+            (self.delay.is_some(), Setting::Delay(policy.delay_ms)),
+            (self.once, Setting::Once(true)),
+        ];
+        Ok(given.into_iter().filter(|(given, _)| *given).map(|(_, setting)| setting).collect())
+    }
+}
+
+/// What the configuration means for a new task.
+pub(crate) fn policy(settings: &Settings) -> Policy {
+    let limits = &settings.limits;
+    Policy {
+        attempts: limits.attempts,
+        idle_sessions: limits.idle_sessions,
+        backoff_ms: millis(limits.backoff),
+        backoff_cap_ms: millis(limits.backoff_cap),
+        silence_ms: limits.session_silence.map(millis),
+        wall_ms: limits.session_wall.map(millis),
+        delay_ms: millis(settings.session.delay),
+        once: false,
+        max_sessions: limits.max_sessions,
+        max_time_ms: limits.max_time.map(millis),
+        max_tokens: limits.max_tokens,
+        max_cost_micros: limits.max_cost_micros,
+        fix_attempts: settings.verify.fix_attempts,
+        check_ms: Some(millis(settings.verify.deadline)),
+        memory_floor: settings.floors.memory,
+        disk_floor: settings.floors.disk,
+        keep_awake: settings.session.inhibit_sleep,
+        log_segment: Some(settings.log.segment),
+        log_cap: Some(settings.log.cap),
+    }
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_core::task::Policy;
+
+    use super::policy;
+    use crate::config::defaults;
+
+    #[test]
+    fn the_configuration_and_the_core_agree_on_defaults() {
+        let core = Policy { log_segment: None, log_cap: None, ..policy(&defaults()) };
+        assert_eq!(core, Policy::default());
+    }
+}

@@ -1,0 +1,112 @@
+//! Too little disk or memory: the task is blocked by its cause, no attempt is burned, and it goes on by itself when there is enough.
+//!
+//! The disk is a small file system in a mount namespace of its own, so that no other program of this machine is disturbed.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::checker;
+use crate::env::{Done, TestEnv, done, wait_for};
+
+/// Whether this user may have a mount namespace. Where a machine of ours must have it, its lack is a failure.
+fn may_mount() -> bool {
+    let tried =
+        Command::new("unshare").args(["--user", "--map-root-user", "--mount", "true"]).stderr(Stdio::null()).status();
+    let may = tried.is_ok_and(|status| status.success());
+    assert!(may || std::env::var_os("CI").is_none(), "this machine must be able to make mount namespaces");
+    may
+}
+
+/// Runs a script in a mount namespace where the workspace is a disk of 8 MiB; `longhaul` is the program under test.
+fn on_a_small_disk(env: &TestEnv, script: &str) -> Done {
+    let prelude = "set -e; mount -t tmpfs -o size=8m none . && cd \"$PWD\"; longhaul() { \"$PROGRAM\" \"$@\"; }\n";
+    let mut command = env.command_of("unshare".as_ref(), &["--user", "--map-root-user", "--mount", "sh", "-c"]);
+    command.arg(format!("{prelude}{script}")).env("PROGRAM", env!("CARGO_BIN_EXE_longhaul"));
+    done(&command.output().unwrap())
+}
+
+#[test]
+pub(crate) fn a_full_disk_blocks_before_a_session_and_heals_by_itself() {
+    if !may_mount() {
+        return;
+    }
+    let env = crate::rounds::one_step().var("LONGHAUL_FLOORS_DISK", "4MiB");
+    // The home is on the large disk; only the workspace is short.
+    let script = "head -c 6000000 /dev/zero > filler
+        longhaul run -d 'Do it' --name t --check true
+        longhaul wait t --timeout 2 && exit 9 || echo code $?
+        longhaul show t
+        rm filler
+        longhaul wait t --timeout 60; echo end $?";
+    let done = on_a_small_disk(&env, script);
+    let said = [done.stdout.as_str(), &done.stderr].concat();
+    assert!(done.stdout.contains("code 75"), "{said}");
+    assert!(done.stdout.contains("blocked: disk:") && done.stdout.contains("4.0 MiB needed"), "{said}");
+    assert!(done.stdout.contains("end 0"), "{said}");
+    let kinds = env.kinds("t");
+    let of = |kind: &str| kinds.iter().position(|have| have == kind);
+    assert!(of("blocked") < of("unblocked") && of("unblocked") < of("session_started"), "{kinds:?}");
+    env.deserted();
+    checker::assert_clean(&env);
+}
+
+#[test]
+fn a_disk_that_runs_full_under_the_agent_is_no_failed_attempt() {
+    if !may_mount() {
+        return;
+    }
+    let env = crate::rounds::one_step().var("LONGHAUL_FLOORS_DISK", "1MiB").var("DEMO_FAULT", "stop@2");
+    let script = "longhaul run -d 'Do it' --name t --attempts 1 --check true
+        until longhaul show t | grep -q 'session .*2, agent'; do :; done
+        agent() { longhaul show t | sed -n 's/.*2, agent pid \\([0-9]*\\).*/\\1/p'; }
+        until grep -q '^State:.*T' /proc/$(agent)/status; do :; done
+        dd if=/dev/zero of=filler bs=64k 2>/dev/null || true
+        kill -CONT $(agent)
+        until longhaul show t | grep -q blocked; do :; done
+        longhaul show t
+        rm filler
+        longhaul wait t --timeout 60; echo end $?";
+    let done = on_a_small_disk(&env, script);
+    let said = [done.stdout.as_str(), &done.stderr].concat();
+    assert!(done.stdout.contains("blocked: disk:") && done.stdout.contains("end 0"), "{said}");
+    let ended = &env.sessions("t")[1]["ended"];
+    assert!(ended["starved"]["disk"].is_object() && ended["outcome"] != "completed", "{ended}");
+    assert_eq!(env.task("t")["tally"]["failures"], 0, "with one attempt a burned one would have needed help");
+    env.deserted();
+    checker::assert_clean(&env);
+}
+
+#[test]
+pub(crate) fn too_little_memory_blocks_and_a_person_may_give_up() {
+    let env = TestEnv::new().var("LONGHAUL_FLOORS_MEMORY", "1TiB");
+    env.submit("Do it", &["--name", "t"]);
+    env.reach("t", "blocked");
+    assert_eq!(env.task("t")["state"]["cause"]["memory"]["floor"], json!(1u64 << 40));
+    let waited = env.run(&["wait", "t", "--timeout", "1"]);
+    assert_eq!(waited.code, 75, "{}", waited.stderr);
+    assert!(env.ok(&["why", "t"]).contains("memory"));
+    assert_eq!(env.run(&["resume", "t"]).code, 8, "it goes on by itself");
+    assert!(env.ledger_lines().is_empty(), "nothing ran");
+    env.ok(&["pause", "t"]);
+    env.deserted();
+    env.ok(&["resume", "t"]);
+    env.reach("t", "blocked");
+    env.ok(&["cancel", "t"]);
+    assert_eq!(env.run(&["wait", "t"]).code, 4);
+    env.deserted();
+    checker::assert_clean(&env);
+}
+
+#[test]
+fn w20_a_blocked_task_has_an_owner_again_after_its_death() {
+    let env = TestEnv::new().var("LONGHAUL_FLOORS_MEMORY", "1TiB");
+    env.submit("Do it", &["--name", "t"]);
+    env.reach("t", "blocked");
+    let first = env.owner("t").unwrap();
+    first.kill_9();
+    env.ok(&["worker", "--only", "--detach"]);
+    let second = wait_for("another owner", || env.owner("t"));
+    assert_ne!(first, second);
+    assert_eq!(env.state("t"), "blocked");
+}
