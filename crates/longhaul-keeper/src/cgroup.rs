@@ -135,14 +135,18 @@ pub(crate) fn session_in(text: &str) -> Option<SessionId> {
     own_path(text)?.split('/').find_map(|part| part.strip_prefix(PREFIX)?.parse().ok())
 }
 
+/// The groups below which a session's could be made, nearest first; none where there is no hierarchy of version 2.
+pub fn group_parents() -> Vec<PathBuf> {
+    parents().map_or_else(Vec::new, |(mounted, own)| own.into_iter().chain([mounted]).collect())
+}
+
 fn name_of(session: SessionId) -> String {
     format!("{PREFIX}{session}")
 }
 
 /// Where a session's group could be: below our own group, or below the root of the hierarchy.
 fn places(session: SessionId) -> Vec<PathBuf> {
-    let Some((mounted, own)) = parents() else { return Vec::new() };
-    own.into_iter().chain([mounted]).map(|parent| parent.join(name_of(session))).collect()
+    group_parents().into_iter().map(|parent| parent.join(name_of(session))).collect()
 }
 
 /// The root of the hierarchy, and our own group if that is another one.

@@ -36,6 +36,7 @@ pub use adopt::{
 };
 pub use ancestry::below_session;
 pub use beneath::{Beneath, BeneathError};
+pub use cgroup::group_parents;
 pub use contract::{
     CONTRACT_VERSION, Caps, Containment, EndRecord, ExitRecord, ExitStatus, Identity, RecordError, Spec, Stalled,
     StopSignal, StopStep, Why,

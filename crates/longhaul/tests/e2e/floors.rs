@@ -77,6 +77,36 @@ fn a_disk_that_runs_full_under_the_agent_is_no_failed_attempt() {
     checker::assert_clean(&env);
 }
 
+/// The database, the logs and every temporary file are on the full disk; the workspace is not.
+#[test]
+fn a_home_that_runs_full_is_waited_out_and_nothing_acknowledged_is_lost() {
+    if !may_mount() {
+        return;
+    }
+    let env = crate::rounds::one_step().var("DEMO_FAULT", "stop@2");
+    let script = "mkdir -p \"$LONGHAUL_HOME\" && mount -t tmpfs -o size=32m,mode=700 none \"$LONGHAUL_HOME\"
+        longhaul run -d 'Do it' --name t --check true
+        until longhaul show t | grep -q 'session .*2, agent'; do :; done
+        agent=$(longhaul show t | sed -n 's/.*2, agent pid \\([0-9]*\\).*/\\1/p')
+        until grep -q '^State:.*T' /proc/$agent/status; do :; done
+        longhaul events t > before
+        dd if=/dev/zero of=\"$LONGHAUL_HOME\"/filler bs=4k 2>/dev/null || true
+        longhaul tell t 'no room for this' && exit 9 || echo told $?
+        kill -CONT $agent
+        until grep -q 'no room for the database' \"$LONGHAUL_HOME\"/worker.log || ! kill -0 $agent 2>/dev/null; do :; done
+        rm \"$LONGHAUL_HOME\"/filler
+        longhaul wait t --timeout 60; echo end $?
+        longhaul events t --verify; echo chain $?
+        longhaul store check; echo store $?
+        longhaul events t | head -n $(wc -l < before) | cmp - before && echo kept";
+    let done = on_a_small_disk(&env, script);
+    let said = [done.stdout.as_str(), &done.stderr].concat();
+    for part in ["told 1", "end 0", "chain 0", "store 0", "kept"] {
+        assert!(done.stdout.contains(part), "`{part}` is missing in {said}");
+    }
+    assert!(done.stderr.contains("free some space"), "{said}");
+}
+
 #[test]
 pub(crate) fn too_little_memory_blocks_and_a_person_may_give_up() {
     let env = TestEnv::new().var("LONGHAUL_FLOORS_MEMORY", "1TiB");

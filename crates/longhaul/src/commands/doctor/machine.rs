@@ -2,10 +2,10 @@
 //! One part of `doctor`; it only looks, and what the system does not tell is unknown.
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use longhaul_core::time::Time;
+use longhaul_keeper::group_parents;
 use longhaul_store::Filter;
 use longhaul_worker::{free_memory, now};
 use rustix::fs::Access;
@@ -42,21 +42,14 @@ fn containment() -> Finding {
     if !cfg!(target_os = "linux") {
         return Finding::ok(SUBJECT, "by following processes");
     }
-    match own_group() {
-        None => Finding::ok(SUBJECT, "by following processes: there is no control group of version 2"),
-        Some(group) if rustix::fs::access(&group, Access::WRITE_OK).is_ok() => {
-            Finding::ok(SUBJECT, format!("by control group below `{}`", group.display()))
-        }
-        Some(_) => Finding::ok(SUBJECT, "by following processes: our control group is not ours to write"),
+    let parents = group_parents();
+    if parents.is_empty() {
+        return Finding::ok(SUBJECT, "by following processes: there is no control group of version 2");
     }
-}
-
-fn own_group() -> Option<PathBuf> {
-    const MOUNT: &str = "/sys/fs/cgroup";
-    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-    let own = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let is_second = Path::new(MOUNT).join("cgroup.controllers").exists();
-    is_second.then(|| Path::new(MOUNT).join(own))
+    match parents.iter().find(|group| rustix::fs::access(*group, Access::WRITE_OK).is_ok()) {
+        Some(group) => Finding::ok(SUBJECT, format!("by control group below `{}`", group.display())),
+        None => Finding::ok(SUBJECT, "by following processes: our control group is not ours to write"),
+    }
 }
 
 /// Whether what runs in the background outlives a logout.
