@@ -9,6 +9,7 @@ use longhaul_core::task::{Actor, Command, Refusal, Submission, submit};
 use longhaul_store::{CommitError, Key, NewLease, Store};
 use serde::{Deserialize, Serialize};
 
+use crate::causes::with_causes;
 use crate::change::{ChangeError, change};
 use crate::clock::mint_lease;
 use crate::home::Home;
@@ -135,7 +136,7 @@ impl Handover {
             Ok((task, warnings)) => {
                 Answer::Accepted { task: task.id, name: task.submission.name.to_string(), warnings }
             }
-            Err(declined) => Answer::Refused { kind: declined.kind(), message: with_sources(&declined) },
+            Err(declined) => Answer::Refused { kind: declined.kind(), message: with_causes(&declined) },
         }
     }
 }
@@ -144,7 +145,7 @@ impl Request {
     /// The refusal that any worker would answer with, told before anything is made; none when the request makes sense.
     pub fn refusal(&self) -> Option<Answer> {
         let declined = self.check().err()?;
-        Some(Answer::Refused { kind: declined.kind(), message: with_sources(&declined) })
+        Some(Answer::Refused { kind: declined.kind(), message: with_causes(&declined) })
     }
 
     fn check(&self) -> Result<(), Declined> {
@@ -160,20 +161,7 @@ impl Request {
             Ok((task, warnings)) => {
                 Answer::Accepted { task: task.id, name: task.submission.name.to_string(), warnings }
             }
-            Err(declined) => Answer::Refused { kind: declined.kind(), message: with_sources(&declined) },
+            Err(declined) => Answer::Refused { kind: declined.kind(), message: with_causes(&declined) },
         }
     }
-}
-
-fn with_sources(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
 }

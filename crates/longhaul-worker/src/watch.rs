@@ -8,6 +8,8 @@ use longhaul_core::task::Offset;
 use longhaul_keeper::{LogReader, Piece, SessionDir, Stream};
 use sha2::{Digest, Sha256};
 
+use crate::fingerprint;
+
 /// A line longer than this is not parsed; it stays whole in the log.
 const LINE_CAP: usize = 1 << 20;
 
@@ -121,10 +123,7 @@ impl Unfinished {
     fn finish(self) -> Option<Line> {
         match self {
             Unfinished::Torn => None,
-            Unfinished::Long { length, hash } => {
-                let hash = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-                Some(Line::Oversize { length, hash })
-            }
+            Unfinished::Long { length, hash } => Some(Line::Oversize { length, hash: fingerprint::hex(*hash) }),
             Unfinished::Short(mut line) => {
                 line.truncate(line.iter().rposition(|byte| *byte != b'\r').map_or(0, |last| last + 1));
                 Some(Line::Whole(line))

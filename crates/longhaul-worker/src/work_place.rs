@@ -5,6 +5,7 @@ use std::path::Path;
 
 use longhaul_core::task::{Cause, GitPlace, Place, Task, Workspace};
 
+use crate::causes::with_causes;
 use crate::git::{Git, GitDir, GitError, Repository, Worktree, WorktreeRecord, task_branch};
 use crate::home::Home;
 
@@ -104,11 +105,5 @@ fn utf8(path: &Path) -> Result<String, Cause> {
 }
 
 fn unfit(error: &dyn std::error::Error) -> Cause {
-    let mut why = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        why = format!("{why}: {cause}");
-        source = cause.source();
-    }
-    Cause::Workspace { why }
+    Cause::Workspace { why: with_causes(error) }
 }

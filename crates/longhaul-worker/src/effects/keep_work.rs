@@ -1,13 +1,13 @@
 //! Keeping a session's work once none of its processes is left: committed in a worktree of ours, snapshot in a directory of the user's.
 //! Called by the attend effect before the end is told, and safe to repeat. It never touches the user's branch, index or files.
 
-use std::error::Error;
 use std::time::SystemTime;
 
 use longhaul_core::task::{Purpose, Saved, SessionRun, Task};
 use longhaul_keeper::fail_point;
 
 use super::Job;
+use crate::causes::with_causes;
 use crate::git::{Committed, LockAnswer, Repository, Worktree};
 use crate::home::Home;
 use crate::work_place::{self, Found};
@@ -66,14 +66,14 @@ fn commit(worktree: &Worktree, task: &Task, session: &SessionRun) -> Saved {
     match worktree.clear_stale_lock(SystemTime::now()) {
         Ok(LockAnswer::Kept { name, why }) => return Saved::Left(format!("{name}: {why}")),
         Ok(LockAnswer::NoLock | LockAnswer::Removed { .. }) => {}
-        Err(error) => return Saved::Left(whole(&error)),
+        Err(error) => return Saved::Left(with_causes(&error)),
     }
     let message = message(task, session);
     match worktree.commit_all(&message) {
         Ok(Committed::Commit(id)) => Saved::Commit(id.as_str().to_owned()),
         Ok(Committed::Nothing) => Saved::Nothing,
         Ok(Committed::LeftToAgent { why }) => Saved::Left(why),
-        Err(error) => Saved::Left(whole(&error)),
+        Err(error) => Saved::Left(with_causes(&error)),
     }
 }
 
@@ -85,15 +85,11 @@ fn snapshot(repository: &Repository, task: &Task, session: &SessionRun) -> Saved
     let name = format!("refs/longhaul/{}/{}", task.id, session.number);
     match repository.snapshot(&name, &message(task, session)) {
         Ok(_) => Saved::Snapshot(name),
-        Err(error) => Saved::Left(whole(&error)),
+        Err(error) => Saved::Left(with_causes(&error)),
     }
 }
 
 fn message(task: &Task, session: &SessionRun) -> String {
     let name = &task.submission.name;
     format!("longhaul: {name}, session {} ({})\n\nTask: {}\n", session.number, session.purpose, task.id)
-}
-
-fn whole(error: &dyn Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }
