@@ -157,15 +157,16 @@ pub(crate) fn mint() -> SessionId {
     SessionId::mint(Time(i64::try_from(since.as_micros()).unwrap()), random)
 }
 
-/// The ways to hold a tree together that this machine allows. Where tests run for everybody and as root, that is both.
+/// The ways to hold a tree together that this machine allows. Where tests run for everybody, and a group is ours to write, that is both.
 pub(crate) fn containments() -> Vec<Containment> {
     let scene = Scene::new();
     let used = scene.run(&scene.spec(&["exit", "0"])).end.unwrap().containment;
     if used == Some(Containment::Cgroup) {
         return vec![Containment::Cgroup, Containment::Walk];
     }
-    let must = is_ci() && rustix::process::geteuid().is_root();
-    assert!(!must, "no control group can be made here, so containment by one is not tested");
+    let writable = |group: &PathBuf| rustix::fs::access(group, rustix::fs::Access::WRITE_OK).is_ok();
+    let must = is_ci() && longhaul_keeper::group_parents().iter().any(writable);
+    assert!(!must, "a control group is writable here and none was used");
     let _told = writeln!(std::io::stderr(), "no control group can be made here: only the walk is tested");
     vec![Containment::Walk]
 }

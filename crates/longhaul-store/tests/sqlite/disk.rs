@@ -32,8 +32,9 @@ fn is_possible(command: &mut Command, what: &str) -> bool {
 
 /// A shell that is root of namespaces of its own; nothing it mounts is seen outside or outlives it.
 fn namespace(script: &str) -> Command {
+    let rights: &[&str] = if rustix::process::geteuid().is_root() { &[] } else { &["--user", "--map-root-user"] };
     let mut command = Command::new("unshare");
-    command.args(["--user", "--map-root-user", "--mount", "--", "sh", "-c", script, "sh"]);
+    command.args(rights).args(["--mount", "--propagation", "private", "--", "sh", "-c", script, "sh"]);
     command
 }
 

@@ -9,10 +9,16 @@ use serde_json::json;
 use crate::checker;
 use crate::env::{Done, TestEnv, done, wait_for};
 
+/// A mount namespace; an ordinary user gets it inside a user namespace.
+fn namespace() -> Vec<&'static str> {
+    let mount = ["--mount", "--propagation", "private"];
+    let rights: &[&str] = if nix::unistd::geteuid().is_root() { &[] } else { &["--user", "--map-root-user"] };
+    [rights, &mount].concat()
+}
+
 /// Whether this user may have a mount namespace. Where a machine of ours must have it, its lack is a failure.
 fn may_mount() -> bool {
-    let tried =
-        Command::new("unshare").args(["--user", "--map-root-user", "--mount", "true"]).stderr(Stdio::null()).status();
+    let tried = Command::new("unshare").args(namespace()).arg("true").stderr(Stdio::null()).status();
     let may = tried.is_ok_and(|status| status.success());
     assert!(may || std::env::var_os("CI").is_none(), "this machine must be able to make mount namespaces");
     may
@@ -21,7 +27,8 @@ fn may_mount() -> bool {
 /// Runs a script in a mount namespace where the workspace is a disk of 8 MiB; `longhaul` is the program under test.
 fn on_a_small_disk(env: &TestEnv, script: &str) -> Done {
     let prelude = "set -e; mount -t tmpfs -o size=8m none . && cd \"$PWD\"; longhaul() { \"$PROGRAM\" \"$@\"; }\n";
-    let mut command = env.command_of("unshare".as_ref(), &["--user", "--map-root-user", "--mount", "sh", "-c"]);
+    let mut command = env.command_of("unshare".as_ref(), &namespace());
+    command.args(["sh", "-c"]);
     command.arg(format!("{prelude}{script}")).env("PROGRAM", env!("CARGO_BIN_EXE_longhaul"));
     done(&command.output().unwrap())
 }
