@@ -24,21 +24,9 @@ pub(super) fn edit(task: &Task, settings: &[Setting], now: Time) -> Decision {
 
 /// An empty command would pass and show nothing.
 pub(super) fn make_sense(settings: &[Setting]) -> Result<(), Refusal> {
-    let blank = |setting: &Setting| match setting {
-        Setting::Checks(commands) => commands.iter().any(|command| command.trim().is_empty()),
-        Setting::Limit(..)
-        | Setting::Attempts(_)
-        | Setting::IdleSessions(_)
-        | Setting::FixAttempts(_)
-        | Setting::Silence(_)
-        | Setting::Wall(_)
-        | Setting::Delay(_)
-        | Setting::Once(_)
-        | Setting::Agent(_)
-        | Setting::Model(_)
-        | Setting::Priority(_) => false,
-    };
-    if settings.iter().any(blank) { Err(Refusal::empty("check")) } else { Ok(()) }
+    let is_blank = |command: &String| command.trim().is_empty();
+    let makes_none = |setting: &Setting| matches!(setting, Setting::Checks(commands) if commands.iter().any(is_blank));
+    if settings.iter().any(makes_none) { Err(Refusal::empty("check")) } else { Ok(()) }
 }
 
 /// What has to follow when the live session of the agent is longer or dearer than it may be now.
