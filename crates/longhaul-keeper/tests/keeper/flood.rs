@@ -1,7 +1,12 @@
 //! Agents that print too much, or garbage: the keeper stays small, counts exactly, and its neighbour is not disturbed.
 
+use std::process::Child;
+use std::time::Instant;
+
 use longhaul_core::task::Offset;
 use longhaul_keeper::{Caps, LogReader, Piece, Spec, Stream, read_tail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::scene::{FIXTURE, Scene, output, until};
 
@@ -25,13 +30,10 @@ fn a_flood_of_300_mb_is_counted_exactly_by_a_small_keeper_beside_a_neighbour() {
     let neighbour = scene.prepare(&scene.spec(&["ticks", "20"]));
     let mut its_keeper = scene.keeper(&neighbour, "");
     let (mut peak, mut ticks_meanwhile) = (0, 0);
-    until_slowly("the flood is over", || {
-        peak = peak.max(peak_kb(keeper.id()));
-        let over = keeper.try_wait().unwrap().is_some();
-        if !over {
-            ticks_meanwhile = output(&neighbour).lines().count();
-        }
-        over
+    let pid = keeper.id();
+    until_exit(&mut keeper, || {
+        peak = peak.max(peak_kb(pid));
+        ticks_meanwhile = output(&neighbour).lines().count();
     });
     assert!(peak > 0 && peak <= MOST_MEMORY_KB, "{peak} kB");
     let end = directory.end().unwrap().unwrap();
@@ -42,13 +44,17 @@ fn a_flood_of_300_mb_is_counted_exactly_by_a_small_keeper_beside_a_neighbour() {
     assert_eq!(output(&neighbour), "tick\n".repeat(20));
 }
 
-/// A flood takes longer than the other tests' patience on a slow machine.
-fn until_slowly(what: &str, mut holds: impl FnMut() -> bool) {
-    let begin = std::time::Instant::now();
-    while !holds() {
-        assert!(begin.elapsed().as_secs() < 240, "waited in vain until {what}");
-        std::thread::sleep(std::time::Duration::from_millis(5));
+/// Waits for a process to exit and looks at it meanwhile. A flood takes longer than the other tests' patience on a slow machine.
+fn until_exit(child: &mut Child, mut look: impl FnMut()) {
+    let exit = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).unwrap();
+    let next_look = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
+    let begin = Instant::now();
+    look();
+    while poll(&mut [PollFd::new(&exit, PollFlags::IN)], Some(&next_look)).unwrap() == 0 {
+        assert!(begin.elapsed().as_secs() < 240, "waited in vain for an exit");
+        look();
     }
+    child.wait().unwrap();
 }
 
 #[test]
@@ -58,10 +64,8 @@ fn a_line_of_100_mb_is_kept_and_the_next_line_too() {
     let directory = scene.prepare(&scene.spec(&["long-line", &bytes.to_string()]));
     let mut keeper = scene.keeper(&directory, "");
     let mut peak = 0;
-    until_slowly("the line is over", || {
-        peak = peak.max(peak_kb(keeper.id()));
-        keeper.try_wait().unwrap().is_some()
-    });
+    let pid = keeper.id();
+    until_exit(&mut keeper, || peak = peak.max(peak_kb(pid)));
     assert!(peak > 0 && peak <= MOST_MEMORY_KB, "{peak} kB");
     let end = directory.end().unwrap().unwrap();
     assert_eq!((end.out_len, end.gap_bytes), (bytes + 7, 0));
