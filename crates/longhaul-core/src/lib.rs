@@ -4,6 +4,7 @@
 //! number: what it needs comes in as arguments, so that recovery after a crash is the same call as the first run.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+pub mod causes;
 pub mod ids;
 pub mod names;
 pub mod plan;

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use longhaul_core::causes::with_causes;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use crate::cgroup::Cgroup;
@@ -261,7 +262,7 @@ fn write_end(directory: &SessionDir, end: &EndRecord) -> io::Result<()> {
 }
 
 fn record_failed_start(directory: &SessionDir, error: &StartError) -> io::Result<()> {
-    let status = ExitStatus::ExecFailed { errno: errno_of(error), message: in_words(error) };
+    let status = ExitStatus::ExecFailed { errno: errno_of(error), message: with_causes(error) };
     write_exit(directory, &ExitRecord { version: CONTRACT_VERSION, status, why: Why::Own, ran_ms: None, at: now() })?;
     // Nothing was executed, so the tree is empty and the logs have nothing in them.
     write_end(directory, &end_record(Containment::Walk, 0, true, LogTotals::default()))
@@ -273,15 +274,4 @@ fn errno_of(error: &StartError) -> Option<i32> {
         StartError::Launch(LaunchError::NotFound { .. }) => Some(rustix::io::Errno::NOENT.raw_os_error()),
         _ => None,
     }
-}
-
-fn in_words(error: &StartError) -> String {
-    let mut words = error.to_string();
-    let mut next = std::error::Error::source(error);
-    while let Some(cause) = next {
-        words.push_str(": ");
-        words.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    words
 }

@@ -3,13 +3,13 @@
 //! The worker commits the input together with its claim, so that a task never exists without someone who acts on it.
 
 use longhaul_agents::UnknownAgent;
+use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
 use longhaul_core::names::{self, BadName, TaskName};
 use longhaul_core::task::{Actor, Command, Refusal, Submission, submit};
 use longhaul_store::{CommitError, Key, NewLease, Store};
 use serde::{Deserialize, Serialize};
 
-use crate::causes::with_causes;
 use crate::change::{ChangeError, change};
 use crate::clock::mint_lease;
 use crate::home::Home;

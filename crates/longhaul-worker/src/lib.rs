@@ -3,7 +3,6 @@
 //! All it knows of a task it learnt from the store and from the keeper's files; it writes state only through `decide` and commit.
 
 mod bell;
-mod causes;
 mod change;
 mod claim;
 mod clock;

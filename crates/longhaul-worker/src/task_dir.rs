@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::fingerprint;
 use crate::intake::redact_intake;
+use longhaul_core::causes::with_causes;
 use longhaul_core::task::{Cause, ListSight, PlanSight, Restore, Task};
 use longhaul_keeper::{Beneath, BeneathError};
 
@@ -152,9 +153,5 @@ fn own(path: &Path) -> Result<(), Cause> {
 }
 
 fn cause(error: &BeneathError) -> Cause {
-    let why = match std::error::Error::source(error) {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    };
-    Cause::TaskDirectory { why }
+    Cause::TaskDirectory { why: with_causes(error) }
 }

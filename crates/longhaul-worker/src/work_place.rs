@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use longhaul_core::causes::with_causes;
 use longhaul_core::task::{Cause, GitPlace, Place, Task, Workspace};
 
-use crate::causes::with_causes;
 use crate::git::{Git, GitDir, GitError, Repository, Worktree, WorktreeRecord, task_branch};
 use crate::home::Home;
 

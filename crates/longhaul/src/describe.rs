@@ -1,8 +1,6 @@
 //! A task's state in words, and what a person could do next: the one wording for every screen and verb.
 //! What comes from an agent or a workspace is not made safe here; whoever prints it does that.
 
-use std::error::Error;
-
 use longhaul_core::task::{Event, State, Task, Verdict, WokenBy};
 use longhaul_store::Stored;
 
@@ -88,15 +86,4 @@ pub(crate) fn is_telling(event: &Event) -> bool {
 /// Where the agent's plan and progress lie.
 pub(crate) fn task_directory(task: &Task) -> String {
     format!("{}/{}/{}", task.root(), longhaul_worker::STATE_DIR, task.submission.name)
-}
-
-/// An error with everything behind it, on one line.
-pub(crate) fn with_sources(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }

@@ -4,6 +4,8 @@
 
 use std::process::ExitCode;
 
+use longhaul_core::causes::with_causes;
+
 use super::machine::{about_run, load_average};
 use super::scene::{BenchError, Scene};
 use super::table::{Row, table};
@@ -125,7 +127,7 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> ExitCode {
             ExitCode::FAILURE
         }
         Err(error) => {
-            eprintln!("error: {}", in_words(&error));
+            eprintln!("error: {}", with_causes(&error));
             ExitCode::FAILURE
         }
     }
@@ -145,7 +147,7 @@ fn measure_all(repository: &Repository, wishes: &Wishes) -> Result<Verdict, Benc
             Ok(taken) => rows.extend(taken),
             Err(error) => {
                 failures += 1;
-                let why = in_words(&error);
+                let why = with_causes(&error);
                 eprintln!("failed: {}: {why}", measure.name);
                 rows.push(Row::not_measured(measure.about, format!("it failed: {why}")));
             }
@@ -171,14 +173,4 @@ fn take(measure: &Measure, scene: &Scene, wishes: &Wishes) -> Result<Vec<Row>, B
     }
     eprintln!("measuring: {}", measure.name);
     (measure.run)(scene, wishes.effort)
-}
-
-fn in_words(error: &dyn std::error::Error) -> String {
-    let mut words = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        words = format!("{words}: {cause}");
-        next = cause.source();
-    }
-    words
 }

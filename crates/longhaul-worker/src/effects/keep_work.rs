@@ -3,11 +3,11 @@
 
 use std::time::SystemTime;
 
+use longhaul_core::causes::with_causes;
 use longhaul_core::task::{Purpose, Saved, SessionRun, Task};
 use longhaul_keeper::fail_point;
 
 use super::Job;
-use crate::causes::with_causes;
 use crate::git::{Committed, LockAnswer, Repository, Worktree};
 use crate::home::Home;
 use crate::work_place::{self, Found};

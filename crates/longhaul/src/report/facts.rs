@@ -1,6 +1,7 @@
 //! The report as data: one struct, which is also the shape of its JSON. A field that nobody knows is null, never zero.
 //! Filled from the task, its events and the files of its sessions; nothing is asked of an agent.
 
+use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Limit, State, Task, Verdict};
 use longhaul_store::{Stored, StoredEvent};
@@ -142,7 +143,7 @@ pub(crate) fn gather(
         sessions: rows(home, events),
         changed_files: match changed {
             Ok(files) => Changed { files: Some(files), unknown: None },
-            Err(unknown) => Changed { files: None, unknown: Some(describe::with_sources(&unknown)) },
+            Err(unknown) => Changed { files: None, unknown: Some(with_causes(&unknown)) },
         },
         limits: limits(task),
         questions: history::questions(events),
