@@ -32,10 +32,12 @@ pub(crate) enum MetadataError {
 }
 
 impl Repository {
-    /// Finds the checkout this tool was compiled in.
+    /// Finds the checkout that cargo runs this tool for. With a target directory shared by several checkouts that may be another
+    /// one than it was compiled in.
     pub(crate) fn here() -> Self {
-        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-        Self { root: manifest.parent().unwrap_or(manifest).to_path_buf() }
+        let compiled_in = env!("CARGO_MANIFEST_DIR");
+        let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(compiled_in), PathBuf::from);
+        Self { root: manifest.parent().unwrap_or(&manifest).to_path_buf() }
     }
 
     /// The top directory of the checkout.
