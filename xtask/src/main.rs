@@ -3,6 +3,7 @@
 //! It never becomes part of the product, and no product crate depends on it.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks to its terminal")]
 
+mod agents;
 mod bench;
 mod check;
 mod repository;
@@ -34,6 +35,12 @@ const VERBS: &[Verb] = &[
         arguments: "",
         about: "the rules of the source tree: arrows, sizes, headers, purity, words",
         run: check::run,
+    },
+    Verb {
+        name: "agents",
+        arguments: "",
+        about: "installs the agent programs that the tests run; part of `test`",
+        run: agents::run,
     },
     Verb {
         name: "bench",

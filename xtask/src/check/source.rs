@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::{mask, test_code};
 
-const TOP_DIRECTORIES: &[&str] = &["crates", "xtask"];
+const TOP_DIRECTORIES: &[&str] = &["crates", "e2e", "xtask"];
 const TEST_DIRECTORIES: &[&str] = &["tests", "benches"];
 
 /// One Rust file.
@@ -35,7 +35,7 @@ pub(crate) struct ReadError {
     source: io::Error,
 }
 
-/// Reads every Rust file below `crates` and `xtask`, in the order of their paths.
+/// Reads every Rust file below `crates`, `e2e` and `xtask`, in the order of their paths.
 pub(super) fn read_all(root: &Path) -> Result<Vec<SourceFile>, ReadError> {
     let mut texts = Vec::new();
     for top in TOP_DIRECTORIES {
@@ -124,7 +124,7 @@ fn read_below(root: &Path, directory: &Path, texts: &mut Vec<(String, String)>) 
         let entry = entry.map_err(failed)?;
         let kind = entry.file_type().map_err(failed)?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if kind.is_dir() && name != "target" && !name.starts_with('.') {
+        if kind.is_dir() && name != "target" && name != "node_modules" && !name.starts_with('.') {
             read_below(root, &entry.path(), texts)?;
         } else if kind.is_file() && name.ends_with(".rs") {
             let path = entry.path();

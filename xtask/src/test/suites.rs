@@ -26,6 +26,7 @@ pub(super) const SUITES: &[Suite] = &[
     Suite { name: "deny", about: "bans, licences and sources of dependencies", run: deny },
     Suite { name: "programs", about: "what the tests need of the system", run: programs },
     Suite { name: "doc tests", about: "examples in the documentation", run: doc_tests },
+    Suite { name: "agents", about: "the agent programs that tests run, installed from npm", run: agents },
     TESTS,
 ];
 
@@ -63,6 +64,16 @@ fn deny(repository: &Repository, wishes: &Wishes) -> Outcome {
 fn programs(repository: &Repository, _: &Wishes) -> Outcome {
     let missing = tools::SYSTEM.iter().find_map(|tool| tools::provide(repository, *tool).err());
     missing.map_or(Outcome::Passed, |error| Outcome::Missing(error.to_string()))
+}
+
+fn agents(repository: &Repository, _: &Wishes) -> Outcome {
+    match crate::agents::provide(repository) {
+        Ok(directory) => {
+            println!("installed in {}", directory.display());
+            Outcome::Passed
+        }
+        Err(error) => Outcome::Missing(error.to_string()),
+    }
 }
 
 /// Uses nextest where it is installed: each test gets a process of its own, and the output names the slow ones. A

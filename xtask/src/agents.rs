@@ -1,0 +1,168 @@
+//! `cargo xtask agents`: installs the pinned agent programs that tests run against the scripted model.
+//! Called by `main` and as one suite of `test`; what is installed stays in a cache outside the clone and is used again.
+//! It never changes a finished installation, and no install script of a package runs.
+
+#[path = "../../e2e/agents/place.rs"]
+mod place;
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+
+use tempfile::TempDir;
+
+use crate::repository::Repository;
+
+/// Npm gives up on a lost connection; what it has fetched by then stays in its own cache.
+const TRIES: usize = 3;
+/// What npm reads; copied, so that an installation needs nothing of the clone.
+const INPUTS: &[&str] = &["package.json", "package-lock.json", ".npmrc"];
+
+/// Why the programs are not there.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum InstallError {
+    #[error("neither `XDG_CACHE_HOME` nor `HOME` is set; name a directory in `{}`", place::OVERRIDE)]
+    NoCache,
+    #[error("there is no npm; install Node.js 20 or newer with npm, then run `cargo xtask agents`")]
+    NoNpm,
+    #[error("failed to prepare `{path}`: {source}", path = path.display())]
+    Prepare {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("`npm ci` ended with {status} {TRIES} times; see its output above, then run `cargo xtask agents`")]
+    Npm { status: ExitStatus },
+    #[error("failed to start npm: {source}")]
+    Start {
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Runs the verb.
+pub(crate) fn run(repository: &Repository, arguments: &[String]) -> ExitCode {
+    if let Some(argument) = arguments.first() {
+        return crate::usage(&format!("`agents` takes no argument, but got `{argument}`"));
+    }
+    match provide(repository) {
+        Ok(directory) => {
+            println!("agents: installed in {}", directory.display());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Returns where the programs are, installed if they have to be.
+pub(crate) fn provide(repository: &Repository) -> Result<PathBuf, InstallError> {
+    let directory = place::directory(|name| env::var_os(name)).ok_or(InstallError::NoCache)?;
+    if directory.join("node_modules").is_dir() {
+        return Ok(directory);
+    }
+    if !starts(repository.command(Path::new("npm")).arg("--version")) {
+        return Err(InstallError::NoNpm);
+    }
+    println!("installing the agents' programs into {}: 1.6 GB, about a minute, once", directory.display());
+    let unfinished = copy_inputs(repository, &directory)?;
+    install(repository, unfinished.path())?;
+    publish(unfinished, &directory)?;
+    Ok(directory)
+}
+
+/// A sibling of the final place, so that a rename can put all of it there at once.
+fn copy_inputs(repository: &Repository, directory: &Path) -> Result<TempDir, InstallError> {
+    let failed = |source| InstallError::Prepare { path: directory.to_path_buf(), source };
+    let parent = directory.parent().unwrap_or(directory);
+    fs::create_dir_all(parent).map_err(failed)?;
+    let unfinished = tempfile::Builder::new().prefix("installing-").tempdir_in(parent).map_err(failed)?;
+    for name in INPUTS {
+        let source = repository.root().join("e2e").join("agents").join(name);
+        fs::copy(source, unfinished.path().join(name)).map_err(failed)?;
+    }
+    Ok(unfinished)
+}
+
+fn install(repository: &Repository, place: &Path) -> Result<(), InstallError> {
+    let mut tries = 1;
+    loop {
+        let mut command = repository.command(Path::new("npm"));
+        command.args(["ci", "--loglevel", "error"]).current_dir(place);
+        let status = command.status().map_err(|source| InstallError::Start { source })?;
+        match status.success() {
+            true => return Ok(()),
+            false if tries == TRIES => return Err(InstallError::Npm { status }),
+            false => tries += 1,
+        }
+    }
+}
+
+fn publish(unfinished: TempDir, directory: &Path) -> Result<(), InstallError> {
+    match fs::rename(unfinished.path(), directory) {
+        // Taken out of its guard, which would delete by the old name what is no longer there.
+        Ok(()) => drop(unfinished.keep()),
+        // Another run was first; ours goes away with its guard.
+        Err(_) if directory.join("node_modules").is_dir() => {}
+        Err(source) => return Err(InstallError::Prepare { path: directory.to_path_buf(), source }),
+    }
+    Ok(())
+}
+
+fn starts(command: &mut Command) -> bool {
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::fs;
+    use std::path::Path;
+
+    use super::{INPUTS, copy_inputs, place, publish};
+    use crate::repository::Repository;
+
+    fn directory(variables: &[(&str, &str)]) -> Option<String> {
+        let variable = |name: &str| variables.iter().find(|(set, _)| *set == name).map(|(_, value)| value.into());
+        place::directory(|name| -> Option<OsString> { variable(name) }).map(|path| path.display().to_string())
+    }
+
+    #[test]
+    fn the_place_is_named_after_the_lockfile_unless_a_variable_names_it() {
+        let cached = directory(&[("HOME", "/h")]).expect("a home is enough");
+        let name = cached.strip_prefix("/h/.cache/longhaul/agents-").expect("it lies in the cache");
+        assert!(name.len() == 16 && name.chars().all(|c| c.is_ascii_hexdigit()), "{name}");
+        assert_eq!(directory(&[("HOME", "/h"), ("XDG_CACHE_HOME", "/c")]), Some(cached.replace("/h/.cache", "/c")));
+        assert_eq!(directory(&[("HOME", "/h"), ("LONGHAUL_TEST_AGENTS", "/a")]).as_deref(), Some("/a"));
+        assert_eq!(directory(&[("HOME", "")]), None);
+    }
+
+    #[test]
+    fn an_installation_appears_whole_and_a_second_one_leaves_the_first_alone() {
+        let cache = tempfile::tempdir().expect("a temporary directory");
+        let directory = cache.path().join("longhaul").join("agents-x");
+        for content in ["first", "second"] {
+            let unfinished = copy_inputs(&Repository::here(), &directory).expect("the inputs are in the clone");
+            assert!(INPUTS.iter().all(|name| unfinished.path().join(name).is_file()));
+            fs::create_dir(unfinished.path().join("node_modules")).expect("a new directory");
+            fs::write(unfinished.path().join("node_modules/mark"), content).expect("a new file");
+            publish(unfinished, &directory).expect("it is put in its place");
+        }
+        assert_eq!(fs::read_to_string(directory.join("node_modules/mark")).expect("the mark"), "first");
+        assert_eq!(fs::read_dir(cache.path().join("longhaul")).expect("the cache").count(), 1);
+    }
+
+    #[test]
+    fn the_lockfile_names_no_registry_and_every_pinned_program() {
+        let path = Repository::here().root().join("e2e/agents/package-lock.json");
+        let lockfile = fs::read_to_string(Path::new(&path)).expect("the lockfile is in the clone");
+        assert!(!lockfile.contains("\"resolved\""), "set `omit-lockfile-registry-resolved` and lock again");
+        for name in ["@openai/codex", "@anthropic-ai/claude-code", "opencode-ai", "@google/gemini-cli"] {
+            assert!(lockfile.contains(&format!("node_modules/{name}\"")), "{name}");
+        }
+    }
+}
