@@ -3,18 +3,42 @@
 //! It plans and works like a real one, speaks a JSONL dialect of its own, and misbehaves on request. This file only launches and
 //! reads it; the program itself is in the binary crate.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
-use longhaul_core::task::{Exit, Failure, Outcome, Usage};
+use longhaul_core::task::{Exit, Failure, Outcome, Sandbox, Usage};
 use longhaul_core::time::Time;
 
-use crate::agent::{About, Agent, Launch, LaunchSpec, Reader, Reading, Shown, StopSignal, StopStep};
+use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
+use crate::agent::Agent;
+use crate::launch::{Launch, LaunchSpec, Network, StopSignal, StopStep};
+use crate::reading::{End, Moment, Over, Reader, Reading, Shown};
+
+/// The number of SIGTERM.
+const TERMINATED: i32 = 15;
 
 /// The built-in demo agent.
 pub(crate) struct Demo;
 
-const ABOUT: About =
-    About { name: "demo", summary: "built in: makes a small project step by step, needs no key", env: &[] };
+static ABOUT: About = About {
+    name: words("demo"),
+    summary: words("built in: makes a small project step by step, needs no key"),
+    program: None,
+    env: Cow::Borrowed(&[]),
+    ids: Ids::Captured,
+    homes: &[],
+    cost: Cost::Told,
+    modes: Modes {
+        read_only: Mode { means: words("no sandbox of its own; does what it always does"), warning: None },
+        workspace: Mode { means: words("no sandbox of its own; writes in the workspace only"), warning: None },
+        full: Mode { means: words("the same"), warning: None },
+        network: words("uses none"),
+    },
+    version: Version { arguments: Cow::Borrowed(&[]), known: &[] },
+    login: Login::NotNeeded,
+    login_help: None,
+};
 
 /// One line of the dialect. Unknown types and fields are tolerated: a newer program must not break an older reader.
 #[derive(Deserialize)]
@@ -30,7 +54,7 @@ enum Line {
 }
 
 impl Agent for Demo {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -42,19 +66,24 @@ impl Agent for Demo {
         if let Some(model) = spec.model {
             argv.extend(["--model".to_owned(), model.to_owned()]);
         }
-        let stop = vec![StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }];
-        Launch { argv, env_set: Vec::new(), env_unset: Vec::new(), stop }
+        if spec.sandbox != Sandbox::default() {
+            argv.extend(["--sandbox".to_owned(), spec.sandbox.to_string()]);
+        }
+        if spec.network == Network::Open {
+            argv.push("--network".to_owned());
+        }
+        Launch::new(argv, &[StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }])
     }
 
-    fn read_line(&self, reader: &mut Reader, line: &[u8]) -> Reading {
+    fn read_line(&self, reader: &mut Reader, _: &Moment<'_>, line: &[u8]) -> Reading {
         let Ok(line) = serde_json::from_slice::<Line>(line) else {
             reader.unknown_lines += 1;
             return Reading::default();
         };
         match line {
             Line::Session { id } => Reading { conversation: Some(id), ..Reading::default() },
-            Line::Text { text } => shown(Shown::Text(text)),
-            Line::Tool { name, detail } => shown(Shown::Tool { name, detail }),
+            Line::Text { text } => Reading::showing(Shown::Text(text)),
+            Line::Tool { name, detail } => Reading::showing(Shown::Tool { name, detail }),
             Line::Usage { input, output, cost_micros } => {
                 let usage = Usage { input: Some(input), output: Some(output), cost_micros };
                 Reading { usage, ..Reading::default() }
@@ -62,34 +91,34 @@ impl Agent for Demo {
             Line::Limit { until_ms } => {
                 let until = until_ms.map(|millis| Time(millis.saturating_mul(1000)));
                 reader.verdict = Some(Outcome::Failed(Failure::Limited(until)));
-                shown(Shown::Notice("usage limit reached".into()))
+                Reading::showing(Shown::Notice("usage limit reached".into()))
             }
             Line::Error { class, message } => {
                 reader.verdict = Some(Outcome::Failed(failure(&class, &message)));
-                shown(Shown::Notice(message))
+                Reading::showing(Shown::Notice(message))
             }
             Line::Done => {
                 reader.verdict = Some(Outcome::Completed);
+                reader.over = Some(Over::Done);
                 Reading::default()
             }
         }
     }
 
-    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
-        match (exit, &reader.verdict) {
+    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
+        let outcome = match (exit, &reader.verdict) {
             (Exit::Code(0), Some(verdict)) => verdict.clone(),
             (Exit::Code(2), _) => Outcome::Failed(Failure::Configuration(last_line(stderr_tail))),
             (_, Some(Outcome::Failed(failure))) => Outcome::Failed(failure.clone()),
+            // Its turn was over and it stayed, so it was told to stop.
+            (Exit::Signal(TERMINATED), Some(Outcome::Completed)) => Outcome::Completed,
             // A turn that ended and then died, or died without a verdict: the process did not do what it said.
             (Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown, _) => {
                 Outcome::Failed(Failure::Crashed)
             }
-        }
+        };
+        outcome.into()
     }
-}
-
-fn shown(what: Shown) -> Reading {
-    Reading { shown: vec![what], ..Reading::default() }
 }
 
 fn failure(class: &str, message: &str) -> Failure {
@@ -97,6 +126,8 @@ fn failure(class: &str, message: &str) -> Failure {
         "bad_conversation" => Failure::BadConversation,
         "auth" => Failure::Auth(message.to_owned()),
         "context_full" => Failure::ContextFull,
+        "permission" => Failure::Permission(message.to_owned()),
+        "exhausted" => Failure::Exhausted(message.to_owned()),
         _ => Failure::Retryable(message.to_owned()),
     }
 }
@@ -108,10 +139,11 @@ fn last_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::{moment, spec};
 
     fn read(lines: &[&str]) -> (Reader, Vec<Reading>) {
         let mut reader = Reader::default();
-        let readings = lines.iter().map(|line| Demo.read_line(&mut reader, line.as_bytes())).collect();
+        let readings = lines.iter().map(|line| Demo.read_line(&mut reader, &moment(), line.as_bytes())).collect();
         (reader, readings)
     }
 
@@ -119,28 +151,34 @@ mod tests {
     fn a_finished_turn_is_completed_only_with_exit_zero() {
         let (reader, readings) = read(&[r#"{"type":"session","id":"d-1"}"#, r#"{"type":"done"}"#]);
         assert_eq!(readings[0].conversation.as_deref(), Some("d-1"));
-        assert_eq!(Demo.read_end(&reader, &Exit::Code(0), ""), Outcome::Completed);
-        assert_eq!(Demo.read_end(&reader, &Exit::Signal(9), ""), Outcome::Failed(Failure::Crashed));
-        assert_eq!(Demo.read_end(&reader, &Exit::Unknown, ""), Outcome::Failed(Failure::Crashed));
+        assert_eq!(Demo.read_end(&reader, &Exit::Code(0), "").outcome, Outcome::Completed);
+        assert_eq!(reader.over, Some(Over::Done));
+        assert_eq!(Demo.read_end(&reader, &Exit::Signal(15), "").outcome, Outcome::Completed, "it was told to stop");
+        assert_eq!(Demo.read_end(&Reader::default(), &Exit::Signal(15), "").outcome, Outcome::Failed(Failure::Crashed));
+        assert_eq!(Demo.read_end(&reader, &Exit::Signal(9), "").outcome, Outcome::Failed(Failure::Crashed));
+        assert_eq!(Demo.read_end(&reader, &Exit::Unknown, "").outcome, Outcome::Failed(Failure::Crashed));
     }
 
     #[test]
     fn no_verdict_is_a_crash_even_with_exit_zero() {
         let (reader, _) = read(&[r#"{"type":"text","text":"all done, exit code 0"}"#]);
-        assert_eq!(Demo.read_end(&reader, &Exit::Code(0), ""), Outcome::Failed(Failure::Crashed));
+        assert_eq!(Demo.read_end(&reader, &Exit::Code(0), "").outcome, Outcome::Failed(Failure::Crashed));
     }
 
     #[test]
     fn errors_inside_the_stream_count_with_exit_zero() {
         let (reader, _) = read(&[r#"{"type":"limit","until_ms":5}"#]);
-        assert_eq!(Demo.read_end(&reader, &Exit::Code(0), ""), Outcome::Failed(Failure::Limited(Some(Time(5000)))));
+        assert_eq!(
+            Demo.read_end(&reader, &Exit::Code(0), "").outcome,
+            Outcome::Failed(Failure::Limited(Some(Time(5000))))
+        );
         let (reader, _) = read(&[r#"{"type":"error","class":"bad_conversation","message":"no such session"}"#]);
-        assert_eq!(Demo.read_end(&reader, &Exit::Code(1), ""), Outcome::Failed(Failure::BadConversation));
+        assert_eq!(Demo.read_end(&reader, &Exit::Code(1), "").outcome, Outcome::Failed(Failure::BadConversation));
     }
 
     #[test]
     fn a_refused_command_line_is_permanent() {
-        let outcome = Demo.read_end(&Reader::default(), &Exit::Code(2), "noise\nunknown option --x\n\n");
+        let outcome = Demo.read_end(&Reader::default(), &Exit::Code(2), "noise\nunknown option --x\n\n").outcome;
         assert_eq!(outcome, Outcome::Failed(Failure::Configuration("unknown option --x".into())));
     }
 
@@ -160,13 +198,16 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn garbage_never_panics(line: Vec<u8>) {
-            Demo.read_line(&mut Reader::default(), &line);
+            Demo.read_line(&mut Reader::default(), &moment(), &line);
         }
     }
 
     #[test]
     fn every_flag_is_repeated_on_resume() {
-        let spec = LaunchSpec { own_program: "longhaul", resumes: Some("d-1"), model: Some("m"), writable: None };
-        assert_eq!(Demo.launch(&spec).argv, ["longhaul", "demo-agent", "--resume", "d-1", "--model", "m"]);
+        let spec = LaunchSpec { resumes: Some("d-1"), model: Some("m"), ..spec() };
+        assert_eq!(Demo.launch(&spec).argv, ["/proc/self/exe", "demo-agent", "--resume", "d-1", "--model", "m"]);
+        let spec = LaunchSpec { sandbox: Sandbox::Full, network: Network::Open, model: None, ..spec };
+        let argv = Demo.launch(&spec).argv;
+        assert_eq!(argv[2..], ["--resume", "d-1", "--sandbox", "full", "--network"]);
     }
 }

@@ -2,15 +2,52 @@
 //!
 //! The worker asks for a [`Launch`] and feeds lines; nothing here starts a process, reads a file or asks the time.
 
+mod about;
 mod agent;
+mod api_error;
+mod chosen;
+mod claude;
+mod clip;
+mod clock_text;
+mod codex;
+mod conversation_id;
+mod custom;
+mod declared;
 mod demo;
+mod dollars;
+mod ending;
+#[cfg(test)]
+mod every_launch;
+mod gemini;
+mod json_line;
+mod launch;
+mod mark;
+mod opencode;
+mod pi;
+mod reader_memory;
+mod reading;
+mod refused;
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod strict_cli;
+mod table;
+mod tool_detail;
 
-pub use agent::{About, Agent, Launch, LaunchSpec, Reader, Reading, Shown, StopSignal, StopStep, UnknownAgent};
+pub use about::{About, AgentHome, Cost, Ids, Login, Mode, Modes, Version, Words};
+pub use agent::{Agent, Transcript};
+pub use chosen::{Chosen, choose};
+pub use custom::PLACEHOLDERS;
+pub use declared::{BadDeclaration, DECLARED_KEYS, Declared, DeclaredKey, Takes, Whose};
+pub use launch::{Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep, User};
+pub use reading::{End, Moment, Over, Reader, Reading, Shown};
+pub use table::UnknownAgent;
 
 /// Every agent. Help, completions and the docs table grow from it.
-pub const AGENTS: &[&dyn Agent] = &[&demo::Demo];
+pub const AGENTS: &[&dyn Agent] =
+    &[&codex::Codex, &claude::Claude, &opencode::OpenCode, &pi::Pi, &gemini::Gemini, &demo::Demo];
 
 /// The agent of this name, or the names there are.
 pub fn find(name: &str) -> Result<&'static dyn Agent, UnknownAgent> {
-    agent::find(AGENTS, name)
+    table::find(AGENTS, name)
 }

@@ -5,11 +5,13 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 pub mod causes;
+pub mod edit_distance;
 pub mod ids;
 pub mod names;
 pub mod plan;
 pub mod recovery;
 pub mod redact;
+pub mod span;
 pub mod task;
 pub mod time;
 pub mod verdict;

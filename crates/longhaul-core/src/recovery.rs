@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::ids::SessionId;
-use crate::task::{Cause, Ended, Exit, Failure, HelpReason, Outcome, Policy, Tally, Wait};
+use crate::task::{Cause, Ended, Exit, Failure, HelpReason, Outcome, Policy, StoppedBy, Tally, Wait};
 use crate::time::Time;
 
 /// What comes after a session's end.
@@ -15,6 +15,15 @@ pub enum Next {
     GoOn,
     /// The next session at this time.
     WaitUntil(Wait, Time),
+    /// The agent's account is used up until this time.
+    Limited {
+        /// Until when.
+        until: Time,
+        /// Whether the agent told; else it is a guess.
+        told: bool,
+    },
+    /// The agent's account is used up, and no time brings it back.
+    Exhausted(String),
     /// A person has to help.
     Ask(HelpReason),
     /// Something outside is missing.
@@ -34,6 +43,10 @@ pub struct Facts<'a> {
     pub tally: &'a Tally,
     /// How patient the task is.
     pub policy: &'a Policy,
+    /// How long to wait before a usage limit of unknown length is tried.
+    pub probe: Duration,
+    /// The least to wait for a usage limit, whatever was told of its length.
+    pub at_least: Duration,
     /// When the end was observed.
     pub now: Time,
 }
@@ -53,13 +66,24 @@ pub fn next(facts: &Facts<'_>) -> Next {
     match &ended.outcome {
         Outcome::Completed => completed(facts),
         Outcome::Failed(Failure::Limited(until)) => limited(facts, *until),
+        Outcome::Failed(Failure::Exhausted(why)) => Next::Exhausted(why.clone()),
+        Outcome::Failed(Failure::Permission(what)) => Next::Ask(HelpReason::Permission { what: what.clone() }),
         Outcome::Failed(Failure::Auth(why) | Failure::Configuration(why)) => {
             Next::Ask(HelpReason::AgentRefuses { why: why.clone() })
         }
-        Outcome::Failed(Failure::Crashed) => failed(facts, ended.exit.to_string()),
+        Outcome::Failed(Failure::Crashed) => failed(facts, how(ended)),
         Outcome::Failed(Failure::Retryable(why)) => failed(facts, why.clone()),
         Outcome::Failed(Failure::ContextFull) => failed(facts, "the conversation is full".into()),
         Outcome::Failed(Failure::BadConversation) => failed(facts, "the conversation to resume is unknown".into()),
+    }
+}
+
+/// How a session without a verdict ended, for the person who is asked.
+fn how(ended: &Ended) -> String {
+    match ended.stopped_by {
+        StoppedBy::Silence => "silent for too long".to_owned(),
+        StoppedBy::Wall => "ran for too long".to_owned(),
+        StoppedBy::Itself | StoppedBy::Task | StoppedBy::Shutdown | StoppedBy::Over => ended.exit.to_string(),
     }
 }
 
@@ -75,6 +99,10 @@ pub fn interrupted(facts: &Facts<'_>) -> Next {
 
 fn completed(facts: &Facts<'_>) -> Next {
     let idle = facts.tally.idle;
+    // Refused and nothing done: it would be refused again.
+    if let (1.., Some(what)) = (idle, facts.ended.denied.first()) {
+        return Next::Ask(HelpReason::Permission { what: what.clone() });
+    }
     if idle < facts.policy.idle_sessions {
         return Next::GoOn;
     }
@@ -96,11 +124,13 @@ fn failed(facts: &Facts<'_>, last: String) -> Next {
     Next::WaitUntil(Wait::Backoff, facts.now.after(facts.policy.backoff(failures)))
 }
 
-/// Without a time the limit is probed after five minutes; with one, a little later than told.
-fn limited(facts: &Facts<'_>, until: Option<Time>) -> Next {
-    const PROBE: Duration = Duration::from_secs(300);
-    let until = until.unwrap_or_else(|| facts.now.after(PROBE));
-    Next::WaitUntil(Wait::Limit, until.max(facts.now).after(jitter(facts.session)))
+/// Without a time the limit is probed now and then; with one, a little later than told.
+fn limited(facts: &Facts<'_>, told: Option<Time>) -> Next {
+    let until = told.unwrap_or_else(|| facts.now.after(facts.probe));
+    Next::Limited {
+        until: until.max(facts.now.after(facts.at_least)).after(jitter(facts.session)),
+        told: told.is_some(),
+    }
 }
 
 /// Up to a second, spread by session, so that many tasks do not wake in one instant.

@@ -157,6 +157,13 @@ impl Tree {
         u32::try_from(self.struck.iter().filter(|process| Some(**process) != main).count()).unwrap_or(u32::MAX)
     }
 
+    /// How much of the processors the tree has used, with the children that it and the caller waited for. Nothing is lost when one
+    /// of them ends: then it counts for whoever waits for it.
+    pub(crate) fn processor_time(&self) -> io::Result<Duration> {
+        let members = self.living_members()?.into_iter().filter_map(|member| os::processor_time(member.pid));
+        Ok(members.sum::<Duration>() + os::processor_time_of_children())
+    }
+
     fn living_members(&self) -> io::Result<Vec<Process>> {
         let all = os::processes()?;
         let mut inside: BTreeSet<u32> =

@@ -45,12 +45,18 @@ pub struct Spec {
     /// Names of further variables whose values are secrets, beside those whose names tell.
     #[serde(default)]
     pub secret_names: Vec<String>,
+    /// The program gets nothing to read, though there is a prompt: it was told of the file.
+    #[serde(default)]
+    pub no_input: bool,
     /// How to stop it, step by step; after the last step the tree is killed.
     #[serde(default)]
     pub stop: Vec<StopStep>,
     /// Longest time without output.
     #[serde(default)]
     pub silence_ms: Option<u64>,
+    /// A silent program whose tree keeps the processors busy is left alone.
+    #[serde(default)]
+    pub spare_busy: bool,
     /// Longest time at all.
     #[serde(default)]
     pub wall_ms: Option<u64>,

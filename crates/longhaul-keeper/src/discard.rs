@@ -16,10 +16,10 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, openat, statat, unl
 use rustix::io::Errno;
 
 use crate::files::open_directory;
-use crate::layout::{BALLAST, END, EXIT, IDENTITY, INDEX, LOCK, PROMPT, REVOKED, SPEC, STALLED};
+use crate::layout::{BALLAST, END, EXIT, IDENTITY, INDEX, LOCK, PROMPT, REVOKED, SPEC, STALLED, TRANSCRIPT};
 
 /// Names of ours besides the logs and the lock. The spec is the first to go: without it no keeper that comes late can run anything.
-const RECORDS: [&str; 9] = [SPEC, PROMPT, INDEX, EXIT, END, IDENTITY, REVOKED, STALLED, BALLAST];
+const RECORDS: [&str; 10] = [SPEC, PROMPT, INDEX, EXIT, END, IDENTITY, REVOKED, STALLED, BALLAST, TRANSCRIPT];
 
 /// What is in a session directory.
 #[derive(Debug, Clone, PartialEq, Eq)]

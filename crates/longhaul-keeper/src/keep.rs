@@ -100,7 +100,7 @@ fn start(directory: &SessionDir, lock: &File, inherited: Inherited) -> Result<Ru
     os::adopt_orphans()?;
     let spec = read_spec(directory)?;
     let launch = prepare(&spec, std::env::vars_os().collect(), inherited)?;
-    let input = open_input(directory)?;
+    let input = open_input(directory, &spec)?;
     let logs = Logs::create(directory, &spec.caps, crate::filter::make(directory, &spec.secret_names))?;
     let (out, output) = os::pipe()?;
     let (err, error) = os::pipe()?;

@@ -47,7 +47,10 @@ pub(crate) fn prepare(spec: &Spec, own: Environment, inherited: Inherited) -> Re
 }
 
 /// Opens the agent's standard input: the prompt as a plain file, which ends by itself, or nothing.
-pub(crate) fn open_input(directory: &SessionDir) -> Result<OwnedFd, LaunchError> {
+pub(crate) fn open_input(directory: &SessionDir, spec: &Spec) -> Result<OwnedFd, LaunchError> {
+    if spec.no_input {
+        return File::open("/dev/null").map(OwnedFd::from).map_err(LaunchError::Prompt);
+    }
     let prompt = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(directory.path().join(PROMPT));
     let file = match prompt {
         Err(error) if error.kind() == io::ErrorKind::NotFound => File::open("/dev/null"),

@@ -19,7 +19,8 @@ pub const HOME_VARIABLE: &str = "LONGHAUL_HOME";
 pub(crate) const OWN_PREFIX: &str = "LONGHAUL_";
 pub(crate) const LOCK: &str = "session.lock";
 pub(crate) const SPEC: &str = "spec";
-pub(crate) const PROMPT: &str = "prompt";
+/// The prompt, as a plain file.
+pub const PROMPT: &str = "prompt";
 pub(crate) const IDENTITY: &str = "identity";
 pub(crate) const INDEX: &str = "index";
 pub(crate) const EXIT: &str = "exit";
@@ -27,6 +28,8 @@ pub(crate) const END: &str = "end";
 pub(crate) const REVOKED: &str = "revoked";
 pub(crate) const STALLED: &str = "stalled";
 pub(crate) const BALLAST: &str = "ballast";
+/// The copy of the agent's own transcript, made by the worker when the session has ended.
+pub const TRANSCRIPT: &str = "transcript.jsonl";
 
 /// A path that does not end in a session id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

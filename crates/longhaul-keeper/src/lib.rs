@@ -28,6 +28,7 @@ mod pump;
 mod read_log;
 mod reserve;
 mod segments;
+mod silence;
 mod spawn;
 mod stop;
 
@@ -45,7 +46,7 @@ pub use discard::{Discarded, SessionFiles, discard_file, discard_session, survey
 pub use filter::{REDACT_KEY, read_redact_key};
 pub use index::{EntryKind, INDEX_RECORD, IndexEntry, Stream, read_index};
 pub use keep::{DEFERRED, FAILED, KEPT, LEFT_ALONE, NOT_STARTED, keep};
-pub use layout::{BadSessionDir, HOME_VARIABLE, SESSION_VARIABLE, SessionDir};
+pub use layout::{BadSessionDir, HOME_VARIABLE, PROMPT, SESSION_VARIABLE, SessionDir, TRANSCRIPT};
 pub use lock::WorkerLock;
 pub use read_log::{LogReader, Piece, read_tail};
 pub use spawn::{Executable, PrepareError, prepare_session, spawn_keeper};

@@ -21,6 +21,7 @@ use crate::logs::{LogTotals, Logs};
 use crate::os::{Signals, dumped_core};
 use crate::process::Process;
 use crate::reserve::wants_room;
+use crate::silence::Silence;
 use crate::stop::{Due, StopCourse};
 
 const BUFFER: usize = 64 * 1024;
@@ -41,11 +42,10 @@ pub(crate) struct Pump {
     signals: Signals,
     tree: Tree,
     course: StopCourse,
-    silence: Option<Duration>,
+    silence: Silence,
     began: Instant,
     wall_at: Option<Instant>,
     drain: Duration,
-    last_output: Instant,
     stalled_since: Option<Instant>,
     buffer: Vec<u8>,
 }
@@ -61,11 +61,10 @@ impl Pump {
             signals,
             tree,
             course: StopCourse::new(spec.stop.clone()),
-            silence: spec.silence_ms.map(Duration::from_millis),
+            silence: Silence::new(spec, now),
             wall_at: spec.wall_ms.and_then(|wall| now.checked_add(Duration::from_millis(wall))),
             drain: Duration::from_millis(spec.drain_ms),
             began: now,
-            last_output: now,
             stalled_since: None,
             buffer: vec![0; BUFFER],
         }
@@ -189,7 +188,7 @@ impl Pump {
             (Some(_), None) => self.stalled_since = Some(now),
             (None, Some(since)) => {
                 self.stalled_since = None;
-                self.last_output = now;
+                self.silence.broken(now);
                 self.wall_at = self.wall_at.and_then(|at| at.checked_add(now - since));
             }
             _ => {}
@@ -224,7 +223,7 @@ impl Pump {
         }
         if self.wall_at.is_some_and(|at| at <= now) {
             self.course.begin(Why::Wall, now);
-        } else if self.silent_at().is_some_and(|at| at <= now) {
+        } else if self.silence.is_over(now, || self.tree.processor_time().ok()) {
             self.course.begin(Why::Silence, now);
         }
     }
@@ -252,15 +251,14 @@ impl Pump {
         }
     }
 
-    fn silent_at(&self) -> Option<Instant> {
-        self.last_output.checked_add(self.silence?)
-    }
-
     fn next_wake(&self, now: Instant) -> Option<Instant> {
         let stopping = self.course.why() != Why::Own;
         // Once a stop runs, limits have nothing more to say and must not keep the loop spinning.
-        let limits =
-            if stopping || self.stalled_since.is_some() { [None, None] } else { [self.silent_at(), self.wall_at] };
+        let limits = if stopping || self.stalled_since.is_some() {
+            [None, None]
+        } else {
+            [self.silence.next_at(), self.wall_at]
+        };
         let logs = [self.logs.stalled_until(), self.logs.sync_at()];
         limits.into_iter().chain(logs).chain([self.course.next_at(now)]).flatten().min()
     }
@@ -306,7 +304,7 @@ impl Pump {
         });
         self.buffer = buffer;
         if any {
-            self.last_output = Instant::now();
+            self.silence.broken(Instant::now());
         }
         any
     }

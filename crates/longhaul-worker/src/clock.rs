@@ -36,3 +36,9 @@ pub(crate) fn mint_worker() -> WorkerId {
 pub(crate) fn mint_lease() -> LeaseId {
     LeaseId::mint(now(), random())
 }
+
+/// A time of the file system.
+pub(crate) fn time_of(at: SystemTime) -> Option<Time> {
+    let since = at.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_micros()).ok().map(Time)
+}

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::change::{ChangeError, change};
 use crate::clock::mint_lease;
 use crate::home::Home;
-use crate::intake::{commit_submission, complete};
+use crate::intake::{agents, commit_submission, complete};
 use crate::worker::Context;
 
 /// What is handed over.
@@ -149,9 +149,9 @@ impl Request {
     }
 
     fn check(&self) -> Result<(), Declined> {
-        let about = longhaul_agents::find(&self.submission.agent)?.about();
+        let agents = agents(&self.submission)?;
         let name = TaskName::new(self.name.as_deref().unwrap_or("generated"))?;
-        submit(&complete(self, self.submission.goal.clone(), name, about)).map_err(ChangeError::from)?;
+        submit(&complete(self, self.submission.goal.clone(), name, &agents)).map_err(ChangeError::from)?;
         Ok(())
     }
 

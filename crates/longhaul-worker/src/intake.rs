@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use longhaul_agents::About;
+use longhaul_agents::{Chosen, Cost, UnknownAgent};
 use longhaul_core::names::{self, TaskName};
 use longhaul_core::redact::{Secrets, redact_text};
-use longhaul_core::task::{Criterion, Place, Submission, Task, submit};
+use longhaul_core::task::{Criterion, Place, Sandbox, Submission, Task, submit};
 use longhaul_store::{Change, CommitError, Guard, NewLease, Store};
 
 use crate::change::ChangeError;
@@ -19,12 +19,18 @@ use crate::task_dir::{STATE_DIR, task_dir_exists};
 pub(crate) async fn commit_submission(
     store: &dyn Store,
     home: &Home,
-    request: Request,
+    mut request: Request,
     claim: Option<NewLease>,
 ) -> Result<(Task, Vec<String>), Declined> {
-    let about = longhaul_agents::find(&request.submission.agent)?.about();
+    let agents = agents(&request.submission)?;
     refuse_secrets(&request)?;
-    let (goal, warnings) = redact_goal(&request.submission);
+    let confined = match request.actor.session {
+        Some(_) => confine(store, &mut request.submission).await?,
+        None => None,
+    };
+    let (goal, mut warnings) = redact_goal(&request.submission);
+    warnings.extend(confined);
+    warnings.extend(mode_warnings(&request.submission));
     let wanted = request.name.as_deref().map(TaskName::new).transpose()?;
     let mut names = candidates(wanted.as_ref(), &goal, &request.submission, home)?;
     loop {
@@ -32,7 +38,7 @@ pub(crate) async fn commit_submission(
         let change = Change {
             task: request.id,
             guard: Guard::New,
-            events: submit(&complete(&request, goal.clone(), name, about)).map_err(ChangeError::from)?,
+            events: submit(&complete(&request, goal.clone(), name, &agents)).map_err(ChangeError::from)?,
             actor: request.actor.clone(),
             at: now(),
             key: None,
@@ -47,6 +53,28 @@ pub(crate) async fn commit_submission(
     }
 }
 
+/// A child task may do no more than its parent: an agent must not let another out of the sandbox it is in itself.
+async fn confine(store: &dyn Store, child: &mut Submission) -> Result<Option<String>, Declined> {
+    let Some(parent) = child.parent else { return Ok(None) };
+    let parent = store.load(parent).await.map_err(ChangeError::from)?;
+    let parent = parent.ok_or(ChangeError::NotFound)?.task.submission;
+    let bounds = (stricter(child.sandbox, parent.sandbox), child.network && parent.network);
+    if bounds == (child.sandbox, child.network) {
+        return Ok(None);
+    }
+    (child.sandbox, child.network) = bounds;
+    let network = if child.network { "network open" } else { "network as sandboxed" };
+    Ok(Some(format!("a child task may do no more than its parent: it gets sandbox {}, {network}", child.sandbox)))
+}
+
+fn stricter(one: Sandbox, other: Sandbox) -> Sandbox {
+    match (one, other) {
+        (Sandbox::ReadOnly, _) | (_, Sandbox::ReadOnly) => Sandbox::ReadOnly,
+        (Sandbox::Workspace, _) | (_, Sandbox::Workspace) => Sandbox::Workspace,
+        (Sandbox::Full, Sandbox::Full) => Sandbox::Full,
+    }
+}
+
 /// What would mean something else when masked is refused instead.
 fn refuse_secrets(request: &Request) -> Result<(), Declined> {
     let submission = &request.submission;
@@ -55,23 +83,79 @@ fn refuse_secrets(request: &Request) -> Result<(), Declined> {
     let inputs = submission.inputs.iter().map(|file| ("input file", file.path.as_str()));
     let names = [("name", request.name.as_deref()), ("model", submission.model.as_deref())];
     let names = names.into_iter().filter_map(|(what, text)| Some((what, text?)));
+    let prompts = submission.prompts.values().map(|text| ("prompt template", text.as_str()));
     let is_secret = |text: &str| redact_intake(text, &submission.secret_names).1 > 0;
-    match names.chain(commands).chain(expects).chain(inputs).find(|(_, text)| is_secret(text)) {
+    match names.chain(commands).chain(expects).chain(inputs).chain(prompts).find(|(_, text)| is_secret(text)) {
         Some((what, _)) => Err(Declined::Secret { what }),
         None => Ok(()),
     }
 }
 
-pub(crate) fn complete(request: &Request, goal: String, name: TaskName, about: &About) -> Submission {
+/// The agents of a submission, or the first name that is none.
+pub(crate) fn agents(submission: &Submission) -> Result<Vec<Chosen>, UnknownAgent> {
+    submission.agents().map(|name| longhaul_agents::choose(name, &submission.declared)).collect()
+}
+
+/// What a person has to know of how a submission's agents are to run: where a sandbox is none, what it costs, and which limit
+/// cannot hold.
+pub fn mode_warnings(submission: &Submission) -> Vec<String> {
+    let agents = submission.agents().filter_map(|name| longhaul_agents::choose(name, &submission.declared).ok());
+    agents.flat_map(|agent| warnings_of(&agent, submission)).collect()
+}
+
+/// The variables that a task needs after a change of its agents: the new ones' instead of the old ones', as far as they are set here.
+pub fn needs_env(before: &Submission, after: &Submission) -> Vec<String> {
+    let names = |of: &Submission| -> Vec<String> {
+        let agents = of.agents().filter_map(|name| longhaul_agents::choose(name, &of.declared).ok());
+        agents.flat_map(|agent| env_names(&agent)).collect()
+    };
+    let (old, new) = (names(before), names(after));
+    let asked_for = before.needs_env.iter().filter(|name| !old.contains(name)).cloned();
+    set_here(new.into_iter().chain(asked_for))
+}
+
+fn env_names(agent: &Chosen) -> Vec<String> {
+    agent.about().env.iter().map(ToString::to_string).collect()
+}
+
+/// Each once, in order.
+fn set_here(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut set = Vec::new();
+    for name in names.filter(|name| std::env::var_os(name).is_some()) {
+        if !set.contains(&name) {
+            set.push(name);
+        }
+    }
+    set
+}
+
+fn warnings_of(agent: &Chosen, submission: &Submission) -> Vec<String> {
+    let (about, sandbox) = (agent.about(), submission.sandbox);
+    let told = about.modes.of(sandbox).warning.as_ref();
+    let told = told.map(|warning| format!("{} with --sandbox {sandbox}: {warning}", about.name));
+    // This very binary has no sandbox, and nobody knows that of a declared one; the others keep to it, by the system's will or theirs.
+    let no_plan = (sandbox == Sandbox::ReadOnly && about.program.is_some() && !agent.is_custom()).then(|| {
+        format!(
+            "{} with --sandbox read-only cannot write its task list and progress either, so no plan and no step will be accepted \
+             from it; --sandbox workspace lets it",
+            about.name
+        )
+    });
+    let no_cost = (submission.policy.max_cost_micros.is_some() && about.cost == Cost::Unknown).then(|| {
+        format!("{} tells no cost, so --max-cost cannot stop it; --max-tokens and --max-time can", about.name)
+    });
+    told.into_iter().chain(no_plan).chain(no_cost).collect()
+}
+
+pub(crate) fn complete(request: &Request, goal: String, name: TaskName, agents: &[Chosen]) -> Submission {
     let wanted = &request.submission;
-    let declared = about.env.iter().map(|name| (*name).to_owned());
-    let needs_env = declared.chain(wanted.needs_env.iter().cloned()).filter(|name| std::env::var_os(name).is_some());
+    let declared = agents.iter().flat_map(env_names);
     let masked = |text: &String| redact_intake(text, &wanted.secret_names).0;
     let criterion = |criterion: &Criterion| Criterion { text: masked(&criterion.text), check: criterion.check.clone() };
     Submission {
         goal,
         name,
-        needs_env: needs_env.collect(),
+        needs_env: set_here(declared.chain(wanted.needs_env.iter().cloned())),
         constraints: wanted.constraints.iter().map(masked).collect(),
         criteria: wanted.criteria.iter().map(criterion).collect(),
         ..wanted.clone()
@@ -114,11 +198,15 @@ fn repository(submission: &Submission, home: &Home) -> Option<Repository> {
 /// Masks what a person typed before it is stored: values of secrets in this process's environment, also of the variables that are
 /// secret only by the task's word. Says how many there were.
 pub fn redact_intake(text: &str, secret_names: &[String]) -> (String, usize) {
+    redact_text(&own_secrets(secret_names), text)
+}
+
+/// The secrets of this process's environment, with the variables that are secret only by the task's word.
+pub(crate) fn own_secrets(secret_names: &[String]) -> Secrets {
     let variables = std::env::vars_os();
     let texts = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let named = secret_names.iter().filter_map(|name| Some((name, std::env::var(name).ok()?)));
-    let secrets = named.fold(Secrets::from_env(texts), |secrets, (name, value)| secrets.with(name, &value));
-    redact_text(&secrets, text)
+    named.fold(Secrets::from_env(texts), |secrets, (name, value)| secrets.with(name, &value))
 }
 
 fn redact_goal(submission: &Submission) -> (String, Vec<String>) {
@@ -129,4 +217,33 @@ fn redact_goal(submission: &Submission) -> (String, Vec<String>) {
         vec![format!("the goal contained {hits} secret value(s) of this shell's environment; they were masked")]
     };
     (goal, warnings)
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_core::names::TaskName;
+    use longhaul_core::task::{Sandbox, Submission};
+
+    use super::mode_warnings;
+
+    fn warned(agent: &str, sandbox: Sandbox) -> Vec<String> {
+        let name = TaskName::new("t").unwrap();
+        let bare = Submission::new("goal".into(), name, "/p".into(), agent.into());
+        mode_warnings(&Submission { sandbox, ..bare })
+    }
+
+    #[test]
+    fn a_mode_that_is_no_wall_is_warned_of() {
+        assert!(warned("codex", Sandbox::Full).iter().any(|warning| warning.contains("without any sandbox")));
+        assert_eq!(warned("codex", Sandbox::Workspace), Vec::<String>::new(), "the operating system holds it");
+        assert_eq!(warned("pi", Sandbox::Workspace).len(), 1);
+    }
+
+    #[test]
+    fn an_agent_that_may_write_nothing_cannot_plan_either() {
+        assert_eq!(warned("demo", Sandbox::ReadOnly), Vec::<String>::new(), "the control: it has no sandbox");
+        assert!(
+            warned("codex", Sandbox::ReadOnly).iter().any(|warning| warning.contains("cannot write its task list"))
+        );
+    }
 }

@@ -1,32 +1,115 @@
 //! The prompts: short, pointing at files, from templates. Placeholders are replaced literally and once, whatever a path contains.
 //! Called when a session's directory is written. Never inlines state files: agents read them.
 
-use longhaul_core::task::{Evidence, Purpose, Round, SessionRun, Submission, Task};
+use longhaul_core::task::{Evidence, Opening, Purpose, Round, SessionRun, Submission, Task};
 
-const PLAN: &str = include_str!("../prompts/plan.md");
-const WORK: &str = include_str!("../prompts/work.md");
-const FIX: &str = include_str!("../prompts/fix.md");
+/// The templates by name; a person can put others in their place.
+pub const TEMPLATES: &[(&str, &str)] = &[
+    ("plan", include_str!("../prompts/plan.md")),
+    ("work", include_str!("../prompts/work.md")),
+    ("fix", include_str!("../prompts/fix.md")),
+    ("continue", include_str!("../prompts/continue.md")),
+];
+
+/// Without these an agent does not know where it is, what it is, or what changed, and its prompt cannot be found again.
+const NEEDED: &[&str] = &["Session: {MARK}\n", "Task Directory: {TASK_DIR}\n", "{NOTICE}"];
+
+/// A template longer than this is no prompt that points at files.
+const TEMPLATE_CAP: usize = 64 * 1024;
+
+/// A template that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadTemplate {
+    /// Something that every prompt needs is not in it.
+    #[error("it lacks a line with `{}`", needed.trim_end())]
+    Lacks {
+        /// What.
+        needed: &'static str,
+    },
+    /// It does not say whose prompt it is.
+    #[error("it lacks the words `{role}` or `{{ROLE}}`")]
+    NoRole {
+        /// The role.
+        role: &'static str,
+    },
+    /// It begins like a command of the agent's own.
+    #[error("it begins with `/`, which agents take for a command of their own")]
+    Slash,
+    /// It is too long.
+    #[error("it is longer than 64 KiB")]
+    TooLong,
+}
+
+/// Whether a text can stand in place of the template of this name.
+pub fn check_template(name: &str, text: &str) -> Result<(), BadTemplate> {
+    let role = role(if name == "plan" { Purpose::Plan } else { Purpose::Work });
+    if let Some(needed) = NEEDED.iter().find(|needed| !text.contains(*needed)) {
+        return Err(BadTemplate::Lacks { needed });
+    }
+    match text {
+        text if text.len() > TEMPLATE_CAP => Err(BadTemplate::TooLong),
+        text if text.trim_start().starts_with('/') => Err(BadTemplate::Slash),
+        text if text.contains(role) || text.contains("{ROLE}") => Ok(()),
+        _ => Err(BadTemplate::NoRole { role }),
+    }
+}
 
 /// The prompt of one session; a check has none.
 pub(crate) fn prompt(task: &Task, session: &SessionRun, task_dir: &str) -> String {
-    let template = match session.purpose {
-        Purpose::Plan => PLAN,
-        Purpose::Work => WORK,
-        Purpose::Fix => FIX,
-        Purpose::Check => return String::new(),
-    };
+    let Some(template) = template(task, session) else { return String::new() };
     let progress = task.plan.as_ref().map_or_else(|| "0/0".to_owned(), |accepted| accepted.plan.progress());
     fill(
         template,
         &[
-            ("{MARK}", &format!("{}/{}", task.id, session.number)),
+            ("{ROLE}", role(session.purpose)),
+            ("{MARK}", &session.mark(task.id)),
             ("{TASK_DIR}", task_dir),
             ("{GOAL}", &task.submission.goal),
             ("{PROGRESS}", &progress),
             ("{BRIEF}", &brief(&task.submission)),
             ("{EVIDENCE}", &task.round.as_ref().map(evidence).unwrap_or_default()),
-            ("{NOTICE}", &notice(task)),
+            ("{NOTICE}", &(opening(&session.opening) + &notice(task))),
         ],
+    )
+}
+
+fn template<'a>(task: &'a Task, session: &SessionRun) -> Option<&'a str> {
+    let name = match (session.purpose, &session.opening) {
+        (Purpose::Check, _) => return None,
+        (Purpose::Plan | Purpose::Work | Purpose::Fix, Opening::Continue) => "continue",
+        (Purpose::Plan, _) => "plan",
+        (Purpose::Work, _) => "work",
+        (Purpose::Fix, _) => "fix",
+    };
+    let own = task.submission.prompts.get(name).map(String::as_str);
+    own.or_else(|| TEMPLATES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text))
+}
+
+fn role(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Plan => "Initializer Agent",
+        Purpose::Work | Purpose::Fix | Purpose::Check => "Executor Agent",
+    }
+}
+
+/// What the session has to know about the one before it.
+fn opening(how: &Opening) -> String {
+    match how {
+        Opening::Fresh | Opening::Continue | Opening::Again => String::new(),
+        Opening::Unsure => {
+            "\nNote from the supervisor: you may have read this before. If so, go on where you were instead of \
+                            beginning again, and look before you repeat a command.\n"
+                .into()
+        }
+        Opening::Handover { why } => taking_over(why),
+        Opening::TakeOver { from } => taking_over(&format!("the last session was {from}'s")),
+    }
+}
+
+fn taking_over(why: &str) -> String {
+    format!(
+        "\nNote from the supervisor: you take over work that is under way ({why}). Read the task directory and look at the \
+         workspace first: a step may be half done.\n"
     )
 }
 
@@ -105,7 +188,26 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{fill, longest_run, section};
+    use super::{BadTemplate, TEMPLATES, check_template, fill, longest_run, section};
+
+    #[test]
+    fn the_built_in_templates_pass_their_own_rules() {
+        for (name, text) in TEMPLATES {
+            assert_eq!(check_template(name, text), Ok(()), "{name}");
+            assert!(!text.contains("commit"), "{name}: a sandboxed agent cannot commit");
+        }
+    }
+
+    #[test]
+    fn a_template_that_would_lose_the_agent_is_refused() {
+        let good = "Executor Agent\nSession: {MARK}\nTask Directory: {TASK_DIR}\n{NOTICE}";
+        assert_eq!(check_template("work", good), Ok(()));
+        assert_eq!(check_template("plan", good), Err(BadTemplate::NoRole { role: "Initializer Agent" }));
+        assert!(matches!(check_template("work", &good.replace("{MARK}", "")), Err(BadTemplate::Lacks { .. })));
+        assert_eq!(check_template("work", &format!("/{good}")), Err(BadTemplate::Slash));
+        let long = format!("{good}{}", "x".repeat(70_000));
+        assert_eq!(check_template("work", &long), Err(BadTemplate::TooLong));
+    }
 
     #[test]
     fn nothing_asked_for_is_nothing_said() {

@@ -17,7 +17,7 @@ use crate::bell::Bell;
 use crate::claim::claim_round;
 use crate::clock::mint_worker;
 use crate::dispatcher::{Hub, Left};
-use crate::effects::Awake;
+use crate::effects::{Awake, OwnConversations};
 use crate::handover::{Answer, Handover};
 use crate::home::Home;
 use crate::intake::redact_intake;
@@ -42,6 +42,8 @@ pub struct Context {
     pub(crate) bell: Arc<Bell>,
     /// Keeps the machine awake while sessions run.
     pub(crate) awake: Awake,
+    /// Whose transcripts may be copied.
+    pub(crate) own_conversations: OwnConversations,
     /// When the last session was started.
     pub(crate) turn: Mutex<Option<Instant>>,
     pub(crate) report: fn(&str),
@@ -81,6 +83,7 @@ impl Context {
             host,
             bell: Arc::new(Bell::new()),
             awake: Awake::default(),
+            own_conversations: OwnConversations::default(),
             turn: Mutex::new(None),
             report,
         }

@@ -7,7 +7,9 @@ mod task;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use care::{Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker};
+pub(crate) use care::{
+    Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker,
+};
 pub(crate) use reading::{Diff, Events, List, Logs, Read, Report};
 pub(crate) use task::{Attach, Cancel, Changes, Edit, Pause, Plan, Resume, Retry, Run, Tell, Wait};
 
@@ -50,7 +52,7 @@ pub(crate) enum Verb {
     Wait(Wait),
     /// Serve the tasks of this home
     Worker(Worker),
-    /// Change limits, checks, agent or priority of a task that is not finished
+    /// Change limits, checks, agents, modes or priority of a task that is not finished
     Edit(Edit),
     /// Say something to the next session
     Tell(Tell),
@@ -78,6 +80,8 @@ pub(crate) enum Verb {
     Store(Store),
     /// Say what is well here and what is not, and what to do about it
     Doctor(Doctor),
+    /// List the agents there are: found, version, logged in, and what to do
+    Agents(Agents),
 }
 
 #[derive(Debug, Args)]

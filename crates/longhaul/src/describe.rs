@@ -1,11 +1,23 @@
 //! A task's state in words, and what a person could do next: the one wording for every screen and verb.
 //! What comes from an agent or a workspace is not made safe here; whoever prints it does that.
 
-use longhaul_core::task::{Event, State, Task, Verdict, WokenBy};
+mod session;
+mod usage;
+mod used;
+
+use longhaul_core::task::{Cause, Event, HelpReason, Limit, Reached, State, Task, Verdict, WokenBy};
 use longhaul_store::Stored;
 
+pub(crate) use session::{delivered, is_degraded, network, opening};
+pub(crate) use usage::{AgentLimit, Waiting, limits as agent_limits, waiting};
+pub(crate) use used::{at_least, count, tokens};
+
 /// Where a task stands.
-pub(crate) fn state(state: &State) -> String {
+pub(crate) fn state(task: &Task) -> String {
+    if let Some(Waiting { until: Some(until), agent: Some(agent), .. }) = waiting(task) {
+        return format!("waiting (usage limit of {agent}) until {until}");
+    }
+    let state = &task.state;
     match state {
         State::Waiting { why, until: Some(until), .. } => format!("waiting ({why}) until {}", until.rfc3339()),
         State::Waiting { why, until: None, .. } => format!("waiting: {why}"),
@@ -30,11 +42,29 @@ pub(crate) fn next_command(stored: &Stored) -> String {
     let name = &stored.task.submission.name;
     match &stored.task.state {
         State::Paused { .. } => format!("go on with `longhaul resume {name}`"),
+        State::Stopped { reached: Reached { limit: Limit::Usage, .. }, .. } => {
+            format!(
+                "go on with `longhaul resume {name}` when the limit is over, or with `longhaul resume {name} --agent OTHER`"
+            )
+        }
+        State::NeedsHelp { reason: HelpReason::UsageLimit { .. } | HelpReason::Exhausted { .. }, .. } => format!(
+            "try again with `longhaul resume {name} --reason \"what changed\"`, let it wait with `--on-limit wait`, or go on with \
+             another agent with `--agent OTHER`"
+        ),
+        State::NeedsHelp { reason: HelpReason::Permission { .. }, .. } => format!(
+            "do it yourself or allow it (`--sandbox`, or the agent's own configuration), then `longhaul resume {name} --reason \"what \
+             changed\"`; `longhaul tell {name}` says to the next session what to do instead"
+        ),
         State::Stopped { reached, .. } => {
             format!("go on with `longhaul resume {name} --{} MORE`", reached.limit.flag())
         }
         State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => {
             "goes on by itself as soon as there is enough".to_owned()
+        }
+        State::Blocked { cause: Cause::Program { .. }, .. } => {
+            format!(
+                "mend it, then `longhaul resume {name}`; or choose another with `longhaul edit {name} --agent NAME`"
+            )
         }
         State::Blocked { .. } => format!("mend it, then `longhaul resume {name}`"),
         State::NeedsHelp { .. } => {

@@ -1,6 +1,11 @@
 //! The `longhaul` binary: picks the program to be. A keeper and the demo agent are this binary too, and start without a runtime.
 //! Everything else begins in `commands`.
 
+mod agent_flags;
+mod agent_look;
+mod agent_name;
+#[cfg(test)]
+mod agent_reference;
 mod amount;
 mod cli;
 mod commands;
@@ -14,6 +19,7 @@ mod opened;
 mod out;
 mod owner;
 mod place;
+mod prompt_files;
 mod report;
 mod session_dirs;
 mod sight;

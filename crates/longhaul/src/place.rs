@@ -54,8 +54,18 @@ pub(crate) fn place(directory: &Path) -> Result<Place, CliError> {
         return Err(CliError::new(Code::Usage, format!("the workspace `{}` is not a directory", directory.display()))
             .hint(ELSEWHERE));
     }
-    let top = physical.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok());
+    let top = physical.ancestors().find(|above| is_top_level(above));
     Ok(Place { project: top.unwrap_or(&physical).to_owned(), directory: physical })
+}
+
+/// An empty `.git` is none: the sandbox of codex makes one for a moment in every directory it may write, `/tmp` too.
+fn is_top_level(directory: &Path) -> bool {
+    let git = directory.join(".git");
+    match git.symlink_metadata() {
+        Ok(meta) if meta.is_file() => meta.len() > 0,
+        Ok(_) => git.join("HEAD").symlink_metadata().is_ok(),
+        Err(_) => false,
+    }
 }
 
 /// The place of the current directory.
@@ -86,4 +96,25 @@ fn user() -> String {
         .ok()
         .filter(|name| !name.is_empty())
         .unwrap_or_else(|| format!("uid {}", rustix::process::geteuid().as_raw()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn only_a_git_directory_or_file_marks_a_top_level() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        let below = top.join("a/b");
+        std::fs::create_dir_all(&below).unwrap();
+        std::fs::create_dir(top.join("a/.git")).unwrap();
+        assert_eq!(place(&below).unwrap().project, below, "an empty one is no repository");
+        std::fs::write(top.join("a/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        assert_eq!(place(&below).unwrap().project, top.join("a"));
+        std::fs::write(below.join(".git"), "").unwrap();
+        assert_eq!(place(&below).unwrap().project, top.join("a"));
+        std::fs::write(below.join(".git"), "gitdir: /elsewhere\n").unwrap();
+        assert_eq!(place(&below).unwrap().project, below);
+    }
 }

@@ -5,8 +5,9 @@
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use longhaul_keeper::Executable;
@@ -19,7 +20,7 @@ use crate::opened::Opened;
 /// How long a program of the system may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
-const MOST_ANSWER: u64 = 64 << 10;
+const MOST_ANSWER: usize = 64 << 10;
 
 /// What came back from a worker that was handed something.
 pub(crate) enum Reply {
@@ -57,27 +58,63 @@ pub(crate) fn start_worker(opened: &Opened, arguments: &[&str]) -> Result<u32, C
     Ok(pid)
 }
 
+/// What came of asking a program something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// It succeeded and printed this.
+    Said(String),
+    /// It said no.
+    Failed,
+    /// It did not end in time.
+    Late,
+    /// It cannot be run.
+    Unknown,
+}
+
 /// What a program of the system prints about itself; none if it is not there, fails, or does not end soon. For `doctor`.
 pub(crate) fn answer_of(program: &str, arguments: &[&str]) -> Option<String> {
+    match ask(Path::new(program), arguments, PATIENCE) {
+        Asked::Said(text) => Some(text),
+        Asked::Failed | Asked::Late | Asked::Unknown => None,
+    }
+}
+
+/// Asks a program something that it answers at once. What it starts besides ends with it.
+pub(crate) fn ask(program: &Path, arguments: &[&str], patience: Duration) -> Asked {
     let mut command = Command::new(program);
     command.args(arguments).current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().ok()?;
-    let deadline = Instant::now() + PATIENCE;
+    let Ok(mut child) = command.process_group(0).spawn() else { return Asked::Unknown };
+    let deadline = Instant::now() + patience;
     let succeeded = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status.success(),
             Ok(None) if Instant::now() < deadline => std::thread::sleep(LOOK_AGAIN),
             Ok(None) | Err(_) => {
-                child.kill().ok();
+                end_group(&child);
                 reap_later(child);
-                return None;
+                return Asked::Late;
             }
         }
     };
-    let mut text = String::new();
-    // The answers are short enough to wait in the pipe.
-    child.stdout.take()?.take(MOST_ANSWER).read_to_string(&mut text).ok()?;
-    succeeded.then_some(text)
+    if !succeeded {
+        return Asked::Failed;
+    }
+    Asked::Said(child.stdout.take().map(what_waits).unwrap_or_default())
+}
+
+/// What waits in a pipe whose writer has ended. Somebody it left behind may hold the pipe open for ever, so nobody waits for more.
+fn what_waits(mut pipe: ChildStdout) -> String {
+    let mut bytes = vec![0; MOST_ANSWER];
+    let waits = rustix::io::ioctl_fionread(&pipe).unwrap_or(0);
+    let length = usize::try_from(waits).unwrap_or(0).min(MOST_ANSWER);
+    let read = if length == 0 { 0 } else { pipe.read(&mut bytes[..length]).unwrap_or(0) };
+    String::from_utf8_lossy(&bytes[..read]).into_owned()
+}
+
+fn end_group(child: &Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
+    }
 }
 
 /// Makes a git repository for the demo; without git the demo works too.
@@ -117,4 +154,33 @@ fn reap_later(mut child: std::process::Child) {
 
 fn cannot_start(error: &dyn std::error::Error) -> CliError {
     CliError::new(Code::Failure, "cannot start a worker").because(error).hint("see that the home is writable")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, ask};
+    use std::path::Path;
+    use std::time::{Duration, Instant};
+
+    fn asked(script: &str, patience: Duration) -> Asked {
+        ask(Path::new("/bin/sh"), &["-c", script], patience)
+    }
+
+    #[test]
+    fn a_program_answers_refuses_or_is_given_up() {
+        let long = Duration::from_secs(60);
+        assert_eq!(asked("echo 1.2", long), Asked::Said("1.2\n".to_owned()));
+        assert_eq!(asked("echo 1.2; exit 3", long), Asked::Failed);
+        assert_eq!(ask(Path::new("/no/such/program"), &[], long), Asked::Unknown);
+        let began = Instant::now();
+        assert_eq!(asked("sleep 600 & sleep 600", Duration::from_millis(50)), Asked::Late);
+        assert!(began.elapsed() < long);
+    }
+
+    #[test]
+    fn what_a_program_leaves_behind_is_not_waited_for() {
+        let began = Instant::now();
+        assert_eq!(asked("echo here; sleep 2 &", Duration::from_secs(60)), Asked::Said("here\n".to_owned()));
+        assert!(began.elapsed() < Duration::from_secs(2), "the pipe was still held open");
+    }
 }

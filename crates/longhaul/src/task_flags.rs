@@ -1,4 +1,4 @@
-//! The flags that say how patient a task is, the same for `run`, `edit` and `resume`, and what they mean for a task.
+//! The flags that say how patient a task is, the same for `run`, `edit`, `resume` and `retry`, and what they mean for a task.
 //! Values are read by the configuration's keys, so that a flag, a variable and a file take the same spellings.
 
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use longhaul_core::task::{Limit, Policy, Setting};
 
+use crate::agent_flags::AgentFlags;
 use crate::config::{Overrides, Settings, read_flags};
 use crate::error::CliError;
 
@@ -44,12 +45,15 @@ pub(crate) struct TaskFlags {
     /// Pause after one session
     #[arg(long, help_heading = "Limits")]
     pub(crate) once: bool,
+    #[command(flatten)]
+    pub(crate) agents: AgentFlags,
 }
 
 impl TaskFlags {
     /// The flags as a layer of the configuration.
     pub(crate) fn overrides(&self) -> Overrides {
-        Overrides::default()
+        self.agents
+            .add_to(Overrides::default())
             .word("limits.max_sessions", "--max-sessions", self.max_sessions.as_deref())
             .word("limits.max_time", "--max-time", self.max_time.as_deref())
             .word("limits.max_tokens", "--max-tokens", self.max_tokens.as_deref())
@@ -64,6 +68,7 @@ impl TaskFlags {
 
     /// The flags that were given, as changes of a task.
     pub(crate) fn settings(&self) -> Result<Vec<Setting>, CliError> {
+        self.agents.refuse_twice()?;
         let read = read_flags(&self.overrides())?;
         let policy = policy(&read);
         let given = [
@@ -79,7 +84,8 @@ impl TaskFlags {
             (self.delay.is_some(), Setting::Delay(policy.delay_ms)),
             (self.once, Setting::Once(true)),
         ];
-        Ok(given.into_iter().filter(|(given, _)| *given).map(|(_, setting)| setting).collect())
+        let given = given.into_iter().filter(|(given, _)| *given).map(|(_, setting)| setting);
+        Ok(given.chain(self.agents.settings(&read)).collect())
     }
 }
 
@@ -92,7 +98,9 @@ pub(crate) fn policy(settings: &Settings) -> Policy {
         backoff_ms: millis(limits.backoff),
         backoff_cap_ms: millis(limits.backoff_cap),
         silence_ms: limits.session_silence.map(millis),
+        spare_busy: limits.spare_busy,
         wall_ms: limits.session_wall.map(millis),
+        linger_ms: millis(settings.session.linger),
         delay_ms: millis(settings.session.delay),
         once: false,
         max_sessions: limits.max_sessions,

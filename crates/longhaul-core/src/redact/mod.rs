@@ -21,6 +21,6 @@ mod corpus;
 #[cfg(test)]
 mod tests;
 
-pub use secrets::Secrets;
+pub use secrets::{Secrets, is_secret_name};
 pub use stream::Redactor;
 pub use whole::{redact_json, redact_text};

@@ -132,7 +132,8 @@ fn json_safe(name: &str) -> String {
     if label.is_empty() { "secret".to_owned() } else { label }
 }
 
-fn is_secret_name(name: &str) -> bool {
+/// Whether the name of a variable says that its value is a secret.
+pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     SECRET_NAME_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }

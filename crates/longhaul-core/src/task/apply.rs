@@ -34,6 +34,8 @@ impl Task {
             plan_notice: None,
             tally: Tally::default(),
             conversation: None,
+            lost: None,
+            limited: std::collections::BTreeMap::new(),
             workspace: None,
             round: None,
             guidance: Vec::new(),
@@ -74,6 +76,7 @@ impl Task {
                 | E::PlanRestored
                 | E::Placed { .. }
                 | E::AfterMet
+                | E::AgentLimited { .. }
                 | E::RoundStarted { .. }
                 | E::Checked { .. }
                 | E::RoundEnded { .. },

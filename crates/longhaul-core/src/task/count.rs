@@ -44,6 +44,11 @@ impl Task {
                 }
             }
             Event::AfterMet => self.after_met = true,
+            Event::AgentLimited { agent, until, told, .. } => {
+                self.limited.insert(agent.clone(), *until);
+                self.tally.probes = if *told { 0 } else { self.tally.probes + 1 };
+                self.tally.limits += 1;
+            }
             Event::Submitted { .. }
             | Event::Claimed { .. }
             | Event::SessionRead { .. }
@@ -67,6 +72,7 @@ impl Task {
         self.tally.failures = 0;
         self.tally.idle = 0;
         self.tally.interrupted = 0;
+        self.forget_limits();
         if matches!(self.state, State::NeedsHelp { .. }) {
             self.tally.fixes = 0;
             self.round = None;
@@ -79,8 +85,10 @@ impl Task {
         self.submission.set(setting);
         match setting {
             Setting::Checks(_) => self.round = None,
-            // Another program knows nothing of this one's conversations.
-            Setting::Agent(_) => self.conversation = None,
+            // What a person chose is tried at once, whatever was known of limits.
+            Setting::Agent(name) => {
+                self.limited.remove(name);
+            }
             Setting::Limit(..)
             | Setting::Attempts(_)
             | Setting::IdleSessions(_)
@@ -89,6 +97,14 @@ impl Task {
             | Setting::Wall(_)
             | Setting::Delay(_)
             | Setting::Once(_)
+            | Setting::Fallbacks(_)
+            | Setting::Sandbox(_)
+            | Setting::Network(_)
+            | Setting::Context(_)
+            | Setting::OnLimit(_)
+            | Setting::Hours(_)
+            | Setting::Declared(_)
+            | Setting::NeedsEnv(_)
             | Setting::Model(_)
             | Setting::Priority(_) => {}
         }
@@ -115,7 +131,15 @@ impl Task {
     }
 
     fn count_agent_end(&mut self, run: &SessionRun, ended: &Ended, progress: bool) {
-        self.conversation = ended.conversation_after(run);
+        self.count_conversation(run, ended, progress);
+        if !matches!(ended.outcome, Outcome::Failed(Failure::Limited(_) | Failure::Exhausted(_))) {
+            self.limited.remove(&run.agent);
+            self.tally.probes = 0;
+            self.tally.limits = 0;
+        }
+        if ended.exit != Exit::NeverStarted {
+            self.tally.tries = if ended.outcome == Outcome::Completed { 0 } else { self.tally.tries + 1 };
+        }
         self.tally.worked_ms = self.tally.worked_ms.saturating_add(ended.lasted_ms);
         if !matches!(ended.exit, Exit::NeverStarted | Exit::NotExecutable(_)) {
             self.tally.agent_sessions += 1;
@@ -147,7 +171,7 @@ impl Ended {
         if self.came_to_nothing() || self.stopped_by == StoppedBy::Task || self.starved.is_some() {
             return false;
         }
-        !matches!(self.outcome, Outcome::Completed | Outcome::Failed(Failure::Limited(_)))
+        !matches!(self.outcome, Outcome::Completed | Outcome::Failed(Failure::Limited(_) | Failure::Exhausted(_)))
     }
 
     /// Never started, or interrupted from outside.
@@ -158,14 +182,5 @@ impl Ended {
     /// Whether the end tells nothing of what the session was for; a check whose exit nobody saw is simply run again.
     pub fn says_nothing(&self, purpose: Purpose) -> bool {
         self.came_to_nothing() || (purpose == Purpose::Check && self.exit == Exit::Unknown)
-    }
-
-    /// The conversation the next session goes on with, given what this one had.
-    pub fn conversation_after(&self, session: &SessionRun) -> Option<String> {
-        let lost = matches!(
-            self.outcome,
-            Outcome::Completed | Outcome::Failed(Failure::BadConversation | Failure::ContextFull)
-        );
-        if lost { None } else { session.conversation.clone().or_else(|| session.resumes.clone()) }
     }
 }

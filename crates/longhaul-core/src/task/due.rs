@@ -59,7 +59,7 @@ fn wake(task: &Task, why: Wait, until: Time, now: Time) -> Effect {
     let policy = &task.submission.policy;
     let capped = |cap: u64| Effect::WakeAt(until.min(now.after(Duration::from_millis(cap + 1000))));
     match why {
-        Wait::Limit => Effect::WakeAt(until),
+        Wait::Limit | Wait::Hours => Effect::WakeAt(until),
         Wait::Backoff => capped(policy.backoff_cap_ms),
         Wait::Delay => capped(policy.delay_ms),
         Wait::After(other) => Effect::Await(other),

@@ -179,6 +179,18 @@ pub enum Event {
         /// What they came to.
         outcome: RoundOutcome,
     },
+    /// An agent has reached its usage limit.
+    AgentLimited {
+        /// Which.
+        agent: String,
+        /// Until when it is not started.
+        until: Time,
+        /// Whether the agent told the time; else it is a guess.
+        told: bool,
+        /// Why only a person can make it usable again, if so; the time then means nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gone: Option<String>,
+    },
     /// The task waited for is out of the way.
     AfterMet,
     /// The task is done.
@@ -234,6 +246,7 @@ impl Event {
             Event::RoundStarted { .. } => "round_started",
             Event::Checked { .. } => "checked",
             Event::RoundEnded { .. } => "round_ended",
+            Event::AgentLimited { .. } => "agent_limited",
             Event::AfterMet => "after_met",
             Event::Finished { .. } => "finished",
             Event::Cancelled { .. } => "cancelled",

@@ -61,6 +61,7 @@ pub fn sessions<'a>(events: impl IntoIterator<Item = (Time, &'a Event)>) -> Vec<
             | Event::RoundStarted { .. }
             | Event::Checked { .. }
             | Event::RoundEnded { .. }
+            | Event::AgentLimited { .. }
             | Event::AfterMet
             | Event::Finished { .. }
             | Event::Cancelled { .. }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cause, Ended, FileSight, Phase, ReadTo, Setting, Usage, Workspace};
 use crate::ids::{SessionId, TaskId};
+use crate::time::Time;
 
 /// Something that arrived for a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +81,9 @@ pub enum Observation {
         /// The expected files, when the result is about to be verified.
         #[serde(default)]
         files: Vec<FileSight>,
+        /// When the hours in which sessions may start begin; none when they have.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        opens: Option<Time>,
     },
     /// The agent's workspace was made or chosen.
     Placed {
@@ -118,7 +122,7 @@ pub enum Observation {
         /// Which session.
         session: SessionId,
         /// How.
-        ended: Ended,
+        ended: Box<Ended>,
         /// The plan's files after it.
         plan: PlanSight,
     },

@@ -20,10 +20,12 @@ pub enum Limit {
     Tokens,
     /// Money, in millionths of a dollar.
     Cost,
+    /// What the agent's account allows; nothing that we count.
+    Usage,
 }
 
 impl Limit {
-    /// Every limit, in the order they are looked at.
+    /// Every limit that we count, in the order they are looked at.
     pub const ALL: [Limit; 4] = [Limit::Sessions, Limit::Time, Limit::Tokens, Limit::Cost];
 
     /// The flag that sets it.
@@ -33,13 +35,14 @@ impl Limit {
             Limit::Time => "max-time",
             Limit::Tokens => "max-tokens",
             Limit::Cost => "max-cost",
+            Limit::Usage => "on-limit",
         }
     }
 
     /// A number of this limit, for people.
     pub fn amount(self, number: u64) -> Amount {
         match self {
-            Limit::Sessions | Limit::Tokens => Amount::Count(number),
+            Limit::Sessions | Limit::Tokens | Limit::Usage => Amount::Count(number),
             Limit::Time => Amount::Millis(number),
             Limit::Cost => Amount::MicroDollars(number),
         }
@@ -119,6 +122,7 @@ impl Task {
             Limit::Time => policy.max_time_ms,
             Limit::Tokens => policy.max_tokens,
             Limit::Cost => policy.max_cost_micros,
+            Limit::Usage => None,
         }
     }
 
@@ -131,6 +135,7 @@ impl Task {
             Limit::Time => Some(self.tally.worked_ms),
             Limit::Tokens => usage.total(),
             Limit::Cost => usage.cost_micros,
+            Limit::Usage => None,
         }
     }
 }

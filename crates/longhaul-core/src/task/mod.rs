@@ -5,16 +5,20 @@
 
 mod actor;
 mod apply;
+mod choices;
+mod conversation;
 mod count;
 mod decide;
 mod due;
 mod event;
 mod evidence;
 mod history;
+mod hours;
 mod input;
 mod limits;
 mod narrate;
 mod policy;
+mod quota;
 mod reasons;
 mod refusal;
 mod session;
@@ -29,18 +33,23 @@ mod tests;
 
 pub use actor::{Actor, Scope};
 pub use apply::IllegalEvent;
+pub use choices::{Context, OnLimit, Sandbox};
+pub use conversation::{Conversation, Opening};
 pub use decide::{decide, submit};
 pub use due::{Effect, due};
 pub use event::Event;
 pub use evidence::{Evidence, FileSight, OutputSight, Round, RoundOutcome};
 pub use history::{SessionRecord, sessions};
+pub use hours::{BadHours, Hours};
 pub use input::{Command, Haste, Input, ListSight, Observation, PlanSight, Said};
 pub use limits::{Amount, Limit};
 pub use narrate::narrate;
 pub use policy::Policy;
 pub use reasons::{Cause, HelpReason, Reached, Verdict, Wait, WokenBy};
 pub use refusal::Refusal;
-pub use session::{Ended, Exit, Failure, Gap, Offset, Outcome, Purpose, ReadTo, SessionRun, StoppedBy, Usage};
+pub use session::{
+    Delivered, Ended, Exit, Failure, Gap, Offset, Outcome, Purpose, ReadTo, SessionRun, StoppedBy, Usage,
+};
 pub use settings::Setting;
 pub use state::{BackTo, Phase, State, Then};
 pub use submission::{Criterion, Driver, InputFile, Submission};

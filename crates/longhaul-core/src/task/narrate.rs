@@ -2,8 +2,8 @@
 //! Agent text inside is not made safe for a terminal here; that is the printer's duty.
 
 use super::{
-    Amount, Ended, Event, Evidence, Failure, Gap, Haste, Outcome, Restore, RoundOutcome, Saved, Setting, StoppedBy,
-    Then, Workspace,
+    Amount, Ended, Event, Evidence, Failure, Gap, Haste, Opening, Outcome, Restore, RoundOutcome, Saved, SessionRun,
+    Setting, StoppedBy, Then, Workspace,
 };
 use crate::plan::Refused;
 
@@ -15,10 +15,7 @@ pub fn narrate(event: &Event) -> String {
         Event::Claimed { worker, from: Some(dead), .. } => {
             format!("worker {dead} is dead; taken over by worker {worker}")
         }
-        Event::SessionStarted { session } => match &session.resumes {
-            Some(id) => format!("{} session {} started, resuming conversation {id}", session.purpose, session.number),
-            None => format!("{} session {} started", session.purpose, session.number),
-        },
+        Event::SessionStarted { session } => start_sentence(session),
         Event::SessionRead { said, .. } => match &said.conversation {
             Some(id) => format!("the agent's conversation is {id}"),
             None => "output was read".into(),
@@ -52,6 +49,15 @@ pub fn narrate(event: &Event) -> String {
         }
         Event::Checked { evidence } => check_sentence(evidence),
         Event::RoundEnded { outcome } => round_sentence(outcome),
+        Event::AgentLimited { agent, gone: Some(why), .. } => {
+            format!("{agent} cannot be used until a person helps: {why}")
+        }
+        Event::AgentLimited { agent, until, told: true, .. } => {
+            format!("{agent} has reached its usage limit until {}", until.rfc3339())
+        }
+        Event::AgentLimited { agent, until, told: false, .. } => {
+            format!("{agent} has reached a usage limit of unknown length; tried again at {}", until.rfc3339())
+        }
         Event::AfterMet => "the task to come before is verified".into(),
         Event::Finished { verdict } => verdict.to_string(),
         Event::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
@@ -61,6 +67,20 @@ pub fn narrate(event: &Event) -> String {
     }
 }
 
+fn start_sentence(session: &SessionRun) -> String {
+    let agent = if session.agent.is_empty() { String::new() } else { format!(" with {}", session.agent) };
+    let how = match (&session.opening, &session.resumes) {
+        (Opening::Handover { why }, _) => format!(" afresh: {why}"),
+        (Opening::TakeOver { from }, _) => format!(", taking over from {from}"),
+        (Opening::Again, Some(id)) if session.attempt == 1 => format!(", going on in conversation {id}"),
+        (_, None) => String::new(),
+        (Opening::Again, Some(id)) => format!(", resuming conversation {id}, which never got the prompt"),
+        (Opening::Unsure, Some(id)) => format!(", resuming conversation {id}, which may have the prompt"),
+        (Opening::Fresh | Opening::Continue, Some(id)) => format!(", resuming conversation {id}"),
+    };
+    format!("{} session {} started{agent}{how}", session.purpose, session.number)
+}
+
 fn ended_sentence(ended: &Ended, progress: bool) -> String {
     let how = match ended.stopped_by {
         StoppedBy::Itself => String::new(),
@@ -68,6 +88,7 @@ fn ended_sentence(ended: &Ended, progress: bool) -> String {
         StoppedBy::Shutdown => ", interrupted from outside".into(),
         StoppedBy::Silence => ", silent for too long".into(),
         StoppedBy::Wall => ", ran for too long".into(),
+        StoppedBy::Over => ", its turn was over".into(),
     };
     let verdict = match (&ended.outcome, ended.stopped_by) {
         // What a check came to is told by its evidence.
@@ -103,6 +124,8 @@ fn failure_words(failure: &Failure) -> String {
         Failure::Configuration(why) => format!("misconfigured: {why}"),
         Failure::ContextFull => "the conversation is full".into(),
         Failure::BadConversation => "the conversation to resume is unknown".into(),
+        Failure::Exhausted(why) => format!("nothing is left to use: {why}"),
+        Failure::Permission(why) => format!("it may not: {why}"),
     }
 }
 

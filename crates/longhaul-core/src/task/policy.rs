@@ -19,8 +19,14 @@ pub struct Policy {
     pub backoff_cap_ms: u64,
     /// A session without output for this long is stopped.
     pub silence_ms: Option<u64>,
+    /// A silent session that keeps the processors busy is left alone.
+    #[serde(default)]
+    pub spare_busy: bool,
     /// A session longer than this is stopped.
     pub wall_ms: Option<u64>,
+    /// How long what an agent left running is waited for once its turn is over.
+    #[serde(default = "linger")]
+    pub linger_ms: u64,
     /// The pause between two sessions.
     #[serde(default)]
     pub delay_ms: u64,
@@ -62,6 +68,10 @@ pub struct Policy {
     pub log_cap: Option<u64>,
 }
 
+fn linger() -> u64 {
+    60_000
+}
+
 impl Default for Policy {
     fn default() -> Self {
         const MINUTE: u64 = 60_000;
@@ -71,7 +81,9 @@ impl Default for Policy {
             backoff_ms: 2_000,
             backoff_cap_ms: 10 * MINUTE,
             silence_ms: Some(30 * MINUTE),
+            spare_busy: false,
             wall_ms: Some(5 * 60 * MINUTE),
+            linger_ms: linger(),
             delay_ms: 3_000,
             once: false,
             max_sessions: None,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Amount, Limit};
 use crate::ids::TaskId;
+use crate::time::Time;
 
 /// Why a task waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +21,8 @@ pub enum Wait {
     Delay,
     /// Another task has to be verified first.
     After(TaskId),
+    /// Sessions start in certain hours of the day only.
+    Hours,
 }
 
 /// Why only a person can help.
@@ -45,6 +48,25 @@ pub enum HelpReason {
     },
     /// The agent wants a login or another configuration.
     AgentRefuses {
+        /// What it said.
+        why: String,
+    },
+    /// The agent wanted something that only a person can allow or answer.
+    Permission {
+        /// What it wanted.
+        what: String,
+    },
+    /// The agent has reached its usage limit, and the task is to ask then.
+    UsageLimit {
+        /// Which agent.
+        agent: String,
+        /// Until when, if it told.
+        until: Option<Time>,
+    },
+    /// Nothing is left for the agent to use, and no time brings it back.
+    Exhausted {
+        /// Which agent.
+        agent: String,
         /// What it said.
         why: String,
     },
@@ -83,7 +105,7 @@ pub enum Cause {
         /// What exactly.
         why: String,
     },
-    /// A variable that was set at submit is missing now.
+    /// A variable that was set when the agent was chosen is missing now.
     Variable {
         /// Its name.
         name: String,
@@ -154,6 +176,7 @@ impl fmt::Display for Wait {
             Wait::Limit => f.write_str("usage limit"),
             Wait::Backoff => f.write_str("backoff"),
             Wait::Delay => f.write_str("delay between sessions"),
+            Wait::Hours => f.write_str("hours in which sessions may start"),
             Wait::After(task) => write!(f, "task {task} has to be verified first"),
         }
     }
@@ -162,12 +185,20 @@ impl fmt::Display for Wait {
 impl fmt::Display for HelpReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            HelpReason::KeepsFailing { sessions: 1, last } => write!(f, "the session failed: {last}"),
             HelpReason::KeepsFailing { sessions, last } => {
                 write!(f, "{sessions} sessions in a row failed, the last: {last}")
             }
+            HelpReason::NoProgress { sessions: 1 } => f.write_str("the session ended without progress"),
             HelpReason::NoProgress { sessions } => write!(f, "{sessions} sessions in a row ended without progress"),
             HelpReason::NoPlan { why } => write!(f, "no usable plan: {why}"),
             HelpReason::AgentRefuses { why } => write!(f, "the agent refuses: {why}"),
+            HelpReason::Permission { what } => write!(f, "the agent may not: {what}"),
+            HelpReason::UsageLimit { agent, until: Some(until) } => {
+                write!(f, "{agent} has reached its usage limit until {}", until.rfc3339())
+            }
+            HelpReason::UsageLimit { agent, until: None } => write!(f, "{agent} has reached its usage limit"),
+            HelpReason::Exhausted { agent, why } => write!(f, "nothing is left for {agent} to use: {why}"),
             HelpReason::VerificationFailed { why, fixes } => {
                 write!(f, "verification failed after {fixes} fixing sessions: {why}")
             }
@@ -184,7 +215,9 @@ impl fmt::Display for Cause {
             Cause::Workspace { why } => write!(f, "workspace: {why}"),
             Cause::TaskDirectory { why } => write!(f, "task directory: {why}"),
             Cause::Program { why } => write!(f, "agent program: {why}"),
-            Cause::Variable { name } => write!(f, "variable `{name}` was set at submit and is missing now"),
+            Cause::Variable { name } => {
+                write!(f, "variable `{name}` was set when the agent was chosen and is missing now")
+            }
             Cause::OtherRunner { pid } => write!(f, "another runner (pid {pid}) holds the task directory"),
             Cause::Disk { path, free, floor } => {
                 write!(f, "disk: {} free at {path}, {} needed", Amount::Bytes(*free), Amount::Bytes(*floor))
@@ -224,6 +257,9 @@ pub struct Reached {
 
 impl fmt::Display for Reached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.limit == Limit::Usage {
+            return f.write_str("the agent's usage limit is reached");
+        }
         let amount = |number| self.limit.amount(number);
         write!(f, "{} {} of {} used", self.limit.flag(), amount(self.used), amount(self.cap))
     }

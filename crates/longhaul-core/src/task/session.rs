@@ -7,8 +7,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Cause, OutputSight, Saved};
-use crate::ids::SessionId;
+use super::{Cause, Opening, OutputSight, Saved};
+use crate::ids::{SessionId, TaskId};
 use crate::time::Time;
 
 /// What a session is for.
@@ -55,6 +55,15 @@ pub struct SessionRun {
     pub number: u32,
     /// What it is for.
     pub purpose: Purpose,
+    /// Which agent runs; empty for a check, and for what was stored when a task had one agent only.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub agent: String,
+    /// Counts from 1 for each piece of work: a session that takes up an interrupted one is its next try.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub attempt: u32,
+    /// How it begins.
+    #[serde(default, skip_serializing_if = "is_fresh")]
+    pub opening: Opening,
     /// The agent's own conversation that this session was told to go on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumes: Option<String>,
@@ -76,6 +85,22 @@ pub struct SessionRun {
     /// How long its keeper lets it run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_ms: Option<u64>,
+    /// Counters of the agent's reader from the session before.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub carry: Value,
+}
+
+fn first() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+fn is_first(attempt: &u32) -> bool {
+    *attempt == 1
+}
+
+fn is_fresh(opening: &Opening) -> bool {
+    *opening == Opening::Fresh
 }
 
 impl SessionRun {
@@ -85,6 +110,9 @@ impl SessionRun {
             id,
             number,
             purpose,
+            agent: String::new(),
+            attempt: 1,
+            opening: Opening::Fresh,
             resumes: None,
             conversation: None,
             started,
@@ -93,7 +121,13 @@ impl SessionRun {
             tree: None,
             command: None,
             wall_ms: None,
+            carry: Value::Null,
         }
+    }
+
+    /// What its prompt is marked with, so that it can be found again in the agent's own transcript.
+    pub fn mark(&self, task: TaskId) -> String {
+        format!("{task}/{}.{}", self.number, self.attempt)
     }
 }
 
@@ -177,6 +211,15 @@ pub struct Ended {
     /// What a check printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<OutputSight>,
+    /// Whether its prompt stands in the agent's own transcript.
+    #[serde(default)]
+    pub delivered: Delivered,
+    /// What the agent wanted and was refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
+    /// Counters of the agent's reader for the next session of the conversation.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub carry: Value,
 }
 
 impl Ended {
@@ -193,6 +236,9 @@ impl Ended {
             saved: Saved::NoGit,
             starved: None,
             printed: None,
+            delivered: Delivered::Unknown,
+            denied: Vec::new(),
+            carry: Value::Null,
         }
     }
 }
@@ -239,6 +285,8 @@ pub enum StoppedBy {
     Silence,
     /// It ran for too long.
     Wall,
+    /// Its turn was over, or going on was pointless, and it did not end by itself.
+    Over,
 }
 
 /// Output that did not reach the log.
@@ -273,12 +321,31 @@ pub enum Failure {
     Retryable(String),
     /// A usage limit, until when if it said so.
     Limited(Option<Time>),
+    /// Nothing is left to use, and no time brings it back: somebody has to pay or to change the plan.
+    Exhausted(String),
     /// The login is gone.
     Auth(String),
     /// The agent refuses its command line or configuration: trying again changes nothing.
     Configuration(String),
+    /// It wanted something that only a person can allow or answer, and ended over it.
+    Permission(String),
     /// The conversation is full.
     ContextFull,
     /// The conversation to resume does not exist.
     BadConversation,
+}
+
+/// Whether a session's prompt stands in the agent's own transcript.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivered {
+    /// It does.
+    Yes,
+    /// The transcript is there, without the prompt.
+    No,
+    /// There is no transcript: the conversation was never stored, or is gone.
+    NoTranscript,
+    /// Nobody can tell.
+    #[default]
+    Unknown,
 }

@@ -1,11 +1,13 @@
 //! What a person can change while a task lives: limits, checks, agent, patience. One list for `edit` and `resume`.
 //! Stored in an event, and folded into the submission; a change counts from the next session on.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{Amount, Limit, Submission};
+use super::{Amount, Context, Hours, Limit, OnLimit, Sandbox, Submission};
 
 /// One changed setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +33,22 @@ pub enum Setting {
     Checks(Vec<String>),
     /// The agent, by its name.
     Agent(String),
+    /// The agents to go on with at a usage limit.
+    Fallbacks(Vec<String>),
+    /// Agents as the configuration declares them now, by name: all of them.
+    Declared(BTreeMap<String, Value>),
+    /// Names of variables the agents need: those that are set where the agents were chosen, all of them.
+    NeedsEnv(Vec<String>),
+    /// What the agents may write.
+    Sandbox(Sandbox),
+    /// Whether the network is opened to the agents' tools.
+    Network(bool),
+    /// When a session goes on in the conversation of the last one.
+    Context(Context),
+    /// What a usage limit means.
+    OnLimit(OnLimit),
+    /// The hours of the day in which sessions may start; none is always.
+    Hours(Option<Hours>),
     /// The model; none leaves it to the agent.
     Model(Option<String>),
     /// Who is served first.
@@ -48,17 +66,42 @@ impl Submission {
             Setting::Limit(Limit::Time, cap) => policy.max_time_ms = *cap,
             Setting::Limit(Limit::Tokens, cap) => policy.max_tokens = *cap,
             Setting::Limit(Limit::Cost, cap) => policy.max_cost_micros = *cap,
+            // Nobody can set what an account allows.
+            Setting::Limit(Limit::Usage, _) => {}
             Setting::Attempts(number) => policy.attempts = *number,
             Setting::IdleSessions(number) => policy.idle_sessions = *number,
             Setting::FixAttempts(number) => policy.fix_attempts = *number,
-            Setting::Silence(span) => policy.silence_ms = *span,
-            Setting::Wall(span) => policy.wall_ms = *span,
+            Setting::Silence(span) => {
+                policy.silence_ms = *span;
+                self.undeclare("silence");
+            }
+            Setting::Wall(span) => {
+                policy.wall_ms = *span;
+                self.undeclare("wall");
+            }
             Setting::Delay(span) => policy.delay_ms = *span,
             Setting::Once(once) => policy.once = *once,
             Setting::Checks(commands) => self.checks.clone_from(commands),
             Setting::Agent(name) => self.agent.clone_from(name),
+            Setting::Fallbacks(names) => self.fallbacks.clone_from(names),
+            Setting::Declared(tables) => self.declared.clone_from(tables),
+            Setting::NeedsEnv(names) => self.needs_env.clone_from(names),
+            Setting::Sandbox(sandbox) => self.sandbox = *sandbox,
+            Setting::Network(network) => self.network = *network,
+            Setting::Context(context) => self.context = *context,
+            Setting::OnLimit(on_limit) => self.on_limit = *on_limit,
+            Setting::Hours(hours) => self.hours = *hours,
             Setting::Model(name) => self.model.clone_from(name),
             Setting::Priority(number) => self.priority = *number,
+        }
+    }
+}
+
+impl Submission {
+    /// What a person says of the task counts before what the configuration says of an agent.
+    fn undeclare(&mut self, key: &str) {
+        for table in self.declared.values_mut().filter_map(serde_json::Value::as_object_mut) {
+            table.remove(key);
         }
     }
 }
@@ -79,6 +122,22 @@ impl fmt::Display for Setting {
             Setting::Checks(commands) if commands.is_empty() => f.write_str("no checks"),
             Setting::Checks(commands) => write!(f, "checks: {}", commands.join("; ")),
             Setting::Agent(name) => write!(f, "agent {name}"),
+            Setting::Fallbacks(names) if names.is_empty() => f.write_str("no other agents"),
+            Setting::Fallbacks(names) => write!(f, "other agents {}", names.join(", ")),
+            Setting::Declared(tables) if tables.is_empty() => f.write_str("no declared agents"),
+            Setting::Declared(tables) => {
+                let names: Vec<&str> = tables.keys().map(String::as_str).collect();
+                write!(f, "as configured now: {}", names.join(", "))
+            }
+            Setting::NeedsEnv(names) if names.is_empty() => f.write_str("no variables needed"),
+            Setting::NeedsEnv(names) => write!(f, "needs {}", names.join(", ")),
+            Setting::Sandbox(sandbox) => write!(f, "sandbox {sandbox}"),
+            Setting::Network(true) => f.write_str("network open"),
+            Setting::Network(false) => f.write_str("network as sandboxed"),
+            Setting::Context(context) => write!(f, "context {context}"),
+            Setting::OnLimit(on_limit) => write!(f, "on a usage limit {on_limit}"),
+            Setting::Hours(Some(hours)) => write!(f, "hours {hours}"),
+            Setting::Hours(None) => f.write_str("at any hour"),
             Setting::Model(Some(name)) => write!(f, "model {name}"),
             Setting::Model(None) => f.write_str("model left to the agent"),
             Setting::Priority(number) => write!(f, "priority {number}"),

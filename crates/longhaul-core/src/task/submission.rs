@@ -1,9 +1,12 @@
 //! What was asked for: everything that is fixed when a task is made, stored before any agent starts.
 //! Made by the worker from what a front end handed over; changed only by a person's `edit`.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
-use super::{Place, Policy};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Context, Hours, OnLimit, Place, Policy, Sandbox};
 use crate::ids::TaskId;
 use crate::names::TaskName;
 
@@ -20,6 +23,30 @@ pub struct Submission {
     pub workspace: String,
     /// The agent's name in the AGENTS table.
     pub agent: String,
+    /// Agents to go on with when the first has reached a usage limit, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallbacks: Vec<String>,
+    /// Agents as the configuration declared them at submit, by name; read by the agents' crate alone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub declared: BTreeMap<String, Value>,
+    /// What the agents may write.
+    #[serde(default)]
+    pub sandbox: Sandbox,
+    /// Whether the network is opened to the agents' tools.
+    #[serde(default)]
+    pub network: bool,
+    /// When a session goes on in the conversation of the last one.
+    #[serde(default)]
+    pub context: Context,
+    /// What a usage limit means.
+    #[serde(default)]
+    pub on_limit: OnLimit,
+    /// The hours of the day in which sessions may start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hours: Option<Hours>,
+    /// Prompt templates in place of the built-in ones, by name, as they were at submit.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prompts: BTreeMap<String, String>,
     /// The model to ask the agent for; none leaves it to the agent's own configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -96,6 +123,14 @@ impl Submission {
             project: directory.clone(),
             workspace: directory,
             agent,
+            fallbacks: Vec::new(),
+            declared: BTreeMap::new(),
+            sandbox: Sandbox::default(),
+            network: false,
+            context: Context::default(),
+            on_limit: OnLimit::default(),
+            hours: None,
+            prompts: BTreeMap::new(),
             model: None,
             parent: None,
             needs_env: Vec::new(),

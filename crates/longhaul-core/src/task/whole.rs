@@ -1,9 +1,11 @@
 //! A task as its events made it: what was asked for, where it stands, what was counted. Stored beside the events, rebuilt from them.
 //! Changed by `apply` alone; read by everyone.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Phase, Round, RoundOutcome, State, Submission, Usage, Workspace};
+use super::{Conversation, Phase, Round, RoundOutcome, State, Submission, Usage, Workspace};
 use crate::ids::TaskId;
 use crate::plan::Plan;
 use crate::time::Time;
@@ -33,7 +35,13 @@ pub struct Task {
     /// Counters that hold over restarts.
     pub tally: Tally,
     /// The agent's own conversation that the next session goes on with; none starts afresh.
-    pub conversation: Option<String>,
+    pub conversation: Option<Conversation>,
+    /// Why the work that is under way cannot go on in its conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
+    /// Until when each agent has reached its usage limit.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub limited: BTreeMap<String, Time>,
     /// Where the agent works, once that was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
@@ -85,6 +93,15 @@ pub struct Tally {
     /// Sessions of the agent that were executed and have ended.
     #[serde(default)]
     pub agent_sessions: u32,
+    /// Sessions in a row that did not complete their piece of work.
+    #[serde(default)]
+    pub tries: u32,
+    /// Usage limits of unknown length in a row.
+    #[serde(default)]
+    pub probes: u32,
+    /// Usage limits in a row, whether their length was told or not.
+    #[serde(default)]
+    pub limits: u32,
     /// Rounds of checks so far.
     #[serde(default)]
     pub rounds: u32,
@@ -120,6 +137,11 @@ impl Task {
     /// Where the agent and the checks start.
     pub fn cwd(&self) -> &str {
         self.workspace.as_ref().map_or(&self.submission.workspace, |workspace| &workspace.cwd)
+    }
+
+    /// The agent's own id of the conversation that the next session goes on with.
+    pub fn conversation_id(&self) -> Option<&str> {
+        self.conversation.as_ref().map(|talk| talk.id.as_str())
     }
 
     /// Whether the checks found something that no session has mended yet.

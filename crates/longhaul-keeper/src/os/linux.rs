@@ -4,12 +4,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::libc;
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
+use rustix::param::clock_ticks_per_second;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, geteuid, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper,
@@ -115,6 +118,16 @@ pub(crate) fn process(pid: u32) -> io::Result<Option<Seen>> {
     }
 }
 
+/// How much of the processors a process and the children that it waited for have used; none if it is gone.
+pub(crate) fn processor_time(pid: u32) -> Option<Duration> {
+    processor_time_in(pid, 11..15)
+}
+
+/// How much of the processors the children that this process waited for have used.
+pub(crate) fn processor_time_of_children() -> Duration {
+    processor_time_in(std::process::id(), 13..15).unwrap_or_default()
+}
+
 /// The environment a process was started with, if it may be read.
 pub(crate) fn environment(pid: u32) -> Option<Vec<u8>> {
     read_about(pid, "environ").ok()
@@ -201,9 +214,7 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 fn parse_stat(pid: u32, stat: &[u8]) -> Option<Seen> {
-    // The name may hold spaces and brackets, so fields are counted from the last bracket.
-    let after = stat.iter().rposition(|&byte| byte == b')')? + 1;
-    let fields: Vec<&str> = std::str::from_utf8(&stat[after..]).ok()?.split_ascii_whitespace().collect();
+    let fields = stat_fields(stat)?;
     let parent = fields.get(1)?.parse().ok()?;
     let threads: u32 = fields.get(17)?.parse().ok()?;
     let start = fields.get(19)?.parse().ok()?;
@@ -211,6 +222,19 @@ fn parse_stat(pid: u32, stat: &[u8]) -> Option<Seen> {
     let alive = !matches!(*fields.first()?, "Z" | "X") || threads > 1;
     let stopped = matches!(*fields.first()?, "T" | "t");
     Some(Seen { process: Process { pid, start }, parent, alive, stopped })
+}
+
+/// The sum of some fields of a process's `stat` that count the kernel's ticks.
+fn processor_time_in(pid: u32, fields: Range<usize>) -> Option<Duration> {
+    let stat = read_about(pid, "stat").ok()?;
+    let ticks: u64 = stat_fields(&stat)?.get(fields)?.iter().filter_map(|field| field.parse::<u64>().ok()).sum();
+    Some(Duration::from_millis(ticks.saturating_mul(1000) / clock_ticks_per_second()))
+}
+
+/// What stands behind the name, which may hold spaces and brackets, so fields are counted from the last bracket.
+fn stat_fields(stat: &[u8]) -> Option<Vec<&str>> {
+    let after = stat.iter().rposition(|&byte| byte == b')')? + 1;
+    Some(std::str::from_utf8(&stat[after..]).ok()?.split_ascii_whitespace().collect())
 }
 
 #[cfg(test)]

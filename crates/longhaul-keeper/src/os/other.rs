@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::libc;
 use rustix::fs::{Mode, OFlags};
@@ -80,6 +81,16 @@ pub(crate) fn children() -> Vec<u32> {
 /// Unsupported.
 pub(crate) fn process(_pid: u32) -> io::Result<Option<Seen>> {
     Err(unsupported())
+}
+
+/// Never known.
+pub(crate) fn processor_time(_pid: u32) -> Option<Duration> {
+    None
+}
+
+/// Never known.
+pub(crate) fn processor_time_of_children() -> Duration {
+    Duration::ZERO
 }
 
 /// Never readable.

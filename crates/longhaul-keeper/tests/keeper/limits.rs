@@ -32,6 +32,20 @@ fn an_agent_that_speaks_is_not_silent() {
     assert_eq!((ended.exit.status, ended.exit.why), (ExitStatus::Code(0), Why::Own));
 }
 
+/// What works without a word is spared where that is asked for, also when a child does the work; what only waits is not.
+#[test]
+fn a_busy_tree_can_be_spared_for_its_silence() {
+    let scene = Scene::new();
+    let why = |words: &[&str]| {
+        let mut spec = scene.spec(words);
+        (spec.silence_ms, spec.spare_busy, spec.wall_ms) = (Some(300), true, Some(2000));
+        scene.run(&spec).exit.why
+    };
+    assert_eq!(why(&["spins"]), Why::Wall);
+    assert_eq!(why(&["spins-below"]), Why::Wall);
+    assert_eq!(why(&["linger", "plain", &scene.tag, &scene.text("r")]), Why::Silence);
+}
+
 #[test]
 fn a_recipe_that_is_ignored_ends_in_a_kill() {
     let scene = Scene::new();

@@ -3,16 +3,18 @@
 
 use std::time::Duration;
 
+use longhaul_agents::{Ids, Over};
 use longhaul_core::ids::SessionId;
 use longhaul_core::task::{
-    Actor, Ended, Exit, Failure, ListSight, Observation, Outcome, OutputSight, PlanSight, Purpose, SessionRun, Task,
+    Actor, Delivered, Ended, Exit, Failure, ListSight, Observation, Outcome, OutputSight, PlanSight, Purpose, Said,
+    SessionRun, StoppedBy, Task, Usage,
 };
-use longhaul_keeper::{SessionDir, fail_point};
+use longhaul_keeper::{SessionDir, Stop, fail_point};
 
 use super::read_output::Listener;
 use super::session_end::{self, Observed};
 use super::start_session::{self, Program};
-use super::{Job, check_output, keep_work, keeper_death};
+use super::{Job, check_output, keep_work, keeper_death, stop_session};
 use crate::clock::now;
 use crate::floors;
 use crate::task_dir::TaskDir;
@@ -26,13 +28,13 @@ pub(super) async fn attend(job: Job, id: SessionId) {
         adopt(&job, session).await
     };
     let plan = plan_now(&job.task);
-    job.answer(Observation::SessionEnded { session: id, ended, plan }, Actor::worker()).await;
+    job.answer(Observation::SessionEnded { session: id, ended: Box::new(ended), plan }, Actor::worker()).await;
 }
 
 /// This process committed the start, so it is the one that may spawn.
 async fn start(job: &Job, session: &SessionRun) -> Ended {
     job.context.stagger().await;
-    let not_started = |why: String| nothing_ran(Exit::NotExecutable(why));
+    let not_started = |why: String| nothing_ran(session, Exit::NotExecutable(why));
     let program = match Program::of(&job.task, session) {
         Ok(program) => program,
         Err(unknown) => return not_started(unknown.to_string()),
@@ -42,16 +44,17 @@ async fn start(job: &Job, session: &SessionRun) -> Ended {
         Err(cause) => return not_started(cause.to_string()),
     };
     announce(session, &view);
+    let preset = preset(job, session, &program).await;
     let _awake = job.context.awake.hold(job.task.submission.policy.keep_awake);
-    let (dir, child) = match start_session::start(job, session, program, &view) {
+    let (dir, child) = match start_session::start(job, session, &program, &view) {
         Ok(started) => started,
         // Nothing ran, and nothing is wrong with the program: the machine is out of something for now.
         Err(error) if error.passes() => {
             job.context.report(&format!("session {}: {error}", session.id));
             let starved = floors::check(&job.task, &job.context.home).err();
-            return Ended { starved, ..nothing_ran(Exit::NeverStarted) };
+            return Ended { starved, delivered: preset, ..nothing_ran(session, Exit::NeverStarted) };
         }
-        Err(error) => return not_started(error.to_string()),
+        Err(error) => return Ended { delivered: preset, ..not_started(error.to_string()) },
     };
     let listener = Listener::new(job, session, program.agent(), Some(&view));
     follow(job, session, dir, listener, keeper_death::of_child(child)).await
@@ -65,7 +68,7 @@ async fn adopt(job: &Job, session: &SessionRun) -> Ended {
     }
     let _awake = job.context.awake.hold(job.task.submission.policy.keep_awake);
     let view = TaskDir::open(&job.task).ok();
-    let listener = Listener::new(job, session, program.ok().and_then(Program::agent), view.as_ref());
+    let listener = Listener::new(job, session, program.ok().and_then(|program| program.agent()), view.as_ref());
     let path = job.context.home.session(session.id);
     // The lock file is made before anything is spawned; without it a keeper never was, or its directory was taken away.
     let locked = path.join("session.lock").try_exists().unwrap_or(true);
@@ -89,11 +92,17 @@ async fn follow(
 ) -> Ended {
     let ear = job.context.bell.listen(dir.path());
     tokio::pin!(death);
+    let mut told = false;
     loop {
         listener.read_on().await;
+        let patience = listener.patience().filter(|_| !told);
         tokio::select! {
             () = &mut death => break,
             () = ear.changed() => {}
+            () = pass(patience) => {
+                stop_session::tell(job, session.id, Stop::Recipe).await;
+                told = true;
+            }
         }
     }
     let observed = observe(job, session, move |tell| session_end::observe(&dir, tell)).await;
@@ -119,7 +128,8 @@ async fn observe(
 
 async fn finish(job: &Job, session: &SessionRun, listener: Listener<'_>, observed: Observed) -> Ended {
     fail_point::reach("worker.end_seen");
-    let outcome = outcome_of(session, &observed.exit, listener.finish(&observed.exit).await);
+    let heard = listener.finish(&observed.exit).await;
+    let outcome = outcome_of(session, &observed.exit, heard.end.outcome);
     let lasted = lasted(job, session, &observed);
     session_end::sweep_half_written(&job.context.home.session(session.id));
     if let Ok(view) = TaskDir::open(&job.task) {
@@ -128,7 +138,7 @@ async fn finish(job: &Job, session: &SessionRun, listener: Listener<'_>, observe
     let failed = outcome != Outcome::Completed || observed.exit != Exit::Code(0);
     let kept = keep_work::keep(job, session).await;
     Ended {
-        stopped_by: observed.stopped_by,
+        stopped_by: stopped_by(observed.stopped_by, heard.over),
         leftovers: observed.leftovers,
         gap: observed.gap,
         lasted_ms: u64::try_from(lasted.as_millis()).unwrap_or(u64::MAX),
@@ -136,8 +146,40 @@ async fn finish(job: &Job, session: &SessionRun, listener: Listener<'_>, observe
         saved: kept.saved,
         starved: failed.then(|| floors::check(&job.task, &job.context.home).err()).flatten(),
         printed: printed(job, session),
+        delivered: heard.looked.delivered,
+        denied: heard.end.denied,
+        carry: heard.carry,
         ..Ended::new(observed.exit, outcome)
     }
+}
+
+/// The keeper cannot know why it was told to stop; a program whose turn was over was not interrupted.
+fn stopped_by(observed: StoppedBy, over: Option<Over>) -> StoppedBy {
+    match (observed, over) {
+        (StoppedBy::Shutdown, Some(_)) => StoppedBy::Over,
+        (observed, _) => observed,
+    }
+}
+
+/// Waits for so long, or for ever.
+async fn pass(patience: Option<Duration>) {
+    match patience {
+        Some(patience) => tokio::time::sleep(patience).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// An id that we choose is durable before the program can use it. Says what is known of the prompt if the program never starts: then
+/// no conversation of that id exists.
+async fn preset(job: &Job, session: &SessionRun, program: &Program<'_>) -> Delivered {
+    let presets = program.agent().is_some_and(|agent| agent.about().ids == Ids::Preset);
+    if !presets || session.resumes.is_some() {
+        return Delivered::Unknown;
+    }
+    let said = Said { conversation: Some(session.id.to_string()), usage: Usage::default() };
+    let read = session.read.clone();
+    job.answer(Observation::SessionRead { session: session.id, read, said }, Actor::worker()).await;
+    Delivered::NoTranscript
 }
 
 fn printed(job: &Job, session: &SessionRun) -> Option<OutputSight> {
@@ -162,8 +204,9 @@ fn lasted(job: &Job, session: &SessionRun, observed: &Observed) -> Duration {
     silent.map_or(Duration::ZERO, |silent| now().since(session.started).saturating_sub(silent))
 }
 
-fn nothing_ran(exit: Exit) -> Ended {
-    Ended::new(exit, Outcome::Failed(Failure::Crashed))
+/// What the reader remembered stands as it was: nothing was read.
+fn nothing_ran(session: &SessionRun, exit: Exit) -> Ended {
+    Ended { carry: session.carry.clone(), ..Ended::new(exit, Outcome::Failed(Failure::Crashed)) }
 }
 
 /// A check that exits has done its work, whatever it says; what an agent came to, its own reader tells.

@@ -10,12 +10,18 @@ mod check_output;
 pub(crate) mod exclude;
 mod keep_work;
 mod keeper_death;
+mod passed_variables;
+mod preflight;
 mod prepare_workspace;
 mod probe;
 mod read_output;
 mod session_end;
 mod start_session;
 mod stop_session;
+mod transcript;
+mod transcript_command;
+mod transcript_copy;
+mod transcript_source;
 mod wake;
 
 use std::sync::Arc;
@@ -26,6 +32,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use awake::Awake;
 pub use awake::sleep_inhibitor;
+pub(crate) use transcript_copy::OwnConversations;
 
 use crate::worker::Context;
 

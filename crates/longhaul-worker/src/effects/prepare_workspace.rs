@@ -4,11 +4,12 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use jiff::tz::TimeZone;
 use longhaul_core::task::{Actor, Cause, FileSight, Observation, Phase, Purpose, Task};
 use longhaul_keeper::{Beneath, fail_point, process};
 
-use super::{Job, exclude, keep_work};
-use crate::clock::mint_session;
+use super::{Job, exclude, keep_work, preflight};
+use crate::clock::{mint_session, now};
 use crate::task_dir::TaskDir;
 use crate::worker::Context;
 use crate::{fingerprint, floors, work_place};
@@ -31,6 +32,9 @@ pub(super) async fn prepare(job: Job) {
 
 fn look(task: &Task, context: &Context) -> Result<Observation, Cause> {
     variables(&task.submission.needs_env)?;
+    if task.phase() != Phase::Verify {
+        preflight::check(task.next_agent(now()), &task.submission, context.home.root())?;
+    }
     floors::check(task, &context.home)?;
     let Some(workspace) = &task.workspace else {
         directory(Path::new(&task.submission.project))?;
@@ -53,7 +57,8 @@ fn look(task: &Task, context: &Context) -> Result<Observation, Cause> {
     let tree = found.repository().and_then(|repository| keep_work::tree_of(repository, purpose));
     let files = expected(task);
     let phase = Some(task.phase());
-    Ok(Observation::Prepared { session: mint_session(), plan: dir.sight(), tree, phase, files })
+    let opens = task.submission.hours.and_then(|hours| hours.opens(now(), &TimeZone::system()));
+    Ok(Observation::Prepared { session: mint_session(), plan: dir.sight(), tree, phase, files, opens })
 }
 
 /// The expected files, when every step is ticked and the result is about to be verified.

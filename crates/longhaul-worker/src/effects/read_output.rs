@@ -1,11 +1,17 @@
 //! Reading a session's output as it grows: lines go to the agent's own reader, what is worth keeping to the hub, the rest to the
 //! view in the workspace. Called by the attend effect; goes on at the byte of the last commit, with the reader's memory of then.
 
-use longhaul_agents::{Agent, Reader};
+use std::time::{Duration, Instant};
+
+use jiff::tz::TimeZone;
+use longhaul_agents::{Chosen, End, Moment, Over, Reader};
 use longhaul_core::task::{Actor, Exit, Failure, Observation, Outcome, ReadTo, Said, SessionRun};
 use longhaul_keeper::{SessionDir, Stream, fail_point, read_tail};
+use serde_json::Value;
 
 use super::Job;
+use super::transcript::{self, Looked};
+use crate::clock::{self, now};
 use crate::task_dir::TaskDir;
 use crate::watch::{Line, Tail};
 
@@ -16,9 +22,13 @@ pub(super) struct Listener<'a> {
     job: &'a Job,
     session: &'a SessionRun,
     /// None when this binary does not know the agent: then nothing can be said about the output but that it is there.
-    agent: Option<&'static dyn Agent>,
+    agent: Option<Chosen>,
     view: Option<&'a TaskDir>,
     reader: Reader,
+    /// The agent's own conversation, as far as it is known.
+    conversation: Option<String>,
+    /// When the last line was read.
+    heard: Instant,
     /// None when the session's directory can not be named, so that there is nothing to read.
     directory: Option<SessionDir>,
     tail: Option<Tail>,
@@ -28,13 +38,26 @@ impl<'a> Listener<'a> {
     pub(super) fn new(
         job: &'a Job,
         session: &'a SessionRun,
-        agent: Option<&'static dyn Agent>,
+        agent: Option<Chosen>,
         view: Option<&'a TaskDir>,
     ) -> Listener<'a> {
-        let reader = serde_json::from_value(session.read.reader.clone()).unwrap_or_default();
+        let reader = match &session.read.reader {
+            Value::Null => Reader::carrying(session.carry.clone()),
+            committed => serde_json::from_value(committed.clone()).unwrap_or_default(),
+        };
+        let conversation = session.conversation.clone().or_else(|| session.resumes.clone());
         let directory = SessionDir::at(&job.context.home.session(session.id)).ok();
         let tail = directory.as_ref().map(|directory| Tail::new(directory, session.read.offset));
-        Listener { job, session, agent, view, reader, directory, tail }
+        Listener { job, session, agent, view, reader, conversation, heard: Instant::now(), directory, tail }
+    }
+
+    /// How long the program may still go on; none while it has reason to.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        let grace = match self.reader.over? {
+            Over::Done => Duration::from_millis(self.job.task.submission.policy.linger_ms),
+            Over::Hopeless => Duration::ZERO,
+        };
+        Some(grace.saturating_sub(self.heard.elapsed()))
     }
 
     /// Reads all there is now.
@@ -52,20 +75,28 @@ impl<'a> Listener<'a> {
     }
 
     /// Reads the rest, once no more will come, and tells what the session came to.
-    pub(super) async fn finish(mut self, exit: &Exit) -> Outcome {
+    pub(super) async fn finish(mut self, exit: &Exit) -> Heard {
         self.read_on().await;
         if let Some(line) = self.tail.as_mut().and_then(Tail::last) {
             self.take(&[line]).await;
         }
-        match self.agent {
-            Some(agent) => agent.read_end(&self.reader, exit, &self.stderr_tail()),
-            None => Outcome::Failed(Failure::Crashed),
+        let Some(agent) = self.agent.clone() else { return Heard::nothing() };
+        let looked = transcript::look(self.job, self.session, &agent, self.conversation.clone()).await;
+        let zone = TimeZone::system();
+        let moment = Moment { now: self.written(), zone: &zone };
+        for line in looked.last_lines() {
+            agent.read_transcript(&mut self.reader, &moment, line);
         }
+        let end = agent.read_end(&self.reader, exit, &self.stderr_tail());
+        Heard { end, over: self.reader.over, looked, carry: self.reader.carry }
     }
 
     async fn take(&mut self, lines: &[Line]) {
         let mut said = Said::default();
         let mut view = Vec::new();
+        let zone = TimeZone::system();
+        let moment = Moment { now: self.written(), zone: &zone };
+        self.heard = Instant::now();
         for line in lines {
             let line = match line {
                 Line::Whole(line) => line,
@@ -81,8 +112,8 @@ impl<'a> Listener<'a> {
             };
             view.extend_from_slice(line);
             view.push(b'\n');
-            if let Some(agent) = self.agent {
-                let reading = agent.read_line(&mut self.reader, line);
+            if let Some(agent) = &self.agent {
+                let reading = agent.read_line(&mut self.reader, &moment, line);
                 said.usage = said.usage.plus(reading.usage);
                 said.conversation = said.conversation.or(reading.conversation);
             }
@@ -97,8 +128,11 @@ impl<'a> Listener<'a> {
 
     async fn commit(&mut self, said: Said) {
         fail_point::reach("worker.output_read");
-        if let (Some(id), Some(dir)) = (&said.conversation, self.view) {
-            dir.write_conversation(id).ok();
+        if let Some(id) = &said.conversation {
+            self.conversation = Some(id.clone());
+            if let Some(dir) = self.view {
+                dir.write_conversation(id).ok();
+            }
         }
         let reader = serde_json::to_value(&self.reader).unwrap_or_default();
         let offset = self.tail.as_ref().map_or(self.session.read.offset, Tail::offset);
@@ -107,8 +141,29 @@ impl<'a> Listener<'a> {
         fail_point::reach("worker.output_committed");
     }
 
+    /// When the newest output was written: an adopter reads it much later.
+    fn written(&self) -> longhaul_core::time::Time {
+        let written = self.directory.as_ref().and_then(SessionDir::last_output);
+        written.and_then(clock::time_of).unwrap_or_else(now)
+    }
+
     fn stderr_tail(&self) -> String {
         let tail = self.directory.as_ref().map(|directory| read_tail(directory, Stream::Err, STDERR_TAIL));
         String::from_utf8_lossy(&tail.and_then(Result::ok).unwrap_or_default()).into_owned()
+    }
+}
+
+/// What was heard of a session until its end.
+pub(super) struct Heard {
+    pub(super) end: End,
+    pub(super) over: Option<Over>,
+    pub(super) looked: Looked,
+    pub(super) carry: Value,
+}
+
+impl Heard {
+    fn nothing() -> Heard {
+        let end = Outcome::Failed(Failure::Crashed).into();
+        Heard { end, over: None, looked: Looked::default(), carry: Value::Null }
     }
 }

@@ -3,15 +3,16 @@
 
 use std::error::Error;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Child;
 
-use longhaul_agents::{Agent, Launch, LaunchSpec, StopSignal, UnknownAgent};
+use longhaul_agents::{Chosen, Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep, UnknownAgent, User};
 use longhaul_core::task::{Policy, SessionRun, Task};
-use longhaul_keeper::{CONTRACT_VERSION, Caps, SessionDir, Spec, fail_point, prepare_session, spawn_keeper};
+use longhaul_keeper::{CONTRACT_VERSION, Caps, PROMPT, SessionDir, Spec, fail_point, prepare_session, spawn_keeper};
 use rustix::io::Errno;
 
 use super::Job;
+use super::passed_variables::passed;
 use crate::prompt::prompt;
 use crate::task_dir::{STATE_DIR, TaskDir};
 
@@ -55,10 +56,9 @@ fn is_lack(error: &io::Error) -> bool {
 }
 
 /// What a session runs.
-#[derive(Clone, Copy)]
 pub(super) enum Program<'a> {
-    /// The task's agent.
-    Agent(&'static dyn Agent),
+    /// An agent of the task.
+    Agent(Chosen),
     /// A check of the result: the one place where a shell reads what a person wrote.
     Check(&'a str),
 }
@@ -68,46 +68,67 @@ impl<'a> Program<'a> {
     pub(super) fn of(task: &Task, session: &'a SessionRun) -> Result<Program<'a>, UnknownAgent> {
         match &session.command {
             Some(command) => Ok(Program::Check(command)),
-            None => longhaul_agents::find(&task.submission.agent).map(Program::Agent),
+            None => agent_of(task, session).map(Program::Agent),
         }
     }
 
     /// The agent, if it is one.
-    pub(super) fn agent(self) -> Option<&'static dyn Agent> {
+    pub(super) fn agent(&self) -> Option<Chosen> {
         match self {
-            Program::Agent(agent) => Some(agent),
+            Program::Agent(agent) => Some(agent.clone()),
             Program::Check(_) => None,
         }
     }
 
-    fn launch(self, task: &Task, session: &SessionRun) -> Launch {
+    fn launch(&self, task: &Task, session: &SessionRun, dir: &Path) -> Launch {
         match self {
-            Program::Agent(agent) => agent.launch(&LaunchSpec {
-                own_program: OWN_PROGRAM,
-                resumes: session.resumes.as_deref(),
-                model: task.submission.model.as_deref(),
-                writable: writable(task),
-            }),
-            Program::Check(command) => Launch {
-                argv: ["sh", "-c", command].map(str::to_owned).to_vec(),
-                env_set: Vec::new(),
-                env_unset: Vec::new(),
-                stop: vec![longhaul_agents::StopStep { signal: StopSignal::Terminate, grace_ms: CHECK_GRACE_MS }],
-            },
+            Program::Agent(agent) => launch(agent, task, session, dir),
+            Program::Check(command) => {
+                let argv = ["sh", "-c", command].map(str::to_owned).to_vec();
+                Launch::new(argv, &[StopStep { signal: StopSignal::Terminate, grace_ms: CHECK_GRACE_MS }])
+            }
         }
     }
 }
 
+/// The agent of a session; what was stored before a task could have several names none.
+fn agent_of(task: &Task, session: &SessionRun) -> Result<Chosen, UnknownAgent> {
+    let submission = &task.submission;
+    let name = if session.agent.is_empty() { &submission.agent } else { &session.agent };
+    longhaul_agents::choose(name, &submission.declared)
+}
+
+fn launch(agent: &Chosen, task: &Task, session: &SessionRun, dir: &Path) -> Launch {
+    let submission = &task.submission;
+    let writable = writable(task);
+    let prompt_file = dir.join(PROMPT).display().to_string();
+    agent.launch(&LaunchSpec {
+        own_program: OWN_PROGRAM,
+        program: agent.declared().program.as_deref(),
+        extra: &agent.declared().arguments,
+        session: &session.id.to_string(),
+        mark: &session.mark(task.id),
+        resumes: session.resumes.as_deref(),
+        model: submission.model.as_deref(),
+        cwd: task.cwd(),
+        writable: writable.as_deref(),
+        sandbox: submission.sandbox,
+        network: if submission.network { Network::Open } else { Network::AsSandboxed },
+        user: if rustix::process::geteuid().is_root() { User::Root } else { User::Plain },
+        prompt_file: &prompt_file,
+    })
+}
+
 /// The task directory, when the agent starts below the root it lies in and may be confined to where it starts.
-fn writable(task: &Task) -> Option<PathBuf> {
+fn writable(task: &Task) -> Option<String> {
     let below = task.cwd() != task.root();
-    below.then(|| Path::new(task.root()).join(STATE_DIR).join(task.submission.name.as_ref()))
+    below.then(|| format!("{}/{STATE_DIR}/{}", task.root(), task.submission.name))
 }
 
 pub(super) fn start(
     job: &Job,
     session: &SessionRun,
-    program: Program<'_>,
+    program: &Program<'_>,
     dir: &TaskDir,
 ) -> Result<(SessionDir, Child), StartError> {
     let context = &job.context;
@@ -120,14 +141,10 @@ pub(super) fn start(
     Ok((dir, child))
 }
 
-fn spec(job: &Job, session: &SessionRun, program: Program<'_>) -> Spec {
+fn spec(job: &Job, session: &SessionRun, program: &Program<'_>) -> Spec {
     let submission = &job.task.submission;
-    let launch = program.launch(&job.task, session);
-    // A check may be silent for as long as it likes; its deadline is the wall.
-    let (silence_ms, wall_ms) = match program {
-        Program::Agent(_) => (submission.policy.silence_ms, job.task.session_wall_ms()),
-        Program::Check(_) => (None, submission.policy.check_ms),
-    };
+    let launch = program.launch(&job.task, session, &job.context.home.session(session.id));
+    let (silence_ms, wall_ms) = spans(&submission.policy, job.task.session_wall_ms(), program);
     Spec {
         version: CONTRACT_VERSION,
         session: session.id,
@@ -137,14 +154,34 @@ fn spec(job: &Job, session: &SessionRun, program: Program<'_>) -> Spec {
         cwd: job.task.cwd().into(),
         env_unset: launch.env_unset,
         env_set: launch.env_set.into_iter().collect(),
-        env_pass: submission.env_only.clone(),
+        env_pass: passed(submission, program.agent().as_ref()),
         secret_names: submission.secret_names.clone(),
+        no_input: launch.stdin == Stdin::Null,
         stop: launch.stop.into_iter().map(stop_step).collect(),
         silence_ms,
+        spare_busy: submission.policy.spare_busy,
         wall_ms,
         drain_ms: 2000,
         caps: caps(&submission.policy),
     }
+}
+
+/// How long the session may be silent, and how long it may run.
+fn spans(policy: &Policy, wall_left_ms: Option<u64>, program: &Program<'_>) -> (Option<u64>, Option<u64>) {
+    match program {
+        Program::Agent(agent) => {
+            let declared = agent.declared();
+            // What a person says of the task takes the agent's own out of what is declared.
+            (declared.silence_ms.or(policy.silence_ms), smaller(declared.wall_ms, wall_left_ms))
+        }
+        // A check may be silent for as long as it likes; its deadline is the wall.
+        Program::Check(_) => (None, policy.check_ms),
+    }
+}
+
+/// None is no bound at all.
+fn smaller(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).min()
 }
 
 fn caps(policy: &Policy) -> Caps {
@@ -156,10 +193,36 @@ fn caps(policy: &Policy) -> Caps {
     }
 }
 
-fn stop_step(step: longhaul_agents::StopStep) -> longhaul_keeper::StopStep {
+fn stop_step(step: StopStep) -> longhaul_keeper::StopStep {
     let signal = match step.signal {
         StopSignal::Interrupt => longhaul_keeper::StopSignal::Int,
         StopSignal::Terminate => longhaul_keeper::StopSignal::Term,
     };
     longhaul_keeper::StopStep { signal, grace_ms: step.grace_ms }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
+    use super::{Policy, Program, spans};
+
+    fn silence(declared: Option<&str>, of_task: Option<u64>) -> Option<u64> {
+        let table = declared.map_or(json!({}), |span| json!({ "silence": span }));
+        let agent = longhaul_agents::choose("codex", &BTreeMap::from([("codex".to_owned(), table)]));
+        let agent = agent.unwrap_or_else(|error| panic!("{error}"));
+        let policy = Policy { silence_ms: of_task, ..Policy::default() };
+        spans(&policy, None, &Program::Agent(agent)).0
+    }
+
+    #[test]
+    fn what_is_declared_of_an_agent_counts_before_what_holds_for_all() {
+        assert_eq!(silence(Some("10s"), Some(3000)), Some(10_000));
+        assert_eq!(silence(Some("10s"), Some(30_000)), Some(10_000));
+        assert_eq!(silence(Some("10s"), None), Some(10_000));
+        assert_eq!(silence(None, Some(3000)), Some(3000));
+        assert_eq!(silence(None, None), None);
+    }
 }

@@ -18,6 +18,11 @@ pub(super) async fn stop(job: Job, session: SessionId, haste: Haste) {
         Haste::Recipe => Stop::Recipe,
         Haste::Now => Stop::Now,
     };
+    tell(&job, session, how).await;
+}
+
+/// Signals the session's keeper as soon as there is one.
+pub(super) async fn tell(job: &Job, session: SessionId, how: Stop) {
     let path = job.context.home.session(session);
     loop {
         match SessionDir::at(&path).map(|dir| dir.identity()) {

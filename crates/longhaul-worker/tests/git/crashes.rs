@@ -33,7 +33,7 @@ fn dying_git(scene: &Scene, number: u32, when: &str) -> PathBuf {
     let (count, real) = (count.display(), scene.program.display());
     let death = match when {
         "before" => String::new(),
-        "during" => format!("'{real}' \"$@\" & sleep 0.002; kill -9 $!"),
+        "during" => format!("'{real}' \"$@\" & sleep 0.002; kill -9 $!; wait $!"),
         _ => format!("'{real}' \"$@\""),
     };
     let script = format!(

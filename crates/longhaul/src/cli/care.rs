@@ -140,6 +140,13 @@ pub(crate) enum StoreVerb {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Agents {
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// As JSON
     #[arg(long)]

@@ -18,9 +18,6 @@ pub(crate) struct Run {
     /// The task's name; generated from the goal if not given
     #[arg(long, short)]
     pub(crate) name: Option<String>,
-    /// Which agent works on it; by default the configuration's `agent`
-    #[arg(long, value_parser = agent_name)]
-    pub(crate) agent: Option<String>,
     /// The model to ask the agent for; by default the configuration's `model`, else the agent's own configuration decides
     #[arg(long)]
     pub(crate) model: Option<String>,
@@ -104,9 +101,6 @@ pub(crate) struct Changes {
     /// No checks any more; commands of criteria and expected files stay, and without any the task will end unverified
     #[arg(long)]
     pub(crate) no_checks: bool,
-    /// Another agent, from the next session on
-    #[arg(long, value_parser = agent_name)]
-    pub(crate) agent: Option<String>,
     /// Another model, or `none` to leave it to the agent
     #[arg(long)]
     pub(crate) model: Option<String>,
@@ -194,14 +188,14 @@ fn run_help() -> String {
         .iter()
         .map(|agent| format!("  {}  {}", agent.about().name, agent.about().summary))
         .collect();
-    format!("Agents:\n{}\n\nNames: {}", agents.join("\n"), longhaul_core::names::RULE)
+    format!(
+        "Agents:\n{}\n  and those that the configuration declares; `longhaul agents` lists all\n\nNames: {}",
+        agents.join("\n"),
+        longhaul_core::names::RULE
+    )
 }
 
 fn seconds_or_span(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().map(Duration::from_secs);
     seconds.or_else(|| read_span(text)).ok_or_else(|| format!("neither a number of seconds nor {SPAN_SPELLING}"))
-}
-
-fn agent_name(name: &str) -> Result<String, String> {
-    longhaul_agents::find(name).map(|agent| agent.about().name.to_owned()).map_err(|error| error.to_string())
 }

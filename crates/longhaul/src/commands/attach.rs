@@ -16,7 +16,7 @@ pub(crate) async fn attach(args: &Attach) -> Result<Code, CliError> {
     let task = &stored.task;
     let name = &task.submission.name;
     if !task.state.wants_owner() {
-        out::note(&format!("{name}: {}", out::safe(&describe::state(&task.state))));
+        out::note(&format!("{name}: {}", out::safe(&describe::state(task))));
         out::note(&describe::next_command(&stored));
         return Ok(code_of(&task.state));
     }

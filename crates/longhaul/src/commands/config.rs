@@ -5,8 +5,8 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::{Config, ConfigVerb};
 use crate::config::{
-    ConfigError, KEYS, Loaded, Notice, Origin, Overrides, Sources, WORKSPACE_FILE, load, page, read_workspace_file,
-    schema,
+    AgentTable, ConfigError, KEYS, Loaded, Notice, Origin, Overrides, Sources, WORKSPACE_FILE, load, page,
+    read_workspace_file, schema,
 };
 use crate::error::CliError;
 use crate::exit::Code;
@@ -53,6 +53,13 @@ fn print(loaded: &mut Loaded, origins: &Origins) {
         };
         out::data(&out::safe(&format!("{} = {value}{origin}", key.name)));
     }
+    for (key, value, origin) in loaded.agents.values().flat_map(AgentTable::lines) {
+        let origin = match origins {
+            Origins::Shown => format!("  # {origin}"),
+            Origins::Left => String::new(),
+        };
+        out::data(&out::safe(&format!("{key} = {value}{origin}")));
+    }
 }
 
 fn document(loaded: &mut Loaded) -> Json {
@@ -67,7 +74,17 @@ fn document(loaded: &mut Loaded) -> Json {
         })
         .collect();
     let notices: Vec<String> = loaded.notices.iter().map(|notice| notice.lines().join("\n")).collect();
-    json!({ "keys": keys, "notices": notices })
+    json!({ "keys": keys, "agents": agents(loaded), "notices": notices })
+}
+
+/// What is declared about agents, key by key.
+fn agents(loaded: &Loaded) -> Vec<Json> {
+    let rows = loaded.agents.values().flat_map(|table| {
+        table.entries.iter().map(|(key, entry)| {
+            json!({ "agent": table.name, "key": key, "value": entry.value, "origin": entry.origin.json() })
+        })
+    });
+    rows.collect()
 }
 
 fn paths(json: bool) -> Result<(), CliError> {

@@ -1,33 +1,70 @@
-//! `longhaul edit`: changes limits, checks, agent or priority of a task that is not finished.
+//! `longhaul edit`: changes limits, checks, agents, modes or priority of a task that is not finished.
 //! What a change does to a running session is decided by the core: it counts from the next one, unless a limit is used up already.
 
-use longhaul_core::task::{Command, Setting, Submission};
-use longhaul_worker::redact_intake;
+use longhaul_core::task::{Command, Limit, Setting, Submission};
+use longhaul_worker::{mode_warnings, redact_intake};
 
 use super::act::act;
-use super::open_existing;
+use super::{declared, open_existing};
 use crate::cli::{Changes, Edit};
 use crate::error::CliError;
 use crate::exit::Code;
-use crate::{lookup, out};
+use crate::task_flags::TaskFlags;
+use crate::{agent_flags, lookup, out};
 
 pub(crate) async fn edit(args: &Edit) -> Result<Code, CliError> {
-    let settings = settings(&args.changes)?;
+    let mut settings = settings(&args.changes)?;
     if settings.is_empty() {
         return Err(CliError::new(Code::Usage, "nothing to change").hint("`longhaul edit --help` lists what can be"));
     }
     let opened = open_existing()?;
     let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
     refuse_secrets(&args.changes.checks, &stored.task.submission.secret_names)?;
+    let warnings = weigh(&args.changes.flags, &stored.task.submission, &mut settings)?;
     let said: Vec<String> = settings.iter().map(ToString::to_string).collect();
     let changed = act(&opened, &stored, Command::Edit { settings }).await?;
     out::note(&format!("task {}: {}", stored.task.submission.name, out::safe(&said.join(", "))));
+    tell(&warnings);
     if args.changes.no_checks
         && let Some(left) = still_checked(&changed.task.submission)
     {
         out::note(&out::safe(&left));
     }
     Ok(Code::Done)
+}
+
+/// What changes of a task come to: refused where they contradict it, completed where something follows from them, and what a
+/// person should know.
+pub(super) fn weigh(
+    flags: &TaskFlags,
+    submission: &Submission,
+    settings: &mut Vec<Setting>,
+) -> Result<Vec<String>, CliError> {
+    let mut after = agent_flags::complete(submission, settings);
+    declared::complete(submission, &mut after, settings)?;
+    let mut warnings = Vec::new();
+    if settings.iter().any(|setting| matches!(setting, Setting::Fallbacks(_) | Setting::OnLimit(_))) {
+        warnings.extend(flags.agents.judge(&after)?);
+    }
+    let is_mode = |setting: &Setting| {
+        matches!(
+            setting,
+            Setting::Agent(_)
+                | Setting::Fallbacks(_)
+                | Setting::Sandbox(_)
+                | Setting::Network(_)
+                | Setting::Limit(Limit::Cost, Some(_))
+        )
+    };
+    if settings.iter().any(is_mode) {
+        warnings.extend(mode_warnings(&after));
+    }
+    Ok(warnings)
+}
+
+/// Says what a person should know of a change.
+pub(super) fn tell(warnings: &[String]) {
+    warnings.iter().for_each(|warning| out::note(&format!("warning: {}", out::safe(warning))));
 }
 
 /// What the result is still verified by without checks of its own; it belongs to what was asked for and stays.
@@ -50,7 +87,6 @@ pub(super) fn settings(changes: &Changes) -> Result<Vec<Setting>, CliError> {
     if changes.no_checks || !changes.checks.is_empty() {
         settings.push(Setting::Checks(changes.checks.clone()));
     }
-    settings.extend(changes.agent.clone().map(Setting::Agent));
     settings.extend(changes.model.clone().map(|model| Setting::Model((model != "none").then_some(model))));
     settings.extend(changes.priority.map(Setting::Priority));
     Ok(settings)

@@ -6,10 +6,14 @@ use serde_json::{Value, json};
 
 use super::open_existing;
 use crate::cli::List;
+use crate::describe::Waiting;
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::opened::Opened;
-use crate::{lookup, out, owner, place};
+use crate::{describe, lookup, out, owner, place};
+
+/// The name of the state in which a task waits for a time or for another task.
+const WAITING: &str = "waiting";
 
 pub(crate) async fn list(args: &List) -> Result<Code, CliError> {
     let opened = match open_existing() {
@@ -49,10 +53,20 @@ async fn list_lines(opened: &Opened, filter: Filter, with_project: bool) -> Resu
     let mut rows = Vec::new();
     for outline in tasks {
         let orphaned = owner::is_missing_in_list(opened, &outline).await?;
-        rows.push(Row { outline, orphaned });
+        let waiting = waiting(opened, &outline).await?;
+        rows.push(Row { outline, orphaned, waiting });
     }
     print(&rows, with_project);
     Ok(damaged)
+}
+
+/// What a waiting task waits for. Only of those the whole task is read, and they are few.
+async fn waiting(opened: &Opened, outline: &Outline) -> Result<Option<Waiting>, CliError> {
+    if outline.state != WAITING {
+        return Ok(None);
+    }
+    // A row that cannot be read is told among the damaged ones.
+    Ok(opened.store.load(outline.task).await.ok().flatten().and_then(|stored| describe::waiting(&stored.task)))
 }
 
 fn nothing(args: &List) -> Code {
@@ -69,16 +83,21 @@ struct Row {
     outline: Outline,
     /// It wants an owner and none lives.
     orphaned: bool,
+    waiting: Option<Waiting>,
 }
 
 impl Row {
     fn state(&self) -> String {
-        let state = &self.outline.state;
+        let state = match &self.waiting {
+            Some(Waiting { until: Some(until), agent: Some(agent), .. }) => format!("limit of {agent} until {until}"),
+            Some(Waiting { why, until: Some(until), .. }) => format!("waiting ({why}) until {until}"),
+            Some(Waiting { until: None, .. }) | None => self.outline.state.clone(),
+        };
         match self.outline.verified {
             Some(true) => format!("{state}, verified"),
             Some(false) => format!("{state}, unverified"),
             None if self.orphaned => format!("{state} (no worker)"),
-            None => state.clone(),
+            None => state,
         }
     }
 
@@ -113,7 +132,9 @@ fn as_json(stored: &Stored, orphaned: bool) -> Value {
         "verified": task.state.is_verified(),
         "priority": task.submission.priority,
         "agent": task.submission.agent,
-        "conversation": live.and_then(|session| session.conversation.as_ref()).or(task.conversation.as_ref()),
+        "session_agent": live.map(|session| session.agent.as_str()).filter(|agent| !agent.is_empty()),
+        "waiting": describe::waiting(task),
+        "conversation": live.and_then(|session| session.conversation.as_deref()).or(task.conversation_id()),
         "branch": task.workspace.as_ref().and_then(|workspace| workspace.branch.as_ref()),
         "worker_alive": task.state.wants_owner().then_some(!orphaned),
         "done": task.plan.as_ref().map(|accepted| accepted.plan.done()),
@@ -132,17 +153,19 @@ fn print(rows: &[Row], with_project: bool) {
         return;
     }
     let width = rows.iter().map(|row| row.outline.name.len()).max().unwrap_or(4).max(4);
+    let states: Vec<String> = rows.iter().map(|row| out::safe(&row.state())).collect();
+    let wide = states.iter().map(String::len).max().unwrap_or(0).max(22);
     let heading = ["NAME", "STATE", "PROGRESS", "SESSIONS", "PRIORITY"];
     let [name, state, progress, sessions, priority] = heading;
-    let mut lines = vec![format!("  {name:width$}  {state:22}  {progress:12}  {sessions:>8}  {priority:>8}  UPDATED")];
-    for row in rows {
+    let mut lines =
+        vec![format!("  {name:width$}  {state:wide$}  {progress:12}  {sessions:>8}  {priority:>8}  UPDATED")];
+    for (row, state) in rows.iter().zip(&states) {
         let outline = &row.outline;
         let project = if with_project { format!("  {}", out::safe(&outline.project)) } else { String::new() };
         lines.push(format!(
-            "{} {:width$}  {:22}  {:12}  {:>8}  {:>8}  {}{project}",
+            "{} {:width$}  {state:wide$}  {:12}  {:>8}  {:>8}  {}{project}",
             row.mark(),
             out::safe(&outline.name),
-            out::safe(&row.state()),
             row.progress(),
             outline.sessions,
             outline.priority,

@@ -4,14 +4,15 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use longhaul_agents::Agent;
+use longhaul_agents::Chosen;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Event, SessionRun};
 use longhaul_keeper::{SessionDir, Stream};
 use serde_json::json;
 
+use super::session_agent::Agents;
 use super::session_output::{OutputLine, SessionOutput};
-use super::turns::{Listener, agent_after, heading};
+use super::turns::{Listener, heading};
 use super::{Opened, open_existing};
 use crate::cli::Logs;
 use crate::error::CliError;
@@ -26,7 +27,8 @@ pub(crate) async fn logs(args: &Logs) -> Result<Code, CliError> {
     let opened = open_existing()?;
     let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
     let id = stored.task.id;
-    let mut printer = Printer { opened: &opened, agent: None, args, seen: 0, sessions: VecDeque::new(), shown: 0 };
+    let mut printer =
+        Printer { opened: &opened, agents: Agents::default(), args, seen: 0, sessions: VecDeque::new(), shown: 0 };
     let mut changes = opened.store.changes()?;
     loop {
         let settled = opened.store.load(id).await?.is_none_or(|stored| !stored.task.state.wants_owner());
@@ -41,7 +43,7 @@ pub(crate) async fn logs(args: &Logs) -> Result<Code, CliError> {
 /// A session that is not printed to its end.
 struct Open {
     run: SessionRun,
-    agent: Option<&'static dyn Agent>,
+    agent: Option<Chosen>,
     ended: bool,
     /// None until its turn has come.
     output: Option<(SessionOutput, Listener)>,
@@ -49,8 +51,7 @@ struct Open {
 
 struct Printer<'a> {
     opened: &'a Opened,
-    /// Which agent the next session has; a person may change it on the way.
-    agent: Option<&'static dyn Agent>,
+    agents: Agents,
     args: &'a Logs,
     /// The last event read.
     seen: u64,
@@ -77,12 +78,11 @@ impl Printer<'_> {
     }
 
     fn note(&mut self, event: Event) {
-        if let Some(name) = agent_after(&event) {
-            self.agent = longhaul_agents::find(name).ok();
-        }
+        self.agents.note(&event);
         match event {
             Event::SessionStarted { session } if self.args.session.is_none_or(|only| only == session.number) => {
-                self.sessions.push_back(Open { run: session, agent: self.agent, ended: false, output: None });
+                let agent = self.agents.of(&session);
+                self.sessions.push_back(Open { run: session, agent, ended: false, output: None });
             }
             Event::SessionEnded { session, .. } => {
                 if let Some(open) = self.sessions.iter_mut().find(|open| open.run.id == session) {
@@ -98,7 +98,7 @@ impl Printer<'_> {
             let Ok(session) = SessionDir::at(&self.opened.home.session(open.run.id)) else { return };
             self.shown += 1;
             self.begin(&open.run);
-            open.output = Some((SessionOutput::new(&session), Listener::new(&open.run, open.agent)));
+            open.output = Some((SessionOutput::new(&session), Listener::new(open.agent.clone())));
         }
         let Some((output, listener)) = &mut open.output else { return };
         let mut print = |line: OutputLine| self.print_line(open.run.number, listener, &line);

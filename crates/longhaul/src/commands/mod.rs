@@ -2,10 +2,12 @@
 //! The verbs decide nothing: they load, ask the core through the store, and print.
 
 pub(crate) mod act;
+mod agents;
 mod attach;
 mod cancel;
 mod completions;
 mod config;
+mod declared;
 mod demo;
 mod diff;
 mod doctor;
@@ -21,12 +23,14 @@ mod report;
 mod resume;
 mod retry;
 mod run;
+pub(crate) mod session_agent;
 mod session_output;
 mod show;
 mod store;
 mod tell;
 mod trust;
 pub(crate) mod turns;
+mod unchosen_agent;
 mod wait;
 mod wanted;
 mod why;
@@ -90,6 +94,7 @@ async fn dispatch(verb: Verb) -> Result<Code, CliError> {
         Verb::Gc(args) => gc::gc(&args).await,
         Verb::Store(args) => store::store(&args).await,
         Verb::Doctor(args) => doctor::doctor(&args).await,
+        Verb::Agents(args) => agents::agents(&args),
     }
 }
 

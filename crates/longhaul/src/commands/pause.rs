@@ -57,7 +57,7 @@ fn told(stored: &Stored) -> Code {
         out::note(&format!("task {name} is paused; {}", describe::next_command(stored)));
         return Code::Done;
     }
-    out::note(&format!("task {name} is not paused, but {}", out::safe(&describe::state(state))));
+    out::note(&format!("task {name} is not paused, but {}", out::safe(&describe::state(&stored.task))));
     out::note(&describe::next_command(stored));
     code_of(state)
 }

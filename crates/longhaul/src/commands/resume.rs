@@ -4,7 +4,7 @@
 use longhaul_core::task::Command;
 
 use super::act::{act, reason};
-use super::open_existing;
+use super::{edit, open_existing};
 use crate::cli::Resume;
 use crate::error::CliError;
 use crate::exit::Code;
@@ -13,8 +13,11 @@ use crate::{lookup, out};
 pub(crate) async fn resume(args: &Resume) -> Result<Code, CliError> {
     let opened = open_existing()?;
     let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
-    let command = Command::Resume { reason: reason(args.reason.as_ref(), &stored), settings: args.flags.settings()? };
+    let mut settings = args.flags.settings()?;
+    let warnings = edit::weigh(&args.flags, &stored.task.submission, &mut settings)?;
+    let command = Command::Resume { reason: reason(args.reason.as_ref(), &stored), settings };
     let stored = act(&opened, &stored, command).await?;
+    edit::tell(&warnings);
     let name = &stored.task.submission.name;
     out::note(&format!("task {name} goes on; follow it with `longhaul logs -f {name}`"));
     Ok(Code::Done)

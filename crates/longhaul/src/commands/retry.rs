@@ -9,7 +9,7 @@ use longhaul_store::Filter;
 use longhaul_worker::{Request, STATE_DIR, mint_task};
 
 use super::run::{submit, told};
-use super::{Opened, edit, open_existing, wanted, workspace_choice};
+use super::{Opened, declared, edit, open_existing, wanted, workspace_choice};
 use crate::cli::Retry;
 use crate::error::CliError;
 use crate::exit::Code;
@@ -24,13 +24,15 @@ pub(crate) async fn retry(args: &Retry) -> Result<Code, CliError> {
     if actor.session.is_some() {
         return Err(Refusal::Scope { principal: actor.principal, verb: "retry" }.into());
     }
-    let settings = edit::settings(&args.changes)?;
+    let mut settings = edit::settings(&args.changes)?;
     let opened = open_existing()?;
     let old = lookup::find_to_read(&opened, args.which.task.as_deref()).await?.task;
     if !old.state.is_final() {
         let why = "it is not finished; `longhaul resume` lets it go on, `longhaul cancel` ends it";
         return Err(Refusal::WrongState { verb: "retry", from: old.state.name(), why }.into());
     }
+    // Modes are warned of by the worker, which takes the submission in.
+    edit::weigh(&args.changes.flags, &old.submission, &mut settings)?;
     let mut submission = submission(&old, &settings)?;
     if matches!(old.submission.place, Place::Worktree { .. }) {
         // A worktree of its own, from the commit the project stands on now.
@@ -53,6 +55,7 @@ fn submission(old: &Task, settings: &[Setting]) -> Result<Submission, CliError> 
     submission.inputs = wanted::inputs(&paths)?;
     submission.retry_of = Some(old.id);
     settings.iter().for_each(|setting| submission.set(setting));
+    submission.declared = declared::refreshed(&submission)?;
     Ok(submission)
 }
 

@@ -1,28 +1,36 @@
 //! `longhaul run`: submits a goal through a worker of its own and follows it.
 //! After the submission is durable it is a viewer only; nothing of the goal is ever in argv of another process.
 
+use std::collections::BTreeMap;
+
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::names::TaskName;
 use longhaul_core::task::{Policy, Submission};
 use longhaul_worker::{Answer, Handover, Request, mint_task};
 
 use super::config::tell;
-use super::{Opened, open, open_existing, wanted, workspace_choice};
+use super::{Opened, declared, open, open_existing, unchosen_agent, wanted, workspace_choice};
 use crate::cli::Run;
-use crate::config::{Settings, load};
+use crate::config::{Settings, Sources, load};
 use crate::error::{CliError, code_of};
 use crate::exit::Code;
 use crate::place::Place;
 use crate::sight::task_of;
 use crate::start::{Reply, hand_over};
 use crate::viewer::{self, Signals};
-use crate::{lookup, out, place, task_flags};
+use crate::{agent_flags, lookup, out, place, prompt_files, task_flags};
 
 pub(crate) async fn run(args: &Run) -> Result<Code, CliError> {
     let place = place::place(&args.workspace)?;
-    let settings = settings(args, &place)?;
-    let in_place = settings.workspace.in_place;
-    let submission = submission(args, &place, settings).await?;
+    let (settings, unchosen) = settings(args, &place)?;
+    let (in_place, tables) = (settings.workspace.in_place, settings.agents.clone());
+    let mut submission = submission(args, &place, settings).await?;
+    declared::fill(&mut submission, &tables);
+    // A flag counts before what the configuration declares about an agent.
+    args.flags.settings()?.iter().for_each(|setting| submission.set(setting));
+    if let Some(warning) = args.flags.agents.judge(&submission)? {
+        out::note(&format!("warning: {}", out::safe(&warning)));
+    }
     let mut request = Request { id: mint_task(), name: args.name.clone(), submission, actor: place::actor() };
     if let Some(Answer::Refused { kind, message }) = request.refusal() {
         return Err(CliError::new(code_of(kind), out::safe(&message)));
@@ -36,6 +44,7 @@ pub(crate) async fn run(args: &Run) -> Result<Code, CliError> {
     // Before the submission: a Ctrl+C that comes after it pauses the task, however early.
     let signals = if args.detach || below { None } else { Some(Signals::listen()?) };
     let task = submit(&opened, request).await?;
+    unchosen.iter().for_each(|warning| out::note(warning));
     match signals {
         Some(signals) => viewer::follow(&opened, task, signals).await,
         None if args.detach => told(&opened, task, args.json).await,
@@ -79,17 +88,19 @@ async fn submit_child(opened: &Opened, mut request: Request, session: SessionId)
     Ok(request.commit_unclaimed(&*opened.store, &opened.home).await)
 }
 
-fn settings(args: &Run, place: &Place) -> Result<Settings, CliError> {
+/// The settings, and what to say when nobody chose an agent.
+fn settings(args: &Run, place: &Place) -> Result<(Settings, Option<String>), CliError> {
+    args.flags.agents.refuse_twice()?;
     let overrides = args
         .flags
         .overrides()
-        .word("agent", "--agent", args.agent.as_deref())
         .word("model", "--model", args.model.as_deref())
         .word("limits.backoff", "--backoff", args.backoff.as_deref())
         .flag("workspace.in_place", "--in-place", args.in_place);
     let loaded = load(&place.project, &overrides)?;
     tell(&loaded.notices);
-    Ok(loaded.settings)
+    let unchosen = unchosen_agent::warning(&loaded);
+    Ok((loaded.settings, unchosen))
 }
 
 async fn submission(args: &Run, place: &Place, settings: Settings) -> Result<Submission, CliError> {
@@ -102,6 +113,13 @@ async fn submission(args: &Run, place: &Place, settings: Settings) -> Result<Sub
     };
     Ok(Submission {
         project: utf8(&place.project)?,
+        fallbacks: agent_flags::others(&settings.agent, &settings.fallbacks),
+        sandbox: settings.sandbox,
+        network: settings.network,
+        context: settings.session.context,
+        on_limit: settings.session.on_limit,
+        hours: settings.session.hours,
+        prompts: prompts(place, &settings)?,
         policy: Policy { once: args.flags.once, ..task_flags::policy(&settings) },
         checks: [settings.verify.commands, args.checks.clone()].concat(),
         criteria: args.criteria.iter().map(|text| wanted::criterion(text)).collect(),
@@ -116,6 +134,15 @@ async fn submission(args: &Run, place: &Place, settings: Settings) -> Result<Sub
         after,
         ..bare
     })
+}
+
+/// The templates in place of the built-in ones, with a word about each: they decide what agents are told.
+fn prompts(place: &Place, settings: &Settings) -> Result<BTreeMap<String, String>, CliError> {
+    let prompts = prompt_files::read(&Sources::of_process(&place.project)?, settings)?;
+    for (name, path) in &prompts.files {
+        out::note(&format!("prompt {name}: {}", out::safe(&path.display().to_string())));
+    }
+    Ok(prompts.templates)
 }
 
 /// A text of the command line; `-` reads it from standard input.

@@ -1,11 +1,12 @@
 //! `longhaul show`: everything about one task, from the store and the session's files.
 //! Only reads; everything it prints of an agent or a workspace is made safe first.
 
-use longhaul_core::task::{SessionRecord, SessionRun, Task, sessions};
-use longhaul_keeper::SessionDir;
-use longhaul_keeper::process::{self, Process};
+mod live;
+mod sessions;
+
+use longhaul_core::task::{SessionRecord, Task};
 use longhaul_store::{Stored, StoredEvent};
-use longhaul_worker::now;
+use longhaul_worker::{mode_warnings, now};
 use serde_json::json;
 
 use super::turns::cut;
@@ -37,28 +38,33 @@ pub(crate) async fn show(args: &Read) -> Result<Code, CliError> {
             "epoch": stored.epoch,
             "owner": owner,
             "sessions": records,
+            "live": live::live(&opened, &stored.task),
+            "waiting": describe::waiting(&stored.task),
+            "agent_limits": describe::agent_limits(&stored.task, now()),
+            "degraded": records.iter().filter(|record| describe::is_degraded(&record.run)).count(),
+            "warnings": mode_warnings(&stored.task.submission),
             "verification": checks(&opened.home, &stored.task, &events),
-            "limits": limits(&stored.task),
+            "limits": limits(&stored.task, &records),
         });
         out::json("task", &facts);
     } else {
         print(&opened, &stored, &owner(&opened, &stored).await?);
-        print_limits(&stored.task);
+        print_used(&stored.task, &records);
         print_guidance(&stored.task);
         print_checks(&checks(&opened.home, &stored.task, &events));
         print_plan(&stored);
-        print_sessions(&opened, &records);
+        sessions::print(&opened, &records);
     }
     Ok(Code::Done)
 }
 
 /// The sessions a task's events tell of.
 pub(crate) fn sessions_of(events: &[StoredEvent]) -> Vec<SessionRecord> {
-    sessions(events.iter().map(|event| (event.at, &event.event)))
+    longhaul_core::task::sessions(events.iter().map(|event| (event.at, &event.event)))
 }
 
 fn line(label: &str, text: &str) {
-    out::data(&format!("{label:10} {}", out::safe(text)));
+    out::data(&format!("{label:10} {}", out::readable(text)));
 }
 
 fn print(opened: &Opened, stored: &Stored, owner: &str) {
@@ -66,13 +72,16 @@ fn print(opened: &Opened, stored: &Stored, owner: &str) {
     let submission = &task.submission;
     line("task", &format!("{} ({})", submission.name, task.id));
     line("goal", submission.goal.lines().next().unwrap_or_default());
-    line("state", &describe::state(&task.state));
+    line("state", &describe::state(task));
     line("next", &describe::next_command(stored));
     line("owner", owner);
-    if let Some(session) = task.state.session() {
-        line("session", &live(opened, session));
+    if let Some(live) = live::live(opened, task) {
+        line("session", &live.words());
+        if live.is_agents() {
+            line("began", &live.opening);
+        }
     }
-    line("agent", &agent(task));
+    print_agents(task);
     line("workspace", &workspace(task));
     line("files", &describe::task_directory(task));
     line("priority", &submission.priority.to_string());
@@ -84,20 +93,51 @@ fn print(opened: &Opened, stored: &Stored, owner: &str) {
     }
     line("created", &task.created.rfc3339());
     line("updated", &format!("{} ({} ago)", task.updated.rfc3339(), out::span(now().since(task.updated))));
-    let tokens = task.tally.usage.total().map_or_else(|| "unknown".to_owned(), |total| total.to_string());
-    let worked = out::span(std::time::Duration::from_millis(task.tally.worked_ms));
-    line("used", &format!("{} sessions, {worked} of work, {tokens} tokens", task.tally.sessions));
-    let policy = &submission.policy;
-    line("attempts", &format!("{} of {} failed in a row", task.tally.failures, policy.attempts));
+}
+
+/// Who works, what they may do, and what holds them up.
+fn print_agents(task: &Task) {
+    let submission = &task.submission;
+    line("agent", &agent(task));
+    line("sandbox", &submission.sandbox.to_string());
+    for words in describe::network(submission) {
+        line("network", &words);
+    }
+    for warning in mode_warnings(submission) {
+        line("warning", &warning);
+    }
+    line("context", &format!("{}; at a usage limit: {}", submission.context, submission.on_limit));
+    if let Some(hours) = submission.hours {
+        line("hours", &format!("sessions start at {hours} only"));
+    }
+    for limit in describe::agent_limits(task, now()) {
+        line("limited", &limit.words());
+    }
+    if let Some(why) = &task.lost {
+        line("handover", &format!("the next session starts afresh, with a note, because {why}"));
+    }
+    for name in submission.prompts.keys() {
+        line("prompt", &format!("{name}: a template of its own, as it was at submit"));
+    }
 }
 
 fn agent(task: &Task) -> String {
     let submission = &task.submission;
     let model = submission.model.as_ref().map_or_else(String::new, |model| format!(", model {model}"));
-    let live = task.state.session().and_then(|session| session.conversation.as_ref());
-    let conversation = live.or(task.conversation.as_ref());
-    let conversation = conversation.map_or_else(String::new, |id| format!(", conversation {id}"));
-    format!("{}{model}{conversation}", submission.agent)
+    let conversation = conversation(task).map_or_else(String::new, |words| format!(", {words}"));
+    let others = submission.fallbacks.join(", ");
+    let others = if others.is_empty() { others } else { format!(", then {others}") };
+    format!("{}{others}{model}{conversation}", submission.agent)
+}
+
+/// The conversation of the live session, else the one that the next session goes on with; whose it is where it could be another's.
+fn conversation(task: &Task) -> Option<String> {
+    let live = task.state.session().and_then(|run| Some((run.agent.as_str(), run.conversation.as_deref()?)));
+    let next = task.conversation.as_ref().map(|talk| (talk.agent.as_str(), talk.id.as_str()));
+    let (agent, id) = live.or(next)?;
+    let several = !task.submission.fallbacks.is_empty() || agent != task.submission.agent;
+    let owner = if several && !agent.is_empty() { format!(" of {agent}") } else { String::new() };
+    Some(format!("conversation {id}{owner}"))
 }
 
 fn workspace(task: &Task) -> String {
@@ -108,8 +148,13 @@ fn workspace(task: &Task) -> String {
     }
 }
 
-fn print_limits(task: &Task) {
-    let rows = limits(task).into_iter().filter(|row| row.cap.is_some());
+fn print_used(task: &Task, records: &[SessionRecord]) {
+    let tokens = describe::tokens(task.tally.usage.total(), records);
+    let worked = out::span(std::time::Duration::from_millis(task.tally.worked_ms));
+    line("used", &format!("{}, {worked} of work, {tokens}", describe::count(task.tally.sessions, "session")));
+    let attempts = task.submission.policy.attempts;
+    line("attempts", &format!("{} of {attempts} failed in a row", task.tally.failures));
+    let rows = limits(task, records).into_iter().filter(|row| row.cap.is_some());
     let words: Vec<String> = rows.map(|row| format!("{} {}", row.limit.flag(), row.words)).collect();
     line("limits", &if words.is_empty() { "none".to_owned() } else { words.join(", ") });
 }
@@ -165,34 +210,6 @@ async fn owner(opened: &Opened, stored: &Stored) -> Result<String, CliError> {
     })
 }
 
-/// The live session's processes and its last sign of life, as the operating system shows them.
-fn live(opened: &Opened, session: &SessionRun) -> String {
-    let path = opened.home.session(session.id);
-    let Some(identity) = SessionDir::at(&path).ok().and_then(|dir| dir.identity().ok().flatten()) else {
-        return format!("{}, not started yet", session.number);
-    };
-    let health = |process: &Process| match process::is_alive(process, &identity.boot) {
-        Ok(true) if process::is_stopped(process.pid) => format!("{} (stopped, does not answer)", process.pid),
-        Ok(true) => process.pid.to_string(),
-        Ok(false) => format!("{} (dead)", process.pid),
-        Err(_) => format!("{} (unknown)", process.pid),
-    };
-    let dir = SessionDir::at(&path).ok();
-    let printed = dir.as_ref().and_then(SessionDir::last_output);
-    let silent = printed.and_then(|at| at.elapsed().ok()).unwrap_or_default();
-    let stalled = dir.and_then(|dir| dir.stalled().ok().flatten());
-    let stalled = stalled.map_or_else(String::new, |stalled| {
-        format!(", waits for disk space since {} ({})", stalled.since.rfc3339(), out::safe(&stalled.cause))
-    });
-    format!(
-        "{}, agent pid {}, keeper pid {}, last output {} ago{stalled}",
-        session.number,
-        health(&identity.child),
-        health(&identity.keeper),
-        out::span(silent)
-    )
-}
-
 fn print_plan(stored: &Stored) {
     let Some(accepted) = &stored.task.plan else { return };
     out::data(&format!(
@@ -204,29 +221,5 @@ fn print_plan(stored: &Stored) {
     for step in &accepted.plan.steps {
         let mark = if step.ticked { "x" } else { " " };
         out::data(&format!("  [{mark}] Task {}: {}", step.number, out::safe(&step.text)));
-    }
-}
-
-fn print_sessions(opened: &Opened, records: &[SessionRecord]) {
-    if records.is_empty() {
-        return;
-    }
-    out::data("\nsessions");
-    for record in records {
-        let run = &record.run;
-        let how = record.ended.as_ref().map_or_else(|| "running".to_owned(), |ended| ended.exit.to_string());
-        let resumed = run.resumes.as_ref().map_or_else(String::new, |id| format!(", resumed {id}"));
-        let lasted = record.ended.as_ref().map_or_else(String::new, |ended| {
-            format!(", {}", out::span(std::time::Duration::from_millis(ended.lasted_ms)))
-        });
-        out::data(&format!(
-            "  {:>3}  {:5}  {}{lasted}{}{}",
-            run.number,
-            run.purpose.to_string(),
-            out::safe(&how),
-            out::safe(&resumed),
-            out::safe(&run.command.as_ref().map_or_else(String::new, |command| format!(", `{command}`")))
-        ));
-        out::data(&format!("       {}", out::safe(&opened.home.session(run.id).display().to_string())));
     }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::run::utf8;
 use crate::cli::Trust;
-use crate::config::{Entry, Layer, Untrusted, WORKSPACE_FILE, read_entries, read_workspace_file};
+use crate::config::{AgentTable, Layer, Untrusted, WORKSPACE_FILE, Written, read_entries, read_workspace_file};
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::trust::{TrustError, Trusted, add, fingerprint, list, remove};
@@ -35,7 +35,7 @@ fn give(path: &Path, args: &Trust) -> Result<Code, CliError> {
         return Err(CliError::new(Code::Usage, format!("there is no `{}`", file.display()))
             .hint("name the directory of a project that has one"));
     };
-    let entries = read_entries(Layer::Workspace, &file, &bytes)?;
+    let written = read_entries(Layer::Workspace, &file, &bytes)?;
     let trusted =
         Trusted { path: utf8(&file)?, sha256: fingerprint(&bytes), since: jiff::Timestamp::now().to_string() };
     if let Some(expected) = args.sha256.as_ref().filter(|expected| !expected.eq_ignore_ascii_case(&trusted.sha256)) {
@@ -44,25 +44,30 @@ fn give(path: &Path, args: &Trust) -> Result<Code, CliError> {
     }
     add(home.root(), trusted.clone())?;
     if args.json {
-        out::json("trusted", &json!({ "trusted": trusted, "keys": keys(&entries) }));
+        out::json("trusted", &json!({ "trusted": trusted, "keys": keys(&written) }));
     } else {
-        show(&trusted, &entries);
+        show(&trusted, &written);
     }
     out::note("trusted as it is now; when it changes, it must be trusted again");
     Ok(Code::Done)
 }
 
 /// What the file sets, as JSON.
-fn keys(entries: &[Entry]) -> serde_json::Map<String, serde_json::Value> {
-    entries.iter().map(|entry| (entry.key.name.to_owned(), entry.key.kind.json(&entry.value))).collect()
+fn keys(written: &Written) -> serde_json::Map<String, serde_json::Value> {
+    let keys = written.entries.iter().map(|entry| (entry.key.name.to_owned(), entry.key.kind.json(&entry.value)));
+    let agents = written.agents.iter().map(|table| (format!("agents.{}", table.name), table.json()));
+    keys.chain(agents).collect()
 }
 
-fn show(trusted: &Trusted, entries: &[Entry]) {
+fn show(trusted: &Trusted, written: &Written) {
     out::data(&out::safe(&trusted.path));
     out::data(&format!("sha256 {}", trusted.sha256));
-    for entry in entries {
+    for entry in &written.entries {
         let needed = if entry.key.untrusted == Untrusted::Any { "" } else { "  # by your trust" };
         out::data(&out::safe(&format!("  {} = {}{needed}", entry.key.name, entry.key.kind.show(&entry.value))));
+    }
+    for (key, value, _) in written.agents.iter().flat_map(AgentTable::lines) {
+        out::data(&out::safe(&format!("  {key} = {value}  # by your trust")));
     }
 }
 

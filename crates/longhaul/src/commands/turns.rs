@@ -1,11 +1,13 @@
 //! What a session printed, as turns that people read: the agent's words, what it did in one line each, notices; a check's output as it is.
 //! Used by `logs` and by every viewer. All of it is made safe here; nothing of it is ever taken for a fact.
 
-use longhaul_agents::{Agent, Reader, Shown};
-use longhaul_core::task::{Event, Purpose, SessionRun, Setting};
+use jiff::tz::TimeZone;
+use longhaul_agents::{Agent, Chosen, Moment, Reader, Shown};
+use longhaul_core::task::{Event, Purpose, SessionRun};
 use longhaul_keeper::{SessionDir, Stream};
-use longhaul_worker::Home;
+use longhaul_worker::{Home, now};
 
+use super::session_agent::Agents;
 use super::session_output::{OutputLine, SessionOutput};
 use crate::out;
 
@@ -15,22 +17,21 @@ const DETAIL: usize = 400;
 /// Reads the lines of one session.
 pub(super) struct Listener {
     /// None for a check: its output is no agent's dialect.
-    agent: Option<&'static dyn Agent>,
+    agent: Option<Chosen>,
     reader: Reader,
 }
 
 impl Listener {
-    /// For a session, with the agent that the task had when it started.
-    pub(super) fn new(run: &SessionRun, agent: Option<&'static dyn Agent>) -> Listener {
-        let agent = if run.purpose.is_agent() { agent } else { None };
+    /// For a session of this agent.
+    pub(super) fn new(agent: Option<Chosen>) -> Listener {
         Listener { agent, reader: Reader::default() }
     }
 
     /// What one line of output says, as lines for people.
     pub(super) fn hear(&mut self, line: &OutputLine) -> Vec<String> {
         let text = String::from_utf8_lossy(&line.bytes);
-        match (line.stream, self.agent) {
-            (Stream::Out, Some(agent)) => self.read(agent, &line.bytes, &text),
+        match (line.stream, self.agent.clone()) {
+            (Stream::Out, Some(agent)) => self.read(&*agent, &line.bytes, &text),
             (Stream::Out, None) => vec![out::readable(&text)],
             (Stream::Err, _) => vec![format!("  2> {}", out::readable(&text))],
         }
@@ -40,7 +41,8 @@ impl Listener {
     fn read(&mut self, agent: &dyn Agent, line: &[u8], text: &str) -> Vec<String> {
         let unknown = self.reader.unknown_lines;
         let mut lines = Vec::new();
-        for shown in agent.read_line(&mut self.reader, line).shown {
+        let zone = TimeZone::system();
+        for shown in agent.read_line(&mut self.reader, &Moment { now: now(), zone: &zone }, line).shown {
             match shown {
                 Shown::Text(text) => lines.extend(out::readable_lines(&text).lines().map(str::to_owned)),
                 Shown::Tool { name, detail } => {
@@ -74,36 +76,22 @@ pub(super) fn heading(run: &SessionRun) -> Option<String> {
     Some(format!("$ {}", out::readable(command)))
 }
 
-/// The agent that the sessions after this event have, if the event says so.
-pub(crate) fn agent_after(event: &Event) -> Option<&str> {
-    match event {
-        Event::Submitted { submission } => Some(&submission.agent),
-        Event::Edited { settings } => settings.iter().rev().find_map(|setting| match setting {
-            Setting::Agent(name) => Some(name.as_str()),
-            _ => None,
-        }),
-        _ => None,
-    }
-}
-
 /// The turns of a task's sessions for a viewer, who hears of events as they come.
 pub(crate) struct Turns<'a> {
     home: &'a Home,
-    agent: Option<&'static dyn Agent>,
+    agents: Agents,
     live: Option<(SessionOutput, Listener)>,
 }
 
 impl<'a> Turns<'a> {
     /// Nothing is shown until a session starts.
-    pub(crate) fn new(home: &'a Home, agent: &str) -> Turns<'a> {
-        Turns { home, agent: longhaul_agents::find(agent).ok(), live: None }
+    pub(crate) fn new(home: &'a Home, agents: Agents) -> Turns<'a> {
+        Turns { home, agents, live: None }
     }
 
     /// What was printed before this event.
     pub(crate) fn before(&mut self, event: &Event, print: &mut dyn FnMut(String)) {
-        if let Some(name) = agent_after(event) {
-            self.agent = longhaul_agents::find(name).ok();
-        }
+        self.agents.note(event);
         if let Event::SessionEnded { .. } = event {
             if let Some((output, listener)) = &mut self.live {
                 output.rest(&mut |line| listener.hear(&line).into_iter().for_each(&mut *print));
@@ -117,7 +105,7 @@ impl<'a> Turns<'a> {
         if let Event::SessionStarted { session } = event {
             heading(session).into_iter().for_each(&mut *print);
             let directory = SessionDir::at(&self.home.session(session.id)).ok();
-            self.live = directory.map(|dir| (SessionOutput::new(&dir), Listener::new(session, self.agent)));
+            self.live = directory.map(|dir| (SessionOutput::new(&dir), Listener::new(self.agents.of(session))));
         }
     }
 
@@ -138,8 +126,9 @@ mod tests {
     use super::*;
 
     fn heard(purpose: Purpose, stream: Stream, line: &str) -> Vec<String> {
-        let run = SessionRun::new(mint_session(), 1, purpose, Time(0));
-        let mut listener = Listener::new(&run, longhaul_agents::find("demo").ok());
+        let mut run = SessionRun::new(mint_session(), 1, purpose, Time(0));
+        run.agent = "demo".into();
+        let mut listener = Listener::new(Agents::default().of(&run));
         listener.hear(&OutputLine { stream, bytes: line.as_bytes().to_vec() })
     }
 

@@ -53,7 +53,7 @@ fn told(stored: &Stored, json: bool) -> Code {
     if json {
         out::json("task", task);
     } else {
-        out::data(&format!("{} {}", task.submission.name, out::safe(&describe::state(&task.state))));
+        out::data(&format!("{} {}", task.submission.name, out::safe(&describe::state(task))));
     }
     code_of(&task.state)
 }

@@ -2,17 +2,19 @@
 //! Text an agent printed is no part of the answer.
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Event, Scope, State, Task, narrate};
+use longhaul_core::task::{Event, Scope, SessionRecord, State, Task, narrate};
 use longhaul_store::{Filter, Stored, StoredEvent, Unfinished};
+use longhaul_worker::now;
 use serde_json::json;
 
+use super::show::sessions_of;
 use super::{Opened, open_existing};
 use crate::cli::Read;
 use crate::describe::{is_telling, next_command};
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::report::{LimitRow, limits};
-use crate::{lookup, out};
+use crate::{describe, lookup, out};
 
 /// So many events are looked at in one read.
 const PAGE: u32 = 50;
@@ -22,7 +24,8 @@ pub(crate) async fn why(args: &Read) -> Result<Code, CliError> {
     let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
     let sentence = sentence(&opened, &stored).await?;
     let next = next_command(&stored);
-    let also = also(&stored.task);
+    let records = sessions_of(&opened.store.events(stored.task.id, 0, u32::MAX).await?);
+    let also = also(&stored.task, &records);
     if args.json {
         let state = stored.task.state.name();
         out::json(
@@ -31,14 +34,14 @@ pub(crate) async fn why(args: &Read) -> Result<Code, CliError> {
         );
     } else {
         out::data(&out::safe(&sentence));
-        also.iter().for_each(|fact| out::data(&out::safe(fact)));
+        also.iter().for_each(|fact| out::data(&out::readable(fact)));
         out::data(&next);
     }
     Ok(Code::Done)
 }
 
-/// What else bears on it: the checks, limits that are nearly used up, guidance that waits.
-fn also(task: &Task) -> Vec<String> {
+/// What else bears on it: the checks, limits, a conversation that was lost, guidance that waits.
+fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
     let mut facts = Vec::new();
     if let Some(round) = task.round.as_ref().filter(|round| round.outcome.is_none()) {
         let (done, all) = (round.evidence.len(), task.submission.commands().len());
@@ -50,13 +53,26 @@ fn also(task: &Task) -> Vec<String> {
     }
     let near = |row: &LimitRow| matches!((row.used, row.cap), (Some(used), Some(cap)) if used.saturating_mul(5) >= cap.saturating_mul(4));
     facts.extend(
-        limits(task).iter().filter(|row| near(row)).map(|row| format!("{} {} used", row.limit.flag(), row.words)),
+        limits(task, records)
+            .iter()
+            .filter(|row| near(row))
+            .map(|row| format!("{} {} used", row.limit.flag(), row.words)),
     );
+    facts.extend(conversation(task));
+    facts.extend(describe::agent_limits(task, now()).iter().map(|limit| format!("usage limit: {}", limit.words())));
     match task.guidance.len() {
         0 => {}
         waiting => facts.push(format!("guidance for the next session: {waiting}")),
     }
     facts
+}
+
+/// What became of the agent's conversation, where it is not simply gone on with.
+fn conversation(task: &Task) -> Option<String> {
+    let live = task.state.session().filter(|session| describe::is_degraded(session));
+    let live = live.map(|session| format!("session {} began {}", session.number, describe::opening(session)));
+    let next = || task.lost.as_ref().map(|why| format!("the next session starts afresh, with a note, because {why}"));
+    live.or_else(|| next().filter(|_| !task.state.is_final()))
 }
 
 /// The last event that moved the task, with its time, and who is behind it.

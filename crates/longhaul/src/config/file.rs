@@ -11,6 +11,7 @@ use rustix::fs::OFlags;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::agent_tables::{self, AgentTable};
 use super::keys::{Key, sections};
 use super::load::{ConfigError, bad_value, quoted, unknown_key};
 use super::origin::Origin;
@@ -33,6 +34,14 @@ pub(crate) struct Entry {
     pub(crate) key: &'static Key,
     pub(crate) value: Value,
     pub(crate) origin: Origin,
+}
+
+/// What a file sets.
+pub(crate) struct Written {
+    /// Keys of the one table, in the file's own order.
+    pub(crate) entries: Vec<Entry>,
+    /// What it declares about agents.
+    pub(crate) agents: Vec<AgentTable>,
 }
 
 /// Reads the project's file: a plain file with one link, or nothing when there is none.
@@ -72,8 +81,8 @@ pub(crate) fn read_user_file(path: &Path) -> Result<Option<Vec<u8>>, ConfigError
     Ok(Some(bytes))
 }
 
-/// The keys a file sets, in its own order; the first one that is unknown or has no good value is an error.
-pub(crate) fn read_entries(layer: Layer, path: &Path, bytes: &[u8]) -> Result<Vec<Entry>, ConfigError> {
+/// The keys a file sets; the first one that is unknown or has no good value is an error.
+pub(crate) fn read_entries(layer: Layer, path: &Path, bytes: &[u8]) -> Result<Written, ConfigError> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| ConfigError::NotUtf8 { path: path.to_owned(), line: line_of(bytes, error.valid_up_to()) })?;
     let table = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
@@ -81,20 +90,24 @@ pub(crate) fn read_entries(layer: Layer, path: &Path, bytes: &[u8]) -> Result<Ve
         line: line_of(bytes, error.span().map_or(0, |span| span.start)),
         message: quoted(error.message()),
     })?;
-    let mut written = Vec::new();
-    collect(table.get_ref(), &mut Vec::new(), &mut written);
-    written.sort_by_key(|one| one.at);
-    written.into_iter().map(|one| one.entry(layer, path, bytes)).collect()
+    let place = |at: usize| origin(layer, path.to_owned(), line_of(bytes, at));
+    let mut found = Vec::new();
+    collect(table.get_ref(), &mut Vec::new(), &mut found);
+    found.sort_by_key(|one| one.at);
+    let entries = found.into_iter().map(|one| one.entry(layer, path, bytes)).collect::<Result<_, ConfigError>>()?;
+    let section = table.get_ref().get(agent_tables::SECTION).and_then(|section| section.get_ref().as_table());
+    let agents = section.map_or_else(|| Ok(Vec::new()), |section| agent_tables::read(section, &place))?;
+    Ok(Written { entries, agents })
 }
 
 /// One value as it stands in a file.
-struct Written<'a> {
+struct Found<'a> {
     parts: Vec<&'a str>,
     value: &'a DeValue<'a>,
     at: usize,
 }
 
-impl Written<'_> {
+impl Found<'_> {
     fn entry(&self, layer: Layer, path: &Path, bytes: &[u8]) -> Result<Entry, ConfigError> {
         let origin = origin(layer, path.to_owned(), line_of(bytes, self.at));
         let Some(key) = Key::find(&self.parts) else {
@@ -110,7 +123,7 @@ impl Written<'_> {
     /// A section that is no table, or a name nobody knows.
     fn stranger(&self, origin: Origin) -> ConfigError {
         let name = self.parts.join(".");
-        if self.parts.len() == 1 && sections().contains(&self.parts[0]) {
+        if self.parts.len() == 1 && (sections().contains(&self.parts[0]) || name == agent_tables::SECTION) {
             return ConfigError::BadValue {
                 origin,
                 key: name.clone(),
@@ -123,14 +136,15 @@ impl Written<'_> {
 }
 
 /// Every value with the names above it; a table is followed only while it can be a section.
-fn collect<'a>(table: &'a DeTable<'a>, above: &mut Vec<&'a str>, written: &mut Vec<Written<'a>>) {
+fn collect<'a>(table: &'a DeTable<'a>, above: &mut Vec<&'a str>, found: &mut Vec<Found<'a>>) {
     for (name, value) in table {
         above.push(name.get_ref());
         match value.get_ref() {
+            DeValue::Table(_) if above.len() == 1 && above[0] == agent_tables::SECTION => {}
             DeValue::Table(inner) if above.len() == 1 && sections().contains(&above[0]) => {
-                collect(inner, above, written);
+                collect(inner, above, found);
             }
-            inner => written.push(Written { parts: above.clone(), value: inner, at: name.span().start }),
+            inner => found.push(Found { parts: above.clone(), value: inner, at: name.span().start }),
         }
         above.pop();
     }

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use longhaul_core::task::{Context, OnLimit, Sandbox};
+
 use super::kind::{Kind, NONE};
 use super::settings::Settings;
 use super::value::{Raw, Slot, Value};
@@ -153,6 +155,36 @@ pub(crate) const KEYS: &[Key] = &[
         place: |settings| &mut settings.agent,
     },
     Key {
+        name: "fallbacks",
+        kind: Kind::Agents,
+        default: "",
+        off: None,
+        doc: "the agents to go on with when the first one has reached its usage limit, in order",
+        affects: "who works on with `session.on_limit = \"switch\"`",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.fallbacks,
+    },
+    Key {
+        name: "sandbox",
+        kind: Kind::Choice(Sandbox::WORDS),
+        default: "workspace",
+        off: None,
+        doc: "what agents may write: nothing, their workspace, or everything you may",
+        affects: "the mode in which every session of a new task is started, as far as its agent has one",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.sandbox,
+    },
+    Key {
+        name: "network",
+        kind: Kind::Flag,
+        default: "false",
+        off: None,
+        doc: "whether the network is opened to the agents' tools where a sandbox closes it",
+        affects: "the mode in which every session of a new task is started",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.network,
+    },
+    Key {
         name: "model",
         kind: Kind::Model,
         default: NONE,
@@ -283,6 +315,16 @@ pub(crate) const KEYS: &[Key] = &[
         place: |settings| &mut settings.limits.session_silence,
     },
     Key {
+        name: "limits.spare_busy",
+        kind: Kind::Flag,
+        default: "false",
+        off: None,
+        doc: "whether a silent session that keeps a processor busy (5 percent of one) is left alone",
+        affects: "whether silence ends a session that compiles or tests for long; `limits.session_wall` still does",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.limits.spare_busy,
+    },
+    Key {
         name: "limits.backoff",
         kind: times(0, DAY),
         default: "2s",
@@ -311,6 +353,46 @@ pub(crate) const KEYS: &[Key] = &[
         affects: "when the next session starts after a completed one",
         untrusted: Untrusted::Any,
         place: |settings| &mut settings.session.delay,
+    },
+    Key {
+        name: "session.context",
+        kind: Kind::Choice(Context::WORDS),
+        default: "auto",
+        off: None,
+        doc: "whether a session goes on in the agent's conversation of the last one: never, always, or after an interrupted one",
+        affects: "how every session of a new task begins",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.session.context,
+    },
+    Key {
+        name: "session.on_limit",
+        kind: Kind::Choice(OnLimit::WORDS),
+        default: "wait",
+        off: None,
+        doc: "what a usage limit of the agent means: wait for its end, switch to the next agent, ask a person, or stop",
+        affects: "what a task does when its agent has reached a usage limit",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.session.on_limit,
+    },
+    Key {
+        name: "session.hours",
+        kind: Kind::Hours,
+        default: NONE,
+        off: Some("at any hour"),
+        doc: "the hours of the day in which sessions may start, in the machine's time zone",
+        affects: "when the next session of a new task starts",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.session.hours,
+    },
+    Key {
+        name: "session.linger",
+        kind: times(1, HOUR),
+        default: "1m",
+        off: None,
+        doc: "how long what an agent left running is waited for once its turn is over",
+        affects: "when a session that is over and still runs is ended",
+        untrusted: Untrusted::Lower,
+        place: |settings| &mut settings.session.linger,
     },
     Key {
         name: "session.inhibit_sleep",
@@ -398,7 +480,7 @@ pub(crate) const KEYS: &[Key] = &[
         default: "",
         off: None,
         doc: "variables the agent needs besides those its adapter names",
-        affects: "when a task is blocked because a variable that was set at submit is missing",
+        affects: "when a task is blocked because a variable that was set when the agent was chosen is missing",
         untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.env.need,
     },
@@ -421,5 +503,15 @@ pub(crate) const KEYS: &[Key] = &[
         affects: "what is masked in logs, plans, goals and reports",
         untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.redact.extra,
+    },
+    Key {
+        name: "prompts.project",
+        kind: Kind::Flag,
+        default: "false",
+        off: None,
+        doc: "whether the project's own prompt templates, `.longhaul/prompts/*.md`, are used",
+        affects: "what the agents of a new task are told",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.prompts.project,
     },
 ];

@@ -3,10 +3,13 @@
 
 use std::time::Duration;
 
+use longhaul_core::names::TaskName;
+use longhaul_core::span;
+use longhaul_core::task::Hours;
 use serde_json::{Value as Json, json};
 
 use super::value::{Raw, Value};
-use super::{money, size, span};
+use super::{money, size};
 
 /// The word that turns an optional key off.
 pub(crate) const NONE: &str = "none";
@@ -18,6 +21,12 @@ const LONGEST_TEXT: usize = 4096;
 pub(crate) enum Kind {
     /// The name of an agent.
     Agent,
+    /// Names of agents, each once.
+    Agents,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A stretch of the day.
+    Hours,
     /// The name of a model, which an agent gets as an argument.
     Model,
     /// Yes or no.
@@ -40,7 +49,12 @@ impl Kind {
     /// The value that was written, or nothing when it is none of this kind.
     pub(crate) fn read(self, raw: &Raw) -> Option<Value> {
         match self {
-            Kind::Agent => word(raw).filter(|name| longhaul_agents::find(name).is_ok()).map(Value::Text),
+            Kind::Agent => word(raw).filter(|name| is_agent(name)).map(Value::Text),
+            Kind::Agents => list(raw, ",").filter(|all| are_agents(all)).map(Value::List),
+            Kind::Choice(words) => word(raw).filter(|word| words.contains(&word.as_str())).map(Value::Text),
+            Kind::Hours => {
+                word(raw).and_then(|text| text.parse::<Hours>().ok()).map(|hours| Value::Text(hours.to_string()))
+            }
             Kind::Model => word(raw).filter(|name| is_model(name)).map(Value::Text),
             Kind::Flag => flag(raw).map(Value::Flag),
             Kind::Count { least, most } => count(raw).filter(|n| (least..=most).contains(n)).map(Value::Number),
@@ -59,10 +73,12 @@ impl Kind {
     /// What may be written, in words.
     pub(crate) fn wanted(self) -> String {
         match self {
-            Kind::Agent => {
-                let names: Vec<&str> = longhaul_agents::AGENTS.iter().map(|agent| agent.about().name).collect();
-                format!("an agent: `{}`", names.join("`, `"))
+            Kind::Agent => format!("an agent: {}", agent_names()),
+            Kind::Agents => {
+                format!("a list of agents, each once (as a variable: with commas between them): {}", agent_names())
             }
+            Kind::Choice(words) => format!("`{}`", words.join("`, `")),
+            Kind::Hours => "a stretch of the day such as `22:00-07:00`".to_owned(),
             Kind::Model => "a model's name, which does not begin with a hyphen".to_owned(),
             Kind::Flag => "`true` or `false`".to_owned(),
             Kind::Count { least, most } => format!("a whole number from {least} to {most}"),
@@ -82,6 +98,10 @@ impl Kind {
     pub(crate) fn described(self) -> String {
         match self {
             Kind::Agent => "a name that `longhaul run --help` lists".to_owned(),
+            Kind::Agents => {
+                "a list of names that `longhaul run --help` lists, each once (as a variable: with commas between them)"
+                    .to_owned()
+            }
             _ => self.wanted(),
         }
     }
@@ -119,6 +139,13 @@ impl Kind {
     pub(crate) fn schema(self) -> Json {
         match self {
             Kind::Agent => json!({ "type": "string", "minLength": 1 }),
+            Kind::Agents => {
+                json!({ "type": "array", "uniqueItems": true, "items": { "type": "string", "minLength": 1 } })
+            }
+            Kind::Choice(words) => json!({ "enum": words }),
+            Kind::Hours => {
+                json!({ "type": "string", "pattern": "^\\s*\\d{2}:\\d{2}\\s*-\\s*\\d{2}:\\d{2}\\s*$", "examples": ["22:00-07:00"] })
+            }
             Kind::Model => json!({ "type": "string", "pattern": "^[^-\\s]" }),
             Kind::Flag => json!({ "type": "boolean" }),
             Kind::Count { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
@@ -179,6 +206,20 @@ fn list(raw: &Raw, separator: &str) -> Option<Vec<String>> {
         }
         Raw::Text(_) | Raw::Integer(_) | Raw::Decimal(_) | Raw::Flag(_) | Raw::Other(_) => None,
     }
+}
+
+fn agent_names() -> String {
+    let names: Vec<&str> = longhaul_agents::AGENTS.iter().map(|agent| &*agent.about().name).collect();
+    format!("`{}`", names.join("`, `"))
+}
+
+fn are_agents(names: &[String]) -> bool {
+    names.iter().enumerate().all(|(at, name)| is_agent(name) && !names[..at].contains(name))
+}
+
+/// Whether there is an agent of this name is known once every layer is read: files declare agents too.
+fn is_agent(name: &str) -> bool {
+    TaskName::new(name).is_ok() && name != NONE
 }
 
 /// A model becomes an argument of an agent: one that begins with a hyphen would be an option of it.

@@ -6,7 +6,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::file::{Entry, Layer, WORKSPACE_FILE, read_entries, read_user_file, read_workspace_file};
+use longhaul_agents::UnknownAgent;
+
+use super::agent_tables::{self, AgentTables};
+use super::file::{Entry, Layer, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
 use super::keys::{KEYS, Key, defaults};
 use super::nearest::nearest;
 use super::origin::Origin;
@@ -45,6 +48,8 @@ pub(crate) enum ConfigError {
     UnknownVariable { name: String, hint: String },
     #[error("{origin}: `{key}` cannot be {found}; it takes {wanted}")]
     BadValue { origin: Origin, key: String, found: String, wanted: String },
+    #[error("{origin}: `{table}` cannot be used: {why}")]
+    BadAgent { origin: Origin, table: String, why: String },
     #[error("cannot tell whether `{path}` is trusted", path = path.display())]
     Trust {
         path: PathBuf,
@@ -93,13 +98,15 @@ pub(crate) struct Loaded {
     /// One for every key.
     pub(crate) origins: BTreeMap<&'static str, Origin>,
     pub(crate) notices: Vec<Notice>,
+    /// What is declared about agents, with its origins.
+    pub(crate) agents: AgentTables,
 }
 
 /// Something a person should know although the configuration holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Notice {
     /// Keys of a project's file that need trust and have none.
-    Ignored { project: PathBuf, standing: Standing, keys: Vec<&'static str> },
+    Ignored { project: PathBuf, standing: Standing, keys: Vec<String> },
     /// A variable that looks like ours and is not.
     Stranger { variable: String },
 }
@@ -174,21 +181,24 @@ impl Sources {
     /// Puts the layers together.
     pub(crate) fn load(&self, overrides: &Overrides) -> Result<Loaded, ConfigError> {
         let mut loading = Loading::new();
-        loading.take(self.user_entries()?);
+        let written = self.user_entries()?;
+        loading.take(written.entries);
+        agent_tables::take(&mut loading.agents, written.agents);
         self.take_workspace(&mut loading)?;
         let (entries, strangers) = environment::read(&self.environment)?;
         loading.take(entries);
         loading.notices.extend(strangers.into_iter().map(|variable| Notice::Stranger { variable }));
         loading.take(overrides.entries()?);
-        Ok(Loaded { settings: loading.settings, origins: loading.origins, notices: loading.notices })
+        loading.finish()
     }
 
-    fn user_entries(&self) -> Result<Vec<Entry>, ConfigError> {
-        let Some((path, named)) = &self.user else { return Ok(Vec::new()) };
+    fn user_entries(&self) -> Result<Written, ConfigError> {
+        let nothing = || Written { entries: Vec::new(), agents: Vec::new() };
+        let Some((path, named)) = &self.user else { return Ok(nothing()) };
         match read_user_file(path)? {
             Some(bytes) => read_entries(Layer::User, path, &bytes),
             None if *named == Named::Expressly => Err(ConfigError::Missing { path: path.clone() }),
-            None => Ok(Vec::new()),
+            None => Ok(nothing()),
         }
     }
 
@@ -196,14 +206,16 @@ impl Sources {
         let Some(project) = &self.project else { return Ok(()) };
         let Some(bytes) = read_workspace_file(project)? else { return Ok(()) };
         let path = project.join(WORKSPACE_FILE);
-        let entries = read_entries(Layer::Workspace, &path, &bytes)?;
+        let Written { entries, agents } = read_entries(Layer::Workspace, &path, &bytes)?;
         let standing = trust::standing(&self.home, &path, &bytes)
             .map_err(|source| ConfigError::Trust { path: path.clone(), source })?;
         if standing == Standing::Trusted {
             loading.take(entries);
+            agent_tables::take(&mut loading.agents, agents);
             return Ok(());
         }
-        let keys = loading.take_harmless(entries);
+        let ignored = loading.take_harmless(entries).into_iter().map(str::to_owned);
+        let keys: Vec<String> = ignored.chain(agent_tables::new_ones(&loading.agents, &agents)).collect();
         if !keys.is_empty() {
             loading.notices.push(Notice::Ignored { project: project.clone(), standing, keys });
         }
@@ -216,12 +228,13 @@ struct Loading {
     settings: Settings,
     origins: BTreeMap<&'static str, Origin>,
     notices: Vec<Notice>,
+    agents: AgentTables,
 }
 
 impl Loading {
     fn new() -> Loading {
         let origins = KEYS.iter().map(|key| (key.name, Origin::Default)).collect();
-        Loading { settings: defaults(), origins, notices: Vec::new() }
+        Loading { settings: defaults(), origins, notices: Vec::new(), agents: AgentTables::new() }
     }
 
     fn take(&mut self, entries: Vec<Entry>) {
@@ -229,6 +242,33 @@ impl Loading {
             if (key.place)(&mut self.settings).put(value) {
                 self.origins.insert(key.name, origin);
             }
+        }
+    }
+
+    /// Judges what only all layers together can tell: the agents there are, and that those named are among them.
+    fn finish(mut self) -> Result<Loaded, ConfigError> {
+        agent_tables::check(&self.agents)?;
+        let named = [("agent", vec![self.settings.agent.clone()]), ("fallbacks", self.settings.fallbacks.clone())];
+        for (key, names) in named {
+            if let Some(name) = names.iter().find(|name| !agent_tables::is_agent(&self.agents, name)) {
+                return Err(self.no_agent(key, name));
+            }
+        }
+        self.settings.agents = self.agents.iter().map(|(name, table)| (name.clone(), table.json())).collect();
+        Ok(Loaded { settings: self.settings, origins: self.origins, notices: self.notices, agents: self.agents })
+    }
+
+    fn no_agent(&self, key: &'static str, name: &str) -> ConfigError {
+        let declared = self.agents.iter().map(|(name, table)| (name.clone(), table.json())).collect();
+        let known = match longhaul_agents::choose(name, &declared) {
+            Err(UnknownAgent::Name { known, .. }) => known,
+            Ok(_) | Err(UnknownAgent::Unreadable { .. }) => Vec::new(),
+        };
+        ConfigError::BadValue {
+            origin: self.origins[key].clone(),
+            key: key.to_owned(),
+            found: format!("`{}`", quoted(name)),
+            wanted: format!("an agent, the nearest first: `{}`", known.join("`, `")),
         }
     }
 
@@ -263,7 +303,7 @@ pub(crate) fn user_file() -> Option<(PathBuf, Named)> {
 
 pub(super) fn unknown_key(origin: Origin, name: &str) -> ConfigError {
     let sections = keys::sections();
-    let known = KEYS.iter().map(|key| key.name).chain(sections.iter().copied());
+    let known = KEYS.iter().map(|key| key.name).chain(sections.iter().copied()).chain([agent_tables::SECTION]);
     let hint = match nearest(name, known) {
         Some(near) => format!("; did you mean `{near}`?"),
         None => "; `longhaul config show` lists all keys".to_owned(),

@@ -1,6 +1,7 @@
 //! The configuration: one table of keys, five layers, and where each value came from.
 //! Verbs call [`load`]; `commands/config.rs` shows it. Nothing here prints, and nothing here writes.
 
+mod agent_tables;
 mod environment;
 mod file;
 mod keys;
@@ -12,19 +13,21 @@ mod origin;
 mod reference;
 mod settings;
 mod size;
-mod span;
 mod value;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use file::{Entry, Layer, WORKSPACE_FILE, read_entries, read_workspace_file};
+pub(crate) use agent_tables::AgentTable;
+pub(crate) use file::{Layer, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
 #[cfg(test)]
 pub(crate) use keys::defaults;
 pub(crate) use keys::{KEYS, Untrusted};
+#[cfg(test)]
+pub(crate) use load::Named;
 pub(crate) use load::{ConfigError, Loaded, Notice, Overrides, Sources, load, read_flags};
+pub(crate) use longhaul_core::span::{SPELLING as SPAN_SPELLING, read as read_span, show as show_span};
 pub(crate) use origin::Origin;
 pub(crate) use reference::{page, schema};
 pub(crate) use settings::{RetentionSettings, Settings};
 pub(crate) use size::show as show_size;
-pub(crate) use span::{SPELLING as SPAN_SPELLING, read as read_span, show as show_span};

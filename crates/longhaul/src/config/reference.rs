@@ -1,8 +1,10 @@
 //! What is generated from the table of keys: the reference page and the JSON schema for editors.
 //! Printed by `config schema`; a test compares both with docs/reference and fails when they are stale.
 
+use longhaul_agents::{DECLARED_KEYS, DeclaredKey, PLACEHOLDERS, Whose};
 use serde_json::{Map, Value as Json, json};
 
+use super::agent_tables::SECTION;
 use super::keys::{KEYS, Key, defaults};
 use super::kind::NONE;
 
@@ -26,6 +28,7 @@ pub(crate) fn schema() -> Json {
             within.insert(name.to_owned(), key_schema(key));
         }
     }
+    properties.insert(SECTION.to_owned(), agents_schema());
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Longhaul's configuration",
@@ -48,7 +51,40 @@ pub(crate) fn page() -> String {
         }
         page.push_str(&section_of(key));
     }
-    page
+    page + &agents_section()
+}
+
+/// What a table of `[agents.<name>]` takes; which names are built in changes with every new agent, and so is left to the program.
+fn agents_schema() -> Json {
+    let table = |kind: Whose| {
+        let keys = DECLARED_KEYS.iter().filter(|key| key.whose.covers(kind));
+        let properties: Map<String, Json> = keys.map(|key| (key.name.to_owned(), declared_schema(key))).collect();
+        json!({ "type": "object", "additionalProperties": false, "properties": properties })
+    };
+    let mut custom = table(Whose::Custom);
+    custom["required"] = json!(["argv"]);
+    json!({
+        "type": "object",
+        "description": "Changes of built-in agents, and agents of your own.",
+        "propertyNames": { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" },
+        "additionalProperties": { "anyOf": [table(Whose::BuiltIn), custom] },
+    })
+}
+
+fn declared_schema(key: &DeclaredKey) -> Json {
+    let mut schema = key.takes.schema();
+    schema["description"] = json!(format!("{}. It takes {}.", sentence(key.doc), key.takes.wanted()));
+    schema
+}
+
+fn agents_section() -> String {
+    let line = |key: &DeclaredKey| format!("- `{}`: {}; takes {}\n", key.name, key.doc, key.takes.wanted());
+    let of = |kind: Whose| DECLARED_KEYS.iter().filter(|key| key.whose.covers(kind)).map(line).collect::<String>();
+    let placeholders: String = PLACEHOLDERS.iter().map(|(name, what)| format!("- `{{{name}}}`: {what}\n")).collect();
+    include_str!("reference_agents.md")
+        .replace("{BUILT_IN}", &of(Whose::BuiltIn))
+        .replace("{CUSTOM}", &of(Whose::Custom))
+        .replace("{PLACEHOLDERS}", &placeholders)
 }
 
 fn section_of(key: &Key) -> String {

@@ -1,12 +1,20 @@
 //! The resolved settings: plain values, one field per key of `keys.rs`, in the same sections.
 //! Made by `load.rs`; read by whoever turns them into a task's submission, a session or a sweep.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use longhaul_core::task::{Context, Hours, OnLimit, Sandbox};
 
 /// Everything the configuration decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) agent: String,
+    pub(crate) fallbacks: Vec<String>,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) network: bool,
     pub(crate) model: Option<String>,
     pub(crate) workspace: WorkspaceSettings,
     pub(crate) verify: VerifySettings,
@@ -17,6 +25,9 @@ pub(crate) struct Settings {
     pub(crate) retention: RetentionSettings,
     pub(crate) env: EnvironmentSettings,
     pub(crate) redact: RedactSettings,
+    /// The tables of `[agents.<name>]`, by name.
+    pub(crate) agents: BTreeMap<String, Json>,
+    pub(crate) prompts: PromptSettings,
 }
 
 /// Where the agent works.
@@ -45,6 +56,7 @@ pub(crate) struct LimitSettings {
     pub(crate) attempts: u32,
     pub(crate) session_wall: Option<Duration>,
     pub(crate) session_silence: Option<Duration>,
+    pub(crate) spare_busy: bool,
     pub(crate) backoff: Duration,
     pub(crate) backoff_cap: Duration,
 }
@@ -53,6 +65,11 @@ pub(crate) struct LimitSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SessionSettings {
     pub(crate) delay: Duration,
+    pub(crate) context: Context,
+    pub(crate) on_limit: OnLimit,
+    /// Nothing is at any hour.
+    pub(crate) hours: Option<Hours>,
+    pub(crate) linger: Duration,
     pub(crate) inhibit_sleep: bool,
 }
 
@@ -91,4 +108,10 @@ pub(crate) struct EnvironmentSettings {
 pub(crate) struct RedactSettings {
     /// Names of variables whose values are secrets.
     pub(crate) extra: Vec<String>,
+}
+
+/// Whose prompt templates count.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct PromptSettings {
+    pub(crate) project: bool,
 }

@@ -1,6 +1,7 @@
 //! Tests of the layers, driven by the table of keys: what is true of one key must be true of every one.
 //! They use real files in scratch directories and an environment handed in.
 
+mod agents;
 mod hostile;
 mod layers;
 mod reference;
@@ -101,7 +102,9 @@ fn value(key: &Key, word: &str) -> Value {
 /// Two values of a key, neither its default where there is a choice. The first is the lower one, if there is an order.
 fn samples(key: &Key) -> [&'static str; 2] {
     match key.kind {
-        Kind::Agent => ["demo", "demo"],
+        Kind::Agent | Kind::Agents => ["demo", "demo"],
+        Kind::Choice(words) => [words[0], words[words.len() - 1]],
+        Kind::Hours => ["08:00-12:00", "22:00-07:00"],
         Kind::Model => ["small", "large"],
         Kind::Flag => ["true", "false"],
         Kind::Count { .. } => ["2", "7"],

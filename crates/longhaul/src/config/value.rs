@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use longhaul_core::task::{Context, Hours, OnLimit, Sandbox};
+
 /// What was written, before a key's kind has looked at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Raw {
@@ -33,7 +35,7 @@ pub(crate) enum Value {
     Number(u64),
     /// A length of time.
     Span(Duration),
-    /// A name.
+    /// A name, or one of several words.
     Text(String),
     /// Commands or names.
     List(Vec<String>),
@@ -127,6 +129,40 @@ impl Slot for Vec<String> {
 
     fn get(&self) -> Value {
         Value::List(self.clone())
+    }
+}
+
+/// Choices that are kept as what they mean, and read and shown as words.
+macro_rules! choice_slot {
+    ($($type:ty),+) => {
+        $(impl Slot for $type {
+            fn put(&mut self, value: Value) -> bool {
+                let Value::Text(word) = value else { return false };
+                <$type>::from_word(&word).map(|choice| *self = choice).is_some()
+            }
+
+            fn get(&self) -> Value {
+                Value::Text(self.to_string())
+            }
+        })+
+    };
+}
+
+choice_slot!(Sandbox, Context, OnLimit);
+
+/// There are no hours by default, so they have a place only where there may be none.
+impl Slot for Option<Hours> {
+    fn put(&mut self, value: Value) -> bool {
+        let hours = match value {
+            Value::Nothing => Some(None),
+            Value::Text(text) => text.parse().ok().map(Some),
+            Value::Flag(_) | Value::Number(_) | Value::Span(_) | Value::List(_) => None,
+        };
+        hours.map(|hours| *self = hours).is_some()
+    }
+
+    fn get(&self) -> Value {
+        self.map_or(Value::Nothing, |hours| Value::Text(hours.to_string()))
     }
 }
 

@@ -9,12 +9,15 @@ use std::ffi::OsString;
 pub(super) struct Arguments {
     pub(super) resume: Option<String>,
     pub(super) model: Option<String>,
+    /// What it may write, which it only repeats: it has no sandbox.
+    pub(super) sandbox: Option<String>,
+    pub(super) network: bool,
 }
 
 /// A command line that the demo agent does not accept.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ArgumentError {
-    #[error("unknown argument `{argument}`; known are --resume ID and --model NAME")]
+    #[error("unknown argument `{argument}`; known are --resume ID, --model NAME, --sandbox MODE and --network")]
     Unknown { argument: String },
     #[error("`{flag}` needs a value")]
     NoValue { flag: &'static str },
@@ -28,6 +31,13 @@ impl Arguments {
         let mut parsed = Self::default();
         while let Some(argument) = args.next() {
             let (flag, slot) = match argument.to_str() {
+                Some("--network") => {
+                    if std::mem::replace(&mut parsed.network, true) {
+                        return Err(ArgumentError::Twice { flag: "--network" });
+                    }
+                    continue;
+                }
+                Some("--sandbox") => ("--sandbox", &mut parsed.sandbox),
                 Some("--resume") => ("--resume", &mut parsed.resume),
                 Some("--model") => ("--model", &mut parsed.model),
                 _ => return Err(ArgumentError::Unknown { argument: argument.to_string_lossy().into_owned() }),
@@ -52,8 +62,10 @@ mod tests {
     }
 
     #[test]
-    fn takes_the_two_flags_in_any_order() {
-        let both = Arguments { resume: Some("demo-1".into()), model: Some("m".into()) };
+    fn takes_its_flags_in_any_order() {
+        let both = Arguments { resume: Some("demo-1".into()), model: Some("m".into()), ..Arguments::default() };
+        let modes = Arguments { sandbox: Some("full".into()), network: true, ..Arguments::default() };
+        assert_eq!(parse(&["--network", "--sandbox", "full"]), Ok(modes));
         assert_eq!(parse(&[]), Ok(Arguments::default()));
         assert_eq!(parse(&["--resume", "demo-1", "--model", "m"]).as_ref(), Ok(&both));
         assert_eq!(parse(&["--model", "m", "--resume", "demo-1"]), Ok(both));
@@ -66,6 +78,7 @@ mod tests {
         }
         assert_eq!(parse(&["--resume"]), Err(ArgumentError::NoValue { flag: "--resume" }));
         assert_eq!(parse(&["--resume", "--model"]), Err(ArgumentError::NoValue { flag: "--resume" }));
+        assert_eq!(parse(&["--network", "--network"]), Err(ArgumentError::Twice { flag: "--network" }));
         assert_eq!(parse(&["--model", "a", "--model", "b"]), Err(ArgumentError::Twice { flag: "--model" }));
     }
 }

@@ -29,6 +29,8 @@ pub(super) enum Fault {
     Hang,
     /// Silent for ever; ignores TERM and INT.
     HangHard,
+    /// Works for ever without a word.
+    Busy,
     /// Stops itself with SIGSTOP; goes on when continued.
     Stop,
     /// Prints this many bytes of junk lines, then goes on.
@@ -61,6 +63,14 @@ pub(super) enum Fault {
     ServerError,
     /// Reports that its context is full.
     ContextFull,
+    /// Reports that it may not do what it wants.
+    Permission,
+    /// Reports that nothing is left to use.
+    Exhausted,
+    /// Goes on in another conversation than it was told to.
+    Stray,
+    /// Stays after it said done; ends on TERM.
+    Linger,
     /// Changes nothing in a fixing session and says done.
     NoFix,
     /// Reports this many tokens more.
@@ -124,6 +134,7 @@ fn bare(name: &str) -> Option<Fault> {
         "crash-early" => Fault::CrashEarly,
         "crash-late" => Fault::CrashLate,
         "hang" => Fault::Hang,
+        "busy" => Fault::Busy,
         "hang-hard" => Fault::HangHard,
         "stop" => Fault::Stop,
         "garbage" => Fault::Garbage,
@@ -139,6 +150,10 @@ fn bare(name: &str) -> Option<Fault> {
         "auth" => Fault::Auth,
         "server-error" => Fault::ServerError,
         "context-full" => Fault::ContextFull,
+        "permission" => Fault::Permission,
+        "exhausted" => Fault::Exhausted,
+        "stray" => Fault::Stray,
+        "linger" => Fault::Linger,
         _ => return None,
     })
 }

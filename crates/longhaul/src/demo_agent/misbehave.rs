@@ -30,8 +30,13 @@ pub(super) fn at_start(
             Fault::Auth => report(speaker, "auth", "not logged in")?,
             Fault::ServerError => report(speaker, "server", "the server answered with an error")?,
             Fault::ContextFull => report(speaker, "context_full", "the conversation is too long")?,
+            Fault::Permission => report(speaker, "permission", "wants to run `rm`, which needs an approval")?,
+            Fault::Exhausted => report(speaker, "exhausted", "the credit balance is zero")?,
             Fault::Daemon => ControlFlow::Continue(leave_daemons(speaker, ledger)?),
             Fault::Hang => sleep_for_ever(),
+            Fault::Busy => loop {
+                std::hint::spin_loop();
+            },
             Fault::HangHard => return Err(sleep_through_signals(ledger).into()),
             Fault::Stop => ControlFlow::Continue(stop()?),
             _ => ControlFlow::Continue(print(fault, speaker)?),
@@ -132,7 +137,8 @@ fn leave_daemons(speaker: &mut Speaker<'_>, ledger: Option<&Ledger>) -> Result<(
     Ok(())
 }
 
-fn sleep_for_ever() -> ! {
+/// Does nothing any more, and ends on TERM.
+pub(super) fn sleep_for_ever() -> ! {
     loop {
         std::thread::sleep(Duration::from_secs(3600));
     }

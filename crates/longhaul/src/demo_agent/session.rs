@@ -81,8 +81,8 @@ pub(super) fn run(request: Request, out: &mut dyn Write) -> Result<u8, SessionEr
     let invocation = memory.count_invocation()?;
     let faults = faults::at_invocation(&request.settings.faults, invocation.number);
     let id = match &request.arguments.resume {
-        Some(id) => id.clone(),
-        None => Memory::new_id()?,
+        Some(id) if !faults.contains(&Fault::Stray) => id.clone(),
+        Some(_) | None => Memory::new_id()?,
     };
     let ledger = open_ledger(&request, invocation, &id)?;
     if faults.contains(&Fault::CrashEarly) {
@@ -120,6 +120,12 @@ impl Started<'_> {
         }
         if let Some(model) = &self.request.arguments.model {
             speaker.text(&format!("Model {model}."))?;
+        }
+        if let Some(mode) = &self.request.arguments.sandbox {
+            speaker.text(&format!("Sandbox {mode}."))?;
+        }
+        if self.request.arguments.network {
+            speaker.text("Network open.")?;
         }
         if let ControlFlow::Break(code) = misbehave::at_start(&faults, &mut speaker, self.ledger, self.invocation)? {
             return Ok(code);
@@ -162,6 +168,9 @@ fn play(mut session: Session<'_>, role: &Role) -> Result<u8, SessionError> {
         misbehave::die();
     }
     session.speaker.say(&Line::Done)?;
+    if session.faults.contains(&Fault::Linger) {
+        misbehave::sleep_for_ever();
+    }
     Ok(0)
 }
 

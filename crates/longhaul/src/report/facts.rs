@@ -3,15 +3,15 @@
 
 use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Limit, State, Task, Verdict};
+use longhaul_core::task::{Context, Hours, Limit, OnLimit, Sandbox, SessionRecord, State, Submission, Task, Verdict};
 use longhaul_store::{Stored, StoredEvent};
-use longhaul_worker::Home;
+use longhaul_worker::{Home, mode_warnings, now};
 use serde::Serialize;
 
 use super::checks::{Checks, checks};
 use super::history::{self, Guidance, Happening, Question, RefusedPlan};
 use super::sessions::{SessionRow, rows};
-use crate::describe;
+use crate::describe::{self, AgentLimit};
 use crate::work::{FileChange, Unknown};
 
 /// Everything stored about one task.
@@ -23,7 +23,10 @@ pub(crate) struct Report {
     pub(crate) result: Outcome,
     pub(crate) next: String,
     pub(crate) agent: String,
+    /// Agents to go on with at a usage limit.
+    pub(crate) fallbacks: Vec<String>,
     pub(crate) model: Option<String>,
+    pub(crate) modes: Modes,
     pub(crate) project: String,
     pub(crate) workspace: Place,
     pub(crate) priority: i64,
@@ -38,9 +41,38 @@ pub(crate) struct Report {
     pub(crate) sessions: Vec<SessionRow>,
     pub(crate) changed_files: Changed,
     pub(crate) limits: Vec<LimitRow>,
+    pub(crate) usage_limits: UsageLimits,
+    /// Sessions that went on otherwise than they should have.
+    pub(crate) degraded: usize,
     pub(crate) questions: Vec<Question>,
     pub(crate) guidance: Vec<Guidance>,
     pub(crate) trouble: Vec<Happening>,
+}
+
+/// What agents may do, and how sessions follow each other.
+#[derive(Debug, Serialize)]
+pub(crate) struct Modes {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) network: bool,
+    /// What an open network comes to for each agent.
+    #[serde(skip)]
+    pub(crate) network_words: Vec<String>,
+    /// What a person had to know of them.
+    pub(crate) warnings: Vec<String>,
+    pub(crate) context: Context,
+    pub(crate) hours: Option<Hours>,
+    /// Names of the prompt templates that are not the built-in ones.
+    pub(crate) prompts: Vec<String>,
+}
+
+/// What the agents' accounts allowed.
+#[derive(Debug, Serialize)]
+pub(crate) struct UsageLimits {
+    pub(crate) on_limit: OnLimit,
+    /// Those that hold now.
+    pub(crate) now: Vec<AgentLimit>,
+    /// Every time one was reached.
+    pub(crate) reached: Vec<Happening>,
 }
 
 /// Where the task stands.
@@ -117,6 +149,7 @@ pub(crate) fn gather(
 ) -> Report {
     let task = &stored.task;
     let submission = &task.submission;
+    let sessions = rows(home, events);
     Report {
         task: task.id,
         name: submission.name.to_string(),
@@ -124,7 +157,9 @@ pub(crate) fn gather(
         result: outcome(task, events),
         next: describe::next_step(stored),
         agent: submission.agent.clone(),
+        fallbacks: submission.fallbacks.clone(),
         model: submission.model.clone(),
+        modes: modes(submission),
         project: submission.project.clone(),
         workspace: place(task),
         priority: submission.priority,
@@ -140,15 +175,33 @@ pub(crate) fn gather(
             .collect(),
         plan: plan(task),
         refused_plans: history::refused_plans(events),
-        sessions: rows(home, events),
+        degraded: sessions.iter().filter(|row| row.degraded).count(),
+        sessions,
         changed_files: match changed {
             Ok(files) => Changed { files: Some(files), unknown: None },
             Err(unknown) => Changed { files: None, unknown: Some(with_causes(&unknown)) },
         },
-        limits: limits(task),
+        limits: limits(task, &longhaul_core::task::sessions(events.iter().map(|event| (event.at, &event.event)))),
+        usage_limits: UsageLimits {
+            on_limit: submission.on_limit,
+            now: describe::agent_limits(task, now()),
+            reached: history::usage_limits(events),
+        },
         questions: history::questions(events),
         guidance: history::guidance(task, events),
         trouble: history::trouble(events),
+    }
+}
+
+fn modes(submission: &Submission) -> Modes {
+    Modes {
+        sandbox: submission.sandbox,
+        network: submission.network,
+        network_words: describe::network(submission),
+        warnings: mode_warnings(submission),
+        context: submission.context,
+        hours: submission.hours,
+        prompts: submission.prompts.keys().cloned().collect(),
     }
 }
 
@@ -161,7 +214,7 @@ fn outcome(task: &Task, events: &[StoredEvent]) -> Outcome {
     let since = events.iter().rev().find(|event| describe::is_telling(&event.event));
     Outcome {
         state: task.state.name(),
-        words: describe::state(&task.state),
+        words: describe::state(task),
         finished: task.state.is_final(),
         verified,
         tree,
@@ -194,13 +247,14 @@ fn plan(task: &Task) -> Option<PlanFacts> {
 }
 
 /// Every limit with what is used of it.
-pub(crate) fn limits(task: &Task) -> Vec<LimitRow> {
+pub(crate) fn limits(task: &Task, records: &[SessionRecord]) -> Vec<LimitRow> {
     let row = |limit: Limit| {
         let (used, cap) = (task.used(limit), task.cap(limit));
         let amount = |number: Option<u64>, none: &str| {
             number.map_or_else(|| none.to_owned(), |number| limit.amount(number).to_string())
         };
-        let words = format!("{} of {}", amount(used, "unknown"), amount(cap, "unlimited"));
+        let least = used.map_or("", |_| describe::at_least(limit, records));
+        let words = format!("{least}{} of {}", amount(used, "unknown"), amount(cap, "unlimited"));
         LimitRow { limit, used, cap, words }
     };
     Limit::ALL.into_iter().map(row).collect()

@@ -92,6 +92,11 @@ pub(crate) fn refused_plans(events: &[StoredEvent]) -> Vec<RefusedPlan> {
     refused.collect()
 }
 
+/// Every time an agent had used up what it may use.
+pub(super) fn usage_limits(events: &[StoredEvent]) -> Vec<Happening> {
+    events.iter().filter(|event| matches!(event.event, Event::AgentLimited { .. })).map(happening).collect()
+}
+
 /// Deaths, kills, lost output: what a reader should know before trusting the rest.
 pub(super) fn trouble(events: &[StoredEvent]) -> Vec<Happening> {
     let is_trouble = |event: &Event| match event {

@@ -3,12 +3,13 @@
 
 use std::fmt::Write as _;
 
-use longhaul_core::task::{Amount, Limit, Saved};
+use longhaul_core::task::{Amount, Delivered, Limit, Saved};
 
 use super::checks::{CheckFacts, EvidenceFacts, Shown};
-use super::facts::{Outcome, Report};
+use super::facts::{Modes, Outcome, Report};
 use super::markdown::{block, code};
 use super::sessions::SessionRow;
+use crate::describe;
 
 /// The whole page.
 pub(crate) fn page(report: &Report) -> String {
@@ -21,6 +22,7 @@ pub(crate) fn page(report: &Report) -> String {
         sessions(report),
         changed(report),
         limits(report),
+        usage_limits(report),
         people(report),
         trouble(report),
         format!("## Next step\n\n{}\n", sentence(&report.next)),
@@ -45,14 +47,8 @@ fn top(report: &Report) -> String {
         ("State", report.result.state.to_owned()),
         ("Since", since.unwrap_or_else(|| "unknown".to_owned())),
         ("Task", report.task.to_string()),
-        (
-            "Agent",
-            format!(
-                "{}, model {}",
-                report.agent,
-                report.model.as_ref().map_or("not set".to_owned(), |name| code(name))
-            ),
-        ),
+        ("Agent", agent(report)),
+        ("Sandbox", sandbox(&report.modes)),
         ("Workspace", format!("{} ({}){branch}", code(&place.directory), place.kind.unwrap_or("not made yet"))),
         ("Started from commit", base),
         ("Task directory", code(&place.task_directory)),
@@ -61,11 +57,31 @@ fn top(report: &Report) -> String {
     ] {
         line(&mut text, format_args!("- {label}: {value}"));
     }
+    for words in &report.modes.network_words {
+        line(&mut text, format_args!("- Network: {}", code(words)));
+    }
+    for warning in &report.modes.warnings {
+        line(&mut text, format_args!("- Warning: {}", code(warning)));
+    }
+    if !report.modes.prompts.is_empty() {
+        line(&mut text, format_args!("- Prompt templates of its own: {}", report.modes.prompts.join(", ")));
+    }
     if let Some(old) = report.retry_of {
         line(&mut text, format_args!("- Tries anew: task {old}"));
     }
     line(&mut text, format_args!("\n## Goal\n\n{}", block(&report.goal)));
     text
+}
+
+fn agent(report: &Report) -> String {
+    let others: String = report.fallbacks.iter().map(|name| format!(", then {}", code(name))).collect();
+    let model = report.model.as_ref().map_or_else(|| "not set".to_owned(), |name| code(name));
+    format!("{}{others}, model {model}", report.agent)
+}
+
+fn sandbox(modes: &Modes) -> String {
+    let hours = modes.hours.map_or_else(String::new, |hours| format!(", sessions start at {hours} only"));
+    format!("{}; context {}{hours}", modes.sandbox, modes.context)
 }
 
 /// What a hurried reader must not miss.
@@ -194,6 +210,12 @@ fn sessions(report: &Report) -> String {
     for row in &report.sessions {
         line(&mut text, format_args!("{}", table_row(row)));
     }
+    if report.degraded > 0 {
+        line(
+            &mut text,
+            format_args!("\n{} of them went on otherwise than they should have, as told below.", report.degraded),
+        );
+    }
     text.push('\n');
     for row in &report.sessions {
         line(&mut text, format_args!("- Session {}: {}{}", row.number, code(&row.artifact), session_details(row)));
@@ -247,6 +269,9 @@ fn session_details(row: &SessionRow) -> String {
     add("command", row.command.as_deref());
     add("conversation", row.conversation.as_deref());
     add("resumed", row.resumed.as_deref());
+    add(if row.degraded { "degraded, it began" } else { "began" }, row.opening.as_deref());
+    add("its prompt", row.delivered.filter(|delivered| *delivered != Delivered::Unknown).map(describe::delivered));
+    row.denied.iter().for_each(|what| add("refused to the agent", Some(what)));
     add("the agent reported", row.error.as_deref());
     add("exit", row.exit.as_deref().filter(|exit| exit.starts_with("not started")));
     match &row.saved {
@@ -277,6 +302,17 @@ fn limits(report: &Report) -> String {
     for row in &report.limits {
         line(&mut text, format_args!("| {} | {} |", row.limit.flag(), row.words));
     }
+    text
+}
+
+fn usage_limits(report: &Report) -> String {
+    let facts = &report.usage_limits;
+    let mut text = format!("## Usage limits\n\nWhen an agent reaches one: {}.\n", facts.on_limit);
+    if facts.reached.is_empty() {
+        line(&mut text, format_args!("None was reached."));
+    }
+    list(&mut text, "### Reached", &facts.reached, |event| format!("- {}: {}", event.at, code(&event.what)));
+    list(&mut text, "### In force now", &facts.now, |limit| format!("- {}", code(&limit.words())));
     text
 }
 

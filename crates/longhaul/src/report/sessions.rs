@@ -4,12 +4,13 @@
 use std::collections::HashMap;
 
 use longhaul_core::ids::SessionId;
-use longhaul_core::task::{Ended, Event, Failure, Gap, Outcome, Saved, SessionRecord, StoppedBy, sessions};
+use longhaul_core::task::{Delivered, Ended, Event, Failure, Gap, Outcome, Saved, SessionRecord, StoppedBy, sessions};
 use longhaul_store::StoredEvent;
 use longhaul_worker::Home;
 use serde::Serialize;
 
-use crate::commands::turns::agent_after;
+use crate::commands::session_agent::Agents;
+use crate::describe;
 
 /// One session.
 #[derive(Debug, Serialize)]
@@ -22,6 +23,16 @@ pub(crate) struct SessionRow {
     pub(crate) command: Option<String>,
     pub(crate) conversation: Option<String>,
     pub(crate) resumed: Option<String>,
+    /// Which try of its piece of work it was.
+    pub(crate) attempt: u32,
+    /// How it began; null for a check.
+    pub(crate) opening: Option<String>,
+    /// Whether it went on otherwise than it should have.
+    pub(crate) degraded: bool,
+    /// Whether its prompt stands in the agent's own transcript; null for a check and while it runs.
+    pub(crate) delivered: Option<Delivered>,
+    /// What the agent wanted and was refused.
+    pub(crate) denied: Vec<String>,
     pub(crate) started: String,
     /// Null while it runs.
     pub(crate) outcome: Option<&'static str>,
@@ -43,21 +54,19 @@ pub(crate) struct SessionRow {
 
 /// One row per session, in order.
 pub(super) fn rows(home: &Home, events: &[StoredEvent]) -> Vec<SessionRow> {
-    let agents = agents(events);
+    let agents = agents_of(events);
     let records = sessions(events.iter().map(|event| (event.at, &event.event)));
     records.iter().map(|record| row(home, record, agents.get(&record.run.id))).collect()
 }
 
-/// Which agent each session had: a person may change it on the way.
-fn agents(events: &[StoredEvent]) -> HashMap<SessionId, String> {
-    let mut agent = String::new();
+/// Which agent each session had: it may change on the way.
+fn agents_of(events: &[StoredEvent]) -> HashMap<SessionId, String> {
+    let mut agents = Agents::default();
     let mut found = HashMap::new();
     for event in events {
-        if let Some(name) = agent_after(&event.event) {
-            name.clone_into(&mut agent);
-        }
+        agents.note(&event.event);
         if let Event::SessionStarted { session } = &event.event {
-            found.insert(session.id, agent.clone());
+            found.insert(session.id, agents.name_of(session).to_owned());
         }
     }
     found
@@ -74,6 +83,11 @@ fn row(home: &Home, record: &SessionRecord, agent: Option<&String>) -> SessionRo
         command: run.command.clone(),
         conversation: run.conversation.clone(),
         resumed: run.resumes.clone(),
+        attempt: run.attempt,
+        opening: run.purpose.is_agent().then(|| describe::opening(run)),
+        degraded: describe::is_degraded(run),
+        delivered: ended.filter(|_| run.purpose.is_agent()).map(|ended| ended.delivered),
+        denied: ended.map_or_else(Vec::new, |ended| ended.denied.clone()),
         started: run.started.rfc3339(),
         outcome: ended.map(|ended| outcome(ended, run.purpose.is_agent())),
         error: ended.and_then(error),
@@ -102,12 +116,14 @@ fn outcome(ended: &Ended, is_agent: bool) -> &'static str {
         (_, StoppedBy::Shutdown) => "interrupted from outside",
         (_, StoppedBy::Silence) => "silent for too long",
         (_, StoppedBy::Wall) => "ran for too long",
-        (_, StoppedBy::Itself) if !is_agent => "ended",
-        (Outcome::Completed, StoppedBy::Itself) => "completed",
-        (Outcome::Failed(failure), StoppedBy::Itself) => match failure {
+        (_, StoppedBy::Itself | StoppedBy::Over) if !is_agent => "ended",
+        (Outcome::Completed, StoppedBy::Itself | StoppedBy::Over) => "completed",
+        (Outcome::Failed(failure), StoppedBy::Itself | StoppedBy::Over) => match failure {
             Failure::Crashed => "crashed",
             Failure::Retryable(_) => "failed for now",
             Failure::Limited(_) => "usage limit",
+            Failure::Exhausted(_) => "nothing left to use",
+            Failure::Permission(_) => "not permitted",
             Failure::Auth(_) => "login refused",
             Failure::Configuration(_) => "misconfigured",
             Failure::ContextFull => "conversation full",
@@ -119,9 +135,13 @@ fn outcome(ended: &Ended, is_agent: bool) -> &'static str {
 /// What the agent said about its failure: quoted, not believed.
 fn error(ended: &Ended) -> Option<String> {
     match &ended.outcome {
-        Outcome::Failed(Failure::Retryable(why) | Failure::Auth(why) | Failure::Configuration(why)) => {
-            Some(why.clone())
-        }
+        Outcome::Failed(
+            Failure::Retryable(why)
+            | Failure::Auth(why)
+            | Failure::Configuration(why)
+            | Failure::Exhausted(why)
+            | Failure::Permission(why),
+        ) => Some(why.clone()),
         Outcome::Failed(Failure::Limited(Some(until))) => Some(format!("usage limit until {}", until.rfc3339())),
         Outcome::Failed(
             Failure::Limited(None) | Failure::Crashed | Failure::ContextFull | Failure::BadConversation,

@@ -12,6 +12,7 @@ use super::keys::Keys;
 use super::screen::Screen;
 use super::signals::{Asked, Signals};
 use crate::commands::act;
+use crate::commands::session_agent::Agents;
 use crate::commands::turns::Turns;
 use crate::error::CliError;
 use crate::exit::Code;
@@ -68,7 +69,7 @@ async fn watch_from(
     watched: &mut dyn Watched,
 ) -> Result<Code, CliError> {
     let submission = opened.store.load(task).await?.map(|stored| stored.task.submission);
-    let turns = Turns::new(&opened.home, submission.as_ref().map_or("", |submission| &submission.agent));
+    let turns = Turns::new(&opened.home, submission.as_ref().map(Agents::of_task).unwrap_or_default());
     let caretaker = Caretaker::default();
     let mut viewer = Viewer { opened, task, screen: Screen::new(), turns, seen, interrupted: 0, caretaker };
     let outcome = viewer.watch(signals, Keys::listen(), watched).await;
@@ -80,7 +81,7 @@ async fn watch_from(
             Code::Done
         }
         Leave::Settled(stored) => {
-            let words = out::safe(&describe::state(&stored.task.state));
+            let words = out::safe(&describe::state(&stored.task));
             out::note(&format!("{}: {words}", stored.task.submission.name));
             tell_next(watched, &stored);
             viewer.code(&stored.task.state)

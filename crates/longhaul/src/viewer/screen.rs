@@ -108,7 +108,7 @@ fn status(task: &Task) -> String {
     let elapsed = out::span(now().since(task.created));
     format!(
         "{progress}{step} · {} · session {} · {elapsed} · {tokens}",
-        out::safe(&describe::state(&task.state)),
+        out::safe(&describe::state(task)),
         task.tally.sessions
     )
 }

@@ -17,6 +17,7 @@ fn a_child_task_is_run_by_the_owner_of_its_parent() {
     let run = below(&env, &live.session, &["run", "A child"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stderr.contains("child task"), "{}", run.stderr);
+    assert!(!run.stderr.contains("no agent is chosen"), "nobody who could choose reads it: {}", run.stderr);
     assert_eq!(env.settle("a-child"), "done");
     assert_eq!(env.task("a-child")["submission"]["parent"], env.task(&parent)["id"]);
     let owner = |task: &str| {
@@ -26,6 +27,25 @@ fn a_child_task_is_run_by_the_owner_of_its_parent() {
     assert_eq!(owner("a-child"), owner(&parent), "no worker was started");
     assert_eq!(env.worker_pid(&parent), worker);
     assert!(alive(live.agent));
+}
+
+#[test]
+fn a_child_task_may_do_no_more_than_its_parent() {
+    let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    let parent = env.submit("Parent", &["--network"]);
+    let live = env.live(&parent, 2);
+    let modes = |name: &str, flags: &[&str]| {
+        let run = below(&env, &live.session, &[&["run", "-d", "A child", "--name", name], flags].concat());
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let submission = env.task(name)["submission"].clone();
+        let told = run.stderr.contains("a child task may do no more than its parent");
+        (submission["sandbox"].as_str().unwrap().to_owned(), submission["network"].as_bool().unwrap(), told)
+    };
+    assert_eq!(modes("more", &["--sandbox", "full", "--network"]), ("workspace".into(), true, true));
+    assert_eq!(modes("less", &["--sandbox", "read-only"]), ("read-only".into(), false, false));
+    assert_eq!(modes("same", &[]), ("workspace".into(), false, false));
+    env.ok(&["edit", &parent, "--no-network"]);
+    assert_eq!(modes("later", &["--network"]), ("workspace".into(), false, true));
 }
 
 #[test]

@@ -219,6 +219,7 @@ fn the_file_counts_at_the_root_of_the_checkout_from_anywhere_in_it() {
     env.unset("LONGHAUL_SESSION_DELAY");
     std::fs::create_dir_all(env.workspace().join("a/b")).unwrap();
     std::fs::create_dir(env.workspace().join(".git")).unwrap();
+    env.put(".git/HEAD", "ref: refs/heads/main\n");
     write_project(&env, "session.delay = '9s'\n");
     std::fs::write(env.workspace().join("a/longhaul.toml"), "session.delay = '8s'\n").unwrap();
     let show = |directory: &str| {

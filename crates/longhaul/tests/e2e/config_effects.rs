@@ -2,6 +2,7 @@
 //!
 //! To add an effect test: write it, put it into `EFFECTS`, take the key out of `WITHOUT_YET`.
 
+mod agents;
 mod keys;
 mod logs;
 
@@ -15,6 +16,9 @@ use crate::{checks, floors, waiting};
 /// A key and the test that shows what it does.
 const EFFECTS: &[(&str, fn())] = &[
     ("agent", logs::agent),
+    ("fallbacks", agents::fallbacks),
+    ("sandbox", agents::sandbox),
+    ("network", agents::network),
     ("model", the_model_reaches_the_task),
     ("workspace.in_place", keys::workspace_in_place),
     ("verify.commands", keys::verify_commands),
@@ -28,9 +32,14 @@ const EFFECTS: &[(&str, fn())] = &[
     ("limits.attempts", keys::limits_attempts),
     ("limits.session_wall", keys::limits_session_wall),
     ("limits.session_silence", keys::limits_session_silence),
+    ("limits.spare_busy", keys::limits_spare_busy),
     ("limits.backoff", keys::limits_backoff),
     ("limits.backoff_cap", keys::limits_backoff_cap),
     ("session.delay", keys::session_delay),
+    ("session.context", agents::session_context),
+    ("session.on_limit", agents::session_on_limit),
+    ("session.hours", agents::session_hours),
+    ("session.linger", agents::session_linger),
     ("session.inhibit_sleep", waiting::the_machine_is_kept_awake_exactly_while_a_session_runs),
     ("floors.memory", floors::too_little_memory_blocks_and_a_person_may_give_up),
     ("floors.disk", floors::a_full_disk_blocks_before_a_session_and_heals_by_itself),
@@ -39,6 +48,7 @@ const EFFECTS: &[(&str, fn())] = &[
     ("env.need", keys::env_need),
     ("env.only", keys::env_only),
     ("redact.extra", logs::redact_extra),
+    ("prompts.project", agents::prompts_project),
     crate::gc::EFFECTS[0],
     crate::gc::EFFECTS[1],
     crate::gc::EFFECTS[2],

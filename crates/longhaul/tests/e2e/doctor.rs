@@ -55,7 +55,7 @@ fn a_new_machine_is_healthy_and_nothing_is_made() {
         "store",
         "config",
         "git",
-        "agents",
+        "agent",
         "awake",
         "memory",
         "containment",

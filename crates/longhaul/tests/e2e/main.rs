@@ -1,6 +1,7 @@
 //! The real binary, end to end: real SQLite, real keepers, real kill -9. One test binary; one module per subject.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails loudly, which is what it is for")]
 
+mod agent_choices;
 mod attach;
 mod bad_input;
 mod bad_workspace;
@@ -11,7 +12,9 @@ mod checks_in_git;
 mod config;
 mod config_effects;
 mod control;
+mod conversations;
 mod criteria;
+mod custom_agents;
 mod demo_agent;
 mod doctor;
 mod env;
@@ -27,8 +30,10 @@ mod misbehaviour;
 mod plan_verb;
 mod priority;
 mod processes;
+mod prompt_files;
 mod races;
 mod reading;
+mod real;
 mod reboot;
 mod report;
 mod repository;
@@ -42,6 +47,7 @@ mod smoke;
 mod store_verb;
 mod terminal;
 mod upgrade;
+mod usage_limits;
 mod verbs;
 mod waiting;
 mod worktrees;

@@ -14,7 +14,8 @@ const STRAY: &str = "0190c5a4-7d4e-7c3a-8f00-000000000001";
 fn finished(names: &[&str]) -> TestEnv {
     let env = TestEnv::new();
     for name in names {
-        assert_eq!(env.run(&["run", "Make a thing", "--name", name]).code, 0);
+        let done = env.run(&["run", "Make a thing", "--name", name]);
+        assert_eq!(done.code, 0, "{}", done.stderr);
     }
     env.wait_until_empty();
     env

@@ -1,8 +1,11 @@
 //! What comes after a session of the agent that ended without being asked to. Called by `decide` only.
 //! The plan is compared, progress is judged, and the recovery table chooses what is next.
 
-use super::super::{BackTo, Ended, Event, Outcome, Phase, PlanSight, Purpose, Saved, SessionRun, Task, Verdict, Wait};
+use super::super::{
+    BackTo, Cause, Ended, Event, HelpReason, Outcome, Phase, PlanSight, Purpose, Saved, SessionRun, Task, Verdict, Wait,
+};
 use super::plan::{self, Seen};
+use super::usage;
 use crate::recovery::{self, Facts, Next};
 use crate::time::Time;
 
@@ -25,18 +28,34 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
         bad_plan: seen.problem.as_deref(),
         tally: &after.tally,
         policy: &after.submission.policy,
+        probe: after.probe_after(),
+        at_least: after.wait_at_least(&session.agent),
         now,
     };
     let next = recovery::next(&facts);
-    if let (Some(reached), Next::GoOn | Next::WaitUntil(..)) = (after.limit_reached(), &next) {
+    if let (Some(reached), Next::GoOn | Next::WaitUntil(..) | Next::Limited { .. }) = (after.limit_reached(), &next) {
         events.push(Event::Stopped { reached, back_to });
         return events;
     }
     events.extend(match next {
-        Next::GoOn => go_on(&after, ended, back_to, now),
-        Next::WaitUntil(why, until) => Some(wait(why, until, back_to)),
-        Next::Ask(reason) => Some(Event::HelpNeeded { reason, back_to }),
-        Next::Block(cause) => Some(Event::Blocked { cause, back_to }),
+        Next::GoOn => go_on(&after, ended, back_to, now).into_iter().collect(),
+        Next::WaitUntil(why, until) => vec![wait(why, until, back_to)],
+        Next::Limited { until, told } => usage::limited(&after, &session.agent, until, told, back_to, now),
+        Next::Exhausted(why) => {
+            let reason = HelpReason::Exhausted { agent: session.agent.clone(), why: why.clone() };
+            let asks = Event::HelpNeeded { reason, back_to };
+            usage::unusable(&after, &session.agent, &why, asks, back_to, now)
+        }
+        Next::Ask(reason @ HelpReason::AgentRefuses { .. }) => {
+            let why = reason.to_string();
+            usage::unusable(&after, &session.agent, &why, Event::HelpNeeded { reason, back_to }, back_to, now)
+        }
+        Next::Block(cause @ Cause::Program { .. }) => {
+            let why = cause.to_string();
+            usage::unusable(&after, &session.agent, &why, Event::Blocked { cause, back_to }, back_to, now)
+        }
+        Next::Ask(reason) => vec![Event::HelpNeeded { reason, back_to }],
+        Next::Block(cause) => vec![Event::Blocked { cause, back_to }],
     });
     events
 }
@@ -62,10 +81,10 @@ fn go_on(after: &Task, ended: &Ended, back_to: BackTo, now: Time) -> Option<Even
 }
 
 /// A limit holds over pause and resume; a backoff does not.
-fn wait(why: Wait, until: Time, back_to: BackTo) -> Event {
+pub(super) fn wait(why: Wait, until: Time, back_to: BackTo) -> Event {
     let not_before = match why {
         Wait::Limit => Some(until),
-        Wait::Backoff | Wait::Delay | Wait::After(_) => None,
+        Wait::Backoff | Wait::Delay | Wait::After(_) | Wait::Hours => None,
     };
     Event::WaitStarted { why, until: Some(until), back_to: BackTo { not_before, ..back_to } }
 }

@@ -1,7 +1,7 @@
 //! What a person may change on a task that is not finished: settings, guidance, the plan. Called by `decide` only.
 //! A change counts from the next session on; a live one is stopped only when it is over a limit already.
 
-use super::super::{Event, Haste, Refusal, Restore, Setting, State, Task, Then};
+use super::super::{Event, Haste, Refusal, Restore, Setting, State, Task, Then, Wait};
 use super::command::{Decision, refuse};
 use super::plan::hash_of;
 use crate::plan;
@@ -18,8 +18,20 @@ pub(super) fn edit(task: &Task, settings: &[Setting], now: Time) -> Decision {
         return Ok(Vec::new());
     }
     let mut events = vec![edited];
+    events.extend(let_go_on(task, &after, now));
     events.extend(over(&after, now).map(|then| Event::StopAsked { haste: Haste::Recipe, then }));
     Ok(events)
+}
+
+/// A task that waited for an account goes on when another one will do now; one that waited for its hours looks at the new ones.
+fn let_go_on(before: &Task, after: &Task, now: Time) -> Option<Event> {
+    let State::Waiting { why, .. } = &after.state else { return None };
+    let goes_on = match why {
+        Wait::Limit => !before.limited.is_empty() && after.limited_until(now).is_none(),
+        Wait::Hours => before.submission.hours != after.submission.hours,
+        Wait::Backoff | Wait::Delay | Wait::After(_) => false,
+    };
+    goes_on.then_some(Event::WaitEnded)
 }
 
 /// An empty command would pass and show nothing.

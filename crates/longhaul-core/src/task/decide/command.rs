@@ -53,6 +53,7 @@ fn resume(task: &Task, reason: Option<&String>, settings: &[Setting]) -> Decisio
         State::Waiting { why: Wait::Backoff | Wait::Delay, .. } => {
             no("it goes on by itself; pause and resume it to try at once")
         }
+        State::Waiting { why: Wait::Hours, .. } => no("it goes on by itself when its hours begin"),
         State::Waiting { why: Wait::Limit, .. } => no("it goes on by itself when the limit is over"),
         State::Waiting { why: Wait::After(_), .. } => no("it goes on by itself when the other task is verified"),
         State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => no("a session is running"),

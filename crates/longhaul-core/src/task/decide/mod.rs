@@ -9,6 +9,7 @@ mod command;
 mod observe;
 mod plan;
 mod prepared;
+mod usage;
 mod verify;
 
 use super::{Actor, Event, Input, Refusal, Scope, Submission, Task};

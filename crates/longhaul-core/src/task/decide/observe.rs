@@ -2,11 +2,11 @@
 //! A state with a session is left only by its observed end. What moves nothing is noted.
 
 use super::super::{
-    BackTo, Ended, Event, Haste, HelpReason, Observation, Phase, PlanSight, Said, SessionRun, State, StoppedBy, Task,
-    Then, Wait, WokenBy,
+    BackTo, Cause, Ended, Event, Haste, HelpReason, Observation, Phase, PlanSight, Said, SessionRun, State, StoppedBy,
+    Task, Then, Wait, WokenBy,
 };
 use super::prepared::{self, Found};
-use super::{after_end, verify};
+use super::{after_end, usage, verify};
 use crate::ids::TaskId;
 use crate::time::Time;
 
@@ -38,11 +38,15 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
 
 fn preparing(task: &Task, back_to: BackTo, seen: &Observation, now: Time) -> Vec<Event> {
     match seen {
-        Observation::Prepared { session, plan, tree, phase, files } => {
-            let found = Found { session: *session, plan, tree: tree.as_ref(), phase: *phase, files };
+        Observation::Prepared { session, plan, tree, phase, files, opens } => {
+            let found = Found { session: *session, plan, tree: tree.as_ref(), phase: *phase, files, opens: *opens };
             prepared::prepared(task, back_to, &found, now)
         }
         Observation::Placed { workspace } => vec![Event::Placed { workspace: workspace.clone() }],
+        Observation::CannotPrepare { cause: cause @ Cause::Program { .. } } => {
+            let blocked = Event::Blocked { cause: cause.clone(), back_to };
+            usage::unusable(task, task.next_agent(now), &cause.to_string(), blocked, back_to, now)
+        }
         Observation::CannotPrepare { cause } => vec![Event::Blocked { cause: cause.clone(), back_to }],
         Observation::PlanRestored => vec![Event::PlanRestored],
         Observation::Woke
@@ -163,7 +167,7 @@ fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSigh
 fn as_asked(ended: &Ended) -> Ended {
     let stopped_by = match ended.stopped_by {
         StoppedBy::Shutdown => StoppedBy::Task,
-        other @ (StoppedBy::Itself | StoppedBy::Task | StoppedBy::Silence | StoppedBy::Wall) => other,
+        other @ (StoppedBy::Itself | StoppedBy::Task | StoppedBy::Silence | StoppedBy::Wall | StoppedBy::Over) => other,
     };
     Ended { stopped_by, ..ended.clone() }
 }

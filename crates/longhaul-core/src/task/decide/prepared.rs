@@ -13,17 +13,15 @@ pub(super) struct Found<'a> {
     pub(super) tree: Option<&'a String>,
     pub(super) phase: Option<Phase>,
     pub(super) files: &'a [FileSight],
+    pub(super) opens: Option<Time>,
 }
 
 pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Time) -> Vec<Event> {
     if let Some(other) = task.submission.after.filter(|_| !task.after_met) {
         return vec![Event::WaitStarted { why: Wait::After(other), until: None, back_to }];
     }
-    if let Some(until) = back_to.not_before.filter(|until| *until > now) {
-        return vec![Event::WaitStarted { why: Wait::Limit, until: Some(until), back_to }];
-    }
     let Some(accepted) = &task.plan else {
-        return vec![agent(task, found, Purpose::Plan, now)];
+        return vec![agent(task, back_to, found, Purpose::Plan, now)];
     };
     let mut seen = plan::compare(task, accepted, found.plan);
     if seen.refused() {
@@ -37,25 +35,42 @@ pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Tim
         // or a list that changed just now, wants another one.
         (true, false) if found.phase != Some(Phase::Verify) || !seen.events.is_empty() => Vec::new(),
         (true, false) => verify::next_check(task, found, now),
-        (true, true) => vec![agent(task, found, Purpose::Fix, now)],
-        (false, _) => vec![agent(task, found, Purpose::Work, now)],
+        (true, true) => vec![agent(task, back_to, found, Purpose::Fix, now)],
+        (false, _) => vec![agent(task, back_to, found, Purpose::Work, now)],
     };
     seen.events.extend(next);
     seen.events
 }
 
-/// The next session of the agent, unless a limit of the task is used up.
-fn agent(task: &Task, found: &Found<'_>, purpose: Purpose, now: Time) -> Event {
-    match task.limit_reached() {
-        Some(reached) => Event::Stopped { reached, back_to: BackTo::phase(task.phase()) },
-        None => Event::SessionStarted {
-            session: SessionRun {
-                resumes: task.conversation.clone(),
-                wall_ms: task.session_wall_ms(),
-                ..session(task, found, purpose, now)
-            },
+/// The next session of an agent, unless a limit of the task is used up, or it has to wait for its time.
+fn agent(task: &Task, back_to: BackTo, found: &Found<'_>, purpose: Purpose, now: Time) -> Event {
+    if let Some(reached) = task.limit_reached() {
+        return Event::Stopped { reached, back_to: BackTo::phase(task.phase()) };
+    }
+    if let Some(until) = limited(task, back_to, now) {
+        return Event::WaitStarted { why: Wait::Limit, until: Some(until), back_to };
+    }
+    if let Some(until) = found.opens {
+        return Event::WaitStarted { why: Wait::Hours, until: Some(until), back_to };
+    }
+    let name = task.next_agent(now);
+    let start = task.start_of(name, purpose);
+    Event::SessionStarted {
+        session: SessionRun {
+            agent: name.to_owned(),
+            attempt: task.tally.tries + 1,
+            opening: start.opening,
+            resumes: start.resumes,
+            carry: start.carry,
+            wall_ms: task.session_wall_ms(),
+            ..session(task, found, purpose, now)
         },
     }
+}
+
+/// Until when the agent's account is used up; what was stored before agents were told apart counts for any.
+fn limited(task: &Task, back_to: BackTo, now: Time) -> Option<Time> {
+    if task.limited.is_empty() { back_to.not_before.filter(|until| *until > now) } else { task.limited_until(now) }
 }
 
 /// A session that has not run yet.

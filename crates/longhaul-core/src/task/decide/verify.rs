@@ -87,11 +87,13 @@ fn interrupted(task: &Task, events: &[Event], session: &SessionRun, ended: &Ende
     let after = events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)).ok()?;
     let back_to = BackTo::phase(after.phase());
     let policy = &after.submission.policy;
-    let facts = Facts { session: session.id, ended, bad_plan: None, tally: &after.tally, policy, now };
+    let probe = after.probe_after();
+    let at_least = std::time::Duration::ZERO;
+    let facts = Facts { session: session.id, ended, bad_plan: None, tally: &after.tally, policy, probe, at_least, now };
     match recovery::interrupted(&facts) {
         Next::WaitUntil(why @ Wait::Backoff, until) => Some(Event::WaitStarted { why, until: Some(until), back_to }),
         Next::Ask(reason) => Some(Event::HelpNeeded { reason, back_to }),
-        Next::GoOn | Next::WaitUntil(..) | Next::Block(_) => None,
+        Next::GoOn | Next::WaitUntil(..) | Next::Limited { .. } | Next::Exhausted(_) | Next::Block(_) => None,
     }
 }
 

@@ -70,7 +70,7 @@ pub(super) fn crashed() -> Ended {
 
 pub(super) fn end_of(task: &Task, ended: Ended, plan: PlanSight) -> Observation {
     let session = task.state.session().expect("a live session").id;
-    Observation::SessionEnded { session, ended, plan }
+    Observation::SessionEnded { session, ended: Box::new(ended), plan }
 }
 
 /// A task whose planning session runs.
@@ -91,7 +91,7 @@ pub(super) fn prepared(session: SessionId, plan: PlanSight) -> Observation {
     let complete = |text: &str| crate::plan::parse(text).is_ok_and(|plan| plan.is_complete());
     let ticked = matches!(&plan.list, ListSight::Text { text, .. } if complete(text));
     let phase = Some(if ticked { Phase::Verify } else { Phase::Work });
-    Observation::Prepared { session, plan, tree: None, phase, files: Vec::new() }
+    Observation::Prepared { session, plan, tree: None, phase, files: Vec::new(), opens: None }
 }
 
 /// A task of two ticked steps whose only check runs.

@@ -163,7 +163,7 @@ fn an_interrupted_session_is_resumed_by_its_own_id_and_a_completed_one_is_not() 
     let read = Observation::SessionRead { session, read: ReadTo::default(), said };
     let task = feed(&task, read, &Actor::worker());
     let crashed_task = feed(&task, end_of(&task, crashed(), sight(&[false, false])), &Actor::worker());
-    assert_eq!(crashed_task.conversation.as_deref(), Some("c-1"));
+    assert_eq!(crashed_task.conversation_id(), Some("c-1"));
     assert_eq!(crashed_task.tally.usage, Usage { input: Some(5), ..Usage::default() });
     let completed_task = feed(&task, end_of(&task, completed(), sight(&[true, false])), &Actor::worker());
     assert_eq!(completed_task.conversation, None);
@@ -238,7 +238,7 @@ fn one_interruption_goes_on_at_once_with_the_same_conversation() {
     let shutdown = Ended { stopped_by: StoppedBy::Shutdown, ..crashed() };
     let task = feed(&task, end_of(&task, shutdown, sight(&[false, false])), &Actor::worker());
     assert!(matches!(task.state, State::Preparing { .. }));
-    assert_eq!((task.tally.failures, task.conversation.as_deref()), (0, Some("c-1")));
+    assert_eq!((task.tally.failures, task.conversation_id()), (0, Some("c-1")));
 }
 
 #[test]

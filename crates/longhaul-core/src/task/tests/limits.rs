@@ -108,7 +108,7 @@ fn a_tick_without_a_changed_tree_is_no_progress() {
     }
     let end = |tree: &str| {
         let ended = Ended { tree: Some(tree.into()), ..completed() };
-        let seen = Observation::SessionEnded { session: live, ended, plan: sight(&[true, false]) };
+        let seen = Observation::SessionEnded { session: live, ended: Box::new(ended), plan: sight(&[true, false]) };
         feed(&task, seen, &Actor::worker()).tally.idle
     };
     assert_eq!((end("t"), end("u")), (1, 0));

@@ -1,6 +1,7 @@
 //! Decisions and replay, tested without any I/O: the generated table of states, histories cut at every prefix, and recovery.
 //! Most behaviour is tested here, where a thousand cases take a second.
 
+mod agents;
 mod changes;
 mod fixture;
 mod histories;

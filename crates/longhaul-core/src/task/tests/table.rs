@@ -101,7 +101,7 @@ fn observations(task: &Task) -> Vec<(&'static str, Observation)> {
     let prepared = |plan: PlanSight| super::fixture::prepared(session_id(8), plan);
     let other_ended = |verified: bool| Observation::OtherEnded { task: other(), verified, how: "cancelled".into() };
     let workspace = Workspace { root: "/w".into(), cwd: "/w".into(), branch: None, base: None, git: None };
-    let end = |ended: Ended, plan: PlanSight| Observation::SessionEnded { session: live, ended, plan };
+    let end = |ended: Ended, plan: PlanSight| Observation::SessionEnded { session: live, ended: Box::new(ended), plan };
     let failed = |exit: Exit, failure: Failure| end(ended(exit, Outcome::Failed(failure)), sight(&[false, false]));
     vec![
         ("prepared", prepared(sight(&[false, false]))),

@@ -16,7 +16,14 @@ fn next(task: &Task, tree: Option<&str>) -> Task {
     let tree = tree.map(str::to_owned);
     feed(
         task,
-        Observation::Prepared { session, plan: sight(TICKED), tree, phase: Some(Phase::Verify), files: Vec::new() },
+        Observation::Prepared {
+            session,
+            plan: sight(TICKED),
+            tree,
+            phase: Some(Phase::Verify),
+            files: Vec::new(),
+            opens: None,
+        },
         &worker(),
     )
 }
@@ -144,7 +151,14 @@ fn expected_files_are_evidence() {
         let session = session_id(9);
         feed(
             &task,
-            Observation::Prepared { session, plan: sight(TICKED), tree: None, phase: Some(Phase::Verify), files },
+            Observation::Prepared {
+                session,
+                plan: sight(TICKED),
+                tree: None,
+                phase: Some(Phase::Verify),
+                files,
+                opens: None,
+            },
             &worker(),
         )
     };
@@ -214,6 +228,7 @@ fn expected_files_count_also_when_a_person_ticks_the_last_step() {
         tree: None,
         phase: Some(Phase::Verify),
         files,
+        opens: None,
     };
     assert!(feed(&task, seen, &worker()).needs_fix());
 }
@@ -229,6 +244,7 @@ fn a_look_for_something_else_verifies_nothing() {
         tree: None,
         phase: Some(Phase::Work),
         files: Vec::new(),
+        opens: None,
     };
     assert_eq!(decide(&task, &stale.into(), &worker(), NOW), Ok(Vec::new()), "it is looked at again");
 }

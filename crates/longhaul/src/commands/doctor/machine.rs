@@ -7,12 +7,11 @@ use std::time::Duration;
 use longhaul_core::time::Time;
 use longhaul_keeper::group_parents;
 use longhaul_store::Filter;
-use longhaul_worker::{free_memory, now};
+use longhaul_worker::{find_program, free_memory, now};
 use rustix::fs::Access;
 
 use super::Patient;
 use super::finding::Finding;
-use super::programs::in_path;
 use crate::amount;
 use crate::start::answer_of;
 
@@ -55,7 +54,7 @@ fn containment() -> Finding {
 /// Whether what runs in the background outlives a logout.
 fn linger() -> Finding {
     const SUBJECT: &str = "logout";
-    if in_path("loginctl").is_none() {
+    if find_program("loginctl").is_none() {
         return Finding::ok(SUBJECT, "there is no loginctl here that could end processes at logout");
     }
     let user = rustix::process::geteuid().as_raw().to_string();

@@ -1,28 +1,28 @@
 //! Programs that tasks need or like to have: git, the agents, and the one that keeps the machine awake.
-//! One part of `doctor`. It asks git for its version and looks for the others, but runs none of them.
+//! One part of `doctor`. It asks git and the agents for their versions, offline; nothing is changed and no token is read.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-
-use longhaul_agents::{AGENTS, Agent, LaunchSpec};
-use longhaul_worker::sleep_inhibitor;
+use longhaul_worker::{find_program, sleep_inhibitor};
 
 use super::Patient;
 use super::finding::Finding;
+use crate::agent_look::{self, Look};
 use crate::start::answer_of;
 
 /// The oldest git whose worktrees we rely on.
 const OLDEST_GIT: (u32, u32) = (2, 31);
-/// Stands for this very program in an agent's argv.
-const OWN: &str = "longhaul";
+
+const AGENT: &str = "agent";
 
 pub(super) fn look(patient: &Patient) -> Vec<Finding> {
-    vec![git(), agents(patient), awake(patient)]
+    let mut findings = vec![git()];
+    findings.extend(agents(patient));
+    findings.push(awake(patient));
+    findings
 }
 
 fn git() -> Finding {
     const GIT: &str = "git";
-    let Some(path) = in_path("git") else {
+    let Some(path) = find_program("git") else {
         let advice = "install git; without it tasks work in place and progress is counted by ticks alone";
         return Finding::warning(GIT, "not found in PATH", advice);
     };
@@ -45,44 +45,37 @@ fn version_of(text: &str) -> Option<(u32, u32)> {
     Some((numbers.next()??, numbers.next()??))
 }
 
-/// Every agent of the table; that the configured one is missing is a problem, that another is, a fact.
-fn agents(patient: &Patient) -> Finding {
-    const SUBJECT: &str = "agents";
-    let wanted = patient.config.as_ref().ok().map(|loaded| loaded.settings.agent.as_str());
-    let mut facts = Vec::new();
-    let mut missing = None;
-    for agent in AGENTS {
-        let name = agent.about().name;
-        let program = program_of(*agent);
-        match program.as_deref().map(in_path) {
-            None => facts.push(format!("{name}: built in")),
-            Some(Some(path)) => facts.push(format!("{name}: `{}`", path.display())),
-            Some(None) => {
-                facts.push(format!("{name}: not found"));
-                missing = missing.or((wanted == Some(name)).then_some(name));
-            }
+/// Every agent there is; that a configured one is missing is a problem, that another is, a fact.
+fn agents(patient: &Patient) -> Vec<Finding> {
+    let settings = patient.config.as_ref().ok().map(|loaded| &loaded.settings);
+    let tables = settings.map(|settings| settings.agents.clone()).unwrap_or_default();
+    let is_wanted = |name: &String| settings.is_some_and(|have| have.agent == *name || have.fallbacks.contains(name));
+    let looks = agent_look::look(&tables);
+    looks.iter().map(|look| if is_wanted(&look.name) { wanted(look) } else { unused(look) }).collect()
+}
+
+fn wanted(look: &Look) -> Finding {
+    match look.advice() {
+        Some(advice) if !look.is_found() => {
+            let other = "or choose another with `agent` or `fallbacks` in the configuration";
+            Finding::problem(AGENT, look.line(), format!("{advice}, {other}"))
         }
-    }
-    match missing {
-        Some(name) => {
-            let advice = format!("install `{name}`, or choose another with `agent` in the configuration");
-            Finding::problem(SUBJECT, facts.join(", "), advice)
-        }
-        None => Finding::ok(SUBJECT, facts.join(", ")),
+        Some(advice) => Finding::warning(AGENT, look.line(), advice),
+        None => Finding::ok(AGENT, look.line()),
     }
 }
 
-/// The program an agent starts; none if it is this one.
-fn program_of(agent: &dyn Agent) -> Option<String> {
-    let launch = agent.launch(&LaunchSpec { own_program: OWN, resumes: None, model: None, writable: None });
-    launch.argv.into_iter().next().filter(|program| program != OWN)
+/// An agent that the configuration does not name is nobody's trouble yet.
+fn unused(look: &Look) -> Finding {
+    let advice = look.advice().map(|advice| format!("only to use it: {advice}"));
+    Finding { advice, ..Finding::ok(AGENT, look.line()) }
 }
 
 fn awake(patient: &Patient) -> Finding {
     const SUBJECT: &str = "awake";
     let wanted = patient.config.as_ref().map_or(true, |loaded| loaded.settings.session.inhibit_sleep);
     let program = sleep_inhibitor();
-    match (wanted, in_path(program)) {
+    match (wanted, find_program(program)) {
         (false, _) => Finding::ok(SUBJECT, "the machine may sleep during sessions, as configured"),
         (true, Some(_)) => Finding::ok(SUBJECT, format!("`{program}` found")),
         (true, None) => {
@@ -94,20 +87,6 @@ fn awake(patient: &Patient) -> Finding {
             )
         }
     }
-}
-
-/// Where a program is, as a shell would find it.
-pub(super) fn in_path(program: &str) -> Option<PathBuf> {
-    let is_program =
-        |path: &PathBuf| path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
-    if program.contains('/') {
-        return Some(PathBuf::from(program)).filter(is_program);
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .filter(|directory| directory.is_absolute())
-        .map(|directory| directory.join(program))
-        .find(is_program)
 }
 
 #[cfg(test)]

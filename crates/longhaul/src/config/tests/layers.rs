@@ -64,6 +64,9 @@ fn a_layer_leaves_the_other_keys_alone() {
 fn every_documented_default_holds_when_nothing_is_set() {
     let expected = [
         ("agent", "\"demo\""),
+        ("fallbacks", "[]"),
+        ("sandbox", "\"workspace\""),
+        ("network", "false"),
         ("model", "\"none\""),
         ("workspace.in_place", "false"),
         ("verify.commands", "[]"),
@@ -77,9 +80,14 @@ fn every_documented_default_holds_when_nothing_is_set() {
         ("limits.attempts", "5"),
         ("limits.session_wall", "\"5h\""),
         ("limits.session_silence", "\"30m\""),
+        ("limits.spare_busy", "false"),
         ("limits.backoff", "\"2s\""),
         ("limits.backoff_cap", "\"10m\""),
         ("session.delay", "\"3s\""),
+        ("session.context", "\"auto\""),
+        ("session.on_limit", "\"wait\""),
+        ("session.hours", "\"none\""),
+        ("session.linger", "\"1m\""),
         ("session.inhibit_sleep", "true"),
         ("floors.memory", "\"256MiB\""),
         ("floors.disk", "\"1GiB\""),
@@ -91,6 +99,7 @@ fn every_documented_default_holds_when_nothing_is_set() {
         ("env.need", "[]"),
         ("env.only", "\"none\""),
         ("redact.extra", "[]"),
+        ("prompts.project", "false"),
     ];
     let mut loaded = World::new().load().unwrap();
     let held: Vec<(&str, String)> = KEYS.iter().map(|key| (key.name, key.kind.show(&set(&mut loaded, key)))).collect();

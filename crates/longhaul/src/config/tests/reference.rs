@@ -45,3 +45,15 @@ fn page_and_schema_have_every_key_with_its_words() {
         }
     }
 }
+
+#[test]
+fn page_and_schema_have_every_key_of_an_agents_table() {
+    let (page, schema) = (page(), schema());
+    let tables = schema.pointer("/properties/agents/additionalProperties/anyOf").unwrap();
+    for key in longhaul_agents::DECLARED_KEYS {
+        assert!(page.contains(&format!("- `{}`: {}", key.name, key.doc)), "{}", key.name);
+        let described = tables.as_array().unwrap().iter().any(|table| !table["properties"][key.name].is_null());
+        assert!(described && !key.doc.ends_with('.'), "{}", key.name);
+    }
+    assert!(!page.contains("{CUSTOM}") && page.contains("`{prompt_file}`"));
+}

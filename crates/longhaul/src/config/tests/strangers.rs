@@ -91,13 +91,21 @@ fn a_wrong_word_is_an_error_in_variables_and_flags() {
             Kind::Commands => "a\0b",
             Kind::Model => "--yolo",
             Kind::Names => "A-B",
-            Kind::Agent | Kind::Flag | Kind::Count { .. } | Kind::Span { .. } | Kind::Size { .. } | Kind::Money => {
-                "maybe"
-            }
+            Kind::Agent
+            | Kind::Agents
+            | Kind::Choice(_)
+            | Kind::Hours
+            | Kind::Flag
+            | Kind::Count { .. }
+            | Kind::Span { .. }
+            | Kind::Size { .. }
+            | Kind::Money => "maybe",
         };
         let error = World::new().var(&key.variable(), wrong).error();
         assert!(error.contains(&format!("the variable `{}`", key.variable())), "{error}");
-        assert!(error.contains(&key.wanted()), "{error}");
+        let named = matches!(key.kind, Kind::Agent | Kind::Agents);
+        let wanted = if named { "an agent, the nearest first: `".to_owned() } else { key.wanted() };
+        assert!(error.contains(&wanted), "{error}");
         let overrides = Overrides::default().word(key.name, "--flag", Some(wrong));
         let error = World::new().sources().load(&overrides).unwrap_err().to_string();
         assert!(error.contains("the flag `--flag`") && error.contains(key.name), "{error}");
@@ -116,6 +124,11 @@ fn files_are_typed_and_units_are_asked_for() {
         ("verify.commands = [\"a\\nb\"]", "verify.commands"),
         ("env.need = ['A B']", "env.need"),
         ("agent = 'no-such'", "agent"),
+        ("fallbacks = ['no-such']", "fallbacks"),
+        ("fallbacks = ['demo', 'demo']", "fallbacks"),
+        ("sandbox = 'Full'", "sandbox"),
+        ("session.hours = '22:00'", "session.hours"),
+        ("session.hours = '7:00-8:00'", "session.hours"),
         ("limits.max_cost = -1", "limits.max_cost"),
         ("limits.max_cost = 0", "limits.max_cost"),
         ("limits.max_cost = inf", "limits.max_cost"),
@@ -142,7 +155,15 @@ fn bounds_hold_at_both_ends() {
                     ["-1s".into(), format!("{}ms", millis(most) + 1)],
                 )
             }
-            Kind::Agent | Kind::Model | Kind::Flag | Kind::Money | Kind::Commands | Kind::Names => continue,
+            Kind::Agent
+            | Kind::Agents
+            | Kind::Choice(_)
+            | Kind::Hours
+            | Kind::Model
+            | Kind::Flag
+            | Kind::Money
+            | Kind::Commands
+            | Kind::Names => continue,
         };
         for word in within {
             World::new().var(&key.variable(), &word).load().unwrap_or_else(|error| panic!("{error}"));

@@ -24,7 +24,8 @@ fn taken(name: &str, users: &str, projects: &str) -> bool {
 
 #[test]
 fn every_key_follows_its_rule() {
-    for key in KEYS.iter().filter(|key| key.name != "agent") {
+    let has_two = |key: &&super::super::keys::Key| samples(key)[0] != samples(key)[1];
+    for key in KEYS.iter().filter(has_two) {
         let [low, high] = samples(key);
         let lowers = taken(key.name, high, low);
         let raises = taken(key.name, low, high);
@@ -43,11 +44,24 @@ fn every_key_follows_its_rule() {
 
 #[test]
 fn what_runs_something_or_chooses_who_works_needs_trust() {
-    for name in ["agent", "model", "workspace.in_place", "verify.commands", "env.need", "env.only", "redact.extra"] {
+    let names = "agent fallbacks sandbox network model workspace.in_place verify.commands session.context session.on_limit \
+                 session.hours env.need env.only redact.extra prompts.project";
+    for name in names.split_whitespace() {
         assert_eq!(key(name).untrusted, Untrusted::Nothing, "{name}");
     }
     let harmless: Vec<&str> = KEYS.iter().filter(|k| k.untrusted == Untrusted::Any).map(|k| k.name).collect();
     assert_eq!(harmless, ["session.delay"]);
+}
+
+#[test]
+fn a_strangers_file_loosens_nothing() {
+    let text = "sandbox = 'full'\nnetwork = true\nfallbacks = ['demo']\nprompts.project = true\n";
+    let loaded = World::new().workspace(text).load().unwrap();
+    assert_eq!(loaded.settings, super::super::keys::defaults());
+    let Notice::Ignored { keys, .. } = &loaded.notices[0] else { panic!("{:?}", loaded.notices) };
+    assert_eq!(keys, &["sandbox", "network", "fallbacks", "prompts.project"]);
+    let loaded = World::new().trusted(text).load().unwrap();
+    assert!(loaded.settings.network && loaded.settings.prompts.project, "the control: trusted, it counts");
 }
 
 #[test]
@@ -69,7 +83,7 @@ fn the_notice_names_keys_reason_and_command() {
     let text = "model = 'x'\nlimits.max_time = '9h'\nsession.delay = '1s'\n";
     let world = World::new().workspace(text);
     let loaded = world.load().unwrap();
-    let keys = vec!["model", "limits.max_time"];
+    let keys = vec!["model".to_owned(), "limits.max_time".to_owned()];
     let expected = |standing| vec![Notice::Ignored { project: world.project(), standing, keys: keys.clone() }];
     assert_eq!(loaded.notices, expected(Standing::Unknown));
     let lines = loaded.notices[0].lines().join("\n");
@@ -85,7 +99,7 @@ fn the_notice_names_keys_reason_and_command() {
 fn paths_in_hints_can_be_pasted() {
     let notice = |project: &str| {
         let project = project.into();
-        Notice::Ignored { project, standing: Standing::Unknown, keys: vec!["agent"] }.lines().pop().unwrap()
+        Notice::Ignored { project, standing: Standing::Unknown, keys: vec!["agent".to_owned()] }.lines().pop().unwrap()
     };
     assert!(notice("/a/b c").ends_with("`longhaul trust '/a/b c'`"));
     assert!(notice("/a/b'; rm x").ends_with("`longhaul trust '/a/b'\\''; rm x'`"));

@@ -96,12 +96,13 @@ fn sessions_alternate(task: &TaskRow, complain: &mut dyn FnMut(String)) {
     }
 }
 
-/// I3: a completed session was seen to exit with 0, and `done` means that every step is ticked.
+/// I3: a completed session was seen to exit with 0, or to be told to stop when its turn was over, and `done` means that every step is ticked.
 fn truthful_ends(task: &TaskRow, complain: &mut dyn FnMut(String)) {
     for session in task.sessions() {
         let Some(ended) = session.ended else { continue };
         let checks = session.run["purpose"] == "check";
-        let seen = if checks { ended["exit"]["code"].is_i64() } else { ended["exit"] == json!({ "code": 0 }) };
+        let told = ended["stopped_by"] == "over" && ended["exit"]["signal"].is_i64();
+        let seen = if checks { ended["exit"]["code"].is_i64() } else { told || ended["exit"] == json!({ "code": 0 }) };
         if ended["outcome"] == "completed" && !seen {
             complain(format!("I3: session {} completed with exit {}", session.id, ended["exit"]));
         }

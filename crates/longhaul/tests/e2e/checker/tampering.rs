@@ -123,6 +123,8 @@ fn an_invented_success_is_noticed() {
     );
     let never = "UPDATE events SET payload = replace(payload, '\"exit\":{\"code\":0}', '\"exit\":\"never_started\"')";
     home.must_complain("I3: session", sql(never));
+    let killed = never.replace("\"never_started\"", "{\"signal\":15}");
+    home.must_complain("I3: session", |env| tamper(env, &killed));
     let session = home.env.home().join("sessions").join(first_session(&home.env));
     home.must_complain("I3: ended with", |_| std::fs::remove_file(session.join("exit")).unwrap());
 }

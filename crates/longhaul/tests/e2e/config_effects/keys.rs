@@ -93,6 +93,23 @@ pub(super) fn limits_session_silence() {
 }
 
 #[test]
+pub(super) fn limits_spare_busy() {
+    let stopped_by = |spares: &str| {
+        let variables = [
+            ("LONGHAUL_LIMITS_SPARE_BUSY", spares),
+            ("LONGHAUL_LIMITS_SESSION_SILENCE", "500ms"),
+            ("LONGHAUL_LIMITS_SESSION_WALL", "3s"),
+            ("DEMO_FAULT", "busy@1"),
+        ];
+        let (env, code) = run(&variables, &[]);
+        assert_eq!(code, 0);
+        env.sessions("t")[0]["ended"]["stopped_by"].clone()
+    };
+    assert_eq!(stopped_by("true"), json!("wall"));
+    assert_eq!(stopped_by("false"), json!("silence"));
+}
+
+#[test]
 pub(super) fn limits_backoff() {
     let (env, code) = run(&[("LONGHAUL_LIMITS_BACKOFF", "1700ms"), ("DEMO_FAULT", "exit:3@1")], &[]);
     assert_eq!((code, first_wait(&env, "backoff")), (0, 1_700_000));

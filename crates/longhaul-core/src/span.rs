@@ -1,17 +1,17 @@
-//! Lengths of time as people write them in the configuration: `90s`, `1h30m`, `30d`.
-//! Used by `kind.rs` for every key that is a duration; pure, and what it writes it reads back the same.
+//! Lengths of time as people write them: `90s`, `1h30m`, `30d`. One spelling for flags, files and declared agents.
+//! Used by the configuration and by the agents' crate; what it writes it reads back the same.
 
 use std::time::Duration;
 
 /// How a length of time is written, for messages and the reference.
-pub(crate) const SPELLING: &str = "a length of time such as `500ms`, `90s`, `1h30m` or `30d`";
+pub const SPELLING: &str = "a length of time such as `500ms`, `90s`, `1h30m` or `30d`";
 
 /// Units from the longest to the shortest, in milliseconds.
 const UNITS: &[(&str, u64)] =
     &[("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
 /// Reads a length of time: numbers with units, longest unit first. Nothing if it is none.
-pub(crate) fn read(text: &str) -> Option<Duration> {
+pub fn read(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
     let mut total: u64 = 0;
     let mut units = UNITS.iter();
@@ -30,7 +30,7 @@ pub(crate) fn read(text: &str) -> Option<Duration> {
 }
 
 /// Writes a length of time, exactly, in the fewest parts.
-pub(crate) fn show(span: Duration) -> String {
+pub fn show(span: Duration) -> String {
     let mut rest = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
     let mut text = String::new();
     // Weeks are read but not written: 30d says more than 4w2d.

@@ -1,0 +1,127 @@
+//! What is fixed about an agent: names, variables, the directories it keeps, what its sandbox modes mean. Data only.
+//! Help, completions, the docs table and `doctor` grow from it.
+
+use std::borrow::Cow;
+
+use longhaul_core::task::Sandbox;
+
+/// A text that is fixed for the agents of this crate and owned by those a person declared.
+pub type Words = Cow<'static, str>;
+
+/// What is fixed about an agent.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// Its name on the command line.
+    pub name: Words,
+    /// What it is, in one line.
+    pub summary: Words,
+    /// The program, by its name on PATH; none when it is this very binary.
+    pub program: Option<Words>,
+    /// Variables it takes its login and configuration from: names, never values.
+    pub env: Cow<'static, [Words]>,
+    /// How the id of a conversation comes about.
+    pub ids: Ids,
+    /// Directories of its own that must be in order before it starts.
+    pub homes: &'static [AgentHome],
+    /// Whether it tells what a session cost.
+    pub cost: Cost,
+    /// What each mode of `--sandbox` means for it.
+    pub modes: Modes,
+    /// The arguments with which it tells its version, and the versions it was tried with.
+    pub version: Version,
+    /// How to ask, offline, whether it is logged in.
+    pub login: Login,
+    /// What a person does to log in, for a message; none when only the program's own help tells.
+    pub login_help: Option<&'static str>,
+}
+
+/// How the id of a conversation comes about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ids {
+    /// We choose it, so it is durable before the program starts.
+    Preset,
+    /// The program tells it.
+    Captured,
+    /// There is none: every session starts afresh, from what the last one left in the task directory.
+    None,
+}
+
+/// Whether a program tells what a session cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// It does, in money.
+    Told,
+    /// It tells tokens at best.
+    Unknown,
+}
+
+/// A directory a program keeps its state in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgentHome {
+    /// The variable that names it.
+    pub env: &'static str,
+    /// The directory in the user's home when the variable is not set.
+    pub default: &'static str,
+    /// Whether it has to exist when the variable is set.
+    pub must_exist: bool,
+    /// Why it must not lie below the temp directory while a sandbox is on; none when it may.
+    pub not_in_temp: Option<&'static str>,
+}
+
+/// What the modes of `--sandbox` and `--network` mean for an agent.
+#[derive(Debug, Clone)]
+pub struct Modes {
+    /// `--sandbox read-only`.
+    pub read_only: Mode,
+    /// `--sandbox workspace`.
+    pub workspace: Mode,
+    /// `--sandbox full`.
+    pub full: Mode,
+    /// `--network`.
+    pub network: Words,
+}
+
+/// What one mode means.
+#[derive(Debug, Clone)]
+pub struct Mode {
+    /// In words, for help and docs.
+    pub means: Words,
+    /// What a person has to know before it is used; none when it holds what it promises.
+    pub warning: Option<Words>,
+}
+
+impl Modes {
+    /// What this mode means.
+    pub fn of(&self, sandbox: Sandbox) -> &Mode {
+        match sandbox {
+            Sandbox::ReadOnly => &self.read_only,
+            Sandbox::Workspace => &self.workspace,
+            Sandbox::Full => &self.full,
+        }
+    }
+}
+
+/// How a program tells its version.
+#[derive(Debug, Clone)]
+pub struct Version {
+    /// The arguments.
+    pub arguments: Cow<'static, [Words]>,
+    /// The versions whose behaviour is recorded in `samples/`.
+    pub known: &'static [&'static str],
+}
+
+/// How to ask whether a program is logged in, without a network and without reading its tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Login {
+    /// A command of its own answers: exit code 0 is yes.
+    Command(&'static [&'static str]),
+    /// One of the variables is enough; without any of them nobody knows.
+    Unknown,
+    /// It needs none.
+    NotNeeded,
+}
+
+/// A text of this crate.
+pub(crate) const fn words(text: &'static str) -> Words {
+    Cow::Borrowed(text)
+}

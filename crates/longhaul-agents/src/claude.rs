@@ -1,0 +1,157 @@
+//! Claude Code, Anthropic's coding agent: what is fixed about it and how one session of `claude -p` is started.
+//!
+//! The stream is read in `claude/events.rs`, failures are classed in `claude/failure.rs`. Model and login stay those of the
+//! user's own configuration.
+
+mod events;
+mod failure;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use longhaul_core::task::{Delivered, Exit, Sandbox};
+use serde_json::Value;
+
+use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
+use crate::agent::{Agent, Transcript};
+use crate::json_line::text;
+use crate::launch::{Launch, LaunchSpec, Network, StopSignal, StopStep, User};
+use crate::reading::{End, Moment, Reader, Reading};
+
+/// Anthropic's Claude Code.
+pub(crate) struct Claude;
+
+static ABOUT: About = About {
+    name: words("claude"),
+    summary: words("Anthropic's Claude Code"),
+    program: Some(words("claude")),
+    env: Cow::Borrowed(&[
+        words("CLAUDE_CONFIG_DIR"),
+        words("ANTHROPIC_API_KEY"),
+        words("ANTHROPIC_BASE_URL"),
+        words("CLAUDE_CODE_OAUTH_TOKEN"),
+    ]),
+    ids: Ids::Preset,
+    homes: &[],
+    cost: Cost::Told,
+    modes: Modes {
+        read_only: Mode {
+            means: words("claude itself refuses its editing tools and the commands it takes for writing ones"),
+            warning: Some(words(
+                "claude has no sandbox of the operating system here: read-only is its own rule, not a wall",
+            )),
+        },
+        workspace: Mode {
+            means: words(
+                "claude itself keeps its editing tools in the workspace; its shell commands are not held anywhere",
+            ),
+            warning: Some(words(
+                "claude has no sandbox of the operating system here: its shell commands can write wherever the user may, and use the network",
+            )),
+        },
+        full: Mode {
+            means: words("nothing is refused: every tool can do whatever the user may"),
+            warning: Some(words(
+                "claude runs with --dangerously-skip-permissions, as root with IS_SANDBOX=1; use it only where losing everything is acceptable",
+            )),
+        },
+        network: words(
+            "allows the tools WebFetch and WebSearch; shell commands reach the network in modes `workspace` and `full` anyway",
+        ),
+    },
+    version: Version { arguments: Cow::Borrowed(&[words("--version")]), known: &["2.1.325"] },
+    login: Login::Command(&["auth", "status"]),
+    login_help: Some("`claude`, then `/login` in it"),
+};
+
+/// TERM is noted for the model as a killed command; INT as a user who wants it to stop.
+const STOP: &[StopStep] = &[StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }];
+
+/// Tools that change no file.
+const READING_TOOLS: &str = "Read,Glob,Grep,TodoWrite,Task";
+
+impl Agent for Claude {
+    fn about(&self) -> &About {
+        &ABOUT
+    }
+
+    fn launch(&self, spec: &LaunchSpec<'_>) -> Launch {
+        let mut launch = Launch::new(arguments(spec), STOP);
+        let mut set = |name: &str, value: &str| launch.env_set.push((name.to_owned(), value.to_owned()));
+        set("DISABLE_AUTOUPDATER", "1");
+        // The end of a turn is the end of a session: what is left in the background would be killed with it, so the model is told
+        // that there is none.
+        set("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1");
+        if spec.sandbox == Sandbox::Full && spec.user == User::Root {
+            set("IS_SANDBOX", "1");
+        }
+        launch
+    }
+
+    fn read_line(&self, reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
+        events::read(reader, moment, line)
+    }
+
+    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
+        End { outcome: failure::outcome(reader, exit, stderr_tail), denied: reader.denied.clone() }
+    }
+
+    fn transcript(&self, conversation: &str) -> Transcript {
+        let pattern = format!("projects/*/{conversation}.jsonl");
+        Transcript::File { env: "CLAUDE_CONFIG_DIR", default: ".claude", pattern }
+    }
+
+    fn delivered(&self, lines: &mut dyn Iterator<Item = &[u8]>, mark: &str) -> Delivered {
+        crate::mark::delivered(lines, mark, user_texts)
+    }
+}
+
+/// Lists are joined to their options by `=`: given apart they would swallow whatever follows.
+fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
+    let mut argv = vec![spec.program.unwrap_or("claude").to_owned()];
+    argv.extend(["-p", "--output-format", "stream-json", "--verbose"].map(str::to_owned));
+    argv.extend(permissions(spec));
+    if let Some(directory) = spec.writable {
+        argv.push(format!("--add-dir={directory}"));
+    }
+    if let Some(model) = spec.model {
+        argv.push(format!("--model={model}"));
+    }
+    argv.extend(spec.extra.iter().cloned());
+    let (option, id) = spec.resumes.map_or(("--session-id", spec.session), |id| ("--resume", id));
+    argv.extend([option.to_owned(), id.to_owned()]);
+    argv
+}
+
+/// Editing tools are not in the list of mode `workspace`: an entry there would allow them everywhere, `acceptEdits` allows them in
+/// the workspace.
+fn permissions(spec: &LaunchSpec<'_>) -> Vec<String> {
+    let web = if spec.network == Network::Open { ",WebFetch,WebSearch" } else { "" };
+    match spec.sandbox {
+        Sandbox::ReadOnly => vec![
+            "--permission-mode=dontAsk".to_owned(),
+            format!("--allowedTools={READING_TOOLS}{web}"),
+            "--disallowedTools=Edit,Write,NotebookEdit".to_owned(),
+        ],
+        Sandbox::Workspace => {
+            vec!["--permission-mode=acceptEdits".to_owned(), format!("--allowedTools=Bash,{READING_TOOLS}{web}")]
+        }
+        Sandbox::Full => vec!["--dangerously-skip-permissions".to_owned()],
+    }
+}
+
+/// What the user said on this line: not what tools returned, and not what another agent was told.
+fn user_texts(line: &Value) -> Vec<&str> {
+    if text(line, "/type") != Some("user") || line["isSidechain"] == Value::Bool(true) {
+        return Vec::new();
+    }
+    match &line["message"]["content"] {
+        Value::String(said) => vec![said],
+        Value::Array(parts) => {
+            let said = parts.iter().filter(|part| text(part, "/type") == Some("text"));
+            said.filter_map(|part| text(part, "/text")).collect()
+        }
+        _ => Vec::new(),
+    }
+}

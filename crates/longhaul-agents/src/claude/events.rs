@@ -1,0 +1,227 @@
+//! One line of `claude -p --output-format stream-json`. Counts what it does not know; never fails.
+//!
+//! Flow: `system/init`, then messages, then `result` as the verdict; where a task was left in the background a second `init` and
+//! `result` may follow. A `subtype` of success is no verdict: only `is_error` is.
+
+use longhaul_core::task::{Outcome, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::failure;
+use crate::clip::{one_line, reason};
+use crate::clock_text::from_epoch_seconds;
+use crate::json_line::{number, object, text};
+use crate::reading::{Moment, Over, Reader, Reading, Shown};
+use crate::{conversation_id, refused};
+
+/// What the reader remembers between lines.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Memory {
+    /// The program got as far as its stream, so its command line and configuration were accepted.
+    pub(super) started: bool,
+    /// The last failed request since one went well.
+    pub(super) trouble: Option<Trouble>,
+    /// When a usage limit that was met is over, in seconds since the epoch.
+    pub(super) resets_at: Option<u64>,
+    /// Refusals were told one by one.
+    pub(super) told_refusals: bool,
+}
+
+/// A request that failed.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Trouble {
+    /// Its HTTP status; none when there was no answer.
+    pub(super) status: Option<u64>,
+    /// The program's word for it.
+    pub(super) word: String,
+    /// A narrower word, where it has one.
+    pub(super) narrower: String,
+    /// In words, for people.
+    pub(super) said: String,
+}
+
+/// The conversation's costs, which go on over all its sessions.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Totals {
+    session: Option<String>,
+    cost_micros: Option<u64>,
+}
+
+pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
+    let Some(event) = object(line) else {
+        reader.unknown_lines += 1;
+        return Reading::default();
+    };
+    match (text(&event, "/type"), text(&event, "/subtype")) {
+        (Some("system"), Some("init")) => init(reader, &event),
+        (Some("system"), Some("api_retry")) => api_retry(reader, &event),
+        (Some("system"), Some("permission_denied")) => permission_denied(reader, &event),
+        (Some("system" | "user"), _) => Reading::default(),
+        (Some("rate_limit_event"), _) => rate_limit(reader, &event),
+        (Some("assistant"), _) => assistant(reader, &event),
+        (Some("result"), _) => result(reader, moment, &event),
+        _ => {
+            reader.unknown_lines += 1;
+            Reading::default()
+        }
+    }
+}
+
+pub(super) fn memory(reader: &Reader) -> Memory {
+    serde_json::from_value(reader.memory.clone()).unwrap_or_default()
+}
+
+fn remember(reader: &mut Reader, change: impl FnOnce(&mut Memory)) {
+    let mut memory = memory(reader);
+    change(&mut memory);
+    reader.memory = serde_json::to_value(memory).unwrap_or(Value::Null);
+}
+
+fn init(reader: &mut Reader, event: &Value) -> Reading {
+    reader.over = None;
+    reader.verdict = None;
+    remember(reader, |memory| *memory = Memory { started: true, ..Memory::default() });
+    Reading { conversation: text(event, "/session_id").and_then(conversation_id::valid), ..Reading::default() }
+}
+
+/// A key that is refused stays refused, but the program tries ten times.
+fn api_retry(reader: &mut Reader, event: &Value) -> Reading {
+    let trouble = Trouble {
+        status: number(event, "/error_status"),
+        word: one_line(text(event, "/error").unwrap_or("unknown"), 80),
+        said: retry_in_words(event),
+        ..Trouble::default()
+    };
+    if matches!(trouble.status, Some(401 | 403)) {
+        reader.verdict = Some(Outcome::Failed(failure::of_trouble(&trouble, None)));
+        reader.over = Some(Over::Hopeless);
+    }
+    let notice = Shown::Notice(trouble.said.clone());
+    remember(reader, |memory| memory.trouble = Some(trouble));
+    Reading::showing(notice)
+}
+
+fn retry_in_words(event: &Value) -> String {
+    let status = number(event, "/error_status").map_or("no answer".to_owned(), |status| format!("status {status}"));
+    let (attempt, most) = (number(event, "/attempt").unwrap_or(0), number(event, "/max_retries").unwrap_or(0));
+    let word = one_line(text(event, "/error").unwrap_or("unknown"), 80);
+    format!("request failed ({word}, {status}), retry {attempt} of {most}")
+}
+
+fn permission_denied(reader: &mut Reader, event: &Value) -> Reading {
+    let tool = text(event, "/tool_name").unwrap_or("a tool");
+    let denied = format!("{tool}: {}", text(event, "/message").unwrap_or("refused"));
+    refused::note(reader, &denied);
+    remember(reader, |memory| memory.told_refusals = true);
+    Reading::showing(Shown::Notice(one_line(&format!("refused {denied}"), 200)))
+}
+
+fn rate_limit(reader: &mut Reader, event: &Value) -> Reading {
+    let until = number(event, "/rate_limit_info/resetsAt");
+    let resets =
+        until.and_then(from_epoch_seconds).map(|time| format!(", resets {}", time.rfc3339())).unwrap_or_default();
+    let which = one_line(text(event, "/rate_limit_info/rateLimitType").unwrap_or("usage"), 40);
+    match text(event, "/rate_limit_info/status") {
+        Some("rejected") => {
+            remember(reader, |memory| memory.resets_at = until);
+            Reading::showing(Shown::Notice(format!("limit reached: {which}{resets}")))
+        }
+        Some("allowed_warning") => Reading::showing(Shown::Notice(format!("near the limit: {which}{resets}"))),
+        _ => Reading::default(),
+    }
+}
+
+fn assistant(reader: &mut Reader, event: &Value) -> Reading {
+    let content = event.pointer("/message/content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    if let Some(word) = text(event, "/error") {
+        let said = content.iter().find_map(|part| text(part, "/text")).unwrap_or(word);
+        let trouble = Trouble {
+            status: number(event, "/api_error_status"),
+            word: one_line(word, 80),
+            narrower: one_line(text(event, "/api_error").unwrap_or_default(), 80),
+            said: reason(said),
+        };
+        remember(reader, |memory| memory.trouble = Some(trouble));
+        return Reading::showing(Shown::Notice(reason(said)));
+    }
+    went_well(reader);
+    Reading { shown: content.iter().filter_map(shown).collect(), ..Reading::default() }
+}
+
+/// The model answered, so what was hopeless a moment ago is not.
+fn went_well(reader: &mut Reader) {
+    if reader.over == Some(Over::Hopeless) {
+        reader.over = None;
+        reader.verdict = None;
+    }
+    if memory(reader).trouble.is_some() {
+        remember(reader, |memory| memory.trouble = None);
+    }
+}
+
+fn shown(part: &Value) -> Option<Shown> {
+    match text(part, "/type")? {
+        "text" => Some(Shown::Text(text(part, "/text")?.to_owned())),
+        "tool_use" => {
+            Some(Shown::Tool { name: one_line(text(part, "/name").unwrap_or("?"), 80), detail: detail(&part["input"]) })
+        }
+        _ => None,
+    }
+}
+
+fn detail(input: &Value) -> String {
+    const TELLING: [&str; 8] =
+        ["command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description"];
+    one_line(TELLING.iter().find_map(|name| input.get(name)?.as_str()).unwrap_or_default(), 200)
+}
+
+fn result(reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
+    let usage = usage(reader, event);
+    refusals(reader, event);
+    reader.over = Some(Over::Done);
+    if event["is_error"] == Value::Bool(false) {
+        reader.verdict = Some(Outcome::Completed);
+        return Reading { usage, ..Reading::default() };
+    }
+    let memory = memory(reader);
+    reader.verdict = Some(Outcome::Failed(failure::of_result(event, &memory, moment)));
+    let said = Shown::Notice(reason(failure::said_in(event, &memory)));
+    Reading { usage, shown: vec![said], ..Reading::default() }
+}
+
+/// For a program that did not tell its refusals one by one.
+fn refusals(reader: &mut Reader, event: &Value) {
+    if memory(reader).told_refusals {
+        return;
+    }
+    for denial in event.get("permission_denials").and_then(Value::as_array).into_iter().flatten() {
+        refused::note(
+            reader,
+            &format!("{}: {}", text(denial, "/tool_name").unwrap_or("a tool"), detail(&denial["tool_input"])),
+        );
+    }
+}
+
+/// Tokens are those of this turn; the costs are those of the whole conversation, so the last total is taken off.
+fn usage(reader: &mut Reader, event: &Value) -> Usage {
+    let cached = ["/usage/cache_creation_input_tokens", "/usage/cache_read_input_tokens"];
+    let cached: u64 = cached.iter().filter_map(|pointer| number(event, pointer)).fold(0, u64::saturating_add);
+    let input = number(event, "/usage/input_tokens").map(|fresh| fresh.saturating_add(cached));
+    let session = text(event, "/session_id").and_then(conversation_id::valid);
+    let before: Totals = serde_json::from_value(reader.carry.clone()).unwrap_or_default();
+    let before = before.cost_micros.filter(|_| before.session == session);
+    let now = event.get("total_cost_usd").and_then(Value::as_f64).and_then(micros);
+    // A total that fell has started anew.
+    let cost_micros = now.map(|now| before.and_then(|before| now.checked_sub(before)).unwrap_or(now));
+    reader.carry = serde_json::to_value(Totals { session, cost_micros: now.or(before) }).unwrap_or(Value::Null);
+    Usage { input, output: number(event, "/usage/output_tokens"), cost_micros }
+}
+
+fn micros(dollars: f64) -> Option<u64> {
+    let micros = (dollars * 1e6).round();
+    // Exact in this range; more is no sum of money.
+    ((0.0..9e15).contains(&micros)).then_some(micros as u64)
+}

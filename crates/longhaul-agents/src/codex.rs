@@ -1,0 +1,128 @@
+//! Codex, OpenAI's coding agent: what is fixed about it and how one session of `codex exec --json` is started.
+//!
+//! The stream is read in `codex/events.rs`, failures are classed in `codex/failure.rs`, its own transcript in
+//! `codex/rollout.rs`. Model, provider and login stay those of the user's own configuration.
+
+mod events;
+mod failure;
+mod rollout;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use longhaul_core::task::{Delivered, Exit, Sandbox};
+
+use crate::about::{About, AgentHome, Cost, Ids, Login, Mode, Modes, Version, words};
+use crate::agent::{Agent, Transcript};
+use crate::launch::{Launch, LaunchSpec, Network, StopSignal, StopStep};
+use crate::reading::{End, Moment, Reader, Reading};
+
+/// OpenAI's Codex CLI.
+pub(crate) struct Codex;
+
+static ABOUT: About = About {
+    name: words("codex"),
+    summary: words("OpenAI's Codex CLI"),
+    program: Some(words("codex")),
+    env: Cow::Borrowed(&[words("CODEX_HOME"), words("CODEX_API_KEY"), words("OPENAI_API_KEY")]),
+    ids: Ids::Captured,
+    homes: &[AgentHome {
+        env: "CODEX_HOME",
+        default: ".codex",
+        must_exist: true,
+        not_in_temp: Some("codex does not find its sandbox from there, and every command would fail"),
+    }],
+    cost: Cost::Unknown,
+    modes: Modes {
+        read_only: Mode { means: words("commands can write nothing: the operating system refuses"), warning: None },
+        workspace: Mode {
+            means: words(
+                "commands can write in the workspace and the temp directory only: the operating system refuses the rest",
+            ),
+            warning: None,
+        },
+        full: Mode {
+            means: words("no sandbox: commands can do whatever the user may"),
+            warning: Some(words(
+                "codex runs commands without any sandbox; use it only where losing everything is acceptable",
+            )),
+        },
+        network: words(
+            "cut in the sandbox, this machine's own addresses too; `--network` opens it in mode `workspace`; `full` has it always",
+        ),
+    },
+    version: Version { arguments: Cow::Borrowed(&[words("--version")]), known: &["0.166.0"] },
+    login: Login::Command(&["login", "status"]),
+    login_help: Some("`codex login`"),
+};
+
+/// INT ends the turn and its commands in a tenth of a second; TERM would leave their children behind.
+const STOP: &[StopStep] = &[StopStep { signal: StopSignal::Interrupt, grace_ms: 5000 }];
+
+impl Agent for Codex {
+    fn about(&self) -> &About {
+        &ABOUT
+    }
+
+    fn launch(&self, spec: &LaunchSpec<'_>) -> Launch {
+        let mut launch = Launch::new(arguments(spec), STOP);
+        // With it, errors on stderr end in a stack trace, and their reason is no longer the last line.
+        launch.env_unset.push("RUST_BACKTRACE".to_owned());
+        launch
+    }
+
+    fn read_line(&self, reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
+        events::read(reader, moment, line)
+    }
+
+    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
+        End { outcome: failure::outcome(reader, exit, stderr_tail), denied: reader.denied.clone() }
+    }
+
+    fn transcript(&self, conversation: &str) -> Transcript {
+        let pattern = format!("sessions/*/*/*/rollout-*-{conversation}.jsonl");
+        Transcript::File { env: "CODEX_HOME", default: ".codex", pattern }
+    }
+
+    fn read_transcript(&self, reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) {
+        rollout::read(reader, moment, line);
+    }
+
+    fn delivered(&self, lines: &mut dyn Iterator<Item = &[u8]>, mark: &str) -> Delivered {
+        crate::mark::delivered(lines, mark, rollout::user_texts)
+    }
+}
+
+/// All options stand before the word `resume`, which takes few of them; nothing is inherited by a resumed thread.
+fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
+    let mut argv = vec![spec.program.unwrap_or("codex").to_owned()];
+    let mut add = |arguments: &[&str]| argv.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+    add(&["exec", "--json", "--skip-git-repo-check", "-C", spec.cwd, "-s", sandbox_mode(spec.sandbox)]);
+    add(&["-c", "approval_policy=\"never\"", "-c", "check_for_update_on_startup=false"]);
+    // By default a refused connection is tried again for ever.
+    add(&["-c", "features.unbounded_connection_retries=false"]);
+    if spec.sandbox == Sandbox::Workspace && spec.network == Network::Open {
+        add(&["-c", "sandbox_workspace_write.network_access=true"]);
+    }
+    if let Some(directory) = spec.writable {
+        add(&["--add-dir", directory]);
+    }
+    if let Some(model) = spec.model {
+        add(&[&format!("--model={model}")]);
+    }
+    argv.extend(spec.extra.iter().cloned());
+    if let Some(thread) = spec.resumes {
+        argv.extend(["resume".to_owned(), thread.to_owned()]);
+    }
+    argv.push("-".to_owned());
+    argv
+}
+
+fn sandbox_mode(sandbox: Sandbox) -> &'static str {
+    match sandbox {
+        Sandbox::ReadOnly => "read-only",
+        Sandbox::Workspace => "workspace-write",
+        Sandbox::Full => "danger-full-access",
+    }
+}

@@ -1,0 +1,180 @@
+//! One line of `codex exec --json`. Counts what it does not know; never fails.
+//!
+//! Flow: `thread.started` (the id), then per turn `turn.started`, items, and `turn.completed` or `turn.failed` as the verdict.
+
+use longhaul_core::task::{Outcome, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::failure;
+use crate::clip::{one_line, reason};
+use crate::json_line::{number, object, text};
+use crate::reading::{Moment, Over, Reader, Reading, Shown};
+use crate::{conversation_id, refused};
+
+/// What the reader remembers between lines.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Memory {
+    /// The program got as far as its stream, so its command line and configuration were accepted.
+    pub(super) started: bool,
+    /// The last error since anything went well: what a program that was killed was waiting for.
+    pub(super) trouble: Option<String>,
+    /// When the exhausted windows of the plan are full again, from the transcript.
+    pub(super) resets_at: Option<u64>,
+}
+
+/// The thread's counters, which go on over all its sessions.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Totals {
+    thread: Option<String>,
+    input: Option<u64>,
+    output: Option<u64>,
+}
+
+pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
+    let Some(event) = object(line) else {
+        reader.unknown_lines += 1;
+        return Reading::default();
+    };
+    match text(&event, "/type") {
+        Some("thread.started") => thread_started(reader, &event),
+        Some("turn.started") => turn_started(reader),
+        Some("item.started" | "item.updated") => {
+            remember(reader, |memory| memory.trouble = None);
+            item_started(&event)
+        }
+        Some("item.completed") => item_completed(reader, &event),
+        Some("turn.completed") => turn_completed(reader, &event),
+        Some("turn.failed") => turn_failed(reader, moment, &event),
+        Some("error") => error(reader, &event),
+        _ => {
+            reader.unknown_lines += 1;
+            Reading::default()
+        }
+    }
+}
+
+pub(super) fn memory(reader: &Reader) -> Memory {
+    serde_json::from_value(reader.memory.clone()).unwrap_or_default()
+}
+
+pub(super) fn remember(reader: &mut Reader, change: impl FnOnce(&mut Memory)) {
+    let mut memory = memory(reader);
+    change(&mut memory);
+    reader.memory = serde_json::to_value(memory).unwrap_or(Value::Null);
+}
+
+fn thread_started(reader: &mut Reader, event: &Value) -> Reading {
+    remember(reader, |memory| memory.started = true);
+    let conversation = text(event, "/thread_id").and_then(conversation_id::valid);
+    let totals = totals(reader);
+    // Another thread than the one of the last session has counters of its own.
+    if totals.thread != conversation {
+        keep_totals(reader, &Totals { thread: conversation.clone(), ..Totals::default() });
+    }
+    Reading { conversation, ..Reading::default() }
+}
+
+fn turn_started(reader: &mut Reader) -> Reading {
+    reader.over = None;
+    reader.verdict = None;
+    remember(reader, |memory| *memory = Memory { started: true, ..Memory::default() });
+    Reading::default()
+}
+
+fn turn_completed(reader: &mut Reader, event: &Value) -> Reading {
+    reader.verdict = Some(Outcome::Completed);
+    reader.over = Some(Over::Done);
+    let before = totals(reader);
+    let now = Totals {
+        input: number(event, "/usage/input_tokens").or(before.input),
+        output: number(event, "/usage/output_tokens").or(before.output),
+        thread: before.thread,
+    };
+    let usage =
+        Usage { input: delta(now.input, before.input), output: delta(now.output, before.output), cost_micros: None };
+    keep_totals(reader, &now);
+    Reading { usage, ..Reading::default() }
+}
+
+/// A counter that fell has started anew.
+fn delta(now: Option<u64>, before: Option<u64>) -> Option<u64> {
+    now.map(|now| before.and_then(|before| now.checked_sub(before)).unwrap_or(now))
+}
+
+fn turn_failed(reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
+    let message = text(event, "/error/message").unwrap_or("the turn failed without a reason");
+    reader.verdict = Some(Outcome::Failed(failure::of_message(message, moment)));
+    reader.over = Some(Over::Done);
+    Reading::showing(Shown::Notice(reason(message)))
+}
+
+/// Only news while it reconnects, and repeated by `turn.failed` when it gives up.
+fn error(reader: &mut Reader, event: &Value) -> Reading {
+    let message = text(event, "/message").unwrap_or("error without a reason");
+    remember(reader, |memory| memory.trouble = Some(reason(message)));
+    if message.starts_with("Reconnecting...") {
+        Reading::showing(Shown::Notice(reason(message)))
+    } else {
+        Reading::default()
+    }
+}
+
+fn item_started(event: &Value) -> Reading {
+    match (text(event, "/item/type"), text(event, "/item/command")) {
+        (Some("command_execution"), Some(command)) => tool("shell", command),
+        _ => Reading::default(),
+    }
+}
+
+fn item_completed(reader: &mut Reader, event: &Value) -> Reading {
+    let Some(item) = event.get("item") else {
+        reader.unknown_lines += 1;
+        return Reading::default();
+    };
+    let kind = text(item, "/type").unwrap_or_default();
+    // Warnings say nothing about the connection.
+    if kind != "error" {
+        remember(reader, |memory| memory.trouble = None);
+    }
+    match kind {
+        "agent_message" => Reading::showing(Shown::Text(text(item, "/text").unwrap_or_default().to_owned())),
+        "file_change" => Reading { shown: changes(item), ..Reading::default() },
+        "mcp_tool_call" => mcp_call(reader, item),
+        "web_search" => tool("web_search", text(item, "/query").unwrap_or_default()),
+        "error" => Reading::showing(Shown::Notice(reason(text(item, "/message").unwrap_or("warning without a text")))),
+        _ => Reading::default(),
+    }
+}
+
+fn changes(item: &Value) -> Vec<Shown> {
+    let changes = item.get("changes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let one = |change: &Value| {
+        let detail = format!("{} {}", text(change, "/kind").unwrap_or("change"), text(change, "/path").unwrap_or("?"));
+        Shown::Tool { name: "patch".to_owned(), detail: one_line(&detail, 200) }
+    };
+    changes.iter().map(one).collect()
+}
+
+fn mcp_call(reader: &mut Reader, item: &Value) -> Reading {
+    let name = format!("{}.{}", text(item, "/server").unwrap_or("?"), text(item, "/tool").unwrap_or("?"));
+    let error = text(item, "/error/message").unwrap_or_default();
+    if error.contains("requires approval") {
+        refused::note(reader, &format!("{name}: {error}"));
+    }
+    tool(&name, error)
+}
+
+fn tool(name: &str, detail: &str) -> Reading {
+    Reading::showing(Shown::Tool { name: one_line(name, 80), detail: one_line(detail, 200) })
+}
+
+fn totals(reader: &Reader) -> Totals {
+    serde_json::from_value(reader.carry.clone()).unwrap_or_default()
+}
+
+fn keep_totals(reader: &mut Reader, totals: &Totals) {
+    reader.carry = serde_json::to_value(totals).unwrap_or(Value::Null);
+}

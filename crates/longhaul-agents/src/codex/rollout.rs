@@ -1,0 +1,64 @@
+//! Codex' own record of a thread, `rollout-*.jsonl`: the structured cause of a failure, and what the user said.
+//! Read after the end only; only what belongs to the failed turn of this session counts.
+
+use longhaul_core::task::Outcome;
+use serde_json::Value;
+
+use super::events::{memory, remember};
+use super::failure;
+use crate::json_line::{number, object, text};
+use crate::reading::{Moment, Reader};
+
+/// Sharpens the verdict of a failed turn. Anything else the transcript says may be of an older turn.
+pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) {
+    let Some(event) = object(line) else { return };
+    let Some(payload) = event.get("payload").filter(|_| text(&event, "/type") == Some("event_msg")) else { return };
+    match text(payload, "/type") {
+        Some("task_started") => remember(reader, |memory| memory.resets_at = None),
+        Some("token_count") => {
+            let resets_at = payload.get("rate_limits").and_then(exhausted_until);
+            remember(reader, |memory| memory.resets_at = resets_at.or(memory.resets_at));
+        }
+        Some("task_complete") => task_complete(reader, moment, payload),
+        _ => {}
+    }
+}
+
+/// When the windows that are used up are full again: the last of them, or the only window there is.
+fn exhausted_until(limits: &Value) -> Option<u64> {
+    let windows: Vec<&Value> = ["primary", "secondary"]
+        .iter()
+        .filter_map(|name| limits.get(name))
+        .filter(|window| window.is_object())
+        .collect();
+    let used_up =
+        |window: &&&Value| window.get("used_percent").and_then(Value::as_f64).is_some_and(|used| used >= 100.0);
+    let until = windows.iter().filter(used_up).filter_map(|window| number(window, "/resets_at")).max();
+    until.or_else(|| windows.first().filter(|_| windows.len() == 1).and_then(|window| number(window, "/resets_at")))
+}
+
+fn task_complete(reader: &mut Reader, moment: &Moment<'_>, payload: &Value) {
+    if !matches!(reader.verdict, Some(Outcome::Failed(_))) {
+        return;
+    }
+    let (Some(cause), Some(message)) = (payload.pointer("/error/codex_error_info"), text(payload, "/error/message"))
+    else {
+        return;
+    };
+    let failure = failure::of_cause(cause, message, memory(reader).resets_at, moment);
+    reader.verdict = Some(Outcome::Failed(failure));
+}
+
+/// What the user said on this line.
+pub(super) fn user_texts(line: &Value) -> Vec<&str> {
+    let payload = &line["payload"];
+    let content = match (text(line, "/type"), text(payload, "/type")) {
+        (Some("response_item"), Some("message")) if text(payload, "/role") == Some("user") => &payload["content"],
+        (Some("event_msg"), Some("item_completed")) if text(payload, "/item/type") == Some("UserMessage") => {
+            &payload["item"]["content"]
+        }
+        (Some("event_msg"), Some("user_message")) => return text(payload, "/message").into_iter().collect(),
+        _ => return Vec::new(),
+    };
+    content.as_array().into_iter().flatten().filter_map(|part| text(part, "/text")).collect()
+}

@@ -1,0 +1,247 @@
+//! An agent that a person declared in the configuration: argv templates and JSON pointers in place of Rust code.
+//!
+//! Made by `declared/read.rs` from a table that was checked there; used like every other agent. A line of output is untrusted:
+//! whatever it holds, it is never a panic, and only a plain name becomes an argument of the next session.
+
+mod counters;
+mod end;
+mod pick;
+mod rule;
+mod template;
+#[cfg(test)]
+mod tests;
+mod until;
+
+use std::borrow::Cow;
+
+use longhaul_core::task::{Exit, Outcome};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub(crate) use pick::Pick;
+pub(crate) use rule::Rule;
+pub use template::PLACEHOLDERS;
+pub(crate) use template::{Template, Written};
+
+use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
+use crate::agent::Agent;
+use crate::clip::{one_line, reason};
+use crate::conversation_id;
+use crate::json_line::object;
+use crate::launch::{Launch, LaunchSpec, Stdin, StopStep};
+use crate::reading::{End, Moment, Over, Reader, Reading, Shown};
+
+/// What a person declared, checked.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    pub(crate) name: String,
+    pub(crate) summary: Option<String>,
+    pub(crate) argv: Template,
+    pub(crate) resume: Option<Template>,
+    pub(crate) ids: Ids,
+    pub(crate) stdin: Stdin,
+    pub(crate) env: Vec<String>,
+    pub(crate) set: Vec<(String, String)>,
+    pub(crate) stop: Vec<StopStep>,
+    pub(crate) version: Vec<String>,
+    pub(crate) places: Places,
+    pub(crate) cumulative: bool,
+    pub(crate) rules: Vec<Rule>,
+}
+
+/// Where things stand in a line of output.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    pub(crate) id: Vec<Pick>,
+    pub(crate) text: Vec<Pick>,
+    pub(crate) tool: Vec<Pick>,
+    pub(crate) input_tokens: Vec<Pick>,
+    pub(crate) output_tokens: Vec<Pick>,
+    pub(crate) cost: Vec<Pick>,
+    pub(crate) error: Vec<Pick>,
+    pub(crate) limit_until: Vec<Pick>,
+    pub(crate) done: Vec<Pick>,
+}
+
+/// A declared agent.
+#[derive(Debug)]
+pub(crate) struct Custom {
+    about: About,
+    definition: Definition,
+}
+
+/// What the reader remembers between lines.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Memory {
+    /// Nothing was said or done since the last error: a turn that is over now ended with it.
+    troubled: bool,
+    /// The last line that was no JSON: what a program that gave up may have said last.
+    last_words: Option<String>,
+}
+
+impl Custom {
+    pub(crate) fn new(definition: Definition) -> Custom {
+        Custom { about: about(&definition), definition }
+    }
+
+    pub(crate) fn takes_model(&self) -> bool {
+        self.definition.argv.uses("model")
+    }
+}
+
+impl Agent for Custom {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn launch(&self, spec: &LaunchSpec<'_>) -> Launch {
+        let definition = &self.definition;
+        let template = match (&definition.resume, spec.resumes) {
+            (Some(resume), Some(_)) => resume,
+            (Some(_) | None, _) => &definition.argv,
+        };
+        let mut launch = Launch::new(template.fill(spec), &definition.stop);
+        launch.env_set.clone_from(&definition.set);
+        launch.stdin = definition.stdin;
+        launch
+    }
+
+    fn read_line(&self, reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
+        match object(line) {
+            Some(event) => self.read_event(reader, moment, &event),
+            None => self.read_words(reader, line),
+        }
+    }
+
+    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
+        end::outcome(&self.definition, reader, exit, stderr_tail).into()
+    }
+}
+
+impl Custom {
+    fn read_event(&self, reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
+        let places = &self.definition.places;
+        let conversation = first(&places.id, event).and_then(Value::as_str).and_then(conversation_id::valid);
+        if let Some(id) = &conversation {
+            counters::begin(reader, id);
+        }
+        let shown = shown(places, event);
+        if !shown.is_empty() {
+            // It goes on: an error before this was overcome, and a turn that was over is followed by another.
+            remember(reader, |memory| memory.troubled = false);
+            reader.over = None;
+        }
+        let told = counters::told(places, event);
+        let usage = if self.definition.cumulative { counters::since(reader, told) } else { told };
+        let mut reading = Reading { conversation, usage, shown };
+        let judged = self.judge(reader, moment, event, &mut reading);
+        if !judged && reading == Reading::default() {
+            reader.unknown_lines += 1;
+        }
+        reading
+    }
+
+    /// What the line says about how the session ends. Says whether it says anything.
+    fn judge(&self, reader: &mut Reader, moment: &Moment<'_>, event: &Value, reading: &mut Reading) -> bool {
+        let places = &self.definition.places;
+        let message = first(&places.error, event).map(message).filter(|text| !text.trim().is_empty());
+        let until = first(&places.limit_until, event).and_then(|value| until::time(value, moment));
+        let failure = match (&message, until) {
+            (_, Some(until)) => Some(longhaul_core::task::Failure::Limited(Some(until))),
+            (Some(message), None) => Some(rule::class_of(&self.definition.rules, message)),
+            (None, None) => None,
+        };
+        let failed = failure.is_some();
+        if let Some(failure) = failure {
+            let notice = message.map_or_else(|| "usage limit reached".to_owned(), |message| reason(&message));
+            reading.shown.push(Shown::Notice(notice));
+            reader.verdict = Some(Outcome::Failed(failure));
+            remember(reader, |memory| memory.troubled = true);
+        }
+        let done = places.done.iter().any(|pick| pick.says_yes(event));
+        if done {
+            reader.over = Some(Over::Done);
+            if !memory(reader).troubled {
+                reader.verdict = Some(Outcome::Completed);
+            }
+        }
+        failed || done
+    }
+
+    /// A line that is no JSON: words for people where nothing else tells them, and maybe a last message.
+    fn read_words(&self, reader: &mut Reader, line: &[u8]) -> Reading {
+        let text = one_line(&String::from_utf8_lossy(&line[..line.len().min(LONGEST_WORDS)]), LONGEST_WORDS);
+        if text.is_empty() {
+            return Reading::default();
+        }
+        remember(reader, |memory| memory.last_words = Some(reason(&text)));
+        if self.definition.places.text.is_empty() {
+            return Reading::showing(Shown::Text(text));
+        }
+        reader.unknown_lines += 1;
+        Reading::default()
+    }
+}
+
+/// So much of a line of plain words is shown.
+const LONGEST_WORDS: usize = 4000;
+
+fn shown(places: &Places, event: &Value) -> Vec<Shown> {
+    let strings = |picks: &[Pick]| -> Vec<String> {
+        let found = picks.iter().flat_map(|pick| pick.find(event));
+        found.filter_map(Value::as_str).filter(|text| !text.trim().is_empty()).map(str::to_owned).collect()
+    };
+    let tools =
+        strings(&places.tool).into_iter().map(|name| Shown::Tool { name: one_line(&name, 200), detail: String::new() });
+    strings(&places.text).into_iter().map(Shown::Text).chain(tools).collect()
+}
+
+fn first<'a>(picks: &[Pick], event: &'a Value) -> Option<&'a Value> {
+    picks.iter().flat_map(|pick| pick.find(event)).next()
+}
+
+/// An error need not be a text; what it is then is told as it stands.
+fn message(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(false) => String::new(),
+        Value::Bool(true) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+fn memory(reader: &Reader) -> Memory {
+    Memory::deserialize(&reader.memory).unwrap_or_default()
+}
+
+fn remember(reader: &mut Reader, change: impl FnOnce(&mut Memory)) {
+    let mut memory = memory(reader);
+    change(&mut memory);
+    reader.memory = serde_json::to_value(memory).unwrap_or(Value::Null);
+}
+
+fn about(definition: &Definition) -> About {
+    let owned = |text: &String| -> Words { Cow::Owned(text.clone()) };
+    let summary = definition.summary.as_ref().map_or(words("declared in the configuration"), owned);
+    let unconfined = format!("nothing but its own arguments confines `{}`: Longhaul cannot", definition.name);
+    let mode =
+        || Mode { means: words("as its declared arguments have it"), warning: Some(Cow::Owned(unconfined.clone())) };
+    About {
+        name: owned(&definition.name),
+        summary,
+        program: Some(Cow::Owned(definition.argv.program().to_owned())),
+        env: definition.env.iter().map(owned).collect(),
+        ids: definition.ids,
+        homes: &[],
+        cost: if definition.places.cost.is_empty() { Cost::Unknown } else { Cost::Told },
+        modes: Modes {
+            read_only: mode(),
+            workspace: mode(),
+            full: Mode { warning: None, ..mode() },
+            network: words("as its declared arguments have it"),
+        },
+        version: Version { arguments: definition.version.iter().map(owned).collect(), known: &[] },
+        login: Login::Unknown,
+        login_help: None,
+    }
+}

@@ -1,0 +1,78 @@
+//! Tokens and money in a declared agent's output: as they stand in a line, and as what is new since the last line where they are
+//! running totals of the conversation.
+
+use longhaul_core::task::Usage;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Pick, Places};
+use crate::reading::Reader;
+
+/// The totals so far, which go on in the next session of the conversation.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Totals {
+    conversation: Option<String>,
+    #[serde(flatten)]
+    usage: Usage,
+}
+
+/// Another conversation than the one the totals are of has totals of its own.
+pub(super) fn begin(reader: &mut Reader, conversation: &str) {
+    let totals = totals(reader);
+    if totals.conversation.as_deref() == Some(conversation) {
+        return;
+    }
+    // What was counted before the id was told is this conversation's too.
+    let usage = if totals.conversation.is_none() { totals.usage } else { Usage::default() };
+    keep(reader, &Totals { conversation: Some(conversation.to_owned()), usage });
+}
+
+/// What stands in the line; unknown is unknown.
+pub(super) fn told(places: &Places, event: &Value) -> Usage {
+    Usage {
+        input: first(&places.input_tokens, event, Value::as_u64),
+        output: first(&places.output_tokens, event, Value::as_u64),
+        cost_micros: first(&places.cost, event, micros),
+    }
+}
+
+/// What is new in these totals. A total that fell began again.
+pub(super) fn since(reader: &mut Reader, told: Usage) -> Usage {
+    if told == Usage::default() {
+        return told;
+    }
+    let totals = totals(reader);
+    let last = totals.usage;
+    let grown = |now: Option<u64>, last: Option<u64>| now.map(|now| now.checked_sub(last.unwrap_or(0)).unwrap_or(now));
+    let usage = Usage {
+        input: told.input.or(last.input),
+        output: told.output.or(last.output),
+        cost_micros: told.cost_micros.or(last.cost_micros),
+    };
+    keep(reader, &Totals { usage, ..totals });
+    Usage {
+        input: grown(told.input, last.input),
+        output: grown(told.output, last.output),
+        cost_micros: grown(told.cost_micros, last.cost_micros),
+    }
+}
+
+fn first(picks: &[Pick], event: &Value, read: impl Fn(&Value) -> Option<u64>) -> Option<u64> {
+    picks.iter().flat_map(|pick| pick.find(event)).find_map(read)
+}
+
+/// Dollars as millionths; what is negative or beyond any bill is no amount.
+fn micros(value: &Value) -> Option<u64> {
+    let micros = (value.as_f64()? * 1e6).round();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+    (0.0..1e15).contains(&micros).then_some(micros as u64)
+}
+
+fn totals(reader: &Reader) -> Totals {
+    Totals::deserialize(&reader.carry).unwrap_or_default()
+}
+
+fn keep(reader: &mut Reader, totals: &Totals) {
+    reader.carry = serde_json::to_value(totals).unwrap_or(Value::Null);
+}

@@ -1,0 +1,40 @@
+//! What a session of a declared agent came to: exit code 0, and `done` where that is declared; else the class of its error.
+//! Asked once, when the session's process was waited for.
+
+use longhaul_core::task::{Exit, Failure, Outcome};
+
+use super::{Definition, memory, rule};
+use crate::clip::last_line;
+use crate::reading::{Over, Reader};
+
+pub(super) fn outcome(definition: &Definition, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
+    let waits_for_done = !definition.places.done.is_empty();
+    match (&reader.verdict, exit) {
+        (Some(Outcome::Completed), exit) if *exit == Exit::Code(0) || was_stopped(reader, exit) => Outcome::Completed,
+        // Overcome: it went on after the error and ended well.
+        (Some(Outcome::Failed(_)), Exit::Code(0)) if !waits_for_done && !memory(reader).troubled => Outcome::Completed,
+        (Some(Outcome::Failed(failure)), _) => Outcome::Failed(failure.clone()),
+        (None, Exit::Code(0)) if !waits_for_done => Outcome::Completed,
+        (Some(Outcome::Completed) | None, exit) => {
+            Outcome::Failed(without_verdict(definition, reader, exit, stderr_tail))
+        }
+    }
+}
+
+/// Its turn was over and something of it was left: it was told to stop, and says so with its end.
+fn was_stopped(reader: &Reader, exit: &Exit) -> bool {
+    reader.over == Some(Over::Done) && matches!(exit, Exit::Signal(_) | Exit::Code(129..))
+}
+
+fn without_verdict(definition: &Definition, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Failure {
+    let code = match exit {
+        Exit::Code(code) => *code,
+        Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => return Failure::Crashed,
+    };
+    let last_words = memory(reader).last_words.unwrap_or_default();
+    let told = rule::fitting(&definition.rules, stderr_tail).or_else(|| rule::fitting(&definition.rules, &last_words));
+    told.unwrap_or_else(|| match last_line(stderr_tail) {
+        Some(line) if code != 0 => Failure::Retryable(format!("exit code {code}: {line}")),
+        Some(_) | None => Failure::Crashed,
+    })
+}

@@ -1,0 +1,125 @@
+//! Gemini CLI: how it is launched, and where it keeps its conversations. Its stream is read in `events.rs`, its failures are classed
+//! in `failure.rs`. Facts are those of version 0.61.0, recorded in `samples/gemini`.
+//!
+//! Exit codes say little: 0 also after a failed reply and after SIGTERM, and the HTTP status modulo 256 for errors of the API.
+
+use std::borrow::Cow;
+
+use longhaul_core::task::{Delivered, Exit, Sandbox};
+
+use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
+use crate::agent::{Agent, Transcript};
+use crate::launch::{Launch, LaunchSpec, StopSignal, StopStep};
+use crate::reading::{End, Moment, Reader, Reading};
+
+mod chat;
+mod events;
+mod failure;
+#[cfg(test)]
+mod tests;
+
+/// The Gemini command line.
+pub(crate) struct Gemini;
+
+const ENV: &[Words] = &[
+    words("GEMINI_API_KEY"),
+    words("GOOGLE_API_KEY"),
+    words("GOOGLE_GEMINI_BASE_URL"),
+    words("GOOGLE_GENAI_USE_VERTEXAI"),
+    words("GOOGLE_CLOUD_PROJECT"),
+    words("GOOGLE_CLOUD_LOCATION"),
+    words("GOOGLE_APPLICATION_CREDENTIALS"),
+    words("GEMINI_CLI_HOME"),
+];
+
+const VERSION: &[Words] = &[words("--version")];
+
+static ABOUT: About = About {
+    name: words("gemini"),
+    summary: words("Gemini CLI, with the login and model of its own configuration"),
+    program: Some(words("gemini")),
+    env: Cow::Borrowed(ENV),
+    // An id of ours would do too, but its files are named by the minute and the first eight characters: two ids of one minute that
+    // begin with the time would share a file.
+    ids: Ids::Captured,
+    homes: &[],
+    cost: Cost::Unknown,
+    modes: Modes {
+        read_only: Mode {
+            means: words("`--approval-mode=default`: tools that write or run commands are not offered to the model"),
+            warning: Some(words("a choice of tools, no sandbox: tools of trusted MCP servers are not held by it")),
+        },
+        workspace: Mode {
+            means: words("the same as full: without it gemini offers no shell to an agent that nobody watches"),
+            warning: Some(words(
+                "nothing holds gemini in the workspace: its shell commands run as you, without a question",
+            )),
+        },
+        full: Mode {
+            means: words("`--approval-mode=yolo`: all tools, without a question"),
+            warning: Some(words("everything runs as you, without a sandbox and without a question")),
+        },
+        network: words("changes nothing: gemini has no network sandbox here, its tools always have the network"),
+    },
+    version: Version { arguments: Cow::Borrowed(VERSION), known: &["0.61.0"] },
+    login: Login::Unknown,
+    login_help: None,
+};
+
+impl Agent for Gemini {
+    fn about(&self) -> &About {
+        &ABOUT
+    }
+
+    fn launch(&self, spec: &LaunchSpec<'_>) -> Launch {
+        let mut launch = Launch::new(arguments(spec), &[StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }]);
+        launch.env_set = vec![
+            // Else the program is only a parent that ignores signals, and the real one outlives it, writing and spending.
+            ("GEMINI_CLI_NO_RELAUNCH".into(), "true".into()),
+            // Else it refuses to work in a directory that no person has opened before.
+            ("GEMINI_CLI_TRUST_WORKSPACE".into(), "true".into()),
+        ];
+        launch
+    }
+
+    fn read_line(&self, reader: &mut Reader, _: &Moment<'_>, line: &[u8]) -> Reading {
+        events::read(reader, line)
+    }
+
+    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
+        End { outcome: failure::outcome(reader, exit, stderr_tail), denied: reader.denied.clone() }
+    }
+
+    fn transcript(&self, conversation: &str) -> Transcript {
+        let beginning: String = conversation.chars().take(8).collect();
+        Transcript::File {
+            env: "GEMINI_CLI_HOME",
+            default: "",
+            pattern: format!(".gemini/tmp/*/chats/session-*-{beginning}.jsonl"),
+        }
+    }
+
+    fn delivered(&self, lines: &mut dyn Iterator<Item = &[u8]>, mark: &str) -> Delivered {
+        chat::delivered(lines, mark)
+    }
+}
+
+fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
+    let mut argv = vec![spec.program.unwrap_or("gemini").to_owned(), "--output-format=stream-json".into()];
+    argv.push(match spec.sandbox {
+        Sandbox::ReadOnly => "--approval-mode=default".into(),
+        Sandbox::Workspace | Sandbox::Full => "--approval-mode=yolo".into(),
+    });
+    if let Some(model) = spec.model {
+        argv.push(format!("--model={model}"));
+    }
+    // Its own file tools keep to the workspace; the option splits at commas.
+    if let Some(directory) = spec.writable.filter(|directory| !directory.contains(',')) {
+        argv.push(format!("--include-directories={directory}"));
+    }
+    if let Some(id) = spec.resumes {
+        argv.push(format!("--resume={id}"));
+    }
+    argv.extend_from_slice(spec.extra);
+    argv
+}

@@ -1,0 +1,102 @@
+//! How one session of an agent is started, as data: made by the agent's file, carried out by the worker and its keeper.
+//! Nothing here starts anything.
+
+use longhaul_core::task::Sandbox;
+
+/// What a launch depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct LaunchSpec<'a> {
+    /// What stands for this very binary in argv.
+    pub own_program: &'a str,
+    /// The path configured in place of the program's name.
+    pub program: Option<&'a str>,
+    /// Further arguments from the configuration.
+    pub extra: &'a [String],
+    /// The id a new conversation gets where we choose it: a UUID.
+    pub session: &'a str,
+    /// What the prompt is marked with.
+    pub mark: &'a str,
+    /// The agent's own conversation to go on with.
+    pub resumes: Option<&'a str>,
+    /// The model asked for.
+    pub model: Option<&'a str>,
+    /// Where the agent starts.
+    pub cwd: &'a str,
+    /// A directory outside of `cwd` that the agent must be able to write.
+    pub writable: Option<&'a str>,
+    /// What it may write.
+    pub sandbox: Sandbox,
+    /// Whether the network is opened to its tools.
+    pub network: Network,
+    /// Who it runs as.
+    pub user: User,
+    /// The file with the prompt, for programs that cannot take it by stdin.
+    pub prompt_file: &'a str,
+}
+
+/// Whether the network is open to an agent's tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// As the sandbox has it.
+    AsSandboxed,
+    /// Opened.
+    Open,
+}
+
+/// Who an agent runs as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum User {
+    /// Anyone but root.
+    Plain,
+    /// The super-user.
+    Root,
+}
+
+/// How one session is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// The program and its arguments. Nothing secret, and nothing of the goal.
+    pub argv: Vec<String>,
+    /// Fixed settings that are no secrets.
+    pub env_set: Vec<(String, String)>,
+    /// Variables the agent must not see.
+    pub env_unset: Vec<String>,
+    /// What it gets to read.
+    pub stdin: Stdin,
+    /// How it is stopped, in order; the tree is killed after the last step.
+    pub stop: Vec<StopStep>,
+}
+
+impl Launch {
+    /// A launch that gets the prompt by stdin, with nothing else set.
+    pub fn new(argv: Vec<String>, stop: &[StopStep]) -> Launch {
+        Launch { argv, env_set: Vec::new(), env_unset: Vec::new(), stdin: Stdin::Prompt, stop: stop.to_vec() }
+    }
+}
+
+/// What a program gets to read; it always ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stdin {
+    /// The prompt.
+    Prompt,
+    /// Nothing.
+    Null,
+}
+
+/// One step of stopping an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StopStep {
+    /// The signal to send.
+    pub signal: StopSignal,
+    /// How long it then has.
+    pub grace_ms: u64,
+}
+
+/// Signals an agent understands as "stop".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopSignal {
+    /// SIGINT.
+    Interrupt,
+    /// SIGTERM.
+    Terminate,
+}

@@ -1,0 +1,150 @@
+//! OpenCode: how it is launched, and where it keeps its conversations. Its stream is read in `events.rs`, its failures are classed in
+//! `failure.rs`. Facts are those of version 1.18.33, recorded in `samples/opencode`.
+//!
+//! The prompt goes by stdin: a prompt argument with a blank would reach the model in literal quotes.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use longhaul_core::task::{Delivered, Exit, Sandbox};
+
+use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
+use crate::agent::{Agent, Transcript};
+use crate::launch::{Launch, LaunchSpec, StopSignal, StopStep};
+use crate::mark;
+use crate::reading::{End, Moment, Reader, Reading};
+
+mod events;
+mod failure;
+#[cfg(test)]
+mod tests;
+
+/// The OpenCode command line.
+pub(crate) struct OpenCode;
+
+const ENV: &[Words] = &[
+    words("OPENCODE_CONFIG"),
+    words("OPENCODE_CONFIG_CONTENT"),
+    words("OPENCODE_CONFIG_DIR"),
+    words("OPENCODE_DB"),
+    words("XDG_CONFIG_HOME"),
+    words("XDG_DATA_HOME"),
+    words("ANTHROPIC_API_KEY"),
+    words("OPENAI_API_KEY"),
+    words("OPENROUTER_API_KEY"),
+];
+
+static ABOUT: About = About {
+    name: words("opencode"),
+    summary: words("OpenCode, with the providers and models of its own configuration"),
+    program: Some(words("opencode")),
+    env: Cow::Borrowed(ENV),
+    ids: Ids::Captured,
+    homes: &[],
+    cost: Cost::Told,
+    modes: Modes {
+        read_only: Mode {
+            means: words("the edit and shell tools are denied, and so are paths outside of the project"),
+            warning: Some(words(
+                "a rule of opencode itself, no sandbox: tools of configured MCP servers are not held by it",
+            )),
+        },
+        workspace: Mode {
+            means: words(
+                "paths outside of the project are denied; what opencode would ask about is refused and ends the session",
+            ),
+            warning: Some(words(
+                "a rule of opencode itself, no sandbox: shell commands run as you and can write wherever you can",
+            )),
+        },
+        full: Mode {
+            means: words("`--auto`: all that your configuration does not deny is approved"),
+            warning: Some(words("everything runs as you, without a sandbox and without a question")),
+        },
+        network: words("changes nothing: opencode has no network sandbox, its tools always have the network"),
+    },
+    version: Version { arguments: Cow::Borrowed(VERSION), known: &["1.18.33"] },
+    login: Login::Unknown,
+    login_help: None,
+};
+
+const VERSION: &[Words] = &[words("--version")];
+
+impl Agent for OpenCode {
+    fn about(&self) -> &About {
+        &ABOUT
+    }
+
+    fn launch(&self, spec: &LaunchSpec<'_>) -> Launch {
+        // It has no handler for any signal: the first one ends it.
+        let mut launch = Launch::new(arguments(spec), &[StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }]);
+        launch.env_set = vec![
+            ("OPENCODE_DISABLE_AUTOUPDATE".into(), "1".into()),
+            ("OPENCODE_DISABLE_LSP_DOWNLOAD".into(), "1".into()),
+        ];
+        if let Some(rules) = permissions(spec) {
+            launch.env_set.push(("OPENCODE_PERMISSION".into(), rules.to_string()));
+        }
+        launch
+    }
+
+    fn read_line(&self, reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
+        events::read(reader, moment, line)
+    }
+
+    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
+        End { outcome: failure::outcome(reader, exit, stderr_tail), denied: reader.denied.clone() }
+    }
+
+    fn transcript(&self, conversation: &str) -> Transcript {
+        Transcript::Command { arguments: vec!["export".into(), conversation.into()] }
+    }
+
+    /// The export is one JSON document over many lines.
+    fn delivered(&self, lines: &mut dyn Iterator<Item = &[u8]>, mark: &str) -> Delivered {
+        let document = lines.collect::<Vec<_>>().join(&b'\n');
+        mark::delivered(&mut std::iter::once(&document[..]), mark, user_texts)
+    }
+}
+
+fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
+    let mut argv = vec![spec.program.unwrap_or("opencode").to_owned(), "run".into(), "--format=json".into()];
+    // Without it the program trusts PWD, and works where that points.
+    argv.push(format!("--dir={}", spec.cwd));
+    if spec.sandbox == Sandbox::Full {
+        argv.push("--auto".into());
+    }
+    if let Some(model) = spec.model {
+        argv.push(format!("--model={model}"));
+    }
+    match spec.resumes {
+        Some(id) => argv.push(format!("--session={id}")),
+        // Saves a request for a title, and is the only handle to a session that is killed before its first line.
+        None => argv.push(format!("--title={}", spec.mark)),
+    }
+    argv.extend_from_slice(spec.extra);
+    argv
+}
+
+/// The last matching rule wins; in the text the names are in order, so `*` comes before any path.
+fn permissions(spec: &LaunchSpec<'_>) -> Option<Value> {
+    match spec.sandbox {
+        Sandbox::Full => None,
+        Sandbox::ReadOnly => Some(json!({"bash": "deny", "edit": "deny", "external_directory": "deny"})),
+        Sandbox::Workspace => {
+            let mut outside = json!({"*": "deny"});
+            if let Some(directory) = spec.writable {
+                outside[format!("{directory}/*")] = "allow".into();
+            }
+            Some(json!({"external_directory": outside}))
+        }
+    }
+}
+
+fn user_texts(export: &Value) -> Vec<&str> {
+    let messages = export["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let of_user = messages.iter().filter(|message| message["info"]["role"] == "user");
+    let parts = of_user.filter_map(|message| message["parts"].as_array()).flatten();
+    parts.filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str()).collect()
+}

@@ -1,0 +1,136 @@
+//! OpenCode's event stream, line by line.
+//! There is no first and no last line: a turn is over when a step finishes with `stop`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use longhaul_core::task::{Failure, Outcome, Usage};
+
+use super::failure;
+use crate::json_line::{self, number, text};
+use crate::reading::{Moment, Over, Reader, Reading, Shown};
+use crate::{conversation_id, dollars, reader_memory, refused, tool_detail};
+
+/// It asks the model again at once and for ever when a stream ends without a reason; so many in a row are enough.
+const HOPELESS_FINISHES: u32 = 3;
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Memory {
+    /// The conversation's id was told.
+    pub(super) told: bool,
+    /// An error was printed; no later step makes it a success.
+    failed: bool,
+    /// Steps in a row that finished for no reason.
+    unknown_finishes: u32,
+}
+
+pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
+    let Some(line) = json_line::object(line) else {
+        reader.unknown_lines += 1;
+        return Reading::default();
+    };
+    let mut memory: Memory = reader_memory::recall(reader);
+    let mut reading = event(reader, &mut memory, moment, &line);
+    if !memory.told {
+        reading.conversation = text(&line, "/sessionID").and_then(conversation_id::valid);
+        memory.told = reading.conversation.is_some();
+    }
+    reader_memory::remember(reader, &memory);
+    reading
+}
+
+fn event(reader: &mut Reader, memory: &mut Memory, moment: &Moment<'_>, line: &Value) -> Reading {
+    match text(line, "/type") {
+        Some("step_start") => step_started(reader, memory),
+        Some("text") => said(line),
+        Some("tool_use") => tool_used(reader, line),
+        Some("step_finish") => step_finished(reader, memory, line),
+        Some("error") => failed(reader, memory, moment, line),
+        Some("reasoning") => Reading::default(),
+        _ => {
+            reader.unknown_lines += 1;
+            Reading::default()
+        }
+    }
+}
+
+fn step_started(reader: &mut Reader, memory: &Memory) -> Reading {
+    if reader.over == Some(Over::Done) {
+        reader.over = None;
+    }
+    if !memory.failed && memory.unknown_finishes == 0 {
+        reader.verdict = None;
+    }
+    Reading::default()
+}
+
+fn said(line: &Value) -> Reading {
+    text(line, "/part/text").map(|said| Reading::showing(Shown::Text(said.into()))).unwrap_or_default()
+}
+
+fn tool_used(reader: &mut Reader, line: &Value) -> Reading {
+    let name = text(line, "/part/tool").unwrap_or("tool").to_owned();
+    let detail = tool_detail::of(&line["part"]["state"]["input"]);
+    let refused = text(line, "/part/state/error").is_some_and(is_refusal);
+    if refused {
+        let what = format!("{name}: {detail}");
+        reader.verdict = Some(Outcome::Failed(Failure::Permission(format!("refused {what}"))));
+        refused::note(reader, &what);
+    }
+    Reading::showing(Shown::Tool { name, detail })
+}
+
+/// Refused because nobody was there to ask, or by a rule of the configuration. The first ends the turn; whether the second does is
+/// seen by whether another step starts.
+fn is_refusal(error: &str) -> bool {
+    error.contains("rejected permission") || error.contains("has specified a rule which prevents")
+}
+
+fn step_finished(reader: &mut Reader, memory: &mut Memory, line: &Value) -> Reading {
+    let reason = text(line, "/part/reason").unwrap_or("unknown");
+    memory.unknown_finishes = if reason == "unknown" { memory.unknown_finishes + 1 } else { 0 };
+    match reason {
+        "stop" if memory.failed => {}
+        "stop" => {
+            reader.verdict = Some(Outcome::Completed);
+            reader.over = Some(Over::Done);
+        }
+        // More is to come, unless a tool was refused.
+        "tool-calls" => {}
+        "length" => reader.verdict = retryable("the reply was cut off at the model's output limit"),
+        "content-filter" => reader.verdict = Some(Outcome::Failed(failure::filtered())),
+        "unknown" => {
+            reader.verdict = retryable("the model's stream ended without a finish reason");
+            if memory.unknown_finishes >= HOPELESS_FINISHES {
+                reader.over = Some(Over::Hopeless);
+            }
+        }
+        other => reader.verdict = retryable(&format!("the model finished with `{other}`")),
+    }
+    Reading { usage: usage(&line["part"]), ..Reading::default() }
+}
+
+fn retryable(why: &str) -> Option<Outcome> {
+    Some(Outcome::Failed(Failure::Retryable(why.to_owned())))
+}
+
+/// Counted per step. Input is told without what came from or went to the cache, output without reasoning. A step that used nothing at
+/// all was not counted by the provider, and a price of nothing is a price that is not configured.
+fn usage(part: &Value) -> Usage {
+    let count = |pointer| number(part, pointer).unwrap_or(0);
+    let input = count("/tokens/input") + count("/tokens/cache/read") + count("/tokens/cache/write");
+    let output = count("/tokens/output") + count("/tokens/reasoning");
+    if input == 0 && output == 0 {
+        return Usage::default();
+    }
+    let cost_micros = dollars::micros(&part["cost"]);
+    Usage { input: Some(input), output: Some(output), cost_micros }
+}
+
+fn failed(reader: &mut Reader, memory: &mut Memory, moment: &Moment<'_>, line: &Value) -> Reading {
+    memory.failed = true;
+    let error = &line["error"];
+    reader.verdict = Some(Outcome::Failed(failure::of_error(moment, error)));
+    Reading::showing(Shown::Notice(failure::message(error)))
+}

@@ -1,0 +1,127 @@
+//! Pi: how it is launched, and where it keeps its conversations. Its stream is read in `events.rs`, its failures are classed in
+//! `failure.rs`. Facts are those of version 1.5.0, recorded in `samples/pi`; 0.87.1 behaves the same.
+//!
+//! In its JSON mode the exit code is 0 even when the model could not be reached: only the stream tells.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use longhaul_core::task::{Delivered, Exit, Sandbox};
+
+use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
+use crate::agent::{Agent, Transcript};
+use crate::launch::{Launch, LaunchSpec, StopSignal, StopStep};
+use crate::mark;
+use crate::reading::{End, Moment, Reader, Reading};
+
+mod events;
+mod failure;
+#[cfg(test)]
+mod tests;
+
+/// The Pi command line.
+pub(crate) struct Pi;
+
+const ENV: &[Words] = &[
+    words("PI_CODING_AGENT_DIR"),
+    words("ANTHROPIC_API_KEY"),
+    words("ANTHROPIC_OAUTH_TOKEN"),
+    words("OPENAI_API_KEY"),
+    words("GEMINI_API_KEY"),
+    words("OPENROUTER_API_KEY"),
+];
+
+const VERSION: &[Words] = &[words("--version")];
+
+static ABOUT: About = About {
+    name: words("pi"),
+    summary: words("Pi, with the providers and models of its own configuration"),
+    program: Some(words("pi")),
+    env: Cow::Borrowed(ENV),
+    ids: Ids::Preset,
+    homes: &[],
+    cost: Cost::Told,
+    modes: Modes {
+        read_only: Mode {
+            means: words("`--tools read,grep,find,ls`: no tool that writes or runs commands is there"),
+            warning: Some(words("a choice of tools, no sandbox: files outside of the workspace can be read")),
+        },
+        workspace: Mode {
+            means: words("the same as full: pi has neither a sandbox nor permissions"),
+            warning: Some(words("nothing holds pi in the workspace: all its tools run as you")),
+        },
+        full: Mode {
+            means: words("all tools, without a question"),
+            warning: Some(words("everything runs as you, without a sandbox and without a question")),
+        },
+        network: words("changes nothing: pi has no network sandbox, its tools always have the network"),
+    },
+    version: Version { arguments: Cow::Borrowed(VERSION), known: &["1.5.0", "0.87.1"] },
+    login: Login::Unknown,
+    login_help: None,
+};
+
+impl Agent for Pi {
+    fn about(&self) -> &About {
+        &ABOUT
+    }
+
+    fn launch(&self, spec: &LaunchSpec<'_>) -> Launch {
+        // SIGTERM is the one signal on which it also kills what its tools started; SIGINT leaves them alive.
+        let mut launch = Launch::new(arguments(spec), &[StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }]);
+        launch.env_set = vec![("PI_OFFLINE".into(), "1".into())];
+        launch
+    }
+
+    fn read_line(&self, reader: &mut Reader, _: &Moment<'_>, line: &[u8]) -> Reading {
+        events::read(reader, line)
+    }
+
+    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
+        End { outcome: failure::outcome(reader, exit, stderr_tail), denied: reader.denied.clone() }
+    }
+
+    fn transcript(&self, conversation: &str) -> Transcript {
+        Transcript::File {
+            env: "PI_CODING_AGENT_DIR",
+            default: ".pi/agent",
+            pattern: format!("sessions/*/*_{conversation}.jsonl"),
+        }
+    }
+
+    fn delivered(&self, lines: &mut dyn Iterator<Item = &[u8]>, mark: &str) -> Delivered {
+        mark::delivered(lines, mark, user_texts)
+    }
+}
+
+/// The program knows no `--flag=value`, and takes what follows `-p` for a prompt unless it looks like an option.
+fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
+    let mut argv = vec![spec.program.unwrap_or("pi").to_owned()];
+    argv.extend(["-p", "--mode", "json"].map(String::from));
+    match spec.resumes {
+        // Unlike `--session-id` it refuses an id it does not know, so a lost conversation is noticed.
+        Some(id) => argv.extend(["--session".to_owned(), id.to_owned()]),
+        None => argv.extend(["--session-id".to_owned(), spec.session.to_owned()]),
+    }
+    if let Some(model) = spec.model {
+        argv.extend(["--model".to_owned(), model.to_owned()]);
+    }
+    if spec.sandbox == Sandbox::ReadOnly {
+        argv.extend(["--tools", "read,grep,find,ls"].map(String::from));
+    }
+    argv.extend_from_slice(spec.extra);
+    argv
+}
+
+fn user_texts(entry: &Value) -> Vec<&str> {
+    let message = &entry["message"];
+    if entry["type"] != "message" || message["role"] != "user" {
+        return Vec::new();
+    }
+    if let Some(text) = message["content"].as_str() {
+        return vec![text];
+    }
+    let parts = message["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+    parts.iter().filter_map(|part| part["text"].as_str()).collect()
+}

@@ -1,0 +1,119 @@
+//! Pi's event stream, line by line. A turn is over with `agent_settled`, and went well when the last message of the assistant
+//! stopped by itself; everything before it may still be tried again.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use longhaul_core::task::{Failure, Outcome, Usage};
+
+use super::failure;
+use crate::json_line::{self, number, text};
+use crate::reading::{Over, Reader, Reading, Shown};
+use crate::{clip, conversation_id, dollars, reader_memory, tool_detail};
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Memory {
+    /// The session line was read: it got past its command line.
+    pub(super) started: bool,
+    /// The last message of the assistant stopped by itself.
+    stopped: bool,
+}
+
+/// Lines that repeat or frame what other lines say.
+const SAY_NOTHING: [&str; 9] = [
+    "message_start",
+    "message_update",
+    "tool_execution_update",
+    "tool_execution_end",
+    "turn_end",
+    "agent_end",
+    "auto_retry_end",
+    "compaction_end",
+    "entry_appended",
+];
+
+pub(super) fn read(reader: &mut Reader, line: &[u8]) -> Reading {
+    let Some(line) = json_line::object(line) else {
+        reader.unknown_lines += 1;
+        return Reading::default();
+    };
+    match text(&line, "/type").unwrap_or_default() {
+        "session" => session(reader, &line),
+        "agent_start" | "turn_start" => {
+            (reader.verdict, reader.over) = (None, None);
+            Reading::default()
+        }
+        "message_end" if line["message"]["role"] == "assistant" => answered(reader, &line["message"]),
+        "message_end" => Reading::default(),
+        "tool_execution_start" => Reading::showing(Shown::Tool {
+            name: text(&line, "/toolName").unwrap_or("tool").to_owned(),
+            detail: tool_detail::of(&line["args"]),
+        }),
+        "auto_retry_start" => Reading::showing(Shown::Notice(retry(&line))),
+        "compaction_start" => Reading::showing(Shown::Notice("the conversation is being compacted".into())),
+        "agent_settled" => settled(reader),
+        kind if SAY_NOTHING.contains(&kind) => Reading::default(),
+        _ => {
+            reader.unknown_lines += 1;
+            Reading::default()
+        }
+    }
+}
+
+fn session(reader: &mut Reader, line: &Value) -> Reading {
+    reader_memory::remember(reader, &Memory { started: true, stopped: false });
+    Reading { conversation: text(line, "/id").and_then(conversation_id::valid), ..Reading::default() }
+}
+
+fn answered(reader: &mut Reader, message: &Value) -> Reading {
+    let mut memory: Memory = reader_memory::recall(reader);
+    let reason = text(message, "/stopReason").unwrap_or_default();
+    memory.stopped = reason == "stop";
+    reader_memory::remember(reader, &memory);
+    let mut shown = texts(message);
+    reader.verdict = match reason {
+        "stop" | "toolUse" => None,
+        "length" => {
+            Some(Outcome::Failed(Failure::Retryable("the reply was cut off at the model's output limit".into())))
+        }
+        "error" => {
+            let said = text(message, "/errorMessage").unwrap_or("an error without a message");
+            shown.push(Shown::Notice(clip::reason(said)));
+            Some(Outcome::Failed(failure::of_message(said)))
+        }
+        other => Some(Outcome::Failed(Failure::Retryable(format!("the model stopped with `{other}`")))),
+    };
+    Reading { usage: usage(&message["usage"]), shown, conversation: None }
+}
+
+fn texts(message: &Value) -> Vec<Shown> {
+    let parts = message["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let texts = parts.iter().filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str());
+    texts.filter(|text| !text.trim().is_empty()).map(|text| Shown::Text(text.to_owned())).collect()
+}
+
+/// Input is told without what came from or went to the cache. A message that used nothing at all was not counted by the provider.
+fn usage(usage: &Value) -> Usage {
+    let count = |pointer| number(usage, pointer).unwrap_or(0);
+    let (input, output) = (count("/input") + count("/cacheRead") + count("/cacheWrite"), count("/output"));
+    if input == 0 && output == 0 {
+        return Usage::default();
+    }
+    Usage { input: Some(input), output: Some(output), cost_micros: dollars::micros(&usage["cost"]["total"]) }
+}
+
+fn retry(line: &Value) -> String {
+    let count = |pointer| number(line, pointer).unwrap_or(0);
+    let why = clip::reason(text(line, "/errorMessage").unwrap_or("an error"));
+    let seconds = count("/delayMs").div_ceil(1000);
+    format!("retry {} of {} in {seconds} s: {why}", count("/attempt"), count("/maxAttempts"))
+}
+
+fn settled(reader: &mut Reader) -> Reading {
+    reader.over = Some(Over::Done);
+    if reader_memory::recall::<Memory>(reader).stopped && reader.verdict.is_none() {
+        reader.verdict = Some(Outcome::Completed);
+    }
+    Reading::default()
+}

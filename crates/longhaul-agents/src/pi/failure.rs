@@ -1,0 +1,62 @@
+//! What a Pi session came to: the message of the last failed call, and the ends that only exit code and stderr tell.
+//! Called at the end of a session; its exit code alone says nothing.
+
+use longhaul_core::task::{Exit, Failure, Outcome};
+
+use super::events::Memory;
+use crate::reading::{Over, Reader};
+use crate::{api_error, clip, ending, reader_memory};
+
+/// The class of an `errorMessage`: mostly `<HTTP status>: <what the provider said>`. It never tells when a limit ends.
+pub(super) fn of_message(said: &str) -> Failure {
+    let why = clip::reason(said);
+    if api_error::says_context_full(said) {
+        return Failure::ContextFull;
+    }
+    if said.contains("insufficient_quota") || said.contains("exceeded your current quota") {
+        return Failure::Exhausted(why);
+    }
+    // The provider's filter would hold the same prompt back again.
+    if said.contains("content_filter") {
+        return Failure::Configuration(why);
+    }
+    let status = said.split_once(':').and_then(|(status, _)| status.trim().parse::<u16>().ok());
+    match status {
+        Some(status @ 400..=599) => api_error::by_status(status, None, why),
+        _ => Failure::Retryable(why),
+    }
+}
+
+/// What the session came to.
+pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
+    if let Some(outcome) = ending::by_verdict(reader, exit) {
+        return outcome;
+    }
+    let turn_over = reader.verdict == Some(Outcome::Completed) && reader.over == Some(Over::Done);
+    match exit {
+        // It turns SIGTERM and SIGHUP into codes of its own.
+        Exit::Code(143 | 129) if turn_over => Outcome::Completed,
+        Exit::Code(_) if !reader_memory::recall::<Memory>(reader).started => {
+            Outcome::Failed(refused(exit, stderr_tail))
+        }
+        Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => {
+            ending::crashed()
+        }
+    }
+}
+
+/// It ended before its first line.
+fn refused(exit: &Exit, stderr_tail: &str) -> Failure {
+    // A conversation of another folder is met with a question, no answer, and exit code 0.
+    const UNKNOWN_CONVERSATION: [&str; 2] = ["No session found matching", "Session found in different project"];
+    const NOT_LOGGED_IN: [&str; 3] = ["No API key", "API key not found", "/login"];
+    let says = |sayings: &[&str]| sayings.iter().any(|saying| stderr_tail.contains(saying));
+    if says(&UNKNOWN_CONVERSATION) {
+        return Failure::BadConversation;
+    }
+    match (exit, clip::last_line(stderr_tail)) {
+        (Exit::Code(1), Some(line)) if says(&NOT_LOGGED_IN) => Failure::Auth(line),
+        (Exit::Code(1), Some(line)) => Failure::Configuration(line),
+        _ => Failure::Crashed,
+    }
+}

@@ -1,0 +1,106 @@
+//! What is read from an agent: the reader's small memory, what one line says, what the end came to. Data and its few rules.
+//! Filled by the agents' files; committed, shown and judged by the worker and the faces.
+
+use jiff::tz::TimeZone;
+use longhaul_core::task::{Outcome, Usage};
+use longhaul_core::time::Time;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// When and where a line was written; times of day that an agent prints are meaningless without it.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment<'a> {
+    /// When the line was written, as nearly as is known.
+    pub now: Time,
+    /// The zone the agent prints its times in.
+    pub zone: &'a TimeZone,
+}
+
+/// A reader's small memory. It is committed with the offset, so an adopting worker goes on where the last one was.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reader {
+    /// The last verdict the agent gave of itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Outcome>,
+    /// Why the program need not go on, if so. A new turn takes it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<Over>,
+    /// What the agent wanted and was refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
+    /// Counters that go on in the next session of the same conversation.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub carry: Value,
+    /// Lines that were not understood.
+    #[serde(default)]
+    pub unknown_lines: u64,
+    /// Whatever else the agent's file needs to remember.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub memory: Value,
+}
+
+impl Reader {
+    /// The reader of a session that goes on with a conversation.
+    pub fn carrying(carry: Value) -> Reader {
+        Reader { carry, ..Reader::default() }
+    }
+}
+
+/// Why a program need not go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Over {
+    /// Its turn is over; what is still running is left over, and gets a short grace.
+    Done,
+    /// It goes on trying what cannot succeed; it is stopped at once.
+    Hopeless,
+}
+
+/// What one line says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// The agent's own conversation id.
+    pub conversation: Option<String>,
+    /// Tokens used since the last report.
+    pub usage: Usage,
+    /// What a person would want to see, unfiltered: escapes are taken out where it is printed.
+    pub shown: Vec<Shown>,
+}
+
+impl Reading {
+    /// Nothing but something to see.
+    pub fn showing(what: Shown) -> Reading {
+        Reading { shown: vec![what], ..Reading::default() }
+    }
+}
+
+/// What a session came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct End {
+    /// The class that recovery decides on.
+    pub outcome: Outcome,
+    /// What the agent wanted and was refused, although its turn ended well.
+    pub denied: Vec<String>,
+}
+
+impl From<Outcome> for End {
+    fn from(outcome: Outcome) -> End {
+        End { outcome, denied: Vec::new() }
+    }
+}
+
+/// Something for people to see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// What the agent said.
+    Text(String),
+    /// What it did.
+    Tool {
+        /// With which tool.
+        name: String,
+        /// On what.
+        detail: String,
+    },
+    /// Something about the session itself.
+    Notice(String),
+}

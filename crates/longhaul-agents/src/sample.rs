@@ -1,0 +1,34 @@
+//! A moment and a launch to start from, for the agents' own tests.
+//! Tests change only what they are about.
+
+use jiff::tz::TimeZone;
+use longhaul_core::task::Sandbox;
+use longhaul_core::time::Time;
+
+use crate::launch::{LaunchSpec, Network, User};
+use crate::reading::Moment;
+
+/// 2026-11-15 12:00 UTC.
+pub(crate) fn moment() -> Moment<'static> {
+    static ZONE: TimeZone = TimeZone::UTC;
+    Moment { now: Time(1_794_744_000_000_000), zone: &ZONE }
+}
+
+/// A first session in a workspace.
+pub(crate) fn spec() -> LaunchSpec<'static> {
+    LaunchSpec {
+        own_program: "/proc/self/exe",
+        program: None,
+        extra: &[],
+        session: "0190c5a4-7d4e-7c3a-8f00-0123456789ab",
+        mark: "0190c5a4-0000-7c3a-8f00-0123456789ab/1.1",
+        resumes: None,
+        model: None,
+        cwd: "/project",
+        writable: None,
+        sandbox: Sandbox::Workspace,
+        network: Network::AsSandboxed,
+        user: User::Plain,
+        prompt_file: "/home/session/prompt",
+    }
+}

@@ -1,0 +1,77 @@
+//! What a person chooses about the agents of a task: what they may write, how conversations go on, what a usage limit means.
+//! Stored in the submission; agents map it to their own flags, `decide` to what comes next.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What an agent may write.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sandbox {
+    /// Nothing.
+    ReadOnly,
+    /// Its workspace.
+    #[default]
+    Workspace,
+    /// Everything the user may.
+    Full,
+}
+
+/// When a session goes on in the conversation of the last one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Context {
+    /// Never: every session starts afresh.
+    Fresh,
+    /// Always, as long as there is one.
+    Resume,
+    /// After an interrupted session; afresh after a completed one.
+    #[default]
+    Auto,
+}
+
+/// What a usage limit means for the task.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnLimit {
+    /// It waits until the limit is over.
+    #[default]
+    Wait,
+    /// It goes on with the next agent of its list, and returns when the limit is over.
+    Switch,
+    /// A person is asked.
+    Ask,
+    /// It stops.
+    Stop,
+}
+
+/// Choices that are spelled the same in flags, files and answers.
+macro_rules! spelled {
+    ($type:ident: $($variant:ident = $word:literal),+) => {
+        impl $type {
+            /// Every choice, as it is spelled.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The choice of this spelling.
+            pub fn from_word(word: &str) -> Option<$type> {
+                match word {
+                    $($word => Some($type::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self {
+                    $($type::$variant => $word,)+
+                })
+            }
+        }
+    };
+}
+
+spelled!(Sandbox: ReadOnly = "read-only", Workspace = "workspace", Full = "full");
+spelled!(Context: Fresh = "fresh", Resume = "resume", Auto = "auto");
+spelled!(OnLimit: Wait = "wait", Switch = "switch", Ask = "ask", Stop = "stop");

@@ -1,0 +1,207 @@
+//! The agent's own conversation over sessions: what the last session left of it, and how the next one opens. Pure rules, folded by
+//! `apply` and asked by `decide`: the exact id is resumed, or a fresh conversation starts with a note; nothing in between.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use super::{Context, Delivered, Ended, Exit, Failure, Outcome, Purpose, SessionRun, Task};
+
+/// Resumed sessions that may fail in a row before their conversation is given up.
+const RESUME_FAILURES: u32 = 2;
+
+/// A conversation that the next session can go on with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Conversation {
+    /// Whose it is; empty when it was stored before agents were told apart.
+    pub agent: String,
+    /// The agent's own id of it.
+    pub id: String,
+    /// Whether the last prompt stands in it.
+    pub delivered: Delivered,
+    /// What that prompt was for.
+    pub purpose: Option<Purpose>,
+    /// Counters of the agent's reader that go on.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub carry: Value,
+    /// Sessions in a row that resumed it and failed.
+    #[serde(default)]
+    pub failed: u32,
+}
+
+/// How a session begins.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Opening {
+    /// In a new conversation, with the whole prompt.
+    #[default]
+    Fresh,
+    /// In a new conversation although the work was under way: with the whole prompt and a note why.
+    Handover {
+        /// Why not in the old one.
+        why: String,
+    },
+    /// In a new conversation of its own, because another agent had the last session: as a person chose.
+    TakeOver {
+        /// Which agent.
+        from: String,
+    },
+    /// In the old conversation, which has the prompt: it is told to go on.
+    Continue,
+    /// In the old conversation, which never got the prompt: the whole prompt is sent.
+    Again,
+    /// In the old conversation, and nobody knows whether it has the prompt: one that is safe to read twice.
+    Unsure,
+}
+
+/// How the next session of an agent begins.
+pub(super) struct Start {
+    pub(super) resumes: Option<String>,
+    pub(super) opening: Opening,
+    pub(super) carry: Value,
+}
+
+impl Conversation {
+    fn is_of(&self, agent: &str) -> bool {
+        self.agent.is_empty() || self.agent == agent
+    }
+
+    fn opening(&self, purpose: Purpose) -> Opening {
+        match self.delivered {
+            // Another purpose is another prompt, whatever became of the last one.
+            _ if self.purpose.is_some_and(|last| last != purpose) => Opening::Again,
+            Delivered::Yes => Opening::Continue,
+            Delivered::No | Delivered::NoTranscript => Opening::Again,
+            Delivered::Unknown => Opening::Unsure,
+        }
+    }
+}
+
+impl Task {
+    /// How a session of this agent begins.
+    pub(super) fn start_of(&self, agent: &str, purpose: Purpose) -> Start {
+        let fresh = |opening| Start { resumes: None, opening, carry: Value::Null };
+        match (&self.conversation, &self.lost) {
+            // There is one only when the choice was made after the session that left it.
+            (Some(_), _) if self.submission.context == Context::Fresh => {
+                fresh(Opening::Handover { why: "from now on every session starts afresh".into() })
+            }
+            (Some(talk), _) if talk.is_of(agent) => {
+                Start { resumes: Some(talk.id.clone()), opening: talk.opening(purpose), carry: talk.carry.clone() }
+            }
+            (Some(talk), _) => fresh(Opening::TakeOver { from: talk.agent.clone() }),
+            (None, Some(why)) => fresh(Opening::Handover { why: why.clone() }),
+            (None, None) => fresh(Opening::Fresh),
+        }
+    }
+
+    /// Folds a session's end: what the next one can go on with, and if nothing, why.
+    pub(super) fn count_conversation(&mut self, run: &SessionRun, ended: &Ended, progress: bool) {
+        // What never ran has changed no conversation, and made none.
+        if matches!(ended.exit, Exit::NeverStarted | Exit::NotExecutable(_)) {
+            return;
+        }
+        match self.conversation_after(run, ended, progress) {
+            Ok(conversation) => {
+                self.conversation = conversation;
+                self.lost = None;
+            }
+            Err(why) => {
+                self.conversation = None;
+                self.lost = Some(why);
+            }
+        }
+    }
+
+    fn conversation_after(
+        &self,
+        run: &SessionRun,
+        ended: &Ended,
+        progress: bool,
+    ) -> Result<Option<Conversation>, String> {
+        let completed = ended.outcome == Outcome::Completed;
+        let Some(id) = run.conversation.as_ref().or(run.resumes.as_ref()) else {
+            return match ended.delivered {
+                Delivered::NoTranscript if !completed => {
+                    Err("the agent keeps no conversations, and the last session was interrupted".into())
+                }
+                // It died before it had a conversation; nothing is known that a note could tell.
+                Delivered::Yes | Delivered::No | Delivered::NoTranscript | Delivered::Unknown => Ok(None),
+            };
+        };
+        match (&ended.outcome, self.submission.context) {
+            (Outcome::Completed, Context::Auto | Context::Fresh) => return Ok(None),
+            (Outcome::Failed(Failure::BadConversation), _) => {
+                return Err(format!("conversation {id} cannot be resumed"));
+            }
+            (Outcome::Failed(Failure::ContextFull), _) => return Err(format!("conversation {id} is full")),
+            (_, Context::Fresh) => return Err("every session starts afresh, and the last one was interrupted".into()),
+            (_, Context::Auto | Context::Resume) => {}
+        }
+        if ended.delivered == Delivered::NoTranscript {
+            return Err(format!("the agent had not stored conversation {id}"));
+        }
+        let before = self.conversation.as_ref().filter(|talk| talk.id == *id && run.resumes.is_some());
+        let failed = if ended.burns_attempt() && !progress { before.map_or(0, |talk| talk.failed + 1) } else { 0 };
+        if failed >= RESUME_FAILURES {
+            return Err(format!("conversation {id} was resumed {failed} times and failed each time"));
+        }
+        Ok(Some(Conversation {
+            agent: run.agent.clone(),
+            id: id.clone(),
+            // After a completed session the next prompt is a new one.
+            delivered: if completed { Delivered::No } else { delivered(run, ended) },
+            purpose: Some(run.purpose),
+            carry: ended.carry.clone(),
+            failed,
+        }))
+    }
+}
+
+/// A session that only told the agent to go on leaves the first prompt where it was.
+fn delivered(run: &SessionRun, ended: &Ended) -> Delivered {
+    match (&run.opening, ended.delivered) {
+        (Opening::Continue, Delivered::No | Delivered::Unknown) => Delivered::Yes,
+        (_, delivered) => delivered,
+    }
+}
+
+impl SessionRun {
+    /// Whether the agent went on in another conversation than it was told to.
+    pub fn strayed(&self) -> bool {
+        matches!((&self.resumes, &self.conversation), (Some(asked), Some(got)) if asked != got)
+    }
+}
+
+/// Before agents were told apart, a conversation was stored as its id alone.
+impl<'de> Deserialize<'de> for Conversation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Conversation, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Stored {
+            Id(String),
+            Whole {
+                agent: String,
+                id: String,
+                delivered: Delivered,
+                purpose: Option<Purpose>,
+                #[serde(default)]
+                carry: Value,
+                #[serde(default)]
+                failed: u32,
+            },
+        }
+        Ok(match Stored::deserialize(deserializer)? {
+            Stored::Id(id) => Conversation {
+                agent: String::new(),
+                id,
+                delivered: Delivered::Unknown,
+                purpose: None,
+                carry: Value::Null,
+                failed: 0,
+            },
+            Stored::Whole { agent, id, delivered, purpose, carry, failed } => {
+                Conversation { agent, id, delivered, purpose, carry, failed }
+            }
+        })
+    }
+}

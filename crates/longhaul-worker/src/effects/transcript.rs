@@ -1,0 +1,164 @@
+//! The agent's own transcript of a conversation: found when a session has ended, asked whether the prompt arrived, and copied into the
+//! session's directory, redacted like all output. Only the process that started the session makes the copy: an adopter's environment
+//! may lack the secrets to mask. Called by the listener; it never changes what it finds.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use longhaul_agents::{Chosen, Ids, Transcript};
+use longhaul_core::task::{Delivered, SessionRun};
+use longhaul_keeper::SessionDir;
+
+use super::transcript_command::{DEADLINE, from_command};
+use super::transcript_source::{self, Found};
+use super::{Job, transcript_copy};
+use crate::intake::own_secrets;
+
+/// As many of the last lines as can tell how a session ended.
+const LAST_LINES: usize = 200;
+
+/// What was found in the transcript.
+#[derive(Default)]
+pub(super) struct Looked {
+    pub(super) delivered: Delivered,
+    lines: Vec<u8>,
+}
+
+impl Looked {
+    /// The last lines, in order.
+    pub(super) fn last_lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+    }
+}
+
+/// Looks at the transcript of the session's conversation, on a thread that may block.
+pub(super) async fn look(job: &Job, session: &SessionRun, agent: &Chosen, conversation: Option<String>) -> Looked {
+    if agent.about().ids == Ids::None {
+        return Looked { delivered: Delivered::NoTranscript, lines: Vec::new() };
+    }
+    let Some(conversation) = conversation else { return Looked::default() };
+    let own = &job.context.own_conversations;
+    let copy = if own.admits(job.fresh, session, job.epoch) {
+        own.note(&conversation, job.epoch);
+        Copy::Make { secret_names: job.task.submission.secret_names.clone() }
+    } else {
+        Copy::Omit
+    };
+    let wanted = Wanted {
+        agent: agent.clone(),
+        transcript: agent.transcript(&conversation),
+        mark: session.mark(job.task.id),
+        directory: job.context.home.session(session.id),
+        copy,
+    };
+    tokio::task::spawn_blocking(move || wanted.look()).await.unwrap_or_default()
+}
+
+struct Wanted {
+    agent: Chosen,
+    transcript: Transcript,
+    mark: String,
+    directory: PathBuf,
+    copy: Copy,
+}
+
+/// Whether a copy is made.
+enum Copy {
+    /// All its secrets are in this process's environment.
+    Make { secret_names: Vec<String> },
+    /// Nobody here can mask them.
+    Omit,
+}
+
+impl Wanted {
+    fn look(&self) -> Looked {
+        let (bytes, whole) = match self.find() {
+            Found::Bytes { bytes, whole } => (bytes, whole),
+            Found::Nothing => return Looked { delivered: Delivered::NoTranscript, lines: Vec::new() },
+            Found::Unknown => return Looked::default(),
+        };
+        let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let delivered = match self.agent.delivered(&mut lines, &self.mark) {
+            // What was cut off at the front may hold it.
+            Delivered::No if !whole => Delivered::Unknown,
+            delivered => delivered,
+        };
+        self.keep(&bytes);
+        Looked { delivered, lines: last(bytes) }
+    }
+
+    /// A copy that cannot be written changes nothing: the transcript is the agent's.
+    fn keep(&self, bytes: &[u8]) {
+        if let Copy::Make { secret_names } = &self.copy {
+            transcript_copy::write(&self.directory, bytes, Arc::new(own_secrets(secret_names))).ok();
+        }
+    }
+
+    fn find(&self) -> Found {
+        match &self.transcript {
+            Transcript::None => Found::Unknown,
+            Transcript::File { env, default, pattern } => {
+                transcript_source::in_file(&transcript_source::base(env, default), pattern)
+            }
+            Transcript::Command { arguments } => self.ask(arguments).unwrap_or(Found::Unknown),
+        }
+    }
+
+    /// Asks the program as its session ran it; without a session that was written there is nothing to ask about.
+    fn ask(&self, arguments: &[String]) -> Option<Found> {
+        let spec = SessionDir::at(&self.directory).ok()?.spec().ok()??;
+        Some(from_command(self.agent.program()?, arguments, &spec, DEADLINE))
+    }
+}
+
+fn last(mut bytes: Vec<u8>) -> Vec<u8> {
+    let ends = bytes.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    let begin = ends.filter(|at| *at < bytes.len()).nth(LAST_LINES - 1).unwrap_or(0);
+    bytes.split_off(begin)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use longhaul_agents::{Transcript, choose};
+    use longhaul_core::task::Delivered;
+    use longhaul_keeper::TRANSCRIPT;
+
+    use super::{Copy, LAST_LINES, Wanted, last};
+
+    /// A session of codex whose transcript is a file in the same directory.
+    fn wanted(directory: &Path, copy: Copy) -> Wanted {
+        let default: &'static str = directory.display().to_string().leak();
+        std::fs::write(directory.join("rollout.jsonl"), "{\"type\":\"session_meta\"}\n").unwrap();
+        Wanted {
+            agent: choose("codex", &BTreeMap::new()).unwrap_or_else(|error| panic!("{error}")),
+            transcript: Transcript::File { env: "NO_SUCH_VARIABLE", default, pattern: "rollout.jsonl".into() },
+            mark: "mark".into(),
+            directory: directory.into(),
+            copy,
+        }
+    }
+
+    #[test]
+    fn an_adopter_reads_the_transcript_and_copies_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let adopter = wanted(directory.path(), Copy::Omit).look();
+        assert_eq!((adopter.delivered, adopter.last_lines().count()), (Delivered::No, 1));
+        assert!(!directory.path().join(TRANSCRIPT).exists());
+        let starter = wanted(directory.path(), Copy::Make { secret_names: Vec::new() }).look();
+        assert_eq!((starter.delivered, starter.last_lines().count()), (Delivered::No, 1));
+        assert!(directory.path().join(TRANSCRIPT).exists(), "the control");
+    }
+
+    #[test]
+    fn the_last_lines_are_whole() {
+        let text: String = (0..1000).map(|number| format!("{number}\n")).collect();
+        let kept = String::from_utf8(last(text.into_bytes())).unwrap();
+        let lines: Vec<&str> = kept.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!((lines.len(), lines[0], lines[LAST_LINES - 1]), (LAST_LINES, "800", "999"));
+        assert_eq!(last(b"one\ntwo".to_vec()), b"one\ntwo");
+        assert_eq!(last(Vec::new()), b"");
+    }
+}

@@ -1,0 +1,101 @@
+//! Commands that print, fail, are silent, print too much or leave a child behind, as shell scripts.
+//! Each program here is a shell script of the test; the deadline is short, and only bounds a failure.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+/// Long enough for every script here, and far shorter than what a stuck one sleeps.
+const WHILE: Duration = Duration::from_secs(30);
+
+fn spec(changes: &Value) -> Spec {
+    let mut value = json!({
+        "version": 1, "session": "0190c5a4-7d4e-7c3a-8f00-0123456789ab", "task": "t", "epoch": 1, "argv": ["sh"], "cwd": "/",
+        "stop": [],
+    });
+    for (key, change) in changes.as_object().into_iter().flatten() {
+        value[key] = change.clone();
+    }
+    serde_json::from_value(value).unwrap()
+}
+
+fn run(script: &str, deadline: Duration) -> Option<Vec<u8>> {
+    run_in(&json!({}), script, deadline)
+}
+
+/// What was printed; a command never tells that there is nothing.
+fn run_in(changes: &Value, script: &str, deadline: Duration) -> Option<Vec<u8>> {
+    match from_command("sh", &["-c".into(), script.into()], &spec(changes), deadline) {
+        Found::Bytes { bytes, whole: true } => Some(bytes),
+        Found::Unknown => None,
+        Found::Bytes { .. } | Found::Nothing => panic!("a part, or nothing"),
+    }
+}
+
+#[test]
+fn only_a_command_that_succeeds_and_prints_has_said_something() {
+    assert_eq!(run("echo '{}'", WHILE).unwrap(), b"{}\n");
+    assert_eq!(run("echo '{}'; exit 1", WHILE), None);
+    assert_eq!(run("kill -9 $$", WHILE), None);
+    assert_eq!(run("true", WHILE), None);
+    assert!(matches!(from_command("no-such-program-here", &[], &spec(&json!({})), WHILE), Found::Unknown));
+}
+
+#[test]
+fn a_child_that_holds_the_output_is_not_waited_for_and_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("pid");
+    let began = Instant::now();
+    let script = format!("sleep 300 & echo $! > '{}'; echo '{{}}'", file.display());
+    assert_eq!(run(&script, WHILE).unwrap(), b"{}\n");
+    assert!(began.elapsed() < WHILE);
+    let child: i32 = std::fs::read_to_string(file).unwrap().trim().parse().unwrap();
+    let until = Instant::now() + WHILE;
+    while is_running(child) {
+        assert!(Instant::now() < until, "the child lives on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(is_running(i32::try_from(std::process::id()).unwrap()), "the control");
+}
+
+/// Whether it is there and no zombie that only its new parent has still to reap.
+fn is_running(pid: i32) -> bool {
+    let shown = Command::new("ps").args(["-o", "stat=", "-p", &pid.to_string()]).output().unwrap();
+    let state = String::from_utf8(shown.stdout).unwrap();
+    !state.trim().is_empty() && !state.trim().starts_with('Z')
+}
+
+#[test]
+fn the_deadline_holds_for_a_command_that_closes_its_output_prints_for_ever_or_says_nothing() {
+    for script in ["exec sleep 300", "echo '{}'; exec sleep 300 >&-", "while :; do echo '{}'; done"] {
+        let began = Instant::now();
+        assert_eq!(run(script, Duration::from_millis(300)), None, "{script}");
+        assert!(began.elapsed() < WHILE, "{script}");
+    }
+}
+
+#[test]
+fn more_than_can_be_kept_is_drained_and_unknown() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("drained");
+    let print = |bytes: u64| format!("head -c {bytes} /dev/zero && echo > '{}'", file.display());
+    assert_eq!(run(&print(70 << 20), WHILE), None);
+    assert!(file.exists(), "it could print to its end");
+    assert_eq!(run(&print(CAP), WHILE).map(|bytes| bytes.len() as u64), Some(CAP), "the control");
+}
+
+#[test]
+fn the_command_gets_what_its_session_had() {
+    let pairs = [("PATH", "/bin"), ("KEY", "k"), ("LONGHAUL_HOME", "/h"), ("A", "a")];
+    let names = |changes: Value| {
+        let own = pairs.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let spec = spec(&changes);
+        let names: Vec<_> = environment(&spec, own).map(|(name, _)| name.into_string().unwrap()).collect();
+        names
+    };
+    assert_eq!(names(json!({})), ["PATH", "KEY", "A"]);
+    assert_eq!(names(json!({ "env_pass": ["PATH", "LONGHAUL_HOME"] })), ["PATH"]);
+    assert_eq!(names(json!({ "env_unset": ["KEY"], "env_set": { "B": "b" } })), ["PATH", "A", "B"]);
+    let printed = run_in(&json!({ "env_pass": ["PATH"], "env_set": { "B": "b" } }), "echo \"$B${HOME-none}\"", WHILE);
+    assert_eq!(printed.unwrap(), b"bnone\n");
+}

@@ -1,0 +1,57 @@
+//! `longhaul agents`: every agent, built in and declared: found, version, known good, logged in, and what to do.
+//! Asks the programs offline, with a deadline; starts no session and reads no token.
+
+use serde_json::{Value, json};
+
+use super::config::tell;
+use crate::agent_look::{self, Look};
+use crate::cli::Agents;
+use crate::config::{Overrides, load};
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::{out, place};
+
+const HEADS: [&str; 5] = ["AGENT", "WHERE", "VERSION", "KNOWN GOOD", "LOGGED IN"];
+
+pub(crate) fn agents(args: &Agents) -> Result<Code, CliError> {
+    let loaded = load(&place::here()?.project, &Overrides::default())?;
+    tell(&loaded.notices);
+    let looks = agent_look::look(&loaded.settings.agents);
+    if args.json {
+        let rows: Vec<Value> = looks.iter().map(Look::json).collect();
+        out::json("agents", &json!({ "agents": rows, "default": loaded.settings.agent }));
+        return Ok(Code::Done);
+    }
+    print(&looks);
+    out::note(&format!("new tasks are for {} by default", out::safe(&loaded.settings.agent)));
+    Ok(Code::Done)
+}
+
+fn print(looks: &[Look]) {
+    let rows: Vec<[String; 5]> = looks.iter().map(row).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).chain([HEADS[column].len()]).max();
+    let widths: Vec<usize> = (0..HEADS.len()).map(|column| width(column).unwrap_or(0)).collect();
+    let line = |cells: &[String; 5]| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    out::data(&line(&HEADS.map(str::to_owned)));
+    for (look, row) in looks.iter().zip(&rows) {
+        out::data(&line(row));
+        if let Some(advice) = look.advice() {
+            out::data(&out::safe(&format!("  to do: {advice}")));
+        }
+    }
+}
+
+fn row(look: &Look) -> [String; 5] {
+    let known = match look.known_good() {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "-",
+    };
+    let key = look.key_words().map_or_else(String::new, |words| format!(" ({words})"));
+    let login = if look.is_found() { format!("{}{key}", look.login().word()) } else { "-".to_owned() };
+    let version = look.version.words().unwrap_or_else(|| "-".to_owned());
+    [look.name.clone(), look.place(), version, known.to_owned(), login].map(|cell| out::safe(&cell))
+}

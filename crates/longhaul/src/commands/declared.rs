@@ -1,0 +1,68 @@
+//! What the configuration declares about the agents that a task names, as the task stores it: a worker without this configuration
+//! goes on with it. Filled in by `run`, taken anew by `retry` and by every change of the agents.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use longhaul_core::task::{Setting, Submission};
+use longhaul_worker::needs_env;
+use serde_json::Value;
+
+use crate::config::{Overrides, load};
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::out;
+
+/// The tables of the agents that a new task names, and a word where one of them cannot do what was asked.
+pub(super) fn fill(submission: &mut Submission, tables: &BTreeMap<String, Value>) {
+    submission.declared = named(submission, tables);
+    for name in submission.agents().filter(|_| submission.model.is_some()) {
+        if longhaul_agents::choose(name, &submission.declared).is_ok_and(|agent| !agent.takes_model()) {
+            out::note(&format!("warning: `{name}` gets no model: its `argv` has no `{{model}}`"));
+        }
+    }
+}
+
+/// The same for a task that was there: tables of now, and of then where the configuration of now does not know the agent.
+pub(super) fn refreshed(submission: &Submission) -> Result<BTreeMap<String, Value>, CliError> {
+    let now = load(Path::new(&submission.project), &Overrides::default())?.settings.agents;
+    let gone = submission.declared.iter().filter(|(name, _)| longhaul_agents::find(name).is_err());
+    let mut known: BTreeMap<String, Value> = gone.map(|(name, table)| (name.clone(), table.clone())).collect();
+    known.extend(now);
+    for name in submission.agents() {
+        longhaul_agents::choose(name, &known).map_err(|unknown| {
+            CliError::new(Code::Usage, unknown.to_string()).hint("`longhaul agents` lists all that there are")
+        })?;
+    }
+    Ok(named(submission, &known))
+}
+
+/// What follows from a change of a task's agents: what is declared about them now is stored with it, and which variables they need.
+pub(super) fn complete(
+    before: &Submission,
+    after: &mut Submission,
+    settings: &mut Vec<Setting>,
+) -> Result<(), CliError> {
+    if !settings.iter().any(|setting| matches!(setting, Setting::Agent(_) | Setting::Fallbacks(_))) {
+        return Ok(());
+    }
+    let declared = refreshed(after)?;
+    if declared != after.declared {
+        after.declared.clone_from(&declared);
+        settings.push(Setting::Declared(declared));
+    }
+    let needed = needs_env(before, after);
+    if needed != after.needs_env {
+        after.needs_env.clone_from(&needed);
+        settings.push(Setting::NeedsEnv(needed));
+    }
+    Ok(())
+}
+
+fn named(submission: &Submission, tables: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+    submission
+        .agents()
+        .filter_map(|name| tables.get_key_value(name))
+        .map(|(name, table)| (name.clone(), table.clone()))
+        .collect()
+}

@@ -1,0 +1,18 @@
+//! The real agent programs under Longhaul, against a scripted model on this machine: one world per test, one module per subject.
+//!
+//! `cargo xtask test` installs the programs; without them these tests fail and say so.
+
+mod adopt;
+mod controls;
+mod delivered;
+mod finish;
+mod kill;
+mod leftovers;
+mod limits;
+mod lost;
+mod refused;
+mod switch;
+mod transcripts;
+mod trouble;
+mod usage;
+mod world;

@@ -1,0 +1,144 @@
+//! Usage limits of agents and the hours of sessions, as a user meets them: waited out, asked, stopped; told everywhere.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use crate::checker;
+use crate::env::{TestEnv, wait_for};
+use crate::rounds::one_step;
+use crate::sight::kill_9;
+
+/// A stretch of the day that began an hour ago and ends in an hour, in minutes from now.
+pub(crate) const OPEN: (i64, i64) = (-60, 60);
+/// One that begins in two hours.
+pub(crate) const CLOSED: (i64, i64) = (120, 180);
+
+/// Hours around now in UTC, as flags take them.
+pub(crate) fn hours((from, to): (i64, i64)) -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now = i64::try_from(seconds / 60 % 1440).unwrap();
+    let clock = |offset: i64| (now + offset).rem_euclid(1440);
+    let (from, to) = (clock(from), clock(to));
+    format!("{:02}:{:02}-{:02}:{:02}", from / 60, from % 60, to / 60, to % 60)
+}
+
+/// A world whose first session meets a usage limit of so many milliseconds.
+fn limited(ms: u64) -> TestEnv {
+    one_step().var("DEMO_FAULT", &format!("limit:+{ms}@1"))
+}
+
+#[test]
+fn a_limit_is_waited_out_told_everywhere_and_burns_nothing() {
+    let env = limited(3_600_000);
+    env.submit("Do it", &["--name", "t", "--check", "true"]);
+    env.reach("t", "waiting");
+    let waiting = env.json(&["show", "t"])["waiting"].clone();
+    let until = waiting["until"].as_str().unwrap().to_owned();
+    assert_eq!(waiting["agent"], "demo");
+    assert_eq!(env.json(&["list"])["tasks"][0]["waiting"], waiting);
+    let list = env.ok(&["list"]);
+    assert!(list.contains(&format!("limit of demo until {until}")), "{list}");
+    let show = env.ok(&["show", "t"]);
+    assert!(show.contains(&format!("waiting (usage limit of demo) until {until}")), "{show}");
+    assert!(show.contains("limited    demo until ") && show.contains("at a usage limit: wait"), "{show}");
+    let why = env.ok(&["why", "t"]);
+    assert!(why.contains("usage limit: demo until "), "{why}");
+    let report = env.ok(&["report", "t"]);
+    assert!(report.contains("## Usage limits\n\nWhen an agent reaches one: wait.\n\n### Reached"), "{report}");
+    assert_eq!(env.task("t")["tally"]["failures"], 0);
+    assert_eq!(env.run(&["wait", "t", "--timeout", "0"]).code, 75);
+}
+
+#[test]
+fn a_short_limit_is_over_by_itself_also_when_the_worker_is_killed_in_it() {
+    let env = limited(4_000);
+    env.submit("Do it", &["--name", "t", "--check", "true"]);
+    env.reach("t", "waiting");
+    kill_9(env.worker_pid("t"));
+    env.ok(&["worker", "--only", "--detach"]);
+    assert_eq!(env.run(&["wait", "t"]).code, 0, "{}", env.ok(&["events", "t"]));
+    assert_eq!(env.told("t", "agent_limited").len(), 1, "tried once, after its end");
+    let report = env.json(&["report", "t"]);
+    assert_eq!(report["usage_limits"]["reached"].as_array().unwrap().len(), 1);
+    assert_eq!((&report["usage_limits"]["now"], &report["sessions"][0]["agent"]), (&json!([]), &json!("demo")));
+    env.deserted();
+    checker::assert_clean(&env);
+}
+
+#[test]
+fn on_limit_ask_asks_a_person_who_lets_it_wait() {
+    let env = limited(3_000);
+    let done = env.run(&["run", "Do it", "--name", "t", "--on-limit", "ask", "--check", "true"]);
+    assert_eq!(done.code, 5, "{}", done.stderr);
+    assert_eq!(env.task("t")["state"]["reason"]["usage_limit"]["agent"], "demo");
+    let show = env.ok(&["show", "t"]);
+    assert!(show.contains("demo has reached its usage limit until") && show.contains("--on-limit wait"), "{show}");
+    assert_eq!(env.run(&["resume", "t"]).code, 2, "a reason is needed");
+    env.ok(&["resume", "t", "--reason", "it may wait", "--on-limit", "wait"]);
+    assert_eq!(env.run(&["wait", "t"]).code, 0, "{}", env.ok(&["events", "t"]));
+    assert_eq!(env.task("t")["submission"]["on_limit"], "wait");
+    checker::assert_clean(&env);
+}
+
+#[test]
+fn on_limit_stop_stops_and_a_resume_tries_again() {
+    let env = one_step().var("DEMO_FAULT", "limit@1");
+    let done = env.run(&["run", "Do it", "--name", "t", "--on-limit", "stop", "--check", "true"]);
+    assert_eq!(done.code, 6, "{}", done.stderr);
+    let show = env.ok(&["show", "t"]);
+    assert!(show.contains("`longhaul resume t` when the limit is over"), "{show}");
+    env.ok(&["resume", "t"]);
+    assert_eq!(env.run(&["wait", "t"]).code, 0, "{}", env.ok(&["events", "t"]));
+    checker::assert_clean(&env);
+}
+
+#[test]
+fn an_account_that_is_empty_is_a_persons() {
+    let env = one_step().var("DEMO_FAULT", "exhausted@1");
+    let done = env.run(&["run", "Do it", "--name", "t"]);
+    assert_eq!(done.code, 5, "{}", done.stderr);
+    assert_eq!(env.task("t")["state"]["reason"]["exhausted"]["why"], "the credit balance is zero");
+    env.ok(&["resume", "t", "--reason", "paid"]);
+    assert_eq!(env.run(&["wait", "t"]).code, 0);
+}
+
+#[test]
+fn what_the_agent_may_not_do_is_a_persons() {
+    let env = one_step().var("DEMO_FAULT", "permission@2");
+    let done = env.run(&["run", "Do it", "--name", "t"]);
+    assert_eq!(done.code, 5, "{}", done.stderr);
+    let show = env.ok(&["show", "t"]);
+    assert!(show.contains("the agent may not: wants to run `rm`") && show.contains("longhaul tell t"), "{show}");
+}
+
+#[test]
+fn sessions_start_in_their_hours_only_and_the_hours_can_be_changed() {
+    let env = one_step().var("TZ", "UTC");
+    env.submit("Do it", &["--name", "t", "--hours", &hours(CLOSED), "--check", "true"]);
+    env.reach("t", "waiting");
+    let waiting = env.json(&["show", "t"])["waiting"].clone();
+    assert!(waiting["why"].as_str().unwrap().contains("hours") && waiting["until"].is_string(), "{waiting}");
+    assert_eq!(waiting["agent"], Value::Null);
+    let until = waiting["until"].as_str().unwrap();
+    assert!(env.ok(&["list"]).contains(&format!("until {until}")), "{}", env.ok(&["list"]));
+    assert!(env.ok(&["show", "t"]).contains("\nhours      sessions start at "));
+    env.ok(&["edit", "t", "--attempts", "9"]);
+    assert_eq!((env.state("t").as_str(), env.sessions("t").len()), ("waiting", 0), "other changes start nothing");
+    env.ok(&["edit", "t", "--hours", "none"]);
+    assert_eq!(env.run(&["wait", "t"]).code, 0, "{}", env.ok(&["events", "t"]));
+    assert_eq!(env.task("t")["submission"]["hours"], Value::Null);
+    checker::assert_clean(&env);
+}
+
+#[test]
+fn a_limit_of_unknown_length_is_probed_and_a_new_choice_ends_the_wait() {
+    let env = one_step().var("DEMO_FAULT", "limit@1");
+    env.submit("Do it", &["--name", "t"]);
+    env.reach("t", "waiting");
+    assert_eq!(env.told("t", "agent_limited")[0]["told"], false);
+    assert_eq!(env.run(&["resume", "t"]).code, 8, "it goes on by itself");
+    env.ok(&["edit", "t", "--agent", "demo", "--model", "other"]);
+    wait_for("the end of the wait", || (env.state("t") != "waiting").then_some(()));
+    assert_eq!(env.run(&["wait", "t"]).code, 0);
+}
