@@ -110,6 +110,14 @@ pub struct Version {
     pub known: &'static [&'static str],
 }
 
+impl Version {
+    /// Of a program that answers `--version`, as most do.
+    pub(crate) const fn of(known: &'static [&'static str]) -> Version {
+        const FLAG: &[Words] = &[words("--version")];
+        Version { arguments: Cow::Borrowed(FLAG), known }
+    }
+}
+
 /// How to ask whether a program is logged in, without a network and without reading its tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Login {

@@ -1,7 +1,7 @@
 //! What every agent file provides: a description, a launch plan, and a reader of its output. Called by the worker only.
 //! Agents plan and read; they never act, so every one of them is tested with recorded lines alone.
 
-use longhaul_core::task::{Delivered, Exit};
+use longhaul_core::task::{Delivered, Exit, Outcome};
 
 use crate::about::About;
 use crate::launch::{Launch, LaunchSpec};
@@ -18,8 +18,13 @@ pub trait Agent: Send + Sync {
     /// What one line of its output says. Unknown lines are counted in the reader, never fatal.
     fn read_line(&self, reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading;
 
-    /// What the session came to, from all that was read and how it ended.
-    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End;
+    /// The class of the session's end, from all that was read and how it ended.
+    fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome;
+
+    /// What the session came to: its outcome, and what the agent was refused on the way.
+    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
+        End { outcome: self.outcome(reader, exit, stderr_tail), denied: reader.denied.clone() }
+    }
 
     /// Where the program itself keeps this conversation.
     fn transcript(&self, conversation: &str) -> Transcript {

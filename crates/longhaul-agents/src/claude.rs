@@ -10,14 +10,14 @@ mod tests;
 
 use std::borrow::Cow;
 
-use longhaul_core::task::{Delivered, Exit, Sandbox};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 use serde_json::Value;
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::{Agent, Transcript};
 use crate::json_line::text;
 use crate::launch::{Launch, LaunchSpec, Network, StopSignal, StopStep, User};
-use crate::reading::{End, Moment, Reader, Reading};
+use crate::reading::{Moment, Reader, Reading};
 
 /// Anthropic's Claude Code.
 pub(crate) struct Claude;
@@ -60,7 +60,7 @@ static ABOUT: About = About {
             "allows the tools WebFetch and WebSearch; shell commands reach the network in modes `workspace` and `full` anyway",
         ),
     },
-    version: Version { arguments: Cow::Borrowed(&[words("--version")]), known: &["2.1.325"] },
+    version: Version::of(&["2.1.325"]),
     login: Login::Command(&["auth", "status"]),
     login_help: Some("`claude`, then `/login` in it"),
 };
@@ -93,8 +93,8 @@ impl Agent for Claude {
         events::read(reader, moment, line)
     }
 
-    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
-        End { outcome: failure::outcome(reader, exit, stderr_tail), denied: reader.denied.clone() }
+    fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
+        failure::outcome(reader, exit, stderr_tail)
     }
 
     fn transcript(&self, conversation: &str) -> Transcript {

@@ -11,12 +11,12 @@ mod tests;
 
 use std::borrow::Cow;
 
-use longhaul_core::task::{Delivered, Exit, Sandbox};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, AgentHome, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::{Agent, Transcript};
 use crate::launch::{Launch, LaunchSpec, Network, StopSignal, StopStep};
-use crate::reading::{End, Moment, Reader, Reading};
+use crate::reading::{Moment, Reader, Reading};
 
 /// OpenAI's Codex CLI.
 pub(crate) struct Codex;
@@ -52,7 +52,7 @@ static ABOUT: About = About {
             "cut in the sandbox, this machine's own addresses too; `--network` opens it in mode `workspace`; `full` has it always",
         ),
     },
-    version: Version { arguments: Cow::Borrowed(&[words("--version")]), known: &["0.166.0"] },
+    version: Version::of(&["0.166.0"]),
     login: Login::Command(&["login", "status"]),
     login_help: Some("`codex login`"),
 };
@@ -76,8 +76,8 @@ impl Agent for Codex {
         events::read(reader, moment, line)
     }
 
-    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
-        End { outcome: failure::outcome(reader, exit, stderr_tail), denied: reader.denied.clone() }
+    fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
+        failure::outcome(reader, exit, stderr_tail)
     }
 
     fn transcript(&self, conversation: &str) -> Transcript {

@@ -29,7 +29,7 @@ use crate::clip::{one_line, reason};
 use crate::conversation_id;
 use crate::json_line::object;
 use crate::launch::{Launch, LaunchSpec, Stdin, StopStep};
-use crate::reading::{End, Moment, Over, Reader, Reading, Shown};
+use crate::reading::{Moment, Over, Reader, Reading, Shown};
 
 /// What a person declared, checked.
 #[derive(Debug)]
@@ -114,8 +114,8 @@ impl Agent for Custom {
         }
     }
 
-    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
-        end::outcome(&self.definition, reader, exit, stderr_tail).into()
+    fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
+        end::outcome(&self.definition, reader, exit, stderr_tail)
     }
 }
 

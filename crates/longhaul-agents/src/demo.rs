@@ -13,7 +13,7 @@ use longhaul_core::time::Time;
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::Agent;
 use crate::launch::{Launch, LaunchSpec, Network, StopSignal, StopStep};
-use crate::reading::{End, Moment, Over, Reader, Reading, Shown};
+use crate::reading::{Moment, Over, Reader, Reading, Shown};
 
 /// The number of SIGTERM.
 const TERMINATED: i32 = 15;
@@ -105,8 +105,8 @@ impl Agent for Demo {
         }
     }
 
-    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
-        let outcome = match (exit, &reader.verdict) {
+    fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
+        match (exit, &reader.verdict) {
             (Exit::Code(0), Some(verdict)) => verdict.clone(),
             (Exit::Code(2), _) => Outcome::Failed(Failure::Configuration(last_line(stderr_tail))),
             (_, Some(Outcome::Failed(failure))) => Outcome::Failed(failure.clone()),
@@ -116,8 +116,7 @@ impl Agent for Demo {
             (Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown, _) => {
                 Outcome::Failed(Failure::Crashed)
             }
-        };
-        outcome.into()
+        }
     }
 }
 

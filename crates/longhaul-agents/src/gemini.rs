@@ -5,12 +5,12 @@
 
 use std::borrow::Cow;
 
-use longhaul_core::task::{Delivered, Exit, Sandbox};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::{Agent, Transcript};
 use crate::launch::{Launch, LaunchSpec, StopSignal, StopStep};
-use crate::reading::{End, Moment, Reader, Reading};
+use crate::reading::{Moment, Reader, Reading};
 
 mod chat;
 mod events;
@@ -31,8 +31,6 @@ const ENV: &[Words] = &[
     words("GOOGLE_APPLICATION_CREDENTIALS"),
     words("GEMINI_CLI_HOME"),
 ];
-
-const VERSION: &[Words] = &[words("--version")];
 
 static ABOUT: About = About {
     name: words("gemini"),
@@ -61,7 +59,7 @@ static ABOUT: About = About {
         },
         network: words("changes nothing: gemini has no network sandbox here, its tools always have the network"),
     },
-    version: Version { arguments: Cow::Borrowed(VERSION), known: &["0.61.0"] },
+    version: Version::of(&["0.61.0"]),
     login: Login::Unknown,
     login_help: None,
 };
@@ -86,8 +84,8 @@ impl Agent for Gemini {
         events::read(reader, line)
     }
 
-    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
-        End { outcome: failure::outcome(reader, exit, stderr_tail), denied: reader.denied.clone() }
+    fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
+        failure::outcome(reader, exit, stderr_tail)
     }
 
     fn transcript(&self, conversation: &str) -> Transcript {

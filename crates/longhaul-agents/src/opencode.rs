@@ -7,13 +7,13 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use longhaul_core::task::{Delivered, Exit, Sandbox};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::{Agent, Transcript};
 use crate::launch::{Launch, LaunchSpec, StopSignal, StopStep};
 use crate::mark;
-use crate::reading::{End, Moment, Reader, Reading};
+use crate::reading::{Moment, Reader, Reading};
 
 mod events;
 mod failure;
@@ -64,12 +64,10 @@ static ABOUT: About = About {
         },
         network: words("changes nothing: opencode has no network sandbox, its tools always have the network"),
     },
-    version: Version { arguments: Cow::Borrowed(VERSION), known: &["1.18.33"] },
+    version: Version::of(&["1.18.33"]),
     login: Login::Unknown,
     login_help: None,
 };
-
-const VERSION: &[Words] = &[words("--version")];
 
 impl Agent for OpenCode {
     fn about(&self) -> &About {
@@ -93,8 +91,8 @@ impl Agent for OpenCode {
         events::read(reader, moment, line)
     }
 
-    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
-        End { outcome: failure::outcome(reader, exit, stderr_tail), denied: reader.denied.clone() }
+    fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
+        failure::outcome(reader, exit, stderr_tail)
     }
 
     fn transcript(&self, conversation: &str) -> Transcript {

@@ -7,13 +7,13 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use longhaul_core::task::{Delivered, Exit, Sandbox};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::{Agent, Transcript};
 use crate::launch::{Launch, LaunchSpec, StopSignal, StopStep};
 use crate::mark;
-use crate::reading::{End, Moment, Reader, Reading};
+use crate::reading::{Moment, Reader, Reading};
 
 mod events;
 mod failure;
@@ -31,8 +31,6 @@ const ENV: &[Words] = &[
     words("GEMINI_API_KEY"),
     words("OPENROUTER_API_KEY"),
 ];
-
-const VERSION: &[Words] = &[words("--version")];
 
 static ABOUT: About = About {
     name: words("pi"),
@@ -57,7 +55,7 @@ static ABOUT: About = About {
         },
         network: words("changes nothing: pi has no network sandbox, its tools always have the network"),
     },
-    version: Version { arguments: Cow::Borrowed(VERSION), known: &["1.5.0", "0.87.1"] },
+    version: Version::of(&["1.5.0", "0.87.1"]),
     login: Login::Unknown,
     login_help: None,
 };
@@ -78,8 +76,8 @@ impl Agent for Pi {
         events::read(reader, line)
     }
 
-    fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
-        End { outcome: failure::outcome(reader, exit, stderr_tail), denied: reader.denied.clone() }
+    fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
+        failure::outcome(reader, exit, stderr_tail)
     }
 
     fn transcript(&self, conversation: &str) -> Transcript {
