@@ -8,6 +8,8 @@ mod claim;
 mod clock;
 mod dispatcher;
 mod effects;
+#[cfg(test)]
+mod exits;
 mod find_program;
 mod fingerprint;
 mod floors;

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::exits::exits;
 
 /// Long enough for every script here, and far shorter than what a stuck one sleeps.
 const WHILE: Duration = Duration::from_secs(30);
@@ -49,20 +50,7 @@ fn a_child_that_holds_the_output_is_not_waited_for_and_ended() {
     let script = format!("sleep 300 & echo $! > '{}'; echo '{{}}'", file.display());
     assert_eq!(run(&script, WHILE).unwrap(), b"{}\n");
     assert!(began.elapsed() < WHILE);
-    let child: i32 = std::fs::read_to_string(file).unwrap().trim().parse().unwrap();
-    let until = Instant::now() + WHILE;
-    while is_running(child) {
-        assert!(Instant::now() < until, "the child lives on");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    assert!(is_running(i32::try_from(std::process::id()).unwrap()), "the control");
-}
-
-/// Whether it is there and no zombie that only its new parent has still to reap.
-fn is_running(pid: i32) -> bool {
-    let shown = Command::new("ps").args(["-o", "stat=", "-p", &pid.to_string()]).output().unwrap();
-    let state = String::from_utf8(shown.stdout).unwrap();
-    !state.trim().is_empty() && !state.trim().starts_with('Z')
+    assert!(exits(&std::fs::read_to_string(file).unwrap(), WHILE), "the child lives on");
 }
 
 #[test]

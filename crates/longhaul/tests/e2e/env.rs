@@ -200,8 +200,13 @@ pub(crate) fn processes_with(entry: &str) -> Vec<i32> {
 }
 
 /// Waits until something is so; there is no event to wait for when another process writes a file or dies.
-pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + DEADLINE;
+pub(crate) fn wait_for<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    wait_within(DEADLINE, what, look)
+}
+
+/// The same for what takes longer.
+pub(crate) fn wait_within<T>(patience: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + patience;
     loop {
         if let Some(found) = look() {
             return found;

@@ -5,10 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
-
 use super::*;
+use crate::exits::exits;
 
 fn program(script: &str) -> (tempfile::TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
@@ -26,12 +24,7 @@ fn after_the_deadline_the_whole_group_is_gone() {
     assert!(matches!(answer, Err(GitError::Deadline { .. })));
     assert!(began.elapsed() < Duration::from_secs(60));
     let child = fs::read_to_string(directory.path().join("child")).unwrap();
-    let pid = Pid::from_raw(child.trim().parse().unwrap()).unwrap();
-    // One that is not there any more cannot be opened; one that is tells its exit.
-    let Ok(exit) = pidfd_open(pid, PidfdFlags::empty()) else { return };
-    let patience = Timespec { tv_sec: 20, tv_nsec: 0 };
-    let ended = poll(&mut [PollFd::new(&exit, PollFlags::IN)], Some(&patience)).unwrap();
-    assert_eq!(ended, 1, "the child of the killed program lives");
+    assert!(exits(&child, Duration::from_secs(20)), "the child of the killed program lives");
 }
 
 #[test]

@@ -2,12 +2,12 @@
 //! Everything waits for events of the task or requests to the model.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use longhaul_scripted_model::{Agent, Login, Programs, Script, Server, Setup, place_for_homes};
 use serde_json::Value;
 
-use crate::env::TestEnv;
+use crate::env::{TestEnv, wait_within};
 use crate::processes::Process;
 
 /// The longest anything is waited for; on a busy machine opencode alone takes half a minute to start.
@@ -189,15 +189,8 @@ pub(super) fn sleepers() -> Vec<i32> {
 }
 
 /// Waits until something is so, as long as real programs take.
-pub(super) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < deadline, "timed out waiting for {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+pub(super) fn wait_for<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    wait_within(PATIENCE, what, look)
 }
 
 fn git_workspace(path: &Path) {
