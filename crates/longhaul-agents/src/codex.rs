@@ -6,6 +6,7 @@
 mod events;
 mod failure;
 mod rollout;
+mod runner;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +16,7 @@ use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, AgentHome, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::{Agent, Transcript};
-use crate::launch::{Launch, LaunchSpec, Network, StopSignal, StopStep};
+use crate::launch::{Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep};
 use crate::reading::{Moment, Reader, Reading};
 
 /// OpenAI's Codex CLI.
@@ -66,7 +67,10 @@ impl Agent for Codex {
     }
 
     fn launch(&self, spec: &LaunchSpec<'_>) -> Launch {
-        let mut launch = Launch::new(arguments(spec), STOP);
+        let mut launch = match spec.argument {
+            Some(prompt) => Launch { stdin: Stdin::Null, ..Launch::new(runner::arguments(spec, prompt), STOP) },
+            None => Launch::new(arguments(spec), STOP),
+        };
         // With it, errors on stderr end in a stack trace, and their reason is no longer the last line.
         launch.env_unset.push("RUST_BACKTRACE".to_owned());
         launch

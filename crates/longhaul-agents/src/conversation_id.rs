@@ -2,7 +2,7 @@
 //! nothing but plain names passes.
 
 /// The id, if it is one: at most 128 letters, digits, `_`, `-` and `.`, the first of them a letter or digit.
-pub(crate) fn valid(id: &str) -> Option<String> {
+pub fn valid(id: &str) -> Option<String> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let starts_well = id.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
     (starts_well && id.len() <= 128 && id.bytes().all(plain)).then(|| id.to_owned())

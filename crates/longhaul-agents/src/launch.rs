@@ -32,6 +32,8 @@ pub struct LaunchSpec<'a> {
     pub user: User,
     /// The file with the prompt, for programs that cannot take it by stdin.
     pub prompt_file: &'a str,
+    /// A short prompt that points at that file and is handed over as an argument, as the existing shell runner does; for codex.
+    pub argument: Option<&'a str>,
 }
 
 /// Whether the network is open to an agent's tools.

@@ -37,6 +37,7 @@ mod tool_detail;
 pub use about::{About, AgentHome, Cost, Ids, Login, Mode, Modes, Version, Words};
 pub use agent::{Agent, Transcript};
 pub use chosen::{Chosen, choose};
+pub use conversation_id::valid as conversation_id;
 pub use custom::PLACEHOLDERS;
 pub use declared::{BadDeclaration, DECLARED_KEYS, Declared, DeclaredKey, Takes, Whose};
 pub use launch::{Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep, User};

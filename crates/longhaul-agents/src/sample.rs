@@ -30,5 +30,6 @@ pub(crate) fn spec() -> LaunchSpec<'static> {
         network: Network::AsSandboxed,
         user: User::Plain,
         prompt_file: "/home/session/prompt",
+        argument: None,
     }
 }

@@ -9,13 +9,13 @@ use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 
 /// The rule for names in one sentence, as the help prints it.
-pub const RULE: &str = "a task name has 1 to 64 letters, digits, dots, underscores and hyphens (ASCII), begins with a \
-                        letter or digit, and contains no `..`";
+pub const RULE: &str = "a task name has 1 to 100 letters, digits, dots, underscores and hyphens (ASCII), begins with a \
+                        letter, a digit or an underscore, and contains no `..`";
 
 /// Longest generated name.
 const LONGEST_GENERATED: usize = 30;
 
-const LONGEST_GIVEN: usize = 64;
+const LONGEST_GIVEN: usize = 100;
 
 /// A name that is safe as a directory and as a part of a branch name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -36,8 +36,6 @@ pub enum BadName {
     Path { name: String, part: &'static str },
     #[error("task name `{}` contains `{}`", name.escape_debug(), character.escape_default())]
     Character { name: String, character: char },
-    #[error("task name `{name}` does not begin with a letter or digit")]
-    Beginning { name: String },
     #[error("task name has {length} characters, more than {LONGEST_GIVEN}")]
     TooLong { length: usize },
 }
@@ -57,9 +55,6 @@ impl TaskName {
         }
         if let Some(character) = name.chars().find(|c| !c.is_ascii_alphanumeric() && !"._-".contains(*c)) {
             return Err(BadName::Character { name: owned(), character });
-        }
-        if !first.is_ascii_alphanumeric() {
-            return Err(BadName::Beginning { name: owned() });
         }
         if name.len() > LONGEST_GIVEN {
             return Err(BadName::TooLong { length: name.len() });

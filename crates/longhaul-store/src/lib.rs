@@ -8,6 +8,7 @@ mod store;
 
 pub use chain::{ChainEntry, ChainHead, link};
 pub use store::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Key, Lease, Listed,
-    NewLease, Outline, Outlines, Owned, Owner, RemoveError, Steps, Store, StoreError, Stored, StoredEvent, Unfinished,
+    Candidate, Carrier, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Key, Lease,
+    Listed, NewLease, Outline, Outlines, Owned, Owner, RemoveError, Steps, Store, StoreError, Stored, StoredEvent,
+    Unfinished,
 };

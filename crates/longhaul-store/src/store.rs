@@ -425,6 +425,17 @@ pub struct Candidate {
     pub parent: Option<TaskId>,
     /// It has a session whose process may be alive.
     pub live: bool,
+    /// Who may carry it out.
+    pub carrier: Carrier,
+}
+
+/// Who may carry a task out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carrier {
+    /// Any worker.
+    Worker,
+    /// Only an invocation of the runner; once its session is told to stop, any worker too.
+    Runner,
 }
 
 /// A task of a worker's.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_keeper::WorkerLock;
-use longhaul_store::{Candidate, CommitError, NewLease, StoreError, Stored};
+use longhaul_store::{Carrier, CommitError, NewLease, StoreError, Stored};
 
 use crate::clock::{mint_lease, now};
 use crate::worker::Context;
@@ -26,7 +26,7 @@ pub(crate) async fn claim_round(context: &Context, mine: &HashSet<TaskId>, only:
     let mut candidates = context.store.candidates().await?;
     // A session that may be alive comes first: only its owner reads its output and sees its end.
     candidates.sort_by_key(|candidate| !candidate.live);
-    for candidate in candidates {
+    for candidate in candidates.into_iter().filter(|candidate| candidate.carrier == Carrier::Worker) {
         let ours = candidate.owner == Some(context.worker);
         let child_of_ours = candidate.parent.is_some_and(|parent| mine.contains(&parent));
         let free = match candidate.owner {
@@ -36,7 +36,7 @@ pub(crate) async fn claim_round(context: &Context, mine: &HashSet<TaskId>, only:
         // A queued task that an `--only` worker may not take is no reason for it to stay for ever.
         round.reason_to_stay |= candidate.owner.is_some() || free;
         if free {
-            round.claimed.extend(claim(context, &candidate).await?);
+            round.claimed.extend(claim_of(context, candidate.task, candidate.epoch).await?);
         } else if ours && !mine.contains(&candidate.task) {
             // Its hub broke; the lease is still ours, and a new hub asks the same `due`.
             round.claimed.extend(context.store.load(candidate.task).await?);
@@ -45,9 +45,10 @@ pub(crate) async fn claim_round(context: &Context, mine: &HashSet<TaskId>, only:
     Ok(round)
 }
 
-async fn claim(context: &Context, candidate: &Candidate) -> Result<Option<Stored>, StoreError> {
+/// Takes the lease of a task whose owner, if it has one, was proved dead; none when somebody else was faster.
+pub(crate) async fn claim_of(context: &Context, task: TaskId, epoch: u64) -> Result<Option<Stored>, StoreError> {
     let lease = NewLease { id: mint_lease(), worker: context.worker, host: context.host.clone() };
-    match context.store.claim(candidate.task, candidate.epoch, lease, now()).await {
+    match context.store.claim(task, epoch, lease, now()).await {
         Ok(committed) => Ok(Some(committed.stored)),
         // Another worker was faster, or the task moved on: both are fine.
         Err(CommitError::Store(error)) if error.passes() => Ok(None),

@@ -145,18 +145,21 @@ impl Hub {
             let change = Change {
                 task: self.task.id,
                 guard: Guard::Owner { version: self.task.version, lease: self.lease },
-                events,
+                events: events.clone(),
                 actor: actor.clone(),
                 at,
                 key: None,
                 claim: None,
-                session_cap: Some(self.context.home.session_cap()),
+                session_cap: self.session_cap(),
             };
             match self.context.store.commit(change).await {
                 Ok(committed) => {
                     // Here and not in the effect: an effect that is no longer due is aborted as soon as this is known.
                     committed_points(&input);
                     self.moved(committed.stored.task);
+                    if let Some(watcher) = &self.context.watcher {
+                        watcher.committed(&events, &self.task);
+                    }
                     return Ok(());
                 }
                 Err(CommitError::Conflict) => self.reload().await?,
@@ -168,6 +171,11 @@ impl Hub {
                 Err(error) => self.survive(error).await?,
             }
         }
+    }
+
+    /// An invocation of the runner is one session in a terminal of its own, which somebody waits for.
+    fn session_cap(&self) -> Option<u32> {
+        (!self.task.submission.driver.is_runner()).then(|| self.context.home.session_cap())
     }
 
     async fn survive(&self, error: CommitError) -> Result<(), Left> {

@@ -172,7 +172,10 @@ fn candidates<'a>(
     let project = Path::new(&submission.project);
     if let Some(name) = wanted {
         // In a worktree of its own the task meets no other's directory.
-        if submission.place == Place::InPlace && task_dir_exists(project, name.as_ref()) {
+        if submission.place == Place::InPlace
+            && !submission.driver.is_runner()
+            && task_dir_exists(project, name.as_ref())
+        {
             return Err(Declined::DirectoryExists { path: format!("{STATE_DIR}/{name}") });
         }
         return Ok(Box::new(std::iter::repeat(name.clone())));

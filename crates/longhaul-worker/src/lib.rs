@@ -7,6 +7,7 @@ mod change;
 mod claim;
 mod clock;
 mod dispatcher;
+mod drive;
 mod effects;
 #[cfg(test)]
 mod exits;
@@ -25,6 +26,7 @@ mod worker;
 
 pub use change::{ChangeError, Changed, change};
 pub use clock::{mint_session, mint_task, now, random};
+pub use drive::{DriveError, Driving, TakenUp};
 pub use effects::sleep_inhibitor;
 pub use find_program::find_program;
 pub use fingerprint::of_reader as fingerprint_of;
@@ -33,6 +35,6 @@ pub use handover::{Answer, Handover, RefusalKind, Request};
 pub use home::{Home, HomeError};
 pub use intake::{mode_warnings, needs_env, redact_intake};
 pub use prompt::{BadTemplate, TEMPLATES, check_template};
-pub use task_dir::{STATE_DIR, TaskDir};
+pub use task_dir::{STATE_DIR, ShellLock, TaskDir};
 pub use work_place::{Found, find as find_workspace};
-pub use worker::{Context, Options, WorkerError, run};
+pub use worker::{Context, Options, Watcher, WorkerError, run};

@@ -3,6 +3,8 @@
 
 use longhaul_core::task::{Evidence, Opening, Purpose, Round, SessionRun, Submission, Task};
 
+use crate::task_dir::task_dir_of;
+
 /// The templates by name; a person can put others in their place.
 pub const TEMPLATES: &[(&str, &str)] = &[
     ("plan", include_str!("../prompts/plan.md")),
@@ -70,6 +72,17 @@ pub(crate) fn prompt(task: &Task, session: &SessionRun, task_dir: &str) -> Strin
             ("{EVIDENCE}", &task.round.as_ref().map(evidence).unwrap_or_default()),
             ("{NOTICE}", &(opening(&session.opening) + &notice(task))),
         ],
+    )
+}
+
+/// A short prompt for a program that is handed it as an argument: who it is, where the task is, and the file with the whole prompt.
+pub(crate) fn pointer(task: &Task, session: &SessionRun, prompt_file: &str) -> String {
+    format!(
+        "You are the {} of this task.\nTask Directory: {}\nSession: {}\nYour instructions are in the file {prompt_file}: read it \
+         first, then follow it.",
+        role(session.purpose),
+        task_dir_of(task),
+        session.mark(task.id),
     )
 }
 

@@ -11,7 +11,7 @@ use crate::fingerprint;
 use crate::intake::redact_intake;
 use longhaul_core::causes::with_causes;
 use longhaul_core::task::{Cause, ListSight, PlanSight, Restore, Task};
-use longhaul_keeper::{Beneath, BeneathError};
+use longhaul_keeper::{Beneath, BeneathError, process};
 
 /// The directory for all tasks of a workspace, as the existing shell runner has it.
 pub const STATE_DIR: &str = ".autonomous";
@@ -34,6 +34,24 @@ pub struct TaskDir {
 /// Whether something stands where a task of this name would have its directory. Makes nothing.
 pub(crate) fn task_dir_exists(project: &Path, name: &str) -> bool {
     project.join(STATE_DIR).join(name).symlink_metadata().is_ok()
+}
+
+/// The lock of the existing shell runner, `.runner.lock/pid`. Ours is another; this one is only heeded, never made or taken away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShellLock {
+    /// There is none.
+    None,
+    /// Its process lives.
+    Living(u32),
+    /// Its process is dead.
+    Stale(u32),
+    /// It names no process yet: a runner is about to write it.
+    Unnamed,
+}
+
+/// Where a task has its directory.
+pub(crate) fn task_dir_of(task: &Task) -> String {
+    format!("{}/{STATE_DIR}/{}", task.root(), task.submission.name)
 }
 
 impl TaskDir {
@@ -104,6 +122,12 @@ impl TaskDir {
         self.replace("session.id", format!("{id}\n").as_bytes())
     }
 
+    /// The conversation that is saved there, if it is one that can be resumed.
+    pub fn conversation(&self) -> Option<String> {
+        let bytes = self.root.read(&self.inside("session.id"), 4096).ok()??;
+        longhaul_agents::conversation_id(String::from_utf8(bytes).ok()?.trim())
+    }
+
     /// Appends to `session.log`, up to its cap. A view only: it is never read back, and a failure changes nothing.
     pub(crate) fn append_log(&self, bytes: &[u8]) {
         let length = self.path.join("session.log").symlink_metadata().map_or(0, |meta| meta.len());
@@ -112,8 +136,17 @@ impl TaskDir {
         }
     }
 
-    /// The process id in a `.runner.lock` of the existing shell runner, if there is one.
-    pub(crate) fn other_runner(&self) -> Option<u32> {
+    /// What the lock of the existing shell runner says.
+    pub fn shell_lock(&self) -> ShellLock {
+        let Ok(meta) = self.path.join(".runner.lock").symlink_metadata() else { return ShellLock::None };
+        let Some(pid) = self.shell_pid() else { return ShellLock::Unnamed };
+        // A process that began after the lock was made is another one, with the same number.
+        let began = Path::new("/proc").join(pid.to_string()).symlink_metadata().map_or(0, |meta| meta.mtime());
+        let lives = matches!(process::start_time(pid), Ok(Some(_))) && began <= meta.mtime();
+        if lives { ShellLock::Living(pid) } else { ShellLock::Stale(pid) }
+    }
+
+    fn shell_pid(&self) -> Option<u32> {
         let text = self.root.read(&self.inside(".runner.lock/pid"), 64).ok()??;
         String::from_utf8(text).ok()?.trim().parse().ok()
     }

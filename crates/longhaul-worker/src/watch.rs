@@ -13,7 +13,7 @@ use crate::fingerprint;
 /// A line longer than this is not parsed; it stays whole in the log.
 const LINE_CAP: usize = 1 << 20;
 
-/// Standard output of one session, read as it grows.
+/// One stream of a session, read as it grows.
 pub(crate) struct Tail {
     reader: LogReader,
     /// The place after the last whole line.
@@ -40,6 +40,22 @@ pub(crate) enum Line {
     },
 }
 
+impl Line {
+    /// Adds it to a text for people.
+    pub(crate) fn show(&self, text: &mut Vec<u8>) {
+        match self {
+            Line::Whole(line) => text.extend_from_slice(line),
+            Line::Oversize { length, hash } => {
+                text.extend_from_slice(format!("=== a line of {length} bytes, SHA-256 {hash} ===").as_bytes());
+            }
+            Line::Gap { bytes } => {
+                text.extend_from_slice(format!("=== {bytes} bytes of output are missing here ===").as_bytes());
+            }
+        }
+        text.push(b'\n');
+    }
+}
+
 /// What is known of the line that has not ended yet.
 enum Unfinished {
     Short(Vec<u8>),
@@ -52,8 +68,8 @@ enum Unfinished {
 }
 
 impl Tail {
-    pub(crate) fn new(session: &SessionDir, from: Offset) -> Tail {
-        let reader = LogReader::new(session, Stream::Out, from);
+    pub(crate) fn new(session: &SessionDir, stream: Stream, from: Offset) -> Tail {
+        let reader = LogReader::new(session, stream, from);
         Tail { reader, consumed: from, line: Unfinished::Short(Vec::new()) }
     }
 
@@ -162,7 +178,7 @@ mod tests {
         }
 
         fn tail(&self, from: Offset) -> Tail {
-            Tail::new(&self.session, from)
+            Tail::new(&self.session, Stream::Out, from)
         }
     }
 

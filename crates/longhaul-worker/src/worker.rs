@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longhaul_core::ids::{TaskId, WorkerId};
+use longhaul_core::task::{Event, Task};
 use longhaul_keeper::{Executable, WorkerLock, fail_point};
 use longhaul_store::{Damaged, Store, StoreError, Stored};
 use tokio::sync::{Mutex, Notify};
@@ -47,6 +48,15 @@ pub struct Context {
     /// When the last session was started.
     pub(crate) turn: Mutex<Option<Instant>>,
     pub(crate) report: fn(&str),
+    pub(crate) watcher: Option<Box<dyn Watcher>>,
+}
+
+/// Somebody in this very process who is told what happens, as it happens: `run-session`, which shows it in its terminal.
+pub trait Watcher: Send + Sync {
+    /// These events were committed and made the task what it is now. What is due for it has not begun.
+    fn committed(&self, events: &[Event], task: &Task);
+    /// The live session printed this.
+    fn printed(&self, bytes: &[u8]);
 }
 
 /// How a worker is to run.
@@ -86,7 +96,13 @@ impl Context {
             own_conversations: OwnConversations::default(),
             turn: Mutex::new(None),
             report,
+            watcher: None,
         }
+    }
+
+    /// The same with somebody to tell.
+    pub fn watched_by(self, watcher: Box<dyn Watcher>) -> Context {
+        Context { watcher: Some(watcher), ..self }
     }
 
     /// Says something to whoever reads the worker's log, without secret values.

@@ -3,6 +3,7 @@
 
 mod care;
 mod reading;
+mod runner;
 mod task;
 
 use clap::{Args, Parser, Subcommand};
@@ -11,6 +12,7 @@ pub(crate) use care::{
     Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker,
 };
 pub(crate) use reading::{Diff, Events, List, Logs, Read, Report};
+pub(crate) use runner::RunSession;
 pub(crate) use task::{Attach, Cancel, Changes, Edit, Pause, Plan, Resume, Retry, Run, Tell, Wait};
 
 use crate::exit;
@@ -80,6 +82,8 @@ pub(crate) enum Verb {
     Store(Store),
     /// Say what is well here and what is not, and what to do about it
     Doctor(Doctor),
+    /// Carry a task out in place with codex, as the autonomous-skill runner does
+    RunSession(RunSession),
     /// List the agents there are: found, version, logged in, and what to do
     Agents(Agents),
 }

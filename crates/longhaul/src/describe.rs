@@ -24,6 +24,7 @@ pub(crate) fn state(task: &Task) -> String {
         State::Stopped { reached, .. } => format!("stopped: {reached}"),
         State::NeedsHelp { reason, .. } => format!("needs help: {reason}"),
         State::Blocked { cause, .. } => format!("blocked: {cause}"),
+        State::Held { person, .. } => format!("held by {person}, who works in the agent's conversation"),
         State::Done { verdict } => verdict.to_string(),
         State::Cancelled { by, reason: None } => format!("cancelled by {by}"),
         State::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
@@ -41,6 +42,10 @@ pub(crate) fn state(task: &Task) -> String {
 pub(crate) fn next_command(stored: &Stored) -> String {
     let name = &stored.task.submission.name;
     match &stored.task.state {
+        State::Paused { .. } if stored.task.submission.driver.is_runner() => format!(
+            "go on with `longhaul run-session --task-name {name} --continue`, or supervised with `longhaul resume {name}`"
+        ),
+        State::Held { .. } => "it is paused when the agent's program ends".to_owned(),
         State::Paused { .. } => format!("go on with `longhaul resume {name}`"),
         State::Stopped { reached: Reached { limit: Limit::Usage, .. }, .. } => {
             format!(

@@ -21,6 +21,8 @@ pub(crate) enum Code {
     HungUp,
     Interrupted,
     Terminated,
+    /// The code of the agent's own program, for `run-session`.
+    Agents(u8),
 }
 
 /// Number and meaning of each code.
@@ -51,6 +53,9 @@ pub(crate) fn help() -> String {
 impl Code {
     /// The number the shell sees.
     pub(crate) fn number(self) -> u8 {
+        if let Code::Agents(number) = self {
+            return number;
+        }
         TABLE.iter().find(|(code, ..)| *code == self).map_or(1, |(_, number, _)| *number)
     }
 }

@@ -58,6 +58,14 @@ async fn nobody_lives(opened: &Opened, owner: Option<WorkerId>, parent: Option<T
     Ok(parent.is_none_or(|parent| parent.owner.is_none() || is_dead(&opened.home, &parent)))
 }
 
+/// Starts a worker that takes the task over from this process, once this one has ended.
+pub(crate) fn start_for(opened: &Opened, stored: &Stored) -> Result<(), CliError> {
+    if stored.task.state.wants_owner() {
+        start_worker(opened, &["worker", "--only"])?;
+    }
+    Ok(())
+}
+
 /// Starts a worker when none lives for this task; says whether it did. A living one has been rung already.
 pub(crate) async fn see_to(opened: &Opened, stored: &Stored) -> Result<bool, CliError> {
     if place::actor().session.is_some() || !is_missing(opened, stored).await? {

@@ -62,7 +62,11 @@ pub(super) fn output_read(session: SessionId, byte: u64) -> Event {
         conversation: Some("0199b1d6-7a52-7c3e-9b7e-52b1c0ffee00".to_owned()),
         usage: Usage { input: Some(1_200), output: Some(340), cost_micros: None },
     };
-    Event::SessionRead { session, read: ReadTo { offset: Offset { segment: 0, byte }, reader }, said }
+    Event::SessionRead {
+        session,
+        read: ReadTo { offset: Offset { segment: 0, byte }, errors: Offset::default(), reader },
+        said,
+    }
 }
 
 /// The session ended well.

@@ -51,9 +51,17 @@ pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Rea
         Some("error") => error(reader, &event),
         _ => {
             reader.unknown_lines += 1;
-            Reading::default()
+            Reading { conversation: untold(reader, &event), ..Reading::default() }
         }
     }
+}
+
+/// Versions that do not say `thread.started` name the conversation in whatever they begin with.
+fn untold(reader: &Reader, event: &Value) -> Option<String> {
+    if memory(reader).started {
+        return None;
+    }
+    text(event, "/thread_id").or_else(|| text(event, "/session_id")).and_then(conversation_id::valid)
 }
 
 pub(super) fn memory(reader: &Reader) -> Memory {

@@ -40,6 +40,7 @@ impl Task {
             round: None,
             guidance: Vec::new(),
             after_met: false,
+            run: None,
         })
     }
 
@@ -61,6 +62,7 @@ impl Task {
             (E::Claimed { .. }, S::Queued { back_to }) => S::Preparing { back_to: *back_to },
             (E::Claimed { .. }, state) if state.wants_owner() => state.clone(),
             (E::Forced { .. } | E::Edited { .. } | E::Told { .. }, state) if !state.is_final() => state.clone(),
+            (E::Driven { .. }, state) if !state.is_final() => driven(state),
             (E::PlanAccepted { .. }, state) if !state.is_final() && state.session().is_none() => state.clone(),
             (E::Noted { .. }, state) => state.clone(),
             (E::SessionStarted { session }, S::Preparing { .. }) => started(session),
@@ -99,7 +101,13 @@ impl Task {
             (E::Paused { back_to }, state) if state.wants_owner() && state.session().is_none() => {
                 S::Paused { back_to: *back_to }
             }
-            (E::Resumed { back_to, .. }, state) if state.waits_for_person() => S::Queued { back_to: *back_to },
+            (E::Held { person, back_to }, state) if !state.is_final() && state.session().is_none() => {
+                S::Held { person: person.clone(), back_to: *back_to }
+            }
+            (E::Released { .. }, S::Held { back_to, .. }) => S::Paused { back_to: *back_to },
+            (E::Resumed { back_to, .. }, state) if state.waits_for_person() && !state.is_held() => {
+                S::Queued { back_to: *back_to }
+            }
             (E::HelpNeeded { reason, back_to }, S::Preparing { .. } | S::Waiting { .. }) => {
                 S::NeedsHelp { reason: reason.clone(), back_to: *back_to }
             }
@@ -131,6 +139,27 @@ impl Task {
             session.conversation = session.conversation.take().or_else(|| said.conversation.clone());
         }
         state
+    }
+}
+
+/// What waited for a clock or a person goes on at once.
+fn driven(state: &State) -> State {
+    match state {
+        // Whoever drives it has it already, from one that died while it waited; the others belong to nobody.
+        State::Waiting { back_to, .. } => State::Preparing { back_to: BackTo::phase(back_to.phase) },
+        State::NeedsHelp { back_to, .. }
+        | State::Paused { back_to }
+        | State::Stopped { back_to, .. }
+        | State::Blocked { back_to, .. } => State::Queued { back_to: BackTo::phase(back_to.phase) },
+        State::Queued { .. }
+        | State::Preparing { .. }
+        | State::Planning { .. }
+        | State::Working { .. }
+        | State::Verifying { .. }
+        | State::Stopping { .. }
+        | State::Held { .. }
+        | State::Done { .. }
+        | State::Cancelled { .. } => state.clone(),
     }
 }
 

@@ -2,7 +2,7 @@
 //! Counters hold over restarts because they are folded from the events like the state itself.
 
 use super::session::{Ended, Failure, Outcome, StoppedBy};
-use super::{Accepted, Event, Exit, Purpose, Round, SessionRun, Setting, State, Task};
+use super::{Accepted, Driver, Event, Exit, Purpose, Round, SessionRun, Setting, State, Task};
 use crate::ids::SessionId;
 
 impl Task {
@@ -26,6 +26,10 @@ impl Task {
             }
             Event::PlanRestored => self.restore = None,
             Event::Resumed { .. } => self.begin_anew(),
+            Event::Driven { run } => {
+                self.run = Some(run.clone());
+                self.tally.interrupted = 0;
+            }
             Event::Placed { workspace } => self.workspace = Some(workspace.clone()),
             Event::Edited { settings } => settings.iter().for_each(|setting| self.change_setting(setting)),
             Event::Told { text } => self.guidance.push(text.clone()),
@@ -56,6 +60,8 @@ impl Task {
             | Event::WaitStarted { .. }
             | Event::WaitEnded
             | Event::Paused { .. }
+            | Event::Held { .. }
+            | Event::Released { .. }
             | Event::HelpNeeded { .. }
             | Event::Stopped { .. }
             | Event::Blocked { .. }
@@ -85,6 +91,8 @@ impl Task {
         self.submission.set(setting);
         match setting {
             Setting::Checks(_) => self.round = None,
+            // Where the runner was started says nothing about a supervised task.
+            Setting::Driver(Driver::Supervised) => self.run = None,
             // What a person chose is tried at once, whatever was known of limits.
             Setting::Agent(name) => {
                 self.limited.remove(name);
@@ -106,7 +114,8 @@ impl Task {
             | Setting::Declared(_)
             | Setting::NeedsEnv(_)
             | Setting::Model(_)
-            | Setting::Priority(_) => {}
+            | Setting::Priority(_)
+            | Setting::Driver(Driver::Runner) => {}
         }
     }
 
@@ -132,6 +141,7 @@ impl Task {
 
     fn count_agent_end(&mut self, run: &SessionRun, ended: &Ended, progress: bool) {
         self.count_conversation(run, ended, progress);
+        self.count_runner(run, ended);
         if !matches!(ended.outcome, Outcome::Failed(Failure::Limited(_) | Failure::Exhausted(_))) {
             self.limited.remove(&run.agent);
             self.tally.probes = 0;

@@ -40,6 +40,7 @@ pub fn due(task: &Task, now: Time) -> Vec<Effect> {
         State::Queued { .. }
         | State::NeedsHelp { .. }
         | State::Paused { .. }
+        | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. }
         | State::Done { .. }

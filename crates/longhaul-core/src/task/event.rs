@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BackTo, Cause, Ended, Evidence, FileSight, Haste, HelpReason, Observation, Reached, ReadTo, Restore, RoundOutcome,
-    Said, SessionRun, Setting, Submission, Then, Verdict, Wait, Workspace,
+    BackTo, Cause, Ended, Evidence, FileSight, Haste, HelpReason, Observation, Reached, ReadTo, ReleasedBy, Restore,
+    RoundOutcome, RunnerRun, Said, SessionRun, Setting, Submission, Then, Verdict, Wait, Workspace,
 };
 use crate::ids::{SessionId, WorkerId};
 use crate::plan::{Plan, Refused};
@@ -99,6 +99,23 @@ pub enum Event {
     Paused {
         /// What comes after.
         back_to: BackTo,
+    },
+    /// A person works in the agent's conversation.
+    Held {
+        /// Who.
+        person: String,
+        /// What comes after.
+        back_to: BackTo,
+    },
+    /// That has ended.
+    Released {
+        /// How it was seen.
+        how: ReleasedBy,
+    },
+    /// An invocation of the runner took the task up.
+    Driven {
+        /// What it was asked for.
+        run: RunnerRun,
     },
     /// A person let it go on.
     Resumed {
@@ -234,6 +251,9 @@ impl Event {
             Event::WaitStarted { .. } => "wait_started",
             Event::WaitEnded => "wait_ended",
             Event::Paused { .. } => "paused",
+            Event::Held { .. } => "held",
+            Event::Released { .. } => "released",
+            Event::Driven { .. } => "driven",
             Event::Resumed { .. } => "resumed",
             Event::HelpNeeded { .. } => "help_needed",
             Event::Stopped { .. } => "stopped",

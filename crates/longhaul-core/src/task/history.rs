@@ -49,6 +49,9 @@ pub fn sessions<'a>(events: impl IntoIterator<Item = (Time, &'a Event)>) -> Vec<
             | Event::WaitStarted { .. }
             | Event::WaitEnded
             | Event::Paused { .. }
+            | Event::Held { .. }
+            | Event::Released { .. }
+            | Event::Driven { .. }
             | Event::Resumed { .. }
             | Event::HelpNeeded { .. }
             | Event::Stopped { .. }

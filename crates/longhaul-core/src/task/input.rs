@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cause, Ended, FileSight, Phase, ReadTo, Setting, Usage, Workspace};
+use super::{Cause, Ended, FileSight, Phase, ReadTo, RunnerRun, Setting, Usage, Workspace};
 use crate::ids::{SessionId, TaskId};
 use crate::time::Time;
 
@@ -50,6 +50,21 @@ pub enum Command {
         /// The SHA-256 of the task directory's list as the person saw it; none when there was none.
         seen: Option<String>,
     },
+    /// Stop the session and let a person work in the agent's conversation.
+    TakeOver,
+    /// The person has ended.
+    Release {
+        /// How that was seen.
+        how: ReleasedBy,
+    },
+    /// Carry it out by the runner's rules, in this invocation.
+    Drive {
+        /// What it was asked for.
+        run: RunnerRun,
+        /// Settings changed by the way.
+        #[serde(default)]
+        settings: Vec<Setting>,
+    },
     /// Give the task up.
     Cancel {
         /// Why.
@@ -84,6 +99,9 @@ pub enum Observation {
         /// When the hours in which sessions may start begin; none when they have.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         opens: Option<Time>,
+        /// The conversation whose id is saved in the task directory, for the runner.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        saved: Option<String>,
     },
     /// The agent's workspace was made or chosen.
     Placed {
@@ -126,6 +144,16 @@ pub enum Observation {
         /// The plan's files after it.
         plan: PlanSight,
     },
+}
+
+/// How it was seen that a person no longer works in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReleasedBy {
+    /// The agent's program was waited for.
+    Ended,
+    /// Nobody holds the lock and no process carries the marker.
+    Gone,
 }
 
 /// How quickly a session is stopped.
@@ -209,6 +237,9 @@ impl Command {
             Command::Edit { .. } => "edit",
             Command::Tell { .. } => "tell",
             Command::AcceptPlan { .. } => "accept the plan of",
+            Command::TakeOver => "take over",
+            Command::Release { .. } => "release",
+            Command::Drive { .. } => "drive",
             Command::Cancel { .. } => "cancel",
             Command::Force { .. } => "force",
         }

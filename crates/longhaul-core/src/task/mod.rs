@@ -21,6 +21,7 @@ mod policy;
 mod quota;
 mod reasons;
 mod refusal;
+mod runner;
 mod session;
 mod settings;
 mod state;
@@ -41,12 +42,13 @@ pub use event::Event;
 pub use evidence::{Evidence, FileSight, OutputSight, Round, RoundOutcome};
 pub use history::{SessionRecord, sessions};
 pub use hours::{BadHours, Hours};
-pub use input::{Command, Haste, Input, ListSight, Observation, PlanSight, Said};
+pub use input::{Command, Haste, Input, ListSight, Observation, PlanSight, ReleasedBy, Said};
 pub use limits::{Amount, Limit};
 pub use narrate::narrate;
 pub use policy::Policy;
 pub use reasons::{Cause, HelpReason, Reached, Verdict, Wait, WokenBy};
 pub use refusal::Refusal;
+pub use runner::{Resume, RunnerRun};
 pub use session::{
     Delivered, Ended, Exit, Failure, Gap, Offset, Outcome, Purpose, ReadTo, SessionRun, StoppedBy, Usage,
 };

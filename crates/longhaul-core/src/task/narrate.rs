@@ -2,8 +2,8 @@
 //! Agent text inside is not made safe for a terminal here; that is the printer's duty.
 
 use super::{
-    Amount, Ended, Event, Evidence, Failure, Gap, Haste, Opening, Outcome, Restore, RoundOutcome, Saved, SessionRun,
-    Setting, StoppedBy, Then, Workspace,
+    Amount, Ended, Event, Evidence, Failure, Gap, Haste, Opening, Outcome, ReleasedBy, Restore, Resume, RoundOutcome,
+    RunnerRun, Saved, SessionRun, Setting, StoppedBy, Then, Workspace,
 };
 use crate::plan::Refused;
 
@@ -31,6 +31,10 @@ pub fn narrate(event: &Event) -> String {
         Event::WaitStarted { why, until: None, .. } => format!("waits: {why}"),
         Event::WaitEnded => "the wait is over".into(),
         Event::Paused { .. } => "paused".into(),
+        Event::Held { person, .. } => format!("{person} works in the agent's conversation"),
+        Event::Released { how: ReleasedBy::Ended } => "the person has left the agent's conversation".into(),
+        Event::Released { how: ReleasedBy::Gone } => "nobody works in the agent's conversation any more".into(),
+        Event::Driven { run } => driven_sentence(run),
         Event::Resumed { reason: Some(reason), .. } => format!("resumed: {reason}"),
         Event::Resumed { reason: None, .. } => "resumed".into(),
         Event::HelpNeeded { reason, .. } => format!("needs help: {reason}"),
@@ -153,6 +157,7 @@ fn stop_sentence(haste: Haste, then: &Then) -> String {
     };
     let next = match then {
         Then::Pause => "then pause",
+        Then::Hold { person } => return format!("the session is {how}, then {person} takes the conversation over"),
         Then::Cancel { .. } => "then cancel",
         Then::Stop { reached } => return format!("{reached}: the session is {how}"),
         Then::GoOn => "then go on",
@@ -181,6 +186,19 @@ fn round_sentence(outcome: &RoundOutcome) -> String {
         RoundOutcome::TreeChanged => "all checks passed, but the tree changed under them".into(),
         RoundOutcome::Failed { why } => format!("verification failed: {why}"),
     }
+}
+
+fn driven_sentence(run: &RunnerRun) -> String {
+    let sessions = match run.left {
+        Some(1) => "one session".to_owned(),
+        Some(number) => format!("{number} sessions"),
+        None => "as many sessions as it needs".to_owned(),
+    };
+    let how = match run.resume {
+        Resume::Saved => ", each in the saved conversation",
+        Resume::Never => "",
+    };
+    format!("taken up by run-session for {sessions}{how}")
 }
 
 fn list(settings: &[Setting]) -> String {

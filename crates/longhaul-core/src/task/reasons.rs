@@ -112,8 +112,8 @@ pub enum Cause {
     },
     /// The existing shell runner holds this task directory.
     OtherRunner {
-        /// Its process id.
-        pid: u32,
+        /// Its process; none while its lock names none yet.
+        pid: Option<u32>,
     },
     /// Too little free space.
     Disk {
@@ -218,7 +218,11 @@ impl fmt::Display for Cause {
             Cause::Variable { name } => {
                 write!(f, "variable `{name}` was set when the agent was chosen and is missing now")
             }
-            Cause::OtherRunner { pid } => write!(f, "another runner (pid {pid}) holds the task directory"),
+            Cause::OtherRunner { pid: Some(pid) } => write!(f, "another runner (pid {pid}) holds the task directory"),
+            Cause::OtherRunner { pid: None } => f.write_str(
+                "another runner is about to take the task directory: its .runner.lock names no process; if none runs, \
+                 remove that directory",
+            ),
             Cause::Disk { path, free, floor } => {
                 write!(f, "disk: {} free at {path}, {} needed", Amount::Bytes(*free), Amount::Bytes(*floor))
             }

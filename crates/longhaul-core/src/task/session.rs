@@ -99,6 +99,10 @@ fn is_first(attempt: &u32) -> bool {
     *attempt == 1
 }
 
+fn is_start(offset: &Offset) -> bool {
+    *offset == Offset::default()
+}
+
 fn is_fresh(opening: &Opening) -> bool {
     *opening == Opening::Fresh
 }
@@ -143,8 +147,11 @@ pub struct Offset {
 /// How far a session's output was read; an adopting worker goes on at exactly this byte.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadTo {
-    /// The next byte to read.
+    /// The next byte of its output.
     pub offset: Offset,
+    /// The next byte of its complaints.
+    #[serde(default, skip_serializing_if = "is_start")]
+    pub errors: Offset,
     /// The agent reader's own small memory.
     pub reader: Value,
 }

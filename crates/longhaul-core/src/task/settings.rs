@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Amount, Context, Hours, Limit, OnLimit, Sandbox, Submission};
+use super::{Amount, Context, Driver, Hours, Limit, OnLimit, Sandbox, Submission};
 
 /// One changed setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +53,8 @@ pub enum Setting {
     Model(Option<String>),
     /// Who is served first.
     Priority(i64),
+    /// Who carries it out.
+    Driver(Driver),
 }
 
 impl Submission {
@@ -93,6 +95,7 @@ impl Submission {
             Setting::Hours(hours) => self.hours = *hours,
             Setting::Model(name) => self.model.clone_from(name),
             Setting::Priority(number) => self.priority = *number,
+            Setting::Driver(driver) => self.driver = *driver,
         }
     }
 }
@@ -141,6 +144,8 @@ impl fmt::Display for Setting {
             Setting::Model(Some(name)) => write!(f, "model {name}"),
             Setting::Model(None) => f.write_str("model left to the agent"),
             Setting::Priority(number) => write!(f, "priority {number}"),
+            Setting::Driver(Driver::Supervised) => f.write_str("supervised from now on"),
+            Setting::Driver(Driver::Runner) => f.write_str("carried out by run-session"),
         }
     }
 }

@@ -67,6 +67,13 @@ pub enum State {
         /// What comes after.
         back_to: BackTo,
     },
+    /// A person works in the agent's conversation. Left when that has ended.
+    Held {
+        /// Who.
+        person: String,
+        /// What comes after.
+        back_to: BackTo,
+    },
     /// A limit of the task is used up. Left by a person who raises it.
     Stopped {
         /// Which limit.
@@ -139,6 +146,11 @@ pub enum Then {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// A person takes the conversation over.
+    Hold {
+        /// Who.
+        person: String,
+    },
     /// A limit of the task is used up.
     Stop {
         /// Which.
@@ -161,6 +173,7 @@ impl State {
             State::Waiting { .. } => "waiting",
             State::NeedsHelp { .. } => "needs_help",
             State::Paused { .. } => "paused",
+            State::Held { .. } => "held",
             State::Stopped { .. } => "stopped",
             State::Blocked { .. } => "blocked",
             State::Done { .. } => "done",
@@ -181,6 +194,7 @@ impl State {
             | State::Waiting { .. }
             | State::NeedsHelp { .. }
             | State::Paused { .. }
+            | State::Held { .. }
             | State::Stopped { .. }
             | State::Blocked { .. } => false,
         }
@@ -200,6 +214,7 @@ impl State {
             | State::Waiting { .. }
             | State::NeedsHelp { .. }
             | State::Paused { .. }
+            | State::Held { .. }
             | State::Stopped { .. }
             | State::Blocked { .. }
             | State::Cancelled { .. } => None,
@@ -209,7 +224,7 @@ impl State {
     /// Only a person can move it on.
     pub fn waits_for_person(&self) -> bool {
         match self {
-            State::NeedsHelp { .. } | State::Paused { .. } | State::Stopped { .. } => true,
+            State::NeedsHelp { .. } | State::Paused { .. } | State::Held { .. } | State::Stopped { .. } => true,
             State::Blocked { cause, .. } => cause.woken_by() == WokenBy::Person,
             State::Queued { .. }
             | State::Preparing { .. }
@@ -221,6 +236,11 @@ impl State {
             | State::Done { .. }
             | State::Cancelled { .. } => false,
         }
+    }
+
+    /// Whether a person works in the agent's conversation.
+    pub fn is_held(&self) -> bool {
+        matches!(self, State::Held { .. })
     }
 
     /// Whether an owner has something to do now or later. The lease is given up in the commit that makes this false.
@@ -240,6 +260,7 @@ impl State {
             | State::Waiting { .. }
             | State::NeedsHelp { .. }
             | State::Paused { .. }
+            | State::Held { .. }
             | State::Stopped { .. }
             | State::Blocked { .. }
             | State::Done { .. }

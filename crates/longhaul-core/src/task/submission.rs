@@ -175,6 +175,8 @@ impl Submission {
 pub enum Driver {
     /// A worker of ours, session after session.
     Supervised,
+    /// An invocation of `run-session`, by the rules of the existing shell runner.
+    Runner,
 }
 
 impl Driver {
@@ -182,6 +184,12 @@ impl Driver {
     pub fn name(self) -> &'static str {
         match self {
             Driver::Supervised => "supervised",
+            Driver::Runner => "runner",
         }
+    }
+
+    /// Whether only `run-session` carries it out.
+    pub fn is_runner(self) -> bool {
+        self == Driver::Runner
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Conversation, Phase, Round, RoundOutcome, State, Submission, Usage, Workspace};
+use super::{Conversation, Phase, Round, RoundOutcome, RunnerRun, State, Submission, Usage, Workspace};
 use crate::ids::TaskId;
 use crate::plan::Plan;
 use crate::time::Time;
@@ -54,6 +54,9 @@ pub struct Task {
     /// The task waited for is out of the way.
     #[serde(default)]
     pub after_met: bool,
+    /// The invocation of the runner that carries it out, or was the last to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunnerRun>,
 }
 
 /// The last accepted plan.
@@ -136,6 +139,9 @@ impl Task {
 
     /// Where the agent and the checks start.
     pub fn cwd(&self) -> &str {
+        if let Some(run) = &self.run {
+            return &run.cwd;
+        }
         self.workspace.as_ref().map_or(&self.submission.workspace, |workspace| &workspace.cwd)
     }
 

@@ -152,12 +152,12 @@ impl Append {
 
     fn update(&self, connection: &Connection, before: &TaskRow, values: &[Value]) -> Result<(), StoreError> {
         const MOVED: &str = "UPDATE tasks SET head = ?2, history_bytes = ?3, epoch = ?4, owner = ?5, owner_host = ?6, \
-             lease_id = ?7, owner_since = ?8, state = ?14, final = ?15, wants_owner = ?16, waits_for_person = ?17, \
+             lease_id = ?7, owner_since = ?8, driver = ?13, state = ?14, final = ?15, wants_owner = ?16, waits_for_person = ?17, \
              live_session = ?18, priority = ?19, steps_done = ?20, steps = ?21, sessions = ?22, tokens = ?23, \
              version = ?24, updated = ?26, verified = ?27, host = coalesce(?28, host) WHERE number = ?1";
         // SQLite writes every index anew that a statement names a column of, even if its value stays: a page each.
         const STAYED: &str = "UPDATE tasks SET head = ?2, history_bytes = ?3, epoch = ?4, owner_host = ?6, \
-             lease_id = ?7, owner_since = ?8, state = ?14, waits_for_person = ?17, steps_done = ?20, steps = ?21, \
+             lease_id = ?7, owner_since = ?8, driver = ?13, state = ?14, waits_for_person = ?17, steps_done = ?20, steps = ?21, \
              sessions = ?22, tokens = ?23, version = ?24, updated = ?26, host = coalesce(?28, host) WHERE number = ?1";
         let stayed = INDEXED.iter().all(|&column| values[column] == before.values[column]);
         let claimed_on = Value::from(self.claimed_on.clone());

@@ -12,7 +12,7 @@ use super::failure::{damaged, store_error};
 use super::open::open_reader;
 use super::place::Place;
 use super::row::{EVENT_COLUMNS, parse_optional, read_event, text_of, unless_damaged};
-use crate::{Candidate, Owned, StoreError, StoredEvent};
+use crate::{Candidate, Carrier, Owned, StoreError, StoredEvent};
 
 /// So many reads run at once.
 const READERS: usize = 4;
@@ -79,13 +79,15 @@ pub(super) fn events(
 
 /// Unfinished tasks that want an owner, the most urgent first, then the oldest. A damaged row is left out here: `list` and `check` name it.
 pub(super) fn candidates(connection: &Connection) -> Result<Vec<Candidate>, StoreError> {
-    const SQL: &str = "SELECT id, epoch, owner, parent, live_session IS NOT NULL FROM tasks WHERE wants_owner = 1 \
+    const SQL: &str = "SELECT id, epoch, owner, parent, live_session IS NOT NULL, \
+         driver = 'runner' AND state <> 'stopping' FROM tasks WHERE wants_owner = 1 \
          ORDER BY priority DESC, created, id";
     sound_rows(connection, SQL, [], |row| {
         let (id, owner, parent): (String, Option<String>, Option<String>) = (row.get(0)?, row.get(2)?, row.get(3)?);
         let parsed = (id.parse().ok(), parse_optional(owner), parse_optional(parent));
         let (Some(task), Some(owner), Some(parent)) = parsed else { return Ok(None) };
-        Ok(Some(Candidate { task, epoch: row.get(1)?, owner, parent, live: row.get(4)? }))
+        let carrier = if row.get(5)? { Carrier::Runner } else { Carrier::Worker };
+        Ok(Some(Candidate { task, epoch: row.get(1)?, owner, parent, live: row.get(4)?, carrier }))
     })
 }
 

@@ -1,9 +1,9 @@
-//! Promises about the cap on live sessions: counted in the transaction that starts one, so that nobody slips past it.
+//! Promises about who may have a session: the cap is counted in the transaction that starts one, and a runner carries its own tasks out.
 
 use std::sync::Arc;
 
-use longhaul_core::task::{Event, Setting};
-use longhaul_store::{Change, CommitError, Stored};
+use longhaul_core::task::{Driver, Event, Setting};
+use longhaul_store::{Carrier, Change, CommitError, Stored};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
@@ -59,4 +59,20 @@ pub(crate) async fn the_higher_priority_goes_first(harness: &dyn Harness) {
     assert!(matches!(refused, Err(CommitError::SessionCap { cap: 1 })), "{refused:?}");
     store.commit(start_within(&low, 2)).await.expect("there is room for both");
     store.commit(start_within(&high, 2)).await.expect("the higher one");
+}
+
+/// Workers leave a runner's task alone, until its session is told to stop or a person makes it supervised.
+pub(crate) async fn the_carrier_follows_the_driver(harness: &dyn Harness) {
+    let store = harness.open().await;
+    let task = claimed(&*store, "t").await;
+    let carrier = async || store.candidates().await.expect("candidates")[0].carrier;
+    assert_eq!(carrier().await, Carrier::Worker);
+    let drive = |driver| Event::Edited { settings: vec![Setting::Driver(driver)] };
+    let task = advance(&*store, &task, drive(Driver::Runner)).await;
+    assert_eq!(carrier().await, Carrier::Runner);
+    let reopened = harness.open().await;
+    let loaded = reopened.load(task.task.id).await.expect("sound").expect("there");
+    assert_eq!(loaded.task.submission.driver, Driver::Runner);
+    advance(&*store, &task, drive(Driver::Supervised)).await;
+    assert_eq!(carrier().await, Carrier::Worker);
 }

@@ -27,7 +27,8 @@ conforms! {
     moving: concurrent_changes_of_one_task_are_all_kept, compare_and_set_lets_one_win,
         a_refused_change_does_not_fail_its_neighbours, acknowledged_order_is_stored_order;
     refusals: a_refused_change_writes_nothing;
-    sessions: the_session_cap_holds_under_concurrency, an_ended_session_makes_room, the_higher_priority_goes_first;
+    sessions: the_session_cap_holds_under_concurrency, an_ended_session_makes_room, the_higher_priority_goes_first,
+        the_carrier_follows_the_driver;
     submitting: a_submitted_task_is_there_after_reopening, a_submission_with_a_claim_is_owned_at_once,
         an_unknown_task_is_absent_and_unchangeable, submitting_twice_makes_one_task, a_key_names_one_change,
         a_name_is_unique_among_unfinished_tasks_of_a_project, lists_are_newest_first_and_filtered,

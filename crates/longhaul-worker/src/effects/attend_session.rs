@@ -17,7 +17,7 @@ use super::start_session::{self, Program};
 use super::{Job, check_output, keep_work, keeper_death, stop_session};
 use crate::clock::now;
 use crate::floors;
-use crate::task_dir::TaskDir;
+use crate::task_dir::{ShellLock, TaskDir};
 
 pub(super) async fn attend(job: Job, id: SessionId) {
     let Some(session) = job.task.state.live(id) else { return };
@@ -27,6 +27,7 @@ pub(super) async fn attend(job: Job, id: SessionId) {
     } else {
         adopt(&job, session).await
     };
+    session_end::tidy(&job.context.home.session(id));
     let plan = plan_now(&job.task);
     job.answer(Observation::SessionEnded { session: id, ended: Box::new(ended), plan }, Actor::worker()).await;
 }
@@ -131,7 +132,6 @@ async fn finish(job: &Job, session: &SessionRun, listener: Listener<'_>, observe
     let heard = listener.finish(&observed.exit).await;
     let outcome = outcome_of(session, &observed.exit, heard.end.outcome);
     let lasted = lasted(job, session, &observed);
-    session_end::sweep_half_written(&job.context.home.session(session.id));
     if let Ok(view) = TaskDir::open(&job.task) {
         view.append_log(format!("=== session {}: {} ===\n", session.number, observed.exit).as_bytes());
     }
@@ -220,7 +220,7 @@ fn outcome_of(session: &SessionRun, exit: &Exit, read: Outcome) -> Outcome {
 
 /// The view's boundary of a session, and what a person should know before it.
 fn announce(session: &SessionRun, view: &TaskDir) {
-    if let Some(pid) = view.other_runner() {
+    if let ShellLock::Stale(pid) = view.shell_lock() {
         view.append_log(format!("=== stale lock: the runner of .runner.lock (pid {pid}) is dead ===\n").as_bytes());
     }
     let started = session.started.rfc3339();

@@ -1,16 +1,15 @@
 //! Before each session: is the workspace there, is the task directory ours, is the plan as accepted? Answers `Prepared`,
 //! `PlanRestored` or `CannotPrepare`.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use jiff::tz::TimeZone;
 use longhaul_core::task::{Actor, Cause, FileSight, Observation, Phase, Purpose, Task};
-use longhaul_keeper::{Beneath, fail_point, process};
+use longhaul_keeper::{Beneath, fail_point};
 
 use super::{Job, exclude, keep_work, preflight};
 use crate::clock::{mint_session, now};
-use crate::task_dir::TaskDir;
+use crate::task_dir::{ShellLock, TaskDir};
 use crate::worker::Context;
 use crate::{fingerprint, floors, work_place};
 
@@ -46,7 +45,11 @@ fn look(task: &Task, context: &Context) -> Result<Observation, Cause> {
     directory(Path::new(&workspace.cwd))?;
     let found = work_place::find(workspace, &context.home)?;
     let dir = TaskDir::open(task)?;
-    other_runner(&dir)?;
+    match dir.shell_lock() {
+        ShellLock::None | ShellLock::Stale(_) => {}
+        ShellLock::Living(pid) => return Err(Cause::OtherRunner { pid: Some(pid) }),
+        ShellLock::Unnamed => return Err(Cause::OtherRunner { pid: None }),
+    }
     exclude::keep_out_of_git(root);
     if let Some(restore) = &task.restore {
         dir.restore(restore)?;
@@ -58,7 +61,8 @@ fn look(task: &Task, context: &Context) -> Result<Observation, Cause> {
     let files = expected(task);
     let phase = Some(task.phase());
     let opens = task.submission.hours.and_then(|hours| hours.opens(now(), &TimeZone::system()));
-    Ok(Observation::Prepared { session: mint_session(), plan: dir.sight(), tree, phase, files, opens })
+    let saved = if task.submission.driver.is_runner() { dir.conversation() } else { None };
+    Ok(Observation::Prepared { session: mint_session(), plan: dir.sight(), tree, phase, files, opens, saved })
 }
 
 /// The expected files, when every step is ticked and the result is about to be verified.
@@ -86,14 +90,4 @@ fn directory(path: &Path) -> Result<(), Cause> {
     let unfit = |why: String| Cause::Workspace { why: format!("{}: {why}", path.display()) };
     let meta = path.metadata().map_err(|error| unfit(error.to_string()))?;
     if meta.is_dir() { Ok(()) } else { Err(unfit("not a directory".into())) }
-}
-
-/// The existing shell runner's lock counts only while its process lives; one that began after the lock was made is another.
-/// A stale one is announced with the next session and left alone.
-fn other_runner(dir: &TaskDir) -> Result<(), Cause> {
-    let Some(pid) = dir.other_runner() else { return Ok(()) };
-    let made = dir.path().join(".runner.lock").symlink_metadata().map_or(0, |meta| meta.mtime());
-    let began = Path::new("/proc").join(pid.to_string()).symlink_metadata().map_or(0, |meta| meta.mtime());
-    let lives = matches!(process::start_time(pid), Ok(Some(_))) && began <= made;
-    if lives { Err(Cause::OtherRunner { pid }) } else { Ok(()) }
 }

@@ -32,6 +32,8 @@ pub(super) struct Listener<'a> {
     /// None when the session's directory can not be named, so that there is nothing to read.
     directory: Option<SessionDir>,
     tail: Option<Tail>,
+    /// What the program complains about: for people to see, in the order in which it was found.
+    errors: Option<Tail>,
 }
 
 impl<'a> Listener<'a> {
@@ -47,12 +49,17 @@ impl<'a> Listener<'a> {
         };
         let conversation = session.conversation.clone().or_else(|| session.resumes.clone());
         let directory = SessionDir::at(&job.context.home.session(session.id)).ok();
-        let tail = directory.as_ref().map(|directory| Tail::new(directory, session.read.offset));
-        Listener { job, session, agent, view, reader, conversation, heard: Instant::now(), directory, tail }
+        let follow = |stream, from| directory.as_ref().map(|directory| Tail::new(directory, stream, from));
+        let (tail, errors) = (follow(Stream::Out, session.read.offset), follow(Stream::Err, session.read.errors));
+        Listener { job, session, agent, view, reader, conversation, heard: Instant::now(), directory, tail, errors }
     }
 
     /// How long the program may still go on; none while it has reason to.
     pub(super) fn patience(&self) -> Option<Duration> {
+        // Its exit status is all that counts for the runner, so nobody ends it before it has one.
+        if self.job.task.submission.driver.is_runner() {
+            return None;
+        }
         let grace = match self.reader.over? {
             Over::Done => Duration::from_millis(self.job.task.submission.policy.linger_ms),
             Over::Hopeless => Duration::ZERO,
@@ -62,6 +69,7 @@ impl<'a> Listener<'a> {
 
     /// Reads all there is now.
     pub(super) async fn read_on(&mut self) {
+        self.read_errors();
         loop {
             match self.tail.as_mut().map_or(Ok(None), Tail::next) {
                 Ok(Some(lines)) => self.take(&lines).await,
@@ -77,6 +85,9 @@ impl<'a> Listener<'a> {
     /// Reads the rest, once no more will come, and tells what the session came to.
     pub(super) async fn finish(mut self, exit: &Exit) -> Heard {
         self.read_on().await;
+        if let Some(line) = self.errors.as_mut().and_then(Tail::last) {
+            self.show(&[line]);
+        }
         if let Some(line) = self.tail.as_mut().and_then(Tail::last) {
             self.take(&[line]).await;
         }
@@ -92,37 +103,46 @@ impl<'a> Listener<'a> {
     }
 
     async fn take(&mut self, lines: &[Line]) {
+        self.show(lines);
         let mut said = Said::default();
-        let mut view = Vec::new();
         let zone = TimeZone::system();
         let moment = Moment { now: self.written(), zone: &zone };
         self.heard = Instant::now();
         for line in lines {
-            let line = match line {
-                Line::Whole(line) => line,
-                Line::Oversize { length, hash } => {
-                    self.reader.unknown_lines += 1;
-                    view.extend_from_slice(format!("=== a line of {length} bytes, SHA-256 {hash} ===\n").as_bytes());
-                    continue;
-                }
-                Line::Gap { bytes } => {
-                    view.extend_from_slice(format!("=== {bytes} bytes of output are missing here ===\n").as_bytes());
-                    continue;
-                }
-            };
-            view.extend_from_slice(line);
-            view.push(b'\n');
-            if let Some(agent) = &self.agent {
-                let reading = agent.read_line(&mut self.reader, &moment, line);
-                said.usage = said.usage.plus(reading.usage);
-                said.conversation = said.conversation.or(reading.conversation);
+            match line {
+                Line::Whole(line) => self.understand(line, &moment, &mut said),
+                Line::Oversize { .. } => self.reader.unknown_lines += 1,
+                Line::Gap { .. } => {}
             }
-        }
-        if let Some(dir) = self.view {
-            dir.append_log(&view);
         }
         if said != Said::default() {
             self.commit(said).await;
+        }
+    }
+
+    fn understand(&mut self, line: &[u8], moment: &Moment<'_>, said: &mut Said) {
+        let Some(agent) = &self.agent else { return };
+        let reading = agent.read_line(&mut self.reader, moment, line);
+        said.usage = said.usage.plus(reading.usage);
+        said.conversation = said.conversation.take().or(reading.conversation);
+    }
+
+    /// A stream that can not be read now is read at the end, or by the next worker.
+    fn read_errors(&mut self) {
+        while let Some(Ok(Some(lines))) = self.errors.as_mut().map(Tail::next) {
+            self.show(&lines);
+        }
+    }
+
+    /// To the log in the workspace, and to whoever watches.
+    fn show(&self, lines: &[Line]) {
+        let mut text = Vec::new();
+        lines.iter().for_each(|line| line.show(&mut text));
+        if let Some(dir) = self.view {
+            dir.append_log(&text);
+        }
+        if let Some(watcher) = self.job.context.watcher.as_ref().filter(|_| !text.is_empty()) {
+            watcher.printed(&text);
         }
     }
 
@@ -136,7 +156,8 @@ impl<'a> Listener<'a> {
         }
         let reader = serde_json::to_value(&self.reader).unwrap_or_default();
         let offset = self.tail.as_ref().map_or(self.session.read.offset, Tail::offset);
-        let read = ReadTo { offset, reader };
+        let errors = self.errors.as_ref().map_or(self.session.read.errors, Tail::offset);
+        let read = ReadTo { offset, errors, reader };
         self.job.answer(Observation::SessionRead { session: self.session.id, read, said }, Actor::worker()).await;
         fail_point::reach("worker.output_committed");
     }

@@ -9,7 +9,9 @@ use std::time::Duration;
 use longhaul_core::ids::SessionId;
 use longhaul_core::task::{Exit, Gap, StoppedBy};
 use longhaul_core::time::Time;
-use longhaul_keeper::{EndRecord, ExitRecord, ExitStatus, Found, LookError, SessionDir, Swept, Why, end_strays, look};
+use longhaul_keeper::{
+    EndRecord, ExitRecord, ExitStatus, Found, LookError, PROMPT, SessionDir, Swept, Why, end_strays, look,
+};
 
 /// Between two tries at something that should have succeeded.
 const TRY_AGAIN: Duration = Duration::from_millis(20);
@@ -64,12 +66,13 @@ pub(super) fn gone(session: SessionId, tell: &dyn Fn(&str)) -> Observed {
     }
 }
 
-/// Removes what a killed process had half written: the session has ended, so nobody writes into its directory any more.
-pub(super) fn sweep_half_written(directory: &Path) {
+/// Removes the prompt, which is of no use any more and may hold what nobody else should read, and what a killed process had half
+/// written: the session has ended, so nobody writes into its directory.
+pub(super) fn tidy(directory: &Path) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        if name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(".tmp")) {
+        let is_over = |name: &str| name == PROMPT || (name.starts_with('.') && name.ends_with(".tmp"));
+        if entry.file_name().to_str().is_some_and(is_over) {
             std::fs::remove_file(entry.path()).ok();
         }
     }
@@ -145,18 +148,18 @@ fn known(record: &ExitRecord) -> Observed {
 
 #[cfg(test)]
 mod tests {
-    use super::sweep_half_written;
+    use super::tidy;
 
     #[test]
-    fn only_half_written_files_are_swept() {
+    fn the_prompt_and_half_written_files_go_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
-        for name in [".exit.1-0.tmp", "exit", "notes.tmp", ".hidden"] {
+        for name in [".exit.1-0.tmp", "prompt", "exit", "notes.tmp", ".hidden"] {
             std::fs::write(dir.path().join(name), "").unwrap();
         }
-        sweep_half_written(dir.path());
+        tidy(dir.path());
         let mut left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
         assert_eq!(left, [".hidden", "exit", "notes.tmp"]);
-        sweep_half_written(&dir.path().join("gone"));
+        tidy(&dir.path().join("gone"));
     }
 }

@@ -13,8 +13,8 @@ use rustix::io::Errno;
 
 use super::Job;
 use super::passed_variables::passed;
-use crate::prompt::prompt;
-use crate::task_dir::{STATE_DIR, TaskDir};
+use crate::prompt::{pointer, prompt};
+use crate::task_dir::{TaskDir, task_dir_of};
 
 /// How a program of our own is named in argv: the keeper's own executable, even when its path was replaced meanwhile.
 #[cfg(target_os = "linux")]
@@ -102,6 +102,7 @@ fn launch(agent: &Chosen, task: &Task, session: &SessionRun, dir: &Path) -> Laun
     let submission = &task.submission;
     let writable = writable(task);
     let prompt_file = dir.join(PROMPT).display().to_string();
+    let argument = submission.driver.is_runner().then(|| pointer(task, session, &prompt_file));
     agent.launch(&LaunchSpec {
         own_program: OWN_PROGRAM,
         program: agent.declared().program.as_deref(),
@@ -116,13 +117,14 @@ fn launch(agent: &Chosen, task: &Task, session: &SessionRun, dir: &Path) -> Laun
         network: if submission.network { Network::Open } else { Network::AsSandboxed },
         user: if rustix::process::geteuid().is_root() { User::Root } else { User::Plain },
         prompt_file: &prompt_file,
+        argument: argument.as_deref(),
     })
 }
 
 /// The task directory, when the agent starts below the root it lies in and may be confined to where it starts.
 fn writable(task: &Task) -> Option<String> {
     let below = task.cwd() != task.root();
-    below.then(|| format!("{}/{STATE_DIR}/{}", task.root(), task.submission.name))
+    below.then(|| task_dir_of(task))
 }
 
 pub(super) fn start(

@@ -23,6 +23,7 @@ mod report;
 mod resume;
 mod retry;
 mod run;
+mod run_session;
 pub(crate) mod session_agent;
 mod session_output;
 mod show;
@@ -49,7 +50,10 @@ use crate::out;
 
 /// Parses the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misunderstood(error),
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&CliError::new(Code::Failure, "cannot start").because(&error)),
@@ -95,7 +99,26 @@ async fn dispatch(verb: Verb) -> Result<Code, CliError> {
         Verb::Store(args) => store::store(&args).await,
         Verb::Doctor(args) => doctor::doctor(&args).await,
         Verb::Agents(args) => agents::agents(&args),
+        Verb::RunSession(args) => run_session::run_session(&args).await,
     }
+}
+
+/// Clap's own answer; the existing runner that `run-session` stands in for has 1 for every error.
+fn misunderstood(error: clap::Error) -> ExitCode {
+    let is_runner = std::env::args_os().nth(1).is_some_and(|verb| verb == "run-session");
+    let error = if is_runner && !error.use_stderr() { worse_than_help(error) } else { error };
+    error.print().ok();
+    match (error.use_stderr(), is_runner) {
+        (false, _) => Code::Done.into(),
+        (true, true) => Code::Failure.into(),
+        (true, false) => Code::Usage.into(),
+    }
+}
+
+/// The runner reads its whole line before it helps, so that what is wrong with it is told first.
+fn worse_than_help(help: clap::Error) -> clap::Error {
+    let others = std::env::args_os().filter(|word| word != "--help" && word != "-h");
+    Cli::try_parse_from(others).err().unwrap_or(help)
 }
 
 fn failed(error: &CliError) -> ExitCode {

@@ -19,14 +19,14 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Takes the task of this place, then writes the start line, and an overlap line if another agent is alive there.
-    pub(super) fn start(path: &Path, place: &[u8], about: Map<String, Value>) -> Result<Self, FileError> {
+    /// Takes the task of this place, then writes the start line with the prompt, and an overlap line if another agent is alive there.
+    pub(super) fn start(path: &Path, place: &[u8], about: Map<String, Value>, prompt: &str) -> Result<Self, FileError> {
         let mut lock_path = path.as_os_str().to_owned();
         lock_path.push(format!(".lock.{}", files::sha256_hex(place)));
         let lock = files::open_lock(Path::new(&lock_path))?;
         let alone = lock.try_lock().is_ok();
         let ledger = Self { path: path.to_owned(), about, lock };
-        ledger.write("start", &[])?;
+        ledger.write("start", &[("prompt", json!(prompt))])?;
         if !alone {
             ledger.write("overlap", &[])?;
         }
@@ -72,14 +72,14 @@ mod tests {
     fn tells_overlap_from_succession_and_from_other_places() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("ledger");
-        let first = Ledger::start(&path, b"a", Map::new()).unwrap();
+        let first = Ledger::start(&path, b"a", Map::new(), "p").unwrap();
         first.end(0).unwrap();
         // Closing would not do: a process that another test is just starting may share the lock for a moment.
         first.lock.unlock().unwrap();
-        let second = Ledger::start(&path, b"a", Map::new()).unwrap();
-        let other_place = Ledger::start(&path, b"b", Map::new()).unwrap();
+        let second = Ledger::start(&path, b"a", Map::new(), "p").unwrap();
+        let other_place = Ledger::start(&path, b"b", Map::new(), "p").unwrap();
         assert_eq!(events(&path), ["start", "end", "start", "start"]);
-        let overlapping = Ledger::start(&path, b"a", Map::new()).unwrap();
+        let overlapping = Ledger::start(&path, b"a", Map::new(), "p").unwrap();
         assert_eq!(events(&path)[4..], ["start", "overlap"]);
         drop((second, other_place, overlapping));
     }

@@ -22,7 +22,8 @@ pub(super) struct Prompt {
     pub(super) goal: Option<String>,
     pub(super) mark: Option<String>,
     pub(super) sha256: String,
-    pub(super) length: usize,
+    /// All of it.
+    pub(super) text: String,
 }
 
 /// A prompt that the demo agent can not work on.
@@ -46,7 +47,7 @@ impl Prompt {
             goal: after_label(&text, "Goal:"),
             mark: after_label(&text, "Session:"),
             sha256: sha256_hex(bytes),
-            length: bytes.len(),
+            text: text.into_owned(),
         })
     }
 

@@ -131,7 +131,7 @@ impl Started<'_> {
             return Ok(code);
         }
         let Request { settings, prompt, workspace, .. } = self.request;
-        let prompt_length = prompt.length;
+        let prompt_length = prompt.text.len();
         let session = Session { workspace, settings, goal: conversation.goal, prompt_length, faults, speaker };
         play(session, &prompt.role)
     }
@@ -197,7 +197,7 @@ fn open_ledger(request: &Request, invocation: Invocation, id: &str) -> Result<Op
     let about = if let Value::Object(about) = about { about } else { Map::new() };
     let task_directory = request.prompt.task_directory().map_or(&b""[..], |path| path.as_os_str().as_bytes());
     let place = [request.workspace.as_os_str().as_bytes(), b"\0", task_directory].concat();
-    Ledger::start(path, &place, about).map(Some)
+    Ledger::start(path, &place, about, &request.prompt.text).map(Some)
 }
 
 fn pause(faults: &[Fault]) -> Duration {

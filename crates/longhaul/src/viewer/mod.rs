@@ -27,7 +27,9 @@ pub(crate) fn code_of(state: &State) -> Code {
         State::NeedsHelp { reason: HelpReason::VerificationFailed { .. }, .. } => Code::Unverified,
         State::Stopped { .. } => Code::Stopped,
         State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => Code::Waiting,
-        State::Paused { .. } | State::Blocked { .. } | State::NeedsHelp { .. } => Code::NeedsPerson,
+        State::Paused { .. } | State::Held { .. } | State::Blocked { .. } | State::NeedsHelp { .. } => {
+            Code::NeedsPerson
+        }
         State::Waiting { .. } => Code::Waiting,
         State::Queued { .. }
         | State::Preparing { .. }

@@ -67,7 +67,6 @@ fn a_goal_or_name_that_is_none_touches_nothing() {
         ("a b", "contains"),
         ("a\nb", "contains"),
         ("na\u{ef}ve", "contains"),
-        ("_a", "begin"),
         (&"x".repeat(101), "101 characters"),
         ("\u{1b}[31mred", "contains"),
     ] {

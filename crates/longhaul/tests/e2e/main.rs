@@ -39,6 +39,7 @@ mod report;
 mod repository;
 mod retry;
 mod rounds;
+mod runner;
 mod screen;
 mod secrets;
 mod shell_files;

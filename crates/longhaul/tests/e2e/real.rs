@@ -11,6 +11,7 @@ mod leftovers;
 mod limits;
 mod lost;
 mod refused;
+mod runner;
 mod switch;
 mod transcripts;
 mod trouble;

@@ -22,11 +22,12 @@ impl TestEnv {
         self.sessions(task).iter().map(|session| session["run"]["purpose"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// The prompt file of a session, by its number.
+    /// The prompt that the demo agent got in a session, by its number; empty if there was none.
     pub(crate) fn prompt(&self, task: &str, number: usize) -> String {
-        let sessions = self.sessions(task);
-        let id = sessions[number - 1]["run"]["id"].as_str().unwrap();
-        std::fs::read_to_string(self.home().join("sessions").join(id).join("prompt")).unwrap()
+        let id = self.sessions(task)[number - 1]["run"]["id"].clone();
+        let of_session = |line: &Value| line["event"] == "start" && line["session"] == id;
+        let start = self.ledger_lines().into_iter().find(of_session);
+        start.map(|line| line["prompt"].as_str().unwrap().to_owned()).unwrap_or_default()
     }
 
     /// The payloads of all events of a kind, in order.

@@ -5,11 +5,14 @@ use super::super::{
     BackTo, Cause, Ended, Event, HelpReason, Outcome, Phase, PlanSight, Purpose, Saved, SessionRun, Task, Verdict, Wait,
 };
 use super::plan::{self, Seen};
-use super::usage;
+use super::{runner, usage};
 use crate::recovery::{self, Facts, Next};
 use crate::time::Time;
 
 pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSight, now: Time) -> Vec<Event> {
+    if task.submission.driver.is_runner() {
+        return runner::after_end(task, session, ended, sight, now);
+    }
     let seen = look(task, session, ended, sight);
     let mut events = end_events(session, ended, &seen);
     // What follows is judged by counters that know of this end already.
@@ -91,6 +94,9 @@ pub(super) fn wait(why: Wait, until: Time, back_to: BackTo) -> Event {
 
 /// What the plan's files mean after this session; a check has nothing to do with them.
 pub(super) fn look(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSight) -> Seen {
+    if task.submission.driver.is_runner() {
+        return runner::look(task, sight);
+    }
     match (&task.plan, session.purpose) {
         (Some(accepted), Purpose::Plan | Purpose::Work | Purpose::Fix) => plan::compare(task, accepted, sight),
         (Some(accepted), Purpose::Check) => Seen::unchanged(accepted.plan.clone()),

@@ -1,8 +1,10 @@
 //! What each command makes of a task in each state, or why it is refused. Called by `decide` only.
 //! Every state is spelled out for every command, so that a new one does not compile until it has an answer everywhere.
 
-use super::super::{Actor, BackTo, Command, Event, Haste, Phase, Refusal, Setting, State, Task, Then, Wait, WokenBy};
-use super::change;
+use super::super::{
+    Actor, BackTo, Command, Driver, Event, Haste, Phase, Refusal, ReleasedBy, Setting, State, Task, Then, Wait, WokenBy,
+};
+use super::{change, runner};
 use crate::time::Time;
 
 pub(super) type Decision = Result<Vec<Event>, Refusal>;
@@ -14,6 +16,12 @@ pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) 
     match command {
         Command::Pause { haste } => pause(task, *haste),
         Command::Resume { reason, settings } => resume(task, reason.as_ref(), settings),
+        Command::TakeOver => take_over(task, actor),
+        Command::Release { how } => release(task, *how),
+        Command::Drive { run, settings } => {
+            change::make_sense(settings)?;
+            Ok([change::edit(task, settings, now)?, runner::drive(task, run)?].concat())
+        }
         Command::Cancel { reason } => cancel(task, actor, reason.as_ref()),
         Command::Edit { settings } => change::edit(task, settings, now),
         Command::Tell { text } => change::tell(text),
@@ -37,6 +45,7 @@ fn pause(task: &Task, asked: Haste) -> Decision {
         State::Blocked { cause, back_to } if cause.woken_by() == WokenBy::Probe => {
             Ok(vec![Event::Paused { back_to: *back_to }])
         }
+        State::Held { .. } => refuse(task, "pause", "a person works in its conversation; it is paused when that ends"),
         State::NeedsHelp { .. } | State::Paused { .. } | State::Stopped { .. } | State::Blocked { .. } => {
             refuse(task, "pause", "it waits for a person already")
         }
@@ -45,9 +54,20 @@ fn pause(task: &Task, asked: Haste) -> Decision {
 }
 
 fn resume(task: &Task, reason: Option<&String>, settings: &[Setting]) -> Decision {
-    let no = |why| refuse(task, "resume", why);
     change::make_sense(settings)?;
+    if !task.submission.driver.is_runner() {
+        return go_on(task, reason, settings);
+    }
+    let settings = [settings, &[Setting::Driver(Driver::Supervised)]].concat();
+    // What is under way goes on, with a worker of ours instead of the runner's invocation.
+    let is_under_way = task.state.wants_owner() && !matches!(task.state, State::Stopping { .. });
+    if is_under_way { Ok(edited(task, &settings)) } else { go_on(task, reason, &settings) }
+}
+
+fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting]) -> Decision {
+    let no = |why| refuse(task, "resume", why);
     match &task.state {
+        State::Held { .. } => no("a person works in its conversation; it is paused when that ends"),
         State::Queued { .. } => no("it starts as soon as a worker takes it"),
         State::Preparing { .. } => no("it is about to start a session"),
         State::Waiting { why: Wait::Backoff | Wait::Delay, .. } => {
@@ -96,6 +116,31 @@ fn edited(task: &Task, settings: &[Setting]) -> Vec<Event> {
     if settings.is_empty() { Vec::new() } else { vec![Event::Edited { settings }] }
 }
 
+/// The session is stopped first, so that there is one agent in the conversation and no more.
+fn take_over(task: &Task, actor: &Actor) -> Decision {
+    let person = actor.principal.clone();
+    match &task.state {
+        State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => {
+            Ok(vec![Event::StopAsked { haste: Haste::Recipe, then: Then::Hold { person } }])
+        }
+        State::Stopping { then: Then::Cancel { .. }, .. } => refuse(task, "take over", "it is being cancelled"),
+        State::Stopping { haste, .. } => change_stop(task, *haste, Then::Hold { person }),
+        State::Queued { back_to }
+        | State::Preparing { back_to }
+        | State::Waiting { back_to, .. }
+        | State::NeedsHelp { back_to, .. }
+        | State::Paused { back_to }
+        | State::Stopped { back_to, .. }
+        | State::Blocked { back_to, .. } => Ok(vec![Event::Held { person, back_to: *back_to }]),
+        State::Held { .. } => refuse(task, "take over", "a person works in its conversation already"),
+        State::Done { .. } | State::Cancelled { .. } => refuse(task, "take over", "it is finished"),
+    }
+}
+
+fn release(task: &Task, how: ReleasedBy) -> Decision {
+    Ok(if task.state.is_held() { vec![Event::Released { how }] } else { Vec::new() })
+}
+
 fn cancel(task: &Task, actor: &Actor, reason: Option<&String>) -> Decision {
     let by = actor.principal.clone();
     let then = || Then::Cancel { by: by.clone(), reason: reason.cloned() };
@@ -109,6 +154,7 @@ fn cancel(task: &Task, actor: &Actor, reason: Option<&String>) -> Decision {
         | State::Waiting { .. }
         | State::NeedsHelp { .. }
         | State::Paused { .. }
+        | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. } => Ok(vec![Event::Cancelled { by, reason: reason.cloned() }]),
         State::Done { .. } | State::Cancelled { .. } => refuse(task, "cancel", "it is finished"),
@@ -116,7 +162,7 @@ fn cancel(task: &Task, actor: &Actor, reason: Option<&String>) -> Decision {
 }
 
 /// Asking for the same again changes nothing and writes nothing.
-fn change_stop(task: &Task, haste: Haste, then: Then) -> Decision {
+pub(super) fn change_stop(task: &Task, haste: Haste, then: Then) -> Decision {
     let event = Event::StopAsked { haste, then };
     let unchanged = task.apply(&event, task.updated).is_ok_and(|after| after.state == task.state);
     Ok(if unchanged { Vec::new() } else { vec![event] })

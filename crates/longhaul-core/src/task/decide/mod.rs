@@ -9,6 +9,7 @@ mod command;
 mod observe;
 mod plan;
 mod prepared;
+mod runner;
 mod usage;
 mod verify;
 

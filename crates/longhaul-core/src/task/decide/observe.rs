@@ -29,6 +29,7 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
         State::Queued { .. }
         | State::NeedsHelp { .. }
         | State::Paused { .. }
+        | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. }
         | State::Done { .. }
@@ -38,8 +39,9 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
 
 fn preparing(task: &Task, back_to: BackTo, seen: &Observation, now: Time) -> Vec<Event> {
     match seen {
-        Observation::Prepared { session, plan, tree, phase, files, opens } => {
-            let found = Found { session: *session, plan, tree: tree.as_ref(), phase: *phase, files, opens: *opens };
+        Observation::Prepared { session, plan, tree, phase, files, opens, saved } => {
+            let (tree, saved) = (tree.as_ref(), saved.as_ref());
+            let found = Found { session: *session, plan, tree, phase: *phase, files, opens: *opens, saved };
             prepared::prepared(task, back_to, &found, now)
         }
         Observation::Placed { workspace } => vec![Event::Placed { workspace: workspace.clone() }],
@@ -154,6 +156,7 @@ fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSigh
     let back_to = BackTo::phase(after_end::phase_after(task, &events));
     match then {
         Then::Pause => events.push(Event::Paused { back_to }),
+        Then::Hold { person } => events.push(Event::Held { person: person.clone(), back_to }),
         Then::Cancel { by, reason } => events.push(Event::Cancelled { by: by.clone(), reason: reason.clone() }),
         // Checks cost nothing of what is used up: a task with nothing left for the agent is verified all the same.
         Then::Stop { .. } if back_to.phase == Phase::Verify && seen.plan.is_complete() && !seen.refused() => {}

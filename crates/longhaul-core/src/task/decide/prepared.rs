@@ -2,7 +2,7 @@
 //! Called by `decide` only. Every session of a task, of the agent or of a check, starts here.
 
 use super::super::{BackTo, Event, FileSight, Phase, PlanSight, Purpose, SessionRun, Task, Verdict, Wait};
-use super::{plan, verify};
+use super::{plan, runner, verify};
 use crate::ids::SessionId;
 use crate::time::Time;
 
@@ -14,9 +14,13 @@ pub(super) struct Found<'a> {
     pub(super) phase: Option<Phase>,
     pub(super) files: &'a [FileSight],
     pub(super) opens: Option<Time>,
+    pub(super) saved: Option<&'a String>,
 }
 
 pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Time) -> Vec<Event> {
+    if task.submission.driver.is_runner() {
+        return runner::prepared(task, back_to, found, now);
+    }
     if let Some(other) = task.submission.after.filter(|_| !task.after_met) {
         return vec![Event::WaitStarted { why: Wait::After(other), until: None, back_to }];
     }

@@ -335,7 +335,7 @@ fn outside_its_hours_a_task_waits_for_them() {
     let Observation::Prepared { session, plan, tree, phase, files, .. } = prepared(session_id(7), sight(OPEN)) else {
         unreachable!()
     };
-    let look = Observation::Prepared { session, plan, tree, phase, files, opens: Some(opens) };
+    let look = Observation::Prepared { session, plan, tree, phase, files, opens: Some(opens), saved: None };
     let task = feed(&task, look, &Actor::worker());
     assert!(matches!(task.state, State::Waiting { why: Wait::Hours, until: Some(until), .. } if until == opens));
     assert!(matches!(next(&task, opens).state, State::Working { .. }));

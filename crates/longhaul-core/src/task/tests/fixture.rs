@@ -91,7 +91,7 @@ pub(super) fn prepared(session: SessionId, plan: PlanSight) -> Observation {
     let complete = |text: &str| crate::plan::parse(text).is_ok_and(|plan| plan.is_complete());
     let ticked = matches!(&plan.list, ListSight::Text { text, .. } if complete(text));
     let phase = Some(if ticked { Phase::Verify } else { Phase::Work });
-    Observation::Prepared { session, plan, tree: None, phase, files: Vec::new(), opens: None }
+    Observation::Prepared { session, plan, tree: None, phase, files: Vec::new(), opens: None, saved: None }
 }
 
 /// A task of two ticked steps whose only check runs.

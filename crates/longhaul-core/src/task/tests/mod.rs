@@ -6,5 +6,7 @@ mod changes;
 mod fixture;
 mod histories;
 mod limits;
+mod runner;
 mod table;
+mod takeover;
 mod verifying;

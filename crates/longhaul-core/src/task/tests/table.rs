@@ -52,9 +52,25 @@ fn states() -> Vec<(&'static str, Task)> {
             with(State::Blocked { cause: Cause::Disk { path: "/p".into(), free: 1, floor: 2 }, back_to }),
         ),
         ("blocked, workspace", with(State::Blocked { cause: Cause::Workspace { why: "gone".into() }, back_to })),
+        ("held", with(State::Held { person: "ann".into(), back_to })),
+        ("paused, runner", runner(State::Paused { back_to })),
+        ("working, runner", runner(working().state)),
+        ("waiting, runner", runner(State::Waiting { why: Wait::Delay, until: Some(NOW), back_to })),
         ("done", with(State::Done { verdict: Verdict::Unverified })),
         ("cancelled", with(State::Cancelled { by: "ann".into(), reason: None })),
     ]
+}
+
+/// The same task as `run-session` carries it out.
+fn runner(state: State) -> Task {
+    let mut task = fold(working(), &[]);
+    task.submission.driver = Driver::Runner;
+    task.run = Some(run());
+    Task { state, ..task }
+}
+
+fn run() -> RunnerRun {
+    RunnerRun { left: None, resume: Resume::Never, cwd: "/p".into(), falls_back: false }
 }
 
 fn other() -> TaskId {
@@ -91,6 +107,9 @@ fn commands() -> Vec<(&'static str, Command)> {
         ("edit, limit used up", Command::Edit { settings: vec![Setting::Limit(Limit::Time, Some(0))] }),
         ("tell", Command::Tell { text: "mind the gap".into() }),
         ("accept a plan", Command::AcceptPlan { text: list(&[true, false, false]), seen: None }),
+        ("take over", Command::TakeOver),
+        ("release", Command::Release { how: ReleasedBy::Ended }),
+        ("drive", Command::Drive { run: run(), settings: Vec::new() }),
         ("cancel", Command::Cancel { reason: None }),
         ("force", Command::Force { target: "keeper 1".into() }),
     ]

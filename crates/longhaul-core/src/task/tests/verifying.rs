@@ -23,6 +23,7 @@ fn next(task: &Task, tree: Option<&str>) -> Task {
             phase: Some(Phase::Verify),
             files: Vec::new(),
             opens: None,
+            saved: None,
         },
         &worker(),
     )
@@ -158,6 +159,7 @@ fn expected_files_are_evidence() {
                 phase: Some(Phase::Verify),
                 files,
                 opens: None,
+                saved: None,
             },
             &worker(),
         )
@@ -229,6 +231,7 @@ fn expected_files_count_also_when_a_person_ticks_the_last_step() {
         phase: Some(Phase::Verify),
         files,
         opens: None,
+        saved: None,
     };
     assert!(feed(&task, seen, &worker()).needs_fix());
 }
@@ -245,6 +248,7 @@ fn a_look_for_something_else_verifies_nothing() {
         phase: Some(Phase::Work),
         files: Vec::new(),
         opens: None,
+        saved: None,
     };
     assert_eq!(decide(&task, &stale.into(), &worker(), NOW), Ok(Vec::new()), "it is looked at again");
 }

@@ -50,8 +50,12 @@ pub(super) fn check(env: &TestEnv, tasks: &[TaskRow], found: &mut Vec<String>) {
         ends_as_recorded(&session, &directory, &mut complain);
         logs_are_whole(&directory, &mut complain);
         read_exactly_once(&session, &directory, &mut complain);
+        if session.ended.is_some() && directory.join("prompt").exists() {
+            complain("I8: the prompt outlived its session".to_owned());
+        }
     }
     strays(&home, &known, found);
+    private(&home, found);
 }
 
 /// I3 and I4: the event says what the keeper's files say, and a keeper that died is a gap of unknown size.
@@ -144,6 +148,20 @@ fn strays(home: &Path, sessions: &BTreeSet<String>, found: &mut Vec<String>) {
         }
         for (_, path) in entries(&directory).into_iter().filter(|(name, _)| !SESSION.contains(&name.as_str())) {
             stray(path);
+        }
+    }
+}
+
+/// I8: what is kept is for its owner only. Worktrees are the project's, with the rights that its files have there.
+fn private(home: &Path, found: &mut Vec<String>) {
+    use std::os::unix::fs::PermissionsExt;
+    for (name, path) in entries(home).into_iter().filter(|(name, _)| !["worktrees", "git"].contains(&name.as_str())) {
+        let Ok(meta) = path.symlink_metadata() else { continue };
+        if meta.permissions().mode() & 0o077 != 0 {
+            found.push(format!("I8: others may read {name} of {}", home.display()));
+        }
+        if meta.is_dir() {
+            private(&path, found);
         }
     }
 }

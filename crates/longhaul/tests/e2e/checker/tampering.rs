@@ -1,5 +1,6 @@
 //! The checker's negative controls: each damage to a healthy home must be complained of, by the right invariant.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -41,7 +42,10 @@ impl Healthy {
         assert!(found.iter().any(|what| what.starts_with(of)), "no complaint that begins with `{of}`: {found:?}");
         for (path, content) in &self.kept {
             match content {
-                Some(content) => std::fs::write(path, content).unwrap(),
+                Some(content) => {
+                    std::fs::write(path, content).unwrap();
+                    std::fs::set_permissions(path, PermissionsExt::from_mode(0o600)).unwrap();
+                }
                 None => drop(std::fs::remove_file(path)),
             }
         }
@@ -196,6 +200,22 @@ fn what_is_left_behind_is_noticed() {
         std::fs::remove_file(&path).unwrap();
         assert_clean(&home.env);
     }
+}
+
+#[test]
+fn a_prompt_that_stayed_and_an_open_door_are_noticed() {
+    let home = Healthy::new();
+    let session = home.env.home().join("sessions").join(first_session(&home.env));
+    let must_complain = |of: &str| {
+        let found = violations(&home.env);
+        assert!(found.iter().any(|what| what.starts_with(of)), "no complaint that begins with `{of}`: {found:?}");
+    };
+    std::fs::write(session.join("prompt"), "").unwrap();
+    must_complain("I8: the prompt outlived");
+    std::fs::remove_file(session.join("prompt")).unwrap();
+    assert_clean(&home.env);
+    std::fs::set_permissions(session.join("spec"), PermissionsExt::from_mode(0o644)).unwrap();
+    must_complain("I8: others may read");
 }
 
 #[test]

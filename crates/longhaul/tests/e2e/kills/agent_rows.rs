@@ -89,6 +89,8 @@ fn d1_the_worker_and_the_sessions_directory() {
     assert_eq!(trial.env.settle(TASK), "done");
     assert!(!agent.is_alive(), "no session may start beside it");
     std::fs::rename(&away, &directory).unwrap();
+    // Whoever tells the end of a session clears its directory up; this one was not there.
+    std::fs::remove_file(directory.join("prompt")).unwrap();
     let story = trial.conclude().unwrap();
     story.assert_first_end_unknown();
     story.assert_conversation_resumed();

@@ -37,8 +37,7 @@ fn starts_afresh(agent: Agent, damage: impl FnOnce(&Path), tries: usize) {
     assert!(fresh.run["resumes"].is_null() && fresh.told != conversation.as_str(), "{fresh:?}");
     let why = fresh.run["opening"]["handover"]["why"].as_str().unwrap_or_else(|| panic!("{fresh:?}"));
     assert!(why.contains(&conversation), "{why}");
-    let prompt = std::fs::read_to_string(world.session_file(fresh.id(), "prompt")).unwrap();
-    assert!(prompt.contains(why), "the agent is told");
+    assert_eq!(world.server.copies(why), 1, "the agent is told");
     assert!(world.env.ok(&["report", task]).contains(&conversation), "and people are");
     world.assert_no_prompt_twice(task);
 }

@@ -1,0 +1,121 @@
+//! The rules of `run-session`, where they differ from a supervised task's: exit code 0 is success, the list is taken as it is, nothing
+//! is retried, put back or verified, and whatever is wrong ends the invocation. Called by `decide` only.
+
+use super::super::runner::resume_failed;
+use super::super::{
+    BackTo, Ended, Event, Exit, ListSight, PlanSight, Purpose, RunnerRun, SessionRun, State, Task, Then, Verdict, Wait,
+};
+use super::after_end::wait;
+use super::command::{Decision, change_stop, refuse};
+use super::plan::Seen;
+use super::prepared::{Found, session};
+use crate::plan::{self, Plan};
+use crate::time::Time;
+
+/// An invocation takes a task up: one that waits goes on, one whose session lives is adopted.
+pub(super) fn drive(task: &Task, run: &RunnerRun) -> Decision {
+    let no = |why| refuse(task, "drive", why);
+    if !task.submission.driver.is_runner() {
+        return no("it is supervised: go on with `longhaul resume`");
+    }
+    let driven = Event::Driven { run: run.clone() };
+    match &task.state {
+        State::Held { .. } => no("a person works in its conversation"),
+        State::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
+        State::Stopping { haste, .. } => Ok([vec![driven], change_stop(task, *haste, Then::GoOn)?].concat()),
+        State::Queued { .. }
+        | State::Preparing { .. }
+        | State::Planning { .. }
+        | State::Working { .. }
+        | State::Verifying { .. }
+        | State::Waiting { .. }
+        | State::NeedsHelp { .. }
+        | State::Paused { .. }
+        | State::Stopped { .. }
+        | State::Blocked { .. } => Ok(vec![driven]),
+        State::Done { .. } | State::Cancelled { .. } => no("it is finished"),
+    }
+}
+
+/// The workspace is fit: the next session, or the end of the invocation.
+pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Time) -> Vec<Event> {
+    let mut seen = look(task, found.plan);
+    let next = match &task.run {
+        Some(run) if seen.problem.is_none() && !seen.plan.is_complete() && !run.is_used_up() => {
+            start(task, run, found, now)
+        }
+        _ if seen.problem.is_none() && seen.plan.is_complete() => Event::Finished { verdict: Verdict::Unverified },
+        Some(_) | None => Event::Paused { back_to },
+    };
+    seen.events.push(next);
+    seen.events
+}
+
+fn start(task: &Task, run: &RunnerRun, found: &Found<'_>, now: Time) -> Event {
+    let purpose = if found.plan.list == ListSight::Missing { Purpose::Plan } else { Purpose::Work };
+    Event::SessionStarted {
+        session: SessionRun {
+            agent: task.submission.agent.clone(),
+            attempt: task.tally.tries + 1,
+            resumes: run.resumes(found.saved),
+            ..session(task, found, purpose, now)
+        },
+    }
+}
+
+/// What comes after a session that ended without being asked to.
+pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSight, now: Time) -> Vec<Event> {
+    let seen = look(task, sight);
+    let mut events = super::after_end::end_events(session, ended, &seen);
+    let Ok(after) = events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)) else { return events };
+    let back_to = BackTo::phase(after.phase());
+    let is_over = after.run.as_ref().is_none_or(RunnerRun::is_used_up);
+    let delay = std::time::Duration::from_millis(after.submission.policy.delay_ms);
+    match &ended.exit {
+        // At once, and afresh.
+        _ if resume_failed(session, ended) => {}
+        // Found by an adopter: nothing was ever executed. More than once, something is wrong outside.
+        Exit::NeverStarted if after.tally.interrupted <= 1 => {}
+        Exit::Code(0) if seen.problem.is_none() && !seen.plan.steps.is_empty() => {
+            events.push(match seen.plan.is_complete() {
+                true => Event::Finished { verdict: Verdict::Unverified },
+                false if is_over => Event::Paused { back_to },
+                false => wait(Wait::Delay, now.after(delay), back_to),
+            });
+        }
+        Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => {
+            events.push(Event::Paused { back_to });
+        }
+    }
+    events
+}
+
+/// The list as it is: what it says now is the plan. One that cannot be read is left as it is, and a person told.
+pub(super) fn look(task: &Task, sight: &PlanSight) -> Seen {
+    let accepted = task.plan.as_ref();
+    let nothing = |problem: Option<String>| Seen { events: Vec::new(), plan: Plan::default(), problem };
+    let (text, hash) = match &sight.list {
+        ListSight::Missing => return nothing(None),
+        ListSight::Unreadable { why } => return nothing(Some(format!("invalid task_list.md: {why}"))),
+        ListSight::Text { .. } if !sight.progress_exists => return nothing(Some("progress.md is missing".into())),
+        ListSight::Text { hash, text } => (text, hash),
+    };
+    if let Some(accepted) = accepted.filter(|accepted| accepted.hash == *hash) {
+        return Seen::unchanged(accepted.plan.clone());
+    }
+    let plan = match plan::parse(text) {
+        Ok(plan) => plan,
+        Err(bad) => return nothing(Some(format!("invalid task_list.md: {bad}"))),
+    };
+    let was_ticked = |number| {
+        accepted.is_some_and(|accepted| accepted.plan.steps.iter().any(|step| step.number == number && step.ticked))
+    };
+    let ticked = plan.steps.iter().filter(|step| step.ticked && !was_ticked(step.number)).map(|step| step.number);
+    let revised = Event::PlanRevised {
+        revision: accepted.map_or(1, |accepted| accepted.revision + 1),
+        ticked: ticked.collect(),
+        plan: plan.clone(),
+        hash: hash.clone(),
+    };
+    Seen { events: vec![revised], plan, problem: None }
+}

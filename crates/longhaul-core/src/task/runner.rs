@@ -1,0 +1,67 @@
+//! One invocation of `run-session`, the drop-in for the existing shell runner: what it was asked for, and how far it is.
+//! Made by the command `Drive`, counted by `apply`, asked by `decide/runner.rs`. It ends with the process that made it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Ended, Exit, SessionRun, Task};
+
+/// What one invocation of the runner was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunnerRun {
+    /// Sessions it may still take; none is as many as it needs.
+    pub left: Option<u32>,
+    /// Whether its sessions go on in the saved conversation.
+    pub resume: Resume,
+    /// Where the agent starts.
+    pub cwd: String,
+    /// The saved conversation could not be resumed: the next session starts afresh.
+    #[serde(default)]
+    pub falls_back: bool,
+}
+
+/// Whether a runner's sessions go on in the conversation whose id is saved in the task directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resume {
+    /// Every one of them, as long as an id is saved.
+    Saved,
+    /// None.
+    Never,
+}
+
+impl RunnerRun {
+    /// Whether it has taken all sessions it may.
+    pub fn is_used_up(&self) -> bool {
+        self.left == Some(0)
+    }
+
+    /// The conversation that the next session resumes, of the one that is saved.
+    pub(super) fn resumes(&self, saved: Option<&String>) -> Option<String> {
+        match self.resume {
+            Resume::Saved if !self.falls_back => saved.cloned(),
+            Resume::Saved | Resume::Never => None,
+        }
+    }
+
+    /// A resume that failed is not counted: a fresh session takes its place at once. Neither is what never ran.
+    fn count(&mut self, session: &SessionRun, ended: &Ended) {
+        self.falls_back = resume_failed(session, ended);
+        if !self.falls_back && ended.exit != Exit::NeverStarted {
+            self.left = self.left.map(|left| left.saturating_sub(1));
+        }
+    }
+}
+
+impl Task {
+    /// Folds a session's end into the invocation that took it.
+    pub(super) fn count_runner(&mut self, session: &SessionRun, ended: &Ended) {
+        if let Some(run) = &mut self.run {
+            run.count(session, ended);
+        }
+    }
+}
+
+/// Whether a session that was to go on in a conversation failed. Success is exit code 0, whatever the stream said.
+pub(super) fn resume_failed(session: &SessionRun, ended: &Ended) -> bool {
+    session.resumes.is_some() && !matches!(ended.exit, Exit::Code(0) | Exit::NeverStarted)
+}

@@ -1,0 +1,168 @@
+//! Carrying one task out by the runner's rules: `run-session` is itself the worker of its task, and of no other.
+//!
+//! Its lease is the lock: a task whose owner lives is busy, one whose owner is dead is taken over with its live session. It ends when the
+//! invocation has ended; the process may die at any time, and the next invocation goes on.
+
+use std::sync::Arc;
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{Actor, Command, Haste, Input, RunnerRun, Setting, Task, decide};
+use longhaul_keeper::WorkerLock;
+use longhaul_store::{Change, CommitError, Guard, NewLease, Stored};
+use tokio::sync::{Notify, mpsc};
+
+use crate::change::{ChangeError, change};
+use crate::claim::claim_of;
+use crate::clock::{mint_lease, now};
+use crate::dispatcher::{Hub, Left};
+use crate::handover::{Answer, Handover, Request};
+use crate::worker::{Context, WorkerError};
+
+/// One invocation of the runner.
+pub struct Driving {
+    context: Arc<Context>,
+    lock: WorkerLock,
+}
+
+/// Why an invocation could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// Its lock could not be taken, or the store failed.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// The task does not allow it.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    /// A part of it died of a bug.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// What came of the attempt to take a task up.
+#[derive(Debug)]
+pub enum TakenUp {
+    /// It is this invocation's.
+    Ours(Box<Stored>),
+    /// Somebody who lives has it.
+    Busy,
+    /// It was finished meanwhile: its name is free.
+    Finished,
+}
+
+impl Driving {
+    /// Begins an invocation: from now on its death can be proved.
+    pub fn begin(context: Context) -> Result<Driving, WorkerError> {
+        let lock = WorkerLock::take(&context.home.workers(), context.worker).map_err(WorkerError::Lock)?;
+        Ok(Driving { context: Arc::new(context), lock })
+    }
+
+    /// Makes the task; it is this invocation's from the start.
+    pub async fn submit(&self, request: Request) -> Answer {
+        Handover::Submit(Box::new(request)).commit(&self.context).await
+    }
+
+    /// Takes a task up, from nobody or from the dead.
+    pub async fn take_up(
+        &self,
+        task: TaskId,
+        run: &RunnerRun,
+        settings: &[Setting],
+        actor: &Actor,
+    ) -> Result<TakenUp, DriveError> {
+        let command = Input::from(Command::Drive { run: run.clone(), settings: settings.to_vec() });
+        loop {
+            let stored =
+                self.context.store.load(task).await.map_err(ChangeError::from)?.ok_or(ChangeError::NotFound)?;
+            if stored.task.state.is_final() {
+                return Ok(TakenUp::Finished);
+            }
+            let version = stored.task.version;
+            let (guard, claim) = match &stored.owner {
+                None => (Guard::Version(version), Some(self.lease())),
+                Some(owner) if owner.worker == self.context.worker => {
+                    (Guard::Owner { version, lease: owner.lease }, None)
+                }
+                Some(owner) if WorkerLock::is_dead(&self.context.home.worker_lock(owner.worker)).unwrap_or(false) => {
+                    claim_of(&self.context, task, stored.epoch).await.map_err(WorkerError::Store)?;
+                    continue;
+                }
+                Some(_) => return Ok(TakenUp::Busy),
+            };
+            let at = now();
+            let events = decide(&stored.task, &command, actor, at).map_err(ChangeError::from)?;
+            let change = Change { task, guard, events, actor: actor.clone(), at, key: None, claim, session_cap: None };
+            match self.context.store.commit(change).await {
+                Ok(committed) => return Ok(TakenUp::Ours(Box::new(committed.stored))),
+                Err(CommitError::Conflict | CommitError::Fenced) => {}
+                Err(error) => return Err(ChangeError::from(error).into()),
+            }
+        }
+    }
+
+    /// Carries the task out until the invocation has ended, or a person made the task supervised. Each ask pauses it, with that haste.
+    pub async fn run(self, stored: Stored, actor: &Actor, mut asks: mpsc::Receiver<Haste>) -> Result<Task, DriveError> {
+        let task = self.attend(stored, actor, &mut asks).await?;
+        if task.state.wants_owner() {
+            // An effect may be about to spawn a keeper. Only the end of this process proves that none will.
+            std::mem::forget(self.lock);
+        } else {
+            self.lock.retire().map_err(WorkerError::Lock)?;
+        }
+        Ok(task)
+    }
+
+    /// Sees a task that was given up to its end: what still runs for it is ended.
+    pub async fn finish(&self, stored: Stored) -> Result<Task, DriveError> {
+        let (_nobody_asks, mut asks) = mpsc::channel(1);
+        self.attend(stored, &Actor::worker(), &mut asks).await
+    }
+
+    async fn attend(
+        &self,
+        stored: Stored,
+        actor: &Actor,
+        asks: &mut mpsc::Receiver<Haste>,
+    ) -> Result<Task, DriveError> {
+        let Some(owner) = stored.owner.filter(|owner| owner.worker == self.context.worker) else {
+            return Ok(stored.task);
+        };
+        let (id, store) = (stored.task.id, &*self.context.store);
+        let poke = Arc::new(Notify::new());
+        let hub = Hub::new(Arc::clone(&self.context), stored.task, owner.lease, Arc::clone(&poke)).run();
+        let mut changes = store.changes().map_err(WorkerError::Store)?;
+        tokio::pin!(hub);
+        loop {
+            tokio::select! {
+                left = &mut hub => return self.left(left, id).await,
+                () = changes.rung() => {
+                    poke.notify_one();
+                    let task = self.task(id).await?;
+                    if !task.submission.driver.is_runner() {
+                        return Ok(task);
+                    }
+                }
+                Some(haste) = asks.recv() => {
+                    change(store, id, Command::Pause { haste }, actor, None, None).await.ok();
+                    poke.notify_one();
+                }
+            }
+        }
+    }
+
+    async fn left(&self, left: Left, id: TaskId) -> Result<Task, DriveError> {
+        match left {
+            Left::NotOurs => self.task(id).await,
+            Left::Broken(why) => Err(DriveError::Broken(why)),
+            Left::Store(error) => Err(WorkerError::Store(error).into()),
+        }
+    }
+
+    async fn task(&self, id: TaskId) -> Result<Task, DriveError> {
+        let stored = self.context.store.load(id).await.map_err(ChangeError::from)?;
+        Ok(stored.ok_or(ChangeError::NotFound)?.task)
+    }
+
+    fn lease(&self) -> NewLease {
+        NewLease { id: mint_lease(), worker: self.context.worker, host: self.context.host.clone() }
+    }
+}

@@ -1,0 +1,63 @@
+//! The options of `run-session`: exactly those of the existing shell runner, in any order. Nothing here acts.
+//! Every usage error of this verb ends with exit code 1, as the runner's do.
+
+use clap::Args;
+use longhaul_core::names;
+
+/// Carry a task out in place with codex, session after session, as the autonomous-skill runner does
+#[derive(Debug, Args)]
+#[command(after_help = format!("Names: {}.\n\n{EXAMPLES}", names::RULE))]
+pub(crate) struct RunSession {
+    /// What is to be reached, for a new task
+    pub(crate) description: Option<String>,
+    /// The task's name; without it one is made of the description
+    #[arg(short = 'n', long, value_name = "NAME", allow_hyphen_values = true, value_parser = given)]
+    pub(crate) task_name: Option<String>,
+    /// Go on with a task: the one named, else the one worked on last
+    #[arg(short = 'c', long = "continue")]
+    pub(crate) go_on: bool,
+    /// Stop after one session
+    #[arg(long)]
+    pub(crate) no_auto_continue: bool,
+    /// Sessions of this invocation; 0 is as many as it needs
+    #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true, value_parser = digits)]
+    pub(crate) max_sessions: u32,
+    /// List the tasks of this project
+    #[arg(short = 'l', long)]
+    pub(crate) list: bool,
+    /// Go on in the conversation whose id is saved; implies --continue
+    #[arg(long)]
+    pub(crate) resume_last: bool,
+    /// Open the network to the agent: without any sandbox, as codex has no other way
+    #[arg(long)]
+    pub(crate) network: bool,
+}
+
+const EXAMPLES: &str = "Examples:
+  longhaul run-session \"Build a REST API for a todo app\"
+  longhaul run-session --task-name my-task --continue
+  longhaul run-session \"Port the parser\" --max-sessions 5 --network
+  longhaul run-session --list";
+
+/// A name's own rules are told later, in the runner's words; what looks like the next option is no value.
+fn given(value: &str) -> Result<String, &'static str> {
+    if value.is_empty() || value.starts_with("--") { Err("a value is missing") } else { Ok(value.to_owned()) }
+}
+
+fn digits(value: &str) -> Result<u32, &'static str> {
+    let plain = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    value.parse().ok().filter(|_| plain).ok_or("digits are wanted, at most 4294967295; 0 is as many as it needs")
+}
+
+impl RunSession {
+    /// Sessions this invocation may take.
+    pub(crate) fn sessions(&self) -> Option<u32> {
+        let most = (self.max_sessions > 0).then_some(self.max_sessions);
+        if self.no_auto_continue { Some(1) } else { most }
+    }
+
+    /// Whether an existing task is meant.
+    pub(crate) fn continues(&self) -> bool {
+        self.go_on || self.resume_last
+    }
+}

@@ -1,0 +1,191 @@
+//! `longhaul run-session`: the drop-in for the existing shell runner. It is itself the worker of its task, in the same engine as every
+//! other, and by the runner's rules. Whatever goes wrong ends with exit code 1, a failed session with the agent's own code.
+
+mod directory;
+mod list;
+mod name;
+mod outcome;
+mod record;
+mod voice;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use longhaul_core::plan::Plan;
+use longhaul_core::task::{Haste, Task};
+use longhaul_keeper::{Executable, below_session};
+use longhaul_store::{Filter, Unfinished};
+use longhaul_worker::{Context, Driving, ShellLock, TaskDir, find_program};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+
+use super::{open, open_existing};
+use crate::cli::RunSession;
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::place::Place;
+use crate::{out, owner, place};
+
+use directory::{Directories, Directory, Found};
+use name::Name;
+use record::{Ground, Invocation, Record};
+use voice::{Ears, Voice};
+
+pub(crate) async fn run_session(args: &RunSession) -> Result<Code, CliError> {
+    // The runner knows two codes of its own: it went well, or it did not.
+    carry_out(args).await.map_err(|error| CliError { code: Code::Failure, ..error })
+}
+
+async fn carry_out(args: &RunSession) -> Result<Code, CliError> {
+    let place = place::here()?;
+    let directories = Directories::of(&place.project);
+    if args.list {
+        list::print(&directories, &running(&place).await);
+        return Ok(Code::Done);
+    }
+    let name = name::choose(args, &directories)?;
+    let record = Record::find(&place, &name).await?;
+    let found = directories.task(name.as_str()).look();
+    let goal = fit(args, &name, &found, record.as_ref())?;
+    name.announce();
+    if let Found::Plan(plan) = &found
+        && plan.is_complete()
+        && record.is_none()
+    {
+        return Ok(complete(plan, &directories));
+    }
+    see_to_program()?;
+    if below_session().is_some() {
+        return Err(CliError::new(Code::Conflict, "below an agent session no runner may start: it would die with it"));
+    }
+    drive(args, &place, &directories, Invocation { name, goal, record }).await
+}
+
+/// The goal of the task, when its directory is fit to be worked on; what is wrong otherwise. Makes nothing.
+fn fit(args: &RunSession, name: &Name, found: &Found, record: Option<&Record>) -> Result<String, CliError> {
+    let described = args.description.clone().or_else(|| record.map(Record::goal));
+    match found {
+        Found::Unfit(why) => {
+            Err(CliError::new(Code::Failure, why.clone()).hint("mend it by hand; nothing was changed"))
+        }
+        Found::Plan(_) => Ok(described.unwrap_or_else(|| format!("Finish the task list of `{}`", name.as_str()))),
+        Found::Nothing | Found::NoList { .. } => described.ok_or_else(|| unknown(name, found)),
+    }
+}
+
+fn unknown(name: &Name, found: &Found) -> CliError {
+    let name = out::safe(name.as_str());
+    let what = match found {
+        Found::NoList { left: Some(left) } => {
+            format!("invalid state: task `{name}` has a {left}, but its task_list.md is missing")
+        }
+        Found::NoList { left: None } => format!("the task_list.md of task `{name}` is missing"),
+        Found::Nothing | Found::Plan(_) | Found::Unfit(_) => {
+            format!("there is no task `{name}`: its directory is missing")
+        }
+    };
+    CliError::new(Code::Failure, what).hint("give a description to begin it, or see `longhaul run-session --list`")
+}
+
+fn see_to_program() -> Result<(), CliError> {
+    match find_program("codex") {
+        Some(_) => Ok(()),
+        None => {
+            Err(CliError::new(Code::Failure, "`codex` is not on PATH").hint("install it: npm install -g @openai/codex"))
+        }
+    }
+}
+
+async fn drive(
+    args: &RunSession,
+    place: &Place,
+    directories: &Directories,
+    invocation: Invocation,
+) -> Result<Code, CliError> {
+    let asks = pauses()?;
+    let executable = Executable::open_own()
+        .map_err(|error| CliError::new(Code::Failure, "cannot open our own executable").because(&error))?;
+    let opened = open()?;
+    let voice = Arc::new(Voice::default());
+    let context = Context::new(Arc::clone(&opened.store), opened.home.clone(), executable, report);
+    let driving = Driving::begin(context.watched_by(Box::new(Ears(Arc::clone(&voice)))))?;
+    let stored = invocation.take_up(&Ground { args, place, directories, driving: &driving, opened: &opened }).await?;
+    if let Some(session) = stored.task.state.session() {
+        voice.adopt(&stored.task, session);
+    }
+    warn(args, &stored.task, &directories.task(stored.task.submission.name.as_str()));
+    let name = stored.task.submission.name.clone();
+    let asked = asks.asked.clone();
+    let task = driving.run(stored, &place::actor(), asks.receiver).await.map_err(|error| record::failed(&error))?;
+    outcome::Outcome { args, task: &task, voice: &voice, directory: directories.task(name.as_str()), asked: &asked }
+        .tell(&opened, directories)
+        .await
+}
+
+/// What a person should know before the first session.
+fn warn(args: &RunSession, task: &Task, directory: &Directory) {
+    if args.network {
+        out::note("warning: --network runs codex without any sandbox: it can write and reach everything that you can");
+    }
+    let Ok(dir) = TaskDir::open(task) else { return };
+    if let ShellLock::Stale(pid) = dir.shell_lock() {
+        out::note(&format!("warning: stale lock: the runner of .runner.lock (pid {pid}) is dead; it is left as it is"));
+    }
+    if args.resume_last && directory.saved().is_some() && dir.conversation().is_none() {
+        out::note("Resume failed (session.id holds no id of a conversation); starting a fresh session.");
+    }
+}
+
+fn complete(plan: &Plan, directories: &Directories) -> Code {
+    out::data(&format!("All tasks complete! Progress: {}", plan.progress()));
+    list::print(directories, &BTreeSet::new());
+    Code::Done
+}
+
+/// The tasks of this project that somebody who lives works on.
+async fn running(place: &Place) -> BTreeSet<String> {
+    let Ok(opened) = open_existing() else { return BTreeSet::new() };
+    let project = Some(place.project.display().to_string());
+    let filter = Filter { project, unfinished: Unfinished::Only, ..Filter::default() };
+    let listed = opened.list(filter).await.map(|listed| listed.tasks).unwrap_or_default();
+    let lives = |stored: &longhaul_store::Stored| stored.owner.is_some() && !owner::is_dead(&opened.home, stored);
+    listed.iter().filter(|stored| lives(stored)).map(|stored| stored.task.submission.name.to_string()).collect()
+}
+
+/// The signals that pause an invocation.
+struct Asks {
+    receiver: mpsc::Receiver<Haste>,
+    /// Set once one has come.
+    asked: Arc<std::sync::atomic::AtomicBool>,
+}
+
+/// INT and TERM pause, the second one at once; HUP is ignored, because a runner outlives its terminal.
+fn pauses() -> Result<Asks, CliError> {
+    let listen =
+        |kind| signal(kind).map_err(|error| CliError::new(Code::Failure, "cannot listen for signals").because(&error));
+    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    let mut hang_up = listen(SignalKind::hangup())?;
+    let (sender, receiver) = mpsc::channel(4);
+    let asked = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let told = Arc::clone(&asked);
+    tokio::spawn(async move {
+        let mut haste = Haste::Recipe;
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+                _ = hang_up.recv() => continue,
+            }
+            told.store(true, std::sync::atomic::Ordering::SeqCst);
+            if sender.send(haste).await.is_err() {
+                return;
+            }
+            haste = Haste::Now;
+        }
+    });
+    Ok(Asks { receiver, asked })
+}
+
+fn report(message: &str) {
+    out::note(&format!("longhaul run-session: {}", out::safe(message)));
+}

@@ -1,0 +1,100 @@
+//! Which task `run-session` means: the one named, the one whose name the description makes, or the one worked on last.
+//! Makes nothing; a generated name is claimed by the submission that uses it.
+
+use jiff::Zoned;
+use longhaul_core::names::{self, BadName, TaskName};
+
+use super::directory::Directories;
+use crate::cli::RunSession;
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::out;
+
+/// The name of the task.
+#[derive(Debug, Clone)]
+pub(super) struct Name {
+    name: TaskName,
+    /// What it was made of, when it was made for a new task: then another one will do as well.
+    base: Option<String>,
+}
+
+impl Name {
+    pub(super) fn as_str(&self) -> &str {
+        self.name.as_str()
+    }
+
+    pub(super) fn name(&self) -> &TaskName {
+        &self.name
+    }
+
+    /// Says which task is meant, where the person did not.
+    pub(super) fn announce(&self) {
+        if let Some(base) = &self.base {
+            if *base != self.name.as_str() {
+                out::note(&format!("Task `{base}` exists already; this one is `{}`.", self.name));
+            }
+            out::data(&format!("Generated task name: {}", self.name));
+        }
+    }
+
+    /// The next name that is free, when this one was taken meanwhile; none when the person chose it.
+    pub(super) fn next(&self, directories: &Directories) -> Option<Name> {
+        let base = self.base.as_ref()?;
+        let mut later = names::candidates(base.clone()).skip_while(|name| name != self.name.as_str()).skip(1);
+        later.find_map(|name| free(&name, directories)).map(|name| Name { name, base: self.base.clone() })
+    }
+}
+
+pub(super) fn choose(args: &RunSession, directories: &Directories) -> Result<Name, CliError> {
+    if let Some(name) = &args.task_name {
+        return Ok(Name { name: TaskName::new(name).map_err(|bad| refused(&bad))?, base: None });
+    }
+    match &args.description {
+        Some(description) if description.trim().is_empty() => {
+            Err(CliError::new(Code::Usage, "the description is empty"))
+        }
+        Some(description) => generated(args, description, directories),
+        None if args.continues() => most_recent(directories),
+        None => Err(CliError::new(Code::Usage, "nothing to do: neither a description nor --continue was given")
+            .hint("`longhaul run-session --help` shows examples")),
+    }
+}
+
+fn generated(args: &RunSession, description: &str, directories: &Directories) -> Result<Name, CliError> {
+    let base = names::slug(description).unwrap_or_else(|| {
+        out::note("Non-alphanumeric description detected; the task is named by date and time.");
+        names::fallback(Zoned::now().datetime())
+    });
+    if args.continues() {
+        return Ok(Name { name: TaskName::new(&base).map_err(|bad| refused(&bad))?, base: None });
+    }
+    let name = names::candidates(base.clone()).find_map(|name| free(&name, directories));
+    let name = name.ok_or_else(|| CliError::new(Code::Failure, "no name is left for this description"))?;
+    Ok(Name { name, base: Some(base) })
+}
+
+fn free(name: &str, directories: &Directories) -> Option<TaskName> {
+    let taken = directories.task(name).exists();
+    if taken { None } else { TaskName::new(name).ok() }
+}
+
+fn most_recent(directories: &Directories) -> Result<Name, CliError> {
+    let Some(name) = directories.most_recent() else {
+        return Err(CliError::new(Code::NotFound, "there is no task to continue in this project")
+            .hint("begin one: longhaul run-session \"what is to be reached\""));
+    };
+    out::data(&format!("Continuing most recent task: {name}"));
+    Ok(Name { name, base: None })
+}
+
+/// In the words of the existing runner, with the whole rule.
+fn refused(bad: &BadName) -> CliError {
+    let what = match bad {
+        BadName::Empty => "Task name cannot be empty".to_owned(),
+        BadName::LeadingHyphen { .. } => "Task name cannot start with a hyphen".to_owned(),
+        BadName::LeadingDot { .. } => "Task name cannot start with a dot".to_owned(),
+        BadName::Path { part, .. } => format!("Task name cannot contain `{part}`"),
+        BadName::Character { .. } | BadName::TooLong { .. } => format!("Invalid task name: {bad}"),
+    };
+    CliError::new(Code::Usage, what).hint(names::RULE)
+}

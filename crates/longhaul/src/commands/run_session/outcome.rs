@@ -1,0 +1,132 @@
+//! How an invocation of `run-session` ended: what is said, and the exit code: 0, 1, the agent's own, or 130.
+//! Called once, when the task is no longer this invocation's.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use longhaul_core::task::{Cause, Exit, Purpose, State, Task};
+
+use super::directory::{Directories, Directory, Found};
+use super::list;
+use super::voice::Voice;
+use crate::cli::RunSession;
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::opened::Opened;
+use crate::{out, owner};
+
+/// What is known at the end.
+pub(super) struct Outcome<'a> {
+    pub(super) args: &'a RunSession,
+    pub(super) task: &'a Task,
+    pub(super) voice: &'a Voice,
+    pub(super) directory: Directory,
+    /// Whether a signal asked for the pause.
+    pub(super) asked: &'a AtomicBool,
+}
+
+impl Outcome<'_> {
+    pub(super) async fn tell(&self, opened: &Opened, directories: &Directories) -> Result<Code, CliError> {
+        match &self.task.state {
+            State::Done { .. } => {
+                out::data(&format!("All tasks complete! Progress: {}", self.progress()));
+                list::print(directories, &BTreeSet::new());
+                Ok(Code::Done)
+            }
+            State::Cancelled { .. } => Err(CliError::new(Code::Failure, "the task was cancelled")),
+            State::Blocked { cause: Cause::OtherRunner { pid }, .. } => Err(self.locked(*pid)),
+            State::Blocked { cause, .. } => Err(CliError::new(Code::Failure, cause.to_string())),
+            State::Paused { .. } => self.paused(),
+            _ => {
+                // A person made it supervised meanwhile: a worker goes on as soon as this process has ended.
+                if let Some(stored) = opened.load(self.task.id).await? {
+                    owner::start_for(opened, &stored)?;
+                }
+                out::note(&format!("The task is supervised now: longhaul attach {}", self.task.submission.name));
+                Ok(Code::Done)
+            }
+        }
+    }
+
+    fn paused(&self) -> Result<Code, CliError> {
+        if self.asked.load(Ordering::SeqCst) {
+            return Ok(self.interrupted());
+        }
+        if let Some((_, exit)) = self.voice.last_exit().filter(|(_, exit)| *exit != Exit::Code(0)) {
+            return failed(&exit);
+        }
+        match self.directory.look() {
+            Found::Plan(_) if self.task.run.as_ref().is_some_and(longhaul_core::task::RunnerRun::is_used_up) => {
+                out::note(&self.used_up());
+                Ok(Code::Done)
+            }
+            Found::Plan(_) => Ok(self.interrupted()),
+            found => Err(self.unfit(found)),
+        }
+    }
+
+    fn locked(&self, pid: Option<u32>) -> CliError {
+        let lock = self.directory.path().join(".runner.lock");
+        match pid {
+            Some(pid) => CliError::new(Code::Conflict, format!("the task is already running (pid {pid})")),
+            None => CliError::new(Code::Conflict, "the task is already running: its lock names no process yet")
+                .hint(format!("if no runner is alive, remove the directory {}", lock.display())),
+        }
+    }
+
+    fn used_up(&self) -> String {
+        let go_on = self.go_on();
+        if self.args.no_auto_continue {
+            format!("Auto-continue is off; stopping after one session. Go on with: {go_on}")
+        } else {
+            format!("Maximum sessions ({}) reached. Go on with: {go_on}", self.args.max_sessions)
+        }
+    }
+
+    /// The list is left as it is; the message names what a person has to mend.
+    fn unfit(&self, found: Found) -> CliError {
+        let first = matches!(self.voice.last_exit(), Some((Purpose::Plan, _)));
+        let what = match found {
+            Found::Unfit(why) => why,
+            Found::Nothing | Found::NoList { .. } | Found::Plan(_) => {
+                format!("{} is missing", self.directory.path().join("task_list.md").display())
+            }
+        };
+        if first {
+            return CliError::new(Code::Failure, format!("Initializer did not create required files: {what}"))
+                .hint("try again under the same name");
+        }
+        CliError::new(Code::Failure, what).hint("mend it by hand; nothing was changed")
+    }
+
+    fn interrupted(&self) -> Code {
+        out::note(&format!("Paused. The state is in {}.", self.directory.path().display()));
+        out::note(&format!("Go on with: {}", self.go_on()));
+        Code::Interrupted
+    }
+
+    fn go_on(&self) -> String {
+        format!("longhaul run-session --task-name {} --continue", self.task.submission.name)
+    }
+
+    fn progress(&self) -> String {
+        self.task.plan.as_ref().map_or_else(|| "0/0".to_owned(), |accepted| accepted.plan.progress())
+    }
+}
+
+/// A failed session ends the runner with the agent's own code.
+fn failed(exit: &Exit) -> Result<Code, CliError> {
+    let code = match exit {
+        Exit::Code(code) => u8::try_from(*code).ok(),
+        Exit::Signal(number) => u8::try_from(128 + number).ok(),
+        Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => None,
+    };
+    let what = format!("the session failed: {exit}");
+    match code {
+        Some(code) => {
+            out::note(&format!("error: {what}"));
+            Ok(Code::Agents(code))
+        }
+        None => Err(CliError::new(Code::Failure, what)),
+    }
+}

@@ -1,0 +1,189 @@
+//! The stored task behind a task directory: found, made, taken over from the dead, or cleared away when the directory was.
+//! Called once per invocation. The lease it ends with is the runner's lock.
+
+use std::time::Duration;
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{Command, Driver, Place as Where, Policy, Resume, RunnerRun, Sandbox, Setting, Submission};
+use longhaul_store::{Filter, Stored, Unfinished};
+use longhaul_worker::{Answer, DriveError, Driving, RefusalKind, Request, TakenUp, change, mint_task};
+
+use super::directory::Directories;
+use super::name::Name;
+use crate::cli::RunSession;
+use crate::commands::run::utf8;
+use crate::config::{Overrides, Sources, load};
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::opened::{Opened, open_existing};
+use crate::place::Place;
+use crate::{out, owner, place, prompt_files};
+
+/// An unfinished task that is stored under a name.
+pub(super) struct Record {
+    stored: Stored,
+}
+
+impl Record {
+    /// The unfinished task of this name in the project, if there is one.
+    pub(super) async fn find(place: &Place, name: &Name) -> Result<Option<Record>, CliError> {
+        match open_existing() {
+            Ok(opened) => Record::find_in(&opened, place, name).await,
+            Err(error) if error.code == Code::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn find_in(opened: &Opened, place: &Place, name: &Name) -> Result<Option<Record>, CliError> {
+        let (project, name) = (Some(utf8(&place.project)?), Some(name.as_str().to_owned()));
+        let filter = Filter { project, name, unfinished: Unfinished::Only, ..Filter::default() };
+        Ok(opened.list(filter).await?.tasks.into_iter().next().map(|stored| Record { stored }))
+    }
+
+    pub(super) fn goal(&self) -> String {
+        self.stored.task.submission.goal.clone()
+    }
+
+    /// Whether it is for `run-session` at all.
+    fn check(&self) -> Result<(), CliError> {
+        let task = &self.stored.task;
+        if task.submission.driver.is_runner() {
+            return Ok(());
+        }
+        let name = &task.submission.name;
+        Err(CliError::new(Code::Conflict, format!("task `{name}` is supervised by Longhaul"))
+            .hint(format!("go on with it: longhaul resume {name}")))
+    }
+
+    /// Whether it ever had a directory.
+    fn has_begun(&self) -> bool {
+        self.stored.task.tally.sessions > 0
+    }
+}
+
+/// What an invocation stands on.
+pub(super) struct Ground<'a> {
+    pub(super) args: &'a RunSession,
+    pub(super) place: &'a Place,
+    pub(super) directories: &'a Directories,
+    pub(super) driving: &'a Driving,
+    pub(super) opened: &'a Opened,
+}
+
+/// What one invocation wants.
+pub(super) struct Invocation {
+    pub(super) name: Name,
+    pub(super) goal: String,
+    pub(super) record: Option<Record>,
+}
+
+impl Invocation {
+    /// Makes the task this invocation's, whatever has to be done for that.
+    pub(super) async fn take_up(mut self, ground: &Ground<'_>) -> Result<Stored, CliError> {
+        let run = run(ground)?;
+        let wanted = [Setting::Sandbox(sandbox(ground.args))];
+        loop {
+            let Some(task) = self.obtain(ground).await? else { continue };
+            let settings = if self.record.is_some() { &wanted[..] } else { &[] };
+            match ground.driving.take_up(task, &run, settings, &place::actor()).await.map_err(|error| failed(&error))? {
+                TakenUp::Ours(stored) if self.is_removed(ground) => clear_away(ground, *stored).await?,
+                TakenUp::Ours(stored) => return Ok(*stored),
+                TakenUp::Finished => {}
+                TakenUp::Busy => return Err(self.busy(ground).await),
+            }
+            self.record = None;
+        }
+    }
+
+    /// The stored task of the name, or a new one; none when the name was taken between the look and the submission.
+    async fn obtain(&mut self, ground: &Ground<'_>) -> Result<Option<TaskId>, CliError> {
+        if let Some(record) = &self.record {
+            record.check()?;
+            return Ok(Some(record.stored.task.id));
+        }
+        match ground.driving.submit(self.request(ground)?).await {
+            Answer::Accepted { task, warnings, .. } => {
+                warnings.iter().for_each(|warning| out::note(&format!("warning: {}", out::safe(warning))));
+                Ok(Some(task))
+            }
+            Answer::Refused { kind: RefusalKind::Conflict, .. } => self.look_again(ground).await.map(|()| None),
+            Answer::Refused { message, .. } => Err(CliError::new(Code::Usage, out::safe(&message))),
+        }
+    }
+
+    /// Another name where one was made, else the very task that has it.
+    async fn look_again(&mut self, ground: &Ground<'_>) -> Result<(), CliError> {
+        match self.name.next(ground.directories) {
+            Some(next) => {
+                self.name = next;
+                self.name.announce();
+            }
+            None => self.record = Record::find_in(ground.opened, ground.place, &self.name).await?,
+        }
+        Ok(())
+    }
+
+    fn is_removed(&self, ground: &Ground<'_>) -> bool {
+        self.record.as_ref().is_some_and(Record::has_begun) && !ground.directories.task(self.name.as_str()).exists()
+    }
+
+    async fn busy(&self, ground: &Ground<'_>) -> CliError {
+        let record = Record::find_in(ground.opened, ground.place, &self.name).await.ok().flatten();
+        let process = record.and_then(|record| owner::process(&ground.opened.home, &record.stored));
+        let who = process.map(|process| format!(" (pid {})", process.pid)).unwrap_or_default();
+        let name = self.name.as_str();
+        CliError::new(Code::Conflict, format!("task `{name}` is already running{who}"))
+            .hint(format!("follow it: longhaul attach {name}"))
+    }
+
+    fn request(&self, ground: &Ground<'_>) -> Result<Request, CliError> {
+        let (args, place) = (ground.args, ground.place);
+        let settings = load(&place.project, &Overrides::default())?.settings;
+        let prompts = prompt_files::read(&Sources::of_process(&place.project)?, &settings)?.templates;
+        let bare =
+            Submission::new(self.goal.clone(), self.name.name().clone(), utf8(&place.directory)?, "codex".into());
+        let submission = Submission {
+            project: utf8(&place.project)?,
+            driver: Driver::Runner,
+            place: Where::InPlace,
+            sandbox: sandbox(args),
+            policy: policy(settings.session.delay),
+            prompts,
+            secret_names: settings.redact.extra,
+            env_only: settings.env.only,
+            ..bare
+        };
+        let name = Some(self.name.as_str().to_owned());
+        Ok(Request { id: mint_task(), name, submission, actor: place::actor() })
+    }
+}
+
+/// Without a network of its own, codex opens everything at once.
+fn sandbox(args: &RunSession) -> Sandbox {
+    if args.network { Sandbox::Full } else { Sandbox::Workspace }
+}
+
+fn run(ground: &Ground<'_>) -> Result<RunnerRun, CliError> {
+    let resume = if ground.args.resume_last { Resume::Saved } else { Resume::Never };
+    Ok(RunnerRun { left: ground.args.sessions(), resume, cwd: utf8(&ground.place.directory)?, falls_back: false })
+}
+
+/// Nothing but the person ends a session of the runner, and nothing keeps it from starting.
+fn policy(delay: Duration) -> Policy {
+    let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+    let free = Policy { silence_ms: None, wall_ms: None, max_time_ms: None, ..Policy::default() };
+    Policy { delay_ms, memory_floor: 0, disk_floor: 0, ..free }
+}
+
+/// Its directory was removed, and with it the task. What still runs for it is ended first.
+async fn clear_away(ground: &Ground<'_>, stored: Stored) -> Result<(), CliError> {
+    let cancel = Command::Cancel { reason: Some("directory removed".to_owned()) };
+    let changed = change(&*ground.opened.store, stored.task.id, cancel, &place::actor(), None, None).await?;
+    ground.driving.finish(changed.stored).await.map_err(|error| failed(&error))?;
+    Ok(())
+}
+
+/// An invocation that could not go on.
+pub(super) fn failed(error: &DriveError) -> CliError {
+    CliError::new(Code::Failure, "the task cannot be carried out").because(error)
+}

@@ -1,0 +1,133 @@
+//! What `run-session` says while a task is carried out, in the words of the existing shell runner: banners, progress, the agent's output.
+//! Told by the hub what was committed, before anything that follows from it begins, so that lines and output keep their order.
+
+use std::sync::{Mutex, PoisonError};
+
+use longhaul_core::task::{Ended, Event, Exit, Purpose, SessionRun, Task, Wait};
+use longhaul_worker::Watcher;
+
+use crate::out;
+
+/// The line above and below a title.
+const RULE: &str = "==========================================";
+
+/// What was seen so far.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Sessions of this invocation that were announced.
+    sessions: u32,
+    /// The session that runs, or ran last.
+    session: Option<SessionRun>,
+    /// How it ended.
+    ended: Option<Exit>,
+    /// The next session takes the place of one that could not resume.
+    falls_back: bool,
+}
+
+/// The runner's voice.
+#[derive(Debug, Default)]
+pub(super) struct Voice {
+    seen: Mutex<Seen>,
+}
+
+impl Voice {
+    /// Announces the live session of an invocation that died.
+    pub(super) fn adopt(&self, task: &Task, session: &SessionRun) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.announce(task, session);
+        out::note("The session of an earlier runner is still alive; going on with it.");
+    }
+
+    /// How the last session ended; none if there was none.
+    pub(super) fn last_exit(&self) -> Option<(Purpose, Exit)> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        Some((seen.session.as_ref()?.purpose, seen.ended.clone()?))
+    }
+}
+
+/// The one voice of this process, as the hub holds it.
+pub(super) struct Ears(pub(super) std::sync::Arc<Voice>);
+
+impl Watcher for Ears {
+    fn committed(&self, events: &[Event], task: &Task) {
+        let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        events.iter().for_each(|event| seen.tell(event, task));
+    }
+
+    fn printed(&self, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes);
+        out::data(out::safe_lines(text.trim_end_matches('\n')).as_str());
+    }
+}
+
+impl Seen {
+    fn tell(&mut self, event: &Event, task: &Task) {
+        match event {
+            Event::SessionStarted { session } => self.announce(task, session),
+            Event::SessionRead { said, .. } => self.hear(said.conversation.as_deref()),
+            Event::SessionEnded { ended, .. } => self.end(task, ended),
+            Event::WaitStarted { why: Wait::Delay, .. } => {
+                let seconds = task.submission.policy.delay_ms / 1000;
+                out::data(&format!("Continuing in {seconds} seconds... (Press Ctrl+C to pause)"));
+            }
+            _ => {}
+        }
+    }
+
+    /// Codex takes an id that is no UUID for a name, and begins a new conversation when it knows none of that name.
+    fn hear(&mut self, conversation: Option<&str>) {
+        let (Some(session), Some(told)) = (&mut self.session, conversation) else { return };
+        if session.conversation.is_none() && session.resumes.as_deref().is_some_and(|asked| asked != told) {
+            out::note("Resume failed (codex does not know the saved conversation); it started a fresh one.");
+        }
+        session.conversation.get_or_insert_with(|| told.to_owned());
+    }
+
+    fn announce(&mut self, task: &Task, session: &SessionRun) {
+        if !self.falls_back {
+            self.sessions += 1;
+            banner(&format!("SESSION {} - {}", self.sessions, task.submission.name));
+        }
+        match session.purpose {
+            Purpose::Plan => banner("INITIALIZER SESSION"),
+            Purpose::Work | Purpose::Fix | Purpose::Check => {
+                out::data(&format!("Progress: {}", progress(task)));
+                banner("EXECUTOR SESSION");
+            }
+        }
+        self.session = Some(session.clone());
+        self.ended = None;
+        self.falls_back = false;
+    }
+
+    fn end(&mut self, task: &Task, ended: &Ended) {
+        self.ended = Some(ended.exit.clone());
+        let Some(session) = &self.session else { return };
+        if let Some(id) = &session.conversation {
+            out::data(&format!("Session ID saved: {}", out::safe(id)));
+        }
+        if session.resumes.is_some() && !matches!(ended.exit, Exit::Code(0) | Exit::NeverStarted) {
+            out::note(&format!("Resume failed ({}); starting a fresh session.", ended.exit));
+            self.falls_back = true;
+            return;
+        }
+        if session.purpose == Purpose::Plan && ended.exit == Exit::Code(0) && task.plan.is_some() {
+            out::data("Initializer session complete");
+        }
+        out::data(&format!("=== Progress: {} ===", progress(task)));
+    }
+}
+
+fn progress(task: &Task) -> String {
+    task.plan.as_ref().map_or_else(|| "0/0".to_owned(), |accepted| accepted.plan.progress())
+}
+
+/// A title between two lines.
+pub(super) fn banner(title: &str) {
+    out::data(&format!("{RULE}\n  {title}\n{RULE}"));
+}
+
+/// A text in a colour, where colours may be used.
+pub(super) fn paint(colour: &str, text: &str) -> String {
+    if out::coloured() { format!("\u{1b}[{colour}m{text}\u{1b}[0m") } else { text.to_owned() }
+}

@@ -1,0 +1,67 @@
+//! `run-session` dies at every point of a session's life; the next one takes up what is there: no session twice, none lost, and never two
+//! agents at once.
+
+use super::Runner;
+use crate::sight::kill_9;
+
+const ONE_AT_A_TIME: &str = "mkdir \"$CODEX_RECORDS/alive\" || touch \"$CODEX_RECORDS/overlap\"; work; \
+     rmdir \"$CODEX_RECORDS/alive\"";
+
+/// Kills the runner at a point, then runs it again.
+fn dies_at(point: &str) {
+    let mut runner = Runner::new().does(ONE_AT_A_TIME);
+    let fails = runner.env.path().join("fails");
+    std::fs::create_dir(&fails).unwrap();
+    runner.env.set("LONGHAUL_FAIL_POINTS", point);
+    runner.env.set("LONGHAUL_FAIL_DIR", &fails.display().to_string());
+    let killed = runner.command(&["-n", "t", "Do it"]).output().unwrap();
+    assert_eq!(killed.status.code(), None, "{point} was reached: {}", String::from_utf8_lossy(&killed.stdout));
+    runner.env.unset("LONGHAUL_FAIL_POINTS");
+    runner.env.unset("LONGHAUL_FAIL_DIR");
+    let next = runner.run(&["-n", "t", "Do it"]);
+    assert_eq!(next.code, 0, "{point}: {}\n{}", next.stdout, next.stderr);
+    assert!(next.stdout.contains("✓ t (3/3 - 100% complete)"), "{point}: {}", next.stdout);
+    assert!(!runner.env.path().join("records/overlap").exists(), "{point}");
+    assert_eq!(runner.argvs().len(), 4, "{point}: one session plans and each of three ticks a step");
+    runner.env.ok(&["store", "check"]);
+}
+
+#[test]
+fn before_its_session_was_started() {
+    for point in ["worker.place_committed", "worker.session_committed", "worker.session_written"] {
+        dies_at(point);
+    }
+}
+
+#[test]
+fn while_its_session_runs() {
+    for point in ["worker.keeper_spawned", "worker.output_read", "worker.output_committed"] {
+        dies_at(point);
+    }
+}
+
+#[test]
+fn after_its_session_has_ended() {
+    for point in ["worker.end_seen", "worker.work_kept", "worker.end_committed"] {
+        dies_at(point);
+    }
+}
+
+/// A worker that stays finds the task of a dead runner, and leaves it to the next one.
+#[test]
+fn nobody_else_takes_up_what_a_runner_left() {
+    let runner = Runner::new().does("start; while [ ! -f \"$CODEX_RECORDS/go\" ]; do sleep 0.02; done; plan; finish");
+    let mut child = runner.command(&["-n", "t", "Do it"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let owner = crate::env::wait_for("the session", || {
+        runner.records("stdin").first()?;
+        runner.env.owner("t")
+    });
+    kill_9(i32::try_from(child.id()).unwrap());
+    child.wait().unwrap();
+    std::fs::write(runner.env.path().join("records/go"), "").unwrap();
+    runner.env.ok(&["worker", "--only"]);
+    assert_eq!(runner.env.task("t")["state"]["state"], "planning", "nobody looked at it");
+    assert!(runner.env.owner("t").is_none_or(|now| now == owner));
+    assert_eq!(runner.run(&["-n", "t", "-c", "--max-sessions", "1"]).code, 0);
+    assert_eq!(runner.argvs().len(), 1);
+}
