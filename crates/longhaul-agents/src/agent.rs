@@ -4,6 +4,7 @@
 use longhaul_core::task::{Delivered, Exit, Outcome};
 
 use crate::about::About;
+use crate::interactive::Interactive;
 use crate::launch::{Launch, LaunchSpec};
 use crate::reading::{End, Moment, Reader, Reading};
 
@@ -24,6 +25,13 @@ pub trait Agent: Send + Sync {
     /// What the session came to: its outcome, and what the agent was refused on the way.
     fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
         End { outcome: self.outcome(reader, exit, stderr_tail), denied: reader.denied.clone() }
+    }
+
+    /// How a person goes on with this conversation in the program's own interface, with the same modes as a session; none where the
+    /// program has no such interface. What was configured as further arguments is meant for sessions and left out.
+    fn interactive(&self, conversation: &str, spec: &LaunchSpec<'_>) -> Option<Interactive> {
+        let _ = (conversation, spec);
+        None
     }
 
     /// Where the program itself keeps this conversation.

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::{Agent, Transcript};
+use crate::interactive::Interactive;
 use crate::json_line::text;
 use crate::launch::{Launch, LaunchSpec, Network, StopSignal, StopStep, User};
 use crate::reading::{Moment, Reader, Reading};
@@ -83,7 +84,7 @@ impl Agent for Claude {
         // The end of a turn is the end of a session: what is left in the background would be killed with it, so the model is told
         // that there is none.
         set("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1");
-        if spec.sandbox == Sandbox::Full && spec.user == User::Root {
+        if needs_consent(spec) {
             set("IS_SANDBOX", "1");
         }
         launch
@@ -95,6 +96,14 @@ impl Agent for Claude {
 
     fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
         failure::outcome(reader, exit, stderr_tail)
+    }
+
+    fn interactive(&self, conversation: &str, spec: &LaunchSpec<'_>) -> Option<Interactive> {
+        let mut argv = vec![spec.program.unwrap_or("claude").to_owned()];
+        argv.extend(modes(spec));
+        argv.extend(["--resume".to_owned(), conversation.to_owned()]);
+        let interactive = Interactive::new(argv);
+        Some(if needs_consent(spec) { interactive.set("IS_SANDBOX", "1") } else { interactive })
     }
 
     fn transcript(&self, conversation: &str) -> Transcript {
@@ -111,17 +120,24 @@ impl Agent for Claude {
 fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
     let mut argv = vec![spec.program.unwrap_or("claude").to_owned()];
     argv.extend(["-p", "--output-format", "stream-json", "--verbose"].map(str::to_owned));
-    argv.extend(permissions(spec));
-    if let Some(directory) = spec.writable {
-        argv.push(format!("--add-dir={directory}"));
-    }
-    if let Some(model) = spec.model {
-        argv.push(format!("--model={model}"));
-    }
+    argv.extend(modes(spec));
     argv.extend(spec.extra.iter().cloned());
     let (option, id) = spec.resumes.map_or(("--session-id", spec.session), |id| ("--resume", id));
     argv.extend([option.to_owned(), id.to_owned()]);
     argv
+}
+
+/// Whether claude refuses its mode without a word that the user knows what it means.
+fn needs_consent(spec: &LaunchSpec<'_>) -> bool {
+    spec.sandbox == Sandbox::Full && spec.user == User::Root
+}
+
+/// The task's choices: what is permitted, where, and which model.
+fn modes(spec: &LaunchSpec<'_>) -> Vec<String> {
+    let mut arguments = permissions(spec);
+    arguments.extend(spec.writable.map(|directory| format!("--add-dir={directory}")));
+    arguments.extend(spec.model.map(|model| format!("--model={model}")));
+    arguments
 }
 
 /// Editing tools are not in the list of mode `workspace`: an entry there would allow them everywhere, `acceptEdits` allows them in

@@ -16,6 +16,7 @@ use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, AgentHome, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::{Agent, Transcript};
+use crate::interactive::Interactive;
 use crate::launch::{Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep};
 use crate::reading::{Moment, Reader, Reading};
 
@@ -84,6 +85,10 @@ impl Agent for Codex {
         failure::outcome(reader, exit, stderr_tail)
     }
 
+    fn interactive(&self, conversation: &str, spec: &LaunchSpec<'_>) -> Option<Interactive> {
+        Some(Interactive::new(interactive_arguments(conversation, spec)))
+    }
+
     fn transcript(&self, conversation: &str) -> Transcript {
         let pattern = format!("sessions/*/*/*/rollout-*-{conversation}.jsonl");
         Transcript::File { env: "CODEX_HOME", default: ".codex", pattern }
@@ -106,20 +111,35 @@ fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
     add(&["-c", "approval_policy=\"never\"", "-c", "check_for_update_on_startup=false"]);
     // By default a refused connection is tried again for ever.
     add(&["-c", "features.unbounded_connection_retries=false"]);
-    if spec.sandbox == Sandbox::Workspace && spec.network == Network::Open {
-        add(&["-c", "sandbox_workspace_write.network_access=true"]);
-    }
-    if let Some(directory) = spec.writable {
-        add(&["--add-dir", directory]);
-    }
-    if let Some(model) = spec.model {
-        add(&[&format!("--model={model}")]);
-    }
+    argv.extend(modes(spec));
     argv.extend(spec.extra.iter().cloned());
     if let Some(thread) = spec.resumes {
         argv.extend(["resume".to_owned(), thread.to_owned()]);
     }
     argv.push("-".to_owned());
+    argv
+}
+
+/// What of the task's choices stands beside the sandbox.
+fn modes(spec: &LaunchSpec<'_>) -> Vec<String> {
+    let mut arguments = Vec::new();
+    if spec.sandbox == Sandbox::Workspace && spec.network == Network::Open {
+        arguments.extend(["-c", "sandbox_workspace_write.network_access=true"].map(str::to_owned));
+    }
+    if let Some(directory) = spec.writable {
+        arguments.extend(["--add-dir".to_owned(), directory.to_owned()]);
+    }
+    arguments.extend(spec.model.map(|model| format!("--model={model}")));
+    arguments
+}
+
+/// Whether to ask is left to the person's own configuration: somebody is there to answer. Without the shared background server, because
+/// there the turn would go on after the program has ended.
+fn interactive_arguments(thread: &str, spec: &LaunchSpec<'_>) -> Vec<String> {
+    let mut argv = vec![spec.program.unwrap_or("codex").to_owned(), "resume".to_owned()];
+    argv.extend(["--no-daemon", "-C", spec.cwd, "-s", sandbox_mode(spec.sandbox)].map(str::to_owned));
+    argv.extend(modes(spec));
+    argv.push(thread.to_owned());
     argv
 }
 

@@ -9,6 +9,7 @@ use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::{Agent, Transcript};
+use crate::interactive::Interactive;
 use crate::launch::{Launch, LaunchSpec, StopSignal, StopStep};
 use crate::reading::{Moment, Reader, Reading};
 
@@ -88,6 +89,19 @@ impl Agent for Gemini {
         failure::outcome(reader, exit, stderr_tail)
     }
 
+    fn interactive(&self, conversation: &str, spec: &LaunchSpec<'_>) -> Option<Interactive> {
+        // With somebody to ask, nothing has to be allowed for fear that a tool is not offered.
+        let approval = match spec.sandbox {
+            Sandbox::ReadOnly => "--approval-mode=default",
+            Sandbox::Workspace => "--approval-mode=auto_edit",
+            Sandbox::Full => "--approval-mode=yolo",
+        };
+        let mut argv = vec![spec.program.unwrap_or("gemini").to_owned(), approval.to_owned()];
+        argv.extend(choices(spec));
+        argv.push(format!("--resume={conversation}"));
+        Some(Interactive::new(argv).set("GEMINI_CLI_NO_RELAUNCH", "true").set("GEMINI_CLI_TRUST_WORKSPACE", "true"))
+    }
+
     fn transcript(&self, conversation: &str) -> Transcript {
         let beginning: String = conversation.chars().take(8).collect();
         Transcript::File {
@@ -108,16 +122,18 @@ fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
         Sandbox::ReadOnly => "--approval-mode=default".into(),
         Sandbox::Workspace | Sandbox::Full => "--approval-mode=yolo".into(),
     });
-    if let Some(model) = spec.model {
-        argv.push(format!("--model={model}"));
-    }
-    // Its own file tools keep to the workspace; the option splits at commas.
-    if let Some(directory) = spec.writable.filter(|directory| !directory.contains(',')) {
-        argv.push(format!("--include-directories={directory}"));
-    }
+    argv.extend(choices(spec));
     if let Some(id) = spec.resumes {
         argv.push(format!("--resume={id}"));
     }
     argv.extend_from_slice(spec.extra);
     argv
+}
+
+/// The task's choices beside the mode.
+fn choices(spec: &LaunchSpec<'_>) -> Vec<String> {
+    let model = spec.model.map(|model| format!("--model={model}"));
+    // Its own file tools keep to the workspace; the option splits at commas.
+    let writable = spec.writable.filter(|directory| !directory.contains(','));
+    model.into_iter().chain(writable.map(|directory| format!("--include-directories={directory}"))).collect()
 }

@@ -19,6 +19,7 @@ mod ending;
 #[cfg(test)]
 mod every_launch;
 mod gemini;
+mod interactive;
 mod json_line;
 mod launch;
 mod mark;
@@ -40,6 +41,7 @@ pub use chosen::{Chosen, choose};
 pub use conversation_id::valid as conversation_id;
 pub use custom::PLACEHOLDERS;
 pub use declared::{BadDeclaration, DECLARED_KEYS, Declared, DeclaredKey, Takes, Whose};
+pub use interactive::Interactive;
 pub use launch::{Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep, User};
 pub use reading::{End, Moment, Over, Reader, Reading, Shown};
 pub use table::UnknownAgent;

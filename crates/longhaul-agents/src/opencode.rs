@@ -11,6 +11,7 @@ use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::{Agent, Transcript};
+use crate::interactive::Interactive;
 use crate::launch::{Launch, LaunchSpec, StopSignal, StopStep};
 use crate::mark;
 use crate::reading::{Moment, Reader, Reading};
@@ -95,6 +96,17 @@ impl Agent for OpenCode {
         failure::outcome(reader, exit, stderr_tail)
     }
 
+    fn interactive(&self, conversation: &str, spec: &LaunchSpec<'_>) -> Option<Interactive> {
+        let mut argv = vec![spec.program.unwrap_or("opencode").to_owned(), spec.cwd.to_owned()];
+        argv.extend(modes(spec));
+        argv.push(format!("--session={conversation}"));
+        let interactive = Interactive::new(argv);
+        Some(match permissions(spec) {
+            Some(rules) => interactive.set("OPENCODE_PERMISSION", &rules.to_string()),
+            None => interactive,
+        })
+    }
+
     fn transcript(&self, conversation: &str) -> Transcript {
         Transcript::Command { arguments: vec!["export".into(), conversation.into()] }
     }
@@ -110,12 +122,7 @@ fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
     let mut argv = vec![spec.program.unwrap_or("opencode").to_owned(), "run".into(), "--format=json".into()];
     // Without it the program trusts PWD, and works where that points.
     argv.push(format!("--dir={}", spec.cwd));
-    if spec.sandbox == Sandbox::Full {
-        argv.push("--auto".into());
-    }
-    if let Some(model) = spec.model {
-        argv.push(format!("--model={model}"));
-    }
+    argv.extend(modes(spec));
     match spec.resumes {
         Some(id) => argv.push(format!("--session={id}")),
         // Saves a request for a title, and is the only handle to a session that is killed before its first line.
@@ -123,6 +130,12 @@ fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
     }
     argv.extend_from_slice(spec.extra);
     argv
+}
+
+/// The task's choices that are arguments.
+fn modes(spec: &LaunchSpec<'_>) -> Vec<String> {
+    let auto = (spec.sandbox == Sandbox::Full).then(|| "--auto".to_owned());
+    auto.into_iter().chain(spec.model.map(|model| format!("--model={model}"))).collect()
 }
 
 /// The last matching rule wins; in the text the names are in order, so `*` comes before any path.

@@ -11,6 +11,7 @@ use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::{Agent, Transcript};
+use crate::interactive::Interactive;
 use crate::launch::{Launch, LaunchSpec, StopSignal, StopStep};
 use crate::mark;
 use crate::reading::{Moment, Reader, Reading};
@@ -80,6 +81,13 @@ impl Agent for Pi {
         failure::outcome(reader, exit, stderr_tail)
     }
 
+    fn interactive(&self, conversation: &str, spec: &LaunchSpec<'_>) -> Option<Interactive> {
+        let mut argv = vec![spec.program.unwrap_or("pi").to_owned()];
+        argv.extend(["--session".to_owned(), conversation.to_owned()]);
+        argv.extend(modes(spec));
+        Some(Interactive::new(argv))
+    }
+
     fn transcript(&self, conversation: &str) -> Transcript {
         Transcript::File {
             env: "PI_CODING_AGENT_DIR",
@@ -102,14 +110,21 @@ fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
         Some(id) => argv.extend(["--session".to_owned(), id.to_owned()]),
         None => argv.extend(["--session-id".to_owned(), spec.session.to_owned()]),
     }
-    if let Some(model) = spec.model {
-        argv.extend(["--model".to_owned(), model.to_owned()]);
-    }
-    if spec.sandbox == Sandbox::ReadOnly {
-        argv.extend(["--tools", "read,grep,find,ls"].map(String::from));
-    }
+    argv.extend(modes(spec));
     argv.extend_from_slice(spec.extra);
     argv
+}
+
+/// The task's choices.
+fn modes(spec: &LaunchSpec<'_>) -> Vec<String> {
+    let mut arguments = Vec::new();
+    if let Some(model) = spec.model {
+        arguments.extend(["--model".to_owned(), model.to_owned()]);
+    }
+    if spec.sandbox == Sandbox::ReadOnly {
+        arguments.extend(["--tools", "read,grep,find,ls"].map(String::from));
+    }
+    arguments
 }
 
 fn user_texts(entry: &Value) -> Vec<&str> {

@@ -13,7 +13,7 @@ mod runner;
 mod usage;
 mod verify;
 
-use super::{Actor, Event, Input, Refusal, Scope, Submission, Task};
+use super::{Actor, Command, Event, Input, Refusal, ReleasedBy, Scope, Submission, Task};
 use crate::time::Time;
 
 /// The longest goal that is taken, in bytes.
@@ -51,10 +51,13 @@ pub fn decide(task: &Task, input: &Input, actor: &Actor, now: Time) -> Result<Ve
     }
 }
 
-/// Commands come from people, observations from owners; an agent has neither.
+/// Commands come from people, observations from owners; an agent has neither. That a person is gone can be seen by a worker, who does
+/// not own a held task and so has no observation to make.
 fn permit(input: &Input, actor: &Actor) -> Result<(), Refusal> {
     let allowed = match (actor.scope, input) {
-        (Scope::Person, Input::Command(_)) | (Scope::Worker | Scope::Workspace, Input::Observation(_)) => true,
+        (Scope::Person, Input::Command(_))
+        | (Scope::Worker, Input::Command(Command::Release { how: ReleasedBy::Gone }))
+        | (Scope::Worker | Scope::Workspace, Input::Observation(_)) => true,
         (Scope::Person | Scope::Worker | Scope::Workspace | Scope::Session, _) => false,
     };
     if allowed { Ok(()) } else { Err(Refusal::Scope { principal: actor.principal.clone(), verb: input.name() }) }

@@ -39,3 +39,17 @@ fn while_a_person_holds_it_only_cancel_moves_it() {
     assert!(fold(held.clone(), &[]).apply(&claimed(), NOW).is_err(), "nor can it be claimed");
     assert_eq!(feed(&held, Command::Cancel { reason: None }, &Actor::person("bob")).state.name(), "cancelled");
 }
+
+#[test]
+fn a_worker_may_tell_that_the_person_is_gone_and_command_nothing_else() {
+    let held = taken(&fold(new_task(), &[claimed()]));
+    let asked = |command: Command, actor: &Actor| decide(&held, &command.into(), actor, NOW);
+    let gone = Command::Release { how: ReleasedBy::Gone };
+    assert_eq!(feed(&held, gone.clone(), &Actor::worker()).state.name(), "paused");
+    for command in [Command::Release { how: ReleasedBy::Ended }, Command::TakeOver, Command::Cancel { reason: None }] {
+        assert!(matches!(asked(command, &Actor::worker()), Err(Refusal::Scope { .. })));
+    }
+    for actor in [Actor::workspace(), Actor::below(session_id(3))] {
+        assert!(matches!(asked(gone.clone(), &actor), Err(Refusal::Scope { .. })), "{actor:?}");
+    }
+}
