@@ -20,7 +20,7 @@ use crate::cgroup::Cgroup;
 use crate::contract::{EndRecord, ExitRecord, Identity, RecordError};
 use crate::files::write_once;
 use crate::layout::{LOCK, REVOKED, SessionDir};
-use crate::process::{boot_id, hold, signal};
+use crate::process::{Process, boot_id, hold, signal};
 
 /// What became of a session.
 #[derive(Debug)]
@@ -147,6 +147,11 @@ impl SessionGuard {
 /// Ends what carries the marker of a session whose directory is gone or unusable, so that there is no lock to hold.
 pub fn end_strays(session: SessionId) -> io::Result<Swept> {
     Tree::new(session, None, Cgroup::find(session)).end(|| Kin::Unknown)
+}
+
+/// Who carries the marker of a session, or is below someone who does. Neither the caller nor those above it are counted.
+pub fn carriers(session: SessionId) -> io::Result<Vec<Process>> {
+    Tree::new(session, None, None).living_members()
 }
 
 /// How a keeper is asked to stop.

@@ -164,7 +164,8 @@ impl Tree {
         Ok(members.sum::<Duration>() + os::processor_time_of_children())
     }
 
-    fn living_members(&self) -> io::Result<Vec<Process>> {
+    /// Everyone of the tree who lives.
+    pub(crate) fn living_members(&self) -> io::Result<Vec<Process>> {
         let all = os::processes()?;
         let mut inside: BTreeSet<u32> =
             all.iter().filter(|seen| self.roots.contains(&seen.process)).map(|seen| seen.process.pid).collect();

@@ -15,8 +15,8 @@ use crate::index::Stream;
 pub const SESSION_VARIABLE: &str = "LONGHAUL_SESSION";
 /// The variable that names the home, passed on to agents.
 pub const HOME_VARIABLE: &str = "LONGHAUL_HOME";
-
-pub(crate) const OWN_PREFIX: &str = "LONGHAUL_";
+/// What the names of all our own variables begin with; agents see none of them but those two.
+pub const OWN_PREFIX: &str = "LONGHAUL_";
 pub(crate) const LOCK: &str = "session.lock";
 pub(crate) const SPEC: &str = "spec";
 /// The prompt, as a plain file.

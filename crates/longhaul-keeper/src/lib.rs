@@ -33,7 +33,8 @@ mod spawn;
 mod stop;
 
 pub use adopt::{
-    Delivery, Found, LiveKeeper, LookError, SessionGuard, SignalError, Stop, Swept, end_strays, look, signal_keeper,
+    Delivery, Found, LiveKeeper, LookError, SessionGuard, SignalError, Stop, Swept, carriers, end_strays, look,
+    signal_keeper,
 };
 pub use ancestry::below_session;
 pub use beneath::{Beneath, BeneathError};
@@ -46,7 +47,7 @@ pub use discard::{Discarded, SessionFiles, discard_file, discard_session, survey
 pub use filter::{REDACT_KEY, read_redact_key};
 pub use index::{EntryKind, INDEX_RECORD, IndexEntry, Stream, read_index};
 pub use keep::{DEFERRED, FAILED, KEPT, LEFT_ALONE, NOT_STARTED, keep};
-pub use layout::{BadSessionDir, HOME_VARIABLE, PROMPT, SESSION_VARIABLE, SessionDir, TRANSCRIPT};
+pub use layout::{BadSessionDir, HOME_VARIABLE, OWN_PREFIX, PROMPT, SESSION_VARIABLE, SessionDir, TRANSCRIPT};
 pub use lock::WorkerLock;
 pub use read_log::{LogReader, Piece, read_tail};
 pub use spawn::{Executable, PrepareError, prepare_session, spawn_keeper};

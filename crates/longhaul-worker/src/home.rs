@@ -105,6 +105,16 @@ impl Home {
         self.root.join("git")
     }
 
+    /// One lock per task that a person has taken over.
+    pub fn holds(&self) -> PathBuf {
+        self.root.join("holds")
+    }
+
+    /// The lock of a person's hold on one task.
+    pub fn hold(&self, id: TaskId) -> PathBuf {
+        self.holds().join(format!("{id}.lock"))
+    }
+
     /// One lock per worker.
     pub fn workers(&self) -> PathBuf {
         self.root.join("workers")

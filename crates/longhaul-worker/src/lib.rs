@@ -16,6 +16,7 @@ mod fingerprint;
 mod floors;
 pub mod git;
 mod handover;
+mod hold;
 mod home;
 mod intake;
 mod prompt;
@@ -32,6 +33,9 @@ pub use find_program::find_program;
 pub use fingerprint::of_reader as fingerprint_of;
 pub use floors::{free_disk, free_memory};
 pub use handover::{Answer, Handover, RefusalKind, Request};
+pub use hold::{
+    Hold, HoldError, Interface, NoInterface, ReleaseError, in_conversation, interface_of, release, release_if_gone,
+};
 pub use home::{Home, HomeError};
 pub use intake::{mode_warnings, needs_env, redact_intake};
 pub use prompt::{BadTemplate, TEMPLATES, check_template};

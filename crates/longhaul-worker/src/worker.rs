@@ -20,6 +20,7 @@ use crate::clock::mint_worker;
 use crate::dispatcher::{Hub, Left};
 use crate::effects::{Awake, OwnConversations};
 use crate::handover::{Answer, Handover};
+use crate::hold;
 use crate::home::Home;
 use crate::intake::redact_intake;
 
@@ -188,6 +189,7 @@ struct Hubs {
     pokes: HashMap<TaskId, Arc<Notify>>,
     versions: HashMap<TaskId, u64>,
     running: JoinSet<(TaskId, Left)>,
+    looked_at_holds: Option<Instant>,
 }
 
 impl Hubs {
@@ -200,6 +202,7 @@ impl Hubs {
             pokes: HashMap::new(),
             versions: HashMap::new(),
             running: JoinSet::new(),
+            looked_at_holds: None,
         }
     }
 
@@ -268,6 +271,11 @@ impl Hubs {
         };
         for stored in round.claimed {
             self.start(&stored);
+        }
+        // A look may go through all processes of the machine, so not at every ring.
+        if self.looked_at_holds.is_none_or(|last| last.elapsed() >= ROUND) {
+            hold::look_at_all(&self.context).await;
+            self.looked_at_holds = Some(Instant::now());
         }
         self.poke().await?;
         Ok(round.reason_to_stay)

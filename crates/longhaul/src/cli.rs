@@ -13,7 +13,7 @@ pub(crate) use care::{
 };
 pub(crate) use reading::{Diff, Events, List, Logs, Read, Report};
 pub(crate) use runner::RunSession;
-pub(crate) use task::{Attach, Cancel, Changes, Edit, Pause, Plan, Resume, Retry, Run, Tell, Wait};
+pub(crate) use task::{Attach, Cancel, Changes, Edit, Pause, Plan, Resume, Retry, Run, Takeover, Tell, Wait};
 
 use crate::exit;
 
@@ -48,6 +48,8 @@ pub(crate) enum Verb {
     Pause(Pause),
     /// Let a paused, blocked or stuck task go on
     Resume(Resume),
+    /// Work in the agent's conversation yourself, in the agent's own program
+    Takeover(Takeover),
     /// Give a task up
     Cancel(Cancel),
     /// Wait until a task is done or needs someone

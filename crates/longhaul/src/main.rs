@@ -14,6 +14,7 @@ mod demo_agent;
 mod describe;
 mod error;
 mod exit;
+mod foreground;
 mod lookup;
 mod opened;
 mod out;

@@ -11,12 +11,15 @@ use longhaul_keeper::fail_point;
 use longhaul_keeper::files::PrivateDirError;
 use longhaul_store::sqlite::SqliteStore;
 use longhaul_store::{Filter, Listed, Outlines, Store, Stored};
-use longhaul_worker::{Home, HomeError};
+use longhaul_worker::{Home, HomeError, release_if_gone};
 
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::place;
 use crate::sight::Sight;
+
+/// The name of the state in which a person works in the agent's conversation.
+const HELD: &str = "held";
 
 /// The home and its store.
 pub(crate) struct Opened {
@@ -75,13 +78,19 @@ impl Opened {
     pub(crate) async fn list(&self, filter: Filter) -> Result<Listed, CliError> {
         let mut listed = self.store.list(filter).await?;
         listed.tasks.retain(|stored| self.sight.allows(&stored.task));
+        for stored in listed.tasks.iter_mut().filter(|stored| stored.task.state.is_held()) {
+            *stored = self.looked_at(stored.clone()).await;
+        }
         listed.damaged.retain(|damaged| self.sight.allows_row(&damaged.row));
         Ok(listed)
     }
 
     /// What lists show of the tasks that the caller may see.
     pub(crate) async fn outlines(&self, filter: Filter) -> Result<Outlines, CliError> {
-        let mut outlines = self.store.tasks(filter).await?;
+        let mut outlines = self.store.tasks(filter.clone()).await?;
+        if self.gives_back(&outlines).await {
+            outlines = self.store.tasks(filter).await?;
+        }
         outlines.tasks.retain(|outline| self.sight.allows_outline(outline));
         outlines.damaged.retain(|damaged| self.sight.allows_row(&damaged.row));
         Ok(outlines)
@@ -89,6 +98,31 @@ impl Opened {
 
     /// A task that the caller may see; any other looks like none.
     pub(crate) async fn load(&self, task: TaskId) -> Result<Option<Stored>, CliError> {
-        Ok(self.store.load(task).await?.filter(|stored| self.sight.allows(&stored.task)))
+        match self.store.load(task).await?.filter(|stored| self.sight.allows(&stored.task)) {
+            Some(stored) => Ok(Some(self.looked_at(stored).await)),
+            None => Ok(None),
+        }
+    }
+
+    /// The one look at who holds a task: a person who is gone is told by whoever sees it first. Where nobody can tell, it stays held.
+    async fn looked_at(&self, stored: Stored) -> Stored {
+        let actor = place::actor();
+        if actor.session.is_some() {
+            return stored;
+        }
+        let before = stored.clone();
+        release_if_gone(&*self.store, &self.home, stored, &actor).await.unwrap_or(before)
+    }
+
+    /// The same for all of a list; says whether any was given back.
+    async fn gives_back(&self, outlines: &Outlines) -> bool {
+        let mut given = false;
+        for outline in outlines.tasks.iter().filter(|outline| outline.state == HELD) {
+            // A row that cannot be read is told among the damaged ones.
+            if let Ok(Some(stored)) = self.store.load(outline.task).await {
+                given |= !self.looked_at(stored).await.task.state.is_held();
+            }
+        }
+        given
     }
 }

@@ -26,6 +26,12 @@ pub(crate) fn note(line: &str) {
     write(io::stderr().lock(), line).ok();
 }
 
+/// Prints a question that is answered on the same line.
+pub(crate) fn question(text: &str) {
+    let mut stream = io::stderr().lock();
+    write!(stream, "{text} ").and_then(|()| stream.flush()).ok();
+}
+
 /// Whether data reaches nobody any more, so that an endless stream of it may end.
 pub(crate) fn nobody_reads() -> bool {
     LOST.get().is_some()

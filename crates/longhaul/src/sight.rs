@@ -57,8 +57,17 @@ impl Sight {
     }
 }
 
-/// The task a session of this home works for.
+/// The task a session of this home works for, or the one that a person has taken over: what runs then is marked with the task's id.
 pub(crate) fn task_of(home: &Home, session: SessionId) -> Option<TaskId> {
+    task_of_session(home, session).or_else(|| held_task(home, session))
+}
+
+fn held_task(home: &Home, marker: SessionId) -> Option<TaskId> {
+    let task = marker.to_string().parse().ok()?;
+    home.hold(task).symlink_metadata().is_ok().then_some(task)
+}
+
+fn task_of_session(home: &Home, session: SessionId) -> Option<TaskId> {
     let spec = SessionDir::at(&home.session(session)).ok()?.spec().ok()??;
     spec.task.parse().ok()
 }

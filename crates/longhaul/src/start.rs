@@ -1,9 +1,11 @@
-//! Starting other processes for a person: detached workers. The only place in the binary crate that does, beside the demo agent.
+//! Starting other processes for a person: detached workers, the agent of a takeover, and what programs of the system are asked. The only
+//! place in the binary crate that does, beside the demo agent.
 //!
 //! A worker gets this shell's environment, a session of its own, and one line on its stdin; nothing of a goal is in its argv.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -11,7 +13,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use longhaul_keeper::Executable;
-use longhaul_worker::{Answer, Handover, Home};
+use longhaul_worker::{Answer, Handover, Home, Interface};
+use rustix::io::{FdFlags, fcntl_setfd};
 
 use crate::error::CliError;
 use crate::exit::Code;
@@ -56,6 +59,23 @@ pub(crate) fn start_worker(opened: &Opened, arguments: &[&str]) -> Result<u32, C
     let pid = child.id();
     reap_later(child);
     Ok(pid)
+}
+
+/// Starts an agent's own program in this terminal, in this process's group, so that the terminal's keys reach it. It inherits the
+/// descriptor, and has it for as long as it lives. Whoever starts it waits for it.
+pub(crate) fn in_terminal(interface: &Interface, inherited: BorrowedFd<'_>) -> std::io::Result<u32> {
+    let mut command = Command::new(&interface.program);
+    let (name, arguments) = interface.argv.split_first().unzip();
+    command.args(arguments.into_iter().flatten());
+    if let Some(name) = name {
+        command.arg0(name);
+    }
+    command.env_clear().envs(&interface.environment).current_dir(&interface.cwd);
+    // Nothing else is started by this process while the descriptor can be inherited.
+    fcntl_setfd(inherited, FdFlags::empty())?;
+    let child = command.spawn();
+    fcntl_setfd(inherited, FdFlags::CLOEXEC)?;
+    Ok(child?.id())
 }
 
 /// What came of asking a program something.

@@ -23,8 +23,15 @@ pub(super) enum Tool {
 }
 
 /// What the tests start beside our own programs.
-pub(super) const SYSTEM: &[Tool] =
-    &[Tool::System("git", "git"), Tool::System("strace", "strace"), Tool::System("unshare", "util-linux")];
+pub(super) const SYSTEM: &[Tool] = &[
+    Tool::System("git", "git"),
+    Tool::System("strace", "strace"),
+    Tool::System("tmux", "tmux"),
+    Tool::System("unshare", "util-linux"),
+];
+
+/// What programs of the system tell their version to.
+const VERSION_FLAGS: [&str; 2] = ["--version", "-V"];
 
 /// Why a program is missing still.
 #[derive(Debug, thiserror::Error)]
@@ -89,9 +96,12 @@ fn provide_cargo_deny(repository: &Repository) -> Result<PathBuf, ToolError> {
 
 /// As an ordinary user this fails, and says which command to run as root.
 fn provide_package(repository: &Repository, program: &str, package: &str) -> Result<PathBuf, ToolError> {
-    let mut asked = repository.command(Path::new(program));
-    asked.arg("--version");
-    if version(asked).is_none() {
+    let answers = |flag: &str| {
+        let mut asked = repository.command(Path::new(program));
+        asked.arg(flag);
+        version(asked).is_some()
+    };
+    if !VERSION_FLAGS.into_iter().any(answers) {
         let apt = |words: &[&str]| {
             let mut command = repository.command(Path::new("apt-get"));
             command.args(words).env("DEBIAN_FRONTEND", "noninteractive");

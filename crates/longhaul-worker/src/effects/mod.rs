@@ -32,6 +32,8 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use awake::Awake;
 pub use awake::sleep_inhibitor;
+pub(crate) use passed_variables::passed;
+pub(crate) use start_session::writable;
 pub(crate) use transcript_copy::OwnConversations;
 
 use crate::worker::Context;

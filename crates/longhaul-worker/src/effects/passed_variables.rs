@@ -7,7 +7,7 @@ use longhaul_agents::Chosen;
 use longhaul_core::task::Submission;
 
 /// In strict mode the named variables, and those the agent takes its login and configuration from. None means all.
-pub(super) fn passed(submission: &Submission, agent: Option<&Chosen>) -> Option<Vec<String>> {
+pub(crate) fn passed(submission: &Submission, agent: Option<&Chosen>) -> Option<Vec<String>> {
     let mut names = submission.env_only.clone()?;
     names.extend(agent.into_iter().flat_map(|agent| agent.about().env.iter().map(ToString::to_string)));
     Some(names)

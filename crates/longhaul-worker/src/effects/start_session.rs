@@ -122,7 +122,7 @@ fn launch(agent: &Chosen, task: &Task, session: &SessionRun, dir: &Path) -> Laun
 }
 
 /// The task directory, when the agent starts below the root it lies in and may be confined to where it starts.
-fn writable(task: &Task) -> Option<String> {
+pub(crate) fn writable(task: &Task) -> Option<String> {
     let below = task.cwd() != task.root();
     below.then(|| task_dir_of(task))
 }

@@ -56,9 +56,19 @@ pub(crate) struct Run {
     pub(crate) backoff: Option<String>,
     #[command(flatten)]
     pub(crate) flags: TaskFlags,
+    /// Follow it in a detached tmux session that only shows, and say how to attach to that
+    #[arg(long, conflicts_with_all = ["detach", "json"])]
+    pub(crate) tmux: bool,
     /// Print the accepted task as JSON, with --detach
     #[arg(long, requires = "detach")]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = TAKEOVER_HELP)]
+pub(crate) struct Takeover {
+    #[command(flatten)]
+    pub(crate) which: Which,
 }
 
 #[derive(Debug, Args)]
@@ -158,6 +168,12 @@ pub(crate) struct Plan {
 pub(crate) struct Attach {
     #[command(flatten)]
     pub(crate) which: Which,
+    /// Only look, through pauses too, until the task is finished: nothing typed here reaches it, and Ctrl+C only leaves
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Look at it in a detached tmux session, and say how to attach to that
+    #[arg(long)]
+    pub(crate) tmux: bool,
 }
 
 #[derive(Debug, Args)]
@@ -177,6 +193,11 @@ pub(crate) struct Retry {
     #[arg(long, requires = "detach")]
     pub(crate) json: bool,
 }
+
+const TAKEOVER_HELP: &str = "\
+A running session is stopped first. Then the agent's own program goes on with the task's conversation in this terminal, and no session is
+started meanwhile. When you leave it the task is paused, and you are asked whether it is to go on. If this command dies, the task is held
+until the program has ended, and is paused then.";
 
 const PLAN_HELP: &str = "A session that runs may write the list: pause the task before you accept another one.
   longhaul plan my-task --accept            the task_list.md in its task directory, as it is now

@@ -1,13 +1,13 @@
 //! `longhaul attach`: follows a task as `run` does, from its current session on. Ctrl+C pauses it, `d` leaves it alone.
-//! Of a task that nobody works on it tells how it stands, with the exit code that says so.
+//! Of a task that nobody works on it tells how it stands, with the exit code that says so. With `--read-only` it changes nothing at all.
 
 use longhaul_core::task::Event;
 
-use super::open_existing;
+use super::{open_existing, tmux_view};
 use crate::cli::Attach;
 use crate::error::CliError;
 use crate::exit::Code;
-use crate::viewer::{self, Signals, code_of};
+use crate::viewer::{self, Reach, Signals, code_of};
 use crate::{describe, lookup, out};
 
 pub(crate) async fn attach(args: &Attach) -> Result<Code, CliError> {
@@ -15,18 +15,26 @@ pub(crate) async fn attach(args: &Attach) -> Result<Code, CliError> {
     let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
     let task = &stored.task;
     let name = &task.submission.name;
-    if !task.state.wants_owner() {
+    let reach = if args.read_only || args.tmux { Reach::Looks } else { Reach::Steers };
+    if reach.is_over(&task.state) {
         out::note(&format!("{name}: {}", out::safe(&describe::state(task))));
         out::note(&describe::next_command(&stored));
         return Ok(code_of(&task.state));
+    }
+    if args.tmux {
+        tmux_view::permit()?;
+        return tmux_view::open(&opened, task.id).await;
     }
     let signals = Signals::listen()?;
     let events = opened.store.events(task.id, 0, u32::MAX).await?;
     let newest = events.iter().rev().find(|event| matches!(event.event, Event::SessionStarted { .. }));
     let seen = newest.map_or(0, |event| event.seq - 1);
-    out::note(&format!("task {name} ({}); Ctrl+C pauses it, d detaches", task.id));
+    out::note(&match reach {
+        Reach::Steers => format!("task {name} ({}); Ctrl+C pauses it, d detaches", task.id),
+        Reach::Looks => format!("task {name} ({}); this only shows it, Ctrl+C and d leave", task.id),
+    });
     if seen > 0 {
         out::note(&format!("{seen} earlier events: `longhaul events {name}`"));
     }
-    viewer::follow_after(&opened, task.id, seen, signals).await
+    viewer::follow_after(&opened, task.id, seen, reach, signals).await
 }

@@ -28,7 +28,9 @@ pub(crate) mod session_agent;
 mod session_output;
 mod show;
 mod store;
+mod takeover;
 mod tell;
+mod tmux_view;
 mod trust;
 pub(crate) mod turns;
 mod unchosen_agent;
@@ -81,6 +83,7 @@ async fn dispatch(verb: Verb) -> Result<Code, CliError> {
         Verb::Why(args) => why::why(&args).await,
         Verb::Pause(args) => pause::pause(&args).await,
         Verb::Resume(args) => resume::resume(&args).await,
+        Verb::Takeover(args) => takeover::takeover(&args).await,
         Verb::Cancel(args) => cancel::cancel(&args).await,
         Verb::Wait(args) => wait::wait(&args).await,
         Verb::Worker(args) => worker::worker(&args).await,

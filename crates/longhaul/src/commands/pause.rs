@@ -17,7 +17,7 @@ use crate::viewer::{code_of, until};
 use crate::{describe, lookup, out, owner};
 
 /// How long an owner and its keeper have to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// How often a killed worker's lock is looked at; there is no event for its end.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
@@ -31,12 +31,13 @@ pub(crate) async fn pause(args: &Pause) -> Result<Code, CliError> {
         return Ok(told(&stored));
     }
     let stored = opened.store.load(id).await?.unwrap_or(stored);
-    let victim = match (stopped_process(&opened, &stored), args.force) {
-        (Some(silent), true) => silent,
-        (Some(silent), false) => return Err(silent.does_not_answer()),
+    if !args.force {
+        return Err(not_stopped(&opened, &stored));
+    }
+    let victim = match stopped_process(&opened, &stored) {
+        Some(silent) => silent,
         // Nobody is known to be silent, and yet a person wants it to end: its keeper's death ends the session.
-        (None, true) => Silent::keeper(&keeper(&opened, &stored).ok_or_else(still_stopping)?),
-        (None, false) => return Err(still_stopping()),
+        None => Silent::keeper(&keeper(&opened, &stored).ok_or_else(still_stopping)?),
     };
     force(&opened, &stored, &victim).await?;
     match until(&opened, id, PATIENCE, stopped).await? {
@@ -45,7 +46,12 @@ pub(crate) async fn pause(args: &Pause) -> Result<Code, CliError> {
     }
 }
 
-fn stopped(task: &Task) -> bool {
+/// Why a session has not ended in time.
+pub(super) fn not_stopped(opened: &Opened, stored: &Stored) -> CliError {
+    stopped_process(opened, stored).map_or_else(still_stopping, |silent| silent.does_not_answer())
+}
+
+pub(super) fn stopped(task: &Task) -> bool {
     !matches!(task.state, State::Stopping { .. })
 }
 

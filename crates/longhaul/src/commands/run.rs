@@ -9,7 +9,7 @@ use longhaul_core::task::{Policy, Submission};
 use longhaul_worker::{Answer, Handover, Request, mint_task};
 
 use super::config::tell;
-use super::{Opened, declared, open, open_existing, unchosen_agent, wanted, workspace_choice};
+use super::{Opened, declared, open, open_existing, tmux_view, unchosen_agent, wanted, workspace_choice};
 use crate::cli::Run;
 use crate::config::{Settings, Sources, load};
 use crate::error::{CliError, code_of};
@@ -22,6 +22,9 @@ use crate::{agent_flags, lookup, out, place, prompt_files, task_flags};
 
 pub(crate) async fn run(args: &Run) -> Result<Code, CliError> {
     let place = place::place(&args.workspace)?;
+    if args.tmux {
+        tmux_view::permit()?;
+    }
     let (settings, unchosen) = settings(args, &place)?;
     let (in_place, tables) = (settings.workspace.in_place, settings.agents.clone());
     let mut submission = submission(args, &place, settings).await?;
@@ -42,11 +45,12 @@ pub(crate) async fn run(args: &Run) -> Result<Code, CliError> {
         request.submission.place = workspace_choice::choose(&place.project, &opened.home)?;
     }
     // Before the submission: a Ctrl+C that comes after it pauses the task, however early.
-    let signals = if args.detach || below { None } else { Some(Signals::listen()?) };
+    let signals = if args.detach || args.tmux || below { None } else { Some(Signals::listen()?) };
     let task = submit(&opened, request).await?;
     unchosen.iter().for_each(|warning| out::note(warning));
     match signals {
         Some(signals) => viewer::follow(&opened, task, signals).await,
+        None if args.tmux => tmux_view::open(&opened, task).await,
         None if args.detach => told(&opened, task, args.json).await,
         None => {
             out::note("a child task was submitted; the owner of this session's task will run it");

@@ -6,7 +6,7 @@ mod sessions;
 
 use longhaul_core::task::{SessionRecord, Task};
 use longhaul_store::{Stored, StoredEvent};
-use longhaul_worker::{mode_warnings, now};
+use longhaul_worker::{in_conversation, mode_warnings, now};
 use serde_json::json;
 
 use super::turns::cut;
@@ -39,6 +39,7 @@ pub(crate) async fn show(args: &Read) -> Result<Code, CliError> {
             "owner": owner,
             "sessions": records,
             "live": live::live(&opened, &stored.task),
+            "held_by": held_by(&stored.task),
             "waiting": describe::waiting(&stored.task),
             "agent_limits": describe::agent_limits(&stored.task, now()),
             "degraded": records.iter().filter(|record| describe::is_degraded(&record.run)).count(),
@@ -81,6 +82,10 @@ fn print(opened: &Opened, stored: &Stored, owner: &str) {
             line("began", &live.opening);
         }
     }
+    if let Some(pids) = held_by(task) {
+        let pids: Vec<String> = pids.iter().map(ToString::to_string).collect();
+        line("held by", &format!("process {}", if pids.is_empty() { "unknown".to_owned() } else { pids.join(", ") }));
+    }
     print_agents(task);
     line("workspace", &workspace(task));
     line("files", &describe::task_directory(task));
@@ -93,6 +98,12 @@ fn print(opened: &Opened, stored: &Stored, owner: &str) {
     }
     line("created", &task.created.rfc3339());
     line("updated", &format!("{} ({} ago)", task.updated.rfc3339(), out::span(now().since(task.updated))));
+}
+
+/// The processes of a person's own work in the agent's conversation; none where nobody holds the task.
+fn held_by(task: &Task) -> Option<Vec<u32>> {
+    let found = || in_conversation(task.id).unwrap_or_default();
+    task.state.is_held().then(|| found().into_iter().map(|process| process.pid).collect())
 }
 
 /// Who works, what they may do, and what holds them up.

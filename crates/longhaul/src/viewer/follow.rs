@@ -24,6 +24,25 @@ use crate::{describe, out};
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 const PAGE: u32 = 200;
 
+/// What a viewer may do to the task it shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Pauses it by Ctrl+C, sees that it has an owner, and ends when it needs someone.
+    Steers,
+    /// Nothing: it only shows, until the task is finished.
+    Looks,
+}
+
+impl Reach {
+    /// Whether there is no more to show.
+    pub(crate) fn is_over(self, state: &State) -> bool {
+        match self {
+            Reach::Steers => !state.wants_owner(),
+            Reach::Looks => state.is_final(),
+        }
+    }
+}
+
 /// Someone who wants to see every step, beside the screen.
 pub(crate) trait Watched {
     /// Called with the task after everything new was shown.
@@ -43,12 +62,18 @@ impl Watched for Nobody {
 
 /// Follows a task until it is done or needs someone.
 pub(crate) async fn follow(opened: &Opened, task: TaskId, signals: Signals) -> Result<Code, CliError> {
-    watch_from(opened, task, 0, signals, &mut Nobody).await
+    watch_from(opened, task, 0, Reach::Steers, signals, &mut Nobody).await
 }
 
-/// The same from the middle on: what is after this event.
-pub(crate) async fn follow_after(opened: &Opened, task: TaskId, seen: u64, signals: Signals) -> Result<Code, CliError> {
-    watch_from(opened, task, seen, signals, &mut Nobody).await
+/// The same from the middle on: what is after this event. It may only look.
+pub(crate) async fn follow_after(
+    opened: &Opened,
+    task: TaskId,
+    seen: u64,
+    reach: Reach,
+    signals: Signals,
+) -> Result<Code, CliError> {
+    watch_from(opened, task, seen, reach, signals, &mut Nobody).await
 }
 
 /// The same, with someone who watches.
@@ -58,25 +83,29 @@ pub(crate) async fn follow_with(
     signals: Signals,
     watched: &mut dyn Watched,
 ) -> Result<Code, CliError> {
-    watch_from(opened, task, 0, signals, watched).await
+    watch_from(opened, task, 0, Reach::Steers, signals, watched).await
 }
 
 async fn watch_from(
     opened: &Opened,
     task: TaskId,
     seen: u64,
+    reach: Reach,
     signals: Signals,
     watched: &mut dyn Watched,
 ) -> Result<Code, CliError> {
     let submission = opened.store.load(task).await?.map(|stored| stored.task.submission);
     let turns = Turns::new(&opened.home, submission.as_ref().map(Agents::of_task).unwrap_or_default());
     let caretaker = Caretaker::default();
-    let mut viewer = Viewer { opened, task, screen: Screen::new(), turns, seen, interrupted: 0, caretaker };
+    let mut viewer = Viewer { opened, task, screen: Screen::new(), turns, seen, reach, interrupted: 0, caretaker };
     let outcome = viewer.watch(signals, Keys::listen(), watched).await;
     viewer.screen.close();
     Ok(match outcome? {
         Leave::Detached(stored) => {
-            out::note("detached; the task goes on");
+            out::note(match reach {
+                Reach::Steers => "detached; the task goes on",
+                Reach::Looks => "left; the task is not touched",
+            });
             tell_next(watched, &stored);
             Code::Done
         }
@@ -111,6 +140,7 @@ struct Viewer<'a> {
     screen: Screen,
     turns: Turns<'a>,
     seen: u64,
+    reach: Reach,
     interrupted: u32,
     caretaker: Caretaker,
 }
@@ -126,7 +156,7 @@ impl Viewer<'_> {
         loop {
             let stored = self.show_new().await?;
             watched.moved(&stored, &|text| self.screen.line(text));
-            if !stored.task.state.wants_owner() {
+            if self.reach.is_over(&stored.task.state) {
                 return Ok(Leave::Settled(Box::new(stored)));
             }
             self.see_to_owner(&stored).await?;
@@ -134,6 +164,7 @@ impl Viewer<'_> {
                 () = changes.rung() => {}
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
                 asked = signals.next() => match asked {
+                    Asked::Pause if self.reach == Reach::Looks => return Ok(Leave::Detached(Box::new(stored))),
                     Asked::Pause => self.interrupt(&stored).await?,
                     Asked::Leave(code) => return Ok(Leave::Sent(code)),
                 },
@@ -177,7 +208,7 @@ impl Viewer<'_> {
     }
 
     async fn see_to_owner(&mut self, stored: &Stored) -> Result<(), CliError> {
-        if self.caretaker.look(self.opened, stored).await? {
+        if self.reach == Reach::Steers && self.caretaker.look(self.opened, stored).await? {
             self.screen.line(match stored.owner {
                 Some(_) => "its worker is dead; another one was started",
                 None => "no worker has it; one was started",

@@ -12,7 +12,7 @@ use longhaul_core::ids::TaskId;
 use longhaul_core::task::{HelpReason, State, Task, WokenBy};
 use longhaul_store::{Changes, Stored};
 
-pub(crate) use follow::{Watched, follow, follow_after, follow_with};
+pub(crate) use follow::{Reach, Watched, follow, follow_after, follow_with};
 pub(crate) use signals::Signals;
 
 use crate::error::CliError;

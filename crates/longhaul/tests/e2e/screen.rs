@@ -4,7 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use nix::fcntl::OFlag;
@@ -78,6 +80,86 @@ impl Terminal {
     pub(crate) fn finish(mut self) -> (i32, String) {
         let code = self.child.wait().unwrap().code().unwrap_or(-1);
         (code, self.watched.finish())
+    }
+}
+
+/// A command started by a shell on the shell's own terminal, so that the terminal's keys are signals and the shell outlives it.
+pub(crate) struct Shell {
+    child: Child,
+    watched: Watched,
+    terminal: File,
+    /// The shell waits for somebody at its other end.
+    gate: PathBuf,
+}
+
+/// Tells the code, and waits to be let go: the end of a session's leader would hang up everybody on its terminal.
+const PLAIN: &str =
+    r#"exec <"$1" >"$1" 2>&1; gate=$2; shift 2; trap : INT; "$@"; echo "shell: $?"; read -r _ <"$gate""#;
+/// Tells each stop, and continues the command when it is let go.
+const JOBS: &str = r#"exec <"$1" >"$1" 2>&1; gate=$2; shift 2; set -m; "$@"; echo "stopped 1"; read -r _ <"$gate"
+    fg >/dev/null; echo "stopped 2"; read -r _ <"$gate"; fg >/dev/null; echo "stopped 3"; read -r _ <"$gate""#;
+
+impl Shell {
+    /// A shell without job control.
+    pub(crate) fn run(env: &TestEnv, args: &[&str]) -> Shell {
+        Shell::start(env, PLAIN, args)
+    }
+
+    /// A shell that continues the command twice.
+    pub(crate) fn with_job_control(env: &TestEnv, args: &[&str]) -> Shell {
+        Shell::start(env, JOBS, args)
+    }
+
+    fn start(env: &TestEnv, script: &str, args: &[&str]) -> Shell {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let gate = env.path().join(format!("gate-{}", COUNT.fetch_add(1, Ordering::Relaxed)));
+        nix::unistd::mkfifo(&gate, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let (master, terminal) = open_terminal();
+        let longhaul = env.command(args);
+        let mut command = std::process::Command::new("setsid");
+        command.args(["bash", "-c", script, "bash", &ptsname_r(&master).unwrap()]).arg(&gate);
+        command.arg(longhaul.get_program()).args(args).current_dir(env.workspace());
+        for (name, value) in longhaul.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let child = command.env("TERM", "xterm").stdin(Stdio::null()).spawn().unwrap();
+        Shell { child, watched: watch_terminal(master), terminal, gate }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.watched.seen.lock().unwrap()).into_owned()
+    }
+
+    pub(crate) fn shows(&self, part: &str) {
+        wait_for(&format!("`{part}` on the screen"), || self.text().contains(part).then_some(()));
+    }
+
+    pub(crate) fn press(&mut self, keys: &[u8]) {
+        self.watched.keys.write_all(keys).unwrap();
+    }
+
+    /// Whether the terminal gives whole lines and shows what is typed.
+    pub(crate) fn is_cooked(&self) -> bool {
+        tcgetattr(&self.terminal).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO)
+    }
+
+    /// Lets the shell go on.
+    pub(crate) fn release(&self) {
+        std::fs::write(&self.gate, "\n").unwrap();
+    }
+
+    /// Waits for the command's end, lets the shell go and returns everything that was shown.
+    pub(crate) fn finish(mut self) -> String {
+        if !self.text().contains("stopped 3") {
+            self.shows("shell: ");
+            self.release();
+        }
+        self.child.wait().unwrap();
+        drop(self.terminal);
+        self.watched.finish()
     }
 }
 

@@ -9,13 +9,14 @@ use super::record::{SessionRow, TaskRow};
 use crate::env::TestEnv;
 use crate::processes::is_free;
 
-const HOME: [&str; 12] = [
+const HOME: [&str; 13] = [
     "longhaul.db",
     "longhaul.db-wal",
     "longhaul.db-shm",
     "doorbell",
     "session-cap",
     "git",
+    "holds",
     "redact.key",
     "sessions",
     "workers",

@@ -1,0 +1,100 @@
+//! A person's hold on a task: who proves that somebody works in the agent's conversation, and what follows when nobody does any more.
+//!
+//! `longhaul takeover` takes the hold before it asks for the task and lets the agent's program inherit it, so the hold outlives its own
+//! death. Whoever looks at a held task, verb or worker, gives it back once the hold is free and nobody carries its marker. It never ends
+//! a process, and never starts one.
+
+mod interface;
+mod lock;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+
+use longhaul_core::ids::{SessionId, TaskId};
+use longhaul_core::task::{Actor, Command, ReleasedBy};
+use longhaul_keeper::process::Process;
+use longhaul_keeper::{carriers, fail_point};
+use longhaul_store::{Store, Stored};
+
+pub use interface::{Interface, NoInterface, interface_of};
+use lock::Free;
+pub use lock::{Hold, HoldError};
+
+use crate::change::{ChangeError, change};
+use crate::home::Home;
+use crate::worker::Context;
+
+/// Why nobody knows whether a person is still there.
+#[derive(Debug, thiserror::Error)]
+pub enum ReleaseError {
+    /// The hold cannot be looked at.
+    #[error(transparent)]
+    Hold(#[from] HoldError),
+    /// The processes cannot be listed.
+    #[error("failed to look for processes of the conversation")]
+    Processes(#[source] io::Error),
+    /// The task was not changed.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+}
+
+/// What the marker variable of a held conversation's processes holds. A session never has a task's id.
+pub(crate) fn marker(task: TaskId) -> SessionId {
+    task.to_string().parse().expect("an id of one kind is spelled like that of another")
+}
+
+/// The processes that were started in a held conversation and live. After an orderly end some may be left, such as servers.
+pub fn in_conversation(task: TaskId) -> io::Result<Vec<Process>> {
+    carriers(marker(task))
+}
+
+/// Gives a task back whose agent's program was waited for, and then the hold on it.
+pub async fn release(store: &dyn Store, task: TaskId, hold: Hold, actor: &Actor) -> Result<Stored, ChangeError> {
+    let released = change(store, task, Command::Release { how: ReleasedBy::Ended }, actor, None, None).await;
+    fail_point::reach("takeover.released");
+    hold.retire();
+    released.map(|changed| changed.stored)
+}
+
+/// Gives a held task back when nobody works in its conversation any more; every other is left as it is.
+///
+/// The hold cannot be taken while this looks and commits, so a person who takes the task over again is never thrown out.
+pub async fn release_if_gone(
+    store: &dyn Store,
+    home: &Home,
+    stored: Stored,
+    actor: &Actor,
+) -> Result<Stored, ReleaseError> {
+    let task = stored.task.id;
+    if !stored.task.state.is_held() {
+        return Ok(stored);
+    }
+    let Some(free) = Free::look(home, task)? else { return Ok(stored) };
+    // A free hold alone proves nothing: programs close descriptors that are strange to them.
+    if !in_conversation(task).map_err(ReleaseError::Processes)?.is_empty() {
+        return Ok(stored);
+    }
+    let changed = change(store, task, Command::Release { how: ReleasedBy::Gone }, actor, None, None).await?;
+    free.retire();
+    Ok(changed.stored)
+}
+
+/// Looks at every hold there is. What cannot be looked at now is looked at again.
+pub(crate) async fn look_at_all(context: &Context) {
+    for task in lock::listed(&context.home) {
+        let Ok(Some(free)) = Free::look(&context.home, task) else { continue };
+        match context.store.load(task).await {
+            Ok(Some(stored)) if stored.task.state.is_held() => {
+                drop(free);
+                let looked = release_if_gone(&*context.store, &context.home, stored, &Actor::worker()).await;
+                if let Err(error) = looked {
+                    context.report(&format!("task {task} is held, and nobody knows by whom: {error}"));
+                }
+            }
+            // Whoever had it died between giving the task back and taking the file away, or before asking for the task.
+            Ok(_) => free.retire(),
+            Err(_) => {}
+        }
+    }
+}

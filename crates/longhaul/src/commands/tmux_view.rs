@@ -1,0 +1,118 @@
+//! The view of a task in a tmux session of its own: a convenience for people who live in tmux, and nothing more.
+//! Opened by `run --tmux` and `attach --tmux`. What runs in it is `attach --read-only`: it can be killed at any time, and the task never
+//! depends on it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::Task;
+use longhaul_worker::find_program;
+
+use super::Opened;
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::start::{Asked, ask};
+use crate::{out, place};
+
+/// How long tmux may take to start its server and a session.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// So many names are tried.
+const NAMES: u32 = 100;
+
+/// Refused below an agent session: the view would be a person's, outside of the session.
+pub(crate) fn permit() -> Result<(), CliError> {
+    match place::actor().session {
+        Some(_) => Err(CliError::new(Code::Conflict, "below an agent session no tmux session is opened")),
+        None => Ok(()),
+    }
+}
+
+/// Opens the view and says how to attach to it. Whatever goes wrong, the task is not touched.
+pub(crate) async fn open(opened: &Opened, task: TaskId) -> Result<Code, CliError> {
+    let stored = opened.store.load(task).await?.ok_or_else(|| CliError::new(Code::NotFound, "the task is gone"))?;
+    let task = &stored.task;
+    let name = &task.submission.name;
+    let goes_on = format!("the task does not depend on it: follow it with `longhaul attach {name}`");
+    let tmux = find_program("tmux").ok_or_else(|| {
+        CliError::new(Code::Failure, "tmux is not on PATH, so there is no view in it").hint(goes_on.as_str())
+    })?;
+    let session = start(&tmux, opened, task).map_err(|error| error.hint(goes_on))?;
+    out::data(&format!("tmux attach -t {session}"));
+    out::note(&format!("task {name} is shown in the tmux session {session}; that only shows, and can be killed"));
+    Ok(Code::Done)
+}
+
+/// Starts a session under the first name that is free.
+fn start(tmux: &Path, opened: &Opened, task: &Task) -> Result<String, CliError> {
+    let viewer = viewer(opened, task)?;
+    let wanted = session_name(&task.submission.agent, task.submission.name.as_ref());
+    for number in 1..=NAMES {
+        let name = if number == 1 { wanted.clone() } else { format!("{wanted}-{number}") };
+        if is_taken(tmux, &name) {
+            continue;
+        }
+        let mut arguments = vec!["new-session", "-d", "-s", &name, "-c", task.cwd()];
+        arguments.extend(viewer.iter().map(String::as_str));
+        match ask(tmux, &arguments, PATIENCE) {
+            Asked::Said(_) => return Ok(name),
+            // Somebody else may have been faster.
+            Asked::Failed if is_taken(tmux, &name) => {}
+            Asked::Failed => return Err(failed("tmux refuses to make a session")),
+            Asked::Late => return Err(failed("tmux does not answer")),
+            Asked::Unknown => return Err(failed("tmux cannot be started")),
+        }
+    }
+    Err(failed("every name for a tmux session is taken"))
+}
+
+fn failed(what: &str) -> CliError {
+    CliError::new(Code::Failure, what).hint("`tmux new-session -d` may say why")
+}
+
+fn is_taken(tmux: &Path, name: &str) -> bool {
+    // Without `=` the beginning of another name would do.
+    matches!(ask(tmux, &["has-session", "-t", &format!("={name}")], PATIENCE), Asked::Said(_))
+}
+
+/// The program of the view. tmux gives it the environment of its server, so the home is named.
+fn viewer(opened: &Opened, task: &Task) -> Result<Vec<String>, CliError> {
+    let own = std::env::current_exe()
+        .map_err(|error| CliError::new(Code::Failure, "cannot find our own executable").because(&error))?;
+    let home = format!("LONGHAUL_HOME={}", opened.home.root().display());
+    let arguments =
+        [home, own.display().to_string(), "attach".to_owned(), task.id.to_string(), "--read-only".to_owned()];
+    Ok(std::iter::once("env".to_owned()).chain(arguments.into_iter().map(literal)).collect())
+}
+
+/// tmux takes a semicolon at the end of an argument for the end of its command.
+fn literal(argument: String) -> String {
+    match argument.strip_suffix(';') {
+        Some(rest) => format!("{rest}\\;"),
+        None => argument,
+    }
+}
+
+/// tmux takes dots and colons in a name for its own.
+fn session_name(agent: &str, task: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
+    format!("{agent}-{task}").chars().map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{literal, session_name};
+
+    #[test]
+    fn names_hold_nothing_that_tmux_reads_as_its_own() {
+        assert_eq!(session_name("codex", "port-the-parser"), "codex-port-the-parser");
+        assert_eq!(session_name("my.agent", "v1.2_x"), "my-agent-v1-2_x");
+        assert_eq!(session_name("a:b", "="), "a-b--");
+    }
+
+    #[test]
+    fn a_path_never_ends_a_command() {
+        assert_eq!(literal("/a;b".to_owned()), "/a;b");
+        assert_eq!(literal("/a;".to_owned()), "/a\\;");
+    }
+}

@@ -1,0 +1,227 @@
+//! kill -9 of the takeover at every point, of both, and of neither. Test names begin with the row of ARCHITECTURE.md.
+
+use super::World;
+use crate::env::wait_for;
+use crate::screen::Shell;
+use crate::sight::{alive, gone, kill_9};
+
+/// A takeover that dies at a point, and the task's state as the next look finds it.
+fn dies_at(point: &str, world: &mut World, name: &str) -> Shell {
+    let points = world.env.path().join("points");
+    std::fs::create_dir(&points).unwrap();
+    world.env.set("LONGHAUL_FAIL_POINTS", point);
+    world.env.set("LONGHAUL_FAIL_DIR", &points.display().to_string());
+    let shell = world.take_over(name);
+    shell.shows("shell: 137");
+    assert!(points.join(point).exists());
+    world.env.unset("LONGHAUL_FAIL_POINTS");
+    shell
+}
+
+/// Proves that a worker went round: it did something else meanwhile.
+fn worker_goes_round(world: &World, goal: &str) {
+    let other = world.env.submit(goal, &["--agent", "demo"]);
+    assert_eq!(world.env.settle(&other), "done");
+}
+
+#[test]
+fn t1_with_the_hold_and_nothing_committed() {
+    let mut world = World::new();
+    let name = world.paused("Early");
+    let before = world.env.events(&name);
+    dies_at("takeover.locked", &mut world, &name).finish();
+    assert_eq!(world.env.events(&name), before);
+    let mut shell = world.taken_over(&name);
+    shell.press(b"bye\n");
+    shell.shows("[y/N]");
+    shell.press(b"n\n");
+    shell.finish();
+    assert!(world.holds().is_empty());
+}
+
+#[test]
+fn t1_the_file_that_is_left_is_taken_away_by_a_worker() {
+    let mut world = World::new();
+    let name = world.paused("Left over");
+    dies_at("takeover.locked", &mut world, &name).finish();
+    assert_eq!(world.holds().len(), 1, "the control");
+    let mut worker = world.env.start(&["worker", "--stay"]);
+    wait_for("the file to be gone", || world.holds().is_empty().then_some(()));
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    assert_eq!(world.env.state(&name), "paused");
+}
+
+#[test]
+fn t2_while_the_session_is_being_stopped() {
+    let mut world = World::new();
+    let (name, agent) = world.working("Stopping");
+    dies_at("takeover.asked", &mut world, &name).finish();
+    gone(agent);
+    world.env.reach(&name, "paused");
+    assert_eq!(world.releases(&name), ["gone"]);
+    assert_eq!(world.sessions(&name), 2);
+    world.assert_clean();
+}
+
+#[test]
+fn t3_held_and_no_program_started() {
+    let mut world = World::new();
+    let name = world.paused("Held");
+    dies_at("takeover.held", &mut world, &name).finish();
+    assert_eq!(world.env.column(&name, "state").as_deref(), Some("held"), "nobody has looked yet");
+    assert!(world.env.ok(&["list"]).contains("paused"), "a list is a look");
+    assert_eq!(world.releases(&name), ["gone"]);
+    world.assert_clean();
+}
+
+#[test]
+fn t4_the_program_lives_on_and_nobody_else_works_meanwhile() {
+    let world = World::new();
+    let name = world.paused("Orphan");
+    let mut worker = world.env.start(&["worker", "--stay"]);
+    let mut shell = world.taken_over(&name);
+    let (takeover, program) = world.pids();
+    kill_9(takeover);
+    shell.shows("shell: 137");
+    worker_goes_round(&world, "Something else");
+    assert!(alive(program));
+    assert_eq!(world.env.state(&name), "held");
+    for verb in ["resume", "pause"] {
+        assert_eq!(world.env.run(&[verb, &name]).code, 8, "{verb}");
+    }
+    let refused = Shell::run(&world.env, &["takeover", &name]).finish();
+    assert!(refused.contains("shell: 8"), "{refused}");
+    assert_eq!((world.sessions(&name), world.releases(&name).len()), (1, 0));
+    shell.press(b"bye\n");
+    gone(program);
+    wait_for("the worker to see it", || (world.env.column(&name, "state").as_deref() == Some("paused")).then_some(()));
+    assert_eq!(world.releases(&name), ["gone"]);
+    wait_for("the file to be gone", || world.holds().is_empty().then_some(()));
+    worker_goes_round(&world, "Something more");
+    assert_eq!((world.env.state(&name).as_str(), world.sessions(&name)), ("paused", 1), "a pause, and no work");
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    shell.finish();
+    world.env.ok(&["resume", &name]);
+    assert_eq!(world.env.settle(&name), "done");
+    world.assert_clean();
+}
+
+#[test]
+fn t4_without_a_worker_the_next_verb_gives_it_back() {
+    let world = World::new();
+    let name = world.paused("Nobody");
+    for verb in ["show", "why", "list", "resume"] {
+        let mut shell = world.taken_over(&name);
+        let (takeover, program) = world.pids();
+        kill_9(takeover);
+        assert_eq!(world.env.column(&name, "state").as_deref(), Some("held"));
+        shell.press(b"bye\n");
+        gone(program);
+        assert_eq!(world.env.column(&name, "state").as_deref(), Some("held"), "{verb}: nobody has looked yet");
+        let args: &[&str] = if verb == "list" { &["list"] } else { &[verb, &name] };
+        world.env.ok(args);
+        assert_ne!(world.env.column(&name, "state").as_deref(), Some("held"), "{verb}");
+        shell.finish();
+    }
+    assert_eq!(world.releases(&name), ["gone"; 4]);
+    assert_eq!(world.env.settle(&name), "done", "the last verb was a resume");
+}
+
+/// A free lock proves nothing: the program closes what is strange to it.
+#[test]
+fn t4_a_program_that_closed_the_hold_is_known_by_its_marker() {
+    let world = World::new();
+    let name = world.paused("Closed");
+    let mut shell = world.taken_over(&name);
+    let (takeover, program) = world.pids();
+    shell.press(b"hidden\n");
+    shell.shows("closed");
+    kill_9(takeover);
+    let lock = world.env.home().join("holds").join(&world.holds()[0]);
+    assert!(crate::processes::is_free(&lock), "the control");
+    assert_eq!(world.env.state(&name), "held");
+    assert_eq!(world.env.run(&["resume", &name]).code, 8);
+    shell.press(b"bye\n");
+    gone(program);
+    assert_eq!(world.env.state(&name), "paused");
+    shell.finish();
+}
+
+/// Nor does a missing marker: the program's environment is its own affair.
+#[test]
+fn t4_a_program_that_scrubbed_its_environment_is_known_by_the_hold() {
+    let world = World::new();
+    let name = world.paused("Scrubbed");
+    let mut shell = world.taken_over(&name);
+    let (takeover, program) = world.pids();
+    shell.press(b"scrub\n");
+    shell.shows("scrubbed");
+    kill_9(takeover);
+    let marker = format!("LONGHAUL_SESSION={}", world.env.task(&name)["id"].as_str().unwrap());
+    assert!(crate::env::processes_with(&marker).is_empty(), "the control");
+    assert_eq!(world.env.state(&name), "held");
+    assert_eq!(world.env.run(&["resume", &name]).code, 8);
+    shell.press(b"bye\n");
+    gone(program);
+    assert_eq!(world.env.state(&name), "paused");
+    shell.finish();
+}
+
+#[test]
+fn t5_the_program_has_ended_and_left_something_with_the_marker() {
+    let world = World::new();
+    let name = world.paused("Daemon");
+    let mut shell = world.taken_over(&name);
+    let (takeover, program) = world.pids();
+    shell.press(b"leave\n");
+    shell.shows("left");
+    kill_9(takeover);
+    shell.press(b"bye\n");
+    gone(program);
+    let mut worker = world.env.start(&["worker", "--stay"]);
+    worker_goes_round(&world, "Meanwhile");
+    assert_eq!((world.env.state(&name).as_str(), world.sessions(&name)), ("held", 1));
+    let shown = world.env.ok(&["show", &name]);
+    assert!(shown.contains(&format!("process {}", world.left())), "{shown}");
+    kill_9(world.left());
+    world.env.reach(&name, "paused");
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    assert_eq!(world.releases(&name), ["gone"]);
+    shell.finish();
+}
+
+#[test]
+fn t6_the_program_was_waited_for_and_the_task_not_given_back() {
+    let mut world = World::new();
+    let name = world.paused("Almost");
+    let points = world.env.path().join("points");
+    std::fs::create_dir(&points).unwrap();
+    world.env.set("LONGHAUL_FAIL_DIR", &points.display().to_string());
+    for (point, how) in [("takeover.ended", "gone"), ("takeover.released", "ended")] {
+        world.env.set("LONGHAUL_FAIL_POINTS", point);
+        let mut shell = world.taken_over(&name);
+        shell.press(b"bye\n");
+        shell.shows("shell: 137");
+        shell.finish();
+        assert_eq!(world.env.state(&name), "paused", "{point}");
+        assert_eq!(world.releases(&name).last().unwrap(), how, "{point}");
+    }
+    world.assert_clean();
+}
+
+#[test]
+fn t7_everything_and_the_terminal_is_gone() {
+    let world = World::new();
+    let name = world.paused("Power");
+    let shell = world.taken_over(&name);
+    let (takeover, program) = world.pids();
+    kill_9(takeover);
+    kill_9(program);
+    assert_eq!(world.env.state(&name), "paused");
+    assert_eq!(world.releases(&name), ["gone"]);
+    shell.finish();
+    world.assert_clean();
+}
