@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,6 +17,7 @@ use crate::contract::{Spec, record_bytes};
 use crate::files::{PrivateDirError, create_private_dir, replace};
 use crate::layout::{LOCK, PROMPT, SPEC, SessionDir};
 use crate::os;
+use crate::scope::Standing;
 
 /// An executable opened once and run as it was then, whatever becomes of its path.
 #[derive(Debug)]
@@ -49,6 +50,20 @@ impl Executable {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         os::detach(&mut command);
         command
+    }
+
+    /// The path under which a program of the system can execute it, while this process lives.
+    pub(crate) fn path_for_others(&self) -> PathBuf {
+        os::path_for_others(&self.file, &self.path)
+    }
+
+    /// Whether this process runs it. One that is not to be looked at is: only a keeper of ours hides itself.
+    pub(crate) fn is_run_by(&self, pid: u32) -> bool {
+        match (std::fs::metadata(format!("/proc/{pid}/exe")), self.file.metadata()) {
+            (Ok(running), Ok(own)) => (running.dev(), running.ino()) == (own.dev(), own.ino()),
+            (Err(error), _) => error.kind() == io::ErrorKind::PermissionDenied,
+            (Ok(_), Err(_)) => false,
+        }
     }
 }
 
@@ -114,8 +129,11 @@ pub fn prepare_session(
 }
 
 /// Starts the keeper of a prepared session; the caller waits for the child some time after it ended.
-pub fn spawn_keeper(executable: &Executable, directory: &SessionDir) -> io::Result<Child> {
-    executable.command([OsStr::new("keep"), directory.path().as_os_str()]).spawn()
+///
+/// Where a scope fails a second keeper is started plainly; whichever comes first to the session's lock keeps it.
+pub fn spawn_keeper(executable: &Executable, directory: &SessionDir, standing: Standing) -> io::Result<Child> {
+    let unit = format!("longhaul-keeper-{}", directory.session());
+    executable.spawn(standing, &unit, &[OsStr::new("keep"), directory.path().as_os_str()], |_| Ok(()))
 }
 
 fn create_lock(directory: &Path) -> io::Result<()> {

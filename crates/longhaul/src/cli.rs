@@ -4,6 +4,7 @@
 mod care;
 mod reading;
 mod runner;
+mod setup;
 mod task;
 
 use clap::{Args, Parser, Subcommand};
@@ -13,6 +14,7 @@ pub(crate) use care::{
 };
 pub(crate) use reading::{Diff, Events, List, Logs, Read, Report};
 pub(crate) use runner::RunSession;
+pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Skill, SkillClient, SkillPlace, SkillVerb};
 pub(crate) use task::{Attach, Cancel, Changes, Edit, Pause, Plan, Resume, Retry, Run, Takeover, Tell, Wait};
 
 use crate::exit;
@@ -88,6 +90,10 @@ pub(crate) enum Verb {
     RunSession(RunSession),
     /// List the agents there are: found, version, logged in, and what to do
     Agents(Agents),
+    /// Let a worker start with the machine or the login, so that tasks go on after a reboot
+    Service(Service),
+    /// Give agents the skills to use Longhaul
+    Skill(Skill),
 }
 
 #[derive(Debug, Args)]

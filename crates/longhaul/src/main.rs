@@ -28,6 +28,7 @@ mod start;
 mod tag;
 mod task_flags;
 mod trust;
+mod usual_span;
 mod viewer;
 mod work;
 
@@ -40,8 +41,16 @@ fn main() -> ExitCode {
         // Dispatched before anything else is set up: a keeper is to start fast and stay small.
         Some("keep") => keep(args.next()),
         Some("demo-agent") => demo_agent::main(args),
+        Some("worker") => worker(),
         _ => commands::main(),
     }
+}
+
+/// A worker holds nothing open of whoever started it, who may wait for that.
+fn worker() -> ExitCode {
+    // Where this cannot be done nothing was handed on either.
+    longhaul_keeper::close_inherited().ok();
+    commands::main()
 }
 
 fn keep(directory: Option<std::ffi::OsString>) -> ExitCode {

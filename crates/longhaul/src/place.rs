@@ -28,6 +28,26 @@ pub(crate) fn home() -> Result<PathBuf, CliError> {
     absolute(&home.join(".local/state/longhaul"))
 }
 
+/// The directory that a variable names, if it names one.
+pub(crate) fn named_directory(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// The person's own directory.
+pub(crate) fn user_directory() -> Result<PathBuf, CliError> {
+    named_directory("HOME").ok_or_else(|| {
+        CliError::new(Code::Usage, "HOME is not set").hint("set it to your own directory, as an absolute path")
+    })
+}
+
+/// Where the person's configuration of programs is: the XDG configuration directory.
+pub(crate) fn config_directory() -> Result<PathBuf, CliError> {
+    match named_directory("XDG_CONFIG_HOME") {
+        Some(directory) => Ok(directory),
+        None => Ok(user_directory()?.join(".config")),
+    }
+}
+
 fn absolute(path: &Path) -> Result<PathBuf, CliError> {
     std::path::absolute(path)
         .map_err(|error| CliError::new(Code::Usage, format!("cannot use `{}`", path.display())).because(&error))

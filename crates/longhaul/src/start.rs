@@ -3,6 +3,7 @@
 //!
 //! A worker gets this shell's environment, a session of its own, and one line on its stdin; nothing of a goal is in its argv.
 
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::BorrowedFd;
@@ -10,18 +11,24 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use longhaul_keeper::Executable;
-use longhaul_worker::{Answer, Handover, Home, Interface};
+use longhaul_keeper::{Executable, Scopes, Standing, scopes};
+use longhaul_worker::{Answer, Handover, Home, Interface, find_program};
 use rustix::io::{FdFlags, fcntl_setfd};
 
+use crate::config::{Overrides, load};
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::opened::Opened;
+use crate::place;
+use crate::tag::tag;
 
 /// How long a program of the system may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The same for one that waits for others of the system.
+const CONVERSATION: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 const MOST_ANSWER: usize = 64 << 10;
 
@@ -35,11 +42,7 @@ pub(crate) enum Reply {
 
 /// Starts a detached worker, hands it one input and waits for its line.
 pub(crate) fn hand_over(opened: &Opened, handover: &Handover) -> Result<Reply, CliError> {
-    let mut child = worker(opened, &["worker", "--only", "--handover"])?
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| cannot_start(&error))?;
+    let mut child = spawn_worker(opened, &["worker", "--only", "--handover"], Streams::Piped)?;
     let line = serde_json::to_string(handover).map_err(|error| cannot_start(&error))?;
     if let Some(mut stdin) = child.stdin.take() {
         // A worker that died before reading is found out by its silence.
@@ -55,7 +58,7 @@ pub(crate) fn hand_over(opened: &Opened, handover: &Handover) -> Result<Reply, C
 
 /// Starts a detached worker that adopts what dead owners left.
 pub(crate) fn start_worker(opened: &Opened, arguments: &[&str]) -> Result<u32, CliError> {
-    let child = worker(opened, arguments)?.spawn().map_err(|error| cannot_start(&error))?;
+    let child = spawn_worker(opened, arguments, Streams::Closed)?;
     let pid = child.id();
     reap_later(child);
     Ok(pid)
@@ -110,7 +113,7 @@ pub(crate) fn ask(program: &Path, arguments: &[&str], patience: Duration) -> Ask
             Ok(Some(status)) => break status.success(),
             Ok(None) if Instant::now() < deadline => std::thread::sleep(LOOK_AGAIN),
             Ok(None) | Err(_) => {
-                end_group(&child);
+                end_group(child.id());
                 reap_later(child);
                 return Asked::Late;
             }
@@ -122,6 +125,45 @@ pub(crate) fn ask(program: &Path, arguments: &[&str], patience: Duration) -> Ask
     Asked::Said(child.stdout.take().map(what_waits).unwrap_or_default())
 }
 
+/// What a program said to its end.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) succeeded: bool,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: String,
+}
+
+impl Said {
+    /// What it complained about.
+    pub(crate) fn complaint(&self) -> &str {
+        let text = self.err.trim();
+        if text.is_empty() { "it says nothing" } else { text }
+    }
+}
+
+/// Hands a program its whole input and takes everything it says; none if it cannot be run or does not end. For `service`.
+pub(crate) fn converse(program: &str, arguments: &[&str], input: &[u8]) -> Option<Said> {
+    let program = find_program(program)?;
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.process_group(0).spawn().ok()?;
+    let group = child.id();
+    let (stdin, input) = (child.stdin.take(), input.to_owned());
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        // One that ends without reading says by its status what that means.
+        stdin.map(|mut stdin| stdin.write_all(&input));
+        sender.send(child.wait_with_output())
+    });
+    let Ok(ended) = receiver.recv_timeout(CONVERSATION) else {
+        end_group(group);
+        return None;
+    };
+    let output = ended.ok()?;
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    Some(Said { succeeded: output.status.success(), out: output.stdout, err })
+}
+
 /// What waits in a pipe whose writer has ended. Somebody it left behind may hold the pipe open for ever, so nobody waits for more.
 fn what_waits(mut pipe: ChildStdout) -> String {
     let mut bytes = vec![0; MOST_ANSWER];
@@ -131,8 +173,8 @@ fn what_waits(mut pipe: ChildStdout) -> String {
     String::from_utf8_lossy(&bytes[..read]).into_owned()
 }
 
-fn end_group(child: &Child) {
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+fn end_group(leader: u32) {
+    if let Some(group) = i32::try_from(leader).ok().and_then(rustix::process::Pid::from_raw) {
         rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
     }
 }
@@ -149,18 +191,43 @@ pub(crate) fn git_init(directory: &Path) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-fn worker(opened: &Opened, arguments: &[&str]) -> Result<Command, CliError> {
+/// Whether a worker's input and output lead to this process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Streams {
+    Piped,
+    Closed,
+}
+
+fn spawn_worker(opened: &Opened, arguments: &[&str], streams: Streams) -> Result<Child, CliError> {
     let executable = Executable::open_own().map_err(|error| cannot_start(&error))?;
-    let mut command = executable.command(arguments);
+    let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
     let root = opened.home.root();
-    command.env("LONGHAUL_HOME", root).current_dir(root);
-    command.envs(opened.worker_env.iter().map(|(name, value)| (name, value)));
-    if let Ok(log) = worker_log(&opened.home) {
-        command.stderr(log);
+    let prepare = |command: &mut Command| {
+        command.env("LONGHAUL_HOME", root).current_dir(root);
+        command.envs(opened.worker_env.iter().map(|(name, value)| (name, value)));
+        if streams == Streams::Piped {
+            command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        }
+        if let Ok(log) = worker_log(&opened.home) {
+            command.stderr(log);
+        }
+        Ok(())
+    };
+    let unit = format!("longhaul-worker-{}", tag::<8>());
+    executable.spawn(standing(), &unit, &arguments, prepare).map_err(|error| cannot_start(&error))
+}
+
+/// Whether workers are to run in scopes of their own. Where there are none the configuration need not be read.
+fn standing() -> Standing {
+    if scopes() != Scopes::Usable {
+        return Standing::Plain;
     }
-    // The descriptor must live until the spawn; a command lives for this process only.
-    std::mem::forget(executable);
-    Ok(command)
+    let loaded = place::here().and_then(|here| load(&here.project, &Overrides::default()));
+    // A configuration that cannot be used is told by whoever needs it for more than this.
+    match loaded.map_or(true, |loaded| loaded.settings.session.scopes) {
+        true => Standing::OwnScope,
+        false => Standing::Plain,
+    }
 }
 
 fn worker_log(home: &Home) -> std::io::Result<File> {

@@ -112,6 +112,7 @@ pub(crate) fn policy(settings: &Settings) -> Policy {
         memory_floor: settings.floors.memory,
         disk_floor: settings.floors.disk,
         keep_awake: settings.session.inhibit_sleep,
+        scopes: settings.session.scopes,
         log_segment: Some(settings.log.segment),
         log_cap: Some(settings.log.cap),
     }

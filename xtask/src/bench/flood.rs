@@ -8,7 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use longhaul_keeper::{Caps, EntryKind, SessionDir, Spec, Stop, Stream, read_index, signal_keeper, spawn_keeper};
+use longhaul_keeper::{
+    Caps, EntryKind, SessionDir, Spec, Standing, Stop, Stream, read_index, signal_keeper, spawn_keeper,
+};
 
 use super::figures::{Samples, Unit};
 use super::scene::{BenchError, Scene, failed};
@@ -111,7 +113,7 @@ impl Place<'_> {
         let argv = [&[&*self.program, "bench"], words].concat();
         let spec = Spec { caps: CAPS, ..self.scene.spec(&argv) };
         let directory = self.scene.prepare(&self.sessions, &spec, b"")?;
-        let keeper = spawn_keeper(&self.scene.keeper, &directory).map_err(failed("spawn a keeper"))?;
+        let keeper = spawn_keeper(&self.scene.keeper, &directory, Standing::Plain).map_err(failed("spawn a keeper"))?;
         Ok(Kept { keeper, directory })
     }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command};
 
-use longhaul_keeper::{SessionDir, Stop, signal_keeper, spawn_keeper};
+use longhaul_keeper::{SessionDir, Standing, Stop, signal_keeper, spawn_keeper};
 
 use super::figures::{Samples, Unit};
 use super::scene::{BenchError, Scene, failed, wait_for};
@@ -62,7 +62,7 @@ fn direct_exec(argv: &[&str]) -> Result<f64, BenchError> {
 fn kept_exec(scene: &Scene, sessions: &Path, argv: &[&str]) -> Result<f64, BenchError> {
     let directory = scene.prepare(sessions, &scene.spec(argv), b"")?;
     let begin = monotonic_milliseconds();
-    let mut keeper = spawn_keeper(&scene.keeper, &directory).map_err(failed("spawn a keeper"))?;
+    let mut keeper = spawn_keeper(&scene.keeper, &directory, Standing::Plain).map_err(failed("spawn a keeper"))?;
     keeper.wait().map_err(failed("wait for a keeper"))?;
     let told = fs::read_to_string(directory.out_log()).map_err(failed("read the timed agent's output"))?;
     Ok(told_time(&told)? - begin)
@@ -106,7 +106,7 @@ struct Kept {
 impl Kept {
     fn start(scene: &Scene, sessions: &Path, argv: &'static [&'static str]) -> Result<Kept, BenchError> {
         let directory = scene.prepare(sessions, &scene.spec(argv), b"")?;
-        let keeper = spawn_keeper(&scene.keeper, &directory).map_err(failed("spawn a keeper"))?;
+        let keeper = spawn_keeper(&scene.keeper, &directory, Standing::Plain).map_err(failed("spawn a keeper"))?;
         let mut kept = Kept { keeper, agent: 0, directory };
         let identity = wait_for("a keeper's identity", || Ok(kept.directory.identity()?))?;
         kept.agent = identity.child.pid;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use longhaul_keeper::{SessionDir, spawn_keeper};
+use longhaul_keeper::{SessionDir, Standing, spawn_keeper};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::agent_text::{MASK, json_lines, secret, source_text};
@@ -108,7 +108,7 @@ impl Passage<'_> {
         let spec = self.scene.spec(&["/bin/cat", &self.input.to_string_lossy()]);
         let directory = self.scene.prepare(&self.sessions, &spec, b"")?;
         let begin = Instant::now();
-        let keeper = spawn_keeper(&self.scene.keeper, &directory).map_err(failed("spawn a keeper"))?;
+        let keeper = spawn_keeper(&self.scene.keeper, &directory, Standing::Plain).map_err(failed("spawn a keeper"))?;
         let cpu = cpu_seconds_at_end(keeper)?;
         let rate = self.rate(begin, cpu);
         check_log(&directory)?;

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use longhaul_core::ids::SessionId;
 use longhaul_core::task::Purpose;
-use longhaul_keeper::{ExitStatus, spawn_keeper};
+use longhaul_keeper::{ExitStatus, Standing, spawn_keeper};
 use longhaul_store::Stored;
 use longhaul_store::sqlite::SqliteStore;
 use tokio::runtime::Runtime;
@@ -109,7 +109,8 @@ impl World<'_> {
         let mut spec = self.scene.spec(&[NO_OP]);
         spec.session = session.unwrap_or(spec.session);
         let directory = self.scene.prepare(&self.sessions, &spec, &PROMPT)?;
-        let mut keeper = spawn_keeper(&self.scene.keeper, &directory).map_err(failed("spawn a keeper"))?;
+        let mut keeper =
+            spawn_keeper(&self.scene.keeper, &directory, Standing::Plain).map_err(failed("spawn a keeper"))?;
         keeper.wait().map_err(failed("wait for a keeper"))?;
         let status = directory.exit()?.map(|exit| exit.status);
         let is_clean = directory.end()?.is_some_and(|end| end.tree_empty);

@@ -26,6 +26,7 @@ pub(super) enum Tool {
 pub(super) const SYSTEM: &[Tool] = &[
     Tool::System("git", "git"),
     Tool::System("strace", "strace"),
+    Tool::System("systemd-analyze", "systemd"),
     Tool::System("tmux", "tmux"),
     Tool::System("unshare", "util-linux"),
 ];

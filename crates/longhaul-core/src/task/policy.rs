@@ -60,6 +60,9 @@ pub struct Policy {
     /// The machine is kept awake while a session runs.
     #[serde(default)]
     pub keep_awake: bool,
+    /// Its sessions run in scopes of their own, where the system has any.
+    #[serde(default)]
+    pub scopes: bool,
     /// The size of one segment of a session's log; none leaves it to the keeper.
     #[serde(default)]
     pub log_segment: Option<u64>,
@@ -95,6 +98,7 @@ impl Default for Policy {
             memory_floor: 256 << 20,
             disk_floor: 1 << 30,
             keep_awake: true,
+            scopes: true,
             log_segment: None,
             log_cap: None,
         }

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use nix::errno::Errno;
 use nix::libc;
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid, umask};
 
 /// What a keeper changes for itself and gives back to the program.
@@ -53,6 +54,14 @@ pub(crate) fn detach(command: &mut Command) {
             setsid()?;
             Ok(())
         });
+    }
+}
+
+/// Makes a command hand a descriptor on to whatever it executes. The command owns it: it is closed here with the command.
+pub(crate) fn pass_on(command: &mut Command, descriptor: OwnedFd) {
+    // SAFETY: changing the flags of a descriptor is safe between fork and exec.
+    unsafe {
+        command.pre_exec(move || Ok(fcntl_setfd(&descriptor, FdFlags::empty())?));
     }
 }
 

@@ -178,6 +178,11 @@ pub(crate) fn path_of_executable(file: &File, _opened: &Path) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
+/// The path under which a process that is no child of ours executes that open file, while this process lives.
+pub(crate) fn path_for_others(file: &File, _opened: &Path) -> PathBuf {
+    PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()))
+}
+
 /// Opens `path` below `directory`: never outside, never through a symbolic link.
 pub(crate) fn open_beneath(directory: BorrowedFd<'_>, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;

@@ -134,6 +134,11 @@ pub(crate) fn path_of_executable(_file: &File, opened: &Path) -> PathBuf {
     opened.to_owned()
 }
 
+/// The path under which another process executes that file.
+pub(crate) fn path_for_others(_file: &File, opened: &Path) -> PathBuf {
+    opened.to_owned()
+}
+
 /// Opens `path` below `directory`: never outside, never through a symbolic link.
 pub(crate) fn open_beneath(directory: BorrowedFd<'_>, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     open_step_by_step(directory, path, flags, mode)

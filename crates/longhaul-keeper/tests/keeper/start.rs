@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use longhaul_keeper::{
-    Executable, ExitStatus, FAILED, Found, KEPT, LEFT_ALONE, NOT_STARTED, PrepareError, Stream, Why, look,
+    Executable, ExitStatus, FAILED, Found, KEPT, LEFT_ALONE, NOT_STARTED, PrepareError, Standing, Stream, Why, look,
     prepare_session, read_index, spawn_keeper,
 };
 
@@ -173,7 +173,7 @@ fn a_replaced_executable_harms_nothing() {
     assert_eq!(Command::new(&path).status().unwrap().code(), Some(77));
 
     let directory = scene.prepare(&scene.spec(&["exit", "6"]));
-    let mut keeper = spawn_keeper(&executable, &directory).unwrap();
+    let mut keeper = spawn_keeper(&executable, &directory, Standing::Plain).unwrap();
     assert_eq!(wait(&mut keeper).code(), Some(i32::from(KEPT)));
     assert_eq!(directory.exit().unwrap().unwrap().status, ExitStatus::Code(6));
 }

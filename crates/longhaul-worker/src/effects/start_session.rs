@@ -8,7 +8,9 @@ use std::process::Child;
 
 use longhaul_agents::{Chosen, Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep, UnknownAgent, User};
 use longhaul_core::task::{Policy, SessionRun, Task};
-use longhaul_keeper::{CONTRACT_VERSION, Caps, PROMPT, SessionDir, Spec, fail_point, prepare_session, spawn_keeper};
+use longhaul_keeper::{
+    CONTRACT_VERSION, Caps, PROMPT, SessionDir, Spec, Standing, fail_point, prepare_session, spawn_keeper,
+};
 use rustix::io::Errno;
 
 use super::Job;
@@ -138,7 +140,8 @@ pub(super) fn start(
     let spec = spec(job, session, program);
     let dir = prepare_session(&context.home.sessions(), session.id, &spec, text.as_bytes())?;
     fail_point::reach("worker.session_written");
-    let child = spawn_keeper(&context.executable, &dir).map_err(StartError::Spawn)?;
+    let standing = if job.task.submission.policy.scopes { Standing::OwnScope } else { Standing::Plain };
+    let child = spawn_keeper(&context.executable, &dir, standing).map_err(StartError::Spawn)?;
     fail_point::reach("worker.keeper_spawned");
     Ok((dir, child))
 }

@@ -7,6 +7,7 @@ mod home;
 mod machine;
 mod programs;
 mod setup;
+mod staying;
 mod store;
 mod tasks;
 
@@ -61,6 +62,7 @@ async fn examine(patient: &Patient) -> Vec<Finding> {
     findings.extend(tasks::look(patient).await);
     findings.extend(setup::config(patient));
     findings.extend(programs::look(patient));
+    findings.extend(staying::look(patient));
     findings.extend(machine::look(patient).await);
     findings
 }

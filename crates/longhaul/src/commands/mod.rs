@@ -24,9 +24,11 @@ mod resume;
 mod retry;
 mod run;
 mod run_session;
+pub(crate) mod service;
 pub(crate) mod session_agent;
 mod session_output;
 mod show;
+mod skill;
 mod store;
 mod takeover;
 mod tell;
@@ -102,6 +104,8 @@ async fn dispatch(verb: Verb) -> Result<Code, CliError> {
         Verb::Store(args) => store::store(&args).await,
         Verb::Doctor(args) => doctor::doctor(&args).await,
         Verb::Agents(args) => agents::agents(&args),
+        Verb::Service(args) => service::service(&args),
+        Verb::Skill(args) => skill::skill(&args),
         Verb::RunSession(args) => run_session::run_session(&args).await,
     }
 }

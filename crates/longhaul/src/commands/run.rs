@@ -18,7 +18,7 @@ use crate::place::Place;
 use crate::sight::task_of;
 use crate::start::{Reply, hand_over};
 use crate::viewer::{self, Signals};
-use crate::{agent_flags, lookup, out, place, prompt_files, task_flags};
+use crate::{agent_flags, lookup, out, place, prompt_files, task_flags, usual_span};
 
 pub(crate) async fn run(args: &Run) -> Result<Code, CliError> {
     let place = place::place(&args.workspace)?;
@@ -46,7 +46,9 @@ pub(crate) async fn run(args: &Run) -> Result<Code, CliError> {
     }
     // Before the submission: a Ctrl+C that comes after it pauses the task, however early.
     let signals = if args.detach || args.tmux || below { None } else { Some(Signals::listen()?) };
+    let (agent, project) = (request.submission.agent.clone(), request.submission.project.clone());
     let task = submit(&opened, request).await?;
+    usual_span::tell(&opened, &agent, &project).await;
     unchosen.iter().for_each(|warning| out::note(warning));
     match signals {
         Some(signals) => viewer::follow(&opened, task, signals).await,

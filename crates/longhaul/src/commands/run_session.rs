@@ -24,7 +24,7 @@ use crate::cli::RunSession;
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::place::Place;
-use crate::{out, owner, place};
+use crate::{out, owner, place, usual_span};
 
 use directory::{Directories, Directory, Found};
 use name::Name;
@@ -114,6 +114,7 @@ async fn drive(
         voice.adopt(&stored.task, session);
     }
     warn(args, &stored.task, &directories.task(stored.task.submission.name.as_str()));
+    usual_span::tell(&opened, &stored.task.submission.agent, &stored.task.submission.project).await;
     let name = stored.task.submission.name.clone();
     let asked = asks.asked.clone();
     let task = driving.run(stored, &place::actor(), asks.receiver).await.map_err(|error| record::failed(&error))?;

@@ -405,6 +405,16 @@ pub(crate) const KEYS: &[Key] = &[
         place: |settings| &mut settings.session.inhibit_sleep,
     },
     Key {
+        name: "session.scopes",
+        kind: Kind::Flag,
+        default: "true",
+        off: None,
+        doc: "whether workers and sessions run in scopes of their own when a systemd user manager answers and you linger",
+        affects: "whether a logout ends what was started from that login",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.session.scopes,
+    },
+    Key {
         name: "floors.memory",
         kind: sizes(0, TIB),
         default: "256MiB",

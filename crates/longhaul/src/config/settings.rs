@@ -71,6 +71,7 @@ pub(crate) struct SessionSettings {
     pub(crate) hours: Option<Hours>,
     pub(crate) linger: Duration,
     pub(crate) inhibit_sleep: bool,
+    pub(crate) scopes: bool,
 }
 
 /// What must be free before a session starts, in bytes.

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::env::TestEnv;
-use crate::{checks, floors, waiting};
+use crate::{checks, floors, scopes, waiting};
 
 /// A key and the test that shows what it does.
 const EFFECTS: &[(&str, fn())] = &[
@@ -41,6 +41,7 @@ const EFFECTS: &[(&str, fn())] = &[
     ("session.hours", agents::session_hours),
     ("session.linger", agents::session_linger),
     ("session.inhibit_sleep", waiting::the_machine_is_kept_awake_exactly_while_a_session_runs),
+    ("session.scopes", scopes::a_scope_is_made_only_where_it_is_wanted),
     ("floors.memory", floors::too_little_memory_blocks_and_a_person_may_give_up),
     ("floors.disk", floors::a_full_disk_blocks_before_a_session_and_heals_by_itself),
     ("log.segment", logs::log_segment),

@@ -36,10 +36,11 @@ impl TestEnv {
         let env = TestEnv { dir, vars: Vec::new() };
         std::fs::create_dir(env.workspace()).unwrap();
         let ledger = env.ledger().display().to_string();
-        // Tests want no pause between sessions, and must not depend on how full this machine is.
+        // Tests want no pause between sessions, and must not depend on how full this machine is or who manages its users.
         env.var("DEMO_LEDGER", &ledger)
             .var("LONGHAUL_SESSION_DELAY", "0s")
             .var("LONGHAUL_SESSION_INHIBIT_SLEEP", "false")
+            .var("LONGHAUL_SESSION_SCOPES", "false")
             .var("LONGHAUL_FLOORS_DISK", "0B")
             .var("LONGHAUL_FLOORS_MEMORY", "0B")
     }

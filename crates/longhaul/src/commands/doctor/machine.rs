@@ -1,4 +1,4 @@
-//! The machine: memory, containment, whether logout ends what runs, the clock, the terminal.
+//! The machine: memory, containment, the clock, the terminal.
 //! One part of `doctor`; it only looks, and what the system does not tell is unknown.
 
 use std::io::IsTerminal;
@@ -7,13 +7,12 @@ use std::time::Duration;
 use longhaul_core::time::Time;
 use longhaul_keeper::group_parents;
 use longhaul_store::Filter;
-use longhaul_worker::{find_program, free_memory, now};
+use longhaul_worker::{free_memory, now};
 use rustix::fs::Access;
 
 use super::Patient;
 use super::finding::Finding;
 use crate::amount;
-use crate::start::answer_of;
 
 /// No clock that is right shows an earlier time: 2025-01-01.
 const LONG_AGO: Time = Time(1_735_689_600_000_000);
@@ -21,7 +20,7 @@ const LONG_AGO: Time = Time(1_735_689_600_000_000);
 const SLACK: Duration = Duration::from_secs(300);
 
 pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
-    vec![memory(patient), containment(), linger(), clock(patient).await, terminal()]
+    vec![memory(patient), containment(), clock(patient).await, terminal()]
 }
 
 fn memory(patient: &Patient) -> Finding {
@@ -48,28 +47,6 @@ fn containment() -> Finding {
     match parents.iter().find(|group| rustix::fs::access(*group, Access::WRITE_OK).is_ok()) {
         Some(group) => Finding::ok(SUBJECT, format!("by control group below `{}`", group.display())),
         None => Finding::ok(SUBJECT, "by following processes: our control group is not ours to write"),
-    }
-}
-
-/// Whether what runs in the background outlives a logout.
-fn linger() -> Finding {
-    const SUBJECT: &str = "logout";
-    if find_program("loginctl").is_none() {
-        return Finding::ok(SUBJECT, "there is no loginctl here that could end processes at logout");
-    }
-    let user = rustix::process::geteuid().as_raw().to_string();
-    let answer = answer_of("loginctl", &["show-user", &user, "--property=Linger"]);
-    match answer.as_deref().map(str::trim) {
-        Some("Linger=yes") => Finding::ok(SUBJECT, "lingering is on: tasks go on after a logout"),
-        Some("Linger=no") => {
-            let advice = "`loginctl enable-linger` lets tasks go on after a logout";
-            Finding::warning(
-                SUBJECT,
-                "lingering is off: a logout may end tasks; they go on when a worker starts",
-                advice,
-            )
-        }
-        Some(_) | None => Finding::unknown(SUBJECT, "loginctl does not answer"),
     }
 }
 

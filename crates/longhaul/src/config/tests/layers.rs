@@ -89,6 +89,7 @@ fn every_documented_default_holds_when_nothing_is_set() {
         ("session.hours", "\"none\""),
         ("session.linger", "\"1m\""),
         ("session.inhibit_sleep", "true"),
+        ("session.scopes", "true"),
         ("floors.memory", "\"256MiB\""),
         ("floors.disk", "\"1GiB\""),
         ("log.segment", "\"16MiB\""),

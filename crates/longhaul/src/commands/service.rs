@@ -1,0 +1,211 @@
+//! `longhaul service`: a worker that starts with the machine or the login and stays, so that tasks go on after a reboot.
+//! Installs, tells and takes away; a file or line that is not ours is never touched. Refused below an agent session.
+
+mod cron;
+mod file;
+mod launchd;
+mod step;
+mod systemd;
+mod worker;
+
+use serde_json::json;
+
+use crate::cli::{Service, ServiceKind, ServiceVerb};
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::start::{Said, converse};
+use crate::{out, place};
+
+use step::Step;
+use worker::Worker;
+
+const KINDS: [ServiceKind; 3] = [ServiceKind::Systemd, ServiceKind::Launchd, ServiceKind::Cron];
+
+/// Whether something of one kind is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Installed {
+    No,
+    /// Exactly what would be written now.
+    Yes,
+    /// Ours, for another program, home or search path, or of another version.
+    Otherwise,
+    /// Somebody else's, under our name.
+    Foreign,
+}
+
+/// The service of one kind as it stands. None is unknown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) kind: ServiceKind,
+    pub(crate) place: String,
+    pub(crate) installed: Installed,
+    pub(crate) enabled: Option<bool>,
+    pub(crate) running: Option<bool>,
+}
+
+pub(crate) fn service(args: &Service) -> Result<Code, CliError> {
+    match args.verb {
+        ServiceVerb::Status { kind, json } => status(kind, json),
+        ServiceVerb::Install { kind, dry_run } => {
+            refuse_below()?;
+            let kind = kind.map_or_else(suitable, Ok)?;
+            let steps = match kind {
+                ServiceKind::Systemd => systemd::install(&Worker::here()?),
+                ServiceKind::Launchd => launchd::install(&Worker::here()?),
+                ServiceKind::Cron => cron::install(&Worker::here()?),
+            }?;
+            carry_out(&steps, dry_run)?;
+            advise(kind, dry_run);
+            Ok(Code::Done)
+        }
+        ServiceVerb::Uninstall { kind, dry_run } => {
+            refuse_below()?;
+            let steps = uninstall(kind)?;
+            if steps.is_empty() {
+                out::note("nothing of ours is installed");
+            }
+            carry_out(&steps, dry_run)?;
+            Ok(Code::Done)
+        }
+    }
+}
+
+/// Every kind that is installed, and the given one in any case.
+pub(crate) fn look(kind: Option<ServiceKind>) -> Result<Vec<Standing>, CliError> {
+    let worker = Worker::here()?;
+    let kinds = KINDS.into_iter().filter(|have| kind.is_none_or(|wanted| wanted == *have));
+    let standings = kinds.map(|kind| match kind {
+        ServiceKind::Systemd => systemd::look(&worker),
+        ServiceKind::Launchd => launchd::look(&worker),
+        ServiceKind::Cron => cron::look(&worker),
+    });
+    let all: Vec<Standing> = standings.collect::<Result<_, _>>()?;
+    Ok(all.into_iter().filter(|standing| kind.is_some() || standing.installed != Installed::No).collect())
+}
+
+fn refuse_below() -> Result<(), CliError> {
+    match place::actor().session {
+        Some(_) => Err(CliError::new(Code::Conflict, "below an agent session no service can be installed or removed")
+            .hint("ask a person to run `longhaul service`")),
+        None => Ok(()),
+    }
+}
+
+/// What this system has.
+fn suitable() -> Result<ServiceKind, CliError> {
+    if cfg!(target_os = "macos") {
+        return Ok(ServiceKind::Launchd);
+    }
+    if systemd::answers() {
+        return Ok(ServiceKind::Systemd);
+    }
+    if longhaul_worker::find_program("crontab").is_some() {
+        return Ok(ServiceKind::Cron);
+    }
+    Err(CliError::new(Code::Failure, "neither a systemd user manager nor crontab answers here")
+        .hint("choose with `--kind`, or let your own supervisor run `longhaul worker --stay`"))
+}
+
+fn uninstall(kind: Option<ServiceKind>) -> Result<Vec<Step>, CliError> {
+    let mut steps = Vec::new();
+    for kind in KINDS.into_iter().filter(|have| kind.is_none_or(|wanted| wanted == *have)) {
+        steps.extend(match kind {
+            ServiceKind::Systemd => systemd::uninstall(),
+            ServiceKind::Launchd => launchd::uninstall(),
+            ServiceKind::Cron => cron::uninstall(),
+        }?);
+    }
+    Ok(steps)
+}
+
+fn carry_out(steps: &[Step], dry_run: bool) -> Result<(), CliError> {
+    for step in steps {
+        match dry_run {
+            true => out::data(&out::safe_lines(&step.plan())),
+            false => out::data(&out::safe(&step.take()?)),
+        }
+    }
+    Ok(())
+}
+
+fn advise(kind: ServiceKind, dry_run: bool) {
+    if kind == ServiceKind::Systemd && !dry_run {
+        out::note(
+            "it starts with your login; `loginctl enable-linger` lets it start with the machine and outlive a logout",
+        );
+    }
+}
+
+fn status(kind: Option<ServiceKind>, as_json: bool) -> Result<Code, CliError> {
+    let standings = look(kind)?;
+    if as_json {
+        let rows: Vec<_> = standings.iter().map(Standing::json).collect();
+        out::json("service", &json!({ "services": rows }));
+        return Ok(Code::Done);
+    }
+    if standings.is_empty() {
+        out::data("no service is installed");
+        out::note("`longhaul service install` lets a worker start with the machine or the login");
+    }
+    standings.iter().for_each(|standing| out::data(&out::safe(&standing.line())));
+    Ok(Code::Done)
+}
+
+impl ServiceKind {
+    /// As the command line spells it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            ServiceKind::Systemd => "systemd",
+            ServiceKind::Launchd => "launchd",
+            ServiceKind::Cron => "cron",
+        }
+    }
+}
+
+impl Installed {
+    fn word(self) -> &'static str {
+        match self {
+            Installed::No => "no",
+            Installed::Yes => "yes",
+            Installed::Otherwise => "otherwise",
+            Installed::Foreign => "foreign",
+        }
+    }
+}
+
+impl Standing {
+    /// As people read it.
+    pub(crate) fn line(&self) -> String {
+        let (kind, place) = (self.kind.word(), &self.place);
+        let known = |is: Option<bool>, yes: &str| match is {
+            Some(true) => yes.to_owned(),
+            Some(false) => format!("not {yes}"),
+            None => format!("whether it is {yes} is unknown"),
+        };
+        let rest = format!("{}, {}", known(self.enabled, "enabled"), known(self.running, "running"));
+        match self.installed {
+            Installed::No => format!("{kind}: not installed"),
+            Installed::Yes => format!("{kind}: installed in {place}, {rest}"),
+            Installed::Otherwise => format!(
+                "{kind}: installed in {place} for another program, home or PATH, {rest}; `longhaul service install` renews it"
+            ),
+            Installed::Foreign => format!("{kind}: not installed; {place} is not ours"),
+        }
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json!({
+            "kind": self.kind.word(),
+            "place": self.place,
+            "installed": self.installed.word(),
+            "enabled": self.enabled,
+            "running": self.running,
+        })
+    }
+}
+
+/// What a program of the system says in one word, whether it calls that a success or not.
+fn word_of(program: &str, arguments: &[&str]) -> Option<String> {
+    let Said { out, .. } = converse(program, arguments, b"")?;
+    Some(String::from_utf8_lossy(&out).trim().to_owned())
+}

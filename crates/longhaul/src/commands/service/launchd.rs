@@ -1,0 +1,133 @@
+//! The launchd agent of macOS. Written by `service install --kind launchd`; launchd is told by launchctl.
+//! A stop ends the worker alone (`AbandonProcessGroup`): its sessions go on under their keepers.
+
+use std::path::PathBuf;
+
+use super::file::{self, MARK};
+use super::step::Step;
+use super::worker::Worker;
+use super::{Installed, Standing};
+use crate::cli::ServiceKind;
+use crate::error::CliError;
+use crate::place;
+use crate::start::converse;
+
+const LABEL: &str = "dev.longhaul.worker";
+
+pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, CliError> {
+    let path = path()?;
+    let write = file::write(&path, &property_list(worker))?;
+    let mut steps = Vec::new();
+    match (&write, state()) {
+        (None, Some(_)) => return Ok(steps),
+        (Some(_), Some(_)) => steps.push(Step::run(&["launchctl", "bootout", &target()])),
+        (_, None) => {}
+    }
+    steps.extend(write);
+    steps.push(Step::run(&["launchctl", "bootstrap", &domain(), &path.display().to_string()]));
+    Ok(steps)
+}
+
+pub(super) fn uninstall() -> Result<Vec<Step>, CliError> {
+    let Some(remove) = file::remove(&path()?)? else { return Ok(Vec::new()) };
+    Ok(vec![Step::attempt(&["launchctl", "bootout", &target()]), remove])
+}
+
+pub(super) fn look(worker: &Worker) -> Result<Standing, CliError> {
+    let path = path()?;
+    let installed = file::look(&path, &property_list(worker))?;
+    let is_ours = matches!(installed, Installed::Yes | Installed::Otherwise);
+    let answers = is_ours && longhaul_worker::find_program("launchctl").is_some();
+    let state = if answers { state() } else { None };
+    Ok(Standing {
+        kind: ServiceKind::Launchd,
+        place: format!("`{}`", path.display()),
+        installed,
+        enabled: answers.then_some(state.is_some()),
+        running: answers.then(|| state.is_some_and(|text| text.lines().any(|line| line.trim() == "state = running"))),
+    })
+}
+
+/// What launchd says of the agent; nothing when it does not know it.
+fn state() -> Option<String> {
+    let said = converse("launchctl", &["print", &target()], b"").filter(|said| said.succeeded)?;
+    Some(String::from_utf8_lossy(&said.out).into_owned())
+}
+
+fn domain() -> String {
+    format!("gui/{}", rustix::process::getuid().as_raw())
+}
+
+fn target() -> String {
+    format!("{}/{LABEL}", domain())
+}
+
+fn path() -> Result<PathBuf, CliError> {
+    Ok(place::user_directory()?.join("Library/LaunchAgents").join(format!("{LABEL}.plist")))
+}
+
+fn property_list(worker: &Worker) -> String {
+    let [program, home, path] = [&worker.program, &worker.home, &worker.path].map(|text| escaped(text));
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<!-- {MARK} -->
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+	<key>Label</key>
+	<string>{LABEL}</string>
+	<key>ProgramArguments</key>
+	<array>
+		<string>{program}</string>
+		<string>worker</string>
+		<string>--stay</string>
+	</array>
+	<key>EnvironmentVariables</key>
+	<dict>
+		<key>LONGHAUL_HOME</key>
+		<string>{home}</string>
+		<key>PATH</key>
+		<string>{path}</string>
+	</dict>
+	<key>RunAtLoad</key>
+	<true/>
+	<key>KeepAlive</key>
+	<dict>
+		<key>SuccessfulExit</key>
+		<false/>
+	</dict>
+	<key>AbandonProcessGroup</key>
+	<true/>
+</dict>
+</plist>
+"#
+    )
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::worker::Worker;
+    use super::property_list;
+
+    #[test]
+    fn the_property_list_is_one_whatever_the_paths_hold() {
+        let worker =
+            Worker { program: "/a <b> & c/longhaul".into(), home: "/h \"q\" 'x'".into(), path: "/bin:]]>".into() };
+        let text = property_list(&worker);
+        let read = plist::Value::from_reader_xml(text.as_bytes()).unwrap();
+        let read = read.as_dictionary().unwrap();
+        let argv = read["ProgramArguments"].as_array().unwrap();
+        let argv: Vec<&str> = argv.iter().map(|word| word.as_string().unwrap()).collect();
+        assert_eq!(argv, [worker.program.as_str(), "worker", "--stay"]);
+        let variables = read["EnvironmentVariables"].as_dictionary().unwrap();
+        assert_eq!(variables["LONGHAUL_HOME"].as_string(), Some(worker.home.as_str()));
+        assert_eq!(variables["PATH"].as_string(), Some(worker.path.as_str()));
+        assert_eq!(read["AbandonProcessGroup"].as_boolean(), Some(true));
+        let broken = text.replace("&lt;", "<");
+        assert!(plist::Value::from_reader_xml(broken.as_bytes()).is_err(), "the control: what is no XML is found");
+    }
+}

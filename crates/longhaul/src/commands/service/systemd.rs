@@ -1,0 +1,109 @@
+//! The systemd user unit. Written by `service install --kind systemd`; the user manager is told by systemctl.
+//! A stop ends the worker alone (`KillMode=process`): its sessions go on under their keepers and are adopted by the next worker.
+
+use std::path::PathBuf;
+
+use super::file::{self, MARK};
+use super::step::Step;
+use super::worker::Worker;
+use super::{Installed, Standing, word_of};
+use crate::cli::ServiceKind;
+use crate::error::CliError;
+use crate::place;
+
+const UNIT: &str = "longhaul.service";
+
+/// Whether a user manager answers.
+pub(super) fn answers() -> bool {
+    let states = ["initializing", "starting", "running", "degraded", "maintenance"];
+    word_of("systemctl", &["--user", "is-system-running"]).is_some_and(|word| states.contains(&word.as_str()))
+}
+
+pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, CliError> {
+    let Some(write) = file::write(&path()?, &unit(worker))? else {
+        return Ok(vec![Step::run(&["systemctl", "--user", "enable", "--now", UNIT])]);
+    };
+    Ok(vec![
+        write,
+        Step::run(&["systemctl", "--user", "daemon-reload"]),
+        Step::run(&["systemctl", "--user", "enable", UNIT]),
+        // One that runs for another home or program must not go on so.
+        Step::run(&["systemctl", "--user", "restart", UNIT]),
+    ])
+}
+
+pub(super) fn uninstall() -> Result<Vec<Step>, CliError> {
+    let Some(remove) = file::remove(&path()?)? else { return Ok(Vec::new()) };
+    Ok(vec![
+        Step::attempt(&["systemctl", "--user", "disable", "--now", UNIT]),
+        remove,
+        Step::attempt(&["systemctl", "--user", "daemon-reload"]),
+    ])
+}
+
+pub(super) fn look(worker: &Worker) -> Result<Standing, CliError> {
+    let path = path()?;
+    let installed = file::look(&path, &unit(worker))?;
+    let ask = |verb: &str| match installed {
+        Installed::Yes | Installed::Otherwise => word_of("systemctl", &["--user", verb, UNIT]),
+        Installed::No | Installed::Foreign => None,
+    };
+    let known = |word: Option<String>, yes: &str, no: &[&str]| match word.as_deref() {
+        Some(word) if word == yes => Some(true),
+        Some(word) if no.contains(&word) => Some(false),
+        Some(_) | None => None,
+    };
+    Ok(Standing {
+        kind: ServiceKind::Systemd,
+        place: format!("`{}`", path.display()),
+        installed,
+        enabled: known(ask("is-enabled"), "enabled", &["disabled", "masked", "not-found"]),
+        running: known(ask("is-active"), "active", &["inactive", "failed", "deactivating"]),
+    })
+}
+
+fn path() -> Result<PathBuf, CliError> {
+    Ok(place::config_directory()?.join("systemd/user").join(UNIT))
+}
+
+fn unit(worker: &Worker) -> String {
+    let Worker { program, home, path } = worker;
+    format!(
+        "# {MARK}
+[Unit]
+Description=Longhaul worker: carries tasks on
+
+[Service]
+Environment={}
+Environment={}
+ExecStart={} worker --stay
+KillMode=process
+Delegate=yes
+Restart=on-failure
+RestartSec=5
+
+[Install]
+WantedBy=default.target
+",
+        quoted(&format!("LONGHAUL_HOME={home}")),
+        quoted(&format!("PATH={path}")),
+        quoted(program),
+    )
+}
+
+/// One word for systemd: quoted, with specifiers as plain text. A dollar sign is plain in a variable and in a program's path.
+fn quoted(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
+    format!("\"{escaped}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_are_quoted_and_specifiers_are_text() {
+        assert_eq!(quoted("/a b"), "\"/a b\"");
+        assert_eq!(quoted(r#"/100%h/"x"\y$z"#), r#""/100%%h/\"x\"\\y$z""#);
+    }
+}

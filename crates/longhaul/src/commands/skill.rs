@@ -1,0 +1,118 @@
+//! `longhaul skill`: puts the skills that ship with this binary where an agent looks for them, tells, and takes them away.
+//! A file that somebody changed is never overwritten unasked and never removed. Refused below an agent session.
+
+mod folder;
+mod shipped;
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde_json::json;
+
+use crate::cli::{Skill, SkillClient, SkillPlace, SkillVerb};
+use crate::error::CliError;
+use crate::exit::Code;
+use crate::{out, place};
+
+use folder::{Folder, Force, Kept};
+use shipped::FILES;
+
+pub(crate) fn skill(args: &Skill) -> Result<Code, CliError> {
+    match &args.verb {
+        SkillVerb::Install { place, force } => install(place, if *force { Force::Overwrite } else { Force::Respect }),
+        SkillVerb::List { client, dir, json } => list(*client, dir.as_ref(), *json),
+        SkillVerb::Uninstall { place } => uninstall(place),
+    }
+}
+
+fn install(place: &SkillPlace, force: Force) -> Result<Code, CliError> {
+    refuse_below()?;
+    for path in folder(place)?.write(FILES, force)? {
+        out::data(&out::safe(&format!("wrote `{}`", path.display())));
+    }
+    if longhaul_worker::find_program("longhaul").is_none() {
+        out::note("warning: `longhaul` is not on PATH, where the skills look for it");
+    }
+    Ok(Code::Done)
+}
+
+fn uninstall(place: &SkillPlace) -> Result<Code, CliError> {
+    refuse_below()?;
+    let folder = folder(place)?;
+    for file in FILES {
+        let path = folder.path(file);
+        let shown = path.display();
+        match folder.remove(file)? {
+            Kept::Removed => out::data(&out::safe(&format!("removed `{shown}`"))),
+            Kept::Absent => {}
+            Kept::Changed => out::note(&out::safe(&format!("kept `{shown}`: it is not as it was written"))),
+        }
+    }
+    folder.remove_empty(FILES);
+    Ok(Code::Done)
+}
+
+fn refuse_below() -> Result<(), CliError> {
+    match place::actor().session {
+        Some(_) => Err(CliError::new(Code::Conflict, "below an agent session no skill can be installed or removed")
+            .hint("ask a person to run `longhaul skill`")),
+        None => Ok(()),
+    }
+}
+
+/// A given directory counts before the client's own.
+fn folder(place: &SkillPlace) -> Result<Folder, CliError> {
+    match (&place.dir, place.client) {
+        (Some(dir), _) => Ok(Folder(dir.clone())),
+        (None, Some(client)) => Ok(Folder(directory(client)?)),
+        (None, None) => Err(CliError::new(Code::Usage, "neither --client nor --dir is given")),
+    }
+}
+
+/// Where each agent looks for a person's skills: by its own documentation, and for codex 0.166 also by what its program says.
+///
+/// codex: `$CODEX_HOME/skills` (developers.openai.com/codex/skills); claude: `~/.claude/skills` (code.claude.com/docs/en/skills);
+/// opencode: `~/.config/opencode/skills` (opencode.ai/docs/skills); pi: `~/.pi/agent/skills` (pi.dev/docs/latest/skills).
+fn directory(client: SkillClient) -> Result<PathBuf, CliError> {
+    let home = |variable: &str, default: &str| match place::named_directory(variable) {
+        Some(named) => Ok(named),
+        None => Ok::<_, CliError>(place::user_directory()?.join(default)),
+    };
+    let root = match client {
+        SkillClient::Codex => home("CODEX_HOME", ".codex")?,
+        SkillClient::Claude => home("CLAUDE_CONFIG_DIR", ".claude")?,
+        SkillClient::Opencode => place::config_directory()?.join("opencode"),
+        SkillClient::Pi => home("PI_CODING_AGENT_DIR", ".pi/agent")?,
+    };
+    Ok(root.join("skills"))
+}
+
+fn list(client: Option<SkillClient>, dir: Option<&PathBuf>, as_json: bool) -> Result<Code, CliError> {
+    let mut places: Vec<(String, Folder)> = Vec::new();
+    match dir {
+        Some(dir) => places.push(("directory".to_owned(), Folder(dir.clone()))),
+        None => {
+            let wanted =
+                SkillClient::value_variants().iter().filter(|have| client.is_none_or(|client| client == **have));
+            for client in wanted {
+                let name = client.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+                places.push((name, Folder(directory(*client)?)));
+            }
+        }
+    }
+    let mut rows = Vec::new();
+    for (name, folder) in &places {
+        for skill in shipped::names() {
+            let standing = folder.standing(FILES.iter().filter(|file| file.skill == skill))?;
+            let path = folder.0.join(skill);
+            if !as_json {
+                out::data(&out::safe(&format!("{name:9} {skill:17} {:13} {}", standing.words(), path.display())));
+            }
+            rows.push(json!({ "client": name, "skill": skill, "standing": standing.words(), "path": path }));
+        }
+    }
+    if as_json {
+        out::json("skills", &json!({ "skills": rows }));
+    }
+    Ok(Code::Done)
+}

@@ -1,0 +1,85 @@
+//! The files of the skills that ship with this binary, and the hash of every version that ever shipped.
+//! Read by `skill`: a file with one of these hashes is ours and may be replaced; any other is a person's.
+
+/// One file of a skill.
+#[derive(Debug)]
+pub(super) struct File {
+    pub(super) skill: &'static str,
+    /// Below the skill's directory.
+    pub(super) path: &'static str,
+    pub(super) text: &'static str,
+    pub(super) mode: u32,
+    /// SHA-256 of every version that shipped; the last one is this one.
+    pub(super) versions: &'static [&'static str],
+}
+
+/// Every file.
+pub(super) const FILES: &[File] = &[
+    File {
+        skill: "longhaul",
+        path: "SKILL.md",
+        text: include_str!("../../../../../skills/longhaul/SKILL.md"),
+        mode: 0o644,
+        versions: &["6fa34dd2d84efb986a25f605499ea7c3c54bff6e8152b033123f4000485eccd3"],
+    },
+    File {
+        skill: "autonomous-skill",
+        path: "SKILL.md",
+        text: include_str!("../../../../../skills/autonomous-skill/SKILL.md"),
+        mode: 0o644,
+        versions: &["b805ad773fc9a27428d9bf1cfb3a7187f902ac5fe6f9391962915129c0865642"],
+    },
+    File {
+        skill: "autonomous-skill",
+        path: "scripts/run-session.sh",
+        text: include_str!("../../../../../skills/autonomous-skill/scripts/run-session.sh"),
+        mode: 0o755,
+        versions: &["49d5054477949fa0f50786a4669d91161065b26584d314d657ab08d964925045"],
+    },
+];
+
+/// The skills' names, each once.
+pub(super) fn names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = FILES.iter().map(|file| file.skill).collect();
+    names.dedup();
+    names
+}
+
+impl File {
+    /// Whether this content shipped at any time.
+    pub(super) fn is_ours(&self, content: &[u8]) -> bool {
+        self.versions.contains(&crate::trust::fingerprint(content).as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FILES;
+
+    #[test]
+    fn the_last_hash_of_each_file_is_that_of_its_text() {
+        for file in FILES {
+            let hash = crate::trust::fingerprint(file.text.as_bytes());
+            assert_eq!(file.versions.last(), Some(&hash.as_str()), "{}/{}: add {hash}", file.skill, file.path);
+        }
+    }
+
+    #[test]
+    fn a_skill_says_its_name_and_what_it_is_for() {
+        for file in FILES.iter().filter(|file| file.path == "SKILL.md") {
+            let front = file.text.strip_prefix("---\n").and_then(|text| text.split_once("\n---\n")).unwrap().0;
+            let lines: Vec<&str> = front.lines().collect();
+            assert_eq!(lines[0], format!("name: {}", file.skill));
+            let description = lines[1].strip_prefix("description: ").unwrap();
+            assert!(description.len() < 1024 && !description.contains(": "), "a plain YAML text: {description}");
+            assert_eq!(lines.len(), 2);
+        }
+    }
+
+    #[test]
+    fn the_shim_is_two_lines_and_loses_no_word() {
+        let shim = FILES.iter().find(|file| file.path == "scripts/run-session.sh").unwrap();
+        assert_eq!(shim.text, "#!/bin/sh\nexec longhaul run-session \"$@\"\n");
+        assert_eq!(shim.mode, 0o755);
+    }
+}

@@ -1,0 +1,23 @@
+//! The line that `run` says about how long sessions take: unknown at first, then from what has ended, here before elsewhere.
+
+use crate::env::{TestEnv, done};
+
+#[test]
+fn the_usual_span_is_unknown_then_told_here_before_elsewhere() {
+    let env = TestEnv::new();
+    let said = |args: &[&str]| env.run(&[&["run", "-d", "Do it"], args].concat()).stderr;
+    let first = said(&["--name", "a"]);
+    assert!(first.contains("how long sessions of demo take is unknown"), "{first}");
+    assert_eq!(env.settle("a"), "done");
+    let sessions = env.json(&["show", "a"])["sessions"].as_array().unwrap().len();
+    let second = said(&["--name", "b"]);
+    assert!(second.contains("sessions of demo here took a median of "), "{second}");
+    assert!(second.contains(&format!("({sessions} sessions)")), "{sessions}: {second}");
+    let elsewhere = env.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let third = done(&env.command(&["run", "-d", "Do it"]).current_dir(&elsewhere).output().unwrap()).stderr;
+    assert!(third.contains("sessions of demo elsewhere took a median of "), "{third}");
+    let other = said(&["--name", "c", "--agent", "codex"]);
+    assert!(other.contains("sessions of codex take is unknown"), "what another agent took says nothing: {other}");
+    assert_eq!(env.settle("b"), "done");
+}
