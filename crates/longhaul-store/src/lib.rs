@@ -3,10 +3,12 @@
 //! Front ends and workers use the [`Store`] trait; which database answers is chosen when it is opened. Only this crate speaks SQL.
 
 mod chain;
+mod notice;
 pub mod sqlite;
 mod store;
 
 pub use chain::{ChainEntry, ChainHead, link};
+pub use notice::{Notice, NoticeState, Settled};
 pub use store::{
     Candidate, Carrier, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Key, Lease,
     Listed, NewLease, Outline, Outlines, Owned, Owner, RemoveError, Steps, Store, StoreError, Stored, StoredEvent,

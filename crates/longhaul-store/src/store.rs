@@ -10,6 +10,8 @@ use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
 use longhaul_core::task::{Actor, Event, IllegalEvent, Task};
 use longhaul_core::time::Time;
 
+use crate::{Notice, Settled};
+
 /// Tasks and their events, durable.
 #[async_trait]
 pub trait Store: Send + Sync {
@@ -18,6 +20,8 @@ pub trait Store: Send + Sync {
     ///
     /// The lease is given up in the commit after which the task no longer wants an owner. With a `claim` the same commit takes
     /// the lease (and appends `Claimed`). A key seen before with the same change answers as it did then and writes nothing.
+    ///
+    /// What the change is worth telling (`core::task::notice`) is put into the outbox in the same commit, once for each target.
     async fn commit(&self, change: Change) -> Result<Committed, CommitError>;
 
     /// Takes the lease of a task, if its epoch is still the one seen: epoch + 1, and a `Claimed` event. A task that wants no
@@ -46,7 +50,21 @@ pub trait Store: Send + Sync {
     /// Recomputes a task's hash chain and rebuilds its state from its events.
     async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError>;
 
-    /// Removes a finished task with its events and keys, all or nothing, if its version is still the one seen. Once this returns
+    /// Notices that are still to be delivered, the longest due first, those that are due later and claimed ones too; a few hundred
+    /// at most.
+    async fn pending_notices(&self) -> Result<Vec<Notice>, StoreError>;
+
+    /// Every notice of a task, in the order they were made.
+    async fn notices(&self, task: TaskId) -> Result<Vec<Notice>, StoreError>;
+
+    /// Sets out to deliver a pending notice: one try more, and due again only then. False, and nothing written, if its tries are no
+    /// longer those seen: somebody else was faster. A claimer that dies leaves a notice that is due again by itself.
+    async fn claim_notice(&self, id: u64, tries_seen: u32, until: Time) -> Result<bool, StoreError>;
+
+    /// Says what came of the try with this number. False, and nothing written, if another try began meanwhile.
+    async fn settle_notice(&self, id: u64, tries: u32, settled: Settled) -> Result<bool, StoreError>;
+
+    /// Removes a finished task with its events, keys and notices, all or nothing, if its version is still the one seen. Once this returns
     /// `Ok` the task is absent, and stays so over crashes; after an error nothing of it is gone. Its children go first.
     async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError>;
 

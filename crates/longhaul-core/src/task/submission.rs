@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Context, Hours, OnLimit, Place, Policy, Sandbox};
+use super::{Context, Hours, Notify, OnLimit, Place, Policy, Sandbox};
 use crate::ids::TaskId;
 use crate::names::TaskName;
 
@@ -93,6 +93,9 @@ pub struct Submission {
     /// The only variables the agent gets, in strict mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env_only: Option<Vec<String>>,
+    /// Who is told what it came to.
+    #[serde(default, skip_serializing_if = "Notify::is_empty")]
+    pub notify: Notify,
 }
 
 /// Something that must hold in the end.
@@ -147,6 +150,7 @@ impl Submission {
             retry_of: None,
             secret_names: Vec::new(),
             env_only: None,
+            notify: Notify::default(),
         }
     }
 

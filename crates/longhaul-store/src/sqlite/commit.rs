@@ -1,4 +1,4 @@
-//! One change of one task inside the writer's transaction: guard, key, events, cap and claim, all or nothing.
+//! One change of one task inside the writer's transaction: guard, key, events, notices, cap and claim, all or nothing.
 //!
 //! Called by the writer within a savepoint; an error of any kind rolls that savepoint back.
 
@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::append::{Append, EventText, as_json};
 use super::cache::Cache;
 use super::failure::{damaged, store_error};
+use super::outbox;
 use super::request::Made;
 use super::row::{TaskRow, priority};
 use crate::chain::digest_of_change;
@@ -52,7 +53,7 @@ pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: Prepa
     };
     refuse_by_shape(&prepared.change, found.as_deref())?;
     let task = prepared.change.task;
-    let row = append(connection, prepared, found)?;
+    let row = append(connection, prepared, found.as_ref())?;
     let stored = Arc::clone(&row.stored);
     cache.keep(task, row);
     Ok(Made { stored, repeated: false })
@@ -61,11 +62,11 @@ pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: Prepa
 fn append(
     connection: &Connection,
     prepared: Prepared,
-    found: Option<Arc<TaskRow>>,
+    found: Option<&Arc<TaskRow>>,
 ) -> Result<Arc<TaskRow>, CommitError> {
     let Prepared { change, actor, payloads, key } = prepared;
-    let urgency = found.as_ref().map_or(0, |row| priority(&row.stored.task));
-    let mut append = Append::to(change.task, found);
+    let urgency = found.map_or(0, |row| priority(&row.stored.task));
+    let mut append = Append::to(change.task, found.cloned());
     for (event, payload) in change.events.iter().zip(payloads) {
         append.event(event, EventText { actor: Arc::clone(&actor), payload }, change.at)?;
     }
@@ -78,6 +79,7 @@ fn append(
         check_session_cap(connection, change.task, urgency, cap)?;
     }
     let row = append.write(connection, &change.actor.principal)?;
+    outbox::enqueue(connection, found.map(|row| &row.stored.task), &change.events, &row)?;
     if let Some((key, digest)) = key {
         remember_key(connection, &row, &key, &digest)?;
     }

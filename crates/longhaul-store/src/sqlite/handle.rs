@@ -16,14 +16,15 @@ use super::doorbell::{Bell, Follower};
 use super::listing::{list, tasks};
 use super::load::find_task;
 use super::open::{Probe, open_copier, open_writer};
+use super::outbox::{self, NoticeWork};
 use super::place::{Found, Place};
 use super::read::{Readers, candidates, events, owned};
 use super::request::Work;
 use super::verify::{check, verify};
 use super::writer::Writer;
 use crate::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease,
-    Outlines, Owned, RemoveError, Store, StoreError, Stored, StoredEvent,
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, Notice,
+    Outlines, Owned, RemoveError, Settled, Store, StoreError, Stored, StoredEvent,
 };
 
 /// The store of one machine: `longhaul.db` in the home.
@@ -126,6 +127,22 @@ impl Store for SqliteStore {
 
     async fn check(&self) -> Result<Vec<Damaged>, StoreError> {
         self.readers.read(check).await
+    }
+
+    async fn pending_notices(&self) -> Result<Vec<Notice>, StoreError> {
+        self.readers.read(outbox::pending).await
+    }
+
+    async fn notices(&self, task: TaskId) -> Result<Vec<Notice>, StoreError> {
+        self.readers.read(move |connection| outbox::of_task(connection, task)).await
+    }
+
+    async fn claim_notice(&self, id: u64, tries_seen: u32, until: Time) -> Result<bool, StoreError> {
+        self.writer.notice(NoticeWork::Claim { id, tries_seen, until }).await
+    }
+
+    async fn settle_notice(&self, id: u64, tries: u32, settled: Settled) -> Result<bool, StoreError> {
+        self.writer.notice(NoticeWork::Settle { id, tries, settled }).await
     }
 
     fn changes(&self) -> Result<Changes, StoreError> {

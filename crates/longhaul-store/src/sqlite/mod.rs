@@ -19,6 +19,7 @@ mod handle;
 mod listing;
 mod load;
 mod open;
+mod outbox;
 mod place;
 mod read;
 mod remove;

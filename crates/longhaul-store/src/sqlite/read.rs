@@ -101,7 +101,8 @@ pub(super) fn owned(connection: &Connection, worker: WorkerId) -> Result<Vec<Own
     })
 }
 
-fn sound_rows<T>(
+/// The rows that can be read.
+pub(super) fn sound_rows<T>(
     connection: &Connection,
     sql: &str,
     values: impl rusqlite::Params,

@@ -1,4 +1,4 @@
-//! Removing a finished task inside the writer's transaction: its events, keys, snapshot and row, all or nothing.
+//! Removing a finished task inside the writer's transaction: its events, keys, snapshot, notices and row, all or nothing.
 //!
 //! Called by the writer within a savepoint. It refuses what may still be needed; how old a task must be is its caller's rule.
 
@@ -38,11 +38,12 @@ fn children(connection: &Connection, task: TaskId) -> Result<u64, StoreError> {
 }
 
 fn remove_rows(connection: &Connection, number: i64) -> Result<(), StoreError> {
-    const STEPS: [&str; 6] = [
+    const STEPS: [&str; 7] = [
         "INSERT INTO removals (task) VALUES (?1)",
         "DELETE FROM events WHERE task = ?1",
         "DELETE FROM keys WHERE task = ?1",
         "DELETE FROM snapshots WHERE task = ?1",
+        "DELETE FROM outbox WHERE task = ?1",
         "DELETE FROM tasks WHERE number = ?1",
         "DELETE FROM removals WHERE task = ?1",
     ];

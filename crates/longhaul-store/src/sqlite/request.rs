@@ -1,4 +1,4 @@
-//! What the writer is asked for and what it answers: changes, claims and removals.
+//! What the writer is asked for and what it answers: changes, claims, removals, and what is told of notices.
 //!
 //! Made by the writer's handle, taken by its thread. An answer is given once, after the transaction that it speaks of.
 
@@ -9,6 +9,7 @@ use longhaul_core::time::Time;
 use tokio::sync::oneshot;
 
 use super::commit::Prepared;
+use super::outbox::NoticeWork;
 use crate::{CommitError, Guard, NewLease, RemoveError, StoreError, Stored};
 
 /// What the writer is asked for.
@@ -19,6 +20,8 @@ pub(super) enum Work {
     Claim { task: TaskId, epoch_seen: u64, lease: NewLease, at: Time },
     /// A finished task to be removed.
     Remove { task: TaskId, guard: Guard },
+    /// A notice to be claimed or settled.
+    Notice(NoticeWork),
 }
 
 /// What a change made; the caller's own copy is made on the caller's thread.
@@ -33,12 +36,14 @@ pub(super) struct Made {
 pub(super) enum Outcome {
     Change(Result<Made, CommitError>),
     Removal(Result<(), RemoveError>),
+    Notice(Result<bool, StoreError>),
 }
 
 /// Who waits for it.
 pub(super) enum Answer {
     Change(oneshot::Sender<Result<Made, CommitError>>),
     Removal(oneshot::Sender<Result<(), RemoveError>>),
+    Notice(oneshot::Sender<Result<bool, StoreError>>),
 }
 
 /// A piece of work with who waits for it.
@@ -53,20 +58,21 @@ impl Outcome {
         match self {
             Outcome::Change(change) => change.as_ref().is_ok_and(|made| !made.repeated),
             Outcome::Removal(removal) => removal.is_ok(),
+            Outcome::Notice(notice) => matches!(notice, Ok(true)),
         }
     }
 
     /// Whether its savepoint is to be taken back.
     pub(super) fn is_refused(&self) -> bool {
-        matches!(self, Outcome::Change(Err(_)) | Outcome::Removal(Err(_)))
+        matches!(self, Outcome::Change(Err(_)) | Outcome::Removal(Err(_)) | Outcome::Notice(Err(_)))
     }
 
     /// Why the whole transaction ended with this piece.
     pub(super) fn cause(&self) -> StoreError {
         match self {
-            Outcome::Change(Err(CommitError::Store(cause))) | Outcome::Removal(Err(RemoveError::Store(cause))) => {
-                cause.clone()
-            }
+            Outcome::Change(Err(CommitError::Store(cause)))
+            | Outcome::Removal(Err(RemoveError::Store(cause)))
+            | Outcome::Notice(Err(cause)) => cause.clone(),
             _ => StoreError::Failed { what: "the transaction ended early".into() },
         }
     }
@@ -78,8 +84,9 @@ impl Answer {
         match (self, outcome) {
             (Answer::Change(caller), Outcome::Change(outcome)) => drop(caller.send(outcome)),
             (Answer::Removal(caller), Outcome::Removal(outcome)) => drop(caller.send(outcome)),
+            (Answer::Notice(caller), Outcome::Notice(outcome)) => drop(caller.send(outcome)),
             // Work and answer are made in pairs; a caller whose channel closes is told that the writer is gone.
-            (Answer::Change(_), Outcome::Removal(_)) | (Answer::Removal(_), Outcome::Change(_)) => {}
+            (Answer::Change(_) | Answer::Removal(_) | Answer::Notice(_), _) => {}
         }
     }
 
@@ -88,6 +95,7 @@ impl Answer {
         match self {
             Answer::Change(caller) => drop(caller.send(Err(error.into()))),
             Answer::Removal(caller) => drop(caller.send(Err(error.into()))),
+            Answer::Notice(caller) => drop(caller.send(Err(error))),
         }
     }
 }

@@ -20,6 +20,7 @@ use super::commit::commit;
 use super::doorbell::Bell;
 use super::failure::store_error;
 use super::open::Probe;
+use super::outbox::{self, NoticeWork};
 use super::place::Place;
 use super::remove::remove;
 use super::request::{Answer, Made, Outcome, Request, Work};
@@ -73,6 +74,13 @@ impl Writer {
     pub(super) async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError> {
         let (answer, answered) = oneshot::channel();
         self.send(Request { work: Work::Remove { task, guard }, answer: Answer::Removal(answer) })?;
+        answered.await.map_err(|_| gone())?
+    }
+
+    /// Asks for a notice to be claimed or settled, and waits until the answer is durable.
+    pub(super) async fn notice(&self, work: NoticeWork) -> Result<bool, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        self.send(Request { work: Work::Notice(work), answer: Answer::Notice(answer) })?;
         answered.await.map_err(|_| gone())?
     }
 
@@ -213,6 +221,7 @@ impl Group {
                 Outcome::Change(claim(connection, cache, task, epoch_seen, &lease, at))
             }
             Work::Remove { task, guard } => Outcome::Removal(remove(connection, cache, task, guard)),
+            Work::Notice(work) => Outcome::Notice(outbox::work(connection, &work)),
         }
     }
 

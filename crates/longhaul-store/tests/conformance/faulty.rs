@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_core::time::Time;
 use longhaul_store::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease,
-    Outlines, Owned, RemoveError, Store, StoreError, Stored, StoredEvent,
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, Notice,
+    Outlines, Owned, RemoveError, Settled, Store, StoreError, Stored, StoredEvent,
 };
 
 use super::Harness;
@@ -38,6 +38,12 @@ pub(crate) enum Fault {
     OverwritesBackups,
     /// Outlines leave the last task out.
     ForgetsATask,
+    /// No notice is ever pending.
+    LosesNotices,
+    /// Every claimer of a notice is told that it has it.
+    GivesNoticesToEverybody,
+    /// A notice is settled whichever try it is.
+    SettlesForAnybody,
 }
 
 /// Opens stores with a fault over another harness.
@@ -165,6 +171,33 @@ impl Store for Faulty {
 
     async fn check(&self) -> Result<Vec<Damaged>, StoreError> {
         self.sound.check().await
+    }
+
+    async fn pending_notices(&self) -> Result<Vec<Notice>, StoreError> {
+        match self.fault {
+            Fault::LosesNotices => Ok(Vec::new()),
+            _ => self.sound.pending_notices().await,
+        }
+    }
+
+    async fn notices(&self, task: TaskId) -> Result<Vec<Notice>, StoreError> {
+        self.sound.notices(task).await
+    }
+
+    async fn claim_notice(&self, id: u64, tries_seen: u32, until: Time) -> Result<bool, StoreError> {
+        let claimed = self.sound.claim_notice(id, tries_seen, until).await?;
+        Ok(claimed || matches!(self.fault, Fault::GivesNoticesToEverybody))
+    }
+
+    async fn settle_notice(&self, id: u64, tries: u32, settled: Settled) -> Result<bool, StoreError> {
+        let tries = match self.fault {
+            Fault::SettlesForAnybody => {
+                let pending = self.sound.pending_notices().await?;
+                pending.iter().find(|notice| notice.id == id).map_or(tries, |notice| notice.tries)
+            }
+            _ => tries,
+        };
+        self.sound.settle_notice(id, tries, settled).await
     }
 
     fn changes(&self) -> Result<Changes, StoreError> {

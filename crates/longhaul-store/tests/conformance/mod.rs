@@ -9,6 +9,7 @@ pub(crate) mod history;
 pub(crate) mod keeping;
 pub(crate) mod leases;
 pub(crate) mod moving;
+pub(crate) mod notices;
 pub(crate) mod refusals;
 pub(crate) mod sample;
 pub(crate) mod sessions;

@@ -2,7 +2,7 @@
 
 use super::SqliteHarness;
 use super::conformance::faulty::{Fault, FaultyHarness};
-use super::conformance::{bell, history, keeping, leases, moving, refusals, sessions};
+use super::conformance::{bell, history, keeping, leases, moving, notices, refusals, sessions};
 
 macro_rules! caught {
     ($($test:ident: $fault:ident by $group:ident $promise:ident;)+) => {
@@ -34,5 +34,8 @@ caught! {
     lost_removals_are_caught: KeepsWhatIsRemoved by keeping a_finished_task_is_removed_whole;
     replaced_backups_are_caught: OverwritesBackups by keeping a_backup_is_whole_and_replaces_nothing;
     forgotten_tasks_are_caught: ForgetsATask by keeping outlines_are_filtered_by_end_and_age;
+    lost_notices_are_caught: LosesNotices by notices a_notice_is_made_with_the_change_it_tells_of;
+    notices_for_everybody_are_caught: GivesNoticesToEverybody by notices one_of_many_claimers_of_a_notice_wins;
+    careless_settling_is_caught: SettlesForAnybody by notices a_notice_is_settled_by_its_claimer_alone;
     silent_bells_are_caught: IsSilent by bell the_bell_rings_for_another_handles_commits;
 }

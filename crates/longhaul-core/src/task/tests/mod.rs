@@ -6,6 +6,7 @@ mod changes;
 mod fixture;
 mod histories;
 mod limits;
+mod notices;
 mod runner;
 mod table;
 mod takeover;

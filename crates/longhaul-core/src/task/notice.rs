@@ -1,0 +1,71 @@
+//! What a change of a task is worth telling to people who are not looking. Asked by the store in the transaction that makes the change,
+//! so that a notice is as durable as what it tells. It sends nothing and decides nothing about the task.
+
+use super::{Event, Exit, HelpReason, Occasion, State, Task, Wait, WokenBy};
+
+/// What these events, which made the task what it is now, are worth telling: once for entering a state, never for staying in it.
+pub fn notice(before: &Task, events: &[Event], after: &Task) -> Option<Occasion> {
+    let entered = |enters: fn(&Event) -> bool| events.iter().any(enters);
+    match &after.state {
+        State::Done { .. } if entered(|event| matches!(event, Event::Finished { .. })) => Some(Occasion::Done),
+        State::NeedsHelp { reason, .. } if entered(|event| matches!(event, Event::HelpNeeded { .. })) => {
+            Some(help(reason))
+        }
+        State::Blocked { cause, .. } if entered(|event| matches!(event, Event::Blocked { .. })) => {
+            (cause.woken_by() == WokenBy::Person).then_some(Occasion::NeedsPerson)
+        }
+        State::Waiting { why: Wait::Limit, .. } if entered(|event| matches!(event, Event::WaitStarted { .. })) => {
+            Some(Occasion::Limit)
+        }
+        State::Stopped { .. } if entered(|event| matches!(event, Event::Stopped { .. })) => Some(Occasion::Stopped),
+        State::Paused { .. } if after.submission.driver.is_runner() => runner_failed(before, events),
+        State::Queued { .. }
+        | State::Preparing { .. }
+        | State::Planning { .. }
+        | State::Working { .. }
+        | State::Verifying { .. }
+        | State::Stopping { .. }
+        | State::Waiting { .. }
+        | State::NeedsHelp { .. }
+        | State::Paused { .. }
+        | State::Held { .. }
+        | State::Stopped { .. }
+        | State::Blocked { .. }
+        | State::Done { .. }
+        | State::Cancelled { .. } => None,
+    }
+}
+
+/// Whether an event can be the reason for a notice: the newest of these, up to the change that made the notice, tells why.
+pub fn tells_why(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Finished { .. }
+            | Event::HelpNeeded { .. }
+            | Event::Blocked { .. }
+            | Event::WaitStarted { .. }
+            | Event::Stopped { .. }
+            | Event::SessionEnded { .. }
+    )
+}
+
+fn help(reason: &HelpReason) -> Occasion {
+    match reason {
+        HelpReason::VerificationFailed { .. } | HelpReason::KeepsFailing { .. } => Occasion::Failed,
+        HelpReason::NoProgress { .. }
+        | HelpReason::NoPlan { .. }
+        | HelpReason::AgentRefuses { .. }
+        | HelpReason::Permission { .. }
+        | HelpReason::UsageLimit { .. }
+        | HelpReason::Exhausted { .. }
+        | HelpReason::AfterUnverified { .. } => Occasion::NeedsPerson,
+    }
+}
+
+/// An invocation of the runner ends in a pause whatever came of it; one that nobody asked for, after a session that failed, is a failure.
+fn runner_failed(before: &Task, events: &[Event]) -> Option<Occasion> {
+    let asked = matches!(before.state, State::Stopping { .. })
+        || events.iter().any(|event| matches!(event, Event::StopAsked { .. }));
+    let failed = |event: &Event| matches!(event, Event::SessionEnded { ended, .. } if ended.exit != Exit::Code(0));
+    (!asked && events.iter().any(failed)).then_some(Occasion::Failed)
+}

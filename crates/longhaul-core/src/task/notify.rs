@@ -1,0 +1,161 @@
+//! Who is told what a task came to, and on which occasions: a part of the submission, taken from the configuration at submit.
+//! Read by `notice` and by whoever delivers. It holds names of variables and never a secret value.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Who is told, and when.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notify {
+    /// The occasions that are told.
+    pub on: Vec<Occasion>,
+    /// Who is told; each on its own, in any order.
+    pub targets: Vec<Target>,
+    /// How long one try may take.
+    pub timeout_ms: u64,
+}
+
+/// What a person may want to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Occasion {
+    /// The task is done.
+    Done,
+    /// It was given up for now, because its checks do not pass or its sessions keep failing.
+    Failed,
+    /// Only a person can help.
+    NeedsPerson,
+    /// It waits for the end of an agent's usage limit.
+    Limit,
+    /// A limit of the task itself is used up.
+    Stopped,
+}
+
+/// Somebody to be told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "channel", rename_all = "snake_case")]
+pub enum Target {
+    /// A program of the person's.
+    Command {
+        /// The program and its arguments; no shell is asked.
+        argv: Vec<String>,
+    },
+    /// A file that is written.
+    File {
+        /// Its path, in which `{name}`, `{task}` and `{occasion}` stand for the task's.
+        path: String,
+    },
+    /// A request to a server.
+    Webhook {
+        /// Where to, or `$NAME` for the variable that holds it.
+        url: String,
+        /// The name of the variable that holds the key of the signature.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        secret_env: Option<String>,
+    },
+    /// The desktop's own notifications.
+    Desktop,
+    /// A system event of OpenClaw.
+    #[serde(rename = "openclaw")]
+    OpenClaw,
+}
+
+impl Notify {
+    /// Whether nobody is told anything.
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// Whether this occasion is told.
+    pub fn wants(&self, occasion: Occasion) -> bool {
+        self.on.contains(&occasion)
+    }
+}
+
+impl Occasion {
+    /// Every occasion, in the order of [`Occasion::WORDS`].
+    pub const ALL: [Occasion; 5] =
+        [Occasion::Done, Occasion::Failed, Occasion::NeedsPerson, Occasion::Limit, Occasion::Stopped];
+
+    /// How they are spelled in files, in stored rows and to those who are told.
+    pub const WORDS: &'static [&'static str] = &["done", "failed", "needs_person", "limit", "stopped"];
+
+    /// The occasion of this spelling.
+    pub fn from_word(word: &str) -> Option<Occasion> {
+        Occasion::ALL.into_iter().find(|occasion| occasion.word() == word)
+    }
+
+    /// The one spelling.
+    pub fn word(self) -> &'static str {
+        match self {
+            Occasion::Done => "done",
+            Occasion::Failed => "failed",
+            Occasion::NeedsPerson => "needs_person",
+            Occasion::Limit => "limit",
+            Occasion::Stopped => "stopped",
+        }
+    }
+
+    /// As people read it, after the task's name.
+    pub fn phrase(self) -> &'static str {
+        match self {
+            Occasion::Done => "is done",
+            Occasion::Failed => "failed",
+            Occasion::NeedsPerson => "needs you",
+            Occasion::Limit => "waits for a usage limit",
+            Occasion::Stopped => "stopped at a limit",
+        }
+    }
+}
+
+impl Target {
+    /// The way it goes, as stored and shown.
+    pub fn channel(&self) -> &'static str {
+        match self {
+            Target::Command { .. } => "command",
+            Target::File { .. } => "file",
+            Target::Webhook { .. } => "webhook",
+            Target::Desktop => "desktop",
+            Target::OpenClaw => "openclaw",
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Command { argv } => write!(f, "command `{}`", argv.first().map_or("", String::as_str)),
+            Target::File { path } => write!(f, "file `{path}`"),
+            Target::Webhook { url, .. } => write!(f, "webhook `{url}`"),
+            Target::Desktop | Target::OpenClaw => f.write_str(self.channel()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_occasion_has_one_spelling() {
+        let words: Vec<&str> = Occasion::ALL.into_iter().map(Occasion::word).collect();
+        assert_eq!(words, Occasion::WORDS);
+        for occasion in Occasion::ALL {
+            assert_eq!(Occasion::from_word(occasion.word()), Some(occasion));
+            assert_eq!(serde_json::to_value(occasion).unwrap(), occasion.word());
+        }
+        assert_eq!(Occasion::from_word("finished"), None);
+    }
+
+    #[test]
+    fn targets_are_stored_by_their_channel() {
+        let webhook = Target::Webhook { url: "$HOOK".into(), secret_env: None };
+        let command = Target::Command { argv: vec!["a".into()] };
+        for target in [command, Target::File { path: "/f".into() }, webhook, Target::Desktop, Target::OpenClaw] {
+            let json = serde_json::to_value(&target).unwrap();
+            assert_eq!(json["channel"], target.channel());
+            assert_eq!(serde_json::from_value::<Target>(json).unwrap(), target);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Notices as the store keeps them: who is to be told what, how often that was tried, and what came of it.
+//! Made with the commit that they tell of, claimed and settled by whoever delivers, shown by the faces. No text of a message is kept.
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::Occasion;
+use longhaul_core::time::Time;
+
+/// One notice for one of a task's targets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// Its number; never used again.
+    pub id: u64,
+    /// The task it tells of.
+    pub task: TaskId,
+    /// The last event of the change it tells of.
+    pub seq: u64,
+    /// Where in the submission's list its target stands.
+    pub target: u32,
+    /// What it tells.
+    pub occasion: Occasion,
+    /// The name of the state it tells of; the task may have moved on.
+    pub stands: String,
+    /// What became of it.
+    pub state: NoticeState,
+    /// How often somebody set out to deliver it.
+    pub tries: u32,
+    /// While it is pending: when it is due next.
+    pub next_at: Time,
+    /// When the change happened.
+    pub created: Time,
+    /// Why the last try came to nothing.
+    pub error: Option<String>,
+}
+
+/// What became of a notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoticeState {
+    /// It is still to be delivered.
+    Pending,
+    /// It was delivered, at least once.
+    Delivered,
+    /// It was given up.
+    Failed,
+}
+
+/// What came of one try to deliver a notice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settled {
+    /// It is delivered.
+    Delivered,
+    /// It is not, and is due again then.
+    Again {
+        /// When.
+        at: Time,
+        /// Why it is not.
+        error: String,
+    },
+    /// It is not, and nobody tries again.
+    Failed {
+        /// Why.
+        error: String,
+    },
+}
+
+impl NoticeState {
+    /// The stored spelling.
+    pub fn name(self) -> &'static str {
+        match self {
+            NoticeState::Pending => "pending",
+            NoticeState::Delivered => "delivered",
+            NoticeState::Failed => "failed",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<NoticeState> {
+        [NoticeState::Pending, NoticeState::Delivered, NoticeState::Failed]
+            .into_iter()
+            .find(|state| state.name() == name)
+    }
+}
+
+impl Settled {
+    /// What the notice is then.
+    pub(crate) fn state(&self) -> NoticeState {
+        match self {
+            Settled::Delivered => NoticeState::Delivered,
+            Settled::Again { .. } => NoticeState::Pending,
+            Settled::Failed { .. } => NoticeState::Failed,
+        }
+    }
+}

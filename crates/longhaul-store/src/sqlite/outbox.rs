@@ -1,0 +1,117 @@
+//! The outbox: notices written with the change they tell of, then claimed and settled by compare-and-set on their tries.
+//!
+//! Writing is called by the writer within its transaction, reading by the handle. It delivers nothing, and a damaged row is left out.
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{Event, Occasion, Task, notice};
+use longhaul_core::time::Time;
+use rusqlite::{Connection, Row, params};
+
+use super::failure::store_error;
+use super::read::sound_rows;
+use super::row::TaskRow;
+use crate::{Notice, NoticeState, Settled, StoreError};
+
+/// As many pending notices as are looked at in one read; the rest comes when these are settled.
+const LOOK: u32 = 256;
+
+/// What the writer is asked for about a notice.
+pub(super) enum NoticeWork {
+    /// Whoever saw it with so many tries sets out to deliver it until then.
+    Claim { id: u64, tries_seen: u32, until: Time },
+    /// What came of the try with this number.
+    Settle { id: u64, tries: u32, settled: Settled },
+}
+
+/// Puts what a change is worth telling into the outbox, once for each target.
+pub(super) fn enqueue(
+    connection: &Connection,
+    before: Option<&Task>,
+    events: &[Event],
+    row: &TaskRow,
+) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO outbox (task, seq, target, occasion, stands, state, tries, next_at, created) \
+         VALUES (?1, ?2, ?3, ?4, ?5, 'pending', 0, ?6, ?6)";
+    let after = &row.stored.task;
+    let wanted = &after.submission.notify;
+    let (Some(before), false) = (before, wanted.is_empty()) else { return Ok(()) };
+    let Some(occasion) = notice(before, events, after).filter(|occasion| wanted.wants(*occasion)) else {
+        return Ok(());
+    };
+    let mut statement = connection.prepare_cached(SQL).map_err(store_error)?;
+    for target in 0..wanted.targets.len() {
+        let values = params![
+            row.number,
+            after.version,
+            u32::try_from(target).unwrap_or(u32::MAX),
+            occasion.word(),
+            after.state.name(),
+            after.updated.0
+        ];
+        statement.execute(values).map_err(store_error)?;
+    }
+    Ok(())
+}
+
+/// Claims or settles a notice; no, when somebody else was faster or it is gone.
+pub(super) fn work(connection: &Connection, work: &NoticeWork) -> Result<bool, StoreError> {
+    const CLAIM: &str = "UPDATE outbox SET tries = tries + 1, next_at = ?3 \
+         WHERE id = ?1 AND tries = ?2 AND state = 'pending'";
+    const SETTLE: &str = "UPDATE outbox SET state = ?3, next_at = coalesce(?4, next_at), error = ?5 \
+         WHERE id = ?1 AND tries = ?2 AND state = 'pending'";
+    let changed = match work {
+        NoticeWork::Claim { id, tries_seen, until } => connection
+            .prepare_cached(CLAIM)
+            .and_then(|mut statement| statement.execute(params![id, tries_seen, until.0])),
+        NoticeWork::Settle { id, tries, settled } => {
+            let (at, error) = match settled {
+                Settled::Delivered => (None, None),
+                Settled::Again { at, error } => (Some(at.0), Some(error)),
+                Settled::Failed { error } => (None, Some(error)),
+            };
+            connection
+                .prepare_cached(SETTLE)
+                .and_then(|mut statement| statement.execute(params![id, tries, settled.state().name(), at, error]))
+        }
+    };
+    changed.map(|changed| changed == 1).map_err(store_error)
+}
+
+const COLUMNS: &str =
+    "outbox.id, tasks.id, seq, target, occasion, stands, outbox.state, tries, next_at, outbox.created, error";
+
+/// What is still to be delivered, the longest due first.
+pub(super) fn pending(connection: &Connection) -> Result<Vec<Notice>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM outbox JOIN tasks ON tasks.number = outbox.task \
+         WHERE outbox.state = 'pending' ORDER BY next_at, outbox.id LIMIT {LOOK}"
+    );
+    sound_rows(connection, &sql, [], read)
+}
+
+/// Every notice of a task, in the order they were made.
+pub(super) fn of_task(connection: &Connection, task: TaskId) -> Result<Vec<Notice>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM outbox JOIN tasks ON tasks.number = outbox.task WHERE tasks.id = ?1 ORDER BY seq, target"
+    );
+    sound_rows(connection, &sql, [task.to_string()], read)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Option<Notice>> {
+    let (task, occasion, state): (String, String, String) = (row.get(1)?, row.get(4)?, row.get(6)?);
+    let parsed = (task.parse().ok(), Occasion::from_word(&occasion), NoticeState::from_name(&state));
+    let (Some(task), Some(occasion), Some(state)) = parsed else { return Ok(None) };
+    Ok(Some(Notice {
+        id: row.get(0)?,
+        task,
+        seq: row.get(2)?,
+        target: row.get(3)?,
+        occasion,
+        stands: row.get(5)?,
+        state,
+        tries: row.get(7)?,
+        next_at: Time(row.get(8)?),
+        created: Time(row.get(9)?),
+        error: row.get(10)?,
+    }))
+}
