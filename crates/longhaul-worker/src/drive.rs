@@ -16,6 +16,7 @@ use crate::claim::claim_of;
 use crate::clock::{mint_lease, now};
 use crate::dispatcher::{Hub, Left};
 use crate::handover::{Answer, Handover, Request};
+use crate::notify;
 use crate::worker::{Context, WorkerError};
 
 /// One invocation of the runner.
@@ -102,6 +103,7 @@ impl Driving {
     /// Carries the task out until the invocation has ended, or a person made the task supervised. Each ask pauses it, with that haste.
     pub async fn run(self, stored: Stored, actor: &Actor, mut asks: mpsc::Receiver<Haste>) -> Result<Task, DriveError> {
         let task = self.attend(stored, actor, &mut asks).await?;
+        notify::deliver_of(&self.context, &task).await;
         if task.state.wants_owner() {
             // An effect may be about to spawn a keeper. Only the end of this process proves that none will.
             std::mem::forget(self.lock);

@@ -6,7 +6,7 @@ use std::path::Path;
 use longhaul_agents::{Chosen, Cost, UnknownAgent};
 use longhaul_core::names::{self, TaskName};
 use longhaul_core::redact::{Secrets, redact_text};
-use longhaul_core::task::{Criterion, Place, Sandbox, Submission, Task, submit};
+use longhaul_core::task::{Criterion, Notify, Place, Sandbox, Submission, Target, Task, submit};
 use longhaul_store::{Change, CommitError, Guard, NewLease, Store};
 
 use crate::change::ChangeError;
@@ -55,9 +55,14 @@ pub(crate) async fn commit_submission(
 
 /// A child task may do no more than its parent: an agent must not let another out of the sandbox it is in itself.
 async fn confine(store: &dyn Store, child: &mut Submission) -> Result<Option<String>, Declined> {
-    let Some(parent) = child.parent else { return Ok(None) };
+    let Some(parent) = child.parent else {
+        child.notify = Notify::default();
+        return Ok(None);
+    };
     let parent = store.load(parent).await.map_err(ChangeError::from)?;
     let parent = parent.ok_or(ChangeError::NotFound)?.task.submission;
+    // Who is told is not the agent's to say: a program of its choice would run outside of its sandbox.
+    child.notify = parent.notify;
     let bounds = (stricter(child.sandbox, parent.sandbox), child.network && parent.network);
     if bounds == (child.sandbox, child.network) {
         return Ok(None);
@@ -84,10 +89,28 @@ fn refuse_secrets(request: &Request) -> Result<(), Declined> {
     let names = [("name", request.name.as_deref()), ("model", submission.model.as_deref())];
     let names = names.into_iter().filter_map(|(what, text)| Some((what, text?)));
     let prompts = submission.prompts.values().map(|text| ("prompt template", text.as_str()));
+    let notify = submission.notify.targets.iter().flat_map(texts_of).map(|text| ("notification", text));
     let is_secret = |text: &str| redact_intake(text, &submission.secret_names).1 > 0;
-    match names.chain(commands).chain(expects).chain(inputs).chain(prompts).find(|(_, text)| is_secret(text)) {
+    match names
+        .chain(commands)
+        .chain(expects)
+        .chain(inputs)
+        .chain(prompts)
+        .chain(notify)
+        .find(|(_, text)| is_secret(text))
+    {
         Some((what, _)) => Err(Declined::Secret { what }),
         None => Ok(()),
+    }
+}
+
+/// What a person wrote about a target.
+fn texts_of(target: &Target) -> Vec<&str> {
+    match target {
+        Target::Command { argv } => argv.iter().map(String::as_str).collect(),
+        Target::File { path } => vec![path],
+        Target::Webhook { url, .. } => vec![url],
+        Target::Desktop | Target::OpenClaw => Vec::new(),
     }
 }
 
@@ -158,8 +181,20 @@ pub(crate) fn complete(request: &Request, goal: String, name: TaskName, agents: 
         needs_env: set_here(declared.chain(wanted.needs_env.iter().cloned())),
         constraints: wanted.constraints.iter().map(masked).collect(),
         criteria: wanted.criteria.iter().map(criterion).collect(),
+        secret_names: secret_names(wanted),
         ..wanted.clone()
     }
+}
+
+/// What the person named, and what only the deliverer of notices is to know.
+fn secret_names(wanted: &Submission) -> Vec<String> {
+    let mut names = wanted.secret_names.clone();
+    for name in wanted.notify.variables() {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// An explicit name stands alone; a generated one also avoids directories and branches that are there already.

@@ -23,6 +23,7 @@ use crate::handover::{Answer, Handover};
 use crate::hold;
 use crate::home::Home;
 use crate::intake::redact_intake;
+use crate::notify::Sender;
 
 /// How often a dead owner is looked for when nothing rings.
 const ROUND: Duration = Duration::from_secs(1);
@@ -188,6 +189,7 @@ struct Hubs {
     checks: bool,
     pokes: HashMap<TaskId, Arc<Notify>>,
     versions: HashMap<TaskId, u64>,
+    sender: Sender,
     running: JoinSet<(TaskId, Left)>,
     looked_at_holds: Option<Instant>,
 }
@@ -195,6 +197,7 @@ struct Hubs {
 impl Hubs {
     fn new(context: Arc<Context>, options: &Options) -> Hubs {
         Hubs {
+            sender: Sender::new(Arc::clone(&context)),
             context,
             only: options.only,
             stays: options.stay,
@@ -261,7 +264,7 @@ impl Hubs {
         Ok(())
     }
 
-    /// Claims what is free, and pokes the hubs whose tasks others changed. True while there is a reason to stay.
+    /// Claims what is free, pokes the hubs whose tasks others changed, and sends what is to be told. True while there is a reason to stay.
     async fn round(&mut self) -> Result<bool, StoreError> {
         let mine: HashSet<TaskId> = self.pokes.keys().copied().collect();
         let round = match claim_round(&self.context, &mine, self.only).await {
@@ -278,7 +281,8 @@ impl Hubs {
             self.looked_at_holds = Some(Instant::now());
         }
         self.poke().await?;
-        Ok(round.reason_to_stay)
+        let has_to_tell = self.sender.round().await?;
+        Ok(round.reason_to_stay || has_to_tell)
     }
 
     async fn poke(&mut self) -> Result<(), StoreError> {

@@ -16,6 +16,7 @@ mod error;
 mod exit;
 mod foreground;
 mod lookup;
+mod notify_targets;
 mod opened;
 mod out;
 mod owner;

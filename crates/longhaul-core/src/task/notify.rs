@@ -67,6 +67,15 @@ impl Notify {
         self.targets.is_empty()
     }
 
+    /// Names of the variables that hold what only the deliverer is to know.
+    pub fn variables(&self) -> Vec<String> {
+        let named = self.targets.iter().flat_map(|target| match target {
+            Target::Webhook { url, secret_env } => [url.strip_prefix('$'), secret_env.as_deref()],
+            Target::Command { .. } | Target::File { .. } | Target::Desktop | Target::OpenClaw => [None, None],
+        });
+        named.flatten().map(str::to_owned).collect()
+    }
+
     /// Whether this occasion is told.
     pub fn wants(&self, occasion: Occasion) -> bool {
         self.on.contains(&occasion)
@@ -146,6 +155,17 @@ mod tests {
             assert_eq!(serde_json::to_value(occasion).unwrap(), occasion.word());
         }
         assert_eq!(Occasion::from_word("finished"), None);
+    }
+
+    #[test]
+    fn the_variables_of_a_server_are_named() {
+        let webhook = |url: &str, secret: Option<&str>| Target::Webhook {
+            url: url.into(),
+            secret_env: secret.map(str::to_owned),
+        };
+        let targets = vec![Target::Desktop, webhook("https://a.example/$X", None), webhook("$HOOK", Some("KEY_OF_IT"))];
+        let notify = Notify { targets, ..Notify::default() };
+        assert_eq!(notify.variables(), ["HOOK", "KEY_OF_IT"]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod check_output;
 pub(crate) mod exclude;
 mod keep_work;
 mod keeper_death;
+pub(crate) mod notify;
 mod passed_variables;
 mod preflight;
 mod prepare_workspace;
@@ -32,6 +33,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use awake::Awake;
 pub use awake::sleep_inhibitor;
+pub use notify::{OPENCLAW, desktop_program};
 pub(crate) use passed_variables::passed;
 pub(crate) use start_session::writable;
 pub(crate) use transcript_copy::OwnConversations;

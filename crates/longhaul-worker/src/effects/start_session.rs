@@ -157,7 +157,8 @@ fn spec(job: &Job, session: &SessionRun, program: &Program<'_>) -> Spec {
         epoch: job.epoch,
         argv: launch.argv,
         cwd: job.task.cwd().into(),
-        env_unset: launch.env_unset,
+        // With those an agent could speak for us.
+        env_unset: [launch.env_unset, submission.notify.variables()].concat(),
         env_set: launch.env_set.into_iter().collect(),
         env_pass: passed(submission, program.agent().as_ref()),
         secret_names: submission.secret_names.clone(),

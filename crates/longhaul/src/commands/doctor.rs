@@ -5,6 +5,7 @@ mod bundle;
 mod finding;
 mod home;
 mod machine;
+mod notices;
 mod programs;
 mod setup;
 mod staying;
@@ -63,6 +64,7 @@ async fn examine(patient: &Patient) -> Vec<Finding> {
     findings.extend(setup::config(patient));
     findings.extend(programs::look(patient));
     findings.extend(staying::look(patient));
+    findings.extend(notices::look(patient).await);
     findings.extend(machine::look(patient).await);
     findings
 }

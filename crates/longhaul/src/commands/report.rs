@@ -17,7 +17,8 @@ pub(crate) async fn report(args: &Report) -> Result<Code, CliError> {
     let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
     let events = opened.store.events(stored.task.id, 0, u32::MAX).await?;
     let changed = work::changed_files(&opened.home, &stored.task).await;
-    let facts = gather(&opened.home, &stored, &events, changed);
+    let notices = opened.store.notices(stored.task.id).await?;
+    let facts = gather(&opened.home, &stored, &events, changed, &notices);
     let text = if args.json { out::document("report", &facts) + "\n" } else { page(&facts) };
     match &args.output {
         None => out::data(text.trim_end()),

@@ -18,7 +18,7 @@ use crate::place::Place;
 use crate::sight::task_of;
 use crate::start::{Reply, hand_over};
 use crate::viewer::{self, Signals};
-use crate::{agent_flags, lookup, out, place, prompt_files, task_flags, usual_span};
+use crate::{agent_flags, lookup, notify_targets, out, place, prompt_files, task_flags, usual_span};
 
 pub(crate) async fn run(args: &Run) -> Result<Code, CliError> {
     let place = place::place(&args.workspace)?;
@@ -126,6 +126,7 @@ async fn submission(args: &Run, place: &Place, settings: Settings) -> Result<Sub
         on_limit: settings.session.on_limit,
         hours: settings.session.hours,
         prompts: prompts(place, &settings)?,
+        notify: notify_targets::notify(&settings.notify),
         policy: Policy { once: args.flags.once, ..task_flags::policy(&settings) },
         checks: [settings.verify.commands, args.checks.clone()].concat(),
         criteria: args.criteria.iter().map(|text| wanted::criterion(text)).collect(),

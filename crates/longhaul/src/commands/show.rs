@@ -14,7 +14,7 @@ use super::{Opened, open_existing};
 use crate::cli::Read;
 use crate::error::CliError;
 use crate::exit::Code;
-use crate::report::{Checks, checks, limits};
+use crate::report::{Checks, checks, limits, notices, undelivered};
 use crate::{describe, lookup, out, owner};
 
 const ALL: u32 = u32::MAX;
@@ -24,6 +24,7 @@ pub(crate) async fn show(args: &Read) -> Result<Code, CliError> {
     let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
     let events = opened.store.events(stored.task.id, 0, ALL).await?;
     let records = sessions_of(&events);
+    let notices = notices(&stored.task, &opened.store.notices(stored.task.id).await?);
     if args.json {
         let owner = stored.owner.as_ref().map(|owner| {
             json!({
@@ -46,11 +47,13 @@ pub(crate) async fn show(args: &Read) -> Result<Code, CliError> {
             "warnings": mode_warnings(&stored.task.submission),
             "verification": checks(&opened.home, &stored.task, &events),
             "limits": limits(&stored.task, &records),
+            "notices": notices,
         });
         out::json("task", &facts);
     } else {
         print(&opened, &stored, &owner(&opened, &stored).await?);
         print_used(&stored.task, &records);
+        undelivered(&notices).iter().for_each(|words| line("notices", words));
         print_guidance(&stored.task);
         print_checks(&checks(&opened.home, &stored.task, &events));
         print_plan(&stored);

@@ -15,6 +15,10 @@ const PREFIX: &str = "LONGHAUL_";
 /// Variables of ours that are no keys.
 const OURS: &[&str] = &["LONGHAUL_HOME", "LONGHAUL_CONFIG", "LONGHAUL_SESSION"];
 
+/// Those that a program gets which is told about a task, and that may ask us about it.
+const TOLD: &[&str] =
+    &["LONGHAUL_TASK", "LONGHAUL_TASK_NAME", "LONGHAUL_OCCASION", "LONGHAUL_STATE", "LONGHAUL_MESSAGE"];
+
 /// Beginnings of variables that other parts and the tests use.
 const OURS_TOO: &[&str] = &["LONGHAUL_FAIL_", "LONGHAUL_TEST_", "LONGHAUL_STORE", "LONGHAUL_REQUIRE_"];
 
@@ -31,7 +35,9 @@ pub(crate) fn read(environment: &[(OsString, OsString)]) -> Result<(Vec<Entry>, 
     for (name, value) in ours {
         match KEYS.iter().find(|key| key.variable() == name) {
             Some(key) => entries.push(entry(key, name, value)?),
-            None if OURS.contains(&name) || OURS_TOO.iter().any(|beginning| name.starts_with(beginning)) => {}
+            None if OURS.contains(&name)
+                || TOLD.contains(&name)
+                || OURS_TOO.iter().any(|beginning| name.starts_with(beginning)) => {}
             None => strangers.push(stranger(name)?),
         }
     }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use longhaul_core::task::{Context, OnLimit, Sandbox};
+use longhaul_core::task::{Context, Occasion, OnLimit, Sandbox};
 
 use super::kind::{Kind, NONE};
 use super::settings::Settings;
@@ -523,5 +523,85 @@ pub(crate) const KEYS: &[Key] = &[
         affects: "what the agents of a new task are told",
         untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.prompts.project,
+    },
+    Key {
+        name: "notify.on",
+        kind: Kind::Words(Occasion::WORDS),
+        default: "done,failed,needs_person,limit,stopped",
+        off: None,
+        doc: "the occasions on which the targets below are told",
+        affects: "what of a new task is told to people who are not looking",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.notify.on,
+    },
+    Key {
+        name: "notify.command",
+        kind: Kind::Argv,
+        default: "",
+        off: None,
+        doc: "a program and its arguments, run with the facts in variables and as JSON on its standard input",
+        affects: "who is told what a new task came to",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.notify.command,
+    },
+    Key {
+        name: "notify.file",
+        kind: Kind::File,
+        default: NONE,
+        off: Some("no file"),
+        doc: "a file that is written, in whose path `{name}`, `{task}` and `{occasion}` stand for the task's",
+        affects: "who is told what a new task came to",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.notify.file,
+    },
+    Key {
+        name: "notify.webhook",
+        kind: Kind::Url,
+        default: NONE,
+        off: Some("no server"),
+        doc: "a server that gets a POST; an address that is a secret is named by the variable that holds it",
+        affects: "who is told what a new task came to",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.notify.webhook,
+    },
+    Key {
+        name: "notify.webhook_secret_env",
+        kind: Kind::Name,
+        default: NONE,
+        off: Some("not signed"),
+        doc: "the variable that holds the key of the signature in `X-Longhaul-Signature`",
+        affects: "whether the server can tell that a message is ours",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.notify.webhook_secret_env,
+    },
+    Key {
+        name: "notify.desktop",
+        kind: Kind::Flag,
+        default: "false",
+        off: None,
+        doc: "whether the desktop shows it, by notify-send or osascript",
+        affects: "who is told what a new task came to",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.notify.desktop,
+    },
+    Key {
+        name: "notify.openclaw",
+        kind: Kind::Flag,
+        default: "false",
+        off: None,
+        doc: "whether OpenClaw gets a system event",
+        affects: "who is told what a new task came to",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.notify.openclaw,
+    },
+    Key {
+        name: "notify.timeout",
+        kind: times(1, HOUR),
+        default: "30s",
+        off: None,
+        doc: "how long one try to tell somebody may take",
+        affects: "when a program that hangs is killed and a server is given up",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.notify.timeout,
     },
 ];

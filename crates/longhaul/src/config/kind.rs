@@ -43,6 +43,16 @@ pub(crate) enum Kind {
     Commands,
     /// Names of environment variables.
     Names,
+    /// The name of one environment variable.
+    Name,
+    /// Some of these words, each once.
+    Words(&'static [&'static str]),
+    /// A program, by name or absolute path, and its arguments.
+    Argv,
+    /// An absolute path of a file.
+    File,
+    /// An address of a server without a password, or `$NAME` for the variable that holds one.
+    Url,
 }
 
 impl Kind {
@@ -67,6 +77,11 @@ impl Kind {
             Kind::Money => amount(raw).filter(|micros| *micros > 0).map(Value::Number),
             Kind::Commands => list(raw, "\n").filter(|all| all.iter().all(|one| is_command(one))).map(Value::List),
             Kind::Names => list(raw, ",").filter(|all| all.iter().all(|one| is_variable(one))).map(Value::List),
+            Kind::Name => word(raw).filter(|name| is_variable(name)).map(Value::Text),
+            Kind::Words(words) => list(raw, ",").filter(|all| are_among(all, words)).map(Value::List),
+            Kind::Argv => list(raw, "\n").filter(|argv| is_argv(argv)).map(Value::List),
+            Kind::File => word(raw).filter(|path| is_file(path)).map(Value::Text),
+            Kind::Url => word(raw).filter(|url| is_url(url)).map(Value::Text),
         }
     }
 
@@ -91,6 +106,22 @@ impl Kind {
             Kind::Money => format!("{}, more than nothing", money::SPELLING),
             Kind::Commands => "a list of commands, each one line (as a variable: one command per line)".to_owned(),
             Kind::Names => "a list of variable names (as a variable: with commas between them)".to_owned(),
+            Kind::Name => "a variable's name".to_owned(),
+            Kind::Words(words) => {
+                format!(
+                    "a list of some of `{}`, each once (as a variable: with commas between them)",
+                    words.join("`, `")
+                )
+            }
+            Kind::Argv => {
+                "a list of a program, by name or absolute path, and its arguments (as a variable: one per line)"
+                    .to_owned()
+            }
+            Kind::File => "the absolute path of a file".to_owned(),
+            Kind::Url => {
+                "an `http://` or `https://` address without a password, or `$NAME` for the variable that holds it"
+                    .to_owned()
+            }
         }
     }
 
@@ -163,6 +194,11 @@ impl Kind {
             Kind::Names => {
                 json!({ "type": "array", "items": { "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" } })
             }
+            Kind::Name => json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }),
+            Kind::Words(words) => json!({ "type": "array", "uniqueItems": true, "items": { "enum": words } }),
+            Kind::Argv => json!({ "type": "array", "items": { "type": "string" } }),
+            Kind::File => json!({ "type": "string", "pattern": "^/.*[^/]$" }),
+            Kind::Url => json!({ "type": "string", "pattern": "^(https?://[^@\\s]+|\\$[A-Za-z_][A-Za-z0-9_]*)$" }),
         }
     }
 }
@@ -232,6 +268,31 @@ fn is_model(name: &str) -> bool {
 
 fn is_command(command: &str) -> bool {
     !command.trim().is_empty() && command.len() <= LONGEST_TEXT && !command.contains(['\n', '\r', '\0'])
+}
+
+fn are_among(all: &[String], words: &[&str]) -> bool {
+    all.iter().enumerate().all(|(at, one)| words.contains(&one.as_str()) && !all[..at].contains(one))
+}
+
+/// A path that is not absolute would mean another program in every directory.
+fn is_argv(argv: &[String]) -> bool {
+    let program = |name: &String| !name.is_empty() && (name.starts_with('/') || !name.contains('/'));
+    argv.first().is_none_or(program) && argv.iter().all(|one| one.len() <= LONGEST_TEXT && !one.contains('\0'))
+}
+
+fn is_file(path: &str) -> bool {
+    path.starts_with('/') && !path.ends_with('/') && path.len() <= LONGEST_TEXT && !path.contains(char::is_control)
+}
+
+/// What is before an `@` would be a password in a file that others may read.
+fn is_url(url: &str) -> bool {
+    if let Some(name) = url.strip_prefix('$') {
+        return is_variable(name);
+    }
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or_default();
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_plain = !url.contains(|c: char| c.is_control() || c.is_whitespace());
+    !host.is_empty() && !host.contains('@') && is_plain && url.len() <= LONGEST_TEXT
 }
 
 fn is_variable(name: &str) -> bool {

@@ -28,6 +28,7 @@ pub(crate) struct Settings {
     /// The tables of `[agents.<name>]`, by name.
     pub(crate) agents: BTreeMap<String, Json>,
     pub(crate) prompts: PromptSettings,
+    pub(crate) notify: NotifySettings,
 }
 
 /// Where the agent works.
@@ -115,4 +116,21 @@ pub(crate) struct RedactSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PromptSettings {
     pub(crate) project: bool,
+}
+
+/// Who is told what a task came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct NotifySettings {
+    /// Occasions, as they are spelled.
+    pub(crate) on: Vec<String>,
+    /// A program and its arguments; empty is none.
+    pub(crate) command: Vec<String>,
+    pub(crate) file: Option<String>,
+    /// An address, or `$NAME` for the variable that holds it.
+    pub(crate) webhook: Option<String>,
+    /// The name of the variable that holds the key.
+    pub(crate) webhook_secret_env: Option<String>,
+    pub(crate) desktop: bool,
+    pub(crate) openclaw: bool,
+    pub(crate) timeout: Duration,
 }

@@ -113,6 +113,11 @@ fn samples(key: &Key) -> [&'static str; 2] {
         Kind::Money => ["0.5", "12.25"],
         Kind::Commands => ["make check", "make test\nmake lint, twice"],
         Kind::Names => ["HOME", "PATH,TERM"],
+        Kind::Name => ["HOME", "PATH"],
+        Kind::Words(_) => ["done", "done,failed"],
+        Kind::Argv => ["tell-me", "/usr/bin/tell\n--loud\na b"],
+        Kind::File => ["/a/b", "/a/{name}.{occasion}"],
+        Kind::Url => ["https://a.example/x?y=1", "$MY_HOOK"],
     }
 }
 

@@ -4,12 +4,13 @@
 use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Context, Hours, Limit, OnLimit, Sandbox, SessionRecord, State, Submission, Task, Verdict};
-use longhaul_store::{Stored, StoredEvent};
+use longhaul_store::{Notice, Stored, StoredEvent};
 use longhaul_worker::{Home, mode_warnings, now};
 use serde::Serialize;
 
 use super::checks::{Checks, checks};
 use super::history::{self, Guidance, Happening, Question, RefusedPlan};
+use super::notices::{NoticeRow, notices};
 use super::sessions::{SessionRow, rows};
 use crate::describe::{self, AgentLimit};
 use crate::work::{FileChange, Unknown};
@@ -47,6 +48,8 @@ pub(crate) struct Report {
     pub(crate) questions: Vec<Question>,
     pub(crate) guidance: Vec<Guidance>,
     pub(crate) trouble: Vec<Happening>,
+    /// Who was to be told what, and what became of it.
+    pub(crate) notices: Vec<NoticeRow>,
 }
 
 /// What agents may do, and how sessions follow each other.
@@ -146,6 +149,7 @@ pub(crate) fn gather(
     stored: &Stored,
     events: &[StoredEvent],
     changed: Result<Vec<FileChange>, Unknown>,
+    told: &[Notice],
 ) -> Report {
     let task = &stored.task;
     let submission = &task.submission;
@@ -190,6 +194,7 @@ pub(crate) fn gather(
         questions: history::questions(events),
         guidance: history::guidance(task, events),
         trouble: history::trouble(events),
+        notices: notices(task, told),
     }
 }
 

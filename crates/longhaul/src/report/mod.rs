@@ -5,10 +5,12 @@ mod checks;
 mod facts;
 mod history;
 pub(crate) mod markdown;
+mod notices;
 mod page;
 mod sessions;
 
 pub(crate) use checks::{Checks, checks};
 pub(crate) use facts::{LimitRow, gather, limits};
 pub(crate) use history::refused_plans;
+pub(crate) use notices::{notices, undelivered};
 pub(crate) use page::page;

@@ -25,6 +25,7 @@ pub(crate) fn page(report: &Report) -> String {
         usage_limits(report),
         people(report),
         trouble(report),
+        notices(report),
         format!("## Next step\n\n{}\n", sentence(&report.next)),
     ] {
         if !part.is_empty() {
@@ -341,6 +342,18 @@ fn trouble(report: &Report) -> String {
         line(&mut text, format_args!("- {}: {}", event.at, code(&event.what)));
     }
     text
+}
+
+fn notices(report: &Report) -> String {
+    let mut text = String::new();
+    list(&mut text, "## Notices", &report.notices, |notice| {
+        let why = notice.error.as_ref().map_or_else(String::new, |error| format!(", last error: {}", code(error)));
+        format!(
+            "- {}: {} by {}: {} ({} tries){why}",
+            notice.at, notice.occasion, notice.channel, notice.state, notice.tries
+        )
+    });
+    text.trim_start().to_owned()
 }
 
 fn list<T>(text: &mut String, heading: &str, items: &[T], item: impl Fn(&T) -> String) {

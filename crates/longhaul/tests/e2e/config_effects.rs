@@ -53,6 +53,14 @@ const EFFECTS: &[(&str, fn())] = &[
     crate::gc::EFFECTS[0],
     crate::gc::EFFECTS[1],
     crate::gc::EFFECTS[2],
+    crate::notify::EFFECTS[0],
+    crate::notify::EFFECTS[1],
+    crate::notify::EFFECTS[2],
+    crate::notify::EFFECTS[3],
+    crate::notify::EFFECTS[4],
+    crate::notify::EFFECTS[5],
+    crate::notify::EFFECTS[6],
+    crate::notify::EFFECTS[7],
 ];
 
 /// Keys whose effect no test shows yet.

@@ -28,6 +28,7 @@ mod killloop;
 mod kills;
 mod limits;
 mod misbehaviour;
+mod notify;
 mod plan_verb;
 mod priority;
 mod processes;

@@ -1,4 +1,5 @@
 //! What is told to people who are not looking: every occasion once, when it is entered, and nothing else.
+//! Everything goes through `decide`, so that no change is judged that never happens.
 
 use super::super::*;
 use super::fixture::*;

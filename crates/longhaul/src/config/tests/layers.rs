@@ -101,6 +101,14 @@ fn every_documented_default_holds_when_nothing_is_set() {
         ("env.only", "\"none\""),
         ("redact.extra", "[]"),
         ("prompts.project", "false"),
+        ("notify.on", "[\"done\", \"failed\", \"needs_person\", \"limit\", \"stopped\"]"),
+        ("notify.command", "[]"),
+        ("notify.file", "\"none\""),
+        ("notify.webhook", "\"none\""),
+        ("notify.webhook_secret_env", "\"none\""),
+        ("notify.desktop", "false"),
+        ("notify.openclaw", "false"),
+        ("notify.timeout", "\"30s\""),
     ];
     let mut loaded = World::new().load().unwrap();
     let held: Vec<(&str, String)> = KEYS.iter().map(|key| (key.name, key.kind.show(&set(&mut loaded, key)))).collect();

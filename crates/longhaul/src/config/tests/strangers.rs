@@ -62,6 +62,7 @@ fn the_first_mistake_of_a_file_is_the_one_that_is_named() {
 #[test]
 fn variables_of_nobody_are_mentioned_and_ours_are_not() {
     let world = World::new().var("LONGHAUL_BANANA", "1").var("LONGHAUL_HOME", "/x").var("LONGHAUL_FAIL_POINTS", "x");
+    let world = world.var("LONGHAUL_TASK", "x").var("LONGHAUL_OCCASION", "done");
     let notices = world.load().unwrap().notices;
     assert_eq!(notices, [Notice::Stranger { variable: "LONGHAUL_BANANA".to_owned() }]);
     assert!(World::new().var("OTHER_LIMITS_X", "1").load().unwrap().notices.is_empty());
@@ -88,9 +89,9 @@ fn a_wrong_type_is_an_error_for_every_key() {
 fn a_wrong_word_is_an_error_in_variables_and_flags() {
     for key in KEYS {
         let wrong = match key.kind {
-            Kind::Commands => "a\0b",
+            Kind::Commands | Kind::Argv => "a\0b",
             Kind::Model => "--yolo",
-            Kind::Names => "A-B",
+            Kind::Names | Kind::Name => "A-B",
             Kind::Agent
             | Kind::Agents
             | Kind::Choice(_)
@@ -99,7 +100,10 @@ fn a_wrong_word_is_an_error_in_variables_and_flags() {
             | Kind::Count { .. }
             | Kind::Span { .. }
             | Kind::Size { .. }
-            | Kind::Money => "maybe",
+            | Kind::Money
+            | Kind::Words(_)
+            | Kind::File
+            | Kind::Url => "maybe",
         };
         let error = World::new().var(&key.variable(), wrong).error();
         assert!(error.contains(&format!("the variable `{}`", key.variable())), "{error}");
@@ -132,6 +136,13 @@ fn files_are_typed_and_units_are_asked_for() {
         ("limits.max_cost = -1", "limits.max_cost"),
         ("limits.max_cost = 0", "limits.max_cost"),
         ("limits.max_cost = inf", "limits.max_cost"),
+        ("notify.on = ['done', 'done']", "notify.on"),
+        ("notify.command = ['./tell']", "notify.command"),
+        ("notify.command = 'tell'", "notify.command"),
+        ("notify.file = 'marker'", "notify.file"),
+        ("notify.webhook = 'https://me@a.example/'", "notify.webhook"),
+        ("notify.webhook = 'ftp://a.example/'", "notify.webhook"),
+        ("notify.webhook = '$A-B'", "notify.webhook"),
     ] {
         let error = World::new().user(text).error();
         assert!(error.contains(&format!("`{key}` cannot be")), "{text}: {error}");
@@ -163,7 +174,12 @@ fn bounds_hold_at_both_ends() {
             | Kind::Flag
             | Kind::Money
             | Kind::Commands
-            | Kind::Names => continue,
+            | Kind::Names
+            | Kind::Name
+            | Kind::Words(_)
+            | Kind::Argv
+            | Kind::File
+            | Kind::Url => continue,
         };
         for word in within {
             World::new().var(&key.variable(), &word).load().unwrap_or_else(|error| panic!("{error}"));

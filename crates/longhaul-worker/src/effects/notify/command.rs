@@ -1,0 +1,43 @@
+//! The channel of a person's own program: the facts in variables, the whole message as JSON on its standard input.
+//! No shell is asked; a person who wants one names it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::message::Message;
+use super::program::{Call, ProgramError, run};
+use crate::home::Home;
+
+pub(super) async fn send(
+    home: &Home,
+    argv: &[String],
+    message: &Message,
+    within: Duration,
+) -> Result<(), ProgramError> {
+    let (program, arguments) = argv.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
+    let call = Call {
+        program: program.to_owned(),
+        arguments: arguments.to_vec(),
+        variables: variables(home, message),
+        input: message.json(),
+        directory: directory(home, message),
+    };
+    run(call, within).await
+}
+
+fn variables(home: &Home, message: &Message) -> Vec<(&'static str, String)> {
+    vec![
+        ("LONGHAUL_HOME", home.root().display().to_string()),
+        ("LONGHAUL_TASK", message.task.to_string()),
+        ("LONGHAUL_TASK_NAME", message.name.clone()),
+        ("LONGHAUL_OCCASION", message.occasion.to_owned()),
+        ("LONGHAUL_STATE", message.state.clone()),
+        ("LONGHAUL_MESSAGE", message.message.clone()),
+    ]
+}
+
+/// The project, as long as it is there.
+fn directory(home: &Home, message: &Message) -> PathBuf {
+    let project = Path::new(message.project());
+    if project.is_dir() { project.to_owned() } else { home.root().to_owned() }
+}

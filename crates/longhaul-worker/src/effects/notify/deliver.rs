@@ -1,0 +1,46 @@
+//! One try to deliver one message to one target. Called by the sender, which keeps what came of it.
+//! It is over within its time, whatever the target does.
+
+use std::time::Duration;
+
+use longhaul_core::task::Target;
+
+use super::command;
+use super::desktop;
+use super::file::{self, FileError};
+use super::message::Message;
+use super::openclaw;
+use super::program::ProgramError;
+use super::webhook::{self, WebhookError};
+use crate::home::Home;
+
+/// Why a message was not delivered.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Undelivered {
+    /// A program did not take it.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The file could not be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The server did not take it.
+    #[error(transparent)]
+    Webhook(#[from] WebhookError),
+}
+
+/// Delivers a message within this time, or says why not.
+pub(crate) async fn deliver(
+    home: &Home,
+    target: &Target,
+    message: &Message,
+    within: Duration,
+) -> Result<(), Undelivered> {
+    match target {
+        Target::Command { argv } => command::send(home, argv, message, within).await?,
+        Target::File { path } => file::send(path, message)?,
+        Target::Webhook { url, secret_env } => webhook::send(url, secret_env.as_deref(), message, within).await?,
+        Target::Desktop => desktop::send(home, message, within).await?,
+        Target::OpenClaw => openclaw::send(home, message, within).await?,
+    }
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! What is told, the same on every channel: facts of the store, redacted. Made by the sender, spelled out by the channels.
+//! It holds nothing an agent printed but the sentence of an event, and nobody reads it back.
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{Event, Submission, Task, narrate};
+use longhaul_core::time::Time;
+use longhaul_store::Notice;
+use serde::Serialize;
+
+use crate::intake::redact_intake;
+
+/// The most of a sentence that is told; the rest is in the report.
+const LONGEST_SENTENCE: usize = 2_000;
+
+/// One message, as the JSON of every channel has it.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Message {
+    /// The version of this form.
+    v: u32,
+    /// The same for every try and every target of one notice, so that a repeat is recognised.
+    notice: String,
+    pub(crate) task: TaskId,
+    pub(crate) name: String,
+    project: String,
+    pub(crate) occasion: &'static str,
+    /// The state it tells of.
+    pub(crate) state: String,
+    /// When that was entered.
+    at: String,
+    /// As `longhaul why` says it.
+    pub(crate) message: String,
+    /// Steps done of all, once there is a plan.
+    progress: Option<String>,
+    /// What says how to go on.
+    next: String,
+    /// What tells everything.
+    report: String,
+    #[serde(skip)]
+    title: String,
+}
+
+/// The event that a notice is about.
+pub(crate) struct Reason {
+    pub(crate) at: Time,
+    pub(crate) event: Event,
+}
+
+impl Message {
+    /// What a notice says.
+    pub(crate) fn new(notice: &Notice, task: &Task, reason: Option<&Reason>) -> Message {
+        let Submission { name, project, secret_names, .. } = &task.submission;
+        let safe = |text: &str| redact_intake(text, secret_names).0;
+        let at = reason.map_or(notice.created, |reason| reason.at).rfc3339();
+        let why = reason.map_or_else(String::new, |reason| format!(": {}", narrate(&reason.event)));
+        let name = safe(name.as_ref());
+        Message {
+            v: 1,
+            notice: format!("{}/{}", notice.task, notice.seq),
+            task: notice.task,
+            project: safe(project),
+            occasion: notice.occasion.word(),
+            state: notice.stands.clone(),
+            message: cut(&safe(&format!("{name} is {} since {at}{why}", notice.stands))),
+            at,
+            progress: task.plan.as_ref().map(|accepted| accepted.plan.progress()),
+            // By id, because a name means something only in its project.
+            next: format!("longhaul why {}", notice.task),
+            report: format!("longhaul report {}", notice.task),
+            title: format!("{name} {}", notice.occasion.phrase()),
+            name,
+        }
+    }
+
+    /// A few words that never begin with a hyphen, because names never do.
+    pub(crate) fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Where the task was submitted.
+    pub(crate) fn project(&self) -> &str {
+        &self.project
+    }
+
+    /// Everything that a person needs, in one text.
+    pub(crate) fn text(&self) -> String {
+        format!("{}. {}. Go on with `{}`", self.title, self.message, self.next)
+    }
+
+    /// The whole message.
+    pub(crate) fn json(&self) -> Vec<u8> {
+        let mut json = serde_json::to_vec(self).expect("a message of texts and numbers has a JSON spelling");
+        json.push(b'\n');
+        json
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_SENTENCE) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use longhaul_core::names::TaskName;
+    use longhaul_core::task::{BackTo, HelpReason, Occasion, Phase};
+    use longhaul_store::NoticeState;
+
+    use super::*;
+    use crate::clock::{mint_task, now};
+
+    /// A message about a task that needs help for this reason.
+    pub(crate) fn sample(why: &str) -> Message {
+        let name = TaskName::new("port-it").unwrap();
+        let submission = Submission::new("goal".into(), name, "/p".into(), "demo".into());
+        let (id, at) = (mint_task(), now());
+        let task = Task::begin(id, &Event::Submitted { submission: Box::new(submission) }, at).unwrap();
+        let notice = Notice {
+            id: 7,
+            task: id,
+            seq: 3,
+            target: 0,
+            occasion: Occasion::NeedsPerson,
+            stands: "needs_help".into(),
+            state: NoticeState::Pending,
+            tries: 0,
+            next_at: at,
+            created: at,
+            error: None,
+        };
+        let reason = HelpReason::AgentRefuses { why: why.into() };
+        let event = Event::HelpNeeded { reason, back_to: BackTo::phase(Phase::Work) };
+        Message::new(&notice, &task, Some(&Reason { at, event }))
+    }
+
+    #[test]
+    fn a_message_has_every_fact_and_no_secret() {
+        let message = sample(&format!("log in with sk-ant-api03-{} first", "A".repeat(36)));
+        let json: serde_json::Value = serde_json::from_slice(&message.json()).unwrap();
+        for key in ["notice", "task", "name", "project", "occasion", "state", "at", "message", "next", "report"] {
+            assert!(json[key].is_string(), "{key}: {json}");
+        }
+        let said = json["message"].as_str().unwrap();
+        assert!(said.starts_with("port-it is needs_help since ") && said.contains("the agent refuses"), "{said}");
+        assert!(!said.contains("AAAAAAAA") && said.contains("redacted"), "{said}");
+        assert_eq!(json["occasion"], "needs_person");
+        assert!(
+            json["next"].as_str().unwrap().contains(&message.task.to_string()),
+            "a name alone means nothing elsewhere"
+        );
+        assert_eq!(message.title(), "port-it needs you");
+    }
+
+    #[test]
+    fn a_long_sentence_is_cut() {
+        let message = sample(&"ä".repeat(10_000));
+        assert!(message.message.chars().count() <= LONGEST_SENTENCE + 3);
+    }
+}

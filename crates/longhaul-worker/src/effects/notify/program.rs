@@ -1,0 +1,166 @@
+//! Runs a program that takes a message: a group of its own, a bounded time, and the end of what it said when it fails.
+//! Used by the channels that are programs. What it started and left behind in time is its own affair; what hangs is killed as a group.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use crate::find_program::find_program;
+
+/// Between two looks whether it has ended.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// How long the end of its output is waited for once it has ended: a child of its own may hold the pipe for ever.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+/// As much of its output as is kept.
+const SAID: usize = 2_000;
+/// Variables of our own, which no program of a person's gets but those that are meant for it.
+const OWN_PREFIX: &[u8] = b"LONGHAUL_";
+
+/// A program to be run.
+pub(super) struct Call {
+    /// Its name on PATH, or its path.
+    pub(super) program: String,
+    pub(super) arguments: Vec<String>,
+    /// Beside this process's variables.
+    pub(super) variables: Vec<(&'static str, String)>,
+    /// What it can read.
+    pub(super) input: Vec<u8>,
+    pub(super) directory: PathBuf,
+}
+
+/// Why a program did not take a message.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProgramError {
+    /// There is none.
+    #[error("program `{program}` is not found")]
+    NotFound { program: String },
+    /// It could not be run.
+    #[error("failed to run `{program}`")]
+    Run {
+        program: String,
+        #[source]
+        source: io::Error,
+    },
+    /// It did not end.
+    #[error("`{program}` did not end within {within:?} and was killed")]
+    TimedOut { program: String, within: Duration },
+    /// It said no.
+    #[error("`{program}` ended with {status}: {said}")]
+    Failed { program: String, status: ExitStatus, said: String },
+}
+
+/// Runs it to its end, which has to be a success and in time.
+pub(super) async fn run(call: Call, within: Duration) -> Result<(), ProgramError> {
+    let program = call.program.clone();
+    let path = find_program(&program).ok_or_else(|| ProgramError::NotFound { program: program.clone() })?;
+    let failed = |source| ProgramError::Run { program: program.clone(), source };
+    let mut group = Group { child: start(path, &call).map_err(failed)?, ended: false };
+    let words = listen(&mut group.child);
+    feed(&mut group.child, call.input);
+    let until = Instant::now() + within;
+    while !group.has_ended().map_err(failed)? {
+        if Instant::now() >= until {
+            return Err(ProgramError::TimedOut { program, within });
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    let status = group.child.wait().map_err(failed)?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(ProgramError::Failed { program, status, said: words.end().await })
+}
+
+fn start(path: PathBuf, call: &Call) -> io::Result<Child> {
+    let passes = |name: &OsString| !name.as_bytes().starts_with(OWN_PREFIX);
+    Command::new(path)
+        .args(&call.arguments)
+        .env_clear()
+        .envs(std::env::vars_os().filter(|(name, _)| passes(name)))
+        .envs(call.variables.iter().map(|(name, value)| (name, value)))
+        .current_dir(&call.directory)
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+}
+
+/// A program and what it started, ended with this unless it ended by itself.
+struct Group {
+    child: Child,
+    ended: bool,
+}
+
+impl Group {
+    /// Looks without reaping: until then nobody else can get its number, which is also its group's.
+    fn has_ended(&mut self) -> io::Result<bool> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        self.ended = waitid(WaitId::Pid(Pid::from_child(&self.child)), options)?.is_some();
+        Ok(self.ended)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !self.ended {
+            kill_process_group(Pid::from_child(&self.child), Signal::KILL).ok();
+            self.child.wait().ok();
+        }
+    }
+}
+
+/// A program that reads nothing must hold nobody up: it is fed beside the wait, and a closed pipe is no failure.
+fn feed(child: &mut Child, input: Vec<u8>) {
+    if let Some(mut pipe) = child.stdin.take() {
+        std::thread::spawn(move || pipe.write_all(&input));
+    }
+}
+
+/// What it says, kept as it comes.
+struct Words {
+    kept: Arc<Mutex<Vec<u8>>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+fn listen(child: &mut Child) -> Words {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let into = Arc::clone(&kept);
+    let reader = child.stderr.take().map(|mut pipe| {
+        std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(length @ 1..) = pipe.read(&mut chunk) {
+                let mut kept = into.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.extend_from_slice(&chunk[..length]);
+                let over = kept.len().saturating_sub(SAID);
+                kept.drain(..over);
+            }
+        })
+    });
+    Words { kept, reader }
+}
+
+impl Words {
+    /// The end of it, on one line.
+    async fn end(self) -> String {
+        let until = Instant::now() + LAST_WORDS;
+        while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < until {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&kept).split_whitespace().collect::<Vec<_>>().join(" ");
+        if text.is_empty() { "it said nothing".to_owned() } else { text }
+    }
+}
+
+#[cfg(test)]
+#[path = "program_tests.rs"]
+mod tests;

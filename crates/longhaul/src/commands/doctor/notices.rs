@@ -1,0 +1,77 @@
+//! Who is to be told what tasks come to: whether the configured ways are there, and whether something waits to be delivered.
+//! One part of `doctor`. It runs nothing, sends nothing and reads no value of a variable.
+
+use std::path::Path;
+
+use longhaul_core::task::Target;
+use longhaul_worker::{OPENCLAW, desktop_program, find_program};
+
+use super::Patient;
+use super::finding::Finding;
+use crate::notify_targets::targets;
+use crate::opened::Opened;
+
+const NOTICES: &str = "notices";
+
+pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
+    let settings = patient.config.as_ref().ok().map(|loaded| &loaded.settings.notify);
+    let targets = settings.map(targets).unwrap_or_default();
+    let mut findings: Vec<Finding> = targets.iter().map(way).collect();
+    if let Ok(opened) = &patient.opened {
+        findings.extend(waiting(opened).await);
+    }
+    findings
+}
+
+fn way(target: &Target) -> Finding {
+    match target {
+        Target::Command { argv } => program(target, argv.first().map_or("", String::as_str)),
+        Target::Desktop => program(target, desktop_program()),
+        Target::OpenClaw => program(target, OPENCLAW),
+        Target::File { path } => directory(target, path),
+        Target::Webhook { url, secret_env } => variables(target, url, secret_env.as_deref()),
+    }
+}
+
+fn program(target: &Target, program: &str) -> Finding {
+    match find_program(program) {
+        Some(path) => Finding::ok(NOTICES, format!("{target} by `{}`", path.display())),
+        None => {
+            let advice = format!("install `{program}`, or take it out of `notify` in the configuration");
+            Finding::problem(NOTICES, format!("{target}: program `{program}` is not found"), advice)
+        }
+    }
+}
+
+/// A part of the path that stands for a task's facts is known only then.
+fn directory(target: &Target, path: &str) -> Finding {
+    let parent = Path::new(path).parent().unwrap_or(Path::new("/"));
+    match parent.to_string_lossy().contains('{') || parent.is_dir() {
+        true => Finding::ok(NOTICES, target.to_string()),
+        false => {
+            let advice = format!("make the directory `{}`, or mend `notify.file`", parent.display());
+            Finding::problem(NOTICES, format!("{target}: its directory is not there"), advice)
+        }
+    }
+}
+
+fn variables(target: &Target, url: &str, secret_env: Option<&str>) -> Finding {
+    let unset = |name: &&str| std::env::var_os(name).is_none_or(|value| value.is_empty());
+    match url.strip_prefix('$').into_iter().chain(secret_env).find(unset) {
+        None => Finding::ok(NOTICES, target.to_string()),
+        Some(name) => {
+            let advice = format!("set `{name}` where tasks are submitted and workers are started");
+            Finding::warning(NOTICES, format!("{target}: the variable `{name}` is not set here"), advice)
+        }
+    }
+}
+
+/// Notices that wait although somebody could have delivered them by now.
+async fn waiting(opened: &Opened) -> Option<Finding> {
+    let pending = match opened.store.pending_notices().await {
+        Ok(pending) => pending.len(),
+        Err(error) => return Some(Finding::unknown(NOTICES, format!("the outbox cannot be read: {error}"))),
+    };
+    let facts = format!("{pending} wait to be delivered");
+    (pending > 0).then(|| Finding::warning(NOTICES, facts, "`longhaul worker -d` delivers them"))
+}
