@@ -3,6 +3,7 @@
 //! Called by keepers and workers. Nothing here ever signals by number.
 
 use std::io;
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,11 @@ pub fn own_identity() -> io::Result<Process> {
 /// Returns when a process started; none if there is no such process.
 pub fn start_time(pid: u32) -> io::Result<Option<u64>> {
     Ok(os::process(pid)?.map(|seen| seen.process.start))
+}
+
+/// Returns how long a process has lived; none if there is no such process.
+pub fn age(pid: u32) -> io::Result<Option<Duration>> {
+    Ok(os::process(pid)?.map(|seen| os::since_boot().saturating_sub(os::start_since_boot(&seen.process))))
 }
 
 /// Whether exactly this process of that boot lives; a zombie does not.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longhaul_core::ids::{SessionId, TaskId};
-use longhaul_core::task::{Actor, Effect, Input, Observation, Task, decide, due};
+use longhaul_core::task::{Actor, Command, Effect, Haste, Input, Observation, Task, decide, due};
 use longhaul_keeper::fail_point;
 use longhaul_store::{Change, CommitError, Guard, Lease, StoreError};
 use tokio::sync::{Notify, mpsc};
@@ -74,6 +74,10 @@ impl Hub {
             if !self.task.state.wants_owner() {
                 break Left::NotOurs;
             }
+            if self.is_for_its_runner() {
+                let paused = self.offer(Command::Pause { haste: Haste::Recipe }.into(), &Actor::worker()).await;
+                break paused.err().unwrap_or(Left::NotOurs);
+            }
             self.start_what_is_due();
             let next = tokio::select! {
                 Some(message) = self.arrived.recv() => self.take(message).await,
@@ -87,6 +91,12 @@ impl Hub {
         // Waited for, so that no spawn of this hub can come after the next one has looked.
         self.running.shutdown().await;
         left
+    }
+
+    /// A worker only ends a runner's session that was told to stop; what comes after it is an invocation's.
+    fn is_for_its_runner(&self) -> bool {
+        let over = self.task.state.session().is_none();
+        over && self.context.watcher.is_none() && self.task.submission.driver.is_runner()
     }
 
     fn start_what_is_due(&mut self) {

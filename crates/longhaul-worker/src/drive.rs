@@ -101,16 +101,28 @@ impl Driving {
     }
 
     /// Carries the task out until the invocation has ended, or a person made the task supervised. Each ask pauses it, with that haste.
-    pub async fn run(self, stored: Stored, actor: &Actor, mut asks: mpsc::Receiver<Haste>) -> Result<Task, DriveError> {
-        let task = self.attend(stored, actor, &mut asks).await?;
-        notify::deliver_of(&self.context, &task).await;
+    pub async fn run(
+        &self,
+        stored: Stored,
+        actor: &Actor,
+        asks: &mut mpsc::Receiver<Haste>,
+    ) -> Result<Task, DriveError> {
+        self.attend(stored, actor, asks).await
+    }
+
+    /// Ends the invocation, once it was told what came of it: tells those who are not looking, unless somebody is in a hurry.
+    pub async fn leave(self, task: &Task, asks: &mut mpsc::Receiver<Haste>) -> Result<(), DriveError> {
+        tokio::select! {
+            () = notify::deliver_of(&self.context, task) => {}
+            Some(_) = asks.recv() => {}
+        }
         if task.state.wants_owner() {
             // An effect may be about to spawn a keeper. Only the end of this process proves that none will.
             std::mem::forget(self.lock);
         } else {
             self.lock.retire().map_err(WorkerError::Lock)?;
         }
-        Ok(task)
+        Ok(())
     }
 
     /// Sees a task that was given up to its end: what still runs for it is ended.
@@ -138,8 +150,10 @@ impl Driving {
                 left = &mut hub => return self.left(left, id).await,
                 () = changes.rung() => {
                     poke.notify_one();
-                    let task = self.task(id).await?;
-                    if !task.submission.driver.is_runner() {
+                    // What the store cannot say now, the hub finds out as well.
+                    if let Ok(task) = self.task(id).await
+                        && !task.submission.driver.is_runner()
+                    {
                         return Ok(task);
                     }
                 }

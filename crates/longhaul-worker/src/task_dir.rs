@@ -6,6 +6,7 @@
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::fingerprint;
 use crate::intake::redact_intake;
@@ -15,6 +16,9 @@ use longhaul_keeper::{Beneath, BeneathError, process};
 
 /// The directory for all tasks of a workspace, as the existing shell runner has it.
 pub const STATE_DIR: &str = ".autonomous";
+
+/// Clocks of processes and of files differ by so much at most; in doubt a runner lives.
+const SAME_MOMENT: Duration = Duration::from_secs(2);
 
 const LIST: &str = "task_list.md";
 const PROGRESS: &str = "progress.md";
@@ -140,10 +144,10 @@ impl TaskDir {
     pub fn shell_lock(&self) -> ShellLock {
         let Ok(meta) = self.path.join(".runner.lock").symlink_metadata() else { return ShellLock::None };
         let Some(pid) = self.shell_pid() else { return ShellLock::Unnamed };
+        let Ok(Some(age)) = process::age(pid) else { return ShellLock::Stale(pid) };
         // A process that began after the lock was made is another one, with the same number.
-        let began = Path::new("/proc").join(pid.to_string()).symlink_metadata().map_or(0, |meta| meta.mtime());
-        let lives = matches!(process::start_time(pid), Ok(Some(_))) && began <= meta.mtime();
-        if lives { ShellLock::Living(pid) } else { ShellLock::Stale(pid) }
+        let made = meta.modified().ok().and_then(|made| made.elapsed().ok()).unwrap_or_default();
+        if age + SAME_MOMENT >= made { ShellLock::Living(pid) } else { ShellLock::Stale(pid) }
     }
 
     fn shell_pid(&self) -> Option<u32> {

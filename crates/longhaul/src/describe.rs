@@ -38,13 +38,19 @@ pub(crate) fn state(task: &Task) -> String {
     }
 }
 
+/// How a task of `run-session` that nobody carries out goes on.
+pub(crate) fn go_on_after_runner(stored: &Stored) -> String {
+    let name = &stored.task.submission.name;
+    format!(
+        "go on with `longhaul run-session --task-name {name} --continue`, or supervised with `longhaul resume {name}`"
+    )
+}
+
 /// What a person could do next.
 pub(crate) fn next_command(stored: &Stored) -> String {
     let name = &stored.task.submission.name;
     match &stored.task.state {
-        State::Paused { .. } if stored.task.submission.driver.is_runner() => format!(
-            "go on with `longhaul run-session --task-name {name} --continue`, or supervised with `longhaul resume {name}`"
-        ),
+        State::Paused { .. } if stored.task.submission.driver.is_runner() => go_on_after_runner(stored),
         State::Held { .. } => "it is paused when the agent's program ends".to_owned(),
         State::Paused { .. } => format!("go on with `longhaul resume {name}`"),
         State::Stopped { reached: Reached { limit: Limit::Usage, .. }, .. } => {

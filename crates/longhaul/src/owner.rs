@@ -4,12 +4,15 @@
 use std::time::{Duration, Instant};
 
 use longhaul_core::ids::{TaskId, WorkerId};
+use longhaul_core::task::State;
 use longhaul_keeper::WorkerLock;
 use longhaul_keeper::process::{self, Process};
 use longhaul_store::{Outline, Stored};
 use longhaul_worker::Home;
 
+use crate::describe;
 use crate::error::CliError;
+use crate::exit::Code;
 use crate::opened::Opened;
 use crate::place;
 use crate::start::start_worker;
@@ -66,9 +69,23 @@ pub(crate) fn start_for(opened: &Opened, stored: &Stored) -> Result<(), CliError
     Ok(())
 }
 
+/// Whether the task's run-session is dead and only another one, or a person, goes on with it.
+pub(crate) async fn is_left_by_runner(opened: &Opened, stored: &Stored) -> Result<bool, CliError> {
+    let stopping = matches!(stored.task.state, State::Stopping { .. });
+    let runner = stored.task.submission.driver.is_runner() && !stopping;
+    Ok(runner && is_missing(opened, stored).await?)
+}
+
+/// What whoever follows such a task is told: nothing will happen by itself.
+pub(crate) fn left_by_runner(stored: &Stored) -> CliError {
+    CliError::new(Code::NeedsPerson, "its run-session is dead, and nobody else carries the task out")
+        .hint(describe::go_on_after_runner(stored))
+}
+
 /// Starts a worker when none lives for this task; says whether it did. A living one has been rung already.
 pub(crate) async fn see_to(opened: &Opened, stored: &Stored) -> Result<bool, CliError> {
-    if place::actor().session.is_some() || !is_missing(opened, stored).await? {
+    let below = place::actor().session.is_some();
+    if below || !is_missing(opened, stored).await? || is_left_by_runner(opened, stored).await? {
         return Ok(false);
     }
     // With `--only` a worker adopts what a dead one left, but claims no task that nobody owned.

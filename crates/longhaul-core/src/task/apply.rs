@@ -98,7 +98,7 @@ impl Task {
             (E::WaitEnded, S::Waiting { back_to, .. }) | (E::Unblocked, S::Blocked { back_to, .. }) => {
                 S::Preparing { back_to: BackTo::phase(back_to.phase) }
             }
-            (E::Paused { back_to }, state) if state.wants_owner() && state.session().is_none() => {
+            (E::Paused { back_to, .. }, state) if state.wants_owner() && state.session().is_none() => {
                 S::Paused { back_to: *back_to }
             }
             (E::Held { person, back_to }, state) if !state.is_final() && state.session().is_none() => {

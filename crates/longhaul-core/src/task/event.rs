@@ -95,10 +95,13 @@ pub enum Event {
     },
     /// The wait is over.
     WaitEnded,
-    /// A person paused the task, or the session it was pausing has ended.
+    /// A person paused the task, the session it was pausing has ended, or an invocation of the runner has.
     Paused {
         /// What comes after.
         back_to: BackTo,
+        /// What went wrong, where the runner gave up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
     },
     /// A person works in the agent's conversation.
     Held {

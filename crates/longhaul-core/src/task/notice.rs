@@ -1,7 +1,7 @@
 //! What a change of a task is worth telling to people who are not looking. Asked by the store in the transaction that makes the change,
 //! so that a notice is as durable as what it tells. It sends nothing and decides nothing about the task.
 
-use super::{Event, Exit, HelpReason, Occasion, State, Task, Wait, WokenBy};
+use super::{Event, HelpReason, Occasion, State, Task, Wait, WokenBy};
 
 /// What these events, which made the task what it is now, are worth telling: once for entering a state, never for staying in it.
 pub fn notice(before: &Task, events: &[Event], after: &Task) -> Option<Occasion> {
@@ -15,10 +15,11 @@ pub fn notice(before: &Task, events: &[Event], after: &Task) -> Option<Occasion>
             (cause.woken_by() == WokenBy::Person).then_some(Occasion::NeedsPerson)
         }
         State::Waiting { why: Wait::Limit, .. } if entered(|event| matches!(event, Event::WaitStarted { .. })) => {
-            Some(Occasion::Limit)
+            // Asking again and again whether a limit is over is no news.
+            (before.tally.limits == 0).then_some(Occasion::Limit)
         }
         State::Stopped { .. } if entered(|event| matches!(event, Event::Stopped { .. })) => Some(Occasion::Stopped),
-        State::Paused { .. } if after.submission.driver.is_runner() => runner_failed(before, events),
+        State::Paused { .. } if after.submission.driver.is_runner() => runner_failed(events),
         State::Queued { .. }
         | State::Preparing { .. }
         | State::Planning { .. }
@@ -45,7 +46,7 @@ pub fn tells_why(event: &Event) -> bool {
             | Event::Blocked { .. }
             | Event::WaitStarted { .. }
             | Event::Stopped { .. }
-            | Event::SessionEnded { .. }
+            | Event::Paused { .. }
     )
 }
 
@@ -62,10 +63,8 @@ fn help(reason: &HelpReason) -> Occasion {
     }
 }
 
-/// An invocation of the runner ends in a pause whatever came of it; one that nobody asked for, after a session that failed, is a failure.
-fn runner_failed(before: &Task, events: &[Event]) -> Option<Occasion> {
-    let asked = matches!(before.state, State::Stopping { .. })
-        || events.iter().any(|event| matches!(event, Event::StopAsked { .. }));
-    let failed = |event: &Event| matches!(event, Event::SessionEnded { ended, .. } if ended.exit != Exit::Code(0));
-    (!asked && events.iter().any(failed)).then_some(Occasion::Failed)
+/// An invocation of the runner ends in a pause whatever came of it; one with a reason is a failure.
+fn runner_failed(events: &[Event]) -> Option<Occasion> {
+    let failed = |event: &Event| matches!(event, Event::Paused { why: Some(_), .. });
+    events.iter().any(failed).then_some(Occasion::Failed)
 }

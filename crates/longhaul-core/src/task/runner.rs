@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ended, Exit, SessionRun, Task};
+use super::{Ended, Exit, SessionRun, StoppedBy, Task};
 
 /// What one invocation of the runner was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ impl RunnerRun {
 
     /// A resume that failed is not counted: a fresh session takes its place at once. Neither is what never ran.
     fn count(&mut self, session: &SessionRun, ended: &Ended) {
-        self.falls_back = resume_failed(session, ended);
+        self.falls_back = session.resume_failed(ended);
         if !self.falls_back && ended.exit != Exit::NeverStarted {
             self.left = self.left.map(|left| left.saturating_sub(1));
         }
@@ -61,7 +61,11 @@ impl Task {
     }
 }
 
-/// Whether a session that was to go on in a conversation failed. Success is exit code 0, whatever the stream said.
-pub(super) fn resume_failed(session: &SessionRun, ended: &Ended) -> bool {
-    session.resumes.is_some() && !matches!(ended.exit, Exit::Code(0) | Exit::NeverStarted)
+impl SessionRun {
+    /// Whether a runner's session that was to go on in a conversation failed. Success is exit code 0, whatever the stream said; one
+    /// that was told to stop says nothing about the conversation.
+    pub fn resume_failed(&self, ended: &Ended) -> bool {
+        let failed = !matches!(ended.exit, Exit::Code(0) | Exit::NeverStarted);
+        self.resumes.is_some() && failed && ended.stopped_by != StoppedBy::Task
+    }
 }

@@ -118,6 +118,17 @@ pub(crate) fn process(pid: u32) -> io::Result<Option<Seen>> {
     }
 }
 
+/// How long this machine has run, with the time it slept: the clock that processes are stamped by.
+pub(crate) fn since_boot() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+/// When a process started, by that clock.
+pub(crate) fn start_since_boot(process: &Process) -> Duration {
+    Duration::from_millis(process.start.saturating_mul(1000) / clock_ticks_per_second())
+}
+
 /// How much of the processors a process and the children that it waited for have used; none if it is gone.
 pub(crate) fn processor_time(pid: u32) -> Option<Duration> {
     processor_time_in(pid, 11..15)

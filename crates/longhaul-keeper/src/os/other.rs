@@ -84,6 +84,16 @@ pub(crate) fn process(_pid: u32) -> io::Result<Option<Seen>> {
 }
 
 /// Never known.
+pub(crate) fn since_boot() -> Duration {
+    Duration::ZERO
+}
+
+/// Never known.
+pub(crate) fn start_since_boot(_process: &Process) -> Duration {
+    Duration::ZERO
+}
+
+/// Never known.
 pub(crate) fn processor_time(_pid: u32) -> Option<Duration> {
     None
 }

@@ -13,7 +13,7 @@ async fn travelled(store: &dyn Store) -> Stored {
     let task = advance(store, &task, started()).await;
     let session = task.task.state.session().expect("a session").id;
     let task = advance(store, &task, ended(session)).await;
-    let task = advance(store, &task, Event::Paused { back_to: back_to() }).await;
+    let task = advance(store, &task, Event::Paused { back_to: back_to(), why: None }).await;
     let resumed = Event::Resumed { reason: Some("ready \u{1F680} \"quoted\"".into()), back_to: back_to() };
     let change = Change { claim: Some(lease()), ..by_person(&task, vec![resumed]) };
     store.commit(change).await.expect("a resume with a claim").stored

@@ -115,7 +115,7 @@ pub(crate) async fn the_lease_is_kept_while_there_is_work(harness: &dyn Harness)
 pub(crate) async fn the_lease_is_given_up_with_the_work(harness: &dyn Harness) {
     let store = harness.open().await;
     let ends = [
-        Event::Paused { back_to: back_to() },
+        Event::Paused { back_to: back_to(), why: None },
         Event::HelpNeeded { reason: HelpReason::NoProgress { sessions: 3 }, back_to: back_to() },
         Event::Blocked { cause: Cause::Variable { name: "API_KEY".into() }, back_to: back_to() },
         Event::Finished { verdict: Verdict::Unverified },

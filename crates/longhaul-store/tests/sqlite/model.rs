@@ -167,7 +167,7 @@ impl Machine {
                 .await;
             }
             Step::Pause(slot) => {
-                self.change(slot, 0, Event::Paused { back_to: back_to() }, |task| {
+                self.change(slot, 0, Event::Paused { back_to: back_to(), why: None }, |task| {
                     if task.wants_owner() { Ok(("paused", "paused")) } else { Err("illegal") }
                 })
                 .await;

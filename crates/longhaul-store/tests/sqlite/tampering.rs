@@ -24,7 +24,7 @@ fn burglar(harness: &SqliteHarness) -> Connection {
 async fn task_with_history(harness: &SqliteHarness) -> Stored {
     let store = harness.store();
     let task = claimed(&store, "one").await;
-    advance(&store, &task, Event::Paused { back_to: back_to() }).await
+    advance(&store, &task, Event::Paused { back_to: back_to(), why: None }).await
 }
 
 /// The same, but its last event has left a snapshot.

@@ -8,18 +8,17 @@ mod outcome;
 mod record;
 mod voice;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use longhaul_core::plan::Plan;
-use longhaul_core::task::{Haste, Task};
+use longhaul_core::task::{Haste, State, Task};
 use longhaul_keeper::{Executable, below_session};
-use longhaul_store::{Filter, Unfinished};
+use longhaul_store::{Filter, Stored, Unfinished};
 use longhaul_worker::{Context, Driving, ShellLock, TaskDir, find_program};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::{open, open_existing};
+use super::{Opened, open, open_existing};
 use crate::cli::RunSession;
 use crate::error::CliError;
 use crate::exit::Code;
@@ -27,7 +26,9 @@ use crate::place::Place;
 use crate::{out, owner, place, usual_span};
 
 use directory::{Directories, Directory, Found};
+use list::Marks;
 use name::Name;
+use outcome::Outcome;
 use record::{Ground, Invocation, Record};
 use voice::{Ears, Voice};
 
@@ -40,11 +41,10 @@ async fn carry_out(args: &RunSession) -> Result<Code, CliError> {
     let place = place::here()?;
     let directories = Directories::of(&place.project);
     if args.list {
-        list::print(&directories, &running(&place).await);
+        list::print(&directories, &marks(&place).await);
         return Ok(Code::Done);
     }
-    let name = name::choose(args, &directories)?;
-    let record = Record::find(&place, &name).await?;
+    let (name, record) = Record::settle(name::choose(args, &directories)?, &place, &directories).await?;
     let found = directories.task(name.as_str()).look();
     let goal = fit(args, &name, &found, record.as_ref())?;
     name.announce();
@@ -102,7 +102,7 @@ async fn drive(
     directories: &Directories,
     invocation: Invocation,
 ) -> Result<Code, CliError> {
-    let asks = pauses()?;
+    let mut asks = pauses()?;
     let executable = Executable::open_own()
         .map_err(|error| CliError::new(Code::Failure, "cannot open our own executable").because(&error))?;
     let opened = open()?;
@@ -117,10 +117,13 @@ async fn drive(
     usual_span::tell(&opened, &stored.task.submission.agent, &stored.task.submission.project).await;
     let name = stored.task.submission.name.clone();
     let asked = asks.asked.clone();
-    let task = driving.run(stored, &place::actor(), asks.receiver).await.map_err(|error| record::failed(&error))?;
-    outcome::Outcome { args, task: &task, voice: &voice, directory: directories.task(name.as_str()), asked: &asked }
-        .tell(&opened, directories)
-        .await
+    let task =
+        driving.run(stored, &place::actor(), &mut asks.receiver).await.map_err(|error| record::failed(&error))?;
+    let outcome =
+        Outcome { args, task: &task, voice: &voice, directory: directories.task(name.as_str()), asked: &asked };
+    let code = outcome.tell(&opened, directories).await;
+    driving.leave(&task, &mut asks.receiver).await.map_err(|error| record::failed(&error))?;
+    code
 }
 
 /// What a person should know before the first session.
@@ -139,18 +142,28 @@ fn warn(args: &RunSession, task: &Task, directory: &Directory) {
 
 fn complete(plan: &Plan, directories: &Directories) -> Code {
     out::data(&format!("All tasks complete! Progress: {}", plan.progress()));
-    list::print(directories, &BTreeSet::new());
+    list::print(directories, &Marks::new());
     Code::Done
 }
 
-/// The tasks of this project that somebody who lives works on.
-async fn running(place: &Place) -> BTreeSet<String> {
-    let Ok(opened) = open_existing() else { return BTreeSet::new() };
+/// What the store knows of the tasks of this project.
+async fn marks(place: &Place) -> Marks {
+    let Ok(opened) = open_existing() else { return Marks::new() };
     let project = Some(place.project.display().to_string());
     let filter = Filter { project, unfinished: Unfinished::Only, ..Filter::default() };
     let listed = opened.list(filter).await.map(|listed| listed.tasks).unwrap_or_default();
-    let lives = |stored: &longhaul_store::Stored| stored.owner.is_some() && !owner::is_dead(&opened.home, stored);
-    listed.iter().filter(|stored| lives(stored)).map(|stored| stored.task.submission.name.to_string()).collect()
+    let named = |stored: &Stored| (stored.task.submission.name.to_string(), mark(&opened, stored));
+    listed.iter().map(named).filter_map(|(name, mark)| Some((name, mark?))).collect()
+}
+
+fn mark(opened: &Opened, stored: &Stored) -> Option<&'static str> {
+    let failed = stored.task.tally.failures > 0;
+    match (&stored.owner, &stored.task.state) {
+        (Some(_), _) if owner::is_dead(&opened.home, stored) => Some("stale"),
+        (Some(_), _) => Some("running"),
+        (None, State::Paused { .. }) if failed => Some("failed"),
+        (None, _) => None,
+    }
 }
 
 /// The signals that pause an invocation.

@@ -209,6 +209,9 @@ fn print_checks(facts: &Checks) {
 }
 
 async fn owner(opened: &Opened, stored: &Stored) -> Result<String, CliError> {
+    if owner::is_left_by_runner(opened, stored).await? {
+        return Ok(format!("its run-session is dead; {}", describe::go_on_after_runner(stored)));
+    }
     let missing = owner::is_missing(opened, stored).await?;
     Ok(match &stored.owner {
         None if missing => "none; `longhaul worker -d` starts one that takes it".into(),

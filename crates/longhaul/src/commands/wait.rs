@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::exit::Code;
 use crate::owner::Caretaker;
 use crate::viewer::{code_of, until};
-use crate::{lookup, out};
+use crate::{lookup, out, owner};
 
 /// How often the owner's life is looked at when nothing rings.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -25,6 +25,9 @@ pub(crate) async fn wait(args: &Wait) -> Result<Code, CliError> {
     let deadline = args.timeout.and_then(|span| Instant::now().checked_add(span));
     let mut caretaker = Caretaker::default();
     loop {
+        if owner::is_left_by_runner(&opened, &stored).await? {
+            return Err(owner::left_by_runner(&stored));
+        }
         caretaker.look(&opened, &stored).await?;
         let left = deadline.map_or(LOOK_AGAIN, |deadline| deadline.saturating_duration_since(Instant::now()));
         let id = stored.task.id;

@@ -2,7 +2,7 @@
 //! Text an agent printed is no part of the answer.
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Event, Exit, Scope, SessionRecord, State, Task, narrate};
+use longhaul_core::task::{Event, Scope, SessionRecord, State, Task, narrate};
 use longhaul_store::{Filter, Stored, StoredEvent, Unfinished};
 use longhaul_worker::now;
 use serde_json::json;
@@ -59,21 +59,12 @@ fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
             .map(|row| format!("{} {} used", row.limit.flag(), row.words)),
     );
     facts.extend(conversation(task));
-    facts.extend(runner_failed(task, records.last()));
     facts.extend(describe::agent_limits(task, now()).iter().map(|limit| format!("usage limit: {}", limit.words())));
     match task.guidance.len() {
         0 => {}
         waiting => facts.push(format!("guidance for the next session: {waiting}")),
     }
     facts
-}
-
-/// The runner leaves a task paused whatever happened, so the pause alone explains nothing.
-fn runner_failed(task: &Task, last: Option<&SessionRecord>) -> Option<String> {
-    let paused = task.submission.driver.is_runner() && matches!(task.state, State::Paused { .. });
-    let last = last.filter(|_| paused)?;
-    let exit = &last.ended.as_ref()?.exit;
-    (*exit != Exit::Code(0)).then(|| format!("session {} failed: {exit}", last.run.number))
 }
 
 /// What became of the agent's conversation, where it is not simply gone on with.
@@ -122,7 +113,7 @@ async fn asked_by(opened: &Opened, task: TaskId, event: &StoredEvent) -> Result<
         // The sentence names who did it.
         (Event::Cancelled { .. }, _) | (_, Scope::Workspace) => None,
         (_, Scope::Person | Scope::Session) => Some(event.clone()),
-        (Event::Paused { .. }, Scope::Worker) => {
+        (Event::Paused { why: None, .. }, Scope::Worker) => {
             newest(opened, task, event.seq, |event| matches!(event, Event::StopAsked { .. })).await?
         }
         (_, Scope::Worker) => None,

@@ -29,5 +29,5 @@ pub(crate) use load::{ConfigError, Loaded, Notice, Overrides, Sources, load, rea
 pub(crate) use longhaul_core::span::{SPELLING as SPAN_SPELLING, read as read_span, show as show_span};
 pub(crate) use origin::Origin;
 pub(crate) use reference::{page, schema};
-pub(crate) use settings::{NotifySettings, RetentionSettings, Settings};
+pub(crate) use settings::{NotifySettings, RetentionSettings, SessionSettings, Settings};
 pub(crate) use size::show as show_size;

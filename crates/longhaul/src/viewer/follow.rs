@@ -18,7 +18,7 @@ use crate::error::CliError;
 use crate::exit::Code;
 use crate::opened::Opened;
 use crate::owner::Caretaker;
-use crate::{describe, out};
+use crate::{describe, out, owner};
 
 /// How often the owner's life is looked at when nothing rings.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
@@ -158,6 +158,9 @@ impl Viewer<'_> {
             watched.moved(&stored, &|text| self.screen.line(text));
             if self.reach.is_over(&stored.task.state) {
                 return Ok(Leave::Settled(Box::new(stored)));
+            }
+            if owner::is_left_by_runner(self.opened, &stored).await? {
+                return Err(owner::left_by_runner(&stored));
             }
             self.see_to_owner(&stored).await?;
             tokio::select! {

@@ -4,6 +4,7 @@
 mod channels;
 mod effects;
 mod occasions;
+mod runner;
 mod safety;
 mod server;
 mod trouble;

@@ -77,7 +77,7 @@ fn go_on(after: &Task, ended: &Ended, back_to: BackTo, now: Time) -> Option<Even
         return None;
     }
     if policy.once {
-        return Some(Event::Paused { back_to });
+        return Some(Event::Paused { back_to, why: None });
     }
     let until = now.after(std::time::Duration::from_millis(policy.delay_ms));
     (policy.delay_ms > 0).then(|| wait(Wait::Delay, until, back_to))

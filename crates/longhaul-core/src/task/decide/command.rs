@@ -33,7 +33,7 @@ pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) 
 fn pause(task: &Task, asked: Haste) -> Decision {
     match &task.state {
         State::Queued { back_to } | State::Preparing { back_to } | State::Waiting { back_to, .. } => {
-            Ok(vec![Event::Paused { back_to: *back_to }])
+            Ok(vec![Event::Paused { back_to: *back_to, why: None }])
         }
         State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => {
             Ok(vec![Event::StopAsked { haste: asked, then: Then::Pause }])
@@ -43,7 +43,7 @@ fn pause(task: &Task, asked: Haste) -> Decision {
             change_stop(task, asked.max(*haste), then)
         }
         State::Blocked { cause, back_to } if cause.woken_by() == WokenBy::Probe => {
-            Ok(vec![Event::Paused { back_to: *back_to }])
+            Ok(vec![Event::Paused { back_to: *back_to, why: None }])
         }
         State::Held { .. } => refuse(task, "pause", "a person works in its conversation; it is paused when that ends"),
         State::NeedsHelp { .. } | State::Paused { .. } | State::Stopped { .. } | State::Blocked { .. } => {

@@ -44,7 +44,7 @@ pub fn submit(submission: &Submission) -> Result<Vec<Event>, Refusal> {
 
 /// What an input makes of a task. No events: it is so already.
 pub fn decide(task: &Task, input: &Input, actor: &Actor, now: Time) -> Result<Vec<Event>, Refusal> {
-    permit(input, actor)?;
+    permit(task, input, actor)?;
     match input {
         Input::Command(command) => command::command(task, command, actor, now),
         Input::Observation(seen) => Ok(observe::observe(task, seen, now)),
@@ -53,11 +53,13 @@ pub fn decide(task: &Task, input: &Input, actor: &Actor, now: Time) -> Result<Ve
 
 /// Commands come from people, observations from owners; an agent has neither. That a person is gone can be seen by a worker, who does
 /// not own a held task and so has no observation to make.
-fn permit(input: &Input, actor: &Actor) -> Result<(), Refusal> {
+fn permit(task: &Task, input: &Input, actor: &Actor) -> Result<(), Refusal> {
     let allowed = match (actor.scope, input) {
         (Scope::Person, Input::Command(_))
         | (Scope::Worker, Input::Command(Command::Release { how: ReleasedBy::Gone }))
         | (Scope::Worker | Scope::Workspace, Input::Observation(_)) => true,
+        // A worker that has ended a runner's session leaves the task to the next invocation.
+        (Scope::Worker, Input::Command(Command::Pause { .. })) => task.submission.driver.is_runner(),
         (Scope::Person | Scope::Worker | Scope::Workspace | Scope::Session, _) => false,
     };
     if allowed { Ok(()) } else { Err(Refusal::Scope { principal: actor.principal.clone(), verb: input.name() }) }

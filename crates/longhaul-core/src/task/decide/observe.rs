@@ -155,7 +155,7 @@ fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSigh
     let mut events = after_end::end_events(session, &as_asked(ended), &seen);
     let back_to = BackTo::phase(after_end::phase_after(task, &events));
     match then {
-        Then::Pause => events.push(Event::Paused { back_to }),
+        Then::Pause => events.push(Event::Paused { back_to, why: None }),
         Then::Hold { person } => events.push(Event::Held { person: person.clone(), back_to }),
         Then::Cancel { by, reason } => events.push(Event::Cancelled { by: by.clone(), reason: reason.clone() }),
         // Checks cost nothing of what is used up: a task with nothing left for the agent is verified all the same.

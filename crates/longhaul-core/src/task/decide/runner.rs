@@ -1,7 +1,6 @@
 //! The rules of `run-session`, where they differ from a supervised task's: exit code 0 is success, the list is taken as it is, nothing
 //! is retried, put back or verified, and whatever is wrong ends the invocation. Called by `decide` only.
 
-use super::super::runner::resume_failed;
 use super::super::{
     BackTo, Ended, Event, Exit, ListSight, PlanSight, Purpose, RunnerRun, SessionRun, State, Task, Then, Verdict, Wait,
 };
@@ -45,7 +44,7 @@ pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Tim
             start(task, run, found, now)
         }
         _ if seen.problem.is_none() && seen.plan.is_complete() => Event::Finished { verdict: Verdict::Unverified },
-        Some(_) | None => Event::Paused { back_to },
+        Some(_) | None => Event::Paused { back_to, why: seen.problem.clone() },
     };
     seen.events.push(next);
     seen.events
@@ -73,18 +72,22 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
     let delay = std::time::Duration::from_millis(after.submission.policy.delay_ms);
     match &ended.exit {
         // At once, and afresh.
-        _ if resume_failed(session, ended) => {}
+        _ if session.resume_failed(ended) => {}
         // Found by an adopter: nothing was ever executed. More than once, something is wrong outside.
         Exit::NeverStarted if after.tally.interrupted <= 1 => {}
         Exit::Code(0) if seen.problem.is_none() && !seen.plan.steps.is_empty() => {
             events.push(match seen.plan.is_complete() {
                 true => Event::Finished { verdict: Verdict::Unverified },
-                false if is_over => Event::Paused { back_to },
+                false if is_over => Event::Paused { back_to, why: None },
                 false => wait(Wait::Delay, now.after(delay), back_to),
             });
         }
-        Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => {
-            events.push(Event::Paused { back_to });
+        Exit::Code(0) => {
+            let why = seen.problem.unwrap_or_else(|| "task_list.md is missing".to_owned());
+            events.push(Event::Paused { back_to, why: Some(why) });
+        }
+        exit @ (Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown) => {
+            events.push(Event::Paused { back_to, why: Some(format!("session {} failed: {exit}", session.number)) });
         }
     }
     events

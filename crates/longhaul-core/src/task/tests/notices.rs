@@ -71,8 +71,12 @@ fn limits_of_agents_and_of_the_task_are_told_apart() {
     let task = working();
     let until = NOW.after(std::time::Duration::from_secs(60));
     let limited = ended(Exit::Code(1), Outcome::Failed(Failure::Limited(Some(until))));
+    let limited_again = limited.clone();
     let waits = by_worker(&task, end_of(&task, limited, sight(&[false, false])));
     assert_eq!(waits, ("waiting", Some(Occasion::Limit)));
+    let mut again = task.clone();
+    again.tally.limits = 1;
+    assert_eq!(by_worker(&again, end_of(&again, limited_again, sight(&[false, false]))), ("waiting", None));
     let capped = with(|policy| policy.max_sessions = Some(2));
     let stopped = by_worker(&capped, end_of(&capped, completed(), sight(&[true, false])));
     assert_eq!(stopped, ("stopped", Some(Occasion::Stopped)));
@@ -106,6 +110,10 @@ fn a_runners_pause_is_a_failure_after_a_failed_session_that_nobody_stopped() {
         let seen = end_of(&task, ended(exit.clone(), Outcome::Completed), sight(&[true, false]));
         assert_eq!(by_worker(&task, seen), ("paused", occasion), "{exit}");
     }
+    let spoiled = PlanSight { progress_exists: false, ..sight(&[true, false]) };
+    let open = feed(&driven(None, Resume::Never), prepared(session_id(5), sight(&[false, false])), &Actor::workspace());
+    let told_of = by_worker(&open, end_of(&open, completed(), spoiled));
+    assert_eq!(told_of, ("paused", Some(Occasion::Failed)), "more sessions were allowed");
     let (stopping, _) = told(&task, Command::Pause { haste: Haste::Recipe }, &Actor::person("ann"));
     let seen = end_of(&stopping, crashed(), sight(&[true, false]));
     assert_eq!(by_worker(&stopping, seen), ("paused", None), "a person wanted that");
@@ -117,5 +125,5 @@ fn the_reason_of_every_notice_is_an_event_that_tells_why() {
     let seen = end_of(&task, ended(Exit::Code(3), Outcome::Completed), sight(&[true, false]));
     let events = decide(&task, &seen.into(), &Actor::worker(), NOW).expect("an end");
     let newest = events.iter().rev().find(|event| tells_why(event)).expect("a reason");
-    assert_eq!(newest.kind(), "session_ended", "a pause alone says nothing: {events:?}");
+    assert!(narrate(newest).contains("exit code 3"), "{events:?}");
 }

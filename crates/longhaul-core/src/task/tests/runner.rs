@@ -170,3 +170,12 @@ fn a_pause_ends_the_invocation_and_the_next_takes_it_up() {
     let task = feed(&task, end_of(&task, crashed(), sight(&[false])), &Actor::worker());
     assert_eq!(task.state.name(), "paused");
 }
+
+#[test]
+fn a_worker_may_leave_a_runners_task_to_the_next_invocation_and_pause_no_other() {
+    let pause = Input::from(Command::Pause { haste: Haste::Recipe });
+    let runners = feed(&driven(None, Resume::Never), Command::Pause { haste: Haste::Recipe }, &Actor::worker());
+    assert_eq!(runners.state.name(), "paused");
+    let refused = decide(&fold(new_task(), &[claimed()]), &pause, &Actor::worker(), NOW);
+    assert!(matches!(refused, Err(Refusal::Scope { .. })), "{refused:?}");
+}

@@ -31,8 +31,12 @@ async fn workers(opened: &Opened, tasks: &[Stored]) -> Finding {
     let still: Vec<String> =
         living.iter().filter(|worker| process::is_stopped(worker.pid)).map(|worker| worker.pid.to_string()).collect();
     let mut orphaned = 0;
+    let mut left = Vec::new();
     for stored in tasks {
-        orphaned += usize::from(owner::is_missing(opened, stored).await.unwrap_or(false));
+        match owner::is_left_by_runner(opened, stored).await.unwrap_or(false) {
+            true => left.push(stored.task.submission.name.as_str()),
+            false => orphaned += usize::from(owner::is_missing(opened, stored).await.unwrap_or(false)),
+        }
     }
     let facts = format!("{} alive, {} unfinished task(s)", living.len(), tasks.len());
     if !still.is_empty() {
@@ -43,6 +47,14 @@ async fn workers(opened: &Opened, tasks: &[Stored]) -> Finding {
     if orphaned > 0 {
         let facts = format!("{facts}; {orphaned} of them want a worker and have none");
         return Finding::warning(WORKERS, facts, "`longhaul worker -d` starts one");
+    }
+    if !left.is_empty() {
+        let facts = format!("{facts}; left by a run-session that died: {}", left.join(", "));
+        return Finding::warning(
+            WORKERS,
+            facts,
+            "go on with `longhaul run-session --task-name NAME --continue` or `longhaul resume NAME`",
+        );
     }
     Finding::ok(WORKERS, facts)
 }

@@ -1,14 +1,17 @@
 //! `run-session --list`: one line per task directory, in the words and glyphs of the existing shell runner.
 //! Machines read `longhaul list --json`.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::directory::{Directories, Directory};
 use super::voice::{banner, paint};
 use crate::out;
 
-/// Prints the list; `running` are the names of tasks that somebody works on.
-pub(super) fn print(directories: &Directories, running: &BTreeSet<String>) {
+/// What is known of tasks beside their directories: who works on them, or what became of that.
+pub(super) type Marks = BTreeMap<String, &'static str>;
+
+/// Prints the list.
+pub(super) fn print(directories: &Directories, marks: &Marks) {
     let all = directories.all();
     if all.is_empty() {
         out::note("No tasks found in this project.");
@@ -16,23 +19,23 @@ pub(super) fn print(directories: &Directories, running: &BTreeSet<String>) {
     }
     banner("AUTONOMOUS TASKS");
     for (name, directory) in &all {
-        out::data(&line(name, directory, running.contains(name)));
+        out::data(&line(name, directory, marks.get(name).copied()));
     }
 }
 
-fn line(name: &str, directory: &Directory, runs: bool) -> String {
+fn line(name: &str, directory: &Directory, mark: Option<&str>) -> String {
     let shown = out::safe(name);
-    let runs = if runs { " [running]" } else { "" };
+    let mark = mark.map(|mark| format!(" [{mark}]")).unwrap_or_default();
     if !directory.has_list() {
-        return format!("{} {shown} (no task_list.md){runs}", paint("31", "?"));
+        return format!("{} {shown} (no task_list.md){mark}", paint("31", "?"));
     }
     let plan = directory.list().unwrap_or_default();
     let (done, percent) = (plan.progress(), plan.percent());
     let saved = directory.saved().map(|id| id.chars().take(8).collect::<String>());
     let session = saved.map(|id| format!(" [session: {}...]", out::safe(&id))).unwrap_or_default();
     if plan.is_complete() {
-        format!("{} {shown} ({done} - 100% complete){session}{runs}", paint("32", "✓"))
+        format!("{} {shown} ({done} - 100% complete){session}{mark}", paint("32", "✓"))
     } else {
-        format!("{} {shown} ({done} - {percent}%){session}{runs}", paint("33", "○"))
+        format!("{} {shown} ({done} - {percent}%){session}{mark}", paint("33", "○"))
     }
 }

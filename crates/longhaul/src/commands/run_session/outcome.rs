@@ -1,10 +1,9 @@
 //! How an invocation of `run-session` ended: what is said, and the exit code: 0, 1, the agent's own, or 130.
 //! Called once, when the task is no longer this invocation's.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use longhaul_core::task::{Cause, Exit, Purpose, State, Task};
+use longhaul_core::task::{Cause, Exit, Purpose, State, StoppedBy, Task};
 
 use super::directory::{Directories, Directory, Found};
 use super::list;
@@ -30,30 +29,47 @@ impl Outcome<'_> {
         match &self.task.state {
             State::Done { .. } => {
                 out::data(&format!("All tasks complete! Progress: {}", self.progress()));
-                list::print(directories, &BTreeSet::new());
+                list::print(directories, &list::Marks::new());
                 Ok(Code::Done)
             }
             State::Cancelled { .. } => Err(CliError::new(Code::Failure, "the task was cancelled")),
             State::Blocked { cause: Cause::OtherRunner { pid }, .. } => Err(self.locked(*pid)),
             State::Blocked { cause, .. } => Err(CliError::new(Code::Failure, cause.to_string())),
             State::Paused { .. } => self.paused(),
-            _ => {
-                // A person made it supervised meanwhile: a worker goes on as soon as this process has ended.
-                if let Some(stored) = opened.load(self.task.id).await? {
-                    owner::start_for(opened, &stored)?;
-                }
-                out::note(&format!("The task is supervised now: longhaul attach {}", self.task.submission.name));
-                Ok(Code::Done)
+            State::Held { person, .. } => {
+                out::note(&format!("{} works in the agent's conversation.", out::safe(person)));
+                Ok(self.interrupted())
             }
+            State::Queued { .. }
+            | State::Preparing { .. }
+            | State::Planning { .. }
+            | State::Working { .. }
+            | State::Verifying { .. }
+            | State::Stopping { .. }
+            | State::Waiting { .. }
+            | State::NeedsHelp { .. }
+            | State::Stopped { .. } => self.supervised(opened).await,
         }
+    }
+
+    /// A person made it supervised meanwhile: a worker goes on as soon as this process has ended.
+    async fn supervised(&self, opened: &Opened) -> Result<Code, CliError> {
+        if let Some(stored) = opened.load(self.task.id).await? {
+            owner::start_for(opened, &stored)?;
+        }
+        out::note(&format!("The task is supervised now: longhaul attach {}", self.task.submission.name));
+        Ok(Code::Done)
     }
 
     fn paused(&self) -> Result<Code, CliError> {
         if self.asked.load(Ordering::SeqCst) {
             return Ok(self.interrupted());
         }
-        if let Some((_, exit)) = self.voice.last_exit().filter(|(_, exit)| *exit != Exit::Code(0)) {
-            return failed(&exit);
+        match self.voice.last_end() {
+            // Somebody paused it from elsewhere.
+            Some((_, StoppedBy::Task)) => return Ok(self.interrupted()),
+            None | Some((Exit::Code(0), _)) => {}
+            Some((exit, _)) => return failed(&exit),
         }
         match self.directory.look() {
             Found::Plan(_) if self.task.run.as_ref().is_some_and(longhaul_core::task::RunnerRun::is_used_up) => {
@@ -85,7 +101,7 @@ impl Outcome<'_> {
 
     /// The list is left as it is; the message names what a person has to mend.
     fn unfit(&self, found: Found) -> CliError {
-        let first = matches!(self.voice.last_exit(), Some((Purpose::Plan, _)));
+        let first = self.voice.last_purpose() == Some(Purpose::Plan);
         let what = match found {
             Found::Unfit(why) => why,
             Found::Nothing | Found::NoList { .. } | Found::Plan(_) => {

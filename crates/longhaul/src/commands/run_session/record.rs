@@ -1,8 +1,6 @@
 //! The stored task behind a task directory: found, made, taken over from the dead, or cleared away when the directory was.
 //! Called once per invocation. The lease it ends with is the runner's lock.
 
-use std::time::Duration;
-
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Command, Driver, Place as Where, Policy, Resume, RunnerRun, Sandbox, Setting, Submission};
 use longhaul_store::{Filter, Stored, Unfinished};
@@ -12,12 +10,12 @@ use super::directory::Directories;
 use super::name::Name;
 use crate::cli::RunSession;
 use crate::commands::run::utf8;
-use crate::config::{Overrides, Sources, load};
+use crate::config::{Overrides, SessionSettings, Sources, load};
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::opened::{Opened, open_existing};
 use crate::place::Place;
-use crate::{out, owner, place, prompt_files};
+use crate::{notify_targets, out, owner, place, prompt_files};
 
 /// An unfinished task that is stored under a name.
 pub(super) struct Record {
@@ -26,7 +24,7 @@ pub(super) struct Record {
 
 impl Record {
     /// The unfinished task of this name in the project, if there is one.
-    pub(super) async fn find(place: &Place, name: &Name) -> Result<Option<Record>, CliError> {
+    async fn find(place: &Place, name: &Name) -> Result<Option<Record>, CliError> {
         match open_existing() {
             Ok(opened) => Record::find_in(&opened, place, name).await,
             Err(error) if error.code == Code::NotFound => Ok(None),
@@ -38,6 +36,22 @@ impl Record {
         let (project, name) = (Some(utf8(&place.project)?), Some(name.as_str().to_owned()));
         let filter = Filter { project, name, unfinished: Unfinished::Only, ..Filter::default() };
         Ok(opened.list(filter).await?.tasks.into_iter().next().map(|stored| Record { stored }))
+    }
+
+    /// The stored task of a name. A name that was made up for a new task gives way to one that somebody has just taken.
+    pub(super) async fn settle(
+        mut name: Name,
+        place: &Place,
+        directories: &Directories,
+    ) -> Result<(Name, Option<Record>), CliError> {
+        loop {
+            let record = Record::find(place, &name).await?;
+            let taken = record.as_ref().is_some_and(|record| !record.is_removed(directories));
+            match name.next(directories).filter(|_| taken) {
+                Some(next) => name = next,
+                None => return Ok((name, record)),
+            }
+        }
     }
 
     pub(super) fn goal(&self) -> String {
@@ -55,9 +69,10 @@ impl Record {
             .hint(format!("go on with it: longhaul resume {name}")))
     }
 
-    /// Whether it ever had a directory.
-    fn has_begun(&self) -> bool {
-        self.stored.task.tally.sessions > 0
+    /// Whether it had a directory, which is gone.
+    fn is_removed(&self, directories: &Directories) -> bool {
+        let task = &self.stored.task;
+        task.tally.sessions > 0 && !directories.task(task.submission.name.as_str()).exists()
     }
 }
 
@@ -86,7 +101,12 @@ impl Invocation {
             let Some(task) = self.obtain(ground).await? else { continue };
             let settings = if self.record.is_some() { &wanted[..] } else { &[] };
             match ground.driving.take_up(task, &run, settings, &place::actor()).await.map_err(|error| failed(&error))? {
-                TakenUp::Ours(stored) if self.is_removed(ground) => clear_away(ground, *stored).await?,
+                TakenUp::Ours(stored) if self.is_removed(ground) => {
+                    clear_away(ground, *stored, "directory removed").await?;
+                }
+                TakenUp::Ours(stored) if self.is_another(ground) => {
+                    clear_away(ground, *stored, "begun anew with another description").await?;
+                }
                 TakenUp::Ours(stored) => return Ok(*stored),
                 TakenUp::Finished => {}
                 TakenUp::Busy => return Err(self.busy(ground).await),
@@ -124,7 +144,13 @@ impl Invocation {
     }
 
     fn is_removed(&self, ground: &Ground<'_>) -> bool {
-        self.record.as_ref().is_some_and(Record::has_begun) && !ground.directories.task(self.name.as_str()).exists()
+        self.record.as_ref().is_some_and(|record| record.is_removed(ground.directories))
+    }
+
+    /// Until there is a list, a task is what its description says.
+    fn is_another(&self, ground: &Ground<'_>) -> bool {
+        let planned = ground.directories.task(self.name.as_str()).has_list();
+        !planned && self.record.as_ref().is_some_and(|record| record.goal() != self.goal)
     }
 
     async fn busy(&self, ground: &Ground<'_>) -> CliError {
@@ -147,8 +173,9 @@ impl Invocation {
             driver: Driver::Runner,
             place: Where::InPlace,
             sandbox: sandbox(args),
-            policy: policy(settings.session.delay),
+            policy: policy(&settings.session),
             prompts,
+            notify: notify_targets::notify(&settings.notify),
             secret_names: settings.redact.extra,
             env_only: settings.env.only,
             ..bare
@@ -169,15 +196,22 @@ fn run(ground: &Ground<'_>) -> Result<RunnerRun, CliError> {
 }
 
 /// Nothing but the person ends a session of the runner, and nothing keeps it from starting.
-fn policy(delay: Duration) -> Policy {
-    let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+fn policy(settings: &SessionSettings) -> Policy {
+    let delay_ms = u64::try_from(settings.delay.as_millis()).unwrap_or(u64::MAX);
     let free = Policy { silence_ms: None, wall_ms: None, max_time_ms: None, ..Policy::default() };
-    Policy { delay_ms, memory_floor: 0, disk_floor: 0, ..free }
+    Policy {
+        delay_ms,
+        keep_awake: settings.inhibit_sleep,
+        scopes: settings.scopes,
+        memory_floor: 0,
+        disk_floor: 0,
+        ..free
+    }
 }
 
-/// Its directory was removed, and with it the task. What still runs for it is ended first.
-async fn clear_away(ground: &Ground<'_>, stored: Stored) -> Result<(), CliError> {
-    let cancel = Command::Cancel { reason: Some("directory removed".to_owned()) };
+/// The stored task is given up for another of its name. What still runs for it is ended first.
+async fn clear_away(ground: &Ground<'_>, stored: Stored, why: &str) -> Result<(), CliError> {
+    let cancel = Command::Cancel { reason: Some(why.to_owned()) };
     let changed = change(&*ground.opened.store, stored.task.id, cancel, &place::actor(), None, None).await?;
     ground.driving.finish(changed.stored).await.map_err(|error| failed(&error))?;
     Ok(())

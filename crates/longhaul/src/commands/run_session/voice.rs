@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use longhaul_core::task::{Ended, Event, Exit, Purpose, SessionRun, Task, Wait};
+use longhaul_core::task::{Ended, Event, Exit, Purpose, SessionRun, StoppedBy, Task, Wait};
 use longhaul_worker::Watcher;
 
 use crate::out;
@@ -18,8 +18,8 @@ struct Seen {
     sessions: u32,
     /// The session that runs, or ran last.
     session: Option<SessionRun>,
-    /// How it ended.
-    ended: Option<Exit>,
+    /// How it ended, and who ended it.
+    ended: Option<(Exit, StoppedBy)>,
     /// The next session takes the place of one that could not resume.
     falls_back: bool,
 }
@@ -38,10 +38,15 @@ impl Voice {
         out::note("The session of an earlier runner is still alive; going on with it.");
     }
 
-    /// How the last session ended; none if there was none.
-    pub(super) fn last_exit(&self) -> Option<(Purpose, Exit)> {
+    /// What the last session was for; none if there was none.
+    pub(super) fn last_purpose(&self) -> Option<Purpose> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        Some((seen.session.as_ref()?.purpose, seen.ended.clone()?))
+        Some(seen.session.as_ref()?.purpose)
+    }
+
+    /// How the last session ended, and who ended it.
+    pub(super) fn last_end(&self) -> Option<(Exit, StoppedBy)> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).ended.clone()
     }
 }
 
@@ -101,12 +106,12 @@ impl Seen {
     }
 
     fn end(&mut self, task: &Task, ended: &Ended) {
-        self.ended = Some(ended.exit.clone());
+        self.ended = Some((ended.exit.clone(), ended.stopped_by));
         let Some(session) = &self.session else { return };
         if let Some(id) = &session.conversation {
             out::data(&format!("Session ID saved: {}", out::safe(id)));
         }
-        if session.resumes.is_some() && !matches!(ended.exit, Exit::Code(0) | Exit::NeverStarted) {
+        if session.resume_failed(ended) {
             out::note(&format!("Resume failed ({}); starting a fresh session.", ended.exit));
             self.falls_back = true;
             return;

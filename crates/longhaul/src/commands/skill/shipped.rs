@@ -27,7 +27,7 @@ pub(super) const FILES: &[File] = &[
         path: "SKILL.md",
         text: include_str!("../../../../../skills/autonomous-skill/SKILL.md"),
         mode: 0o644,
-        versions: &["b805ad773fc9a27428d9bf1cfb3a7187f902ac5fe6f9391962915129c0865642"],
+        versions: &["5fd4a1906c95546c9f1faf77d80df079764444b9172baa4dfa794dadfa1ddf80"],
     },
     File {
         skill: "autonomous-skill",

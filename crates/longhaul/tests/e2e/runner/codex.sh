@@ -4,6 +4,15 @@
 for word in "$@"; do printf '%s\n' "$word"; done > "$CODEX_RECORDS/$$.argv"
 printf '%s' "$PWD" > "$CODEX_RECORDS/$$.cwd"
 refuse() { echo "error: unexpected argument '$1' found" >&2; exit 2; }
+if [ "$1" = resume ]; then
+    # Its own interface, which a person talks to.
+    shift
+    while [ $# -gt 1 ]; do
+        case "$1" in --no-daemon) shift ;; -C | -s | -c) shift 2 ;; *) refuse "$1" ;; esac
+    done
+    echo "interface of $1"
+    exit 0
+fi
 [ "$1" = exec ] || refuse "$1"
 shift
 resume=

@@ -128,7 +128,8 @@ fn pause_from_elsewhere_ends_the_runner() {
     runner.env.ok(&["pause", "t"]);
     let done = crate::env::done(&child.wait_with_output().unwrap());
     assert_eq!(runner.env.state("t"), "paused");
-    assert_ne!(done.code, 0, "it did not end by itself: {}", done.stderr);
+    assert_eq!(done.code, 130, "{}", done.stderr);
+    assert!(done.stderr.contains("Paused.") && !done.stderr.contains("failed"), "{}", done.stderr);
 }
 
 #[test]
@@ -141,4 +142,51 @@ fn what_the_agent_complains_about_is_seen_and_logged() {
     }
     let why = runner.env.ok(&["why", "t"]);
     assert!(why.contains("session 1 failed: exit code 9") && why.contains("run-session --task-name t"), "{why}");
+}
+
+#[test]
+fn an_interrupted_resume_has_not_failed() {
+    let runner = Runner::new().does(WAITS);
+    runner.legacy("t", 0, 2);
+    runner.write("t", "session.id", "01a1e094-4a55-7e31-a327-a686a02badae\n");
+    let child = spawn(&runner, &["-n", "t", "--resume-last"]);
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
+    let done = crate::env::done(&child.wait_with_output().unwrap());
+    assert_eq!(done.code, 130, "{}", done.stderr);
+    assert!(!done.stderr.contains("Resume failed"), "{}", done.stderr);
+    assert_eq!(runner.argvs().len(), 1);
+    assert_eq!(runner.env.task("t")["run"]["falls_back"], false, "the conversation is not given up");
+}
+
+#[test]
+fn who_follows_what_a_dead_runner_left_is_told() {
+    let runner = Runner::new().does(WAITS);
+    let mut child = spawn(&runner, &["-n", "t", "Do it"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for verb in ["wait", "attach"] {
+        let done = runner.env.run(&[verb, "t"]);
+        assert_eq!(done.code, 5, "{verb}: {}", done.stderr);
+        for part in ["its run-session is dead", "run-session --task-name t --continue", "longhaul resume t"] {
+            assert!(done.stderr.contains(part), "{verb}: {}", done.stderr);
+        }
+    }
+    assert!(runner.env.ok(&["show", "t"]).contains("its run-session is dead"));
+    assert!(runner.ok(&["--list"]).contains("? t (no task_list.md) [stale]"));
+    assert!(runner.env.run(&["doctor"]).stdout.contains("left by a run-session that died: t"));
+    go(&runner);
+    assert_eq!(runner.run(&["-n", "t", "-c", "--max-sessions", "1"]).code, 0);
+}
+
+#[test]
+fn a_takeover_ends_the_runner_and_nothing_is_called_failed() {
+    let runner = Runner::new().does(WAITS);
+    let child = spawn(&runner, &["-n", "t", "Do it"]);
+    let shown = crate::screen::Shell::run(&runner.env, &["takeover", "t"]).finish();
+    assert!(shown.contains("interface of 01a1e094-"), "{shown}");
+    let done = crate::env::done(&child.wait_with_output().unwrap());
+    assert_eq!(done.code, 130, "{}", done.stderr);
+    assert!(!done.stderr.contains("supervised now") && !done.stderr.contains("failed"), "{}", done.stderr);
+    assert_eq!(runner.env.state("t"), "paused");
+    assert_eq!(runner.env.task("t")["submission"]["driver"], "runner");
 }

@@ -48,11 +48,19 @@ fn a_stale_lock_of_the_shell_runner_is_announced_and_left_alone() {
 fn a_living_shell_runner_keeps_the_task_and_a_recycled_number_does_not() {
     let runner = Runner::new();
     runner.legacy("t", 0, 1);
+    let dated = |seconds| {
+        let made = std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
+        std::fs::File::open(runner.dir("t").join(".runner.lock")).unwrap().set_modified(made).unwrap();
+    };
     lock(&runner, std::process::id());
     runner.refused(&["-n", "t", "-c"], "already running");
+    // The first process has lived longer than this test, and nobody may have looked at it yet.
+    lock(&runner, 1);
+    dated(3);
+    runner.refused(&["-n", "t", "-c"], "already running (pid 1)");
     assert!(runner.argvs().is_empty());
-    let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
-    std::fs::File::open(runner.dir("t").join(".runner.lock")).unwrap().set_modified(long_ago).unwrap();
+    lock(&runner, std::process::id());
+    dated(3600);
     let done = runner.run(&["-n", "t", "-c"]);
     assert!(done.code == 0 && done.stderr.contains("stale lock"), "it began after the lock was made: {}", done.stderr);
 }

@@ -81,3 +81,16 @@ fn a_supervised_task_of_the_name_is_not_the_runners() {
     runner.refused(&["-n", "t", "-c"], "supervised by Longhaul");
     assert!(runner.argvs().is_empty());
 }
+
+#[test]
+fn until_there_is_a_list_a_task_is_what_its_description_says() {
+    let runner = Runner::new().does("start; exit 3");
+    assert_eq!(runner.run(&["-n", "t", "Do the first thing"]).code, 3);
+    assert!(runner.ok(&["--list"]).contains("? t (no task_list.md) [failed]"));
+    let mut runner = runner;
+    runner.env.unset("CODEX_DOES");
+    runner.ok(&["-n", "t", "Do the other thing", "--max-sessions", "1"]);
+    assert_eq!(runner.env.task("t")["submission"]["goal"], "Do the other thing");
+    runner.ok(&["-n", "t", "Do something else", "--max-sessions", "1"]);
+    assert_eq!(runner.env.task("t")["submission"]["goal"], "Do the other thing", "what is planned stays");
+}
