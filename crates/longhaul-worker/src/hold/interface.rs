@@ -126,12 +126,14 @@ fn interactive(agent: &Chosen, task: &Task, conversation: &str) -> Option<Intera
     )
 }
 
-/// This shell's environment as a session would get it, and what marks the hold.
+/// This shell's environment as a session would get it, without what speaks for us, and what marks the hold.
 fn environment(home: &Home, task: &Task, agent: &Chosen, set: Vec<(String, String)>) -> BTreeMap<OsString, OsString> {
     let names = passed(&task.submission, Some(agent));
+    let of_notices = task.submission.notify.variables();
     let passes = |name: &OsStr| {
         let listed = |names: &[String]| names.iter().any(|one| OsStr::new(one) == name);
-        names.as_deref().is_none_or(listed) || OF_THE_TERMINAL.iter().any(|one| OsStr::new(one) == name)
+        let wanted = names.as_deref().is_none_or(listed) || OF_THE_TERMINAL.iter().any(|one| OsStr::new(one) == name);
+        wanted && !listed(&of_notices)
     };
     let is_ours = |name: &OsStr| name.as_bytes().starts_with(OWN_PREFIX.as_bytes());
     let mut environment: BTreeMap<OsString, OsString> =

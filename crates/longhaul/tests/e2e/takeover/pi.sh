@@ -38,7 +38,7 @@ interface() {
     [ -n "$session" ] && [ -z "$new" ] && [ "$mode" = text ] || fail "an interface wants --session and no --mode" 2
     [ -t 0 ] && [ -t 1 ] || fail "an interface wants a terminal" 2
     known "$session"
-    env | grep '^LONGHAUL_\|^PWD=\|^DEMO_LEDGER=' | sort >"$FAKE_DIR/environment"
+    env | grep '^LONGHAUL_\|^PWD=\|^DEMO_LEDGER=\|^MY_' | sort >"$FAKE_DIR/environment"
     pwd >"$FAKE_DIR/directory"
     trap 'echo "interrupted"' INT
     printf '%s %s\n' "$PPID" "$$" >"$FAKE_DIR/new" && mv "$FAKE_DIR/new" "$FAKE_DIR/pids"

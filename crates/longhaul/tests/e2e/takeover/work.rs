@@ -30,7 +30,16 @@ fn a_person_works_in_the_conversation_and_then_the_task_goes_on() {
 
 #[test]
 fn the_program_sees_what_a_session_would_see_and_whose_it_is() {
-    let world = World::new();
+    let mut world = World::new();
+    for (variable, value) in [
+        ("LONGHAUL_NOTIFY_WEBHOOK", "$MY_ADDRESS"),
+        ("LONGHAUL_NOTIFY_WEBHOOK_SECRET_ENV", "MY_HOOK"),
+        ("MY_ADDRESS", "http://127.0.0.1:9/hook"),
+        ("MY_HOOK", "speaks-for-longhaul"),
+        ("MY_OWN", "the control"),
+    ] {
+        world.env.set(variable, value);
+    }
     let name = world.paused("Look around");
     let mut shell = world.taken_over(&name);
     shell.press(b"fail\n");
@@ -44,6 +53,7 @@ fn the_program_sees_what_a_session_would_see_and_whose_it_is() {
         format!("DEMO_LEDGER={}", world.env.ledger().display()),
         format!("LONGHAUL_HOME={}", world.env.home().display()),
         format!("LONGHAUL_SESSION={}", task["id"].as_str().unwrap()),
+        "MY_OWN=the control".to_owned(),
         format!("PWD={place}"),
     ];
     assert_eq!(world.lines("environment"), expected);
