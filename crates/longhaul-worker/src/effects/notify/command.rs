@@ -1,12 +1,16 @@
 //! The channel of a person's own program: the facts in variables, the whole message as JSON on its standard input.
 //! No shell is asked; a person who wants one names it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use super::bounded;
 use super::message::Message;
 use super::program::{Call, ProgramError, run};
 use crate::home::Home;
+
+/// How long the project is looked for; a claim outlasts its try by more.
+const LOOK: Duration = Duration::from_secs(1);
 
 pub(super) async fn send(
     home: &Home,
@@ -20,7 +24,7 @@ pub(super) async fn send(
         arguments: arguments.to_vec(),
         variables: variables(home, message),
         input: message.json(),
-        directory: directory(home, message),
+        directory: directory(home, message).await,
     };
     run(call, within).await
 }
@@ -36,8 +40,10 @@ fn variables(home: &Home, message: &Message) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The project, as long as it is there.
-fn directory(home: &Home, message: &Message) -> PathBuf {
-    let project = Path::new(message.project());
-    if project.is_dir() { project.to_owned() } else { home.root().to_owned() }
+/// The project, as long as it is there and its file system answers.
+async fn directory(home: &Home, message: &Message) -> PathBuf {
+    let project = PathBuf::from(message.project());
+    let looked = project.clone();
+    let is_there = bounded::within(LOOK, move || looked.is_dir()).await;
+    if is_there == Some(true) { project } else { home.root().to_owned() }
 }

@@ -37,7 +37,7 @@ pub(crate) async fn deliver(
 ) -> Result<(), Undelivered> {
     match target {
         Target::Command { argv } => command::send(home, argv, message, within).await?,
-        Target::File { path } => file::send(path, message)?,
+        Target::File { path } => file::send(path, message, within).await?,
         Target::Webhook { url, secret_env } => webhook::send(url, secret_env.as_deref(), message, within).await?,
         Target::Desktop => desktop::send(home, message, within).await?,
         Target::OpenClaw => openclaw::send(home, message, within).await?,

@@ -2,6 +2,7 @@
 //!
 //! Delivering changes nothing of a task and knows nothing of the store; what came of it is the sender's to keep.
 
+mod bounded;
 mod command;
 mod deliver;
 mod desktop;
