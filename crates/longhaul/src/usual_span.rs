@@ -15,8 +15,8 @@ const SESSIONS: usize = 50;
 const TASKS: u32 = 50;
 /// The most events that are read, in each of the two places.
 const EVENTS: usize = 5_000;
-/// The most of them that are of one task.
-const OF_ONE_TASK: u32 = 500;
+/// The most of them that are of one task: about as many as so many sessions make.
+const OF_ONE_TASK: u32 = 200;
 
 /// Says on standard error how long sessions of this agent took: in this project, else anywhere.
 pub(crate) async fn tell(opened: &Opened, agent: &str, project: &str) {
@@ -41,7 +41,9 @@ async fn spans(opened: &Opened, agent: &str, project: Option<&str>) -> Vec<Durat
         if found.len() >= SESSIONS || read >= EVENTS {
             break;
         }
-        let events = opened.store.events(outline.task, 0, OF_ONE_TASK).await.unwrap_or_default();
+        // The newest of them; a session that began before is left out.
+        let before = outline.version.saturating_sub(OF_ONE_TASK.into());
+        let events = opened.store.events(outline.task, before, OF_ONE_TASK).await.unwrap_or_default();
         read += events.len();
         let records = sessions(events.iter().map(|stored| (stored.at, &stored.event)));
         found.extend(records.iter().rev().filter_map(|record| span_of(record, agent)));

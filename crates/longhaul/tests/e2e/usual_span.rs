@@ -21,3 +21,20 @@ fn the_usual_span_is_unknown_then_told_here_before_elsewhere() {
     assert!(other.contains("sessions of codex take is unknown"), "what another agent took says nothing: {other}");
     assert_eq!(env.settle("b"), "done");
 }
+
+#[test]
+fn of_a_long_history_the_newest_sessions_count() {
+    let mut env = TestEnv::new().var("DEMO_FAULT", "hang@1");
+    let long = env.submit("Long", &["--name", "long"]);
+    env.live(&long, 1);
+    env.ok(&["pause", &long, "--now"]);
+    // More than are read of one task, before any session has come to its own end.
+    for _ in 0..205 {
+        env.ok(&["tell", &long, "a word"]);
+    }
+    env.unset("DEMO_FAULT");
+    env.ok(&["resume", &long]);
+    assert_eq!(env.settle(&long), "done");
+    let said = env.run(&["run", "-d", "Do it"]).stderr;
+    assert!(said.contains("sessions of demo here took a median of "), "{said}");
+}
