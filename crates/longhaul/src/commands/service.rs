@@ -43,6 +43,14 @@ pub(crate) struct Standing {
     pub(crate) running: Option<bool>,
 }
 
+/// What a look at several kinds found.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    pub(crate) standings: Vec<Standing>,
+    /// Why one or the other kind could not be looked at.
+    pub(crate) unknown: Vec<CliError>,
+}
+
 pub(crate) fn service(args: &Service) -> Result<Code, CliError> {
     match args.verb {
         ServiceVerb::Status { kind, json } => status(kind, json),
@@ -60,27 +68,49 @@ pub(crate) fn service(args: &Service) -> Result<Code, CliError> {
         }
         ServiceVerb::Uninstall { kind, dry_run } => {
             refuse_below()?;
-            let steps = uninstall(kind)?;
-            if steps.is_empty() {
+            let (steps, unknown) = uninstall(kind)?;
+            if steps.is_empty() && unknown.is_empty() {
                 out::note("nothing of ours is installed");
             }
             carry_out(&steps, dry_run)?;
+            tell_unknown(&unknown);
             Ok(Code::Done)
         }
     }
 }
 
-/// Every kind that is installed, and the given one in any case.
-pub(crate) fn look(kind: Option<ServiceKind>) -> Result<Vec<Standing>, CliError> {
+/// Every kind that is installed, and the given one in any case. Of several, one that cannot be looked at hides none of the others.
+pub(crate) fn look(kind: Option<ServiceKind>) -> Result<Looked, CliError> {
     let worker = Worker::here()?;
-    let kinds = KINDS.into_iter().filter(|have| kind.is_none_or(|wanted| wanted == *have));
-    let standings = kinds.map(|kind| match kind {
+    let (all, unknown) = of_each(kind, |kind| match kind {
         ServiceKind::Systemd => systemd::look(&worker),
         ServiceKind::Launchd => launchd::look(&worker),
         ServiceKind::Cron => cron::look(&worker),
-    });
-    let all: Vec<Standing> = standings.collect::<Result<_, _>>()?;
-    Ok(all.into_iter().filter(|standing| kind.is_some() || standing.installed != Installed::No).collect())
+    })?;
+    let standings = all.into_iter().filter(|standing| kind.is_some() || standing.installed != Installed::No).collect();
+    Ok(Looked { standings, unknown })
+}
+
+/// Asks for the given kind, else for each of them; then what failed is set aside. What is not ours is never only set aside.
+fn of_each<T>(
+    kind: Option<ServiceKind>,
+    ask: impl Fn(ServiceKind) -> Result<T, CliError>,
+) -> Result<(Vec<T>, Vec<CliError>), CliError> {
+    let (mut answers, mut unknown) = (Vec::new(), Vec::new());
+    for one in KINDS.into_iter().filter(|have| kind.is_none_or(|wanted| wanted == *have)) {
+        match ask(one) {
+            Ok(answer) => answers.push(answer),
+            Err(error) if kind.is_none() && error.code == Code::Failure => unknown.push(error),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((answers, unknown))
+}
+
+fn tell_unknown(unknown: &[CliError]) {
+    for error in unknown {
+        out::note(&format!("one kind of service is left as it is: {}", error.what));
+    }
 }
 
 fn refuse_below() -> Result<(), CliError> {
@@ -106,16 +136,13 @@ fn suitable() -> Result<ServiceKind, CliError> {
         .hint("choose with `--kind`, or let your own supervisor run `longhaul worker --stay`"))
 }
 
-fn uninstall(kind: Option<ServiceKind>) -> Result<Vec<Step>, CliError> {
-    let mut steps = Vec::new();
-    for kind in KINDS.into_iter().filter(|have| kind.is_none_or(|wanted| wanted == *have)) {
-        steps.extend(match kind {
-            ServiceKind::Systemd => systemd::uninstall(),
-            ServiceKind::Launchd => launchd::uninstall(),
-            ServiceKind::Cron => cron::uninstall(),
-        }?);
-    }
-    Ok(steps)
+fn uninstall(kind: Option<ServiceKind>) -> Result<(Vec<Step>, Vec<CliError>), CliError> {
+    let (steps, unknown) = of_each(kind, |kind| match kind {
+        ServiceKind::Systemd => systemd::uninstall(),
+        ServiceKind::Launchd => launchd::uninstall(),
+        ServiceKind::Cron => cron::uninstall(),
+    })?;
+    Ok((steps.concat(), unknown))
 }
 
 fn carry_out(steps: &[Step], dry_run: bool) -> Result<(), CliError> {
@@ -137,13 +164,14 @@ fn advise(kind: ServiceKind, dry_run: bool) {
 }
 
 fn status(kind: Option<ServiceKind>, as_json: bool) -> Result<Code, CliError> {
-    let standings = look(kind)?;
+    let Looked { standings, unknown } = look(kind)?;
+    unknown.iter().for_each(|error| out::note(&format!("one kind of service is unknown: {}", error.what)));
     if as_json {
         let rows: Vec<_> = standings.iter().map(Standing::json).collect();
         out::json("service", &json!({ "services": rows }));
         return Ok(Code::Done);
     }
-    if standings.is_empty() {
+    if standings.is_empty() && unknown.is_empty() {
         out::data("no service is installed");
         out::note("`longhaul service install` lets a worker start with the machine or the login");
     }

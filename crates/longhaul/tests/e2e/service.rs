@@ -227,6 +227,34 @@ fn a_crontab_that_cannot_be_read_is_not_overwritten() {
 }
 
 #[test]
+fn a_crontab_that_cannot_be_read_keeps_nobody_from_the_other_kinds() {
+    let env = world();
+    env.ok(&["service", "install", "--kind", "systemd"]);
+    env.stand_in("crontab", "echo you are not allowed >&2; exit 1");
+    let told = env.run(&["service", "status"]);
+    assert!(told.code == 0 && told.stdout.contains("systemd: installed"), "{} {}", told.stdout, told.stderr);
+    assert!(told.stderr.contains("not allowed"), "{}", told.stderr);
+    assert_eq!(env.run(&["service", "status", "--kind", "cron"]).code, 1, "what is asked for alone is not only a note");
+    let removed = env.run(&["service", "uninstall"]);
+    assert!(removed.code == 0 && removed.stderr.contains("not allowed"), "{}", removed.stderr);
+    assert!(!unit(&env).exists());
+    let nothing = env.run(&["service", "status"]);
+    assert!(nothing.code == 0 && !nothing.stdout.contains("no service is installed"), "{}", nothing.stdout);
+}
+
+#[test]
+fn without_crontab_a_dry_run_still_shows_its_line() {
+    let mut env = world();
+    std::fs::remove_file(env.stand_ins().join("crontab")).unwrap();
+    let only = env.stand_ins().display().to_string();
+    env.set("PATH", &only);
+    let told = env.ok(&["service", "install", "--kind", "cron", "--dry-run"]);
+    assert!(told.contains("@reboot ") && told.contains(BINARY), "{told}");
+    let refused = env.run(&["service", "install", "--kind", "cron"]);
+    assert!(refused.code == 1 && refused.stderr.contains("on PATH"), "{}", refused.stderr);
+}
+
+#[test]
 fn the_line_of_cron_starts_a_worker_that_stays() {
     let mut env = world();
     let home = env.path().join("it's a home, 100%");

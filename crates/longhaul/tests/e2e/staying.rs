@@ -86,5 +86,7 @@ fn whether_a_service_is_installed_enabled_and_running_is_told() {
     logins(&env, "no", "no");
     expect(&env, "service", "warning", "ends with your last login");
     env.stand_in("crontab", "echo broken >&2; exit 1");
+    expect(&env, "service", "warning", "ends with your last login");
+    env.ok(&["service", "uninstall", "--kind", "systemd"]);
     expect(&env, "service", "unknown", "crontab -l");
 }

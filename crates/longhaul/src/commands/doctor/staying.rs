@@ -1,5 +1,6 @@
 //! Whether work goes on when a person leaves: after a logout, and after a reboot.
-//! One part of `doctor`; it asks loginctl, systemctl and systemd-run and changes nothing. What they do not tell is unknown.
+//! One part of `doctor`; it asks loginctl, systemctl and systemd-run. Nothing stays changed: the scope that is tried ends at once. What
+//! they do not tell is unknown.
 
 use longhaul_keeper::{Scopes, scopes};
 use longhaul_worker::find_program;
@@ -8,6 +9,7 @@ use super::Patient;
 use super::finding::Finding;
 use crate::cli::ServiceKind;
 use crate::commands::service::{self, Installed, Standing};
+use crate::error::CliError;
 use crate::start::answer_of;
 use crate::tag::tag;
 
@@ -82,12 +84,16 @@ fn tried() -> Scopes {
 /// Whether a worker starts by itself after a reboot.
 fn at_boot(lingers: Option<bool>) -> Finding {
     const SUBJECT: &str = "service";
-    let standings = match service::look(None) {
-        Ok(standings) => standings,
-        Err(error) => return Finding::unknown(SUBJECT, format!("it cannot be told: {}", error.what)),
+    let untold = |error: &CliError| Finding::unknown(SUBJECT, format!("it cannot be told: {}", error.what));
+    let looked = match service::look(None) {
+        Ok(looked) => looked,
+        Err(error) => return untold(&error),
     };
     let ours = |standing: &&Standing| standing.installed != Installed::Foreign;
-    let Some(standing) = standings.iter().find(ours) else {
+    let Some(standing) = looked.standings.iter().find(ours) else {
+        if let Some(error) = looked.unknown.first() {
+            return untold(error);
+        }
         let advice = "only to let tasks go on by themselves after a reboot: `longhaul service install`";
         let none = Finding::ok(SUBJECT, "none is installed: after a reboot tasks go on when a worker starts");
         return Finding { advice: Some(advice.to_owned()), ..none };
