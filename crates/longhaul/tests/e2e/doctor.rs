@@ -176,7 +176,7 @@ fn bundle(env: &TestEnv, more: &[&str]) -> String {
 
 #[test]
 fn a_bundle_gives_no_secret_away() {
-    let [key, plain, in_config, in_goal, in_url] = [random(), random(), random(), random(), random()];
+    let [key, plain, in_config, in_goal, in_url, in_hook] = std::array::from_fn(|_| random());
     let mut env = TestEnv::new()
         .var("MY_API_KEY", &key)
         .var("FAVOURITE_WORD", &plain)
@@ -184,7 +184,9 @@ fn a_bundle_gives_no_secret_away() {
         .var("DEMO_FAULT", "hang@1");
     let config = env.path().join("config/longhaul");
     fs::create_dir_all(&config).unwrap();
-    let commands = format!("[verify]\ncommands = [\"curl -H 'X: {in_config}' https://example.org\"]\n");
+    let commands = format!(
+        "[verify]\ncommands = [\"curl -H 'X: {in_config}' https://example.org\"]\n[notify]\nwebhook = \"https://hook.example/{in_hook}\"\n"
+    );
     fs::write(config.join("config.toml"), commands).unwrap();
     let task = env.submit(&format!("Use {in_goal} and {key}"), &[]);
     env.live_session(&task);
@@ -193,15 +195,21 @@ fn a_bundle_gives_no_secret_away() {
     let before = fs::read_to_string(&path).unwrap_or_default();
     fs::write(&path, before + &log).unwrap();
     let text = bundle(&env, &[]);
-    for (what, secret) in [("env", &key), ("env", &plain), ("config", &in_config), ("goal", &in_goal), ("url", &in_url)]
-    {
+    let secrets = [("env", &key), ("env", &plain), ("config", &in_config), ("goal", &in_goal), ("url", &in_url)];
+    for (what, secret) in secrets.into_iter().chain([("webhook", &in_hook)]) {
         assert!(!text.contains(secret.as_str()), "the secret of {what} is in\n{text}");
     }
     assert!(!text.contains(&task), "its name comes from its goal:\n{text}");
     let id = env.task(&task)["id"].as_str().unwrap().to_owned();
-    for part in
-        ["harmless words", "[redacted:MY_API_KEY]", &id, "session_started", "limits.max_time", "ok       version"]
-    {
+    for part in [
+        "harmless words",
+        "[redacted:MY_API_KEY]",
+        &id,
+        "session_started",
+        "limits.max_time",
+        "ok       version",
+        "webhook `https://hook.example`",
+    ] {
         assert!(text.contains(part), "`{part}` is missing in\n{text}");
     }
     let told = bundle(&env, &["--with-goals"]);

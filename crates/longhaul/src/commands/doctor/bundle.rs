@@ -23,8 +23,8 @@ use crate::out;
 const LAST_EVENTS: u64 = 50;
 /// So much of the end of the workers' log.
 const LOG_TAIL: u64 = 64 << 10;
-/// Keys whose value a person writes freely.
-const FREE_TEXT: [&str; 1] = ["verify.commands"];
+/// Keys whose value a person writes freely, or that may let a stranger speak.
+const FREE_TEXT: [&str; 3] = ["verify.commands", "notify.command", "notify.webhook"];
 
 /// Whether names and goals of tasks are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,16 +2,20 @@
 //! One part of `doctor`. It runs nothing, sends nothing and reads no value of a variable.
 
 use std::path::Path;
+use std::time::Duration;
 
 use longhaul_core::task::Target;
-use longhaul_worker::{OPENCLAW, desktop_program, find_program};
+use longhaul_worker::{OPENCLAW, desktop_program, find_program, now};
 
 use super::Patient;
 use super::finding::Finding;
+use super::tasks::living_workers;
 use crate::notify_targets::targets;
 use crate::opened::Opened;
 
 const NOTICES: &str = "notices";
+/// A worker that lives and can has delivered what is due, or has set out to, long before.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
     let settings = patient.config.as_ref().ok().map(|loaded| &loaded.settings.notify);
@@ -29,7 +33,7 @@ fn way(target: &Target) -> Finding {
         Target::Desktop => program(target, desktop_program()),
         Target::OpenClaw => program(target, OPENCLAW),
         Target::File { path } => directory(target, path),
-        Target::Webhook { url, secret_env } => variables(target, url, secret_env.as_deref()),
+        Target::Webhook { url, secret_env } => variables(url, secret_env.as_deref()),
     }
 }
 
@@ -55,10 +59,11 @@ fn directory(target: &Target, path: &str) -> Finding {
     }
 }
 
-fn variables(target: &Target, url: &str, secret_env: Option<&str>) -> Finding {
+fn variables(url: &str, secret_env: Option<&str>) -> Finding {
+    let target = format!("webhook `{}`", place(url));
     let unset = |name: &&str| std::env::var_os(name).is_none_or(|value| value.is_empty());
     match url.strip_prefix('$').into_iter().chain(secret_env).find(unset) {
-        None => Finding::ok(NOTICES, target.to_string()),
+        None => Finding::ok(NOTICES, target),
         Some(name) => {
             let advice = format!("set `{name}` where tasks are submitted and workers are started");
             Finding::warning(NOTICES, format!("{target}: the variable `{name}` is not set here"), advice)
@@ -66,12 +71,38 @@ fn variables(target: &Target, url: &str, secret_env: Option<&str>) -> Finding {
     }
 }
 
-/// Notices that wait although somebody could have delivered them by now.
+/// Scheme and host of an address, or the variable that has it: the rest may be what lets a stranger speak.
+fn place(url: &str) -> String {
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            format!("{scheme}://{}", host.rsplit('@').next().unwrap_or_default())
+        }
+        None => url.to_owned(),
+    }
+}
+
+/// Notices that nobody delivers: no worker lives, or those that do have left them lying.
 async fn waiting(opened: &Opened) -> Option<Finding> {
     let pending = match opened.store.pending_notices().await {
-        Ok(pending) => pending.len(),
+        Ok(pending) => pending,
         Err(error) => return Some(Finding::unknown(NOTICES, format!("the outbox cannot be read: {error}"))),
     };
-    let facts = format!("{pending} wait to be delivered");
-    (pending > 0).then(|| Finding::warning(NOTICES, facts, "`longhaul worker -d` delivers them"))
+    let nobody_lives = living_workers(&opened.home).is_empty();
+    let waiting = pending.iter().filter(|notice| nobody_lives || notice.next_at.after(PATIENCE) <= now()).count();
+    let facts = format!("{waiting} wait to be delivered");
+    let advice = "`longhaul worker -d` delivers them, from a shell that has what they need";
+    (waiting > 0).then(|| Finding::warning(NOTICES, facts, advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn of_an_address_only_scheme_and_host_are_shown() {
+        assert_eq!(place("https://me:word@a.example:8443/T0/B0?key=1"), "https://a.example:8443");
+        assert_eq!(place("https://a.example?key=1"), "https://a.example");
+        assert_eq!(place("$MY_ADDRESS"), "$MY_ADDRESS");
+    }
 }

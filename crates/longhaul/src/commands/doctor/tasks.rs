@@ -26,8 +26,13 @@ pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
     vec![workers(opened, &tasks).await, sessions(&opened.home, &tasks)]
 }
 
+/// The workers of this home that live.
+pub(super) fn living_workers(home: &Home) -> Vec<Process> {
+    locks(home).iter().filter_map(|lock| living(lock)).collect()
+}
+
 async fn workers(opened: &Opened, tasks: &[Stored]) -> Finding {
-    let living: Vec<Process> = locks(&opened.home).iter().filter_map(|lock| living(lock)).collect();
+    let living = living_workers(&opened.home);
     let still: Vec<String> =
         living.iter().filter(|worker| process::is_stopped(worker.pid)).map(|worker| worker.pid.to_string()).collect();
     let mut orphaned = 0;
