@@ -55,6 +55,13 @@ pub enum Settled {
         /// Why it is not.
         error: String,
     },
+    /// It was not tried for want of something that another process may have: no try is counted, and it is due again then.
+    GivenBack {
+        /// When.
+        at: Time,
+        /// What is wanting.
+        error: String,
+    },
     /// It is not, and nobody tries again.
     Failed {
         /// Why.
@@ -84,7 +91,7 @@ impl Settled {
     pub(crate) fn state(&self) -> NoticeState {
         match self {
             Settled::Delivered => NoticeState::Delivered,
-            Settled::Again { .. } => NoticeState::Pending,
+            Settled::Again { .. } | Settled::GivenBack { .. } => NoticeState::Pending,
             Settled::Failed { .. } => NoticeState::Failed,
         }
     }

@@ -189,6 +189,8 @@ struct Hubs {
     checks: bool,
     pokes: HashMap<TaskId, Arc<Notify>>,
     versions: HashMap<TaskId, u64>,
+    /// What this process has carried: it has the environment that their notices are meant for.
+    carried: HashSet<TaskId>,
     sender: Sender,
     running: JoinSet<(TaskId, Left)>,
     looked_at_holds: Option<Instant>,
@@ -204,6 +206,7 @@ impl Hubs {
             checks: options.handover.is_none(),
             pokes: HashMap::new(),
             versions: HashMap::new(),
+            carried: HashSet::new(),
             running: JoinSet::new(),
             looked_at_holds: None,
         }
@@ -211,6 +214,7 @@ impl Hubs {
 
     /// Opens the hub of the task that was handed over; it may have moved on already.
     async fn open(&mut self, task: TaskId) -> Result<(), StoreError> {
+        self.carried.insert(task);
         if let Some(stored) = self.context.store.load(task).await? {
             self.start(&stored);
         }
@@ -223,6 +227,7 @@ impl Hubs {
         let hub = Hub::new(Arc::clone(&self.context), stored.task.clone(), owner.lease, Arc::clone(&poke));
         let id = hub.id();
         self.pokes.insert(id, poke);
+        self.carried.insert(id);
         self.running.spawn(async move { (id, hub.run().await) });
     }
 
@@ -281,7 +286,7 @@ impl Hubs {
             self.looked_at_holds = Some(Instant::now());
         }
         self.poke().await?;
-        let has_to_tell = self.sender.round().await?;
+        let has_to_tell = self.sender.round(&self.carried).await?;
         Ok(round.reason_to_stay || has_to_tell)
     }
 

@@ -57,21 +57,21 @@ pub(super) fn enqueue(
 pub(super) fn work(connection: &Connection, work: &NoticeWork) -> Result<bool, StoreError> {
     const CLAIM: &str = "UPDATE outbox SET tries = tries + 1, next_at = ?3 \
          WHERE id = ?1 AND tries = ?2 AND state = 'pending'";
-    const SETTLE: &str = "UPDATE outbox SET state = ?3, next_at = coalesce(?4, next_at), error = ?5 \
+    const SETTLE: &str = "UPDATE outbox SET state = ?3, next_at = coalesce(?4, next_at), error = ?5, tries = tries - ?6 \
          WHERE id = ?1 AND tries = ?2 AND state = 'pending'";
     let changed = match work {
         NoticeWork::Claim { id, tries_seen, until } => connection
             .prepare_cached(CLAIM)
             .and_then(|mut statement| statement.execute(params![id, tries_seen, until.0])),
         NoticeWork::Settle { id, tries, settled } => {
-            let (at, error) = match settled {
-                Settled::Delivered => (None, None),
-                Settled::Again { at, error } => (Some(at.0), Some(error)),
-                Settled::Failed { error } => (None, Some(error)),
+            let (at, error, uncounted) = match settled {
+                Settled::Delivered => (None, None, 0),
+                Settled::Again { at, error } => (Some(at.0), Some(error), 0),
+                Settled::GivenBack { at, error } => (Some(at.0), Some(error), 1),
+                Settled::Failed { error } => (None, Some(error), 0),
             };
-            connection
-                .prepare_cached(SETTLE)
-                .and_then(|mut statement| statement.execute(params![id, tries, settled.state().name(), at, error]))
+            let values = params![id, tries, settled.state().name(), at, error, uncounted];
+            connection.prepare_cached(SETTLE).and_then(|mut statement| statement.execute(values))
         }
     };
     changed.map(|changed| changed == 1).map_err(store_error)

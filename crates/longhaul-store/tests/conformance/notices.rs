@@ -103,6 +103,20 @@ pub(crate) async fn a_notice_is_settled_by_its_claimer_alone(harness: &dyn Harne
     assert_eq!(store.pending_notices().await.expect("notices"), []);
 }
 
+pub(crate) async fn a_notice_that_is_given_back_counts_no_try(harness: &dyn Harness) {
+    let store = harness.open().await;
+    let (task, notices) = told(&*store, "one").await;
+    let (id, later) = (notices[0].id, now().after(Duration::from_secs(60)));
+    assert!(store.claim_notice(id, 0, later).await.expect("an answer"));
+    let back = Settled::GivenBack { at: task.task.updated, error: "no key".into() };
+    assert!(store.settle_notice(id, 1, back.clone()).await.expect("an answer"));
+    let waits = store.notices(task.task.id).await.expect("notices")[0].clone();
+    assert_eq!((waits.state, waits.tries, waits.next_at), (NoticeState::Pending, 0, task.task.updated));
+    assert_eq!(waits.error.as_deref(), Some("no key"));
+    assert!(!store.settle_notice(id, 1, back).await.expect("an answer"), "it is given back once");
+    assert!(store.claim_notice(id, 0, later).await.expect("an answer"), "anybody may set out anew");
+}
+
 pub(crate) async fn notices_go_with_their_task(harness: &dyn Harness) {
     let store = harness.open().await;
     let (other, stay) = told(&*store, "other").await;

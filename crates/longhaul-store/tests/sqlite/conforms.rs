@@ -27,7 +27,8 @@ conforms! {
     moving: concurrent_changes_of_one_task_are_all_kept, compare_and_set_lets_one_win,
         a_refused_change_does_not_fail_its_neighbours, acknowledged_order_is_stored_order;
     notices: a_notice_is_made_with_the_change_it_tells_of, one_of_many_claimers_of_a_notice_wins,
-        a_notice_is_settled_by_its_claimer_alone, notices_go_with_their_task;
+        a_notice_is_settled_by_its_claimer_alone, a_notice_that_is_given_back_counts_no_try,
+        notices_go_with_their_task;
     refusals: a_refused_change_writes_nothing;
     sessions: the_session_cap_holds_under_concurrency, an_ended_session_makes_room, the_higher_priority_goes_first,
         the_carrier_follows_the_driver;

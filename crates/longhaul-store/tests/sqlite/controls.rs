@@ -36,6 +36,7 @@ caught! {
     forgotten_tasks_are_caught: ForgetsATask by keeping outlines_are_filtered_by_end_and_age;
     lost_notices_are_caught: LosesNotices by notices a_notice_is_made_with_the_change_it_tells_of;
     notices_for_everybody_are_caught: GivesNoticesToEverybody by notices one_of_many_claimers_of_a_notice_wins;
+    careless_giving_back_is_caught: SettlesForAnybody by notices a_notice_that_is_given_back_counts_no_try;
     careless_settling_is_caught: SettlesForAnybody by notices a_notice_is_settled_by_its_claimer_alone;
     silent_bells_are_caught: IsSilent by bell the_bell_rings_for_another_handles_commits;
 }

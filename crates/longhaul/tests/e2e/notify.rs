@@ -9,6 +9,7 @@ mod safety;
 mod server;
 mod trouble;
 mod webhook;
+mod whose;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -82,4 +83,12 @@ fn notices(env: &TestEnv, task: &str) -> Vec<Value> {
 fn ends(env: &TestEnv, task: &str) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     settled(env, task).iter().map(|notice| (text(&notice["channel"]), text(&notice["state"]))).collect()
+}
+
+/// Writes into the outbox what nobody but time would: every notice of this world is as much older.
+fn age(env: &TestEnv, seconds: i64) {
+    let connection = rusqlite::Connection::open(env.home().join("longhaul.db")).unwrap();
+    connection.busy_timeout(crate::env::DEADLINE).unwrap();
+    let sql = "UPDATE outbox SET next_at = next_at - ?1, created = created - ?1";
+    connection.execute(sql, [seconds * 1_000_000]).unwrap();
 }

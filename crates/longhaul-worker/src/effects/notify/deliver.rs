@@ -28,6 +28,13 @@ pub(crate) enum Undelivered {
     Webhook(#[from] WebhookError),
 }
 
+impl Undelivered {
+    /// Whether this process lacks a variable that another one may have.
+    pub(crate) fn wants_variable(&self) -> bool {
+        matches!(self, Undelivered::Webhook(WebhookError::Unset { .. }))
+    }
+}
+
 /// Delivers a message within this time, or says why not.
 pub(crate) async fn deliver(
     home: &Home,

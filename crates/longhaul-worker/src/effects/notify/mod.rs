@@ -15,5 +15,5 @@ mod webhook;
 pub use desktop::desktop_program;
 pub use openclaw::OPENCLAW;
 
-pub(crate) use deliver::deliver;
+pub(crate) use deliver::{Undelivered, deliver};
 pub(crate) use message::{Message, Reason};

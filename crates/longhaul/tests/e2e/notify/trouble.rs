@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{ends, notices, occasions, settled, telling};
+use super::{age, ends, notices, occasions, settled, telling, told_in};
 use crate::checker;
 use crate::env::{TestEnv, wait_for};
 
@@ -74,9 +74,14 @@ fn a_file_in_no_directory_is_told() {
 }
 
 /// Kills the worker of a task at a point after its end was committed; nobody lives then.
-fn killed_at(point: &str) -> TestEnv {
+pub(super) fn killed_at(point: &str) -> TestEnv {
+    killed_in(telling(), point)
+}
+
+/// The same in another world.
+pub(super) fn killed_in(env: TestEnv, point: &str) -> TestEnv {
     let fails = tempfile::tempdir().unwrap();
-    let mut env = telling().var("LONGHAUL_NOTIFY_TIMEOUT", "1s");
+    let mut env = env.var("LONGHAUL_NOTIFY_TIMEOUT", "1s");
     env.set("LONGHAUL_FAIL_POINTS", point);
     env.set("LONGHAUL_FAIL_DIR", fails.path().to_str().unwrap());
     env.submit("Do it", &["--name", "t", "--check", "true"]);
@@ -107,12 +112,19 @@ fn n1_a_notice_that_nobody_set_out_to_deliver_is_delivered_by_the_next_worker() 
     assert!(doctor.contains("1 wait to be delivered"), "{doctor}");
     delivered_by_the_next(&env, 1);
     assert_eq!(occasions(&env), ["done"]);
+    let told =
+        std::fs::read_dir(told_in(&env)).unwrap().next().unwrap().unwrap().metadata().unwrap().modified().unwrap();
+    let told = told.duration_since(std::time::UNIX_EPOCH).unwrap();
+    let sql = "SELECT created FROM outbox";
+    let made: u64 = env.database().unwrap().query_row(sql, [], |row| row.get(0)).unwrap();
+    assert!(told.as_micros() >= u128::from(made) + 10_000_000, "whoever carried the task was not waited for");
 }
 
 #[test]
 fn n2_a_claimed_notice_is_due_again_when_its_claimer_died() {
     let env = killed_at("worker.notice_claimed");
     assert_eq!(occasions(&env), Vec::<String>::new());
+    age(&env, 10);
     delivered_by_the_next(&env, 2);
     assert_eq!(occasions(&env), ["done"]);
 }
@@ -121,6 +133,7 @@ fn n2_a_claimed_notice_is_due_again_when_its_claimer_died() {
 fn n3_a_notice_that_was_sent_and_not_settled_is_sent_again() {
     let env = killed_at("worker.notice_sent");
     assert_eq!(occasions(&env), ["done"]);
+    age(&env, 10);
     delivered_by_the_next(&env, 2);
     assert_eq!(occasions(&env), ["done", "done"], "at least once");
 }

@@ -9,9 +9,9 @@ use super::server::Server;
 use super::{desk, ends, notices, settled};
 use crate::env::{TestEnv, wait_for};
 
-const KEY: &str = "a-key-of-the-webhook-4711";
+pub(super) const KEY: &str = "a-key-of-the-webhook-4711";
 
-fn hooked(server: &Server) -> TestEnv {
+pub(super) fn hooked(server: &Server) -> TestEnv {
     let env = desk().var("LONGHAUL_NOTIFY_WEBHOOK", &server.url());
     env.var("LONGHAUL_NOTIFY_WEBHOOK_SECRET_ENV", "MY_HOOK").var("MY_HOOK", KEY)
 }
@@ -108,4 +108,6 @@ fn a_variable_that_is_not_set_is_told_and_nothing_is_sent_unsigned() {
     assert_eq!(env.settle("t"), "done");
     let error = wait_for("an error", || notices(&env, "t").first()?["error"].as_str().map(str::to_owned));
     assert_eq!((error.as_str(), server.arrived().len()), ("variable `MY_HOOK` is not set", 0));
+    env.wait_until_empty();
+    assert_eq!(notices(&env, "t")[0]["tries"], 0, "no try of those that count");
 }
