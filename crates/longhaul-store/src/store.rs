@@ -314,6 +314,8 @@ pub struct Filter {
     pub id_prefix: Option<String>,
     /// Unfinished ones, finished ones, or both.
     pub unfinished: Unfinished,
+    /// Only in the state of this name.
+    pub state: Option<String>,
     /// Only those whose last event happened before.
     pub updated_before: Option<Time>,
     /// At most so many; none lists all.

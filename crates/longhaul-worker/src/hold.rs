@@ -9,13 +9,14 @@ mod lock;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::io;
 
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Actor, Command, ReleasedBy};
 use longhaul_keeper::process::Process;
 use longhaul_keeper::{carriers, fail_point};
-use longhaul_store::{Store, Stored};
+use longhaul_store::{Filter, Store, Stored, Unfinished};
 
 pub use interface::{Interface, NoInterface, interface_of};
 use lock::Free;
@@ -24,6 +25,9 @@ pub use lock::{Hold, HoldError};
 use crate::change::{ChangeError, change};
 use crate::home::Home;
 use crate::worker::Context;
+
+/// The name of the state of a task in a person's hands.
+const HELD: &str = "held";
 
 /// Why nobody knows whether a person is still there.
 #[derive(Debug, thiserror::Error)]
@@ -80,9 +84,14 @@ pub async fn release_if_gone(
     Ok(changed.stored)
 }
 
-/// Looks at every hold there is. What cannot be looked at now is looked at again.
+/// Looks at every hold there is, and at every task that is held: its file may be gone, because nobody had it while the session was still
+/// being stopped. What cannot be looked at now is looked at again.
 pub(crate) async fn look_at_all(context: &Context) {
-    for task in lock::listed(&context.home) {
+    let mut tasks: BTreeSet<TaskId> = lock::listed(&context.home).into_iter().collect();
+    let held = Filter { unfinished: Unfinished::Only, state: Some(HELD.to_owned()), ..Filter::default() };
+    let found = context.store.tasks(held).await.map(|listed| listed.tasks).unwrap_or_default();
+    tasks.extend(found.iter().map(|outline| outline.task));
+    for task in tasks {
         let Ok(Some(free)) = Free::look(&context.home, task) else { continue };
         match context.store.load(task).await {
             Ok(Some(stored)) if stored.task.state.is_held() => {
@@ -92,7 +101,7 @@ pub(crate) async fn look_at_all(context: &Context) {
                     context.report(&format!("task {task} is held, and nobody knows by whom: {error}"));
                 }
             }
-            // Whoever had it died between giving the task back and taking the file away, or before asking for the task.
+            // Whoever had it died between giving the task back and taking the file away, or before the task was held.
             Ok(_) => free.retire(),
             Err(_) => {}
         }

@@ -240,6 +240,8 @@ impl Hubs {
         let mut checked = tokio::spawn(async move { if checking { store.check().await } else { Ok(Vec::new()) } });
         loop {
             if !self.round().await? && !self.stays && self.pokes.is_empty() {
+                // The last task that left may be held by a person who is gone already, and nobody may come after this worker.
+                hold::look_at_all(&self.context).await;
                 return Ok(());
             }
             tokio::select! {

@@ -76,6 +76,9 @@ pub(super) fn query(filter: &Filter) -> (String, Vec<Value>) {
     if let Some(prefix) = &filter.id_prefix {
         wants("id >= ? AND id < ? || '~'", Value::Text(prefix.clone()));
     }
+    if let Some(state) = &filter.state {
+        wants("state = ?", Value::Text(state.clone()));
+    }
     if let Some(Time(before)) = filter.updated_before {
         wants("updated < ?", Value::Integer(before));
     }

@@ -35,6 +35,7 @@ fn every_filter_has_an_index_that_sorts() {
         (Filter { unfinished: Unfinished::Only, ..project.clone() }, "INDEX tasks_by_project"),
         (project, "SEARCH tasks USING INDEX tasks_by_project (project=?)"),
         (Filter { name: Some("x".into()), ..Filter::default() }, "SEARCH tasks USING INDEX tasks_by_name (name=?)"),
+        (Filter { state: Some("held".into()), ..unfinished.clone() }, "SCAN tasks USING INDEX tasks_unfinished_by_age"),
         (unfinished, "SCAN tasks USING INDEX tasks_unfinished_by_age"),
     ] {
         let (sql, values) = query(&filter);

@@ -67,6 +67,9 @@ pub(crate) async fn outlines_are_filtered_by_end_and_age(harness: &dyn Harness) 
     assert_eq!(ids(Filter::default()).await, [young.task.id, live.task.id, old.task.id]);
     let ended = Filter { unfinished: Unfinished::Without, ..Filter::default() };
     assert_eq!(ids(ended.clone()).await, [young.task.id, old.task.id]);
+    let named = |state: &str| Filter { state: Some(state.into()), ..Filter::default() };
+    let (of_live, of_none) = (named(live.task.state.name()), named("held"));
+    assert_eq!((ids(of_live).await, ids(of_none).await), (vec![live.task.id], vec![]));
     let before = Filter { updated_before: Some(young.task.updated), ..ended };
     assert_eq!(ids(before.clone()).await, [old.task.id]);
     assert_eq!(ids(Filter { updated_before: Some(Time(0)), ..before }).await, []);

@@ -5,7 +5,7 @@
 
 use std::os::fd::AsFd;
 
-use longhaul_core::task::{Command, State, decide};
+use longhaul_core::task::{Command, Haste, State, Then, decide};
 use longhaul_keeper::fail_point;
 use longhaul_store::Stored;
 use longhaul_worker::{ChangeError, Hold, Interface, NoInterface, in_conversation, interface_of, now, release};
@@ -65,8 +65,20 @@ async fn work(
     if !stopped(&asked.task) {
         out::note("the session is being stopped");
     }
-    let Some(held) = until(opened, stored.task.id, PATIENCE, stopped).await? else {
-        return Err(not_stopped(opened, &asked).hint("the task is paused when its session has ended; then try again"));
+    let held = tokio::select! {
+        held = until(opened, stored.task.id, PATIENCE, stopped) => {
+            held?.ok_or_else(|| not_stopped(opened, &asked).hint("the task is paused when its session has ended; then try again"))
+        }
+        Ok(()) = tokio::signal::ctrl_c() => {
+            Err(CliError::new(Code::Interrupted, "interrupted: the task is paused when its session has ended"))
+        }
+    };
+    let held = match held {
+        Ok(held) => held,
+        Err(error) => {
+            pause_instead(opened, stored).await?;
+            return Err(error);
+        }
     };
     if !held.task.state.is_held() {
         return Ok(None);
@@ -80,6 +92,20 @@ async fn work(
     terminal.take_back();
     fail_point::reach("takeover.ended");
     Ok(Some((interface.agent, status, terminal)))
+}
+
+/// Nobody will be in the conversation when the session has ended. What somebody else wants of the task meanwhile stays.
+async fn pause_instead(opened: &Opened, stored: &Stored) -> Result<(), CliError> {
+    let now = opened.store.load(stored.task.id).await?.ok_or(ChangeError::NotFound)?;
+    if !matches!(now.task.state, State::Stopping { then: Then::Hold { .. }, .. }) {
+        return Ok(());
+    }
+    match act(opened, &now, Command::Pause { haste: Haste::Recipe }).await {
+        // Held in this very moment: giving it back is a pause too.
+        Err(error) if error.code == Code::Conflict => Ok(()),
+        Ok(_) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 fn run(interface: &Interface, hold: &Hold) -> Result<WaitStatus, CliError> {

@@ -95,6 +95,12 @@ impl World {
         events.filter(|event| event["kind"] == "released").map(|event| event["how"].clone()).collect()
     }
 
+    /// Who gave a task back, each time.
+    fn released_by(&self, task: &str) -> Vec<String> {
+        let events = self.env.events(task).into_iter().filter(|event| event["event"]["kind"] == "released");
+        events.map(|event| event["actor"]["principal"].as_str().unwrap().to_owned()).collect()
+    }
+
     fn sessions(&self, task: &str) -> usize {
         self.env.kinds(task).iter().filter(|kind| *kind == "session_started").count()
     }

@@ -1,9 +1,11 @@
 //! kill -9 of the takeover at every point, of both, and of neither. Test names begin with the row of ARCHITECTURE.md.
 
+use nix::sys::signal::Signal;
+
 use super::World;
 use crate::env::wait_for;
 use crate::screen::Shell;
-use crate::sight::{alive, gone, kill_9};
+use crate::sight::{alive, gone, kill_9, send};
 
 /// A takeover that dies at a point, and the task's state as the next look finds it.
 fn dies_at(point: &str, world: &mut World, name: &str) -> Shell {
@@ -58,9 +60,40 @@ fn t2_while_the_session_is_being_stopped() {
     let (name, agent) = world.working("Stopping");
     dies_at("takeover.asked", &mut world, &name).finish();
     gone(agent);
-    world.env.reach(&name, "paused");
+    wait_for("its worker to give it back", || is(&world, &name, "paused"));
     assert_eq!(world.releases(&name), ["gone"]);
+    assert_eq!(world.released_by(&name), ["worker"]);
     assert_eq!(world.sessions(&name), 2);
+    assert!(world.holds().is_empty());
+    world.assert_clean();
+}
+
+/// Without a verb: one that looks would give it back itself.
+fn is(world: &World, name: &str, state: &str) -> Option<()> {
+    (world.env.column(name, "state").as_deref() == Some(state)).then_some(())
+}
+
+/// The file is taken away while the session is still being stopped, so that the task is held later without one.
+#[test]
+fn t2_a_worker_that_stays_gives_back_what_is_held_without_a_file() {
+    let mut world = World::new();
+    let (name, agent) = world.working("Slow");
+    let owner = world.env.worker_pid(&name);
+    send(owner, Signal::SIGSTOP);
+    dies_at("takeover.asked", &mut world, &name).finish();
+    assert_eq!((is(&world, &name, "stopping"), world.holds().len()), (Some(()), 1), "the control");
+    let mut worker = world.env.start(&["worker", "--stay"]);
+    wait_for("the file to be gone", || world.holds().is_empty().then_some(()));
+    assert_eq!(is(&world, &name, "stopping"), Some(()));
+    kill_9(owner);
+    gone(agent);
+    wait_for("the worker to give it back", || is(&world, &name, "paused"));
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    assert_eq!((world.releases(&name).len(), world.released_by(&name)), (1, vec!["worker".to_owned()]));
+    assert_eq!(world.sessions(&name), 2);
+    // Takes away the locks of those that were killed.
+    world.env.ok(&["worker", "--only"]);
     world.assert_clean();
 }
 
@@ -68,6 +101,7 @@ fn t2_while_the_session_is_being_stopped() {
 fn t3_held_and_no_program_started() {
     let mut world = World::new();
     let name = world.paused("Held");
+    world.env.wait_until_empty();
     dies_at("takeover.held", &mut world, &name).finish();
     assert_eq!(world.env.column(&name, "state").as_deref(), Some("held"), "nobody has looked yet");
     assert!(world.env.ok(&["list"]).contains("paused"), "a list is a look");
@@ -112,6 +146,7 @@ fn t4_the_program_lives_on_and_nobody_else_works_meanwhile() {
 fn t4_without_a_worker_the_next_verb_gives_it_back() {
     let world = World::new();
     let name = world.paused("Nobody");
+    world.env.wait_until_empty();
     for verb in ["show", "why", "list", "resume"] {
         let mut shell = world.taken_over(&name);
         let (takeover, program) = world.pids();

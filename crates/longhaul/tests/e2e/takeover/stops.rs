@@ -3,6 +3,7 @@
 use nix::sys::signal::Signal;
 
 use super::World;
+use crate::env::wait_for;
 use crate::sight::send;
 
 #[test]
@@ -13,9 +14,32 @@ fn a_worker_that_does_not_answer_is_named_and_what_follows_is_a_pause() {
     send(worker, Signal::SIGSTOP);
     let shown = world.take_over(&name).finish();
     assert!(shown.contains("shell: 124") && shown.contains(&format!("worker {worker} is stopped")), "{shown}");
-    assert_eq!(world.env.state(&name), "stopping");
+    assert_eq!(world.env.column(&name, "state").as_deref(), Some("stopping"));
     send(worker, Signal::SIGCONT);
-    world.env.reach(&name, "paused");
-    assert_eq!(world.releases(&name), ["gone"]);
+    becomes_paused(&world, &name);
+}
+
+#[test]
+fn ctrl_c_while_the_session_is_being_stopped_is_a_pause() {
+    let world = World::new();
+    let (name, _) = world.working("Patient");
+    let worker = world.env.worker_pid(&name);
+    send(worker, Signal::SIGSTOP);
+    let mut shell = world.take_over(&name);
+    shell.shows("the session is being stopped");
+    shell.press(b"\x03");
+    let shown = shell.finish();
+    assert!(shown.contains("shell: 130") && shown.contains("is paused when its session has ended"), "{shown}");
+    send(worker, Signal::SIGCONT);
+    becomes_paused(&world, &name);
+}
+
+/// By the worker that stops the session: no verb looks until then.
+#[track_caller]
+fn becomes_paused(world: &World, name: &str) {
+    wait_for("the pause", || (world.env.column(name, "state").as_deref() == Some("paused")).then_some(()));
+    let kinds = world.env.kinds(name);
+    assert!(!kinds.iter().any(|kind| kind == "held" || kind == "released"), "nobody was in it: {kinds:?}");
+    assert!(world.holds().is_empty());
     assert_eq!(world.lines("launches").iter().filter(|line| line.starts_with("interface")).count(), 0);
 }
