@@ -1,4 +1,5 @@
 //! The last words of an invocation, with a real store and other claimers: what is somebody else's holds nobody up.
+//! Times are bounded by far less than one try may take, so that a wait on the wrong thing is seen.
 
 use std::path::Path;
 use std::sync::Arc;
