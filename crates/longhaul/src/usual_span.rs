@@ -26,7 +26,7 @@ pub(crate) async fn tell(opened: &Opened, agent: &str, project: &str) {
     out::note(&match median(spans.clone()) {
         Some(span) => {
             let (count, span) = (spans.len(), shown(span));
-            format!("sessions of {agent_shown} {place} took a median of {span} ({count} sessions)")
+            format!("sessions of {agent_shown} {place} took a median of {span} (known of {count})")
         }
         None => format!("how long sessions of {agent_shown} take is unknown: none has ended yet"),
     });

@@ -12,7 +12,7 @@ fn the_usual_span_is_unknown_then_told_here_before_elsewhere() {
     let sessions = env.json(&["show", "a"])["sessions"].as_array().unwrap().len();
     let second = said(&["--name", "b"]);
     assert!(second.contains("sessions of demo here took a median of "), "{second}");
-    assert!(second.contains(&format!("({sessions} sessions)")), "{sessions}: {second}");
+    assert!(second.contains(&format!("(known of {sessions})")), "{sessions}: {second}");
     let elsewhere = env.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     let third = done(&env.command(&["run", "-d", "Do it"]).current_dir(&elsewhere).output().unwrap()).stderr;
