@@ -59,7 +59,6 @@ pub fn check_template(name: &str, text: &str) -> Result<(), BadTemplate> {
 /// The prompt of one session; a check has none.
 pub(crate) fn prompt(task: &Task, session: &SessionRun, task_dir: &str) -> String {
     let Some(template) = template(task, session) else { return String::new() };
-    let progress = task.plan.as_ref().map_or_else(|| "0/0".to_owned(), |accepted| accepted.plan.progress());
     fill(
         template,
         &[
@@ -67,7 +66,7 @@ pub(crate) fn prompt(task: &Task, session: &SessionRun, task_dir: &str) -> Strin
             ("{MARK}", &session.mark(task.id)),
             ("{TASK_DIR}", task_dir),
             ("{GOAL}", &task.submission.goal),
-            ("{PROGRESS}", &progress),
+            ("{PROGRESS}", &task.progress()),
             ("{BRIEF}", &brief(&task.submission)),
             ("{EVIDENCE}", &task.round.as_ref().map(evidence).unwrap_or_default()),
             ("{NOTICE}", &(opening(&session.opening) + &notice(task))),

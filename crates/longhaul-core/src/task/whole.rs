@@ -132,6 +132,11 @@ impl Task {
         }
     }
 
+    /// How many of the plan's steps are done; without a plan there are none.
+    pub fn progress(&self) -> String {
+        self.plan.as_ref().map_or_else(|| Plan::default().progress(), |accepted| accepted.plan.progress())
+    }
+
     /// The root of the agent's workspace, where the task directory lies.
     pub fn root(&self) -> &str {
         self.workspace.as_ref().map_or(&self.submission.project, |workspace| &workspace.root)

@@ -28,7 +28,7 @@ impl Outcome<'_> {
     pub(super) async fn tell(&self, opened: &Opened, directories: &Directories) -> Result<Code, CliError> {
         match &self.task.state {
             State::Done { .. } => {
-                out::data(&format!("All tasks complete! Progress: {}", self.progress()));
+                out::data(&format!("All tasks complete! Progress: {}", self.task.progress()));
                 list::print(directories, &list::Marks::new());
                 Ok(Code::Done)
             }
@@ -123,10 +123,6 @@ impl Outcome<'_> {
 
     fn go_on(&self) -> String {
         format!("longhaul run-session --task-name {} --continue", self.task.submission.name)
-    }
-
-    fn progress(&self) -> String {
-        self.task.plan.as_ref().map_or_else(|| "0/0".to_owned(), |accepted| accepted.plan.progress())
     }
 }
 

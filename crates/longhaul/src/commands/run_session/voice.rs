@@ -96,7 +96,7 @@ impl Seen {
         match session.purpose {
             Purpose::Plan => banner("INITIALIZER SESSION"),
             Purpose::Work | Purpose::Fix | Purpose::Check => {
-                out::data(&format!("Progress: {}", progress(task)));
+                out::data(&format!("Progress: {}", task.progress()));
                 banner("EXECUTOR SESSION");
             }
         }
@@ -119,12 +119,8 @@ impl Seen {
         if session.purpose == Purpose::Plan && ended.exit == Exit::Code(0) && task.plan.is_some() {
             out::data("Initializer session complete");
         }
-        out::data(&format!("=== Progress: {} ===", progress(task)));
+        out::data(&format!("=== Progress: {} ===", task.progress()));
     }
-}
-
-fn progress(task: &Task) -> String {
-    task.plan.as_ref().map_or_else(|| "0/0".to_owned(), |accepted| accepted.plan.progress())
 }
 
 /// A title between two lines.
