@@ -2,7 +2,7 @@
 //! Dead processes were waited for; the verb itself is tested end to end.
 
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -21,13 +21,12 @@ fn is_free(home: &Home, task: TaskId) -> bool {
     Free::look(home, task).unwrap().is_some()
 }
 
-/// For a moment a fork of another test, that has not executed its program yet, may have it too.
+/// For a moment a fork of another test, that has not executed its program yet, may have it too. The kernel tells when nobody has.
 fn becomes_free(home: &Home, task: TaskId) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_free(home, task) && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    is_free(home, task)
+    let file = std::fs::File::open(home.hold(task)).unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tell.send(file.lock_shared().is_ok()));
+    told.recv_timeout(Duration::from_secs(60)).unwrap_or(false) && is_free(home, task)
 }
 
 /// A process that has the hold's descriptor, and ends with its standard input.

@@ -1,9 +1,8 @@
 //! Real programs: one that takes the message, one that says no, one that hangs with a child, one that reads nothing, none at all.
 //! Nothing of a test outlives it but what it shows to be gone.
 
-use std::path::Path;
-
 use super::*;
+use crate::exits::exits;
 
 fn shell(script: &str, input: &[u8]) -> Call {
     Call {
@@ -46,14 +45,5 @@ async fn one_that_hangs_is_ended_with_what_it_started() {
     let script = format!("sleep 600 & echo $! > '{0}.new'; mv '{0}.new' '{0}'; wait", pids.display());
     let error = run(shell(&script, b""), Duration::from_millis(500)).await.unwrap_err();
     assert!(matches!(error, ProgramError::TimedOut { .. }), "{error}");
-    let child: u32 = std::fs::read_to_string(pids).unwrap().trim().parse().unwrap();
-    let alive = || {
-        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-        Path::new(&format!("/proc/{child}")).exists() && !stat.contains(") Z ")
-    };
-    let until = Instant::now() + PATIENCE;
-    while alive() && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    assert!(!alive());
+    assert!(exits(&std::fs::read_to_string(pids).unwrap(), PATIENCE));
 }

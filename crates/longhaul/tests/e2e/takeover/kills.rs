@@ -164,24 +164,34 @@ fn t4_without_a_worker_the_next_verb_gives_it_back() {
     assert_eq!(world.env.settle(&name), "done", "the last verb was a resume");
 }
 
+/// A takeover that was killed after its program had done something, with the program.
+fn orphaned(world: &World, name: &str, keys: &[u8], shown: &str) -> (Shell, i32) {
+    let mut shell = world.taken_over(name);
+    let (takeover, program) = world.pids();
+    shell.press(keys);
+    shell.shows(shown);
+    kill_9(takeover);
+    (shell, program)
+}
+
+fn held_until_it_ends(world: &World, name: &str, mut shell: Shell, program: i32) {
+    assert_eq!(world.env.state(name), "held");
+    assert_eq!(world.env.run(&["resume", name]).code, 8);
+    shell.press(b"bye\n");
+    gone(program);
+    assert_eq!(world.env.state(name), "paused");
+    shell.finish();
+}
+
 /// A free lock proves nothing: the program closes what is strange to it.
 #[test]
 fn t4_a_program_that_closed_the_hold_is_known_by_its_marker() {
     let world = World::new();
     let name = world.paused("Closed");
-    let mut shell = world.taken_over(&name);
-    let (takeover, program) = world.pids();
-    shell.press(b"hidden\n");
-    shell.shows("closed");
-    kill_9(takeover);
+    let (shell, program) = orphaned(&world, &name, b"hidden\n", "closed");
     let lock = world.env.home().join("holds").join(&world.holds()[0]);
     assert!(crate::processes::is_free(&lock), "the control");
-    assert_eq!(world.env.state(&name), "held");
-    assert_eq!(world.env.run(&["resume", &name]).code, 8);
-    shell.press(b"bye\n");
-    gone(program);
-    assert_eq!(world.env.state(&name), "paused");
-    shell.finish();
+    held_until_it_ends(&world, &name, shell, program);
 }
 
 /// Nor does a missing marker: the program's environment is its own affair.
@@ -189,30 +199,17 @@ fn t4_a_program_that_closed_the_hold_is_known_by_its_marker() {
 fn t4_a_program_that_scrubbed_its_environment_is_known_by_the_hold() {
     let world = World::new();
     let name = world.paused("Scrubbed");
-    let mut shell = world.taken_over(&name);
-    let (takeover, program) = world.pids();
-    shell.press(b"scrub\n");
-    shell.shows("scrubbed");
-    kill_9(takeover);
+    let (shell, program) = orphaned(&world, &name, b"scrub\n", "scrubbed");
     let marker = format!("LONGHAUL_SESSION={}", world.env.task(&name)["id"].as_str().unwrap());
     assert!(crate::env::processes_with(&marker).is_empty(), "the control");
-    assert_eq!(world.env.state(&name), "held");
-    assert_eq!(world.env.run(&["resume", &name]).code, 8);
-    shell.press(b"bye\n");
-    gone(program);
-    assert_eq!(world.env.state(&name), "paused");
-    shell.finish();
+    held_until_it_ends(&world, &name, shell, program);
 }
 
 #[test]
 fn t5_the_program_has_ended_and_left_something_with_the_marker() {
     let world = World::new();
     let name = world.paused("Daemon");
-    let mut shell = world.taken_over(&name);
-    let (takeover, program) = world.pids();
-    shell.press(b"leave\n");
-    shell.shows("left");
-    kill_9(takeover);
+    let (mut shell, program) = orphaned(&world, &name, b"leave\n", "left");
     shell.press(b"bye\n");
     gone(program);
     let mut worker = world.env.start(&["worker", "--stay"]);
