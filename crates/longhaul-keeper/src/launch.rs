@@ -12,7 +12,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::contract::Spec;
-use crate::layout::{HOME_VARIABLE, OWN_PREFIX, PROMPT, SESSION_VARIABLE, SessionDir};
+use crate::layout::{HOME_VARIABLE, PROMPT, SESSION_VARIABLE, SessionDir, is_own_variable};
 use crate::os::{Inherited, Launch};
 use nix::libc;
 
@@ -64,7 +64,7 @@ fn environment_for(spec: &Spec, own: Environment) -> Environment {
     let listed = |name: &OsStr, list: &[String]| list.iter().any(|entry| OsStr::new(entry) == name);
     let mut environment: Environment = own
         .into_iter()
-        .filter(|(name, _)| !name.as_bytes().starts_with(OWN_PREFIX.as_bytes()))
+        .filter(|(name, _)| !is_own_variable(name))
         .filter(|(name, _)| spec.env_pass.as_ref().is_none_or(|pass| listed(name, pass)))
         .filter(|(name, _)| !listed(name, &spec.env_unset))
         .collect();

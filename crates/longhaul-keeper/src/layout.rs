@@ -2,6 +2,7 @@
 //!
 //! Keeper and worker both find their files here. It only reads; who writes which file is told in `contract`.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -15,8 +16,6 @@ use crate::index::Stream;
 pub const SESSION_VARIABLE: &str = "LONGHAUL_SESSION";
 /// The variable that names the home, passed on to agents.
 pub const HOME_VARIABLE: &str = "LONGHAUL_HOME";
-/// What the names of all our own variables begin with; agents see none of them but those two.
-pub const OWN_PREFIX: &str = "LONGHAUL_";
 pub(crate) const LOCK: &str = "session.lock";
 pub(crate) const SPEC: &str = "spec";
 /// The prompt, as a plain file.
@@ -30,6 +29,11 @@ pub(crate) const STALLED: &str = "stalled";
 pub(crate) const BALLAST: &str = "ballast";
 /// The copy of the agent's own transcript, made by the worker when the session has ended.
 pub const TRANSCRIPT: &str = "transcript.jsonl";
+
+/// Whether a variable is one of our own; programs of others see none of them but those that are meant for them.
+pub fn is_own_variable(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b"LONGHAUL_")
+}
 
 /// A path that does not end in a session id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -48,7 +48,7 @@ pub use discard::{Discarded, SessionFiles, discard_file, discard_session, survey
 pub use filter::{REDACT_KEY, read_redact_key};
 pub use index::{EntryKind, INDEX_RECORD, IndexEntry, Stream, read_index};
 pub use keep::{DEFERRED, FAILED, KEPT, LEFT_ALONE, NOT_STARTED, keep};
-pub use layout::{BadSessionDir, HOME_VARIABLE, OWN_PREFIX, PROMPT, SESSION_VARIABLE, SessionDir, TRANSCRIPT};
+pub use layout::{BadSessionDir, HOME_VARIABLE, PROMPT, SESSION_VARIABLE, SessionDir, TRANSCRIPT, is_own_variable};
 pub use lock::WorkerLock;
 pub use read_log::{LogReader, Piece, read_tail};
 pub use scope::{Scopes, Standing, close_inherited, scopes};

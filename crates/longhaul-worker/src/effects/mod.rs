@@ -8,6 +8,7 @@ mod await_task;
 mod awake;
 mod check_output;
 pub(crate) mod exclude;
+mod group;
 mod keep_work;
 mod keeper_death;
 pub(crate) mod notify;

@@ -5,15 +5,14 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use longhaul_keeper::Spec;
+use longhaul_keeper::{Spec, is_own_variable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use super::group;
 use super::transcript_source::{CAP, Found};
 use crate::find_program::find_program;
 
@@ -21,8 +20,6 @@ use crate::find_program::find_program;
 pub(super) const DEADLINE: Duration = Duration::from_secs(60);
 /// Between two looks whether it has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// Variables of our own, which no agent's command gets.
-const OWN_PREFIX: &[u8] = b"LONGHAUL_";
 
 /// What a command of the session's program prints.
 pub(super) fn from_command(program: &str, arguments: &[String], spec: &Spec, deadline: Duration) -> Found {
@@ -39,7 +36,7 @@ pub(super) fn from_command(program: &str, arguments: &[String], spec: &Spec, dea
         .spawn();
     let Ok(mut child) = spawned else { return Found::Unknown };
     let printed = read_all(&mut child, Instant::now() + deadline);
-    match (printed, end(child)) {
+    match (printed, group::end(&mut child)) {
         (Ok(Some(bytes)), Ok(status)) if status.success() && !bytes.is_empty() => Found::Bytes { bytes, whole: true },
         _ => Found::Unknown,
     }
@@ -52,7 +49,7 @@ fn environment(
 ) -> impl Iterator<Item = (OsString, OsString)> {
     let listed = |name: &OsStr, list: &[String]| list.iter().any(|entry| OsStr::new(entry) == name);
     let passes = move |name: &OsStr| {
-        !name.as_bytes().starts_with(OWN_PREFIX)
+        !is_own_variable(name)
             && spec.env_pass.as_ref().is_none_or(|pass| listed(name, pass))
             && !listed(name, &spec.env_unset)
     };
@@ -65,7 +62,7 @@ fn read_all(child: &mut Child, until: Instant) -> io::Result<Option<Vec<u8>>> {
     let Some(output) = child.stdout.take() else { return Ok(None) };
     let mut printed = Printed::new(output);
     let in_time = || Instant::now() < until;
-    while !has_ended(child)? {
+    while !group::has_ended(child)? {
         if !in_time() {
             return Ok(None);
         }
@@ -74,18 +71,6 @@ fn read_all(child: &mut Child, until: Instant) -> io::Result<Option<Vec<u8>>> {
     // All it printed is in the pipe by now, and a child of its own that still holds the pipe is not waited for.
     while in_time() && printed.take(Duration::ZERO)? {}
     Ok(printed.whole().filter(|_| in_time()))
-}
-
-/// Looks without reaping: until then nobody else can get its number, which is also its group's.
-fn has_ended(child: &Child) -> io::Result<bool> {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
-}
-
-/// Ends what is left of its group, and reaps it.
-fn end(mut child: Child) -> io::Result<ExitStatus> {
-    kill_process_group(Pid::from_child(&child), Signal::KILL).ok();
-    child.wait()
 }
 
 /// What was printed so far.

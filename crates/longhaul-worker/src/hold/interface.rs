@@ -3,12 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use longhaul_agents::{Chosen, Interactive, LaunchSpec, Network, UnknownAgent, User};
 use longhaul_core::task::{SessionRecord, SessionRun, Task};
-use longhaul_keeper::{HOME_VARIABLE, OWN_PREFIX, SESSION_VARIABLE};
+use longhaul_keeper::{HOME_VARIABLE, SESSION_VARIABLE, is_own_variable};
 
 use super::marker;
 use crate::effects::{passed, writable};
@@ -135,9 +134,8 @@ fn environment(home: &Home, task: &Task, agent: &Chosen, set: Vec<(String, Strin
         let wanted = names.as_deref().is_none_or(listed) || OF_THE_TERMINAL.iter().any(|one| OsStr::new(one) == name);
         wanted && !listed(&of_notices)
     };
-    let is_ours = |name: &OsStr| name.as_bytes().starts_with(OWN_PREFIX.as_bytes());
     let mut environment: BTreeMap<OsString, OsString> =
-        std::env::vars_os().filter(|(name, _)| !is_ours(name) && passes(name)).collect();
+        std::env::vars_os().filter(|(name, _)| !is_own_variable(name) && passes(name)).collect();
     environment.extend(set.into_iter().map(|(name, value)| (name.into(), value.into())));
     let fixed: [(&str, &Path); 2] = [(HOME_VARIABLE, home.root()), ("PWD", Path::new(task.cwd()))];
     environment.extend(fixed.map(|(name, path)| (name.into(), path.into())));

@@ -1,9 +1,7 @@
 //! Runs a program that takes a message: a group of its own, a bounded time, and the end of what it said when it fails.
 //! Used by the channels that are programs. What it started and left behind in time is its own affair; what hangs is killed as a group.
 
-use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -11,8 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use longhaul_keeper::is_own_variable;
 
+use super::super::group;
 use crate::find_program::find_program;
 
 /// Between two looks whether it has ended.
@@ -21,8 +20,6 @@ const LOOK_AGAIN: Duration = Duration::from_millis(10);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 /// As much of its output as is kept.
 const SAID: usize = 2_000;
-/// Variables of our own, which no program of a person's gets but those that are meant for it.
-const OWN_PREFIX: &[u8] = b"LONGHAUL_";
 
 /// A program to be run.
 pub(super) struct Call {
@@ -80,11 +77,10 @@ pub(super) async fn run(call: Call, within: Duration) -> Result<(), ProgramError
 }
 
 fn start(path: PathBuf, call: &Call) -> io::Result<Child> {
-    let passes = |name: &OsString| !name.as_bytes().starts_with(OWN_PREFIX);
     Command::new(path)
         .args(&call.arguments)
         .env_clear()
-        .envs(std::env::vars_os().filter(|(name, _)| passes(name)))
+        .envs(std::env::vars_os().filter(|(name, _)| !is_own_variable(name)))
         .envs(call.variables.iter().map(|(name, value)| (name, value)))
         .current_dir(&call.directory)
         .process_group(0)
@@ -101,10 +97,8 @@ struct Group {
 }
 
 impl Group {
-    /// Looks without reaping: until then nobody else can get its number, which is also its group's.
     fn has_ended(&mut self) -> io::Result<bool> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        self.ended = waitid(WaitId::Pid(Pid::from_child(&self.child)), options)?.is_some();
+        self.ended = group::has_ended(&self.child)?;
         Ok(self.ended)
     }
 }
@@ -112,8 +106,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if !self.ended {
-            kill_process_group(Pid::from_child(&self.child), Signal::KILL).ok();
-            self.child.wait().ok();
+            group::end(&mut self.child).ok();
         }
     }
 }
