@@ -16,7 +16,7 @@ use super::index_lock::install_first;
 use super::lock::PathLock;
 use super::rebuild::rebuild;
 use super::reference::patiently;
-use super::registry::{Registered, is_complete, metadata_of, registered, remove_unborn};
+use super::registry::{Registered, clear_half_made, is_complete, metadata_of, registered};
 use super::repository::Repository;
 use super::view::{Objects, View};
 use super::worktree::{Worktree, WorktreeRecord};
@@ -95,7 +95,7 @@ impl Repository {
     /// Sees to it that git has a whole worktree at the path; returns the branch that an earlier attempt had.
     fn settle_place(&self, path: &Path, wanted: &str, base: &CommitId) -> Result<(Option<String>, Fill), CreateError> {
         let common = &self.git_dir().common_dir;
-        remove_unborn(common, Path::new(path.file_name().unwrap_or_default()));
+        clear_half_made(common, path);
         let entry = registered(self)?.into_iter().find(|entry| entry.path == path);
         let branch = entry.as_ref().and_then(|entry| entry.branch.clone());
         let is_whole = metadata_of(common, path).is_some_and(|metadata| is_complete(&metadata))

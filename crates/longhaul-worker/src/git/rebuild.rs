@@ -9,7 +9,7 @@ use longhaul_keeper::files::replace;
 
 use super::error::{GitError, io_failed};
 use super::id::CommitId;
-use super::registry::{metadata_of, registered};
+use super::registry::{clear_half_made, metadata_of, registered};
 use super::repository::Repository;
 
 /// Registers `path` anew, detached at `base` and without an index.
@@ -18,6 +18,7 @@ pub(super) fn rebuild(repository: &Repository, path: &Path, base: &CommitId) -> 
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".rebuild");
     let beside = path.with_file_name(name);
+    clear_half_made(common, &beside);
     if metadata_of(common, &beside).is_none() || !beside.join(".git").exists() {
         let entry = registered(repository)?.into_iter().find(|entry| entry.path == beside);
         repository.add(&beside, entry.as_ref(), base)?;

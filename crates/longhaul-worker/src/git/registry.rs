@@ -1,5 +1,5 @@
 //! Which worktrees a repository knows of, as git lists them and as they lie on disk.
-//! Called by create, open and branch names; it reads only.
+//! Called by create, open and branch names. It reads; all it takes away is what a killed git left half-made.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,16 +39,35 @@ pub(super) fn is_complete(metadata: &Path) -> bool {
     ["HEAD", "commondir", "gitdir"].iter().all(|name| metadata.join(name).is_file())
 }
 
-/// Takes away what a git left that was killed before it wrote where its worktree is: git itself neither lists nor prunes it.
-pub(super) fn remove_unborn(common_dir: &Path, name: &Path) {
-    let metadata = common_dir.join("worktrees").join(name);
-    let is_unborn = !metadata.join("gitdir").exists()
-        && line_of(&metadata.join("locked")).is_none_or(|line| line == INITIALIZING || line.is_empty());
-    if is_unborn && metadata.is_dir() {
-        fs::remove_file(metadata.join("locked")).ok();
-        // Fails if there is anything else in it, and then it stays.
-        fs::remove_dir(&metadata).ok();
+/// Brings what a git left that was killed while it registered `path` to a state that git can go on from.
+///
+/// Git makes each file empty before it writes it, and over an empty `commondir` it can not even list its worktrees. What it left before
+/// it wrote where its worktree is, it neither lists nor prunes.
+pub(super) fn clear_half_made(common_dir: &Path, path: &Path) {
+    if let Some(metadata) = metadata_of(common_dir, path) {
+        remove_empty_files(&metadata);
     }
+    let unborn = common_dir.join("worktrees").join(path.file_name().unwrap_or_default());
+    remove_empty_files(&unborn);
+    if is_being_made(&unborn) && !unborn.join("gitdir").exists() {
+        fs::remove_file(unborn.join("locked")).ok();
+        // Fails if there is anything else in it, and then it stays.
+        fs::remove_dir(&unborn).ok();
+    }
+}
+
+fn remove_empty_files(metadata: &Path) {
+    let is_empty = |path: &PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+    if is_being_made(metadata) {
+        let files = ["gitdir", "commondir", "HEAD"].map(|name| metadata.join(name));
+        files.iter().filter(|path| is_empty(path)).for_each(|path| drop(fs::remove_file(path)));
+    }
+}
+
+/// The lock is the first that git writes and the last that it takes away.
+fn is_being_made(metadata: &Path) -> bool {
+    let locked = line_of(&metadata.join("locked"));
+    metadata.is_dir() && locked.is_none_or(|line| line == INITIALIZING || line.is_empty())
 }
 
 fn line_of(path: &Path) -> Option<String> {
@@ -101,7 +120,7 @@ mod tests {
         let born = make("born", &["locked", "gitdir"]);
         let strange = make("strange", &["locked", "index"]);
         for name in ["unborn", "born", "strange", "absent"] {
-            remove_unborn(common.path(), Path::new(name));
+            clear_half_made(common.path(), Path::new(name));
         }
         assert!(!unborn.exists());
         assert!(born.join("locked").exists());

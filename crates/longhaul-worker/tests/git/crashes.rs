@@ -33,7 +33,7 @@ fn dying_git(scene: &Scene, number: u32, when: &str) -> PathBuf {
     let (count, real) = (count.display(), scene.program.display());
     let death = match when {
         "before" => String::new(),
-        "during" => format!("'{real}' \"$@\" & sleep 0.002; kill -9 $!; wait $!"),
+        "during" => format!("'{real}' \"$@\" & sleep 0.00{}; kill -9 $!; wait $!", 1 + number % 4),
         _ => format!("'{real}' \"$@\""),
     };
     let script = format!(
@@ -87,7 +87,7 @@ fn a_kill_after_any_step_is_repaired() {
 #[test]
 fn a_kill_inside_git_is_repaired() {
     for program in programs() {
-        for written in 0..=6 {
+        for written in 0..=10 {
             let scene = Scene::committed(&program);
             half_made(&scene, written);
             assert_whole(&scene, &scene.worktree("w"));
@@ -101,15 +101,16 @@ fn half_made(scene: &Scene, written: usize) {
     fs::create_dir_all(&metadata).unwrap();
     fs::create_dir_all(place.parent().unwrap()).unwrap();
     let dot_git = place.join(".git");
-    let steps: [(&Path, String); 6] = [
+    let steps: [(&Path, String); 5] = [
         (&metadata.join("locked"), "initializing\n".to_owned()),
         (&metadata.join("gitdir"), format!("{}\n", dot_git.display())),
-        (&dot_git, String::new()),
         (&dot_git, format!("gitdir: {}\n", metadata.display())),
         (&metadata.join("commondir"), "../..\n".to_owned()),
         (&metadata.join("HEAD"), format!("{}\n", scene.head())),
     ];
-    for (path, text) in steps.iter().take(written) {
+    // Every file is there empty before it is written.
+    let half_steps = steps.iter().flat_map(|(path, text)| [(path, ""), (path, text.as_str())]);
+    for (path, text) in half_steps.take(written) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
