@@ -62,7 +62,7 @@ async fn confine(store: &dyn Store, child: &mut Submission) -> Result<Option<Str
     let parent = store.load(parent).await.map_err(ChangeError::from)?;
     let parent = parent.ok_or(ChangeError::NotFound)?.task.submission;
     // Who is told is not the agent's to say: a program of its choice would run outside of its sandbox.
-    child.notify = parent.notify;
+    child.notify = parent.notify.clone();
     let bounds = (stricter(child.sandbox, parent.sandbox), child.network && parent.network);
     if bounds == (child.sandbox, child.network) {
         return Ok(None);

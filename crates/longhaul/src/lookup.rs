@@ -44,7 +44,7 @@ async fn named(opened: &Opened, wanted: &str) -> Result<Stored, CliError> {
 /// What is of the project this command is run in.
 pub(crate) async fn of_this_project(opened: &Opened) -> Result<Filter, CliError> {
     let project = match task_of_worktree(opened).await? {
-        Some(stored) => stored.task.submission.project,
+        Some(stored) => stored.task.submission.project.clone(),
         None => place::here()?.project.display().to_string(),
     };
     Ok(Filter { project: Some(project), ..Filter::default() })

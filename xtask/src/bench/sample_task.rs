@@ -19,11 +19,7 @@ const STEPS: u32 = 12;
 pub(super) async fn submit(store: &dyn Store, project: &Path, name: &str) -> Result<Stored, BenchError> {
     let submission = submission(project, name)?;
     Ok(store
-        .commit(change(
-            TaskId::mint(now(), random()),
-            Guard::New,
-            Event::Submitted { submission: Box::new(submission) },
-        ))
+        .commit(change(TaskId::mint(now(), random()), Guard::New, Event::Submitted { submission: submission.into() }))
         .await?
         .stored)
 }

@@ -2,6 +2,8 @@
 //!
 //! `apply` never decides; it refuses events that have no edge from the current state, in release builds too.
 
+use std::sync::Arc;
+
 use super::{BackTo, Event, Phase, Purpose, SessionRun, State, Tally, Task};
 use crate::ids::TaskId;
 use crate::time::Time;
@@ -24,7 +26,7 @@ impl Task {
         };
         Ok(Task {
             id,
-            submission: (**submission).clone(),
+            submission: Arc::clone(submission),
             state: State::Queued { back_to: BackTo::phase(Phase::Plan) },
             version: 1,
             created: at,

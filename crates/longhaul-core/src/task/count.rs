@@ -1,6 +1,8 @@
 //! The counters of a task and everything else an event changes beside the state. Called by `apply` only.
 //! Counters hold over restarts because they are folded from the events like the state itself.
 
+use std::sync::Arc;
+
 use super::session::{Ended, Failure, Outcome, StoppedBy};
 use super::{Accepted, Driver, Event, Exit, Purpose, Round, SessionRun, Setting, State, Task};
 use crate::ids::SessionId;
@@ -11,10 +13,10 @@ impl Task {
             Event::SessionStarted { session } => self.count_start(session),
             Event::SessionEnded { session, ended, progress } => self.count_end(*session, ended, *progress),
             Event::PlanRevised { revision, plan, hash, .. } => {
-                self.plan = Some(Accepted { revision: *revision, plan: plan.clone(), hash: hash.clone() });
+                self.plan = Some(Accepted { revision: *revision, plan: plan.clone(), hash: hash.clone() }.into());
             }
             Event::PlanAccepted { revision, plan, hash, restore } => {
-                self.plan = Some(Accepted { revision: *revision, plan: plan.clone(), hash: hash.clone() });
+                self.plan = Some(Accepted { revision: *revision, plan: plan.clone(), hash: hash.clone() }.into());
                 self.restore.clone_from(restore);
                 self.tally.rejected = restore.as_ref().map_or(self.tally.rejected, |restore| restore.keep_as);
                 self.round = None;
@@ -88,7 +90,7 @@ impl Task {
 
     /// Other checks are other evidence: a round that was begun with the old ones says nothing any more.
     fn change_setting(&mut self, setting: &Setting) {
-        self.submission.set(setting);
+        Arc::make_mut(&mut self.submission).set(setting);
         match setting {
             Setting::Checks(_) => self.round = None,
             // Where the runner was started says nothing about a supervised task.

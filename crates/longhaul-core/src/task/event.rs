@@ -2,6 +2,8 @@
 //!
 //! Written by `decide` and, for `Claimed`, by the store with a claim. Read by `apply`, `narrate` and the faces.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -19,7 +21,7 @@ pub enum Event {
     /// The task was made.
     Submitted {
         /// What was asked for.
-        submission: Box<Submission>,
+        submission: Arc<Submission>,
     },
     /// A worker took the lease.
     Claimed {

@@ -2,6 +2,7 @@
 //! Changed by `apply` alone; read by everyone.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +16,8 @@ use crate::time::Time;
 pub struct Task {
     /// Also the idempotency key of its submission.
     pub id: TaskId,
-    /// What was asked for.
-    pub submission: Submission,
+    /// What was asked for; shared by all the copies that commits make of a task.
+    pub submission: Arc<Submission>,
     /// Where it stands.
     pub state: State,
     /// The sequence number of its last event.
@@ -26,7 +27,7 @@ pub struct Task {
     /// When its last event happened.
     pub updated: Time,
     /// The last accepted plan.
-    pub plan: Option<Accepted>,
+    pub plan: Option<Arc<Accepted>>,
     /// A plan that is to be put back before the next session.
     pub restore: Option<Restore>,
     /// What the next prompt has to say about refused plan changes.

@@ -49,7 +49,7 @@ pub(crate) fn submit(task: TaskId, submission: Submission) -> Change {
     Change {
         task,
         guard: Guard::New,
-        events: vec![Event::Submitted { submission: Box::new(submission) }],
+        events: vec![Event::Submitted { submission: submission.into() }],
         actor: Actor::person("ann"),
         at: now(),
         key: None,

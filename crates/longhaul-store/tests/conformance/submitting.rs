@@ -22,7 +22,7 @@ pub(crate) async fn a_submitted_task_is_there_after_reopening(harness: &dyn Harn
     let events = store.events(id, 0, 10).await.expect("events");
     assert_eq!(events.len(), 1);
     assert_eq!((events[0].seq, events[0].epoch), (1, 0));
-    assert_eq!(events[0].event, Event::Submitted { submission: Box::new(submission("one")) });
+    assert_eq!(events[0].event, Event::Submitted { submission: submission("one").into() });
     assert_eq!(events[0].actor.principal, "ann");
 }
 

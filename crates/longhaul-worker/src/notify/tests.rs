@@ -23,7 +23,7 @@ async fn finished(context: &Context, targets: Vec<Target>) -> Stored {
     let timeout_ms = u64::try_from(PATIENCE.as_millis()).unwrap();
     let notify = Notify { on: vec![Occasion::Done], targets, timeout_ms };
     let submission = Submission::new("reach it".into(), TaskName::new("t").unwrap(), "/project".into(), "demo".into());
-    let submission = Box::new(Submission { notify, ..submission });
+    let submission = Arc::new(Submission { notify, ..submission });
     let lease = NewLease { id: mint_lease(), worker: context.worker, host: context.host.clone() };
     let change = Change {
         task: mint_task(),

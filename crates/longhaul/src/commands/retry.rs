@@ -49,7 +49,7 @@ pub(crate) async fn retry(args: &Retry) -> Result<Code, CliError> {
 
 /// What was asked for then, with the files to start from as they are now.
 fn submission(old: &Task, settings: &[Setting]) -> Result<Submission, CliError> {
-    let mut submission = old.submission.clone();
+    let mut submission = Submission::clone(&old.submission);
     place::place(Path::new(&submission.workspace))?;
     let paths: Vec<PathBuf> = submission.inputs.iter().map(|file| PathBuf::from(&file.path)).collect();
     submission.inputs = wanted::inputs(&paths)?;

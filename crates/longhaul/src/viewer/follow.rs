@@ -95,7 +95,7 @@ async fn watch_from(
     watched: &mut dyn Watched,
 ) -> Result<Code, CliError> {
     let submission = opened.store.load(task).await?.map(|stored| stored.task.submission);
-    let turns = Turns::new(&opened.home, submission.as_ref().map(Agents::of_task).unwrap_or_default());
+    let turns = Turns::new(&opened.home, submission.as_deref().map(Agents::of_task).unwrap_or_default());
     let caretaker = Caretaker::default();
     let mut viewer = Viewer { opened, task, screen: Screen::new(), turns, seen, reach, interrupted: 0, caretaker };
     let outcome = viewer.watch(signals, Keys::listen(), watched).await;

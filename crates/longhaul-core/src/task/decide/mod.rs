@@ -39,7 +39,7 @@ pub fn submit(submission: &Submission) -> Result<Vec<Event>, Refusal> {
     if let Some((what, _)) = checks.chain(criteria).chain(constraints).find(|(_, text)| text.trim().is_empty()) {
         return Err(Refusal::empty(what));
     }
-    Ok(vec![Event::Submitted { submission: Box::new(submission.clone()) }])
+    Ok(vec![Event::Submitted { submission: submission.clone().into() }])
 }
 
 /// What an input makes of a task. No events: it is so already.

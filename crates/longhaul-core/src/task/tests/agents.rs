@@ -22,7 +22,7 @@ fn talking() -> Task {
 }
 
 fn with(mut task: Task, change: impl FnOnce(&mut Submission)) -> Task {
-    change(&mut task.submission);
+    change(asked(&mut task));
     task
 }
 
@@ -265,7 +265,7 @@ fn a_limit_outlasts_a_pause_and_is_of_one_agent_alone() {
 #[test]
 fn what_a_person_says_of_the_task_counts_before_what_is_declared_of_an_agent() {
     let table = serde_json::json!({ "silence": "10m", "wall": "1h", "arguments": [] });
-    let mut submission = talking().submission;
+    let mut submission = Submission::clone(&talking().submission);
     submission.declared.insert("codex".into(), table);
     submission.set(&Setting::Silence(Some(3000)));
     assert_eq!(submission.declared["codex"], serde_json::json!({ "wall": "1h", "arguments": [] }));

@@ -57,7 +57,7 @@ fn other_checks_forget_what_was() {
 fn a_task_after_another_waits_for_its_verification() {
     let other = TaskId::mint(NOW, [7; 10]);
     let mut task = fold(new_task(), &[claimed()]);
-    task.submission.after = Some(other);
+    asked(&mut task).after = Some(other);
     let task = feed(&task, prepared(session_id(1), nothing_there()), &Actor::worker());
     assert_eq!(due(&task, NOW), [Effect::Await(other)]);
     let ended = |verified| Observation::OtherEnded { task: other, verified, how: "done, unverified".into() };

@@ -1,12 +1,19 @@
 //! Small makers of tasks, sessions and inputs for the tests beside this file.
 //! They go through `decide` and `apply` like everyone else, so a fixture can not be a state that never happens.
 
+use std::sync::Arc;
+
 use super::super::*;
 use crate::ids::{SessionId, TaskId, WorkerId};
 use crate::names::TaskName;
 use crate::time::Time;
 
 pub(super) const NOW: Time = Time(1_700_000_000_000_000);
+
+/// What was asked for, to be changed behind the task's back.
+pub(super) fn asked(task: &mut Task) -> &mut Submission {
+    Arc::make_mut(&mut task.submission)
+}
 
 pub(super) fn session_id(n: u8) -> SessionId {
     SessionId::mint(Time(1_000_000), [n; 10])
@@ -16,7 +23,7 @@ pub(super) fn submitted() -> Event {
     let name = TaskName::new("build-a-thing").expect("a valid name");
     let mut submission = Submission::new("build a thing".into(), name, "/p".into(), "demo".into());
     submission.policy.delay_ms = 0;
-    Event::Submitted { submission: Box::new(submission) }
+    Event::Submitted { submission: submission.into() }
 }
 
 pub(super) fn claimed() -> Event {
@@ -97,7 +104,7 @@ pub(super) fn prepared(session: SessionId, plan: PlanSight) -> Observation {
 /// A task of two ticked steps whose only check runs.
 pub(super) fn verifying() -> Task {
     let mut task = working();
-    task.submission.checks = vec!["make test".into()];
+    asked(&mut task).checks = vec!["make test".into()];
     let task = feed(&task, end_of(&task, completed(), sight(&[true, true])), &Actor::worker());
     feed(&task, prepared(session_id(3), sight(&[true, true])), &Actor::worker())
 }

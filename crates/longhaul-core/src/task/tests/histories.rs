@@ -207,7 +207,7 @@ fn a_first_plan_needs_both_files_and_a_finished_session() {
 fn goals_that_are_no_goals_are_refused() {
     let Event::Submitted { submission } = submitted() else { panic!("a submission") };
     for goal in ["", "  \n", "a\0b", &"x".repeat(1 << 20)] {
-        let submission = Submission { goal: goal.to_owned(), ..*submission.clone() };
+        let submission = Submission { goal: goal.to_owned(), ..Submission::clone(&submission) };
         assert!(matches!(submit(&submission), Err(Refusal::BadGoal { .. })));
     }
 }

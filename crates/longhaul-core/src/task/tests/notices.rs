@@ -20,7 +20,7 @@ fn by_worker(task: &Task, seen: Observation) -> (&'static str, Option<Occasion>)
 
 fn with(change: impl FnOnce(&mut Policy)) -> Task {
     let mut task = working();
-    change(&mut task.submission.policy);
+    change(&mut asked(&mut task).policy);
     task
 }
 
@@ -51,7 +51,7 @@ fn what_is_given_up_failed_and_what_wants_a_person_needs_one() {
     let ended = end_of(&idle, completed(), sight(&[false, false]));
     assert_eq!(by_worker(&idle, ended), ("needs_help", Some(Occasion::NeedsPerson)));
     let mut checked = verifying();
-    checked.submission.policy.fix_attempts = 0;
+    asked(&mut checked).policy.fix_attempts = 0;
     let red = check_end(&checked, Exit::Code(1));
     assert_eq!(by_worker(&checked, red), ("needs_help", Some(Occasion::Failed)));
 }

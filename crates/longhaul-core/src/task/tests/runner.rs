@@ -15,8 +15,8 @@ fn drive(task: &Task, run: RunnerRun) -> Task {
 /// A task that an invocation has just taken up.
 pub(super) fn driven(left: Option<u32>, resume: Resume) -> Task {
     let mut task = new_task();
-    task.submission.driver = Driver::Runner;
-    task.submission.policy.delay_ms = 3000;
+    asked(&mut task).driver = Driver::Runner;
+    asked(&mut task).policy.delay_ms = 3000;
     fold(drive(&task, run(left, resume)), &[claimed()])
 }
 
@@ -119,8 +119,7 @@ fn removed_renamed_and_unticked_steps_are_taken_as_they_are() {
     let task = look(&driven(None, Resume::Never), sight(&[true, false, false]));
     let task = end(&task, Exit::Code(0), sight(&[false, false]));
     assert_eq!(task.state.name(), "waiting");
-    let accepted = task.plan.expect("accepted").plan;
-    assert_eq!(format!("{}", accepted.progress()), "0/2");
+    assert_eq!(task.progress(), "0/2");
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn states() -> Vec<(&'static str, Task)> {
 /// The same task as `run-session` carries it out.
 fn runner(state: State) -> Task {
     let mut task = fold(working(), &[]);
-    task.submission.driver = Driver::Runner;
+    asked(&mut task).driver = Driver::Runner;
     task.run = Some(run());
     Task { state, ..task }
 }
@@ -80,7 +80,7 @@ fn other() -> TaskId {
 fn stopped() -> Task {
     let mut task = fold(working(), &[]);
     task.tally.agent_sessions = 5;
-    task.submission.policy.max_sessions = Some(5);
+    asked(&mut task).policy.max_sessions = Some(5);
     let reached = task.limit_reached().expect("the limit is used up");
     Task { state: State::Stopped { reached, back_to: BackTo::phase(Phase::Work) }, ..task }
 }

@@ -31,7 +31,7 @@ fn next(task: &Task, tree: Option<&str>) -> Task {
 
 fn two_checks() -> Task {
     let mut task = working();
-    task.submission.checks = vec!["make lint".into(), "make test".into()];
+    asked(&mut task).checks = vec!["make lint".into(), "make test".into()];
     feed(&task, end_of(&task, completed(), sight(TICKED)), &worker())
 }
 
@@ -145,7 +145,7 @@ fn an_empty_run_and_a_deadline_are_no_pass() {
 #[test]
 fn expected_files_are_evidence() {
     let mut task = working();
-    task.submission.expects = vec!["out.txt".into()];
+    asked(&mut task).expects = vec!["out.txt".into()];
     let task = feed(&task, end_of(&task, completed(), sight(TICKED)), &worker());
     let see = |sha256: Option<String>| {
         let files = vec![FileSight { path: "out.txt".into(), sha256 }];
@@ -218,7 +218,7 @@ fn a_list_whose_words_changed_while_the_last_check_runs_is_looked_at_and_judged(
 #[test]
 fn expected_files_count_also_when_a_person_ticks_the_last_step() {
     let mut task = working();
-    task.submission.expects = vec!["out.txt".into()];
+    asked(&mut task).expects = vec!["out.txt".into()];
     let task = feed(&task, end_of(&task, completed(), sight(&[true, false])), &worker());
     // The look was taken while a step was open, so it had no reason to look for the file.
     let task = feed(&task, prepared(session_id(8), sight(TICKED)), &worker());
@@ -239,7 +239,7 @@ fn expected_files_count_also_when_a_person_ticks_the_last_step() {
 #[test]
 fn a_look_for_something_else_verifies_nothing() {
     let mut task = working();
-    task.submission.expects = vec!["out.txt".into()];
+    asked(&mut task).expects = vec!["out.txt".into()];
     let task = feed(&task, end_of(&task, completed(), sight(TICKED)), &worker());
     let stale = Observation::Prepared {
         session: session_id(9),

@@ -48,7 +48,7 @@ pub(crate) struct Reason {
 impl Message {
     /// What a notice says.
     pub(crate) fn new(notice: &Notice, task: &Task, reason: Option<&Reason>) -> Message {
-        let Submission { name, project, secret_names, .. } = &task.submission;
+        let Submission { name, project, secret_names, .. } = &*task.submission;
         let safe = |text: &str| redact_intake(text, secret_names).0;
         let at = reason.map_or(notice.created, |reason| reason.at).rfc3339();
         let why = reason.map_or_else(String::new, |reason| format!(": {}", narrate(&reason.event)));
@@ -115,7 +115,7 @@ pub(crate) mod tests {
         let name = TaskName::new("port-it").unwrap();
         let submission = Submission::new("goal".into(), name, "/p".into(), "demo".into());
         let (id, at) = (mint_task(), now());
-        let task = Task::begin(id, &Event::Submitted { submission: Box::new(submission) }, at).unwrap();
+        let task = Task::begin(id, &Event::Submitted { submission: submission.into() }, at).unwrap();
         let notice = Notice {
             id: 7,
             task: id,

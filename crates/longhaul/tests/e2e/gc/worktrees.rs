@@ -61,7 +61,7 @@ async fn cancelled_task(store: &SqliteStore, name: &str, project: &str, workspac
     let change = Change {
         task: TaskId::mint(now(), random()),
         guard: Guard::New,
-        events: vec![Event::Submitted { submission: Box::new(submission) }],
+        events: vec![Event::Submitted { submission: submission.into() }],
         actor: Actor::person("ann"),
         at: now(),
         key: None,
