@@ -9,8 +9,8 @@ use rusqlite::{Connection, Row, params};
 
 use super::failure::store_error;
 use super::read::sound_rows;
-use super::row::TaskRow;
-use crate::{Notice, NoticeState, Settled, StoreError};
+use super::row::{TaskRow, text_of};
+use crate::{Damaged, Notice, NoticeState, Settled, StoreError};
 
 /// As many pending notices as are looked at in one read; the rest comes when these are settled.
 const LOOK: u32 = 256;
@@ -95,6 +95,24 @@ pub(super) fn of_task(connection: &Connection, task: TaskId) -> Result<Vec<Notic
         "SELECT {COLUMNS} FROM outbox JOIN tasks ON tasks.number = outbox.task WHERE tasks.id = ?1 ORDER BY seq, target"
     );
     sound_rows(connection, &sql, [task.to_string()], read)
+}
+
+/// Every notice for `check`, with the version of its task.
+pub(super) fn looked_at() -> String {
+    format!("SELECT {COLUMNS}, tasks.version FROM outbox JOIN tasks ON tasks.number = outbox.task ORDER BY outbox.id")
+}
+
+/// What is wrong with a row of [`looked_at`].
+pub(super) fn damage(row: &Row<'_>) -> Option<Damaged> {
+    let what = match read(row) {
+        Ok(Some(notice)) => match row.get::<_, u64>(11) {
+            Ok(version) if notice.seq <= version => return None,
+            Ok(_) | Err(_) => "it tells of an event that its task does not have".into(),
+        },
+        Ok(None) => "its task, occasion or state has no meaning".into(),
+        Err(error) => error.to_string(),
+    };
+    Some(Damaged { row: format!("outbox/{}", text_of(row, 0)), what })
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Option<Notice>> {

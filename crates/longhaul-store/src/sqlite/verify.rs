@@ -7,6 +7,7 @@ use rusqlite::{Connection, Row};
 
 use super::failure::store_error;
 use super::load::find_task;
+use super::outbox;
 use super::replay::Replay;
 use super::row::{TaskRow, text_of};
 use crate::{ChainReport, Damaged, StoreError};
@@ -52,6 +53,7 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<Damaged>, StoreError>
     complaints(connection, "PRAGMA foreign_key_check", &mut found, |row| {
         Some(Damaged { row: text_of(row, 0), what: format!("a row speaks of no row of `{}`", text_of(row, 2)) })
     })?;
+    complaints(connection, &outbox::looked_at(), &mut found, outbox::damage)?;
     for id in task_ids(connection)? {
         let broken = match id.parse() {
             Ok(task) => verify(connection, task)?.broken,

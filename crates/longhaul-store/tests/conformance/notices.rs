@@ -25,7 +25,7 @@ fn finished() -> Event {
 }
 
 /// A finished task with its two notices.
-async fn told(store: &dyn Store, name: &str) -> (Stored, Vec<Notice>) {
+pub(crate) async fn told(store: &dyn Store, name: &str) -> (Stored, Vec<Notice>) {
     let task = begun(store, telling(name)).await;
     let task = store.commit(by_owner(&task, vec![mark("x"), finished()])).await.expect("an end").stored;
     let notices = store.notices(task.task.id).await.expect("notices");

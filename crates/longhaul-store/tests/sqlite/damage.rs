@@ -8,6 +8,7 @@ use longhaul_store::{CommitError, Filter, Store, StoreError, Stored};
 use rusqlite::Connection;
 
 use super::SqliteHarness;
+use super::conformance::notices::told;
 use super::conformance::sample::{by_person, mark, submitted};
 
 fn database(harness: &SqliteHarness) -> PathBuf {
@@ -199,6 +200,23 @@ async fn a_missing_database_is_damage_where_there_was_one() {
     fs::remove_file(database(&harness)).expect("removed");
     assert_refused_untouched(harness.home());
     assert!(!database(&harness).exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_notice_is_found_by_a_check_and_keeps_no_other_from_being_told() {
+    for breakage in ["occasion = 'x'", "next_at = -1, seq = 99", "occasion = CAST(x'ff' AS TEXT)"] {
+        let harness = SqliteHarness::new();
+        let store = harness.store();
+        let (_, notices) = told(&store, "told").await;
+        assert_eq!(store.check().await.expect("a check"), [], "control");
+        let connection = Connection::open(database(&harness)).expect("a database");
+        let statement = format!("PRAGMA ignore_check_constraints = ON; UPDATE outbox SET {breakage} WHERE id = 1");
+        connection.execute_batch(&statement).expect("a breakage");
+        let checked = store.check().await.expect("a check");
+        let rows: Vec<&str> = checked.iter().map(|damaged| damaged.row.as_str()).collect();
+        assert_eq!(rows, ["outbox/1"], "{breakage}: {checked:?}");
+        assert!(store.pending_notices().await.expect("notices").contains(&notices[1]), "{breakage}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
