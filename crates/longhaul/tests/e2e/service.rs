@@ -178,9 +178,15 @@ fn a_manager_that_refuses_is_told_and_the_next_try_goes_on() {
     );
     env.stand_in("systemctl", SYSTEMCTL);
     env.ok(&["service", "install", "--kind", "systemd"]);
+    let wants = unit(&env).with_file_name("default.target.wants");
+    std::fs::create_dir_all(&wants).unwrap();
+    let (ours, theirs) = (wants.join("longhaul.service"), wants.join("other.service"));
+    std::os::unix::fs::symlink(unit(&env), &ours).unwrap();
+    std::os::unix::fs::symlink(unit(&env), &theirs).unwrap();
     env.stand_in("systemctl", "exit 1");
     env.ok(&["service", "uninstall", "--kind", "systemd"]);
     assert!(!unit(&env).exists());
+    assert!(!ours.is_symlink() && theirs.is_symlink(), "what enables our unit goes with it, and nothing else");
 }
 
 #[test]

@@ -17,6 +17,8 @@ pub(super) enum Step {
     Write { path: PathBuf, text: String },
     /// Removes a file.
     Remove { path: PathBuf },
+    /// Removes a symbolic link, unless a program before has done so.
+    Unlink { path: PathBuf },
     /// Runs a program, which must succeed.
     Run { argv: Vec<String>, input: Vec<u8> },
     /// Runs a program that may have nothing to do.
@@ -40,7 +42,7 @@ impl Step {
     pub(super) fn plan(&self) -> String {
         match self {
             Step::Write { path, text } => format!("would write `{}`:\n{text}", path.display()),
-            Step::Remove { path } => format!("would remove `{}`", path.display()),
+            Step::Remove { path } | Step::Unlink { path } => format!("would remove `{}`", path.display()),
             Step::Run { argv, input } if input.is_empty() => format!("would run `{}`", argv.join(" ")),
             Step::Run { argv, input } => {
                 format!("would run `{}` with this on its input:\n{}", argv.join(" "), String::from_utf8_lossy(input))
@@ -61,6 +63,8 @@ impl Step {
                     .map_err(|error| failed(format!("cannot remove `{}`", path.display()), &error))?;
                 Ok(format!("removed `{}`", path.display()))
             }
+            Step::Unlink { path } if !path.is_symlink() => Ok(format!("`{}` is gone", path.display())),
+            Step::Unlink { path } => Step::Remove { path: path.clone() }.take(),
             Step::Run { argv, input } => {
                 run(argv, input)?;
                 Ok(format!("ran `{}`", argv.join(" ")))

@@ -34,11 +34,14 @@ pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, CliError> {
 
 pub(super) fn uninstall() -> Result<Vec<Step>, CliError> {
     let Some(remove) = file::remove(&path()?)? else { return Ok(Vec::new()) };
-    Ok(vec![
-        Step::attempt(&["systemctl", "--user", "disable", "--now", UNIT]),
-        remove,
-        Step::attempt(&["systemctl", "--user", "daemon-reload"]),
-    ])
+    let mut steps = vec![Step::attempt(&["systemctl", "--user", "disable", "--now", UNIT]), remove];
+    // A manager that does not answer leaves its link, which would lead nowhere at every login.
+    let (unit, link) = (path()?, enabled_by()?);
+    if std::fs::read_link(&link).is_ok_and(|target| target == unit) {
+        steps.push(Step::Unlink { path: link });
+    }
+    steps.push(Step::attempt(&["systemctl", "--user", "daemon-reload"]));
+    Ok(steps)
 }
 
 pub(super) fn look(worker: &Worker) -> Result<Standing, CliError> {
@@ -64,6 +67,11 @@ pub(super) fn look(worker: &Worker) -> Result<Standing, CliError> {
 
 fn path() -> Result<PathBuf, CliError> {
     Ok(place::config_directory()?.join("systemd/user").join(UNIT))
+}
+
+/// The link by which the user manager remembers that the unit is enabled.
+fn enabled_by() -> Result<PathBuf, CliError> {
+    Ok(place::config_directory()?.join("systemd/user/default.target.wants").join(UNIT))
 }
 
 fn unit(worker: &Worker) -> String {
