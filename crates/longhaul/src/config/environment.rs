@@ -4,7 +4,8 @@
 use std::ffi::{OsStr, OsString};
 
 use super::file::Entry;
-use super::keys::{KEYS, Key, sections};
+use super::key::Key;
+use super::keys::{KEYS, sections};
 use super::load::{ConfigError, bad_value, quoted};
 use super::nearest::nearest;
 use super::origin::Origin;

@@ -12,7 +12,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::agent_tables::{self, AgentTable};
-use super::keys::{Key, sections};
+use super::key::Key;
+use super::keys::sections;
 use super::load::{ConfigError, bad_value, quoted, unknown_key};
 use super::origin::Origin;
 use super::value::{Raw, Value};

@@ -10,7 +10,8 @@ use longhaul_agents::UnknownAgent;
 
 use super::agent_tables::{self, AgentTables};
 use super::file::{Entry, Layer, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
-use super::keys::{KEYS, Key, defaults};
+use super::key::Key;
+use super::keys::{KEYS, defaults};
 use super::nearest::nearest;
 use super::origin::Origin;
 use super::settings::Settings;

@@ -4,6 +4,7 @@
 mod agent_tables;
 mod environment;
 mod file;
+mod key;
 mod keys;
 mod kind;
 mod load;
@@ -20,9 +21,10 @@ mod tests;
 
 pub(crate) use agent_tables::AgentTable;
 pub(crate) use file::{Layer, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
+pub(crate) use key::Untrusted;
+pub(crate) use keys::KEYS;
 #[cfg(test)]
 pub(crate) use keys::defaults;
-pub(crate) use keys::{KEYS, Untrusted};
 #[cfg(test)]
 pub(crate) use load::Named;
 pub(crate) use load::{ConfigError, Loaded, Notice, Overrides, Sources, load, read_flags};

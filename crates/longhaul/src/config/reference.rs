@@ -5,7 +5,8 @@ use longhaul_agents::{DECLARED_KEYS, DeclaredKey, PLACEHOLDERS, Whose};
 use serde_json::{Map, Value as Json, json};
 
 use super::agent_tables::SECTION;
-use super::keys::{KEYS, Key, defaults};
+use super::key::Key;
+use super::keys::{KEYS, defaults};
 use super::kind::NONE;
 
 /// The JSON schema of both files.

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::keys::{KEYS, Key};
+use super::key::Key;
+use super::keys::KEYS;
 use super::kind::Kind;
 use super::load::{ConfigError, Loaded, Named, Overrides, Sources};
 use super::value::{Raw, Value};

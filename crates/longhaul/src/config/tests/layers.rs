@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use longhaul_core::task::Policy;
 
-use super::super::keys::{KEYS, Key, defaults};
+use super::super::key::Key;
+use super::super::keys::{KEYS, defaults};
 use super::super::load::{Loaded, Overrides};
 use super::super::value::{Raw, Value};
 use super::{World, line, samples, set, value};

@@ -1,7 +1,8 @@
 //! Tests: what a project's file may do before it is trusted, for every key by its rule.
 //! The negative control is the same file, trusted.
 
-use super::super::keys::{KEYS, Untrusted};
+use super::super::key::{Key, Untrusted};
+use super::super::keys::KEYS;
 use super::super::load::Notice;
 use super::super::value::Value;
 use super::{World, key, line, samples, set, value};
@@ -24,7 +25,7 @@ fn taken(name: &str, users: &str, projects: &str) -> bool {
 
 #[test]
 fn every_key_follows_its_rule() {
-    let has_two = |key: &&super::super::keys::Key| samples(key)[0] != samples(key)[1];
+    let has_two = |key: &&Key| samples(key)[0] != samples(key)[1];
     for key in KEYS.iter().filter(has_two) {
         let [low, high] = samples(key);
         let lowers = taken(key.name, high, low);
