@@ -36,7 +36,7 @@ pub(crate) use awake::Awake;
 pub use awake::sleep_inhibitor;
 pub use notify::{OPENCLAW, desktop_program};
 pub(crate) use passed_variables::passed;
-pub(crate) use start_session::writable;
+pub(crate) use start_session::{spec_of, writable};
 pub(crate) use transcript_copy::OwnConversations;
 
 use crate::worker::Context;

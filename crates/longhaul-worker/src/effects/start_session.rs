@@ -101,26 +101,40 @@ fn agent_of(task: &Task, session: &SessionRun) -> Result<Chosen, UnknownAgent> {
 }
 
 fn launch(agent: &Chosen, task: &Task, session: &SessionRun, dir: &Path) -> Launch {
-    let submission = &task.submission;
     let writable = writable(task);
     let prompt_file = dir.join(PROMPT).display().to_string();
-    let argument = submission.driver.is_runner().then(|| pointer(task, session, &prompt_file));
+    let argument = task.submission.driver.is_runner().then(|| pointer(task, session, &prompt_file));
     agent.launch(&LaunchSpec {
         own_program: OWN_PROGRAM,
-        program: agent.declared().program.as_deref(),
         extra: &agent.declared().arguments,
         session: &session.id.to_string(),
         mark: &session.mark(task.id),
         resumes: session.resumes.as_deref(),
+        prompt_file: &prompt_file,
+        argument: argument.as_deref(),
+        ..spec_of(agent, task, writable.as_deref())
+    })
+}
+
+/// What every program of the task's agent is started with, a session's or a person's; nothing of a session is in it.
+pub(crate) fn spec_of<'a>(agent: &'a Chosen, task: &'a Task, writable: Option<&'a str>) -> LaunchSpec<'a> {
+    let submission = &task.submission;
+    LaunchSpec {
+        own_program: "",
+        program: agent.declared().program.as_deref(),
+        extra: &[],
+        session: "",
+        mark: "",
+        resumes: None,
         model: submission.model.as_deref(),
         cwd: task.cwd(),
-        writable: writable.as_deref(),
+        writable,
         sandbox: submission.sandbox,
         network: if submission.network { Network::Open } else { Network::AsSandboxed },
         user: if rustix::process::geteuid().is_root() { User::Root } else { User::Plain },
-        prompt_file: &prompt_file,
-        argument: argument.as_deref(),
-    })
+        prompt_file: "",
+        argument: None,
+    }
 }
 
 /// The task directory, when the agent starts below the root it lies in and may be confined to where it starts.

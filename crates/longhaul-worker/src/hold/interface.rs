@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use longhaul_agents::{Chosen, Interactive, LaunchSpec, Network, UnknownAgent, User};
+use longhaul_agents::{Chosen, Interactive, UnknownAgent};
 use longhaul_core::task::{SessionRecord, SessionRun, Task};
 use longhaul_keeper::{HOME_VARIABLE, SESSION_VARIABLE, is_own_variable};
 
 use super::marker;
-use crate::effects::{passed, writable};
+use crate::effects::{passed, spec_of, writable};
 use crate::find_program::find_program;
 use crate::home::Home;
 
@@ -102,27 +102,8 @@ fn conversation_of(task: &Task, history: &[SessionRecord]) -> Result<(String, St
 }
 
 fn interactive(agent: &Chosen, task: &Task, conversation: &str) -> Option<Interactive> {
-    let submission = &task.submission;
     let writable = writable(task);
-    agent.interactive(
-        conversation,
-        &LaunchSpec {
-            own_program: "",
-            program: agent.declared().program.as_deref(),
-            extra: &[],
-            session: "",
-            mark: "",
-            resumes: Some(conversation),
-            model: submission.model.as_deref(),
-            cwd: task.cwd(),
-            writable: writable.as_deref(),
-            sandbox: submission.sandbox,
-            network: if submission.network { Network::Open } else { Network::AsSandboxed },
-            user: if rustix::process::geteuid().is_root() { User::Root } else { User::Plain },
-            prompt_file: "",
-            argument: None,
-        },
-    )
+    agent.interactive(conversation, &spec_of(agent, task, writable.as_deref()))
 }
 
 /// This shell's environment as a session would get it, without what speaks for us, and what marks the hold.
