@@ -134,10 +134,10 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// What it complained about.
-    pub(crate) fn complaint(&self) -> &str {
-        let text = self.err.trim();
-        if text.is_empty() { "it says nothing" } else { text }
+    /// What it complained about, in one line.
+    pub(crate) fn complaint(&self) -> String {
+        let lines: Vec<&str> = self.err.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        if lines.is_empty() { "it says nothing".to_owned() } else { lines.join("; ") }
     }
 }
 

@@ -69,7 +69,7 @@ impl Table {
         match said.succeeded {
             true => Ok(Table(said.out)),
             false if NONE.iter().any(|none| said.err.contains(none)) => Ok(Table(Vec::new())),
-            false => Err(failed(said.complaint())),
+            false => Err(failed(&said.complaint())),
         }
     }
 

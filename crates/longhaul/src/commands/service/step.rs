@@ -92,7 +92,7 @@ fn run(argv: &[String], input: &[u8]) -> Result<(), CliError> {
     let line = argv.join(" ");
     match converse(program, &arguments, input) {
         Some(said) if said.succeeded => Ok(()),
-        Some(said) => Err(CliError::new(Code::Failure, format!("`{line}` failed: {}", out::safe(said.complaint())))
+        Some(said) => Err(CliError::new(Code::Failure, format!("`{line}` failed: {}", out::safe(&said.complaint())))
             .hint("what was written stays; mend this and run the same again")),
         None => Err(CliError::new(Code::Failure, format!("`{line}` cannot be run or does not end"))
             .hint(format!("see that `{program}` is on PATH; what was written stays"))),
