@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use serde_json::Value;
 
 use crate::env::{TestEnv, processes_with, wait_for};
+use crate::sight::alive;
 
 /// One process: a number alone is used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,9 +30,9 @@ impl Process {
         Some(Process { pid: value["pid"].as_i64()?.try_into().ok()?, start: value["start"].as_u64()? })
     }
 
-    /// Whether exactly this process lives; a zombie does not.
+    /// Whether exactly this process lives: a zombie does not, but one whose last threads still hold its locks does.
     pub(crate) fn is_alive(self) -> bool {
-        Process::now(self.pid) == Some(self) && stat_field(self.pid, 2).is_some_and(|state| state != "Z")
+        Process::now(self.pid) == Some(self) && alive(self.pid)
     }
 
     /// Ends it as the machine would, and waits until it is gone.
