@@ -1,5 +1,5 @@
 //! Which worktrees a repository knows of, as git lists them and as they lie on disk.
-//! Called by create, open and branch names. It reads; all it takes away is what a killed git left half-made.
+//! Called by create, rebuild, open, adopt and branch names. It reads; all it takes away is what a killed git left half-made.
 
 use std::fs;
 use std::path::{Path, PathBuf};

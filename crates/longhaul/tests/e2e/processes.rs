@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use serde_json::Value;
 
 use crate::env::{TestEnv, processes_with, wait_for};
-use crate::sight::alive;
+use crate::sight::{alive, threads};
 
 /// One process: a number alone is used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,10 @@ pub(crate) struct Process {
 impl Process {
     /// The process that has this number now.
     pub(crate) fn now(pid: i32) -> Option<Process> {
-        Some(Process { pid, start: stat_field(pid, 21)?.parse().ok()? })
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name may contain blanks and brackets; the last bracket ends it. The start is the twenty-second field.
+        let start = stat.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()?;
+        Some(Process { pid, start })
     }
 
     /// A process as a lock or an identity names it.
@@ -49,12 +52,17 @@ impl Process {
 
     /// Whether it is stopped and will do nothing until it is continued.
     pub(crate) fn is_stopped(self) -> bool {
-        stat_field(self.pid, 2).is_some_and(|state| state == "T")
+        self.every_thread_is("T")
     }
 
     /// Whether it runs no code of its own until it is continued; a parent may wait in the kernel for a stopped child's exec.
     fn stands_still(self) -> bool {
-        stat_field(self.pid, 2).is_some_and(|state| state == "T" || state == "D")
+        self.every_thread_is("TD")
+    }
+
+    fn every_thread_is(self, states: &str) -> bool {
+        let threads = threads(self.pid);
+        !threads.is_empty() && threads.chars().all(|state| states.contains(state))
     }
 
     /// Lets an agent with the fault `stop` go on, once it stands still.
@@ -67,14 +75,6 @@ impl Process {
     pub(crate) fn executable(self) -> Option<std::fs::Metadata> {
         std::fs::metadata(format!("/proc/{}/exe", self.pid)).ok()
     }
-}
-
-/// A field of the process's stat line, counted from 0 with the number itself.
-fn stat_field(pid: i32, index: usize) -> Option<String> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may contain blanks and brackets; the last bracket ends it.
-    let rest = &text[text.rfind(')')? + 2..];
-    rest.split(' ').nth(index.checked_sub(2)?).map(str::to_owned)
 }
 
 impl TestEnv {

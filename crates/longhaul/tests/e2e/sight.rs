@@ -89,11 +89,16 @@ pub(crate) fn finish(child: Child) -> Done {
     done(&child.wait_with_output().unwrap())
 }
 
-/// Whether any thread of a process lives: its first one may be dead while another still holds its files and locks.
-pub(crate) fn alive(pid: i32) -> bool {
+/// The letters of what the threads of a process do; none when there is no such process. They die and stop one by one.
+pub(crate) fn threads(pid: i32) -> String {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let stats = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("stat")).ok());
-    stats.into_iter().any(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X'])))
+    stats.filter_map(|stat| stat.rsplit_once(") ")?.1.chars().next()).collect()
+}
+
+/// Whether any thread of a process lives: its first one may be dead while another still holds its files and locks.
+pub(crate) fn alive(pid: i32) -> bool {
+    threads(pid).contains(|state| !"ZX".contains(state))
 }
 
 /// Waits until a process is gone.
