@@ -13,6 +13,7 @@ mod lost;
 mod refused;
 mod runner;
 mod switch;
+mod takeover;
 mod transcripts;
 mod trouble;
 mod usage;

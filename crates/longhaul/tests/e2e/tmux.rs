@@ -6,23 +6,32 @@ use std::process::Command;
 use crate::env::{TestEnv, wait_for};
 use crate::sight::alive;
 
-/// A server of this world's own.
 fn world() -> TestEnv {
-    let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
-    let place = env.path().join("tmux");
-    std::fs::create_dir(&place).unwrap();
-    let place = place.display().to_string();
-    env.var("TMUX_TMPDIR", &place).var("TERM", "xterm")
+    let mut env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    own_server(&mut env);
+    env
 }
 
-fn tmux(env: &TestEnv, args: &[&str]) -> Option<String> {
+/// Gives a world a tmux server of its own.
+pub(crate) fn own_server(env: &mut TestEnv) {
+    let place = env.path().join("tmux");
+    std::fs::create_dir(&place).unwrap();
+    env.set("TMUX_TMPDIR", &place.display().to_string());
+    env.set("TERM", "xterm");
+    // Whoever runs the tests in tmux has a server already.
+    env.set("TMUX", "");
+    // A person sits there: gemini shows no interface on a machine for builds.
+    env.set("CI", "false");
+}
+
+pub(crate) fn tmux(env: &TestEnv, args: &[&str]) -> Option<String> {
     let output =
         Command::new("tmux").args(args).env("TMUX_TMPDIR", env.path().join("tmux")).env_remove("TMUX").output();
     let output = output.expect("tmux is installed by `cargo xtask test`");
     output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
 }
 
-fn screen(env: &TestEnv, session: &str) -> String {
+pub(crate) fn screen(env: &TestEnv, session: &str) -> String {
     tmux(env, &["capture-pane", "-p", "-t", session]).unwrap_or_default()
 }
 

@@ -15,7 +15,7 @@ type Variables = Vec<(String, String)>;
 pub(super) fn write(agent: Agent, setup: &Setup) -> Result<Variables, EnvironmentError> {
     match agent {
         Agent::Codex => codex(setup),
-        Agent::Claude => Ok(claude(setup)),
+        Agent::Claude => claude(setup),
         Agent::OpenCode => opencode(setup),
         Agent::Pi => pi(setup),
         Agent::Gemini => gemini(setup),
@@ -30,6 +30,8 @@ model_provider = "scripted"
 approval_policy = "never"
 sandbox_mode = "workspace-write"
 check_for_update_on_startup = false
+# What is typed by a script comes as fast as what is pasted, and Enter would not end it.
+disable_paste_burst = true
 
 [analytics]
 enabled = false
@@ -38,6 +40,10 @@ enabled = false
 plugins = false
 apps = false
 unbounded_connection_retries = false
+
+# Its interface would begin with the offer of a newer model.
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
 
 [model_providers.scripted]
 name = "scripted"
@@ -54,13 +60,18 @@ stream_idle_timeout_ms = 300000
     Ok(variables(&[("CODEX_HOME", &home.display().to_string()), ("SCRIPTED_KEY", "scripted-key")]))
 }
 
-fn claude(setup: &Setup) -> Variables {
+fn claude(setup: &Setup) -> Result<Variables, EnvironmentError> {
+    let home = setup.home.join(".claude");
+    // Its interface would begin with a tour, and ask whether the key is meant.
+    let state = json!({"hasCompletedOnboarding": true, "theme": "dark",
+        "customApiKeyResponses": {"approved": ["scripted-key"], "rejected": []}});
+    write_json(&home.join(".claude.json"), &state)?;
     let login = match setup.login {
         Login::Key => ("ANTHROPIC_API_KEY", "scripted-key"),
         Login::Subscription => ("CLAUDE_CODE_OAUTH_TOKEN", "scripted-token"),
     };
-    variables(&[
-        ("CLAUDE_CONFIG_DIR", &setup.home.join(".claude").display().to_string()),
+    Ok(variables(&[
+        ("CLAUDE_CONFIG_DIR", &home.display().to_string()),
         ("ANTHROPIC_BASE_URL", &setup.server_url),
         login,
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
@@ -70,7 +81,7 @@ fn claude(setup: &Setup) -> Variables {
         ("CLAUDE_CODE_MAX_RETRIES", "1"),
         // Without it root may not skip permissions, and tests in containers are root.
         ("IS_SANDBOX", "1"),
-    ])
+    ]))
 }
 
 fn opencode(setup: &Setup) -> Result<Variables, EnvironmentError> {
