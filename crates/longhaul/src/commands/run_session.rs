@@ -65,10 +65,13 @@ async fn carry_out(args: &RunSession) -> Result<Code, CliError> {
 fn fit(args: &RunSession, name: &Name, found: &Found, record: Option<&Record>) -> Result<String, CliError> {
     let described = args.description.clone().or_else(|| record.map(Record::goal));
     match found {
-        Found::Unfit(why) => {
+        // What a session that may be alive has half written is judged when it has ended.
+        Found::Unfit(why) if !record.is_some_and(Record::is_in_session) => {
             Err(CliError::new(Code::Failure, why.clone()).hint("mend it by hand; nothing was changed"))
         }
-        Found::Plan(_) => Ok(described.unwrap_or_else(|| format!("Finish the task list of `{}`", name.as_str()))),
+        Found::Plan(_) | Found::Unfit(_) => {
+            Ok(described.unwrap_or_else(|| format!("Finish the task list of `{}`", name.as_str())))
+        }
         Found::Nothing | Found::NoList { .. } => described.ok_or_else(|| unknown(name, found)),
     }
 }

@@ -58,6 +58,11 @@ impl Record {
         self.stored.task.submission.goal.clone()
     }
 
+    /// Whether somebody may be writing in its directory: a session of a runner that lives, or that died.
+    pub(super) fn is_in_session(&self) -> bool {
+        self.stored.task.state.session().is_some()
+    }
+
     /// Whether it is for `run-session` at all.
     fn check(&self) -> Result<(), CliError> {
         let task = &self.stored.task;

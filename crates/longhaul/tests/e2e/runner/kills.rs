@@ -1,7 +1,11 @@
 //! `run-session` dies at every point of a session's life; the next one takes up what is there: no session twice, none lost, and never two
 //! agents at once.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
 use super::Runner;
+use crate::env::wait_for;
 use crate::sight::kill_9;
 
 const ONE_AT_A_TIME: &str = "mkdir \"$CODEX_RECORDS/alive\" || touch \"$CODEX_RECORDS/overlap\"; work; \
@@ -51,8 +55,8 @@ fn after_its_session_has_ended() {
 #[test]
 fn nobody_else_takes_up_what_a_runner_left() {
     let runner = Runner::new().does("start; while [ ! -f \"$CODEX_RECORDS/go\" ]; do sleep 0.02; done; plan; finish");
-    let mut child = runner.command(&["-n", "t", "Do it"]).stdout(std::process::Stdio::null()).spawn().unwrap();
-    let owner = crate::env::wait_for("the session", || {
+    let mut child = runner.command(&["-n", "t", "Do it"]).stdout(Stdio::null()).spawn().unwrap();
+    let owner = wait_for("the session", || {
         runner.records("stdin").first()?;
         runner.env.owner("t")
     });
@@ -63,5 +67,49 @@ fn nobody_else_takes_up_what_a_runner_left() {
     assert_eq!(runner.env.task("t")["state"]["state"], "planning", "nobody looked at it");
     assert!(runner.env.owner("t").is_none_or(|now| now == owner));
     assert_eq!(runner.run(&["-n", "t", "-c", "--max-sessions", "1"]).code, 0);
+    assert_eq!(runner.argvs().len(), 1);
+}
+
+/// Writes an unfinished list, then waits.
+const HALF_WRITES: &str = "start; echo '# List' > \"$dir/task_list.md\"; \
+     while [ ! -f \"$CODEX_RECORDS/go\" ]; do sleep 0.02; done";
+
+/// A runner whose agent has begun with the list, and has not got further.
+fn half_written(then: &str) -> (Runner, Child) {
+    let runner = Runner::new().does(&format!("{HALF_WRITES}; {then}"));
+    let child = runner.command(&["-n", "t", "Do it"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for("the list", || runner.file("t", "task_list.md").contains("List").then_some(()));
+    runner.refused(&["-n", "t", "Do it"], "already running");
+    (runner, child)
+}
+
+fn dies(child: &mut Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn what_a_live_session_has_half_written_is_no_bad_list() {
+    let (runner, mut child) = half_written("plan; finish");
+    dies(&mut child);
+    let mut command = runner.command(&["-n", "t", "-c", "--max-sessions", "1"]);
+    let mut next = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut said = BufReader::new(next.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(said.any(|line| line.contains("INITIALIZER SESSION")), "the session is adopted");
+    std::fs::write(runner.env.path().join("records/go"), "").unwrap();
+    assert!(said.any(|line| line.contains("=== Progress: 0/3 ===")), "its list is whole at its end");
+    assert!(next.wait().unwrap().success());
+    assert_eq!(runner.argvs().len(), 1);
+}
+
+#[test]
+fn a_list_that_a_dead_session_left_half_written_is_told_when_its_end_is_seen() {
+    let (runner, mut child) = half_written("finish");
+    dies(&mut child);
+    std::fs::write(runner.env.path().join("records/go"), "").unwrap();
+    runner.env.wait_until_empty();
+    runner.refused(&["-n", "t", "Do it"], "Initializer did not create required files");
+    assert_eq!(runner.file("t", "task_list.md"), "# List\n", "nothing was changed");
+    runner.refused(&["-n", "t", "Do it"], "progress.md is missing");
     assert_eq!(runner.argvs().len(), 1);
 }
