@@ -9,6 +9,8 @@ mod agent_text;
 #[cfg(feature = "bench")]
 mod commits;
 #[cfg(feature = "bench")]
+mod crowd;
+#[cfg(feature = "bench")]
 mod figures;
 #[cfg(feature = "bench")]
 mod flood;
@@ -29,7 +31,11 @@ mod pueue;
 #[cfg(feature = "bench")]
 mod pump;
 #[cfg(feature = "bench")]
+mod redactor;
+#[cfg(feature = "bench")]
 mod sample_task;
+#[cfg(feature = "bench")]
+mod scale;
 #[cfg(feature = "bench")]
 mod scene;
 #[cfg(feature = "bench")]
@@ -38,6 +44,8 @@ mod shell_loop;
 mod submissions;
 #[cfg(feature = "bench")]
 mod supervision;
+#[cfg(feature = "bench")]
+mod survey;
 #[cfg(feature = "bench")]
 mod table;
 #[cfg(feature = "bench")]

@@ -8,6 +8,7 @@ mod bench;
 mod check;
 mod repository;
 mod test;
+mod torture;
 
 use std::env;
 use std::process::ExitCode;
@@ -47,6 +48,12 @@ const VERBS: &[Verb] = &[
         arguments: "[--quick] [--gate] [--write] [--flood] [--pueue] [measure]...",
         about: "how long things take, each beside its reference; with --gate a missed gate fails; see --help",
         run: bench::run,
+    },
+    Verb {
+        name: "torture",
+        arguments: "[--minutes N] [--seed S] [--as-user]",
+        about: "random signals to everything while tasks run, and a checker of its own; any violation fails",
+        run: torture::run,
     },
 ];
 

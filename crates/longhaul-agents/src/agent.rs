@@ -1,7 +1,7 @@
 //! What every agent file provides: a description, a launch plan, and a reader of its output. Called by the worker only.
 //! Agents plan and read; they never act, so every one of them is tested with recorded lines alone.
 
-use longhaul_core::task::{Delivered, Exit, Outcome};
+use longhaul_core::task::{Delivered, Exit, Outcome, Usage};
 
 use crate::about::About;
 use crate::interactive::Interactive;
@@ -34,22 +34,52 @@ pub trait Agent: Send + Sync {
         None
     }
 
+    /// Where the program's own configuration names variables with keys of other providers; none where it does not.
+    fn provider_keys(&self) -> Option<ProviderKeys> {
+        None
+    }
+
     /// Where the program itself keeps this conversation.
     fn transcript(&self, conversation: &str) -> Transcript {
         let _ = conversation;
         Transcript::None
     }
 
-    /// What one line of the program's own transcript adds to the stream. Asked after the end, before [`Agent::read_end`], with the
-    /// last lines in order.
-    fn read_transcript(&self, reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) {
+    /// What one line of the program's own transcript adds to the stream; returns what was used and not reported there. Asked after the
+    /// end, before [`Agent::read_end`], with the last lines in order.
+    fn read_transcript(&self, reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Usage {
         let _ = (reader, moment, line);
+        Usage::default()
     }
 
     /// Whether the prompt with this mark stands in the program's own transcript.
     fn delivered(&self, lines: &mut dyn Iterator<Item = &[u8]>, mark: &str) -> Delivered {
         let _ = (lines, mark);
         Delivered::Unknown
+    }
+}
+
+/// A configuration file in which a line such as `env_key = "NAME"` names a variable with a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProviderKeys {
+    /// The variable that names the program's directory.
+    pub env: &'static str,
+    /// The directory in the user's home when the variable is not set.
+    pub default: &'static str,
+    /// The file in it.
+    pub file: &'static str,
+    /// What stands before the name.
+    pub key: &'static str,
+}
+
+impl ProviderKeys {
+    /// The variables that this text of the file names.
+    pub fn names_in(self, text: &str) -> Vec<String> {
+        let value = |line: &str| {
+            let rest = line.trim().strip_prefix(self.key)?.trim_start().strip_prefix('=')?;
+            Some(rest.trim().strip_prefix('"')?.split_once('"')?.0.to_owned())
+        };
+        text.lines().filter_map(value).collect()
     }
 }
 

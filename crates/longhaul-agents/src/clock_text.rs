@@ -21,9 +21,16 @@ pub(crate) fn time_after(text: &str, words: &str, moment: &Moment<'_>) -> Option
     read(rest.trim_start(), moment)
 }
 
-/// So many seconds since the epoch, exactly.
-pub(crate) fn from_epoch_seconds(seconds: u64) -> Option<Time> {
-    let micros = i64::try_from(seconds).ok()?.checked_mul(1_000_000)?;
+/// A moment as a number since the epoch. Its size tells the unit, in case a program reports another one than it should: seconds
+/// below 1e11 (the year 5138), then milliseconds, microseconds and nanoseconds.
+pub(crate) fn from_epoch(number: u64) -> Option<Time> {
+    let number = i64::try_from(number).ok()?;
+    let micros = match number {
+        ..100_000_000_000 => number * 1_000_000,
+        100_000_000_000..100_000_000_000_000 => number * 1_000,
+        100_000_000_000_000..100_000_000_000_000_000 => number,
+        100_000_000_000_000_000.. => number / 1_000,
+    };
     jiff::Timestamp::from_microsecond(micros).ok().map(|_| Time(micros))
 }
 
@@ -182,8 +189,21 @@ mod tests {
         ] {
             assert_eq!(at(text), None, "{text}");
         }
-        assert_eq!(from_epoch_seconds(u64::MAX), None);
-        assert_eq!(from_epoch_seconds(5), Some(Time(5_000_000)));
+    }
+
+    #[test]
+    fn the_size_of_a_number_tells_its_unit() {
+        let noon = 1_794_744_000;
+        for factor in [1, 1_000, 1_000_000, 1_000_000_000] {
+            assert_eq!(
+                from_epoch(noon * factor).map(Time::rfc3339).as_deref(),
+                Some("2026-11-15T12:00:00Z"),
+                "{factor}"
+            );
+        }
+        assert_eq!(from_epoch(5), Some(Time(5_000_000)));
+        assert_eq!(from_epoch(u64::MAX), None);
+        assert_eq!(from_epoch(9_999_999_999).map(Time::rfc3339).as_deref(), Some("2286-11-20T17:46:39Z"));
     }
 
     proptest::proptest! {

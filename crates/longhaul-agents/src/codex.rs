@@ -12,10 +12,10 @@ mod tests;
 
 use std::borrow::Cow;
 
-use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox, Usage};
 
 use crate::about::{About, AgentHome, Cost, Ids, Login, Mode, Modes, Version, words};
-use crate::agent::{Agent, Transcript};
+use crate::agent::{Agent, ProviderKeys, Transcript};
 use crate::interactive::Interactive;
 use crate::launch::{Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep};
 use crate::reading::{Moment, Reader, Reading};
@@ -89,13 +89,17 @@ impl Agent for Codex {
         Some(Interactive::new(interactive_arguments(conversation, spec)))
     }
 
+    fn provider_keys(&self) -> Option<ProviderKeys> {
+        Some(ProviderKeys { env: "CODEX_HOME", default: ".codex", file: "config.toml", key: "env_key" })
+    }
+
     fn transcript(&self, conversation: &str) -> Transcript {
         let pattern = format!("sessions/*/*/*/rollout-*-{conversation}.jsonl");
         Transcript::File { env: "CODEX_HOME", default: ".codex", pattern }
     }
 
-    fn read_transcript(&self, reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) {
-        rollout::read(reader, moment, line);
+    fn read_transcript(&self, reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Usage {
+        rollout::read(reader, moment, line)
     }
 
     fn delivered(&self, lines: &mut dyn Iterator<Item = &[u8]>, mark: &str) -> Delivered {

@@ -3,6 +3,7 @@
 //! The worker asks for a [`Launch`] and feeds lines; nothing here starts a process, reads a file or asks the time.
 
 mod about;
+mod account;
 mod agent;
 mod api_error;
 mod chosen;
@@ -36,7 +37,8 @@ mod table;
 mod tool_detail;
 
 pub use about::{About, AgentHome, Cost, Ids, Login, Mode, Modes, Version, Words};
-pub use agent::{Agent, Transcript};
+pub use account::account;
+pub use agent::{Agent, ProviderKeys, Transcript};
 pub use chosen::{Chosen, choose};
 pub use conversation_id::valid as conversation_id;
 pub use custom::PLACEHOLDERS;

@@ -143,7 +143,8 @@ impl Run {
 
     fn end(mut self, directory: &Directory, case: &Case) -> Expect {
         for line in case.transcript.iter().flat_map(|sample| directory.lines(sample)) {
-            directory.agent.read_transcript(&mut self.reader, &moment(), &line);
+            let recorded = directory.agent.read_transcript(&mut self.reader, &moment(), &line);
+            self.usage = self.usage.plus(recorded);
         }
         let end = directory.agent.read_end(&self.reader, &case.exit(), &case.stderr);
         let (outcome, until, why) = told(&end.outcome);

@@ -5,6 +5,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 pub mod causes;
+pub mod check_files;
 pub mod edit_distance;
 pub mod ids;
 pub mod names;
@@ -13,5 +14,6 @@ pub mod recovery;
 pub mod redact;
 pub mod span;
 pub mod task;
+pub mod test_summary;
 pub mod time;
 pub mod verdict;

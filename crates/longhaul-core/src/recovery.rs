@@ -68,9 +68,8 @@ pub fn next(facts: &Facts<'_>) -> Next {
         Outcome::Failed(Failure::Limited(until)) => limited(facts, *until),
         Outcome::Failed(Failure::Exhausted(why)) => Next::Exhausted(why.clone()),
         Outcome::Failed(Failure::Permission(what)) => Next::Ask(HelpReason::Permission { what: what.clone() }),
-        Outcome::Failed(Failure::Auth(why) | Failure::Configuration(why)) => {
-            Next::Ask(HelpReason::AgentRefuses { why: why.clone() })
-        }
+        Outcome::Failed(Failure::Auth(why)) => refused(facts, why),
+        Outcome::Failed(Failure::Configuration(why)) => Next::Ask(HelpReason::AgentRefuses { why: why.clone() }),
         Outcome::Failed(Failure::Crashed) => failed(facts, how(ended)),
         Outcome::Failed(Failure::Retryable(why)) => failed(facts, why.clone()),
         Outcome::Failed(Failure::ContextFull) => failed(facts, "the conversation is full".into()),
@@ -97,6 +96,12 @@ pub fn interrupted(facts: &Facts<'_>) -> Next {
     }
 }
 
+/// How long to wait after so many failures in a row of a git that could not run; none when a person has to look.
+pub fn git_backoff(failures: u32, policy: &Policy) -> Option<Duration> {
+    const RETRIES: u32 = 10;
+    (failures <= RETRIES).then(|| policy.backoff(failures))
+}
+
 fn completed(facts: &Facts<'_>) -> Next {
     let idle = facts.tally.idle;
     // Refused and nothing done: it would be refused again.
@@ -110,6 +115,17 @@ fn completed(facts: &Facts<'_>) -> Next {
         Some(why) => HelpReason::NoPlan { why: why.to_owned() },
         None => HelpReason::NoProgress { sessions: idle },
     })
+}
+
+/// A login that worked in this task may be refused for a moment: a token is renewed, a proxy restarts. One that never worked is wrong.
+fn refused(facts: &Facts<'_>, why: &str) -> Next {
+    const ENOUGH: u32 = 3;
+    let Tally { refusals, failures, agent_sessions, .. } = *facts.tally;
+    let worked = agent_sessions > refusals;
+    if worked && refusals < ENOUGH && failures < facts.policy.attempts {
+        return Next::WaitUntil(Wait::Backoff, facts.now.after(facts.policy.backoff(refusals)));
+    }
+    Next::Ask(HelpReason::AgentRefuses { why: why.to_owned() })
 }
 
 fn failed(facts: &Facts<'_>, last: String) -> Next {

@@ -73,6 +73,7 @@ pub enum LookError {
 
 /// Looks what became of a session, without waiting.
 pub fn look(directory: &SessionDir) -> Result<Found, LookError> {
+    directory.reclaim();
     let path = directory.path().join(LOCK);
     let io = |source| LookError::Io { path: path.clone(), source };
     let lock = OpenOptions::new().read(true).write(true).open(&path).map_err(io)?;

@@ -1,27 +1,61 @@
-//! Whether the calling process runs below an agent session, and its line of ancestors.
+//! Who a process is to a home: a person, something below an agent session, or unknown; and its line of ancestors.
 //!
-//! Every verb of the command line asks, because below a session it has that session's scope only. Four signs, since an
+//! Every verb of the command line asks about itself, because below a session it has that session's scope only; a worker asks about
+//! whoever hands it something. Four signs, since an
 //! agent can scrub its environment: our own marker, our control group, the marker of an ancestor, a keeper among them.
+//! A process in another PID namespace than a worker of the home can hide all four, so it is unknown.
 
 use std::path::Path;
 
 use longhaul_core::ids::SessionId;
 
 use crate::layout::{SESSION_VARIABLE, SessionDir};
+use crate::lock::WorkerLock;
 use crate::os;
 use crate::process::Process;
 
-/// Returns the session the calling process runs below, if any.
-pub fn below_session() -> Option<SessionId> {
-    let own = std::env::var(SESSION_VARIABLE).ok().and_then(|value| value.parse().ok());
-    let grouped = || crate::cgroup::session_in(&os::control_groups(std::process::id())?);
-    own.or_else(grouped).or_else(|| line_of_ancestors().into_iter().skip(1).find_map(|process| session_of(process.pid)))
+/// Who a process is to a home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller {
+    /// Nothing ties it to a session.
+    Person,
+    /// Below this agent session.
+    Session(SessionId),
+    /// No sign of a session, but in another PID namespace than a live worker of the home.
+    Unknown,
+}
+
+impl Caller {
+    /// Who the process with this number is to the home whose worker locks are in `workers`.
+    pub fn of(pid: u32, workers: &Path) -> Caller {
+        match session_above(pid) {
+            Some(session) => Caller::Session(session),
+            None if WorkerLock::lives_elsewhere(workers, os::pid_namespace(pid)) => Caller::Unknown,
+            None => Caller::Person,
+        }
+    }
+
+    /// Who the calling process is.
+    pub fn own(workers: &Path) -> Caller {
+        let marked = std::env::var(SESSION_VARIABLE).ok().and_then(|value| value.parse().ok());
+        marked.map_or_else(|| Caller::of(os::own_number(), workers), Caller::Session)
+    }
+}
+
+/// The session that a process runs below, if there is any sign of one.
+fn session_above(pid: u32) -> Option<SessionId> {
+    let grouped = os::control_groups(pid).and_then(|groups| crate::cgroup::session_in(&groups));
+    grouped.or_else(|| line_from(pid).into_iter().find_map(|process| session_of(process.pid)))
 }
 
 /// The calling process, its parent, and so on up to where it can not be followed.
 pub(crate) fn line_of_ancestors() -> Vec<Process> {
+    line_from(std::process::id())
+}
+
+fn line_from(pid: u32) -> Vec<Process> {
     let mut line: Vec<Process> = Vec::new();
-    let mut next = std::process::id();
+    let mut next = pid;
     // Numbers can be used again while we walk; a loop would never end.
     while next != 0 && line.iter().all(|seen| seen.pid != next) {
         let Ok(Some(seen)) = os::process(next) else { break };

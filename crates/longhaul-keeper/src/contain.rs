@@ -21,6 +21,9 @@ use crate::process::{Process, signal};
 /// How long to go on killing what does not die (a process in an unkillable wait).
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long somebody may take to start a program before it counts as a stranger. It takes moments, also on a busy machine.
+const STARTING: Duration = Duration::from_secs(2);
+
 /// How often in a row children are looked for.
 const CHASES: u32 = 20;
 
@@ -42,6 +45,22 @@ pub(crate) enum Kin {
     Some,
     /// Nothing: the tree is not below the caller.
     Unknown,
+}
+
+/// Whether a process carries the session's marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Carried,
+    Absent,
+    /// It is starting a program, and the kernel shows nothing of its environment meanwhile.
+    Unknown,
+}
+
+/// One look at all processes.
+struct Members {
+    living: Vec<Process>,
+    /// Somebody may be a member, which the next look can tell.
+    is_open: bool,
 }
 
 /// A process tree to be ended.
@@ -77,22 +96,27 @@ impl Tree {
 
     /// Kills every living member once; returns how many there were outside of the group.
     pub(crate) fn strike(&mut self) -> io::Result<u32> {
+        self.strike_members().map(|members| count(&members.living))
+    }
+
+    fn strike_members(&mut self) -> io::Result<Members> {
         self.strike_group();
-        let members = self.living_members()?;
+        let members = self.members()?;
         // Children of a process that dies are handed to a stranger, so the dying stay roots for the next look.
-        self.roots.extend(members.iter().copied());
-        for member in &members {
+        self.roots.extend(members.living.iter().copied());
+        for member in &members.living {
             // A failure (another user's process) shows as a member that is still there.
             if signal(member, Signal::KILL).unwrap_or(false) {
                 self.struck.insert(*member);
             }
         }
-        Ok(u32::try_from(members.len()).unwrap_or(u32::MAX))
+        Ok(members)
     }
 
     /// Kills until the tree is empty, calling `reap` before each look: empty once if no kin is left, else twice.
     pub(crate) fn end(&mut self, mut reap: impl FnMut() -> Kin) -> io::Result<Swept> {
-        let deadline = Instant::now() + PATIENCE;
+        let begin = Instant::now();
+        let deadline = begin + PATIENCE;
         let mut pause = Duration::from_millis(1);
         let mut empty = 0;
         let mut left = 0;
@@ -101,9 +125,12 @@ impl Tree {
             let group_is_empty =
                 self.cgroup.as_ref().is_none_or(|group| group.wait_until_empty(Duration::from_millis(50)));
             let kin = self.chase_children(&mut reap);
-            left = self.strike()?.max(u32::from(kin == Kin::Some)).max(u32::from(!group_is_empty));
-            if left == 0 {
-                empty += if kin == Kin::None { 2 } else { 1 };
+            let members = self.strike_members()?;
+            left = count(&members.living).max(u32::from(kin == Kin::Some)).max(u32::from(!group_is_empty));
+            if left == 0 && kin == Kin::None {
+                empty = 2;
+            } else if left == 0 && (!members.is_open || begin.elapsed() > STARTING) {
+                empty += 1;
             } else {
                 empty = 0;
                 std::thread::sleep(pause);
@@ -166,10 +193,15 @@ impl Tree {
 
     /// Everyone of the tree who lives.
     pub(crate) fn living_members(&self) -> io::Result<Vec<Process>> {
+        self.members().map(|members| members.living)
+    }
+
+    fn members(&self) -> io::Result<Members> {
         let all = os::processes()?;
+        let marks: Vec<Mark> = all.iter().map(|seen| self.mark(seen)).collect();
+        let is_in = |(seen, mark): (&os::Seen, &Mark)| *mark == Mark::Carried || self.roots.contains(&seen.process);
         let mut inside: BTreeSet<u32> =
-            all.iter().filter(|seen| self.roots.contains(&seen.process)).map(|seen| seen.process.pid).collect();
-        inside.extend(all.iter().filter(|seen| self.is_marked(seen.process)).map(|seen| seen.process.pid));
+            all.iter().zip(&marks).filter(|pair| is_in(*pair)).map(|(seen, _)| seen.process.pid).collect();
         // Children may be listed before their parents.
         loop {
             let before = inside.len();
@@ -184,16 +216,28 @@ impl Tree {
         }
         let member =
             |seen: &&os::Seen| seen.alive && inside.contains(&seen.process.pid) && !self.spared.contains(&seen.process);
-        Ok(all.iter().filter(member).map(|seen| seen.process).collect())
+        let living = all.iter().filter(member).map(|seen| seen.process).collect();
+        Ok(Members { living, is_open: marks.contains(&Mark::Unknown) })
     }
 
-    fn is_marked(&self, process: Process) -> bool {
+    fn mark(&self, seen: &os::Seen) -> Mark {
+        let process = seen.process;
         // What the session started was forked after the root, so most of the machine need not be asked.
-        self.not_before.is_none_or(|begin| process.start >= begin)
-            && !self.spared.contains(&process)
-            && os::environment(process.pid)
-                .is_some_and(|environment| environment.split(|&byte| byte == 0).any(|entry| entry == self.marker))
+        if self.not_before.is_some_and(|begin| process.start < begin) || self.spared.contains(&process) {
+            return Mark::Absent;
+        }
+        match os::environment(process.pid) {
+            Some(environment) if environment.split(|&byte| byte == 0).any(|entry| entry == self.marker) => {
+                Mark::Carried
+            }
+            Some(environment) if environment.is_empty() && seen.alive && os::is_starting(process.pid) => Mark::Unknown,
+            Some(_) | None => Mark::Absent,
+        }
     }
+}
+
+fn count(processes: &[Process]) -> u32 {
+    u32::try_from(processes.len()).unwrap_or(u32::MAX)
 }
 
 fn members_of(group: &Cgroup) -> impl Iterator<Item = Process> {

@@ -45,6 +45,9 @@ pub struct Spec {
     /// Names of further variables whose values are secrets, beside those whose names tell.
     #[serde(default)]
     pub secret_names: Vec<String>,
+    /// Who sees our own variables.
+    #[serde(default)]
+    pub marking: Marking,
     /// The program gets nothing to read, though there is a prompt: it was told of the file.
     #[serde(default)]
     pub no_input: bool,
@@ -66,6 +69,17 @@ pub struct Spec {
     /// What it may take of the machine.
     #[serde(default)]
     pub caps: Caps,
+}
+
+/// When a program and all it starts carry our own variables: the marker of its session, by which strays are found, and the home.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Marking {
+    /// Always: an agent may call us, and is known by them.
+    #[default]
+    Always,
+    /// Only where no control group holds it. A check must behave as it does without us, so it should not know that it is one.
+    WithoutGroup,
 }
 
 fn default_drain() -> u64 {

@@ -77,16 +77,20 @@ pub fn discard_session(sessions: &Path, session: SessionId) -> io::Result<Discar
     Ok(Discarded::Gone { bytes: files.bytes })
 }
 
-/// Deletes one plain file by its exact name in a directory; false if there is no plain file of this name.
+/// Deletes one plain file or socket by its exact name in a directory; false if there is none of this name.
 pub fn discard_file(directory: &Path, name: &str) -> io::Result<bool> {
     let directory = open_directory(directory)?;
     match statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) if !name.contains('/') && FileType::from_raw_mode(stat.st_mode).is_file() => {
+        Ok(stat) if !name.contains('/') && is_plain(FileType::from_raw_mode(stat.st_mode)) => {
             remove(&directory, OsStr::new(name), AtFlags::empty()).map(|()| true)
         }
         Ok(_) | Err(Errno::NOENT) => Ok(false),
         Err(error) => Err(error.into()),
     }
+}
+
+fn is_plain(kind: FileType) -> bool {
+    kind.is_file() || kind.is_socket()
 }
 
 fn open_session(sessions: &File, session: SessionId) -> io::Result<Option<OwnedFd>> {

@@ -4,10 +4,10 @@
 //! the last component, and nothing deletes what it did not make itself.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -68,7 +68,8 @@ pub enum PrivateDirError {
 pub fn create_private_dir(path: &Path) -> Result<(), PrivateDirError> {
     let io = |source: io::Error| PrivateDirError::Io { path: path.to_owned(), source };
     match mkdirat(rustix::fs::CWD, path, Mode::RWXU) {
-        Ok(()) | Err(Errno::EXIST) => {}
+        Ok(()) => {}
+        Err(Errno::EXIST) => reclaim(path, 0o700),
         Err(error) => return Err(io(error.into())),
     }
     let directory = match open_directory(path) {
@@ -85,6 +86,16 @@ pub fn create_private_dir(path: &Path) -> Result<(), PrivateDirError> {
     }
     fchmod(&directory, Mode::RWXU).map_err(|error| io(error.into()))?;
     sync_parent(path).map_err(io)
+}
+
+/// Gives the owner access again to a file or directory of ours that an agent of the same user has closed. What is open, foreign or gone
+/// stays as it is.
+pub(crate) fn reclaim(path: &Path, mode: u32) {
+    let Ok(found) = path.symlink_metadata() else { return };
+    let is_ours = found.uid() == rustix::process::geteuid().as_raw() && (found.is_dir() || found.is_file());
+    if is_ours && found.mode() & mode != mode {
+        std::fs::set_permissions(path, Permissions::from_mode(mode)).ok();
+    }
 }
 
 /// Opens a directory itself, never what a symbolic link in its place points at.

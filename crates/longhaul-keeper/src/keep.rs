@@ -99,7 +99,8 @@ struct Running {
 fn start(directory: &SessionDir, lock: &File, inherited: Inherited) -> Result<Running, StartError> {
     os::adopt_orphans()?;
     let spec = read_spec(directory)?;
-    let launch = prepare(&spec, std::env::vars_os().collect(), inherited)?;
+    let launch_by = |containment| prepare(&spec, std::env::vars_os().collect(), inherited, containment);
+    let (grouped, loose) = (launch_by(Containment::Cgroup)?, launch_by(Containment::Walk)?);
     let input = open_input(directory, &spec)?;
     let logs = Logs::create(directory, &spec.caps, crate::filter::make(directory, &spec.secret_names))?;
     let (out, output) = os::pipe()?;
@@ -112,7 +113,11 @@ fn start(directory: &SessionDir, lock: &File, inherited: Inherited) -> Result<Ru
     let streams = Streams { input, output, error };
     let cgroup = Cgroup::create(spec.session, spec.caps.pids_max);
     reach("keeper.grouped");
-    let (gated, cgroup) = fork_contained(&launch, &streams, lock, cgroup)?;
+    let (gated, cgroup) = match cgroup.and_then(|group| fork_into(group, &grouped, &streams, lock)) {
+        Some((gated, group)) => (gated, Some(group)),
+        None => (os::fork_behind_gate(&loose, &streams, lock.as_fd(), None)?, None),
+    };
+    let launch = if cgroup.is_some() { grouped } else { loose };
     drop(streams);
     reach("keeper.forked");
     protect(&gated);
@@ -132,20 +137,15 @@ fn start(directory: &SessionDir, lock: &File, inherited: Inherited) -> Result<Ru
     Ok(Running { pump, complaint, launch })
 }
 
-/// Forks the program into its group, one way or the other; where neither works there is no group.
-fn fork_contained(
-    launch: &Launch,
-    streams: &Streams,
-    lock: &File,
-    cgroup: Option<Cgroup>,
-) -> io::Result<(Gated, Option<Cgroup>)> {
-    let forked = os::fork_behind_gate(launch, streams, lock.as_fd(), cgroup.as_ref().map(AsFd::as_fd));
-    let joined = |gated: &Gated, group: &Cgroup| gated.is_in_group || group.admit(gated.pid).is_ok();
-    match (forked, cgroup) {
-        (Ok(gated), Some(group)) if joined(&gated, &group) => Ok((gated, Some(group))),
-        (forked, cgroup) => {
-            cgroup.iter().for_each(leave);
-            Ok((forked?, None))
+/// Forks the program into its group, one way or the other. Where neither works there is no group: the child that was forked for it
+/// ends at its gate.
+fn fork_into(group: Cgroup, launch: &Launch, streams: &Streams, lock: &File) -> Option<(Gated, Cgroup)> {
+    let forked = os::fork_behind_gate(launch, streams, lock.as_fd(), Some(group.as_fd()));
+    match forked.ok().filter(|gated| gated.is_in_group || group.admit(gated.pid).is_ok()) {
+        Some(gated) => Some((gated, group)),
+        None => {
+            leave(&group);
+            None
         }
     }
 }
@@ -238,6 +238,7 @@ impl Running {
 }
 
 fn write_exit(directory: &SessionDir, exit: &ExitRecord) -> io::Result<()> {
+    directory.reclaim();
     write_once(directory.path(), EXIT, &record_bytes(exit)?)
 }
 
@@ -258,6 +259,7 @@ fn end_record(containment: Containment, killed_leftovers: u32, tree_empty: bool,
 }
 
 fn write_end(directory: &SessionDir, end: &EndRecord) -> io::Result<()> {
+    directory.reclaim();
     replace(directory.path(), END, &record_bytes(end)?)
 }
 

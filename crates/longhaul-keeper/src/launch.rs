@@ -11,7 +11,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::contract::Spec;
+use crate::contract::{Containment, Marking, Spec};
 use crate::layout::{HOME_VARIABLE, PROMPT, SESSION_VARIABLE, SessionDir, is_own_variable};
 use crate::os::{Inherited, Launch};
 use nix::libc;
@@ -32,8 +32,13 @@ pub(crate) enum LaunchError {
 type Environment = BTreeMap<OsString, OsString>;
 
 /// Prepares everything the forked child needs.
-pub(crate) fn prepare(spec: &Spec, own: Environment, inherited: Inherited) -> Result<Launch, LaunchError> {
-    let environment = environment_for(spec, own);
+pub(crate) fn prepare(
+    spec: &Spec,
+    own: Environment,
+    inherited: Inherited,
+    containment: Containment,
+) -> Result<Launch, LaunchError> {
+    let environment = environment_for(spec, own, containment);
     let name = spec.argv.first().ok_or(LaunchError::NoProgram)?;
     let program = find(name, environment.get(OsStr::new("PATH")))
         .ok_or_else(|| LaunchError::NotFound { program: name.clone() })?;
@@ -59,7 +64,7 @@ pub(crate) fn open_input(directory: &SessionDir, spec: &Spec) -> Result<OwnedFd,
     file.map(OwnedFd::from).map_err(LaunchError::Prompt)
 }
 
-fn environment_for(spec: &Spec, own: Environment) -> Environment {
+fn environment_for(spec: &Spec, own: Environment, containment: Containment) -> Environment {
     let home = own.get(OsStr::new(HOME_VARIABLE)).cloned();
     let listed = |name: &OsStr, list: &[String]| list.iter().any(|entry| OsStr::new(entry) == name);
     let mut environment: Environment = own
@@ -69,11 +74,14 @@ fn environment_for(spec: &Spec, own: Environment) -> Environment {
         .filter(|(name, _)| !listed(name, &spec.env_unset))
         .collect();
     environment.extend(spec.env_set.iter().map(|(name, value)| (name.into(), value.into())));
-    environment.insert(SESSION_VARIABLE.into(), spec.session.to_string().into());
-    if let Some(home) = home {
-        environment.insert(HOME_VARIABLE.into(), home);
+    match (spec.marking, containment) {
+        (Marking::WithoutGroup, Containment::Cgroup) => environment,
+        (Marking::WithoutGroup, Containment::Walk) | (Marking::Always, _) => {
+            environment.insert(SESSION_VARIABLE.into(), spec.session.to_string().into());
+            environment.extend(home.map(|home| (HOME_VARIABLE.into(), home)));
+            environment
+        }
     }
-    environment
 }
 
 fn entry((name, value): (OsString, OsString)) -> Result<CString, NulError> {
@@ -121,9 +129,18 @@ mod tests {
 
     #[test]
     fn our_own_variables_never_pass_but_marker_and_home() {
-        let environment = environment_for(&spec(&serde_json::json!({ "env_unset": ["KEY"] })), own());
+        let environment =
+            environment_for(&spec(&serde_json::json!({ "env_unset": ["KEY"] })), own(), Containment::Cgroup);
         assert_eq!(names(&environment), ["A", "LONGHAUL_HOME", "LONGHAUL_SESSION", "PATH"]);
         assert_eq!(environment[OsStr::new("LONGHAUL_SESSION")], "0190c5a4-7d4e-7c3a-8f00-0123456789ab");
+    }
+
+    #[test]
+    fn what_a_group_holds_needs_none_of_our_variables() {
+        let check = spec(&serde_json::json!({ "marking": "without_group" }));
+        assert_eq!(names(&environment_for(&check, own(), Containment::Cgroup)), ["A", "KEY", "PATH"]);
+        let walked = environment_for(&check, own(), Containment::Walk);
+        assert_eq!(names(&walked), ["A", "KEY", "LONGHAUL_HOME", "LONGHAUL_SESSION", "PATH"]);
     }
 
     #[test]
@@ -131,7 +148,7 @@ mod tests {
         let changes = serde_json::json!({
             "env_pass": ["A", "LONGHAUL_STORE"], "env_set": { "A": "set", "LONGHAUL_SESSION": "forged" },
         });
-        let environment = environment_for(&spec(&changes), own());
+        let environment = environment_for(&spec(&changes), own(), Containment::Cgroup);
         assert_eq!(names(&environment), ["A", "LONGHAUL_HOME", "LONGHAUL_SESSION"]);
         assert_eq!(environment[OsStr::new("A")], "set");
         assert_ne!(environment[OsStr::new("LONGHAUL_SESSION")], "forged");

@@ -1,6 +1,6 @@
 //! The names in a session directory, and the directory as a type.
 //!
-//! Keeper and worker both find their files here. It only reads; who writes which file is told in `contract`.
+//! Keeper and worker both find their files here. It writes none; `contract` lists who writes which file.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,6 +10,7 @@ use std::time::SystemTime;
 use longhaul_core::ids::SessionId;
 
 use crate::contract::{EndRecord, ExitRecord, Identity, RecordError, Spec, Stalled, read_record};
+use crate::files::reclaim;
 use crate::index::Stream;
 
 /// The variable that marks every process of a session with the session's id.
@@ -60,6 +61,14 @@ impl SessionDir {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Lets its owner in again where an agent has closed the directory, one above it, or the lock.
+    pub fn reclaim(&self) {
+        let sessions = self.path.parent();
+        let above = [sessions.and_then(Path::parent), sessions, Some(&*self.path)];
+        above.into_iter().flatten().for_each(|path| reclaim(path, 0o700));
+        reclaim(&self.path.join(LOCK), 0o600);
     }
 
     /// Whose it is.

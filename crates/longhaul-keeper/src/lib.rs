@@ -2,7 +2,7 @@
 //!
 //! The binary calls [`keep`] for `longhaul keep <session-dir>`; workers call [`prepare_session`], [`spawn_keeper`],
 //! [`look`] and [`signal_keeper`]. Between the two there are only signals in one direction and files in the other:
-//! no socket, no runtime, nothing printed.
+//! no socket, no runtime, nothing printed. What a worker needs of the operating system besides is here too.
 
 mod adopt;
 mod ancestry;
@@ -30,6 +30,7 @@ mod reserve;
 mod scope;
 mod segments;
 mod silence;
+mod socket;
 mod spawn;
 mod stop;
 
@@ -37,12 +38,12 @@ pub use adopt::{
     Delivery, Found, LiveKeeper, LookError, SessionGuard, SignalError, Stop, Swept, carriers, end_strays, look,
     signal_keeper,
 };
-pub use ancestry::below_session;
+pub use ancestry::Caller;
 pub use beneath::{Beneath, BeneathError};
 pub use cgroup::group_parents;
 pub use contract::{
-    CONTRACT_VERSION, Caps, Containment, EndRecord, ExitRecord, ExitStatus, Identity, RecordError, Spec, Stalled,
-    StopSignal, StopStep, Why,
+    CONTRACT_VERSION, Caps, Containment, EndRecord, ExitRecord, ExitStatus, Identity, Marking, RecordError, Spec,
+    Stalled, StopSignal, StopStep, Why,
 };
 pub use discard::{Discarded, SessionFiles, discard_file, discard_session, survey_session, temporary_of};
 pub use filter::{REDACT_KEY, read_redact_key};
@@ -52,4 +53,5 @@ pub use layout::{BadSessionDir, HOME_VARIABLE, PROMPT, SESSION_VARIABLE, Session
 pub use lock::WorkerLock;
 pub use read_log::{LogReader, Piece, read_tail};
 pub use scope::{Scopes, Standing, close_inherited, scopes};
-pub use spawn::{Executable, PrepareError, prepare_session, spawn_keeper};
+pub use socket::{bind_private, connect_private};
+pub use spawn::{Executable, PrepareError, prepare_session, raise_descriptor_limit, spawn_keeper, spawn_keeper_with};

@@ -3,6 +3,8 @@
 //! Called by keepers and workers. Nothing here ever signals by number.
 
 use std::io;
+use std::os::fd::OwnedFd;
+use std::process::Child;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -59,6 +61,17 @@ pub(crate) fn hold(process: &Process) -> io::Result<Option<os::ProcessHandle>> {
     // Compared after opening: from here on the handle means this process even if the number is used again.
     let same = os::process(process.pid)?.is_some_and(|seen| seen.process == *process && seen.alive);
     Ok(same.then_some(handle))
+}
+
+/// Whether a process sees the same files, network, processes and users as the calling one.
+pub fn shares_namespaces(pid: u32) -> io::Result<bool> {
+    os::shares_namespaces(pid)
+}
+
+/// A descriptor that becomes readable when a child has ended. A child that was not waited for keeps its number, so it is no other's.
+pub fn descriptor_of(child: &Child) -> io::Result<OwnedFd> {
+    let handle = os::ProcessHandle::open(child.id())?.ok_or_else(|| io::Error::other("the child was waited for"))?;
+    Ok(handle.into_descriptor())
 }
 
 /// Sends a signal to exactly this process of the current boot; false if it is gone.

@@ -132,8 +132,29 @@ pub fn prepare_session(
 ///
 /// Where a scope fails a second keeper is started plainly; whichever comes first to the session's lock keeps it.
 pub fn spawn_keeper(executable: &Executable, directory: &SessionDir, standing: Standing) -> io::Result<Child> {
+    let variables: Vec<_> = std::env::vars_os().collect();
+    let variables: Vec<_> = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())).collect();
+    spawn_keeper_with(executable, directory, standing, &variables)
+}
+
+/// The same with these variables and no others of the calling process.
+pub fn spawn_keeper_with(
+    executable: &Executable,
+    directory: &SessionDir,
+    standing: Standing,
+    environment: &[(&OsStr, &OsStr)],
+) -> io::Result<Child> {
     let unit = format!("longhaul-keeper-{}", directory.session());
-    executable.spawn(standing, &unit, &[OsStr::new("keep"), directory.path().as_os_str()], |_| Ok(()))
+    executable.spawn(standing, &unit, &[OsStr::new("keep"), directory.path().as_os_str()], |command| {
+        command.env_clear().envs(environment.iter().copied());
+        Ok(())
+    })
+}
+
+/// Makes room for the descriptors of many sessions. The processes that an [`Executable`] starts keep the limit of before.
+pub fn raise_descriptor_limit() -> io::Result<()> {
+    const ENOUGH: u64 = 1 << 16;
+    os::raise_descriptor_limit(ENOUGH)
 }
 
 fn create_lock(directory: &Path) -> io::Result<()> {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
-use longhaul_core::task::{Actor, Event, IllegalEvent, Task};
+use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, ResultKind, Task};
 use longhaul_core::time::Time;
 
 use crate::{Notice, Settled};
@@ -44,11 +44,35 @@ pub trait Store: Send + Sync {
     /// Unfinished tasks that want an owner, the most urgent first and then the oldest, with who owns them now.
     async fn candidates(&self) -> Result<Vec<Candidate>, StoreError>;
 
-    /// The tasks a worker owns, with their versions: how an owner notices what others committed.
-    async fn owned(&self, worker: WorkerId) -> Result<Vec<Owned>, StoreError>;
+    /// The tasks that moved after a position, in no order, and the position now: how a worker notices what others committed at a cost
+    /// that does not grow with the number of tasks. A position lower than the one given means that history was removed meanwhile:
+    /// then look at everything.
+    async fn news(&self, after: u64) -> Result<News, StoreError>;
+
+    /// The workers, other than this one, that own tasks which any worker may carry out.
+    async fn other_owners(&self, worker: WorkerId) -> Result<Vec<WorkerId>, StoreError>;
+
+    /// Whose turn it is to start a session, if this home may have `cap` at once: as many tasks as there are free slots, the most urgent
+    /// first and then the oldest. Tasks of the workers passed over have no turn. A runner's task needs none.
+    async fn turns(&self, cap: u32, passed_over: &[WorkerId]) -> Result<Turns, StoreError>;
+
+    /// Every task of a task's family, finished ones and itself too: the one at the top and all below it. Empty when it has neither
+    /// parent nor children.
+    async fn family(&self, task: TaskId) -> Result<Vec<Task>, StoreError>;
+
+    /// The task that this one has to wait for before a session of it may start in its directory; none with a worktree of its own, and
+    /// none while a session of it is live. The same rule is enforced by the commit that starts a session.
+    async fn directory_holder(&self, task: TaskId) -> Result<Option<TaskId>, StoreError>;
+
+    /// An unfinished task that works in this directory of a person's, around it or inside it.
+    async fn works_in(&self, directory: &str) -> Result<Option<TaskId>, StoreError>;
 
     /// Recomputes a task's hash chain and rebuilds its state from its events.
     async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError>;
+
+    /// The usage limits that tasks have reached, one for each account, over ones too. They are written in the commits that change them
+    /// (`core::task::account_changes`).
+    async fn account_limits(&self) -> Result<Vec<AccountLimit>, StoreError>;
 
     /// Notices that are still to be delivered, the longest due first, those that are due later and claimed ones too; a few hundred
     /// at most.
@@ -77,6 +101,9 @@ pub trait Store: Send + Sync {
 
     /// A bell that rings after commits of any process. It only says "look again"; it may ring too often, never too late.
     fn changes(&self) -> Result<Changes, StoreError>;
+
+    /// Rings that bell in every process: something beside the store changed that others wait for.
+    fn ring(&self) -> Result<(), StoreError>;
 }
 
 /// One change of one task.
@@ -196,6 +223,24 @@ pub enum CommitError {
     SessionCap {
         /// The cap.
         cap: u32,
+    },
+    /// Another task works in the directory, around it or inside it: try again when that one has moved.
+    #[error("task {by} works in the same directory")]
+    DirectoryTaken {
+        /// Which.
+        by: TaskId,
+    },
+    /// The family has as many unfinished tasks below its first one as it may have.
+    #[error("there are already {most} unfinished child tasks, the most that `children.max` allows")]
+    TooManyChildren {
+        /// How many.
+        most: u32,
+    },
+    /// Children of children end somewhere.
+    #[error("`children.depth` allows at most {deepest} level(s) of child tasks")]
+    TooDeep {
+        /// How deep they may be.
+        deepest: u32,
     },
     /// The key was used for another change.
     #[error("idempotency key was used for another change")]
@@ -365,8 +410,8 @@ pub struct Outline {
     pub parent: Option<TaskId>,
     /// The name of its state.
     pub state: String,
-    /// Whether its result is verified; none while it is not done.
-    pub verified: Option<bool>,
+    /// Its result; none while it is not done.
+    pub result: Option<ResultKind>,
     /// It has ended.
     pub is_final: bool,
     /// It wants a worker.
@@ -375,6 +420,8 @@ pub struct Outline {
     pub waits_for_person: bool,
     /// It has a session whose process may be alive.
     pub live: bool,
+    /// Only an invocation of the runner carries it out.
+    pub of_runner: bool,
     /// Higher is claimed first.
     pub priority: i64,
     /// Its plan's steps, once it has a plan.
@@ -437,6 +484,8 @@ pub struct StoredEvent {
 pub struct Candidate {
     /// Which.
     pub task: TaskId,
+    /// Its version now.
+    pub version: u64,
     /// Its epoch now, for the claim.
     pub epoch: u64,
     /// Its owner now; a claim needs proof of that one's death.
@@ -458,13 +507,44 @@ pub enum Carrier {
     Runner,
 }
 
-/// A task of a worker's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Owned {
+/// What happened after a position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct News {
+    /// Where the history ends now.
+    pub position: u64,
+    /// The tasks with new events, each once.
+    pub tasks: Vec<MovedTask>,
+}
+
+/// A task with new events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedTask {
     /// Which.
     pub task: TaskId,
     /// Its version now.
     pub version: u64,
+    /// The name of its state now.
+    pub state: String,
+    /// What a claim needs, if it wants an owner.
+    pub candidate: Option<Candidate>,
+}
+
+/// Whose turn it is to start a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Turns {
+    /// Live sessions of the home.
+    pub in_use: u32,
+    /// Who may start one, the most urgent first and then the oldest. Whoever is about to start one and is not here waits.
+    pub next: Vec<Turn>,
+}
+
+/// A task that may start a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// Which.
+    pub task: TaskId,
+    /// Its owner, who is to start it.
+    pub owner: WorkerId,
 }
 
 /// What a look at a task's chain found.

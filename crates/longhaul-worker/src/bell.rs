@@ -1,4 +1,4 @@
-//! Rings when files in watched session directories change. One watcher for the whole worker; a tick each second is the safety net.
+//! Rings when files in watched session directories change. One watcher for the whole worker; a slow tick is the safety net.
 //! Used by the attend effect. It only says "look again" and never what changed.
 
 use std::collections::HashMap;
@@ -9,8 +9,10 @@ use std::time::Duration;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
 
-/// How long a change may go unnoticed when the watcher misses it or there is none.
-const SAFETY_NET: Duration = Duration::from_millis(500);
+/// How long a change may go unnoticed when the watcher misses it.
+const WATCHED: Duration = Duration::from_secs(5);
+/// How long when there is no watcher.
+const UNWATCHED: Duration = Duration::from_millis(500);
 
 type Listeners = Arc<Mutex<HashMap<PathBuf, Arc<Notify>>>>;
 
@@ -30,6 +32,10 @@ impl Bell {
                 return;
             }
             let listeners = heard.lock().unwrap_or_else(PoisonError::into_inner);
+            // The kernel dropped some: nobody knows whose they were.
+            if event.need_rescan() {
+                listeners.values().for_each(|listener| listener.notify_one());
+            }
             for path in event.paths.iter().filter_map(|path| path.parent()) {
                 if let Some(listener) = listeners.get(path) {
                     listener.notify_one();
@@ -44,10 +50,11 @@ impl Bell {
     pub(crate) fn listen(self: &Arc<Self>, directory: &Path) -> Ear {
         let rung = Arc::new(Notify::new());
         self.lock_listeners().insert(directory.to_owned(), Arc::clone(&rung));
-        if let Some(watcher) = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            watcher.watch(directory, RecursiveMode::NonRecursive).ok();
-        }
-        Ear { bell: Arc::clone(self), directory: directory.to_owned(), rung }
+        let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
+        let watched =
+            watcher.as_mut().is_some_and(|watcher| watcher.watch(directory, RecursiveMode::NonRecursive).is_ok());
+        let safety_net = if watched { WATCHED } else { UNWATCHED };
+        Ear { bell: Arc::clone(self), directory: directory.to_owned(), rung, safety_net }
     }
 
     fn lock_listeners(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Arc<Notify>>> {
@@ -60,12 +67,13 @@ pub(crate) struct Ear {
     bell: Arc<Bell>,
     directory: PathBuf,
     rung: Arc<Notify>,
+    safety_net: Duration,
 }
 
 impl Ear {
     /// Returns when something changed, or after the safety net's time.
     pub(crate) async fn changed(&self) {
-        tokio::time::timeout(SAFETY_NET, self.rung.notified()).await.ok();
+        tokio::time::timeout(self.safety_net, self.rung.notified()).await.ok();
     }
 }
 

@@ -37,7 +37,8 @@ impl From<StoreError> for ChangeError {
     }
 }
 
-/// Changes a task by one command, and takes its lease in the same commit if asked to.
+/// Changes a task by one command, and takes its lease in the same commit if asked to and nobody has it: somebody may have been faster,
+/// and then that one acts on the change.
 pub async fn change(
     store: &dyn Store,
     task: TaskId,
@@ -61,7 +62,7 @@ pub async fn change(
             actor: actor.clone(),
             at,
             key: key.clone(),
-            claim: claim.clone(),
+            claim: claim.clone().filter(|_| stored.owner.is_none()),
             session_cap: None,
         };
         match store.commit(change).await {
@@ -69,5 +70,43 @@ pub async fn change(
             Err(CommitError::Conflict) => {}
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use longhaul_core::names::TaskName;
+    use longhaul_core::task::{Submission, submit};
+    use longhaul_store::sqlite::SqliteStore;
+
+    use super::*;
+    use crate::clock::{mint_lease, mint_task, mint_worker};
+
+    fn lease() -> NewLease {
+        NewLease { id: mint_lease(), worker: mint_worker(), host: "h".into() }
+    }
+
+    /// Two commands on a task that nobody owned: the second one meets the first one's claim.
+    #[tokio::test]
+    async fn a_command_that_finds_an_owner_drops_its_claim() {
+        let home = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(home.path()).unwrap();
+        let (task, actor) = (mint_task(), Actor::person("ann"));
+        let name = TaskName::new("t").unwrap();
+        let events = submit(&Submission::new("do it".into(), name, "/p".into(), "demo".into())).unwrap();
+        let (guard, at) = (Guard::New, now());
+        let new = Change { task, guard, events, actor: actor.clone(), at, key: None, claim: None, session_cap: None };
+        store.commit(new).await.unwrap();
+        let tell = |text: &str, lease: NewLease| {
+            let change = change(&store, task, Command::Tell { text: text.into() }, &actor, None, Some(lease));
+            tokio::time::timeout(Duration::from_secs(60), change)
+        };
+        let first = lease();
+        let owned = tell("one", first.clone()).await.expect("in time").unwrap().stored;
+        let told = tell("two", lease()).await.expect("in time").unwrap().stored;
+        assert_eq!(owned.owner.as_ref().map(|owner| owner.worker), Some(first.worker));
+        assert_eq!((told.owner, told.task.guidance), (owned.owner, vec!["one".to_owned(), "two".to_owned()]));
     }
 }

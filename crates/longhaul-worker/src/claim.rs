@@ -1,48 +1,78 @@
 //! Taking leases: queued tasks that nobody owns, and tasks whose owner is proved dead by its lock.
 //!
-//! Called by the worker at its start, after every ring of the store's bell, and each second.
+//! Called by the worker for all tasks at its start and now and then, and for those that moved after every ring of the store's bell.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-use longhaul_core::ids::{TaskId, WorkerId};
+use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
 use longhaul_keeper::WorkerLock;
-use longhaul_store::{Carrier, CommitError, NewLease, StoreError, Stored};
+use longhaul_store::{Candidate, Carrier, CommitError, NewLease, StoreError, Stored};
 
 use crate::clock::{mint_lease, now};
 use crate::worker::Context;
 
-/// What a round of claiming found.
-pub(crate) struct Round {
-    /// Newly ours.
-    pub(crate) claimed: Vec<Stored>,
-    /// Whether anything is left that this worker stays for.
-    pub(crate) reason_to_stay: bool,
-}
-
-/// Claims what may be claimed. `mine` are the tasks this worker has hubs for.
-pub(crate) async fn claim_round(context: &Context, mine: &HashSet<TaskId>, only: bool) -> Result<Round, StoreError> {
-    let mut round = Round { claimed: Vec::new(), reason_to_stay: false };
+/// Claims those of the candidates that may be claimed. `lease_of` knows the leases of the tasks that this worker has hubs for.
+pub(crate) async fn claim_round(
+    context: &Context,
+    mut candidates: Vec<Candidate>,
+    lease_of: impl Fn(TaskId) -> Option<LeaseId>,
+    only: bool,
+) -> Result<Vec<Stored>, StoreError> {
+    let mut claimed = Vec::new();
     let mut dead = Verdicts::default();
-    let mut candidates = context.store.candidates().await?;
     // A session that may be alive comes first: only its owner reads its output and sees its end.
     candidates.sort_by_key(|candidate| !candidate.live);
     for candidate in candidates.into_iter().filter(|candidate| candidate.carrier == Carrier::Worker) {
         let ours = candidate.owner == Some(context.worker);
-        let child_of_ours = candidate.parent.is_some_and(|parent| mine.contains(&parent));
+        let parent = candidate.parent.and_then(&lease_of);
         let free = match candidate.owner {
-            None => !only || child_of_ours,
+            None => parent.is_some() || !only && !belongs_to_another(context, &candidate, &mut dead).await?,
             Some(owner) => !ours && dead.is_dead(context, owner),
         };
-        // A queued task that an `--only` worker may not take is no reason for it to stay for ever.
-        round.reason_to_stay |= candidate.owner.is_some() || free;
         if free {
-            round.claimed.extend(claim_of(context, candidate.task, candidate.epoch).await?);
-        } else if ours && !mine.contains(&candidate.task) {
+            let taken = claim_of(context, candidate.task, candidate.epoch).await?;
+            if let (Some(lease), Some(owner)) = (parent, taken.as_ref().and_then(|stored| stored.owner.as_ref())) {
+                // A child runs with what its parent was handed over with.
+                context.environments.keep(owner.lease.id, context.environments.of(lease));
+            }
+            claimed.extend(taken);
+        } else if ours && lease_of(candidate.task).is_none() {
             // Its hub broke; the lease is still ours, and a new hub asks the same `due`.
-            round.claimed.extend(context.store.load(candidate.task).await?);
+            claimed.extend(context.store.load(candidate.task).await?);
         }
     }
-    Ok(round)
+    Ok(claimed)
+}
+
+/// Whether another worker that lives carries out the task's parent: that one takes the child, with the environment of the parent. A
+/// runner carries out no task but its own.
+async fn belongs_to_another(context: &Context, candidate: &Candidate, dead: &mut Verdicts) -> Result<bool, StoreError> {
+    let Some(parent) = candidate.parent else { return Ok(false) };
+    let parent = context.store.load(parent).await?.filter(|parent| !parent.task.submission.driver.is_runner());
+    let owner = parent.and_then(|parent| parent.owner).map(|owner| owner.worker);
+    Ok(owner.is_some_and(|owner| owner != context.worker && !dead.is_dead(context, owner)))
+}
+
+/// The other workers that own tasks of this home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OtherOwners {
+    /// There is none.
+    None,
+    /// All of them live.
+    Alive,
+    /// Some are dead: their tasks can be claimed.
+    SomeDead,
+}
+
+/// Looks at the locks of the other owners, once each.
+pub(crate) async fn other_owners(context: &Context) -> Result<OtherOwners, StoreError> {
+    let others = context.store.other_owners(context.worker).await?;
+    let mut dead = Verdicts::default();
+    Ok(match others.iter().any(|owner| dead.is_dead(context, *owner)) {
+        true => OtherOwners::SomeDead,
+        false if others.is_empty() => OtherOwners::None,
+        false => OtherOwners::Alive,
+    })
 }
 
 /// Takes the lease of a task whose owner, if it has one, was proved dead; none when somebody else was faster.
@@ -50,17 +80,26 @@ pub(crate) async fn claim_of(context: &Context, task: TaskId, epoch: u64) -> Res
     let lease = NewLease { id: mint_lease(), worker: context.worker, host: context.host.clone() };
     match context.store.claim(task, epoch, lease, now()).await {
         Ok(committed) => Ok(Some(committed.stored)),
-        // Another worker was faster, or the task moved on: both are fine.
         Err(CommitError::Store(error)) if error.passes() => Ok(None),
         Err(CommitError::Store(error)) => Err(error),
-        Err(_) => Ok(None),
+        // Another worker was faster, or the task moved on: both are fine.
+        Err(CommitError::Conflict | CommitError::Fenced | CommitError::NotFound | CommitError::Illegal(_)) => Ok(None),
+        // No claim is refused for these.
+        Err(
+            CommitError::NameTaken { .. }
+            | CommitError::SessionCap { .. }
+            | CommitError::DirectoryTaken { .. }
+            | CommitError::TooManyChildren { .. }
+            | CommitError::TooDeep { .. }
+            | CommitError::KeyReused,
+        ) => Ok(None),
     }
 }
 
 /// One look at each lock per round.
 #[derive(Default)]
 struct Verdicts {
-    seen: std::collections::HashMap<WorkerId, bool>,
+    seen: HashMap<WorkerId, bool>,
 }
 
 impl Verdicts {

@@ -1,7 +1,7 @@
 //! The clock and the dice: the only places where this crate asks for the time or for chance, both handed to the pure core.
 //! Everything else gets times and ids as arguments, and so can be tested with any.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
 use longhaul_core::time::Time;
@@ -10,6 +10,17 @@ use longhaul_core::time::Time;
 pub fn now() -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Time(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// Time since the machine started, suspend included: it measures spans, because nobody can set it.
+pub(crate) fn since_boot() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    #[cfg(target_os = "linux")]
+    let clock = ClockId::Boottime;
+    // Counts suspend where there is no clock of that name.
+    #[cfg(not(target_os = "linux"))]
+    let clock = ClockId::Monotonic;
+    Duration::try_from(clock_gettime(clock)).unwrap_or_default()
 }
 
 /// Bytes from the operating system's generator.

@@ -4,18 +4,25 @@
 //! hub stops its effects and writes nothing more; the sessions themselves are never touched by that.
 
 use std::collections::HashMap;
+use std::fmt::Display;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use longhaul_core::ids::{SessionId, TaskId};
-use longhaul_core::task::{Actor, Command, Effect, Haste, Input, Observation, Task, decide, due};
+use longhaul_core::causes::with_causes;
+use longhaul_core::ids::SessionId;
+use longhaul_core::task::{Actor, Checkout, Command, Effect, Haste, Input, Observation, Task, decide, due};
 use longhaul_keeper::fail_point;
 use longhaul_store::{Change, CommitError, Guard, Lease, StoreError};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 
+use crate::checkouts;
 use crate::clock::now;
 use crate::effects::{self, Job, Message};
+use crate::environment::Environment;
+use crate::git::Removal;
 use crate::worker::Context;
 
 /// How long a hub waits before it tries again what the store refused for now.
@@ -32,45 +39,70 @@ pub(crate) enum Left {
     Store(StoreError),
 }
 
+/// How a hub is told to look at its task again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Poke {
+    news: Arc<Notify>,
+    /// The version that the hub knows.
+    version: Arc<AtomicU64>,
+}
+
+impl Poke {
+    /// Tells the hub that its task has this version now, unless it knows.
+    pub(crate) fn tell(&self, version: u64) {
+        if self.version.load(Ordering::Relaxed) != version {
+            self.look();
+        }
+    }
+
+    /// Tells the hub to look, whatever it knows.
+    pub(crate) fn look(&self) {
+        self.news.notify_one();
+    }
+}
+
 /// The hub of one task.
 pub(crate) struct Hub {
     context: Arc<Context>,
     lease: Lease,
+    environment: Environment,
     task: Task,
     /// The session whose start this process committed and has not spawned yet.
     fresh: Option<SessionId>,
+    /// The clean checkout of the round that is open.
+    checkout: Option<Checkout>,
     started: HashMap<Effect, AbortHandle>,
     running: JoinSet<()>,
     answers: mpsc::Sender<Message>,
     arrived: mpsc::Receiver<Message>,
-    changed: Arc<Notify>,
+    poke: Poke,
 }
 
 impl Hub {
     /// A hub for a task whose lease was just taken.
-    pub(crate) fn new(context: Arc<Context>, task: Task, lease: Lease, changed: Arc<Notify>) -> Hub {
+    pub(crate) fn new(context: Arc<Context>, task: Task, lease: Lease, poke: Poke) -> Hub {
         let (answers, arrived) = mpsc::channel(16);
+        let task_checkout = task.checkout().cloned();
+        poke.version.store(task.version, Ordering::Relaxed);
         Hub {
+            environment: context.environments.of(lease.id),
             context,
             lease,
             task,
             fresh: None,
+            checkout: task_checkout,
             started: HashMap::new(),
             running: JoinSet::new(),
             answers,
             arrived,
-            changed,
+            poke,
         }
-    }
-
-    /// The task's id.
-    pub(crate) fn id(&self) -> TaskId {
-        self.task.id
     }
 
     /// Runs until the task needs no owner or has another one.
     pub(crate) async fn run(mut self) -> Left {
         let left = loop {
+            self.leave_checkout().await;
             if !self.task.state.wants_owner() {
                 break Left::NotOurs;
             }
@@ -81,7 +113,7 @@ impl Hub {
             self.start_what_is_due();
             let next = tokio::select! {
                 Some(message) = self.arrived.recv() => self.take(message).await,
-                () = self.changed.notified() => self.reload().await,
+                () = self.poke.news.notified() => self.reload().await,
                 Some(ended) = self.running.join_next() => broken(ended),
             };
             if let Err(left) = next {
@@ -93,6 +125,26 @@ impl Hub {
         left
     }
 
+    /// Removes the clean checkout of a round that is over. What a kill leaves is removed before the next round, or by `gc`.
+    async fn leave_checkout(&mut self) {
+        let now = self.task.checkout();
+        let is_stopping = now.is_none() && self.task.state.session().is_some();
+        if is_stopping || self.checkout.as_ref() == now {
+            return;
+        }
+        let over = std::mem::replace(&mut self.checkout, now.cloned());
+        let Some(over) = over else { return };
+        fail_point::reach("worker.checkout_over");
+        let (home, project) = (self.context.home.clone(), self.task.submission.project.clone());
+        let remove = move || checkouts::remove(&home, Path::new(&over.root), Some(Path::new(&project)));
+        let why = match tokio::task::spawn_blocking(remove).await {
+            Ok(Ok(Removal::Kept { why })) => why,
+            Ok(Err(error)) => with_causes(&error),
+            Ok(Ok(Removal::Removed)) | Err(_) => return,
+        };
+        self.context.report(&format!("task {}: cannot remove its checkout: {why}", self.task.id));
+    }
+
     /// A worker only ends a runner's session that was told to stop; what comes after it is an invocation's.
     fn is_for_its_runner(&self) -> bool {
         let over = self.task.state.session().is_none();
@@ -100,7 +152,7 @@ impl Hub {
     }
 
     fn start_what_is_due(&mut self) {
-        let wanted = due(&self.task, now());
+        let wanted = due(&self.task);
         self.started.retain(|effect, handle| {
             let keep = wanted.contains(effect);
             if !keep {
@@ -121,6 +173,7 @@ impl Hub {
             context: Arc::clone(&self.context),
             task: Arc::new(self.task.clone()),
             epoch: self.lease.epoch,
+            environment: self.environment.clone(),
             effect,
             fresh: self.fresh,
             answers: self.answers.clone(),
@@ -128,7 +181,7 @@ impl Hub {
     }
 
     async fn take(&mut self, message: Message) -> Result<(), Left> {
-        let once = matches!(message.effect, Effect::Prepare | Effect::WakeAt(_) | Effect::Await(_) | Effect::Probe);
+        let once = matches!(message.effect, Effect::Prepare | Effect::Wake(_) | Effect::Await(_) | Effect::Probe);
         let outcome = self.offer(message.seen.into(), &message.actor).await;
         if once {
             // These answer once; if they are due again they start anew.
@@ -145,7 +198,7 @@ impl Hub {
             let events = match decide(&self.task, &input, actor, at) {
                 Ok(events) => events,
                 Err(refusal) => {
-                    self.context.report(&format!("task {}: {refusal}", self.task.id));
+                    self.report(&refusal);
                     return Ok(());
                 }
             };
@@ -173,11 +226,8 @@ impl Hub {
                     return Ok(());
                 }
                 Err(CommitError::Conflict) => self.reload().await?,
-                Err(CommitError::SessionCap { .. }) => {
-                    // The effect starts anew and looks at the workspace again, when another session may have ended.
-                    tokio::time::sleep(TRY_AGAIN).await;
-                    return Ok(());
-                }
+                // Another task took the slot or the directory meanwhile: the effect starts again and waits for the next turn.
+                Err(CommitError::SessionCap { .. } | CommitError::DirectoryTaken { .. }) => return Ok(()),
                 Err(error) => self.survive(error).await?,
             }
         }
@@ -192,14 +242,21 @@ impl Hub {
         match error {
             // The session goes on meanwhile: its keeper writes its own files, and waits for room of its own.
             CommitError::Store(error) if error.passes() => {
-                self.context.report(&format!("task {}: {error}; trying again", self.task.id));
+                self.report(&format!("{error}; trying again"));
                 tokio::time::sleep(TRY_AGAIN).await;
                 Ok(())
             }
             CommitError::Store(error) => Err(Left::Store(error)),
             CommitError::Fenced | CommitError::NotFound => Err(Left::NotOurs),
-            other => {
-                self.context.report(&format!("task {}: {other}", self.task.id));
+            other @ (CommitError::Conflict
+            | CommitError::NameTaken { .. }
+            | CommitError::SessionCap { .. }
+            | CommitError::DirectoryTaken { .. }
+            | CommitError::TooManyChildren { .. }
+            | CommitError::TooDeep { .. }
+            | CommitError::KeyReused
+            | CommitError::Illegal(_)) => {
+                self.report(&other);
                 Err(Left::NotOurs)
             }
         }
@@ -211,7 +268,16 @@ impl Hub {
         if before != after {
             self.fresh = after;
         }
+        self.is_now(task);
+    }
+
+    fn is_now(&mut self, task: Task) {
+        self.poke.version.store(task.version, Ordering::Relaxed);
         self.task = task;
+    }
+
+    fn report(&self, what: &dyn Display) {
+        self.context.report_from(&self.environment, &format!("task {}: {what}", self.task.id));
     }
 
     async fn reload(&mut self) -> Result<(), Left> {
@@ -224,7 +290,7 @@ impl Hub {
         if stored.owner.as_ref().map(|owner| owner.lease) != Some(self.lease) {
             return Err(Left::NotOurs);
         }
-        self.task = stored.task;
+        self.is_now(stored.task);
         Ok(())
     }
 }
@@ -237,6 +303,8 @@ fn committed_points(input: &Input) {
         Observation::Placed { .. } => fail_point::reach("worker.place_committed"),
         Observation::Prepared { .. }
         | Observation::CannotPrepare { .. }
+        | Observation::AccountsLimited { .. }
+        | Observation::FamilyLimit { .. }
         | Observation::PlanRestored
         | Observation::Woke
         | Observation::OtherEnded { .. }

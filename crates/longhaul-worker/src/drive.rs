@@ -4,20 +4,24 @@
 //! invocation has ended; the process may die at any time, and the next invocation goes on.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Actor, Command, Haste, Input, RunnerRun, Setting, Task, decide};
 use longhaul_keeper::WorkerLock;
 use longhaul_store::{Change, CommitError, Guard, NewLease, Stored};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 
 use crate::change::{ChangeError, change};
 use crate::claim::claim_of;
 use crate::clock::{mint_lease, now};
-use crate::dispatcher::{Hub, Left};
+use crate::dispatcher::{Hub, Left, Poke};
 use crate::handover::{Answer, Handover, Request};
 use crate::notify;
 use crate::worker::{Context, WorkerError};
+
+/// How often an invocation sees to it that its lock file is there.
+const LOOK_AT_LOCK: Duration = Duration::from_secs(1);
 
 /// One invocation of the runner.
 pub struct Driving {
@@ -59,7 +63,7 @@ impl Driving {
 
     /// Makes the task; it is this invocation's from the start.
     pub async fn submit(&self, request: Request) -> Answer {
-        Handover::Submit(Box::new(request)).commit(&self.context).await
+        Handover::Submit(Box::new(request)).commit(&self.context, self.context.environments.own()).await
     }
 
     /// Takes a task up, from nobody or from the dead.
@@ -141,15 +145,17 @@ impl Driving {
             return Ok(stored.task);
         };
         let (id, store) = (stored.task.id, &*self.context.store);
-        let poke = Arc::new(Notify::new());
-        let hub = Hub::new(Arc::clone(&self.context), stored.task, owner.lease, Arc::clone(&poke)).run();
+        let poke = Poke::default();
+        let hub = Hub::new(Arc::clone(&self.context), stored.task, owner.lease, poke.clone()).run();
         let mut changes = store.changes().map_err(WorkerError::Store)?;
         tokio::pin!(hub);
         loop {
             tokio::select! {
                 left = &mut hub => return self.left(left, id).await,
+                // Another invocation takes over what nobody seems to carry out.
+                () = tokio::time::sleep(LOOK_AT_LOCK) => drop(self.lock.keep()),
                 () = changes.rung() => {
-                    poke.notify_one();
+                    poke.look();
                     // What the store cannot say now, the hub finds out as well.
                     if let Ok(task) = self.task(id).await
                         && !task.submission.driver.is_runner()
@@ -159,7 +165,7 @@ impl Driving {
                 }
                 Some(haste) = asks.recv() => {
                     change(store, id, Command::Pause { haste }, actor, None, None).await.ok();
-                    poke.notify_one();
+                    poke.look();
                 }
             }
         }

@@ -1,17 +1,26 @@
-//! What a front end hands to the worker it starts: one JSON line in, one JSON line back. Nothing of a goal is ever in argv.
+//! What a front end hands to a worker: one JSON line in, one JSON line back. Nothing of a goal is ever in argv.
 //!
-//! The worker commits the input together with its claim, so that a task never exists without someone who acts on it.
+//! The worker commits the input together with its claim, so that a task never exists without someone who acts on it. A worker of this
+//! home that lives takes it on its socket (`offer`, `reception`); one that is started for it, on its standard input.
+
+mod offer;
+mod reception;
 
 use longhaul_agents::UnknownAgent;
 use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
 use longhaul_core::names::{self, BadName, TaskName};
 use longhaul_core::task::{Actor, Command, Refusal, Submission, submit};
-use longhaul_store::{CommitError, Key, NewLease, Store};
+use longhaul_store::{CommitError, Key, NewLease, Store, Stored};
 use serde::{Deserialize, Serialize};
 
+pub use offer::{is_attended, offer, sockets};
+pub(crate) use reception::Reception;
+
 use crate::change::{ChangeError, change};
+use crate::child::NoChild;
 use crate::clock::mint_lease;
+use crate::environment::Environment;
 use crate::home::Home;
 use crate::intake::{agents, commit_submission, complete};
 use crate::worker::Context;
@@ -98,6 +107,8 @@ pub(crate) enum Declined {
     #[error("the {what} contains a secret value of this shell's environment: choose another one")]
     Secret { what: &'static str },
     #[error(transparent)]
+    Child(#[from] NoChild),
+    #[error(transparent)]
     Change(#[from] ChangeError),
 }
 
@@ -107,13 +118,14 @@ impl Declined {
             Declined::Name(_)
             | Declined::Agent(_)
             | Declined::Secret { .. }
+            | Declined::Child(NoChild::StrangeCheck { .. })
             | Declined::Change(ChangeError::Refused(
                 Refusal::BadGoal { .. } | Refusal::BadInput { .. } | Refusal::ReasonMissing,
             )) => RefusalKind::Usage,
             Declined::DirectoryExists { .. } | Declined::Change(ChangeError::Commit(CommitError::NameTaken { .. })) => {
                 RefusalKind::Conflict
             }
-            Declined::Change(ChangeError::Refused(_)) => RefusalKind::Refused,
+            Declined::Child(_) | Declined::Change(ChangeError::Refused(_)) => RefusalKind::Refused,
             Declined::Change(ChangeError::NotFound) => RefusalKind::NotFound,
             Declined::Change(ChangeError::Commit(_)) => RefusalKind::Store,
         }
@@ -121,19 +133,32 @@ impl Declined {
 }
 
 impl Handover {
-    /// Commits what was handed over, together with this worker's claim.
-    pub(crate) async fn commit(self, context: &Context) -> Answer {
-        let store = &*context.store;
+    /// Commits what was handed over, together with this worker's claim. The task's programs will run in this environment.
+    pub(crate) async fn commit(self, context: &Context, environment: &Environment) -> Answer {
+        let (store, home) = (&*context.store, &context.home);
         let lease = NewLease { id: mint_lease(), worker: context.worker, host: context.host.clone() };
+        let id = lease.id;
+        // Before the commit: from then on a round of this worker may open the task's hub.
+        context.environments.keep(id, environment.clone());
         let done = match self {
-            Handover::Submit(request) => commit_submission(store, &context.home, *request, Some(lease)).await,
+            Handover::Submit(request) => commit_submission(store, home, *request, environment, Some(lease)).await,
             Handover::Command { task, command, actor, key } => {
                 let changed = change(store, task, command, &actor, Some(Key(key)), Some(lease)).await;
-                changed.map(|changed| (changed.stored.task, Vec::new())).map_err(Declined::from)
+                changed.map(|changed| (changed.stored, Vec::new())).map_err(Declined::from)
             }
         };
+        let owner = done.as_ref().ok().and_then(|(stored, _)| stored.owner.as_ref());
+        if owner.is_none_or(|owner| owner.lease.id != id) {
+            context.environments.forget(id);
+        }
+        Answer::from(done)
+    }
+}
+
+impl From<Result<(Stored, Vec<String>), Declined>> for Answer {
+    fn from(done: Result<(Stored, Vec<String>), Declined>) -> Self {
         match done {
-            Ok((task, warnings)) => {
+            Ok((Stored { task, .. }, warnings)) => {
                 Answer::Accepted { task: task.id, name: task.submission.name.to_string(), warnings }
             }
             Err(declined) => Answer::Refused { kind: declined.kind(), message: with_causes(&declined) },
@@ -151,17 +176,14 @@ impl Request {
     fn check(&self) -> Result<(), Declined> {
         let agents = agents(&self.submission)?;
         let name = TaskName::new(self.name.as_deref().unwrap_or("generated"))?;
-        submit(&complete(self, self.submission.goal.clone(), name, &agents)).map_err(ChangeError::from)?;
+        let environment = Environment::of_process();
+        submit(&complete(self, self.submission.goal.clone(), name, &agents, &environment))
+            .map_err(ChangeError::from)?;
         Ok(())
     }
 
     /// Commits the submission without a claim: below an agent session, where the parent's owner takes it.
     pub async fn commit_unclaimed(self, store: &dyn Store, home: &Home) -> Answer {
-        match commit_submission(store, home, self, None).await {
-            Ok((task, warnings)) => {
-                Answer::Accepted { task: task.id, name: task.submission.name.to_string(), warnings }
-            }
-            Err(declined) => Answer::Refused { kind: declined.kind(), message: with_causes(&declined) },
-        }
+        Answer::from(commit_submission(store, home, self, &Environment::of_process(), None).await)
     }
 }

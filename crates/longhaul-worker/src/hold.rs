@@ -27,7 +27,7 @@ use crate::home::Home;
 use crate::worker::Context;
 
 /// The name of the state of a task in a person's hands.
-const HELD: &str = "held";
+pub(crate) const HELD: &str = "held";
 
 /// Why nobody knows whether a person is still there.
 #[derive(Debug, thiserror::Error)]
@@ -84,13 +84,18 @@ pub async fn release_if_gone(
     Ok(changed.stored)
 }
 
-/// Looks at every hold there is, and at every task that is held: its file may be gone, because nobody had it while the session was still
-/// being stopped. What cannot be looked at now is looked at again.
-pub(crate) async fn look_at_all(context: &Context) {
-    let mut tasks: BTreeSet<TaskId> = lock::listed(&context.home).into_iter().collect();
+/// The held tasks of this home.
+pub(crate) async fn listed_in_store(context: &Context) -> BTreeSet<TaskId> {
     let held = Filter { unfinished: Unfinished::Only, state: Some(HELD.to_owned()), ..Filter::default() };
     let found = context.store.tasks(held).await.map(|listed| listed.tasks).unwrap_or_default();
-    tasks.extend(found.iter().map(|outline| outline.task));
+    found.iter().map(|outline| outline.task).collect()
+}
+
+/// Looks at every hold there is, and at these held tasks: the file of one may be gone, because nobody had it while the session was still
+/// being stopped. What cannot be looked at now is looked at again.
+pub(crate) async fn look_at(context: &Context, held: &BTreeSet<TaskId>) {
+    let mut tasks: BTreeSet<TaskId> = lock::listed(&context.home).into_iter().collect();
+    tasks.extend(held);
     for task in tasks {
         let Ok(Some(free)) = Free::look(&context.home, task) else { continue };
         match context.store.load(task).await {

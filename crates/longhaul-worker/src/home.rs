@@ -49,7 +49,7 @@ impl Home {
             std::fs::create_dir_all(parent).map_err(|source| HomeError::Parent { path: parent.to_owned(), source })?;
         }
         let home = Home { root: root.to_owned() };
-        for path in [home.root.clone(), home.sessions(), home.workers(), home.worktrees()] {
+        for path in [home.root.clone(), home.sessions(), home.workers(), home.worktrees(), home.checkouts()] {
             create_private_dir(&path).map_err(|source| HomeError::Unfit { path, source })?;
         }
         // Masks then carry the same tag for the same secret everywhere in this home; without a key they carry none.
@@ -98,6 +98,11 @@ impl Home {
     /// The worktree of one task.
     pub fn worktree(&self, id: TaskId) -> PathBuf {
         self.worktrees().join(id.to_string())
+    }
+
+    /// One clean checkout per round of checks that runs in one.
+    pub fn checkouts(&self) -> PathBuf {
+        self.root.join("checkouts")
     }
 
     /// What the git wrapper keeps for itself.

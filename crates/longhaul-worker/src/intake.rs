@@ -1,44 +1,56 @@
 //! Taking a submission in: secrets masked or refused, the name found, the needed variables noted, then one commit.
 //! Called by the hand-over and, below an agent session, by the front end. What is stored here is what agents are sent.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use longhaul_agents::{Chosen, Cost, UnknownAgent};
 use longhaul_core::names::{self, TaskName};
-use longhaul_core::redact::{Secrets, redact_text};
-use longhaul_core::task::{Criterion, Notify, Place, Sandbox, Submission, Target, Task, submit};
-use longhaul_store::{Change, CommitError, Guard, NewLease, Store};
+use longhaul_core::task::{Criterion, Place, Refusal, Sandbox, Scope, Submission, Target, submit};
+use longhaul_store::{Change, CommitError, Guard, NewLease, Store, Stored};
 
 use crate::change::ChangeError;
+use crate::child::{self, NoChild};
 use crate::clock::now;
+use crate::environment::Environment;
 use crate::git::{Git, Repository};
 use crate::handover::{Declined, Request};
 use crate::home::Home;
 use crate::task_dir::{STATE_DIR, task_dir_exists};
 
+/// Commits a submission, once: a repeat of one that is stored already answers with that.
 pub(crate) async fn commit_submission(
     store: &dyn Store,
     home: &Home,
     mut request: Request,
+    environment: &Environment,
     claim: Option<NewLease>,
-) -> Result<(Task, Vec<String>), Declined> {
+) -> Result<(Stored, Vec<String>), Declined> {
+    if let Some(stored) = store.load(request.id).await.map_err(ChangeError::from)? {
+        return Ok((stored, Vec::new()));
+    }
+    let told = admit(store, home, &mut request).await?;
     let agents = agents(&request.submission)?;
-    refuse_secrets(&request)?;
-    let confined = match request.actor.session {
-        Some(_) => confine(store, &mut request.submission).await?,
-        None => None,
-    };
-    let (goal, mut warnings) = redact_goal(&request.submission);
-    warnings.extend(confined);
-    warnings.extend(mode_warnings(&request.submission));
+    refuse_secrets(&request, environment)?;
+    let (goal, mut warnings) = redact_goal(&request.submission, environment);
+    warnings.extend(told);
+    // An invocation of the runner warns by itself, and of every session it starts.
+    if !request.submission.driver.is_runner() {
+        warnings.extend(mode_warnings(&request.submission));
+    }
+    warnings.extend(agents.iter().skip(1).filter_map(|agent| missing_stand_in(agent, environment)));
     let wanted = request.name.as_deref().map(TaskName::new).transpose()?;
-    let mut names = candidates(wanted.as_ref(), &goal, &request.submission, home)?;
+    let mut names = {
+        let (wanted, goal, submission, home) = (wanted.clone(), goal.clone(), request.submission.clone(), home.clone());
+        blocking(move || candidates(wanted, &goal, &submission, &home)).await?
+    };
     loop {
-        let name = names.next().expect("candidates never end");
+        let (next, rest) = blocking(move || (names.next(), names)).await;
+        let name = next.expect("candidates never end");
+        names = rest;
         let change = Change {
             task: request.id,
             guard: Guard::New,
-            events: submit(&complete(&request, goal.clone(), name, &agents)).map_err(ChangeError::from)?,
+            events: submit(&complete(&request, goal.clone(), name, &agents, environment)).map_err(ChangeError::from)?,
             actor: request.actor.clone(),
             at: now(),
             key: None,
@@ -46,51 +58,53 @@ pub(crate) async fn commit_submission(
             session_cap: None,
         };
         match store.commit(change).await {
-            Ok(committed) => return Ok((committed.stored.task, warnings)),
+            Ok(committed) => return Ok((committed.stored, warnings)),
             Err(CommitError::NameTaken { .. }) if wanted.is_none() => {}
+            // The same submission was handed to another worker too, which was faster.
+            Err(CommitError::Conflict) => {
+                let stored = store.load(request.id).await.map_err(ChangeError::from)?;
+                return Ok((stored.ok_or(ChangeError::NotFound)?, warnings));
+            }
+            Err(CommitError::TooManyChildren { most }) => return Err(NoChild::TooMany { most }.into()),
+            Err(CommitError::TooDeep { deepest }) => return Err(NoChild::TooDeep { deepest }.into()),
             Err(error) => return Err(ChangeError::from(error).into()),
         }
     }
 }
 
-/// A child task may do no more than its parent: an agent must not let another out of the sandbox it is in itself.
-async fn confine(store: &dyn Store, child: &mut Submission) -> Result<Option<String>, Declined> {
-    let Some(parent) = child.parent else {
-        child.notify = Notify::default();
-        return Ok(None);
-    };
-    let parent = store.load(parent).await.map_err(ChangeError::from)?;
-    let parent = parent.ok_or(ChangeError::NotFound)?.task.submission;
-    // Who is told is not the agent's to say: a program of its choice would run outside of its sandbox.
-    child.notify = parent.notify.clone();
-    let bounds = (stricter(child.sandbox, parent.sandbox), child.network && parent.network);
-    if bounds == (child.sandbox, child.network) {
-        return Ok(None);
+/// Runs what asks git or the disk on a thread of its own: a slow answer must not stop the worker's other tasks.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(answer) => answer,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
     }
-    (child.sandbox, child.network) = bounds;
-    let network = if child.network { "network open" } else { "network as sandboxed" };
-    Ok(Some(format!("a child task may do no more than its parent: it gets sandbox {}, {network}", child.sandbox)))
 }
 
-fn stricter(one: Sandbox, other: Sandbox) -> Sandbox {
-    match (one, other) {
-        (Sandbox::ReadOnly, _) | (_, Sandbox::ReadOnly) => Sandbox::ReadOnly,
-        (Sandbox::Workspace, _) | (_, Sandbox::Workspace) => Sandbox::Workspace,
-        (Sandbox::Full, Sandbox::Full) => Sandbox::Full,
+/// A person's submission is as it is; one from below a session is a child's, and has the rest from its parent.
+async fn admit(store: &dyn Store, home: &Home, request: &mut Request) -> Result<Option<String>, Declined> {
+    match request.actor.scope {
+        Scope::Unknown => Err(ChangeError::from(Refusal::UnknownCaller { verb: "submit a task" }).into()),
+        Scope::Session => {
+            let (submission, told) = child::confine(store, home, &request.submission).await?;
+            request.submission = submission;
+            Ok(told)
+        }
+        Scope::Person | Scope::Worker | Scope::Workspace => Ok(None),
     }
 }
 
 /// What would mean something else when masked is refused instead.
-fn refuse_secrets(request: &Request) -> Result<(), Declined> {
+fn refuse_secrets(request: &Request, environment: &Environment) -> Result<(), Declined> {
     let submission = &request.submission;
-    let commands = submission.commands().into_iter().map(|command| ("check", command));
+    let setup = submission.setup.as_deref().map(|command| ("setup", command));
+    let commands = submission.commands().into_iter().map(|command| ("check", command)).chain(setup);
     let expects = submission.expects.iter().map(|path| ("expected file", path.as_str()));
     let inputs = submission.inputs.iter().map(|file| ("input file", file.path.as_str()));
     let names = [("name", request.name.as_deref()), ("model", submission.model.as_deref())];
     let names = names.into_iter().filter_map(|(what, text)| Some((what, text?)));
     let prompts = submission.prompts.values().map(|text| ("prompt template", text.as_str()));
     let notify = submission.notify.targets.iter().flat_map(texts_of).map(|text| ("notification", text));
-    let is_secret = |text: &str| redact_intake(text, &submission.secret_names).1 > 0;
+    let is_secret = |text: &str| environment.mask(text, &submission.secret_names).1 > 0;
     match names
         .chain(commands)
         .chain(expects)
@@ -126,6 +140,13 @@ pub fn mode_warnings(submission: &Submission) -> Vec<String> {
     agents.flat_map(|agent| warnings_of(&agent, submission)).collect()
 }
 
+/// A stand-in that could not stand in. The first agent's program is looked for before its first session.
+fn missing_stand_in(agent: &Chosen, environment: &Environment) -> Option<String> {
+    let (name, program) = (&agent.about().name, agent.program()?);
+    let missing = environment.find_program(program).is_none();
+    missing.then(|| format!("{name} cannot stand in: `{program}` was not found; install it before it is needed"))
+}
+
 /// The variables that a task needs after a change of its agents: the new ones' instead of the old ones', as far as they are set here.
 pub fn needs_env(before: &Submission, after: &Submission) -> Vec<String> {
     let names = |of: &Submission| -> Vec<String> {
@@ -134,7 +155,7 @@ pub fn needs_env(before: &Submission, after: &Submission) -> Vec<String> {
     };
     let (old, new) = (names(before), names(after));
     let asked_for = before.needs_env.iter().filter(|name| !old.contains(name)).cloned();
-    set_here(new.into_iter().chain(asked_for))
+    set_in(&Environment::of_process(), new.into_iter().chain(asked_for))
 }
 
 fn env_names(agent: &Chosen) -> Vec<String> {
@@ -142,9 +163,9 @@ fn env_names(agent: &Chosen) -> Vec<String> {
 }
 
 /// Each once, in order.
-fn set_here(names: impl Iterator<Item = String>) -> Vec<String> {
+fn set_in(environment: &Environment, names: impl Iterator<Item = String>) -> Vec<String> {
     let mut set = Vec::new();
-    for name in names.filter(|name| std::env::var_os(name).is_some()) {
+    for name in names.filter(|name| environment.get(name).is_some()) {
         if !set.contains(&name) {
             set.push(name);
         }
@@ -170,15 +191,28 @@ fn warnings_of(agent: &Chosen, submission: &Submission) -> Vec<String> {
     told.into_iter().chain(no_plan).chain(no_cost).collect()
 }
 
-pub(crate) fn complete(request: &Request, goal: String, name: TaskName, agents: &[Chosen]) -> Submission {
+pub(crate) fn complete(
+    request: &Request,
+    goal: String,
+    name: TaskName,
+    agents: &[Chosen],
+    environment: &Environment,
+) -> Submission {
     let wanted = &request.submission;
     let declared = agents.iter().flat_map(env_names);
-    let masked = |text: &String| redact_intake(text, &wanted.secret_names).0;
+    // An agent may have another environment than the worker that will run its child.
+    let needs_env = match request.actor.scope {
+        Scope::Session => wanted.needs_env.clone(),
+        Scope::Person | Scope::Worker | Scope::Workspace | Scope::Unknown => {
+            set_in(environment, declared.chain(wanted.needs_env.iter().cloned()))
+        }
+    };
+    let masked = |text: &String| environment.mask(text, &wanted.secret_names).0;
     let criterion = |criterion: &Criterion| Criterion { text: masked(&criterion.text), check: criterion.check.clone() };
     Submission {
         goal,
         name,
-        needs_env: set_here(declared.chain(wanted.needs_env.iter().cloned())),
+        needs_env,
         constraints: wanted.constraints.iter().map(masked).collect(),
         criteria: wanted.criteria.iter().map(criterion).collect(),
         secret_names: secret_names(wanted),
@@ -198,22 +232,22 @@ fn secret_names(wanted: &Submission) -> Vec<String> {
 }
 
 /// An explicit name stands alone; a generated one also avoids directories and branches that are there already.
-fn candidates<'a>(
-    wanted: Option<&TaskName>,
+fn candidates(
+    wanted: Option<TaskName>,
     goal: &str,
-    submission: &'a Submission,
+    submission: &Submission,
     home: &Home,
-) -> Result<Box<dyn Iterator<Item = TaskName> + Send + 'a>, Declined> {
-    let project = Path::new(&submission.project);
+) -> Result<Box<dyn Iterator<Item = TaskName> + Send>, Declined> {
+    let project = PathBuf::from(&submission.project);
     if let Some(name) = wanted {
         // In a worktree of its own the task meets no other's directory.
         if submission.place == Place::InPlace
             && !submission.driver.is_runner()
-            && task_dir_exists(project, name.as_ref())
+            && task_dir_exists(&project, name.as_ref())
         {
             return Err(Declined::DirectoryExists { path: format!("{STATE_DIR}/{name}") });
         }
-        return Ok(Box::new(std::iter::repeat(name.clone())));
+        return Ok(Box::new(std::iter::repeat(name)));
     }
     let repository = repository(submission, home);
     let has_branch = move |name: &TaskName| {
@@ -222,7 +256,7 @@ fn candidates<'a>(
     let base = names::slug(goal).unwrap_or_else(|| names::fallback(jiff::Zoned::now().datetime()));
     let free = names::candidates(base)
         .filter_map(|name| TaskName::new(&name).ok())
-        .filter(move |name| !task_dir_exists(project, name.as_ref()) && !has_branch(name));
+        .filter(move |name| !task_dir_exists(&project, name.as_ref()) && !has_branch(name));
     Ok(Box::new(free))
 }
 
@@ -236,19 +270,11 @@ fn repository(submission: &Submission, home: &Home) -> Option<Repository> {
 /// Masks what a person typed before it is stored: values of secrets in this process's environment, also of the variables that are
 /// secret only by the task's word. Says how many there were.
 pub fn redact_intake(text: &str, secret_names: &[String]) -> (String, usize) {
-    redact_text(&own_secrets(secret_names), text)
+    Environment::of_process().mask(text, secret_names)
 }
 
-/// The secrets of this process's environment, with the variables that are secret only by the task's word.
-pub(crate) fn own_secrets(secret_names: &[String]) -> Secrets {
-    let variables = std::env::vars_os();
-    let texts = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let named = secret_names.iter().filter_map(|name| Some((name, std::env::var(name).ok()?)));
-    named.fold(Secrets::from_env(texts), |secrets, (name, value)| secrets.with(name, &value))
-}
-
-fn redact_goal(submission: &Submission) -> (String, Vec<String>) {
-    let (goal, hits) = redact_intake(&submission.goal, &submission.secret_names);
+fn redact_goal(submission: &Submission, environment: &Environment) -> (String, Vec<String>) {
+    let (goal, hits) = environment.mask(&submission.goal, &submission.secret_names);
     let warnings = if hits == 0 {
         Vec::new()
     } else {

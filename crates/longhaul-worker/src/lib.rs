@@ -4,14 +4,17 @@
 
 mod bell;
 mod change;
+pub mod checkouts;
+mod child;
 mod claim;
 mod clock;
 mod dispatcher;
 mod drive;
 mod effects;
+mod environment;
+mod exit_watch;
 #[cfg(test)]
 mod exits;
-mod find_program;
 mod fingerprint;
 mod floors;
 pub mod git;
@@ -22,6 +25,7 @@ mod intake;
 mod notify;
 mod prompt;
 mod task_dir;
+mod turns;
 mod watch;
 mod work_place;
 mod worker;
@@ -30,10 +34,10 @@ pub use change::{ChangeError, Changed, change};
 pub use clock::{mint_session, mint_task, now, random};
 pub use drive::{DriveError, Driving, TakenUp};
 pub use effects::{OPENCLAW, desktop_program, sleep_inhibitor};
-pub use find_program::find_program;
+pub use environment::{Environment, find_program};
 pub use fingerprint::of_reader as fingerprint_of;
 pub use floors::{free_disk, free_memory};
-pub use handover::{Answer, Handover, RefusalKind, Request};
+pub use handover::{Answer, Handover, RefusalKind, Request, is_attended, offer, sockets};
 pub use hold::{
     Hold, HoldError, Interface, NoInterface, ReleaseError, in_conversation, interface_of, release, release_if_gone,
 };
@@ -41,5 +45,4 @@ pub use home::{Home, HomeError};
 pub use intake::{mode_warnings, needs_env, redact_intake};
 pub use prompt::{BadTemplate, TEMPLATES, check_template};
 pub use task_dir::{STATE_DIR, ShellLock, TaskDir};
-pub use work_place::{Found, find as find_workspace};
 pub use worker::{Context, Options, Watcher, WorkerError, run};

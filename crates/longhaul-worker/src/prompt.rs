@@ -149,19 +149,21 @@ fn section(heading: &str, items: impl Iterator<Item = String>) -> String {
     if items.is_empty() { items } else { format!("\n{heading}:\n{items}") }
 }
 
-/// The failed checks with the last they printed. Fenced as data: it is output of programs, not instructions.
+/// Why no check could run, and the failed checks with the last they printed. Fenced as data: it is output of programs, not
+/// instructions.
 fn evidence(round: &Round) -> String {
+    let problem = round.basis.problem.iter().map(|why| format!("\n- no check ran: {why}\n"));
     let files = round.files.iter().filter(|file| file.sha256.is_none());
     let missing: String = files.map(|file| format!("\n- expected file `{}` is missing\n", file.path)).collect();
     let failed: String = round.evidence.iter().filter_map(failed_check).collect();
-    missing + &failed
+    problem.collect::<String>() + &missing + &failed
 }
 
 fn failed_check(check: &Evidence) -> Option<String> {
     let why = check.failure.as_ref()?;
     let fence = "`".repeat(longest_run(&check.output.tail, '`').max(2) + 1);
     let tail = check.output.tail.trim_end();
-    Some(format!("\n- `{}`: {why}; the last of its output:\n\n{fence}\n{tail}\n{fence}\n", check.command))
+    Some(format!("\n- {}: {why}; the last of its output:\n\n{fence}\n{tail}\n{fence}\n", check.title()))
 }
 
 fn longest_run(text: &str, of: char) -> usize {

@@ -8,8 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::environment::Environment;
 use crate::fingerprint;
-use crate::intake::redact_intake;
 use longhaul_core::causes::with_causes;
 use longhaul_core::task::{Cause, ListSight, PlanSight, Restore, Task};
 use longhaul_keeper::{Beneath, BeneathError, process};
@@ -33,6 +33,7 @@ pub struct TaskDir {
     below: String,
     path: PathBuf,
     secret_names: Vec<String>,
+    environment: Environment,
 }
 
 /// Whether something stands where a task of this name would have its directory. Makes nothing.
@@ -61,6 +62,11 @@ pub(crate) fn task_dir_of(task: &Task) -> String {
 impl TaskDir {
     /// Opens the directory of a task in its workspace, making it if it is missing.
     pub fn open(task: &Task) -> Result<TaskDir, Cause> {
+        TaskDir::open_in(task, Environment::of_process())
+    }
+
+    /// The same for a task with an environment of its own: what is read is masked by the secrets in it.
+    pub(crate) fn open_in(task: &Task, environment: Environment) -> Result<TaskDir, Cause> {
         let project = Path::new(task.root());
         let workspace = |error: io::Error| Cause::Workspace { why: format!("{}: {error}", project.display()) };
         let root = Beneath::open(project).map_err(workspace)?;
@@ -69,7 +75,8 @@ impl TaskDir {
             root.make_dir(part).map_err(|error| cause(&error))?;
             own(&project.join(part))?;
         }
-        Ok(TaskDir { root, path: project.join(&below), below, secret_names: task.submission.secret_names.clone() })
+        let secret_names = task.submission.secret_names.clone();
+        Ok(TaskDir { root, path: project.join(&below), below, secret_names, environment })
     }
 
     /// Where it is, for prompts and people.
@@ -81,7 +88,7 @@ impl TaskDir {
     pub fn sight(&self) -> PlanSight {
         let list = match self.root.read(&self.inside(LIST), LIST_CAP) {
             Ok(None) => ListSight::Missing,
-            Ok(Some(bytes)) => text_of(bytes, &self.secret_names),
+            Ok(Some(bytes)) => self.text_of(bytes),
             Err(error) => ListSight::Unreadable { why: error.to_string() },
         };
         let progress = self.root.read(&self.inside(PROGRESS), LIST_CAP);
@@ -150,6 +157,15 @@ impl TaskDir {
         if age + SAME_MOMENT >= made { ShellLock::Living(pid) } else { ShellLock::Stale(pid) }
     }
 
+    fn text_of(&self, bytes: Vec<u8>) -> ListSight {
+        let hash = fingerprint::of_bytes(&bytes);
+        match String::from_utf8(bytes) {
+            // What is stored and shown is masked; the hash stays that of the file, so that a change is still a change.
+            Ok(text) => ListSight::Text { hash, text: self.environment.mask(&text, &self.secret_names).0 },
+            Err(_) => ListSight::Unreadable { why: "not UTF-8".into() },
+        }
+    }
+
     fn shell_pid(&self) -> Option<u32> {
         let text = self.root.read(&self.inside(".runner.lock/pid"), 64).ok()??;
         String::from_utf8(text).ok()?.trim().parse().ok()
@@ -166,15 +182,6 @@ impl TaskDir {
 
 fn rejected(restore: &Restore) -> String {
     format!("task_list.rejected-{}.md", restore.keep_as)
-}
-
-fn text_of(bytes: Vec<u8>, secret_names: &[String]) -> ListSight {
-    let hash = fingerprint::of_bytes(&bytes);
-    match String::from_utf8(bytes) {
-        // What is stored and shown is masked; the hash stays that of the file, so that a change is still a change.
-        Ok(text) => ListSight::Text { hash, text: redact_intake(&text, secret_names).0 },
-        Err(_) => ListSight::Unreadable { why: "not UTF-8".into() },
-    }
 }
 
 fn own(path: &Path) -> Result<(), Cause> {

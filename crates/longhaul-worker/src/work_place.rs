@@ -4,14 +4,16 @@
 use std::path::Path;
 
 use longhaul_core::causes::with_causes;
+use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Cause, GitPlace, Place, Task, Workspace};
 
-use crate::git::{Git, GitDir, GitError, Repository, Worktree, WorktreeRecord, task_branch};
+use crate::environment::Environment;
+use crate::git::{Git, GitDir, GitError, Repository, Whose, Worktree, WorktreeRecord, is_transient, task_branch};
 use crate::home::Home;
 
 /// A workspace found again.
 #[derive(Debug)]
-pub enum Found {
+pub(crate) enum Found {
     /// There is no git in it, or none was there when it was chosen.
     NoGit,
     /// The user's own checkout.
@@ -22,7 +24,7 @@ pub enum Found {
 
 impl Found {
     /// The repository as seen from the workspace, if there is one.
-    pub fn repository(&self) -> Option<&Repository> {
+    pub(crate) fn repository(&self) -> Option<&Repository> {
         match self {
             Found::NoGit => None,
             Found::InPlace(repository) => Some(repository),
@@ -32,18 +34,24 @@ impl Found {
 }
 
 /// Chooses or makes the workspace of a task that has none yet. Safe to repeat.
-pub(crate) fn make(task: &Task, home: &Home) -> Result<Workspace, Cause> {
+pub(crate) fn make(task: &Task, home: &Home, environment: &Environment) -> Result<Workspace, Cause> {
     match &task.submission.place {
-        Place::InPlace => in_place(task, home),
-        Place::Worktree { base } => worktree(task, home, base),
+        Place::InPlace => in_place(task, home, environment),
+        Place::Worktree { base } => worktree(task, home, base, environment),
     }
 }
 
 /// A git that is missing or refuses is no reason not to work in place; it is then as if there were none.
-fn in_place(task: &Task, home: &Home) -> Result<Workspace, Cause> {
+fn in_place(task: &Task, home: &Home, environment: &Environment) -> Result<Workspace, Cause> {
     let submission = &task.submission;
-    let repository = Git::open(&home.git()).and_then(|git| git.find(Path::new(&submission.project))).ok().flatten();
-    let base = repository.as_ref().and_then(|repository| repository.head_commit().ok().flatten());
+    let found = Git::open(&home.git()).and_then(|git| git.find(Path::new(&submission.project)));
+    let repository = answer(found)?.flatten();
+    let base = repository.as_ref().map(|repository| answer(repository.head_commit())).transpose()?;
+    let base = base.flatten().flatten();
+    if let Some(repository) = &repository {
+        // Now, while nothing but the user's own work is in it.
+        repository.clone().with_rules_in(task.id, Whose::Users, environment).map_err(|error| unfit(&error))?;
+    }
     Ok(Workspace {
         root: submission.project.clone(),
         cwd: submission.workspace.clone(),
@@ -53,7 +61,7 @@ fn in_place(task: &Task, home: &Home) -> Result<Workspace, Cause> {
     })
 }
 
-fn worktree(task: &Task, home: &Home, base: &str) -> Result<Workspace, Cause> {
+fn worktree(task: &Task, home: &Home, base: &str, environment: &Environment) -> Result<Workspace, Cause> {
     let submission = &task.submission;
     let project = Path::new(&submission.project);
     let git = Git::open(&home.git()).map_err(|error| unfit(&error))?;
@@ -62,6 +70,7 @@ fn worktree(task: &Task, home: &Home, base: &str) -> Result<Workspace, Cause> {
     let base = base.parse().map_err(|error| unfit(&error))?;
     let made = repository.create_worktree(&home.worktree(task.id), &task_branch(submission.name.as_ref()), &base);
     let made = made.map_err(|error| unfit(&error))?;
+    let made = made.with_rules_in(task.id, environment).map_err(|error| unfit(&error))?;
     let record = made.record();
     let below = Path::new(&submission.workspace).strip_prefix(repository.top_level()).unwrap_or(Path::new(""));
     // A directory that the commit does not have is not there in the worktree; the root is.
@@ -76,14 +85,17 @@ fn worktree(task: &Task, home: &Home, base: &str) -> Result<Workspace, Cause> {
     })
 }
 
-/// Finds the workspace again and makes sure that it is the same.
-pub fn find(workspace: &Workspace, home: &Home) -> Result<Found, Cause> {
+/// Finds the workspace of a task again and makes sure that it is the same.
+pub(crate) fn find(task: TaskId, workspace: &Workspace, home: &Home) -> Result<Found, Cause> {
     let Some(place) = &workspace.git else { return Ok(Found::NoGit) };
     let git = Git::open(&home.git()).map_err(|error| unfit(&error))?;
     let recorded = GitDir { git_dir: place.dir.clone().into(), common_dir: place.common.clone().into() };
     let (Some(branch), Some(base)) = (&workspace.branch, &workspace.base) else {
         return match git.find_recorded(Path::new(&workspace.root), &recorded) {
-            Ok(repository) => Ok(Found::InPlace(repository)),
+            Ok(repository) => {
+                let repository = repository.with_rules_of(task, Whose::Users).map_err(|error| unfit(&error))?;
+                Ok(Found::InPlace(repository))
+            }
             // The user's own checkout is the user's: another repository in it is a fact, not damage.
             Err(GitError::Swapped { .. }) => Ok(Found::NoGit),
             Err(error) => Err(unfit(&error)),
@@ -92,7 +104,8 @@ pub fn find(workspace: &Workspace, home: &Home) -> Result<Found, Cause> {
     let base = base.parse().map_err(|error| unfit(&error))?;
     let record =
         WorktreeRecord { path: workspace.root.clone().into(), branch: branch.clone(), base, git_dir: recorded };
-    Worktree::open(&git, &record).map(Found::Ours).map_err(|error| unfit(&error))
+    let worktree = Worktree::open(&git, &record).map_err(|error| unfit(&error))?;
+    worktree.with_rules_of(task).map(Found::Ours).map_err(|error| unfit(&error))
 }
 
 fn git_place(dir: &GitDir) -> Result<GitPlace, Cause> {
@@ -104,6 +117,17 @@ fn utf8(path: &Path) -> Result<String, Cause> {
     path.to_str().map(str::to_owned).ok_or_else(unreadable)
 }
 
-fn unfit(error: &dyn std::error::Error) -> Cause {
-    Cause::Workspace { why: with_causes(error) }
+/// What git's failure means for the task: the machine is at fault and it passes, or the workspace is not what it was.
+pub(crate) fn unfit(error: &(dyn std::error::Error + 'static)) -> Cause {
+    let why = with_causes(error);
+    if is_transient(error) { Cause::Git { why } } else { Cause::Workspace { why } }
+}
+
+/// Git's answer, or none where it refused. A git that could not run has not refused.
+pub(crate) fn answer<T>(result: Result<T, GitError>) -> Result<Option<T>, Cause> {
+    match result {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.is_transient() => Err(unfit(&error)),
+        Err(_) => Ok(None),
+    }
 }

@@ -148,11 +148,20 @@ fn login(agent: &Chosen, path: Option<&Path>) -> LoggedIn {
     }
 }
 
-/// A variable of the agent that holds a secret by its name and is set.
+/// A variable that is set and holds a key of the agent: a secret by its name, or named by the program's own configuration.
 fn key_set(agent: &Chosen) -> Option<String> {
-    let is_set = |name: &&longhaul_agents::Words| std::env::var_os(&***name).is_some_and(|value| !value.is_empty());
-    let is_key = |name: &&longhaul_agents::Words| longhaul_core::redact::is_secret_name(name);
-    agent.about().env.iter().filter(is_key).find(is_set).map(ToString::to_string)
+    let is_set = |name: &String| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let own = agent.about().env.iter().filter(|name| longhaul_core::redact::is_secret_name(name));
+    own.map(ToString::to_string).chain(provider_keys(agent)).find(is_set)
+}
+
+/// The variables with keys of other providers.
+fn provider_keys(agent: &Chosen) -> Vec<String> {
+    let Some(keys) = agent.provider_keys() else { return Vec::new() };
+    let set = std::env::var_os(keys.env).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let directory = set.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(keys.default)));
+    let text = directory.and_then(|directory| std::fs::read_to_string(directory.join(keys.file)).ok());
+    text.map_or_else(Vec::new, |text| keys.names_in(&text))
 }
 
 impl Look {

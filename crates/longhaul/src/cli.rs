@@ -96,6 +96,48 @@ pub(crate) enum Verb {
     Skill(Skill),
 }
 
+impl Verb {
+    /// What the verb is called, if it changes tasks, a worker, or what Longhaul trusts; none if it only reads.
+    pub(crate) fn change(&self) -> Option<&'static str> {
+        match self {
+            Verb::Demo(_) => Some("demo"),
+            Verb::Run(_) => Some("run"),
+            Verb::Pause(_) => Some("pause"),
+            Verb::Resume(_) => Some("resume"),
+            Verb::Takeover(_) => Some("take over"),
+            Verb::Cancel(_) => Some("cancel"),
+            Verb::Worker(_) => Some("start a worker"),
+            Verb::Edit(_) => Some("edit"),
+            Verb::Tell(_) => Some("tell"),
+            Verb::Trust(args) => (args.path.is_some() || args.remove.is_some()).then_some("trust"),
+            Verb::Plan(args) => args.accept.is_some().then_some("accept a plan"),
+            Verb::Retry(_) => Some("retry"),
+            Verb::Gc(args) => (!args.dry_run).then_some("gc"),
+            Verb::RunSession(args) => (!args.list).then_some("run-session"),
+            Verb::Service(Service { verb: ServiceVerb::Install { .. } | ServiceVerb::Uninstall { .. } }) => {
+                Some("change the service")
+            }
+            Verb::Service(Service { verb: ServiceVerb::Status { .. } }) => None,
+            Verb::List(_)
+            | Verb::Show(_)
+            | Verb::Logs(_)
+            | Verb::Events(_)
+            | Verb::Why(_)
+            | Verb::Wait(_)
+            | Verb::Config(_)
+            | Verb::Completions(_)
+            | Verb::Man(_)
+            | Verb::Report(_)
+            | Verb::Diff(_)
+            | Verb::Attach(_)
+            | Verb::Store(_)
+            | Verb::Doctor(_)
+            | Verb::Agents(_)
+            | Verb::Skill(_) => None,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Which {
     /// The task's name or id; without it the only unfinished task of this project

@@ -1,16 +1,18 @@
 //! A task's state in words, and what a person could do next: the one wording for every screen and verb.
 //! What comes from an agent or a workspace is not made safe here; whoever prints it does that.
 
+mod result;
 mod session;
 mod usage;
 mod used;
 
-use longhaul_core::task::{Cause, Event, HelpReason, Limit, Reached, State, Task, Verdict, WokenBy};
+use longhaul_core::task::{Cause, Event, HelpReason, Limit, Observation, Reached, State, Task, Verdict, WokenBy};
 use longhaul_store::Stored;
 
+pub(crate) use result::ResultFacts;
 pub(crate) use session::{delivered, is_degraded, network, opening};
-pub(crate) use usage::{AgentLimit, Waiting, limits as agent_limits, waiting};
-pub(crate) use used::{at_least, count, tokens};
+pub(crate) use usage::{UnavailableAgent, Waiting, unavailable, waiting};
+pub(crate) use used::{at_least, count, tokens, tokens_so_far};
 
 /// Where a task stands.
 pub(crate) fn state(task: &Task) -> String {
@@ -25,7 +27,7 @@ pub(crate) fn state(task: &Task) -> String {
         State::NeedsHelp { reason, .. } => format!("needs help: {reason}"),
         State::Blocked { cause, .. } => format!("blocked: {cause}"),
         State::Held { person, .. } => format!("held by {person}, who works in the agent's conversation"),
-        State::Done { verdict } => verdict.to_string(),
+        State::Done { verdict } => format!("done, {verdict}"),
         State::Cancelled { by, reason: None } => format!("cancelled by {by}"),
         State::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
         State::Queued { .. }
@@ -62,10 +64,17 @@ pub(crate) fn next_command(stored: &Stored) -> String {
             "try again with `longhaul resume {name} --reason \"what changed\"`, let it wait with `--on-limit wait`, or go on with \
              another agent with `--agent OTHER`"
         ),
+        State::NeedsHelp { reason: HelpReason::LimitTooLong { .. }, .. } => format!(
+            "try again with `longhaul resume {name} --reason \"what changed\"`, or continue with another agent: add `--agent OTHER`"
+        ),
         State::NeedsHelp { reason: HelpReason::Permission { .. }, .. } => format!(
             "do it yourself or allow it (`--sandbox`, or the agent's own configuration), then `longhaul resume {name} --reason \"what \
              changed\"`; `longhaul tell {name}` says to the next session what to do instead"
         ),
+        State::Stopped { reached: Reached { limit, family: Some(above), .. }, .. } if *above != stored.task.id => {
+            let flag = limit.flag();
+            format!("raise it with `longhaul edit {above} --{flag} MORE`, then continue with `longhaul resume {name}`")
+        }
         State::Stopped { reached, .. } => {
             format!("go on with `longhaul resume {name} --{} MORE`", reached.limit.flag())
         }
@@ -82,7 +91,9 @@ pub(crate) fn next_command(stored: &Stored) -> String {
             format!("look at `longhaul logs {name}`, then `longhaul resume {name} --reason \"what changed\"`")
         }
         State::Waiting { until: Some(until), .. } => format!("goes on by itself at {}", until.rfc3339()),
-        State::Waiting { until: None, .. } => "goes on by itself when that task is verified".to_owned(),
+        State::Waiting { until: None, .. } => {
+            "starts by itself when that task is done and its checks passed".to_owned()
+        }
         State::Queued { .. }
         | State::Preparing { .. }
         | State::Planning { .. }
@@ -102,7 +113,10 @@ pub(crate) fn next_step(stored: &Stored) -> String {
         State::Done { verdict: Verdict::Verified { .. } } => {
             format!("look at the work with `longhaul diff {name}` and take it over")
         }
-        State::Done { verdict: Verdict::Unverified } => format!(
+        State::Done { verdict: Verdict::NotVerified { .. } } => {
+            format!("review the work with `longhaul diff {name}`: the checks passed, but the result is not verified")
+        }
+        State::Done { verdict: Verdict::NoChecks } => format!(
             "look at the work yourself, because nothing was checked; `longhaul retry {name} --check COMMAND` tries it anew with a check"
         ),
         State::Cancelled { .. } => format!("nothing goes on by itself; `longhaul retry {name}` tries it anew"),
@@ -112,10 +126,12 @@ pub(crate) fn next_step(stored: &Stored) -> String {
 
 /// Whether an event can be what brought a task where it is; the others change something beside.
 pub(crate) fn is_telling(event: &Event) -> bool {
+    if let Event::Noted { observation } = event {
+        return matches!(**observation, Observation::CannotPrepare { .. });
+    }
     !matches!(
         event,
         Event::SessionRead { .. }
-            | Event::Noted { .. }
             | Event::Claimed { .. }
             | Event::Told { .. }
             | Event::Edited { .. }

@@ -97,7 +97,10 @@ impl From<Refusal> for CliError {
     fn from(refusal: Refusal) -> CliError {
         let code = match refusal {
             Refusal::BadGoal { .. } | Refusal::BadInput { .. } | Refusal::ReasonMissing => Code::Usage,
-            Refusal::WrongState { .. } | Refusal::LimitReached { .. } | Refusal::Scope { .. } => Code::Conflict,
+            Refusal::WrongState { .. }
+            | Refusal::LimitReached { .. }
+            | Refusal::Scope { .. }
+            | Refusal::UnknownCaller { .. } => Code::Conflict,
         };
         CliError::new(code, refusal.to_string())
     }

@@ -60,7 +60,7 @@ impl Foreground {
     /// A line that a person types, or none when they do not want to answer.
     pub(crate) async fn answer(&self) -> Result<Option<String>, CliError> {
         // From now on: a Ctrl+C that was meant for the program is no answer.
-        let mut interrupt = listen(SignalKind::interrupt())?;
+        let mut interrupt = interrupts()?;
         let line = tokio::task::spawn_blocking(|| {
             let mut line = String::new();
             io::stdin().read_line(&mut line).map(|_| line)
@@ -70,6 +70,11 @@ impl Foreground {
             _ = interrupt.recv() => None,
         })
     }
+}
+
+/// Every Ctrl+C from now on.
+pub(crate) fn interrupts() -> Result<Listened, CliError> {
+    listen(SignalKind::interrupt())
 }
 
 fn listen(kind: SignalKind) -> Result<Listened, CliError> {

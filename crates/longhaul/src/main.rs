@@ -12,6 +12,7 @@ mod commands;
 mod config;
 mod demo_agent;
 mod describe;
+mod directories;
 mod error;
 mod exit;
 mod foreground;
@@ -25,6 +26,7 @@ mod prompt_files;
 mod report;
 mod session_dirs;
 mod sight;
+mod slots;
 mod start;
 mod tag;
 mod task_flags;
@@ -32,10 +34,15 @@ mod trust;
 mod usual_span;
 mod viewer;
 mod work;
+mod worker_log;
 
 use std::process::ExitCode;
 
+use rustix::fs::Mode;
+use rustix::process::umask;
+
 fn main() -> ExitCode {
+    keep_own_access();
     let mut args = std::env::args_os();
     args.next();
     match args.next().as_deref().and_then(|verb| verb.to_str()) {
@@ -45,6 +52,13 @@ fn main() -> ExitCode {
         Some("worker") => worker(),
         _ => commands::main(),
     }
+}
+
+/// What we make is always ours to read and write: a umask that denies its own user access would leave a home that nobody can use.
+/// What it denies to others stays denied, here and in what we start.
+fn keep_own_access() {
+    let denied = umask(Mode::RWXG | Mode::RWXO);
+    umask(denied - Mode::RWXU);
 }
 
 /// A worker holds nothing open of whoever started it, who may wait for that.

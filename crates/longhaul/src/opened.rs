@@ -74,6 +74,14 @@ impl Opened {
         Opened { home, store: Arc::new(store), worker_env: Vec::new(), sight }
     }
 
+    /// The task whose session the caller runs below, if it does.
+    pub(crate) fn own_task(&self) -> Option<TaskId> {
+        match self.sight {
+            Sight::Family(own) => Some(own),
+            Sight::Everything | Sight::Nothing => None,
+        }
+    }
+
     /// The tasks that the caller may see.
     pub(crate) async fn list(&self, filter: Filter) -> Result<Listed, CliError> {
         let mut listed = self.store.list(filter).await?;
@@ -106,12 +114,11 @@ impl Opened {
 
     /// The one look at who holds a task: a person who is gone is told by whoever sees it first. Where nobody can tell, it stays held.
     async fn looked_at(&self, stored: Stored) -> Stored {
-        let actor = place::actor();
-        if actor.session.is_some() {
+        if !place::is_person() {
             return stored;
         }
         let before = stored.clone();
-        release_if_gone(&*self.store, &self.home, stored, &actor).await.unwrap_or(before)
+        release_if_gone(&*self.store, &self.home, stored, &place::actor()).await.unwrap_or(before)
     }
 
     /// The same for all of a list; says whether any was given back.

@@ -1,12 +1,12 @@
 //! Who owns a task and whether that one lives; starts a worker where a task wants one and has none.
-//! Used by every verb that changes, follows or lists tasks. Below an agent session it starts nobody.
+//! Used by every verb that changes, follows or lists tasks. It starts nobody unless a person asks.
 
 use std::time::{Duration, Instant};
 
 use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_core::task::State;
-use longhaul_keeper::WorkerLock;
 use longhaul_keeper::process::{self, Process};
+use longhaul_keeper::{WorkerLock, fail_point};
 use longhaul_store::{Outline, Stored};
 use longhaul_worker::Home;
 
@@ -42,12 +42,30 @@ pub(crate) async fn is_missing(opened: &Opened, stored: &Stored) -> Result<bool,
     if !stored.task.state.wants_owner() {
         return Ok(false);
     }
-    nobody_lives(opened, stored.owner.as_ref().map(|owner| owner.worker), stored.task.submission.parent).await
+    fail_point::reach("owner.look");
+    let owner = stored.owner.as_ref().map(|owner| owner.worker);
+    is_deserted(opened, stored.task.id, owner, stored.task.submission.parent).await
 }
 
 /// The same of a task as lists show it.
 pub(crate) async fn is_missing_in_list(opened: &Opened, outline: &Outline) -> Result<bool, CliError> {
-    if outline.wants_owner { nobody_lives(opened, outline.owner, outline.parent).await } else { Ok(false) }
+    let wants_owner = outline.wants_owner;
+    if wants_owner { is_deserted(opened, outline.task, outline.owner, outline.parent).await } else { Ok(false) }
+}
+
+/// Whether nobody lives who carries the task out. A worker gives a task up before its lock: only a row that is read after the look at
+/// the lock, and still names that worker, tells a death from an orderly leave.
+async fn is_deserted(
+    opened: &Opened,
+    task: TaskId,
+    owner: Option<WorkerId>,
+    parent: Option<TaskId>,
+) -> Result<bool, CliError> {
+    if !nobody_lives(opened, owner, parent).await? {
+        return Ok(false);
+    }
+    let now = opened.store.load(task).await?;
+    Ok(now.is_some_and(|now| now.task.state.wants_owner() && now.owner.map(|owner| owner.worker) == owner))
 }
 
 async fn nobody_lives(opened: &Opened, owner: Option<WorkerId>, parent: Option<TaskId>) -> Result<bool, CliError> {
@@ -82,16 +100,24 @@ pub(crate) fn left_by_runner(stored: &Stored) -> CliError {
         .hint(describe::go_on_after_runner(stored))
 }
 
-/// Starts a worker when none lives for this task; says whether it did. A living one has been rung already.
+/// Starts a worker when none lives for this task; says whether it did. A living one has been rung already, and one of this home adopts
+/// the tasks of dead ones.
 pub(crate) async fn see_to(opened: &Opened, stored: &Stored) -> Result<bool, CliError> {
-    let below = place::actor().session.is_some();
-    if below || !is_missing(opened, stored).await? || is_left_by_runner(opened, stored).await? {
+    if !place::is_person() || !is_missing(opened, stored).await? || is_left_by_runner(opened, stored).await? {
+        return Ok(false);
+    }
+    if stored.owner.is_some() && is_attended(&opened.home).await {
         return Ok(false);
     }
     // With `--only` a worker adopts what a dead one left, but claims no task that nobody owned.
     let arguments: &[&str] = if stored.owner.is_some() { &["worker", "--only"] } else { &["worker"] };
     start_worker(opened, arguments)?;
     Ok(true)
+}
+
+async fn is_attended(home: &Home) -> bool {
+    let home = home.clone();
+    tokio::task::spawn_blocking(move || longhaul_worker::is_attended(&home)).await.unwrap_or(false)
 }
 
 /// Sees to one task's owner again and again, so that one death does not start a crowd.

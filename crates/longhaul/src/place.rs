@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use longhaul_core::ids::{SessionId, TaskId};
-use longhaul_core::task::Actor;
-use longhaul_keeper::below_session;
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{Actor, Scope};
+use longhaul_keeper::Caller;
 use longhaul_worker::Home;
 
 use crate::error::CliError;
@@ -101,14 +101,20 @@ pub(crate) fn worktree_task(home: &Home) -> Option<TaskId> {
     below.components().next()?.as_os_str().to_str()?.parse().ok()
 }
 
-/// Who runs this command: a person, or something below an agent session, which then has that session's scope only.
+/// Who runs this command: a person, something below an agent session, which then has that session's scope only, or somebody unknown.
 pub(crate) fn actor() -> Actor {
     // Where a process stands does not change while it runs.
-    static BELOW: OnceLock<Option<SessionId>> = OnceLock::new();
-    match *BELOW.get_or_init(below_session) {
-        Some(session) => Actor::below(session),
-        None => Actor::person(user()),
+    static CALLER: OnceLock<Caller> = OnceLock::new();
+    match *CALLER.get_or_init(|| Caller::own(&Home::at(&home().unwrap_or_default()).workers())) {
+        Caller::Session(session) => Actor::below(session),
+        Caller::Person => Actor::person(user()),
+        Caller::Unknown => Actor::unknown(user()),
     }
+}
+
+/// Whether a person runs this command, as far as anyone can tell.
+pub(crate) fn is_person() -> bool {
+    actor().scope == Scope::Person
 }
 
 fn user() -> String {

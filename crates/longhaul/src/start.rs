@@ -1,13 +1,14 @@
 //! Starting other processes for a person: detached workers, the agent of a takeover, and what programs of the system are asked. The only
 //! place in the binary crate that does, beside the demo agent.
 //!
-//! A worker gets this shell's environment, a session of its own, and one line on its stdin; nothing of a goal is in its argv.
+//! A task is handed to a worker that lives, with this shell's environment, or to one that is started for it: that one gets this
+//! environment, a session of its own, and one line on its stdin. Nothing of a goal is in its argv.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::BorrowedFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -15,15 +16,15 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use longhaul_keeper::{Executable, Scopes, Standing, scopes};
-use longhaul_worker::{Answer, Handover, Home, Interface, find_program};
+use longhaul_worker::{Answer, Environment, Handover, Home, Interface, find_program, offer, sockets};
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use crate::config::{Overrides, load};
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::opened::Opened;
-use crate::place;
 use crate::tag::tag;
+use crate::{place, worker_log};
 
 /// How long a program of the system may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -40,8 +41,56 @@ pub(crate) enum Reply {
     Silence,
 }
 
+/// Hands one input to a worker of this home that lives, or else to one that it starts, and waits for the answer.
+///
+/// A worker that does not answer is passed over. `is_stored` then tells whether it took the input all the same.
+pub(crate) async fn hand_over(
+    opened: &Opened,
+    handover: &Handover,
+    is_stored: impl AsyncFn() -> Result<bool, CliError>,
+) -> Result<Reply, CliError> {
+    let environment = environment(opened);
+    let mut asked = HashSet::new();
+    let mut turn = None;
+    loop {
+        let Some(socket) = sockets(&opened.home).into_iter().find(|socket| asked.insert(socket.clone())) else {
+            if turn.is_some() {
+                return start_for(opened, handover);
+            }
+            // Of callers who come at once, one starts a worker; the others find it then.
+            turn = Some(take_turn(&opened.home));
+            continue;
+        };
+        if let Some(answer) = offer(&opened.home, &socket, handover, &environment) {
+            return Ok(Reply::Answer(answer));
+        }
+        if is_stored().await? {
+            return Ok(Reply::Silence);
+        }
+    }
+}
+
+/// What a task's programs run with: this shell's variables, with what spawned workers get besides.
+fn environment(opened: &Opened) -> Environment {
+    let own = Environment::of_process().with("LONGHAUL_HOME", opened.home.root());
+    opened.worker_env.iter().fold(own, |own, (name, value)| own.with(name, value))
+}
+
+/// Waits until nobody else is starting a worker of this home, but not for long: the lock ends with what is returned.
+fn take_turn(home: &Home) -> Option<File> {
+    let directory = File::open(home.workers()).ok()?;
+    let deadline = Instant::now() + PATIENCE;
+    while directory.try_lock().is_err() {
+        if Instant::now() >= deadline {
+            return None;
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+    Some(directory)
+}
+
 /// Starts a detached worker, hands it one input and waits for its line.
-pub(crate) fn hand_over(opened: &Opened, handover: &Handover) -> Result<Reply, CliError> {
+fn start_for(opened: &Opened, handover: &Handover) -> Result<Reply, CliError> {
     let mut child = spawn_worker(opened, &["worker", "--only", "--handover"], Streams::Piped)?;
     let line = serde_json::to_string(handover).map_err(|error| cannot_start(&error))?;
     if let Some(mut stdin) = child.stdin.take() {
@@ -208,7 +257,7 @@ fn spawn_worker(opened: &Opened, arguments: &[&str], streams: Streams) -> Result
         if streams == Streams::Piped {
             command.stdin(Stdio::piped()).stdout(Stdio::piped());
         }
-        if let Ok(log) = worker_log(&opened.home) {
+        if let Ok(log) = worker_log::open(root) {
             command.stderr(log);
         }
         Ok(())
@@ -228,10 +277,6 @@ fn standing() -> Standing {
         true => Standing::OwnScope,
         false => Standing::Plain,
     }
-}
-
-fn worker_log(home: &Home) -> std::io::Result<File> {
-    OpenOptions::new().create(true).append(true).mode(0o600).open(home.root().join("worker.log"))
 }
 
 /// While this process lives its ended workers must not stay as zombies.

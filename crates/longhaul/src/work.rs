@@ -5,7 +5,7 @@ use std::path::Path;
 
 use longhaul_core::task::{Task, Workspace};
 use longhaul_worker::Home;
-use longhaul_worker::git::{ChangedFile, CommitId, FileStatus, Git, GitError, Patch, Repository};
+use longhaul_worker::git::{ChangedFile, CommitId, FileStatus, Git, GitError, Patch, Repository, Whose};
 use serde::Serialize;
 
 /// Why nobody knows what a task changed.
@@ -64,9 +64,11 @@ async fn ask<T: Send + 'static>(
     question: fn(&Repository, &CommitId) -> Result<T, GitError>,
 ) -> Result<T, Unknown> {
     let workspace = task.workspace.clone().ok_or(Unknown::NotPlaced)?;
-    let state = home.git();
+    let (state, id) = (home.git(), task.id);
     let asked = tokio::task::spawn_blocking(move || {
         let (repository, base) = find(&state, &workspace)?;
+        let whose = if workspace.is_worktree() { Whose::Ours } else { Whose::Users };
+        let repository = repository.with_rules_of(id, whose)?;
         Ok(question(&repository, &base)?)
     });
     asked.await.unwrap_or_else(|error| Err(Unknown::Broken { why: error.to_string() }))

@@ -61,10 +61,11 @@ struct Fleet<'scene> {
 impl Fleet<'_> {
     fn start(scene: &Scene) -> Result<Fleet<'_>, BenchError> {
         let home = scene.directory("adoption")?;
-        let workspace = scene.directory("adoption-workspace")?;
         let runtime = runtime()?;
         let store = SqliteStore::open(&home)?;
         for number in 0..TASKS {
+            // One directory each: in the same one they would wait for each other.
+            let workspace = scene.directory(&format!("adoption-workspace-{number}"))?;
             runtime.block_on(submit(&store, &workspace, &format!("task-{number}")))?;
         }
         let worker = start_worker(scene, &home)?;

@@ -15,6 +15,9 @@ pub(super) enum Unit {
     /// Of 10^6 bytes.
     MegabytesPerSecond,
     Kilobytes,
+    Percent,
+    /// Things.
+    Count,
     /// One quantity in terms of another.
     Times,
 }
@@ -70,9 +73,9 @@ impl Samples {
 impl Unit {
     fn digits(self, value: f64) -> String {
         match self {
-            Unit::Milliseconds | Unit::Times if value < 10.0 => format!("{value:.2}"),
-            Unit::Milliseconds | Unit::Times => format!("{value:.1}"),
-            Unit::PerSecond | Unit::MegabytesPerSecond | Unit::Kilobytes => format!("{value:.0}"),
+            Unit::Milliseconds | Unit::Times | Unit::Percent if value < 10.0 => format!("{value:.2}"),
+            Unit::Milliseconds | Unit::Times | Unit::Percent => format!("{value:.1}"),
+            Unit::PerSecond | Unit::MegabytesPerSecond | Unit::Kilobytes | Unit::Count => format!("{value:.0}"),
         }
     }
 
@@ -83,7 +86,8 @@ impl Unit {
             Unit::PerSecond => "/s",
             Unit::MegabytesPerSecond => " MB/s",
             Unit::Kilobytes => " kB",
-            Unit::Times => "",
+            Unit::Percent => " %",
+            Unit::Count | Unit::Times => "",
         }
     }
 }

@@ -11,7 +11,8 @@ use super::scene::{BenchError, Scene};
 use super::table::{Row, table};
 use super::wishes::{Asked, Destination, Effort, Gates, Wishes, help};
 use super::{
-    adoption, commits, flood, keeper, listing, page, pueue, pump, submissions, supervision, tiny_agents, whole_task,
+    adoption, commits, flood, keeper, listing, page, pueue, pump, redactor, scale, submissions, supervision, survey,
+    tiny_agents, whole_task,
 };
 use crate::repository::Repository;
 
@@ -70,6 +71,12 @@ pub(super) const MEASURES: &[Measure] = &[
         run: pump::measure,
     },
     Measure {
+        name: "redactor",
+        about: "the redactor by itself, beside one table lookup for each byte (gates)",
+        expense: Expense::Usual,
+        run: redactor::measure,
+    },
+    Measure {
         name: "task",
         about: "a session of a whole task, beside a shell loop with the same agent",
         expense: Expense::Usual,
@@ -92,6 +99,18 @@ pub(super) const MEASURES: &[Measure] = &[
         about: "adopting 100 live sessions of a killed worker, beside spawning 100 processes",
         expense: Expense::Usual,
         run: adoption::measure,
+    },
+    Measure {
+        name: "scale",
+        about: "one worker with 60 runs and 2 slots, with 2,000 queued tasks, with 500 live sessions (gates)",
+        expense: Expense::High { flag: "--scale", why: "2,560 submissions take minutes" },
+        run: scale::measure,
+    },
+    Measure {
+        name: "survey",
+        about: "naming the tree of 100,000 files, beside `git add -A` and `git write-tree` (gate)",
+        expense: Expense::Usual,
+        run: survey::measure,
     },
     Measure {
         name: "flood",

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
 use longhaul_core::names::TaskName;
-use longhaul_core::plan::{Plan, Step};
+use longhaul_core::plan::{Plan, PlanChange, Step};
 use longhaul_core::task::{
-    Actor, Ended, Event, Exit, Offset, Outcome, Purpose, ReadTo, Said, SessionRun, Submission, Usage,
+    Actor, Ended, Event, Exit, Offset, Outcome, Place, Purpose, ReadTo, Said, SessionRun, Submission, Usage,
 };
 use longhaul_store::{Change, Guard, NewLease, Store, Stored};
 
@@ -17,16 +17,20 @@ const STEPS: u32 = 12;
 
 /// Submits a task that nobody owns yet.
 pub(super) async fn submit(store: &dyn Store, project: &Path, name: &str) -> Result<Stored, BenchError> {
-    let submission = submission(project, name)?;
+    commit(store, submission(project, name)?).await
+}
+
+async fn commit(store: &dyn Store, submission: Submission) -> Result<Stored, BenchError> {
     Ok(store
         .commit(change(TaskId::mint(now(), random()), Guard::New, Event::Submitted { submission: submission.into() }))
         .await?
         .stored)
 }
 
-/// A task of ours with an accepted plan, between two sessions.
+/// A task of ours with an accepted plan, between two sessions. It has a worktree of its own, so that it waits for no other one.
 pub(super) async fn planned(store: &dyn Store, project: &Path, name: &str) -> Result<Stored, BenchError> {
-    let submitted = submit(store, project, name).await?;
+    let place = Place::Worktree { base: "ba5e".repeat(10) };
+    let submitted = commit(store, Submission { place, ..submission(project, name)? }).await?;
     let worker = WorkerId::mint(now(), random());
     let lease = NewLease { id: LeaseId::mint(now(), random()), worker, host: "host".to_owned() };
     let mut stored = store.claim(submitted.task.id, submitted.epoch, lease, now()).await?.stored;
@@ -79,7 +83,7 @@ fn plan_accepted() -> Event {
         ticked: number < 5,
     };
     let plan = Plan { steps: (1..=STEPS).map(step).collect() };
-    Event::PlanRevised { revision: 1, plan, hash: "5e".repeat(32), ticked: vec![1, 2, 3, 4] }
+    Event::PlanRevised { revision: 1, change: PlanChange::Whole(plan), hash: "5e".repeat(32), ticked: vec![1, 2, 3, 4] }
 }
 
 fn submission(project: &Path, name: &str) -> Result<Submission, BenchError> {

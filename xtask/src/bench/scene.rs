@@ -131,6 +131,7 @@ impl Scene {
             env_set: BTreeMap::new(),
             env_pass: None,
             secret_names: Vec::new(),
+            marking: longhaul_keeper::Marking::default(),
             no_input: false,
             stop: vec![StopStep { signal: StopSignal::Term, grace_ms: 5_000 }],
             silence_ms: None,

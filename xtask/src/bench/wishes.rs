@@ -161,9 +161,9 @@ mod tests {
 
     #[test]
     fn what_is_expensive_has_to_be_asked_for() {
-        assert_eq!(refused_as_expensive(&[]), ["flood", "pueue"]);
-        assert_eq!(refused_as_expensive(&["--flood"]), ["pueue"]);
-        assert_eq!(refused_as_expensive(&["pueue"]), ["flood"]);
+        assert_eq!(refused_as_expensive(&[]), ["scale", "flood", "pueue"]);
+        assert_eq!(refused_as_expensive(&["--flood"]), ["scale", "pueue"]);
+        assert_eq!(refused_as_expensive(&["pueue"]), ["scale", "flood"]);
         assert_eq!(wanted(&["commits", "--flood"]), ["commits", "flood"]);
     }
 

@@ -28,7 +28,7 @@ const ARROWS: &[Arrows] = &[
     Arrows {
         name: CORE,
         may_use: &[],
-        outside: Some(&["aho-corasick", "memchr", "serde", "serde_json", "sha2", "thiserror", "uuid", "jiff"]),
+        outside: Some(&["memchr", "serde", "serde_json", "sha2", "thiserror", "uuid", "jiff"]),
     },
     Arrows { name: AGENTS, may_use: &[CORE], outside: Some(&["serde", "serde_json", "thiserror", "jiff"]) },
     Arrows { name: STORE, may_use: &[CORE], outside: None },
@@ -37,7 +37,7 @@ const ARROWS: &[Arrows] = &[
     Arrows { name: SERVER, may_use: &[STORE, KEEPER, AGENTS, CORE], outside: None },
     Arrows { name: BINARY, may_use: &[SERVER, WORKER, STORE, KEEPER, AGENTS, CORE, SCRIPTED_MODEL], outside: None },
     Arrows { name: SCRIPTED_MODEL, may_use: &[], outside: None },
-    Arrows { name: XTASK, may_use: &[STORE, KEEPER, AGENTS, CORE], outside: None },
+    Arrows { name: XTASK, may_use: &[WORKER, STORE, KEEPER, AGENTS, CORE], outside: None },
 ];
 
 /// Outside crates that only some may ship: SQL is the store's, and a keeper has no async runtime.

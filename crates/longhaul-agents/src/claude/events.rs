@@ -9,10 +9,14 @@ use serde_json::Value;
 
 use super::failure;
 use crate::clip::{one_line, reason};
-use crate::clock_text::from_epoch_seconds;
+use crate::clock_text::from_epoch;
 use crate::json_line::{number, object, text};
 use crate::reading::{Moment, Over, Reader, Reading, Shown};
 use crate::{conversation_id, refused};
+
+/// A single refusal passes: a token is renewed, a proxy restarts. After so many in a row without an answer the login is wrong, although
+/// the program would try ten times.
+const REFUSALS: u32 = 3;
 
 /// What the reader remembers between lines.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +26,8 @@ pub(super) struct Memory {
     pub(super) started: bool,
     /// The last failed request since one went well.
     pub(super) trouble: Option<Trouble>,
+    /// Requests in a row whose login was refused.
+    refusals: u32,
     /// When a usage limit that was met is over, in seconds since the epoch.
     pub(super) resets_at: Option<u64>,
     /// Refusals were told one by one.
@@ -40,6 +46,8 @@ pub(super) struct Trouble {
     pub(super) narrower: String,
     /// In words, for people.
     pub(super) said: String,
+    /// The program sends it again by itself.
+    pub(super) retried: bool,
 }
 
 /// The conversation's costs, which go on over all its sessions.
@@ -87,20 +95,24 @@ fn init(reader: &mut Reader, event: &Value) -> Reading {
     Reading { conversation: text(event, "/session_id").and_then(conversation_id::valid), ..Reading::default() }
 }
 
-/// A key that is refused stays refused, but the program tries ten times.
 fn api_retry(reader: &mut Reader, event: &Value) -> Reading {
     let trouble = Trouble {
         status: number(event, "/error_status"),
         word: one_line(text(event, "/error").unwrap_or("unknown"), 80),
         said: retry_in_words(event),
+        retried: true,
         ..Trouble::default()
     };
-    if matches!(trouble.status, Some(401 | 403)) {
+    let refusals = memory(reader).refusals + u32::from(matches!(trouble.status, Some(401 | 403)));
+    if refusals >= REFUSALS {
         reader.verdict = Some(Outcome::Failed(failure::of_trouble(&trouble, None)));
         reader.over = Some(Over::Hopeless);
     }
     let notice = Shown::Notice(trouble.said.clone());
-    remember(reader, |memory| memory.trouble = Some(trouble));
+    remember(reader, |memory| {
+        memory.trouble = Some(trouble);
+        memory.refusals = refusals;
+    });
     Reading::showing(notice)
 }
 
@@ -121,8 +133,7 @@ fn permission_denied(reader: &mut Reader, event: &Value) -> Reading {
 
 fn rate_limit(reader: &mut Reader, event: &Value) -> Reading {
     let until = number(event, "/rate_limit_info/resetsAt");
-    let resets =
-        until.and_then(from_epoch_seconds).map(|time| format!(", resets {}", time.rfc3339())).unwrap_or_default();
+    let resets = until.and_then(from_epoch).map(|time| format!(", resets {}", time.rfc3339())).unwrap_or_default();
     let which = one_line(text(event, "/rate_limit_info/rateLimitType").unwrap_or("usage"), 40);
     match text(event, "/rate_limit_info/status") {
         Some("rejected") => {
@@ -143,9 +154,12 @@ fn assistant(reader: &mut Reader, event: &Value) -> Reading {
             word: one_line(word, 80),
             narrower: one_line(text(event, "/api_error").unwrap_or_default(), 80),
             said: reason(said),
+            retried: false,
         };
+        // The event before it named the limit and its end.
+        let shown = memory(reader).resets_at.is_none().then(|| Shown::Notice(reason(said)));
         remember(reader, |memory| memory.trouble = Some(trouble));
-        return Reading::showing(Shown::Notice(reason(said)));
+        return Reading { shown: shown.into_iter().collect(), ..Reading::default() };
     }
     went_well(reader);
     Reading { shown: content.iter().filter_map(shown).collect(), ..Reading::default() }
@@ -158,7 +172,10 @@ fn went_well(reader: &mut Reader) {
         reader.verdict = None;
     }
     if memory(reader).trouble.is_some() {
-        remember(reader, |memory| memory.trouble = None);
+        remember(reader, |memory| {
+            memory.trouble = None;
+            memory.refusals = 0;
+        });
     }
 }
 
@@ -188,8 +205,10 @@ fn result(reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
     }
     let memory = memory(reader);
     reader.verdict = Some(Outcome::Failed(failure::of_result(event, &memory, moment)));
-    let said = Shown::Notice(reason(failure::said_in(event, &memory)));
-    Reading { usage, shown: vec![said], ..Reading::default() }
+    let said = reason(failure::said_in(event, &memory));
+    // The message before it said the same.
+    let is_new = memory.trouble.is_none_or(|trouble| trouble.said != said);
+    Reading { usage, shown: is_new.then_some(Shown::Notice(said)).into_iter().collect(), ..Reading::default() }
 }
 
 /// For a program that did not tell its refusals one by one.

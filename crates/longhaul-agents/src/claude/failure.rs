@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::events::{Memory, Trouble, memory};
 use crate::clip::{last_line, reason};
-use crate::clock_text::{from_epoch_seconds, time_after};
+use crate::clock_text::{from_epoch, time_after};
 use crate::json_line::text;
 use crate::reading::{Moment, Over, Reader};
 
@@ -27,7 +27,11 @@ pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcom
 
 fn without_verdict(memory: &Memory, exit: &Exit, stderr_tail: &str) -> Failure {
     match (&memory.trouble, exit) {
-        (Some(trouble), _) => of_trouble(trouble, memory.resets_at.and_then(from_epoch_seconds)),
+        (Some(trouble), _) => match of_trouble(trouble, memory.resets_at.and_then(from_epoch)) {
+            // It was about to send the request again.
+            Failure::Auth(said) if trouble.retried => Failure::Retryable(said),
+            failure => failure,
+        },
         (None, Exit::Code(1)) if !memory.started => refused_at_start(stderr_tail),
         (None, _) => Failure::Crashed,
     }
@@ -101,7 +105,7 @@ pub(super) fn of_result(event: &Value, memory: &Memory, moment: &Moment<'_>) -> 
 
 /// The event tells the second, the text only the minute.
 fn limit_ends(trouble: &Trouble, memory: &Memory, moment: &Moment<'_>) -> Option<Time> {
-    let exact = memory.resets_at.and_then(from_epoch_seconds);
+    let exact = memory.resets_at.and_then(from_epoch);
     exact.or_else(|| {
         let is_usage_limit = trouble.narrower == "usage_limit_reached";
         time_after(&trouble.said, "resets ", moment).filter(|_| is_usage_limit)

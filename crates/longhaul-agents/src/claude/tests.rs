@@ -249,18 +249,43 @@ fn with_more_than_one_result_the_last_counts() {
     assert_eq!(reader.over, Some(Over::Done));
 }
 
+fn refused_retry(status: u64) -> Value {
+    json!({"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 10, "error_status": status, "error": "authentication_failed"})
+}
+
 #[test]
-fn the_first_refused_key_is_hopeless_until_the_model_answers() {
-    let retry = |status: u64| json!({"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 10, "error_status": status, "error": "authentication_failed"});
+fn a_login_is_refused_after_three_refusals_in_a_row() {
     for status in [401, 403] {
-        let (reader, readings) = read(&[init(), retry(status)]);
+        let (reader, readings) = read(&[init(), refused_retry(status), refused_retry(status), refused_retry(status)]);
         assert_eq!(reader.over, Some(Over::Hopeless));
         assert!(matches!(outcome(&reader, &Exit::Code(143), ""), Outcome::Failed(Failure::Auth(_))));
         assert!(matches!(&readings[1].shown[..], [Shown::Notice(_)]));
     }
+}
+
+#[test]
+fn one_refused_request_says_nothing_about_the_login() {
     let answer = json!({"type": "assistant", "message": {"content": []}});
-    let (reader, _) = read(&[init(), retry(401), answer]);
-    assert_eq!((reader.over, reader.verdict), (None, None));
+    let twice = || vec![refused_retry(401), refused_retry(401)];
+    let (reader, _) = read(&[vec![init()], twice(), vec![answer], twice()].concat());
+    assert_eq!((reader.over, &reader.verdict), (None, &None), "an answer came in between");
+    let killed = outcome(&reader, &Exit::Signal(9), "");
+    assert!(matches!(&killed, Outcome::Failed(Failure::Retryable(_))), "{killed:?}");
+}
+
+#[test]
+fn a_usage_limit_is_shown_once() {
+    let event = json!({"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": 1_794_775_394, "rateLimitType": "five_hour"}});
+    let mut failed = result(true);
+    failed["result"] = json!("x");
+    let shown = |lines: &[Value]| {
+        let (_, readings) = read(lines);
+        readings.into_iter().flat_map(|reading| reading.shown).collect::<Vec<_>>()
+    };
+    let shown_once = shown(&[init(), event, failed_request("rate_limit", "x"), failed.clone()]);
+    assert!(matches!(&shown_once[..], [Shown::Notice(said)] if said.contains("five_hour")), "{shown_once:?}");
+    let without_event = shown(&[init(), failed_request("rate_limit", "x"), failed]);
+    assert_eq!(without_event, [Shown::Notice("x".into())]);
 }
 
 #[test]

@@ -107,9 +107,26 @@ fn turn_completed(reader: &mut Reader, event: &Value) -> Reading {
     Reading { usage, ..Reading::default() }
 }
 
-/// A counter that fell has started anew.
+/// A counter that fell has started again from zero.
 fn delta(now: Option<u64>, before: Option<u64>) -> Option<u64> {
     now.map(|now| before.and_then(|before| now.checked_sub(before)).unwrap_or(now))
+}
+
+/// What the thread's own record counts beyond what the stream reported: a turn that does not complete reports nothing. Older records
+/// of the same thread count less and add nothing.
+pub(super) fn count_recorded(reader: &mut Reader, recorded: &Value) -> Usage {
+    let before = totals(reader);
+    let grown = |pointer, before: Option<u64>| {
+        number(recorded, pointer)?.checked_sub(before.unwrap_or(0)).filter(|tokens| *tokens > 0)
+    };
+    let usage = Usage {
+        input: grown("/input_tokens", before.input),
+        output: grown("/output_tokens", before.output),
+        cost_micros: None,
+    };
+    let total = Usage { input: before.input, output: before.output, cost_micros: None }.plus(usage);
+    keep_totals(reader, &Totals { input: total.input, output: total.output, thread: before.thread });
+    usage
 }
 
 fn turn_failed(reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
@@ -123,11 +140,7 @@ fn turn_failed(reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Readi
 fn error(reader: &mut Reader, event: &Value) -> Reading {
     let message = text(event, "/message").unwrap_or("error without a reason");
     remember(reader, |memory| memory.trouble = Some(reason(message)));
-    if message.starts_with("Reconnecting...") {
-        Reading::showing(Shown::Notice(reason(message)))
-    } else {
-        Reading::default()
-    }
+    if failure::is_retried(message) { Reading::showing(Shown::Notice(reason(message))) } else { Reading::default() }
 }
 
 fn item_started(event: &Value) -> Reading {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::events::memory;
 use crate::clip::{last_line, reason};
-use crate::clock_text::{from_epoch_seconds, time_after};
+use crate::clock_text::{from_epoch, time_after};
 use crate::reading::{Moment, Over, Reader};
 
 /// The class of the whole session.
@@ -27,7 +27,11 @@ fn without_verdict(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Failure {
     let memory = memory(reader);
     if let Some(trouble) = &memory.trouble {
         // A time of day in it would need the moment it was printed; it is tried again soon enough without.
-        return of_words(trouble, None);
+        return match of_words(trouble, None) {
+            // It was about to send the request again; only when it gives up is the login refused.
+            Failure::Auth(said) if is_retried(trouble) => Failure::Retryable(said),
+            failure => failure,
+        };
     }
     match exit {
         Exit::Code(2) if !memory.started => Failure::Configuration(usage_error(stderr_tail)),
@@ -36,6 +40,11 @@ fn without_verdict(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Failure {
             Failure::Crashed
         }
     }
+}
+
+/// Whether the program sends a request again by itself.
+pub(super) fn is_retried(message: &str) -> bool {
+    message.starts_with("Reconnecting...")
 }
 
 /// Nothing on stdout, the reason on stderr.
@@ -122,7 +131,7 @@ pub(super) fn of_cause(cause: &Value, message: &str, resets_at: Option<u64>, mom
     if let Some(detail) = cause.as_object().and_then(|cause| cause.values().next()) {
         return of_status(detail.get("http_status_code").and_then(Value::as_u64), message);
     }
-    let exact = resets_at.and_then(from_epoch_seconds).filter(|until| *until > moment.now);
+    let exact = resets_at.and_then(from_epoch).filter(|until| *until > moment.now);
     match (cause.as_str().unwrap_or_default(), of_message(message, moment)) {
         ("usage_limit_exceeded", exhausted @ Failure::Exhausted(_)) => exhausted,
         ("usage_limit_exceeded", Failure::Limited(told)) => Failure::Limited(exact.or(told)),

@@ -1,27 +1,31 @@
-//! Codex' own record of a thread, `rollout-*.jsonl`: the structured cause of a failure, and what the user said.
+//! Codex' own record of a thread, `rollout-*.jsonl`: the structured cause of a failure, the tokens used, and what the user said.
 //! Read after the end only; only what belongs to the failed turn of this session counts.
 
-use longhaul_core::task::Outcome;
+use longhaul_core::task::{Outcome, Usage};
 use serde_json::Value;
 
-use super::events::{memory, remember};
+use super::events::{count_recorded, memory, remember};
 use super::failure;
 use crate::json_line::{number, object, text};
 use crate::reading::{Moment, Reader};
 
-/// Sharpens the verdict of a failed turn. Anything else the transcript says may be of an older turn.
-pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) {
-    let Some(event) = object(line) else { return };
-    let Some(payload) = event.get("payload").filter(|_| text(&event, "/type") == Some("event_msg")) else { return };
+/// Sharpens the verdict of a failed turn, and returns the tokens that the stream did not report. Anything else the transcript says may be
+/// of an older turn.
+pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Usage {
+    let event = object(line).filter(|event| text(event, "/type") == Some("event_msg"));
+    let Some(payload) = event.as_ref().and_then(|event| event.get("payload")) else { return Usage::default() };
     match text(payload, "/type") {
         Some("task_started") => remember(reader, |memory| memory.resets_at = None),
         Some("token_count") => {
             let resets_at = payload.get("rate_limits").and_then(exhausted_until);
             remember(reader, |memory| memory.resets_at = resets_at.or(memory.resets_at));
+            let recorded = payload.pointer("/info/total_token_usage");
+            return recorded.map(|recorded| count_recorded(reader, recorded)).unwrap_or_default();
         }
         Some("task_complete") => task_complete(reader, moment, payload),
         _ => {}
     }
+    Usage::default()
 }
 
 /// When the windows that are used up are full again: the last of them, or the only window there is.

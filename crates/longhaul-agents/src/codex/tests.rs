@@ -332,6 +332,50 @@ fn a_structured_reset_wins_over_words_and_an_old_one_is_not_believed() {
 }
 
 #[test]
+fn a_provider_with_its_own_key_is_found_in_the_configuration() {
+    let keys = Codex.provider_keys().unwrap();
+    let text = "model = \"x\"\n[model_providers.mine]\n  env_key = \"MINE_KEY\" # of mine\nenv_key_instructions = \"x\"\nenv_key=\"B\"\nenv_key = 7\n";
+    assert_eq!(keys.names_in(text), ["MINE_KEY", "B"]);
+    assert_eq!(keys.names_in("env_key"), Vec::<String>::new());
+}
+
+#[test]
+fn tokens_of_a_turn_that_did_not_complete_are_in_the_transcript() {
+    let started = r#"{"type":"thread.started","thread_id":"t-1"}"#;
+    let recorded = |input: u64, output: u64| {
+        format!(
+            r#"{{"type":"event_msg","payload":{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":{input},"output_tokens":{output}}}}}}}}}"#
+        )
+    };
+    let used = |reader: &mut Reader, lines: &[String]| {
+        let read = lines.iter().map(|line| Codex.read_transcript(reader, &moment(), line.as_bytes()));
+        read.fold(Usage::default(), Usage::plus)
+    };
+    let (mut first, _) = read(&[started]);
+    let usage = used(&mut first, &[recorded(100, 10), recorded(250, 20)]);
+    assert_eq!((usage.input, usage.output), (Some(250), Some(20)));
+    let mut next = Reader::carrying(first.carry);
+    Codex.read_line(&mut next, &moment(), started.as_bytes());
+    let usage = used(&mut next, &[recorded(100, 10), recorded(250, 20), recorded(300, 20)]);
+    assert_eq!((usage.input, usage.output), (Some(50), None), "older records of the thread were counted");
+    let completed = r#"{"type":"turn.completed","usage":{"input_tokens":310,"output_tokens":25}}"#;
+    let reading = Codex.read_line(&mut next, &moment(), completed.as_bytes());
+    assert_eq!(reading.usage.total(), Some(15), "the stream continues from there");
+    assert_eq!(used(&mut next, &[recorded(310, 25)]), Usage::default(), "what the stream reported counts once");
+}
+
+#[test]
+fn a_refused_request_that_is_sent_again_says_nothing_about_the_login() {
+    let retried = r#"{"type":"error","message":"Reconnecting... 1/5 (unexpected status 401 Unauthorized: x)"}"#;
+    let (reader, _) = read(&[r#"{"type":"turn.started"}"#, retried]);
+    let killed = outcome(&reader, &Exit::Signal(9), "");
+    assert!(matches!(&killed, Outcome::Failed(Failure::Retryable(_))), "{killed:?}");
+    let gave_up = r#"{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized: x"}}"#;
+    let (reader, _) = read(&[r#"{"type":"turn.started"}"#, retried, gave_up]);
+    assert!(matches!(outcome(&reader, &Exit::Code(1), ""), Outcome::Failed(Failure::Auth(_))));
+}
+
+#[test]
 fn every_structured_cause_has_its_class() {
     let class = |cause: &str, message: &str| {
         let (mut reader, _) = read(&[r#"{"type":"turn.failed","error":{"message":"x"}}"#]);

@@ -4,13 +4,11 @@
 use longhaul_core::time::Time;
 use serde_json::Value;
 
-use crate::clock_text::from_epoch_seconds;
+use crate::clock_text::from_epoch;
 use crate::reading::Moment;
 
-/// Smaller numbers are seconds from now, larger ones seconds since 1970: no limit lasts thirty years.
+/// Smaller numbers are seconds from now, larger ones a moment since 1970: no limit lasts thirty years.
 const LEAST_EPOCH_SECONDS: f64 = 1e9;
-/// Larger numbers are milliseconds.
-const LEAST_EPOCH_MILLIS: f64 = 1e11;
 
 /// The time a value means.
 pub(super) fn time(value: &Value, moment: &Moment<'_>) -> Option<Time> {
@@ -35,13 +33,12 @@ fn of_number(number: f64, moment: &Moment<'_>) -> Option<Time> {
     if number < LEAST_EPOCH_SECONDS {
         return Some(moment.now.after(std::time::Duration::from_secs_f64(number)));
     }
-    let seconds = if number < LEAST_EPOCH_MILLIS { number } else { number / 1000.0 };
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "not negative, and too large ones are no time"
     )]
-    from_epoch_seconds(seconds.ceil() as u64)
+    from_epoch(number.ceil() as u64)
 }
 
 #[cfg(test)]
@@ -51,7 +48,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn dates_seconds_and_milliseconds_mean_the_same_moment() {
+    fn dates_and_numbers_of_any_unit_mean_the_same_moment() {
         let noon = Some(Time(1_794_744_000_000_000));
         for value in [
             json!("2026-11-15T12:00:00Z"),
@@ -59,6 +56,7 @@ mod tests {
             json!(1_794_744_000),
             json!("1794744000"),
             json!(1_794_744_000_000_i64),
+            json!(1_794_744_000_000_000_i64),
             json!(0),
         ] {
             assert_eq!(time(&value, &moment()), noon, "{value}");

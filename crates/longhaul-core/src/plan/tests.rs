@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::{Merge, Plan, Reason, Refused, Step, merge, parse, render};
+use super::{Merge, Plan, PlanChange, Reason, Refused, Step, merge, parse, render};
 
 fn step(number: u32, text: &str) -> Step {
     Step { number, text: text.into(), phase: None, ticked: false }
@@ -244,6 +244,17 @@ proptest! {
         prop_assert_eq!(again, settled);
         let back = parse(&render(Some(&render(None, &seen)), &merged.plan));
         prop_assert_eq!(back, Ok(merged.plan));
+    }
+
+    #[test]
+    fn a_change_leads_from_one_plan_to_the_other(before in proptest::option::of(any_plan()), after in any_plan()) {
+        let is_new = |step: &&Step| step.ticked && before.as_ref().is_none_or(|plan| plan.step(step.number).is_none_or(|old| !old.ticked));
+        let ticked: Vec<u32> = after.steps.iter().filter(is_new).map(|step| step.number).collect();
+        let change = PlanChange::between(before.as_ref(), &ticked, &after);
+        let stored: PlanChange = serde_json::from_str(&serde_json::to_string(&change).unwrap()).unwrap();
+        prop_assert_eq!(&stored, &change);
+        prop_assert_eq!(change.progress(), after.progress());
+        prop_assert_eq!(change.apply_to(before.as_ref(), &ticked), after);
     }
 
     #[test]

@@ -1,19 +1,20 @@
 //! Masks secrets before text reaches a disk, the store or a reader.
 //!
-//! The keeper pushes agent output through a `Redactor`; intake and error paths use `redact_text` and `redact_json`. Three
-//! stages follow each other: `stream` knows secrets it was told, in the encodings of `forms`; `shapes` knows what secrets
-//! look like; `deltas` finds both where a stream of JSON records cuts a text into pieces.
+//! The keeper pushes agent output through a `Redactor`; intake and error paths use `redact_text` and `redact_json`. A `Scanner`
+//! holds what is undecided of one text and looks at its `view`, where escapes are decoded: `values` finds known secrets there,
+//! `shapes` what looks like one. `records` gives every text that JSON records carry in pieces a scanner of its own.
 //! Nothing here reads the environment or a file; the caller hands everything in.
 
-mod deltas;
-mod forms;
-mod matcher;
-mod pending;
+mod encodings;
+mod find;
+mod records;
+mod scan;
 mod secrets;
 mod shapes;
 mod stream;
 mod tag;
 mod values;
+mod view;
 mod whole;
 
 #[cfg(test)]

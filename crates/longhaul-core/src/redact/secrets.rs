@@ -6,9 +6,8 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use super::forms::forms_of;
-use super::matcher::{Matcher, Pattern};
 use super::tag::Tags;
+use super::values::Values;
 
 /// Shorter values would blank ordinary text, so they are refused as secrets.
 pub(super) const SHORTEST_SECRET: usize = 8;
@@ -22,13 +21,13 @@ const SECRET_NAME_ENDINGS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "P
 
 /// The values to mask, each under the name it is shown by.
 ///
-/// The search automaton is built on first use, so making one of these costs almost nothing.
+/// The patterns to search for are built on first use, so making one of these costs almost nothing.
 #[derive(Default)]
 pub struct Secrets {
     tags: Tags,
     entries: Vec<Entry>,
     too_short: Vec<String>,
-    matcher: OnceLock<Matcher>,
+    values: OnceLock<Values>,
 }
 
 struct Entry {
@@ -73,7 +72,6 @@ impl Secrets {
     #[must_use]
     pub fn with_key(mut self, key: [u8; 32]) -> Self {
         self.tags = Tags::new(key);
-        self.matcher = OnceLock::new();
         self
     }
 
@@ -91,13 +89,14 @@ impl Secrets {
         &self.tags
     }
 
-    pub(super) fn matcher(&self) -> &Matcher {
-        self.matcher.get_or_init(|| {
-            let patterns = self.entries.iter().enumerate().flat_map(|(secret, entry)| {
-                forms_of(&entry.value).into_iter().map(move |form| Pattern { form, secret })
-            });
-            Matcher::build(patterns, self.entries.iter().map(|entry| self.replacement(entry)).collect())
-        })
+    pub(super) fn values(&self) -> &Values {
+        self.values.get_or_init(|| Values::new(self.entries.iter().map(|entry| entry.value.as_str())))
+    }
+
+    /// What stands for the known value of this number.
+    pub(super) fn replacement(&self, secret: usize) -> String {
+        let Entry { label, value } = &self.entries[secret];
+        self.tags.replacement(label, value.as_bytes())
     }
 
     fn add(&mut self, name: &str, value: &str) {
@@ -112,11 +111,7 @@ impl Secrets {
             return;
         }
         self.entries.push(Entry { label, value: value.to_owned() });
-        self.matcher = OnceLock::new();
-    }
-
-    fn replacement(&self, entry: &Entry) -> String {
-        self.tags.replacement(&entry.label, entry.value.as_bytes())
+        self.values = OnceLock::new();
     }
 }
 

@@ -18,10 +18,6 @@ impl Tags {
         Tags { key: Some(key) }
     }
 
-    pub(super) fn write(&self, rule: &str, secret: &[u8], out: &mut Vec<u8>) {
-        out.extend_from_slice(self.replacement(rule, secret).as_bytes());
-    }
-
     pub(super) fn replacement(&self, rule: &str, secret: &[u8]) -> String {
         match &self.key {
             Some(key) => format!("[redacted:{rule}:{}]", tag(key, secret)),

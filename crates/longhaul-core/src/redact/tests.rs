@@ -1,4 +1,4 @@
-//! The value layer against random secrets, encodings and cuts; encoders and oracles here are written apart from `forms`.
+//! The value layer against random secrets, encodings and cuts; encoders and oracles here are written apart from `encodings`.
 //! Random secrets in every encoding, cut at every byte; a redactor without hold-back is the negative control.
 
 use std::sync::Arc;
@@ -6,8 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::forms::LONGEST_FORM;
-use super::values::Scan;
+use super::find::LONGEST_CANDIDATE;
 use super::{Redactor, Secrets, redact_json, redact_text};
 
 const KEY: [u8; 32] = [7; 32];
@@ -33,11 +32,20 @@ impl Random {
             ('!'..='~').chain("\n\n\t\r \"\\/<>&%+$^*()[]{}|?é修😀\u{1}\u{2028}".chars()).collect();
         let longest: usize = 8 << if self.below(40) == 0 { 9 } else { self.below(5) };
         let mut secret = String::new();
-        while secret.chars().count() < 8 || (secret.len() < longest - 4 && self.below(longest) != 0) {
+        // Line breaks and backslashes at the ends are no part of what is masked.
+        let is_plain = |c: char| !"\n\r\\".contains(c);
+        while secret.chars().filter(|c| is_plain(*c)).count() < 8
+            || (secret.len() < longest - 4 && self.below(longest) != 0)
+        {
             secret.push(palette[self.below(palette.len())]);
         }
-        secret
+        secret.trim_matches(|c| !is_plain(c)).to_owned()
     }
+}
+
+/// A debug build, which is many times slower, looks at a quarter.
+fn rounds(all: usize) -> usize {
+    if cfg!(debug_assertions) { all / 4 } else { all }
 }
 
 fn in_json(text: &str) -> String {
@@ -140,9 +148,9 @@ fn shows_eight_of(form: &str, output: &str) -> bool {
 }
 
 #[test]
-fn a_thousand_values_vanish_in_every_encoding() {
+fn values_vanish_in_every_encoding() {
     let mut random = Random(1);
-    for _ in 0..1000 {
+    for _ in 0..rounds(400) {
         let value = random.secret();
         let secrets = secrets(&value);
         let replacement = replacement(&secrets, &value);
@@ -160,13 +168,13 @@ fn a_thousand_values_vanish_in_every_encoding() {
 /// Calls `check` with a secret's form, the text around it, and that text cut into writes.
 fn for_each_cut(mut check: impl FnMut(&Arc<Secrets>, &str, &str, &[&[u8]])) {
     let mut random = Random(2);
-    for round in 0..150 {
+    for round in 0..rounds(150) {
         let value = random.secret();
         let secrets = secrets(&value);
         for form in exact_encodings(&value).into_iter().chain(embedded_encodings(&value)) {
-            let text = format!("a{form}b\n");
+            let text = format!(">{form}<\n");
             let bytes = text.as_bytes();
-            if text.len() < 100 && round < 30 {
+            if text.len() < 100 && round < rounds(30) {
                 for cut in 0..=bytes.len() {
                     check(&secrets, &form, &text, &[&bytes[..cut], &bytes[cut..]]);
                 }
@@ -185,7 +193,7 @@ fn cuts_never_show_a_part() {
     for_each_cut(|secrets, form, text, writes| {
         let masked = pushed(secrets, writes);
         assert_eq!(masked, redact_text(secrets, text).0, "{text:?} cut as {writes:?}");
-        assert!(!shows_eight_of(form, &masked));
+        assert!(!shows_eight_of(form, &masked), "{form:?} gave {masked:?}");
     });
 }
 
@@ -202,8 +210,8 @@ fn the_cut_test_catches_a_redactor_without_hold_back() {
 #[test]
 fn byte_by_byte_is_the_same() {
     let mut random = Random(3);
-    for _ in 0..50 {
-        let value = random.secret();
+    let values: Vec<String> = (0..50).map(|_| random.secret()).filter(|value| value.len() <= 512).collect();
+    for value in values {
         let secrets = secrets(&value);
         let text = format!("x{value}{}y{value}", in_json(&value));
         let writes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
@@ -256,8 +264,8 @@ fn shows_at_once_what_is_safe() {
     assert_eq!(out, b"plain text, ");
     redactor.push(b"ers\n", &mut out);
     assert_eq!(out, b"plain text, hunters\n");
-    redactor.push(b"hunter2hunter2!", &mut out);
-    assert!(out.ends_with(b"]"), "a finished secret waits for nothing");
+    redactor.push(b"hunter2hunter2!\n", &mut out);
+    assert!(out.ends_with(b"]\n"), "a secret waits only for the end of its word");
     assert_eq!(redactor.hits(), 1);
 }
 
@@ -271,17 +279,23 @@ fn a_secret_cut_off_by_the_end_is_masked() {
 
 #[test]
 fn very_long_secrets_are_masked_in_bounded_memory() {
-    let value: String = (0..40_000).map(|n| format!("{n:05}")).collect();
+    let value: String = (0..rounds(60_000)).map(|n| format!("{n:05}")).collect();
     let secrets = secrets(&value);
     let replacement = replacement(&secrets, &value);
     for form in exact_encodings(&value) {
         let text = format!("before {form} lost\nafter {value}{value}\n");
-        let (mut scan, mut out) = (Scan::default(), Vec::new());
+        let (mut redactor, mut out) = (Redactor::new(Arc::clone(&secrets)), Vec::new());
+        let mut pushed = 0;
         for write in text.as_bytes().chunks(1000) {
-            scan.push(&secrets, write, &mut out);
-            assert!(scan.pending.len() <= LONGEST_FORM);
+            redactor.push(write, &mut out);
+            pushed += write.len();
+            assert!(
+                redactor.hits() > 0 || pushed - out.len() <= 4 * LONGEST_CANDIDATE,
+                "{pushed} in, {} out",
+                out.len()
+            );
         }
-        scan.finish(&secrets, &mut out);
+        redactor.finish(&mut out);
         assert_eq!(String::from_utf8(out).unwrap(), format!("before {replacement}\nafter {replacement}\n"));
     }
 }
@@ -325,7 +339,7 @@ fn clean_text_stays_byte_identical() {
 #[test]
 fn json_stays_json() {
     let mut random = Random(4);
-    for _ in 0..200 {
+    for _ in 0..rounds(200) {
         let value = random.secret();
         let secrets = secrets(&value);
         let inner = json!({"output": format!("x={value}\nnext"), "ok": true}).to_string();

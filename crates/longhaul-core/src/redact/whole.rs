@@ -7,19 +7,18 @@ use std::mem;
 use serde_json::{Map, Value};
 
 use super::Secrets;
-use super::shapes::ShapeScan;
-use super::values::Scan;
+use super::scan::{Part, Scanner, Until};
 
 /// Masks the secrets in `text`; also says how many there were.
 pub fn redact_text(secrets: &Secrets, text: &str) -> (String, usize) {
-    let (mut values, mut shapes) = (Scan::default(), ShapeScan::default());
-    let (mut without_values, mut masked) = (Vec::with_capacity(text.len()), Vec::with_capacity(text.len()));
-    values.push(secrets, text.as_bytes(), &mut without_values);
-    values.finish(secrets, &mut without_values);
-    shapes.push(secrets.tags(), &without_values, &mut masked);
-    shapes.finish(secrets.tags(), &mut masked);
-    // Forms and shapes are whole characters, so that the masked text is UTF-8 as the input was.
-    (String::from_utf8_lossy(&masked).into_owned(), values.pending.replaced() + shapes.replaced())
+    let (mut scanner, mut masked) = (Scanner::default(), Vec::with_capacity(text.len()));
+    scanner.extend(text.as_bytes());
+    scanner.advance(secrets, Until::End, &mut |part| match part {
+        Part::Plain(bytes) => masked.extend_from_slice(bytes),
+        Part::Mask { replacement, .. } => masked.extend_from_slice(replacement.as_bytes()),
+    });
+    // Values and shapes are whole characters, so that the masked text is UTF-8 as the input was.
+    (String::from_utf8_lossy(&masked).into_owned(), scanner.masks())
 }
 
 /// Masks the secrets in all strings, keys and numbers of `value`; says how many there were.

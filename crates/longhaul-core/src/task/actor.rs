@@ -29,12 +29,19 @@ pub enum Scope {
     Workspace,
     /// Something below an agent session: may read and submit child tasks, and command nothing.
     Session,
+    /// Whether an agent is behind it cannot be told: may only read.
+    Unknown,
 }
 
 impl Actor {
     /// A person by name.
     pub fn person(name: impl Into<String>) -> Actor {
         Actor { principal: name.into(), scope: Scope::Person, session: None }
+    }
+
+    /// Somebody of this name who may be an agent.
+    pub fn unknown(name: impl Into<String>) -> Actor {
+        Actor { principal: name.into(), scope: Scope::Unknown, session: None }
     }
 
     /// The worker that owns the task.

@@ -35,11 +35,13 @@ impl Task {
             restore: None,
             plan_notice: None,
             tally: Tally::default(),
-            conversation: None,
+            conversations: Vec::new(),
             lost: None,
             limited: std::collections::BTreeMap::new(),
+            unusable: std::collections::BTreeMap::new(),
             workspace: None,
             round: None,
+            check_edits: Vec::new(),
             guidance: Vec::new(),
             after_met: false,
             run: None,
@@ -53,6 +55,8 @@ impl Task {
         next.updated = at;
         next.count(event);
         next.state = self.state_after(event, next.phase())?;
+        // What was checked before an interruption says nothing about the files after it.
+        next.round = next.round.filter(|round| !round.is_open() || next.state.continues_round());
         Ok(next)
     }
 
@@ -94,8 +98,8 @@ impl Task {
                 | S::Verifying { session }
                 | S::Stopping { session, .. },
             ) => S::Stopping { session: session.clone(), haste: *haste, then: then.clone() },
-            (E::WaitStarted { why, until, back_to }, S::Preparing { .. }) => {
-                S::Waiting { why: *why, until: *until, back_to: *back_to }
+            (E::WaitStarted { why, until, span_ms, back_to }, S::Preparing { .. }) => {
+                S::Waiting { why: *why, until: *until, span_ms: *span_ms, back_to: *back_to }
             }
             (E::WaitEnded, S::Waiting { back_to, .. }) | (E::Unblocked, S::Blocked { back_to, .. }) => {
                 S::Preparing { back_to: BackTo::phase(back_to.phase) }

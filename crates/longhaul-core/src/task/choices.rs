@@ -46,6 +46,19 @@ pub enum OnLimit {
     Stop,
 }
 
+/// Where checks run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChecksIn {
+    /// In a clean checkout if there is a setup command that makes one usable, else in the workspace.
+    #[default]
+    Auto,
+    /// In the workspace, beside whatever is ignored there.
+    Workspace,
+    /// In a clean checkout of the tree.
+    Clean,
+}
+
 /// Choices that are spelled the same in flags, files and answers.
 macro_rules! spelled {
     ($type:ident: $($variant:ident = $word:literal),+) => {
@@ -74,4 +87,5 @@ macro_rules! spelled {
 
 spelled!(Sandbox: ReadOnly = "read-only", Workspace = "workspace", Full = "full");
 spelled!(Context: Fresh = "fresh", Resume = "resume", Auto = "auto");
+spelled!(ChecksIn: Auto = "auto", Workspace = "workspace", Clean = "clean");
 spelled!(OnLimit: Wait = "wait", Switch = "switch", Ask = "ask", Stop = "stop");

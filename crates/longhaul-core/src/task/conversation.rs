@@ -1,15 +1,16 @@
-//! The agent's own conversation over sessions: what the last session left of it, and how the next one opens. Pure rules, folded by
+//! The agents' own conversations over sessions: what each session left of its agent's, and how the next one opens. Pure rules, folded by
 //! `apply` and asked by `decide`: the exact id is resumed, or a fresh conversation starts with a note; nothing in between.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{Context, Delivered, Ended, Exit, Failure, Outcome, Purpose, SessionRun, Task};
+use crate::time::Time;
 
 /// Resumed sessions that may fail in a row before their conversation is given up.
 const RESUME_FAILURES: u32 = 2;
 
-/// A conversation that the next session can go on with.
+/// A conversation that the next session of its agent can resume.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Conversation {
     /// Whose it is; empty when it was stored before agents were told apart.
@@ -80,35 +81,55 @@ impl Task {
     /// How a session of this agent begins.
     pub(super) fn start_of(&self, agent: &str, purpose: Purpose) -> Start {
         let fresh = |opening| Start { resumes: None, opening, carry: Value::Null };
-        match (&self.conversation, &self.lost) {
+        match (self.conversation_of(agent), self.conversations.last(), &self.lost) {
             // There is one only when the choice was made after the session that left it.
-            (Some(_), _) if self.submission.context == Context::Fresh => {
+            (_, Some(_), _) if self.submission.context == Context::Fresh => {
                 fresh(Opening::Handover { why: "from now on every session starts afresh".into() })
             }
-            (Some(talk), _) if talk.is_of(agent) => {
+            (Some(talk), _, _) => {
                 Start { resumes: Some(talk.id.clone()), opening: talk.opening(purpose), carry: talk.carry.clone() }
             }
-            (Some(talk), _) => fresh(Opening::TakeOver { from: talk.agent.clone() }),
-            (None, Some(why)) => fresh(Opening::Handover { why: why.clone() }),
-            (None, None) => fresh(Opening::Fresh),
+            (None, _, Some(why)) => fresh(Opening::Handover { why: why.clone() }),
+            (None, Some(last), None) => fresh(Opening::TakeOver { from: last.agent.clone() }),
+            (None, None, None) => fresh(Opening::Fresh),
         }
     }
 
-    /// Folds a session's end: what the next one can go on with, and if nothing, why.
+    /// Why the next session cannot resume the work that is under way; none when it can, or when there is none.
+    pub fn handover(&self, now: Time) -> Option<&str> {
+        self.lost.as_deref().filter(|_| self.conversation_of(self.next_agent(now)).is_none())
+    }
+
+    fn conversation_of(&self, agent: &str) -> Option<&Conversation> {
+        self.conversations.iter().find(|talk| talk.is_of(agent))
+    }
+
+    /// Folds a session's end: what the next one of its agent can resume, and if nothing, why.
     pub(super) fn count_conversation(&mut self, run: &SessionRun, ended: &Ended, progress: bool) {
         // What never ran has changed no conversation, and made none.
         if matches!(ended.exit, Exit::NeverStarted | Exit::NotExecutable(_)) {
             return;
         }
-        match self.conversation_after(run, ended, progress) {
-            Ok(conversation) => {
-                self.conversation = conversation;
-                self.lost = None;
+        let after = self.conversation_after(run, ended, progress);
+        self.conversations.retain(|talk| !talk.is_of(&run.agent));
+        self.outdate_conversations(run, ended, progress);
+        self.lost = None;
+        match after {
+            Ok(conversation) => self.conversations.extend(conversation),
+            Err(why) => self.lost = Some(why),
+        }
+    }
+
+    /// What other agents were in the middle of is over when a session completes. One that only did something changed what they know, so
+    /// that they need the whole prompt again; one that did nothing costs them nothing.
+    fn outdate_conversations(&mut self, run: &SessionRun, ended: &Ended, progress: bool) {
+        let completed = ended.outcome == Outcome::Completed;
+        match self.submission.context {
+            Context::Auto | Context::Fresh if completed => self.conversations.clear(),
+            Context::Auto | Context::Fresh | Context::Resume if progress || !run.did_nothing(ended) => {
+                self.conversations.iter_mut().for_each(|talk| talk.delivered = Delivered::No);
             }
-            Err(why) => {
-                self.conversation = None;
-                self.lost = Some(why);
-            }
+            Context::Auto | Context::Fresh | Context::Resume => {}
         }
     }
 
@@ -140,7 +161,7 @@ impl Task {
         if ended.delivered == Delivered::NoTranscript {
             return Err(format!("the agent had not stored conversation {id}"));
         }
-        let before = self.conversation.as_ref().filter(|talk| talk.id == *id && run.resumes.is_some());
+        let before = self.conversations.iter().find(|talk| talk.id == *id && run.resumes.is_some());
         let failed = if ended.burns_attempt() && !progress { before.map_or(0, |talk| talk.failed + 1) } else { 0 };
         if failed >= RESUME_FAILURES {
             return Err(format!("conversation {id} was resumed {failed} times and failed each time"));
@@ -166,10 +187,43 @@ fn delivered(run: &SessionRun, ended: &Ended) -> Delivered {
 }
 
 impl SessionRun {
+    /// Whether the agent was turned away before the model answered it, as far as can be seen.
+    fn did_nothing(&self, ended: &Ended) -> bool {
+        let changed = matches!((&self.tree, &ended.tree), (Some(before), Some(after)) if before != after);
+        let turned_away = match &ended.outcome {
+            Outcome::Failed(
+                Failure::Limited(_) | Failure::Exhausted(_) | Failure::Auth(_) | Failure::Configuration(_),
+            ) => true,
+            Outcome::Completed
+            | Outcome::Failed(
+                Failure::Crashed
+                | Failure::Retryable(_)
+                | Failure::Permission(_)
+                | Failure::ContextFull
+                | Failure::BadConversation,
+            ) => false,
+        };
+        turned_away && !changed && self.usage.total().unwrap_or(0) == 0
+    }
+
     /// Whether the agent went on in another conversation than it was told to.
     pub fn strayed(&self) -> bool {
         matches!((&self.resumes, &self.conversation), (Some(asked), Some(got)) if asked != got)
     }
+}
+
+/// One conversation alone was kept before there was one for each agent.
+pub(super) fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Conversation>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Stored {
+        Several(Vec<Conversation>),
+        One(Option<Conversation>),
+    }
+    Ok(match Stored::deserialize(deserializer)? {
+        Stored::Several(conversations) => conversations,
+        Stored::One(conversation) => conversation.into_iter().collect(),
+    })
 }
 
 /// Before agents were told apart, a conversation was stored as its id alone.

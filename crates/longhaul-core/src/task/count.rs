@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use super::session::{Ended, Failure, Outcome, StoppedBy};
-use super::{Accepted, Driver, Event, Exit, Purpose, Round, SessionRun, Setting, State, Task};
+use super::{
+    Accepted, AgentLimit, CheckChange, CheckEdit, Driver, Event, Exit, Purpose, Round, RunnerRun, SessionRun, Setting,
+    State, Task,
+};
 use crate::ids::SessionId;
 
 impl Task {
@@ -12,8 +15,10 @@ impl Task {
         match event {
             Event::SessionStarted { session } => self.count_start(session),
             Event::SessionEnded { session, ended, progress } => self.count_end(*session, ended, *progress),
-            Event::PlanRevised { revision, plan, hash, .. } => {
-                self.plan = Some(Accepted { revision: *revision, plan: plan.clone(), hash: hash.clone() }.into());
+            Event::PlanRevised { revision, change, hash, ticked } => {
+                let before = self.plan.as_ref().map(|accepted| &accepted.plan);
+                let plan = change.apply_to(before, ticked);
+                self.plan = Some(Accepted { revision: *revision, plan, hash: hash.clone() }.into());
             }
             Event::PlanAccepted { revision, plan, hash, restore } => {
                 self.plan = Some(Accepted { revision: *revision, plan: plan.clone(), hash: hash.clone() }.into());
@@ -29,15 +34,19 @@ impl Task {
             Event::PlanRestored => self.restore = None,
             Event::Resumed { .. } => self.begin_anew(),
             Event::Driven { run } => {
-                self.run = Some(run.clone());
+                // The saved conversation's counters outlast an invocation.
+                let carry = self.run.take().map(|last| last.carry).unwrap_or_default();
+                self.run = Some(RunnerRun { carry, ..run.clone() });
                 self.tally.interrupted = 0;
             }
             Event::Placed { workspace } => self.workspace = Some(workspace.clone()),
-            Event::Edited { settings } => settings.iter().for_each(|setting| self.change_setting(setting)),
+            Event::Edited { settings, by } => {
+                settings.iter().for_each(|setting| self.change_setting(setting, by.as_deref()));
+            }
             Event::Told { text } => self.guidance.push(text.clone()),
-            Event::RoundStarted { number, again, files, tree } => {
+            Event::RoundStarted { number, again, files, tree, basis } => {
                 self.tally.rounds = *number;
-                self.round = Some(Round::new(*number, *again, files.clone(), tree.clone()));
+                self.round = Some(Round::new(*number, *again, files.clone(), tree.clone(), basis.clone()));
             }
             Event::Checked { evidence } => {
                 if let Some(round) = &mut self.round {
@@ -45,22 +54,26 @@ impl Task {
                 }
             }
             Event::RoundEnded { outcome } => {
+                self.tally.interrupted = 0;
                 if let Some(round) = &mut self.round {
                     round.outcome = Some(outcome.clone());
                 }
             }
             Event::AfterMet => self.after_met = true,
-            Event::AgentLimited { agent, until, told, .. } => {
-                self.limited.insert(agent.clone(), *until);
-                self.tally.probes = if *told { 0 } else { self.tally.probes + 1 };
-                self.tally.limits += 1;
+            Event::WaitEnded => self.end_waited_limits(),
+            Event::AgentLimited { agent, gone: Some(why), .. } => {
+                self.unusable.insert(agent.clone(), why.clone());
             }
+            Event::AgentLimited { agent, until, told, gone: None, account, found_by } => {
+                let (until, told, account, found_by) = (*until, *told, account.clone(), *found_by);
+                self.reach_limit(agent, AgentLimit { until, told, account, found_by, over: false });
+            }
+            Event::Noted { observation } if observation.is_git_failure() => self.tally.git_failures += 1,
             Event::Submitted { .. }
             | Event::Claimed { .. }
             | Event::SessionRead { .. }
             | Event::StopAsked { .. }
             | Event::WaitStarted { .. }
-            | Event::WaitEnded
             | Event::Paused { .. }
             | Event::Held { .. }
             | Event::Released { .. }
@@ -80,6 +93,7 @@ impl Task {
         self.tally.failures = 0;
         self.tally.idle = 0;
         self.tally.interrupted = 0;
+        self.tally.git_failures = 0;
         self.forget_limits();
         if matches!(self.state, State::NeedsHelp { .. }) {
             self.tally.fixes = 0;
@@ -88,17 +102,35 @@ impl Task {
         }
     }
 
+    /// Checks that are changed after an agent has worked are named with the result: somebody may have made them easier.
+    fn note_check_edits(&mut self, new: &[String], by: Option<&str>) {
+        if self.tally.sessions == 0 {
+            return;
+        }
+        let note = |check: &String, change| CheckEdit {
+            check: check.clone(),
+            change,
+            by: by.unwrap_or("an unknown person").to_owned(),
+        };
+        let old = &self.submission.checks;
+        let added = new.iter().filter(|check| !old.contains(check)).map(|check| note(check, CheckChange::Added));
+        let removed = old.iter().filter(|check| !new.contains(check)).map(|check| note(check, CheckChange::Removed));
+        self.check_edits.extend(added.chain(removed));
+    }
+
     /// Other checks are other evidence: a round that was begun with the old ones says nothing any more.
-    fn change_setting(&mut self, setting: &Setting) {
+    fn change_setting(&mut self, setting: &Setting, by: Option<&str>) {
+        if let Setting::Checks(checks) = setting {
+            self.note_check_edits(checks, by);
+        }
         Arc::make_mut(&mut self.submission).set(setting);
         match setting {
             Setting::Checks(_) => self.round = None,
             // Where the runner was started says nothing about a supervised task.
             Setting::Driver(Driver::Supervised) => self.run = None,
             // What a person chose is tried at once, whatever was known of limits.
-            Setting::Agent(name) => {
-                self.limited.remove(name);
-            }
+            Setting::Agent(name) => self.forget_limit(name),
+            Setting::Fallbacks(names) => names.iter().for_each(|name| self.forget_limit(name)),
             Setting::Limit(..)
             | Setting::Attempts(_)
             | Setting::IdleSessions(_)
@@ -107,7 +139,6 @@ impl Task {
             | Setting::Wall(_)
             | Setting::Delay(_)
             | Setting::Once(_)
-            | Setting::Fallbacks(_)
             | Setting::Sandbox(_)
             | Setting::Network(_)
             | Setting::Context(_)
@@ -123,6 +154,7 @@ impl Task {
 
     fn count_start(&mut self, session: &SessionRun) {
         self.tally.sessions = session.number;
+        self.tally.git_failures = 0;
         if session.purpose.is_agent() {
             self.tally.guided = u32::try_from(self.guidance.len()).unwrap_or(u32::MAX);
         }
@@ -135,7 +167,17 @@ impl Task {
     fn count_end(&mut self, session: SessionId, ended: &Ended, progress: bool) {
         let Some(run) = self.state.live(session).cloned() else { return };
         self.tally.usage = self.tally.usage.plus(run.usage);
-        self.tally.interrupted = if ended.says_nothing(run.purpose) { self.tally.interrupted + 1 } else { 0 };
+        if let Some(round) = self.round.as_mut().filter(|_| !ended.expected.is_empty()) {
+            round.files.clone_from(&ended.expected);
+        }
+        if ended.says_nothing(&run) {
+            self.tally.interrupted += 1;
+            // A checkout in which something was cut off is not clean any more.
+            self.round = self.round.take().filter(|round| !round.is_open() || round.basis.checkout.is_none());
+        } else if run.purpose.is_agent() {
+            // An interruption runs the checks again from the first, so one that ended proves nothing; a whole round does.
+            self.tally.interrupted = 0;
+        }
         if run.purpose.is_agent() {
             self.count_agent_end(&run, ended, progress);
         }
@@ -145,16 +187,19 @@ impl Task {
         self.count_conversation(run, ended, progress);
         self.count_runner(run, ended);
         if !matches!(ended.outcome, Outcome::Failed(Failure::Limited(_) | Failure::Exhausted(_))) {
-            self.limited.remove(&run.agent);
+            self.forget_limit(&run.agent);
             self.tally.probes = 0;
             self.tally.limits = 0;
         }
+        let refused = matches!(ended.outcome, Outcome::Failed(Failure::Auth(_)));
+        self.tally.refusals = if refused { self.tally.refusals + 1 } else { 0 };
         if ended.exit != Exit::NeverStarted {
             self.tally.tries = if ended.outcome == Outcome::Completed { 0 } else { self.tally.tries + 1 };
         }
         self.tally.worked_ms = self.tally.worked_ms.saturating_add(ended.lasted_ms);
         if !matches!(ended.exit, Exit::NeverStarted | Exit::NotExecutable(_)) {
             self.tally.agent_sessions += 1;
+            self.tally.unmetered += u32::from(run.usage.input.is_none() || run.usage.output.is_none());
         }
         // A session that came to nothing may not have read what it was told; the next one is told again.
         if progress || ended.outcome == Outcome::Completed {
@@ -191,8 +236,10 @@ impl Ended {
         self.exit == Exit::NeverStarted || self.stopped_by == StoppedBy::Shutdown
     }
 
-    /// Whether the end tells nothing of what the session was for; a check whose exit nobody saw is simply run again.
-    pub fn says_nothing(&self, purpose: Purpose) -> bool {
-        self.came_to_nothing() || (purpose == Purpose::Check && self.exit == Exit::Unknown)
+    /// Whether the end tells nothing of what the session was for. A check is simply run again if its exit is unknown, or if git could
+    /// not tell what it did to the files.
+    pub fn says_nothing(&self, session: &SessionRun) -> bool {
+        let files_unknown = session.tree.is_some() && self.tree.is_none();
+        self.came_to_nothing() || (session.purpose == Purpose::Check && (self.exit == Exit::Unknown || files_unknown))
     }
 }

@@ -17,25 +17,39 @@ pub enum Effect {
     Attend(SessionId),
     /// Tell the session's keeper to stop.
     Stop(SessionId, Haste),
-    /// Answer `Woke` at this time.
-    WakeAt(Time),
+    /// Answer `Woke` when this alarm goes off.
+    Wake(Alarm),
     /// Answer `OtherEnded` when that task has ended.
     Await(TaskId),
     /// Look for what is missing until it is there, then answer `Woke`.
     Probe,
 }
 
-/// What is due for a task. A state that waits for a person or is final has nothing due; a queued one waits for a claim.
-pub fn due(task: &Task, now: Time) -> Vec<Effect> {
+/// When a wait is over: once the wall clock reaches `at`, or once `span` has passed on a clock that counts suspend, whichever comes
+/// first. Without a span only the wall clock counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Alarm {
+    /// The end.
+    pub at: Time,
+    /// The longest this may take.
+    pub span: Option<Duration>,
+}
+
+/// What is due for a task. It asks for no time: an effect that is due stays the same until the task changes. A state that waits for a person or is final has nothing due; a queued one waits for a claim.
+pub fn due(task: &Task) -> Vec<Effect> {
     match &task.state {
         State::Preparing { .. } => vec![Effect::Prepare],
         State::Planning { session } | State::Working { session } => {
-            let shortened = shortened(task, session).map(Effect::WakeAt);
+            let shortened = shortened(task, session).map(Effect::Wake);
             std::iter::once(Effect::Attend(session.id)).chain(shortened).collect()
         }
         State::Verifying { session } => vec![Effect::Attend(session.id)],
         State::Stopping { session, haste, .. } => vec![Effect::Attend(session.id), Effect::Stop(session.id, *haste)],
-        State::Waiting { why, until, .. } => vec![wake(task, *why, until.unwrap_or(now), now)],
+        State::Waiting { why: Wait::After(other), .. } => vec![Effect::Await(*other)],
+        State::Waiting { why: Wait::Limit | Wait::Backoff | Wait::Delay | Wait::Hours, until, span_ms, .. } => {
+            let at = until.unwrap_or(task.updated);
+            vec![Effect::Wake(Alarm { at, span: span_ms.map(Duration::from_millis) })]
+        }
         State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => vec![Effect::Probe],
         State::Queued { .. }
         | State::NeedsHelp { .. }
@@ -48,21 +62,10 @@ pub fn due(task: &Task, now: Time) -> Vec<Effect> {
     }
 }
 
-/// When the live session has to end, if a person shortened its time after its keeper was told of another.
-fn shortened(task: &Task, session: &SessionRun) -> Option<Time> {
+/// When the live session has to end, if a person shortened its time after its keeper was given another.
+fn shortened(task: &Task, session: &SessionRun) -> Option<Alarm> {
     let wall = task.session_wall_ms()?;
-    let told = session.wall_ms.unwrap_or(u64::MAX);
-    (wall < told).then(|| session.started.after(Duration::from_millis(wall)))
-}
-
-/// A backoff can never be further away than its cap: a clock that jumped back must not turn seconds into days.
-fn wake(task: &Task, why: Wait, until: Time, now: Time) -> Effect {
-    let policy = &task.submission.policy;
-    let capped = |cap: u64| Effect::WakeAt(until.min(now.after(Duration::from_millis(cap + 1000))));
-    match why {
-        Wait::Limit | Wait::Hours => Effect::WakeAt(until),
-        Wait::Backoff => capped(policy.backoff_cap_ms),
-        Wait::Delay => capped(policy.delay_ms),
-        Wait::After(other) => Effect::Await(other),
-    }
+    let given = session.wall_ms.unwrap_or(u64::MAX);
+    let wall = (wall < given).then(|| Duration::from_millis(wall))?;
+    Some(Alarm { at: session.started.after(wall), span: Some(wall) })
 }

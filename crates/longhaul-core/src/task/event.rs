@@ -7,11 +7,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BackTo, Cause, Ended, Evidence, FileSight, Haste, HelpReason, Observation, Reached, ReadTo, ReleasedBy, Restore,
-    RoundOutcome, RunnerRun, Said, SessionRun, Setting, Submission, Then, Verdict, Wait, Workspace,
+    BackTo, Basis, Cause, Ended, Evidence, FileSight, Haste, HelpReason, Observation, Reached, ReadTo, ReleasedBy,
+    Restore, RoundOutcome, RunnerRun, Said, SessionRun, Setting, Submission, Then, Verdict, Wait, Workspace,
 };
-use crate::ids::{SessionId, WorkerId};
-use crate::plan::{Plan, Refused};
+use crate::ids::{SessionId, TaskId, WorkerId};
+use crate::plan::{Plan, PlanChange, Refused};
 use crate::time::Time;
 
 /// Something that happened.
@@ -60,8 +60,9 @@ pub enum Event {
     PlanRevised {
         /// Counts from 1.
         revision: u32,
-        /// The plan.
-        plan: Plan,
+        /// What is different from the revision before, or the whole plan.
+        #[serde(flatten)]
+        change: PlanChange,
         /// The SHA-256 of the file it came from.
         hash: String,
         /// Steps newly ticked.
@@ -92,6 +93,9 @@ pub enum Event {
         why: Wait,
         /// Until when; none where no clock ends it.
         until: Option<Time>,
+        /// How long at most, whatever happens to the wall clock; none where only the wall clock counts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        span_ms: Option<u64>,
         /// What comes after.
         back_to: BackTo,
     },
@@ -162,6 +166,9 @@ pub enum Event {
     Edited {
         /// Which.
         settings: Vec<Setting>,
+        /// Who; none in what was stored before that was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
     /// A person has something to say to the next session.
     Told {
@@ -187,9 +194,12 @@ pub enum Event {
         again: bool,
         /// The expected files.
         files: Vec<FileSight>,
-        /// The tree it begins on; none where there is no git to tell.
+        /// The tree it begins on; none without git.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<String>,
+        /// What else is known of the files it begins on.
+        #[serde(default)]
+        basis: Basis,
     },
     /// A check was run.
     Checked {
@@ -201,17 +211,23 @@ pub enum Event {
         /// What they came to.
         outcome: RoundOutcome,
     },
-    /// An agent has reached its usage limit.
+    /// An agent has reached its usage limit, or cannot be used at all.
     AgentLimited {
         /// Which.
         agent: String,
         /// Until when it is not started.
         until: Time,
-        /// Whether the agent told the time; else it is a guess.
+        /// Whether the agent reported the time; else it is a guess.
         told: bool,
         /// Why only a person can make it usable again, if so; the time then means nothing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gone: Option<String>,
+        /// The account it belongs to, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        account: Option<String>,
+        /// The task that reached it; none when it was this one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        found_by: Option<TaskId>,
     },
     /// The task waited for is out of the way.
     AfterMet,

@@ -3,15 +3,29 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Exit;
+use super::{Doubt, Exit, NameList, Remarks};
 use crate::ids::SessionId;
 use crate::time::Time;
+
+/// What a command of a round is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckRole {
+    /// It checks the result.
+    #[default]
+    Check,
+    /// It makes a clean checkout usable. If it fails, no check is run.
+    Setup,
+}
 
 /// One run of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The command, as it was given.
     pub command: String,
+    /// What it is for.
+    #[serde(default)]
+    pub role: CheckRole,
     /// The session it ran as; its directory holds the whole output.
     pub session: SessionId,
     /// That session's number within the task.
@@ -25,12 +39,50 @@ pub struct Evidence {
     pub lasted_ms: u64,
     /// Its output as kept.
     pub output: OutputSight,
-    /// The tracked files before it; none where there is no git to tell.
+    /// The tree it ran on; none without git.
     pub tree_before: Option<String>,
-    /// The tracked files after it.
+    /// What became of the files of that tree; the same id if no content and no mode changed, apart from filtered files and
+    /// submodules, which `files` names.
     pub tree_after: Option<String>,
+    /// What it did to the files.
+    #[serde(default, skip_serializing_if = "FileEffects::is_empty")]
+    pub files: FileEffects,
     /// When its end was observed.
     pub at: Time,
+}
+
+impl Evidence {
+    /// The check as messages name it.
+    pub fn title(&self) -> String {
+        match self.role {
+            CheckRole::Check => format!("`{}`", self.command),
+            CheckRole::Setup => format!("setup `{}`", self.command),
+        }
+    }
+}
+
+/// What a check did to the files of the workspace.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEffects {
+    /// Files of the checked tree that are different or gone.
+    #[serde(default, skip_serializing_if = "NameList::is_empty")]
+    pub changed: NameList,
+    /// New files that are not ignored. They are no work: nothing commits them.
+    #[serde(default, skip_serializing_if = "NameList::is_empty")]
+    pub left: NameList,
+    /// Files under a filter that are not as stored after it, whoever changed them. The tree does not hold their content.
+    #[serde(default, skip_serializing_if = "NameList::is_empty")]
+    pub filtered: NameList,
+    /// Submodules whose files are not those of their commit after it, whoever changed them.
+    #[serde(default, skip_serializing_if = "NameList::is_empty")]
+    pub submodules: NameList,
+}
+
+impl FileEffects {
+    /// Whether every file is as it was.
+    pub fn is_empty(&self) -> bool {
+        *self == FileEffects::default()
+    }
 }
 
 /// A check's output as the owner saw it in the log.
@@ -42,9 +94,12 @@ pub struct OutputSight {
     pub bytes: u64,
     /// The last of it, for prompts and reports.
     pub tail: String,
-    /// The output itself says that nothing was run.
+    /// The output itself says that no test was run.
     #[serde(default)]
     pub nothing_run: bool,
+    /// The line in which a build tool said that it had nothing to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub up_to_date: Option<String>,
 }
 
 /// An expected file as the owner saw it.
@@ -56,6 +111,33 @@ pub struct FileSight {
     pub sha256: Option<String>,
 }
 
+/// The files that a round of checks is about, as the owner saw them before the first check.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Basis {
+    /// Why no check can run; something that the agent can change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// Why checks that pass verify nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Doubt>,
+    /// What the result has to mention.
+    #[serde(default, skip_serializing_if = "Remarks::is_empty")]
+    pub remarks: Remarks,
+    /// The boot of the machine; none where that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
+    /// The clean checkout in which the checks run; none for the workspace itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<Checkout>,
+}
+
+impl Basis {
+    /// Whether a round that began on another basis may continue on this one: in the same place, and without a reboot between them.
+    pub fn continues(&self, begun: &Basis) -> bool {
+        self.problem.is_none() && self.boot == begun.boot && self.checkout == begun.checkout
+    }
+}
+
 /// All checks, run one after the other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
@@ -65,14 +147,26 @@ pub struct Round {
     pub again: bool,
     /// The expected files, as they were at its start.
     pub files: Vec<FileSight>,
-    /// The tree it began on; none where there is no git to tell.
+    /// The tree it began on; none without git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
+    /// What else is known of the files it began on.
+    #[serde(default)]
+    pub basis: Basis,
     /// One per check run so far, in order.
     pub evidence: Vec<Evidence>,
     /// What it came to, once it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<RoundOutcome>,
+}
+
+/// A clean checkout of the checked tree, made for one round and removed after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkout {
+    /// Its root.
+    pub root: String,
+    /// Where the checks start.
+    pub cwd: String,
 }
 
 /// What a round came to.
@@ -95,7 +189,12 @@ pub enum RoundOutcome {
 
 impl Round {
     /// A round that has not run anything yet.
-    pub fn new(number: u32, again: bool, files: Vec<FileSight>, tree: Option<String>) -> Round {
-        Round { number, again, files, tree, evidence: Vec::new(), outcome: None }
+    pub fn new(number: u32, again: bool, files: Vec<FileSight>, tree: Option<String>, basis: Basis) -> Round {
+        Round { number, again, files, tree, basis, evidence: Vec::new(), outcome: None }
+    }
+
+    /// Whether checks of it are still to be run or judged.
+    pub fn is_open(&self) -> bool {
+        self.outcome.is_none()
     }
 }

@@ -3,15 +3,17 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::civil::Date;
+use jiff::tz::{Disambiguation, TimeZone};
+use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
 use crate::time::Time;
 
 const DAY: u16 = 24 * 60;
+/// Hours that a change of the clocks skips open on the day after; never later.
+const DAYS: usize = 3;
 
 /// A stretch of the day, in minutes after midnight; may go over midnight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,17 +31,38 @@ pub struct BadHours {
 }
 
 impl Hours {
-    /// When sessions may start again; none when they may now.
+    /// When sessions may start again; none when they may now. What the local clock shows decides: an hour that a change of the clocks
+    /// skips does not exist, and one that it repeats exists twice.
     pub fn opens(self, now: Time, zone: &TimeZone) -> Option<Time> {
-        let local = Timestamp::from_microsecond(now.0).ok()?.to_zoned(zone.clone());
-        let minute = u16::try_from(i32::from(local.hour()) * 60 + i32::from(local.minute())).ok()?;
-        let span = |from: u16, to: u16| (to + DAY - from) % DAY;
-        if span(self.from, minute) < span(self.from, self.to) {
+        let now = Timestamp::from_microsecond(now.0).ok()?;
+        let local = now.to_zoned(zone.clone());
+        if self.contains(&local) {
             return None;
         }
-        let minutes = u64::from(span(minute, self.from));
-        let begun = Duration::from_secs(u64::try_from(local.second()).unwrap_or(0));
-        Some(now.after(Duration::from_secs(minutes * 60).saturating_sub(begun)))
+        // The local clock enters the hours by reaching their beginning, or by a jump.
+        let days = std::iter::successors(Some(local.date()), |day| day.tomorrow().ok()).take(DAYS);
+        let beginnings = days.flat_map(|day| self.beginnings(day, zone));
+        let jumps = zone.following(now).map(|jump| jump.timestamp()).take(2);
+        let opens = |at: &Timestamp| *at > now && self.contains(&at.to_zoned(zone.clone()));
+        beginnings.chain(jumps).filter(opens).min().map(|at| Time(at.as_microsecond()))
+    }
+
+    fn contains(self, local: &Zoned) -> bool {
+        let since = |minute: u16| (minute + DAY - self.from) % DAY;
+        let minute = u16::try_from(i32::from(local.hour()) * 60 + i32::from(local.minute())).unwrap_or(0);
+        since(minute) < since(self.to)
+    }
+
+    /// The moments of a day at which the local clock shows the beginning: one, or two where an hour is repeated.
+    fn beginnings(self, day: Date, zone: &TimeZone) -> impl Iterator<Item = Timestamp> {
+        let clock = |minutes: u16| i8::try_from(minutes).unwrap_or(0);
+        let beginning = day.at(clock(self.from / 60), clock(self.from % 60), 0, 0);
+        let both = [Disambiguation::Earlier, Disambiguation::Later];
+        let zone = zone.clone();
+        both.into_iter().filter_map(move |which| {
+            let found = zone.to_ambiguous_zoned(beginning).disambiguate(which).ok()?;
+            Some(found.timestamp())
+        })
     }
 }
 
@@ -85,6 +108,9 @@ impl From<Hours> for String {
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
+    use proptest::prelude::*;
+
     use super::*;
 
     fn at(text: &str) -> Time {
@@ -111,6 +137,55 @@ mod tests {
         let east = TimeZone::fixed(jiff::tz::offset(2));
         let hours: Hours = "22:00-07:00".parse().unwrap();
         assert_eq!(hours.opens(at("2026-11-15T20:30:00Z"), &east), None);
+    }
+
+    /// New York: 02:00 becomes 03:00 on 2027-03-14, and 02:00 becomes 01:00 on 2027-11-07.
+    fn new_york() -> TimeZone {
+        TimeZone::posix("EST5EDT,M3.2.0,M11.1.0").unwrap()
+    }
+
+    fn opens_in_new_york(hours: &str, now: &str) -> Option<Time> {
+        hours.parse::<Hours>().unwrap().opens(at(now), &new_york())
+    }
+
+    #[test]
+    fn they_begin_by_the_local_clock_on_both_days_of_a_change() {
+        let opens = opens_in_new_york;
+        assert_eq!(opens("09:00-17:00", "2027-03-13T23:00:00Z"), Some(at("2027-03-14T13:00:00Z")));
+        assert_eq!(opens("09:00-10:00", "2027-03-13T23:00:00Z"), Some(at("2027-03-14T13:00:00Z")));
+        assert_eq!(opens("09:00-17:00", "2027-11-06T22:00:00Z"), Some(at("2027-11-07T14:00:00Z")));
+    }
+
+    #[test]
+    fn a_skipped_hour_does_not_exist_and_a_repeated_one_exists_twice() {
+        let opens = opens_in_new_york;
+        assert_eq!(opens("02:30-03:30", "2027-03-14T06:00:00Z"), Some(at("2027-03-14T07:00:00Z")), "after the jump");
+        assert_eq!(opens("02:00-03:00", "2027-03-14T06:00:00Z"), Some(at("2027-03-15T06:00:00Z")), "the next day");
+        assert_eq!(opens("01:00-01:30", "2027-11-07T04:00:00Z"), Some(at("2027-11-07T05:00:00Z")), "the first time");
+        assert_eq!(opens("01:00-01:30", "2027-11-07T05:45:00Z"), Some(at("2027-11-07T06:00:00Z")), "the second time");
+    }
+
+    /// The first minute from `now` on that is inside, found by trying each.
+    fn first_minute_inside(hours: Hours, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+        let minutes = (0..4 * i64::from(DAY)).map(|n| now + SignedDuration::from_mins(n));
+        minutes.into_iter().find(|at| hours.contains(&at.to_zoned(zone.clone())))
+    }
+
+    proptest! {
+        #[test]
+        fn they_open_at_the_first_minute_inside(
+            days in -2i64..3,
+            minute in 0i64..1440,
+            from in 0u16..DAY,
+            length in 1u16..DAY,
+            change in prop_oneof![Just("2027-03-14T00:00:00Z"), Just("2027-11-07T00:00:00Z")],
+        ) {
+            let hours = Hours { from, to: (from + length) % DAY };
+            let now = change.parse::<Timestamp>().unwrap() + SignedDuration::from_mins(days * i64::from(DAY) + minute);
+            let opens = hours.opens(Time(now.as_microsecond()), &new_york()).map_or(now.as_microsecond(), |at| at.0);
+            let expected = first_minute_inside(hours, now, &new_york()).unwrap();
+            prop_assert_eq!(opens, expected.as_microsecond());
+        }
     }
 
     #[test]

@@ -3,7 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cause, Ended, FileSight, Phase, ReadTo, RunnerRun, Setting, Usage, Workspace};
+use super::{
+    AccountLimit, Basis, Cause, Ended, FileSight, Phase, Reached, ReadTo, RunnerRun, Setting, Usage, Workspace,
+};
 use crate::ids::{SessionId, TaskId};
 use crate::time::Time;
 
@@ -96,6 +98,9 @@ pub enum Observation {
         /// The expected files, when the result is about to be verified.
         #[serde(default)]
         files: Vec<FileSight>,
+        /// What else is known of the files, when the result is about to be verified.
+        #[serde(default)]
+        basis: Box<Basis>,
         /// When the hours in which sessions may start begin; none when they have.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         opens: Option<Time>,
@@ -113,6 +118,16 @@ pub enum Observation {
         /// What is missing.
         cause: Cause,
     },
+    /// Other tasks of this home have reached usage limits on accounts of this task's agents.
+    AccountsLimited {
+        /// Which, as far as this task did not know them.
+        limits: Vec<AccountLimit>,
+    },
+    /// A limit is used up by the task's family, so no further session of the agent starts.
+    FamilyLimit {
+        /// Which.
+        reached: Reached,
+    },
     /// The plan refused from the agent was put back.
     PlanRestored,
     /// The time waited for has come, or what was missing is there again.
@@ -121,7 +136,7 @@ pub enum Observation {
     OtherEnded {
         /// Which.
         task: TaskId,
-        /// Whether it is verified.
+        /// Whether its result is enough for the task that waits.
         verified: bool,
         /// How it ended, in words.
         how: String,
@@ -247,12 +262,19 @@ impl Command {
 }
 
 impl Observation {
+    /// Whether a look at the workspace failed because git could not run.
+    pub(crate) fn is_git_failure(&self) -> bool {
+        matches!(self, Observation::CannotPrepare { cause: Cause::Git { .. } })
+    }
+
     /// The fact, for people.
     pub fn name(&self) -> &'static str {
         match self {
             Observation::Prepared { .. } => "prepared",
             Observation::Placed { .. } => "placed",
             Observation::CannotPrepare { .. } => "cannot prepare",
+            Observation::AccountsLimited { .. } => "accounts limited",
+            Observation::FamilyLimit { .. } => "family limit reached",
             Observation::PlanRestored => "plan restored",
             Observation::Woke => "woke",
             Observation::OtherEnded { .. } => "other task ended",

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Reached, SessionRun, Task};
+use super::{Policy, Reached, SessionRun, Task};
 
 /// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -95,7 +95,7 @@ impl Task {
         Limit::ALL.into_iter().find_map(|limit| {
             let cap = self.cap(limit)?;
             let used = self.used(limit)?;
-            (used >= cap).then_some(Reached { limit, used, cap })
+            (used >= cap).then_some(Reached { limit, used, cap, family: None })
         })
     }
 
@@ -116,14 +116,7 @@ impl Task {
 
     /// What a limit allows; none when it is unlimited.
     pub fn cap(&self, limit: Limit) -> Option<u64> {
-        let policy = &self.submission.policy;
-        match limit {
-            Limit::Sessions => policy.max_sessions.map(u64::from),
-            Limit::Time => policy.max_time_ms,
-            Limit::Tokens => policy.max_tokens,
-            Limit::Cost => policy.max_cost_micros,
-            Limit::Usage => None,
-        }
+        self.submission.policy.cap(limit)
     }
 
     /// What is used of a limit; none when nobody knows.
@@ -135,6 +128,19 @@ impl Task {
             Limit::Time => Some(self.tally.worked_ms),
             Limit::Tokens => usage.total(),
             Limit::Cost => usage.cost_micros,
+            Limit::Usage => None,
+        }
+    }
+}
+
+impl Policy {
+    /// What a limit allows; none when it is unlimited.
+    pub fn cap(&self, limit: Limit) -> Option<u64> {
+        match limit {
+            Limit::Sessions => self.max_sessions.map(u64::from),
+            Limit::Time => self.max_time_ms,
+            Limit::Tokens => self.max_tokens,
+            Limit::Cost => self.max_cost_micros,
             Limit::Usage => None,
         }
     }

@@ -3,6 +3,7 @@
 //! The hub in longhaul-worker and every front end go through [`decide`], [`Task::apply`] and [`due`], and through nothing else.
 //! `decide` never changes anything, `apply` never decides, and neither does any I/O.
 
+mod account;
 mod actor;
 mod apply;
 mod choices;
@@ -12,6 +13,7 @@ mod decide;
 mod due;
 mod event;
 mod evidence;
+mod family;
 mod history;
 mod hours;
 mod input;
@@ -28,20 +30,23 @@ mod session;
 mod settings;
 mod state;
 mod submission;
+mod verdict;
 mod whole;
 mod workspace;
 
 #[cfg(test)]
 mod tests;
 
+pub use account::{AccountChange, AccountLimit, account_changes};
 pub use actor::{Actor, Scope};
 pub use apply::IllegalEvent;
-pub use choices::{Context, OnLimit, Sandbox};
+pub use choices::{ChecksIn, Context, OnLimit, Sandbox};
 pub use conversation::{Conversation, Opening};
 pub use decide::{decide, submit};
-pub use due::{Effect, due};
+pub use due::{Alarm, Effect, due};
 pub use event::Event;
-pub use evidence::{Evidence, FileSight, OutputSight, Round, RoundOutcome};
+pub use evidence::{Basis, CheckRole, Checkout, Evidence, FileEffects, FileSight, OutputSight, Round, RoundOutcome};
+pub use family::Family;
 pub use history::{SessionRecord, sessions};
 pub use hours::{BadHours, Hours};
 pub use input::{Command, Haste, Input, ListSight, Observation, PlanSight, ReleasedBy, Said};
@@ -50,7 +55,8 @@ pub use narrate::narrate;
 pub use notice::{notice, tells_why};
 pub use notify::{Notify, Occasion, Target};
 pub use policy::Policy;
-pub use reasons::{Cause, HelpReason, Reached, Verdict, Wait, WokenBy};
+pub use quota::{AgentLimit, Unavailable};
+pub use reasons::{Cause, HelpReason, Reached, Wait, WokenBy};
 pub use refusal::Refusal;
 pub use runner::{Resume, RunnerRun};
 pub use session::{
@@ -59,5 +65,6 @@ pub use session::{
 pub use settings::Setting;
 pub use state::{BackTo, Phase, State, Then};
 pub use submission::{Criterion, Driver, InputFile, Submission};
+pub use verdict::{CheckChange, CheckEdit, Doubt, NameList, Remarks, ResultKind, Verdict};
 pub use whole::{Accepted, Restore, Tally, Task};
 pub use workspace::{GitPlace, Place, Saved, Workspace};

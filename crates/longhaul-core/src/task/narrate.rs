@@ -2,10 +2,12 @@
 //! Agent text inside is not made safe for a terminal here; that is the printer's duty.
 
 use super::{
-    Amount, Ended, Event, Evidence, Failure, Gap, Haste, Opening, Outcome, ReleasedBy, Restore, Resume, RoundOutcome,
-    RunnerRun, Saved, SessionRun, Setting, StoppedBy, Then, Workspace,
+    Amount, CheckRole, Ended, Event, Evidence, Failure, Gap, Haste, Observation, Opening, Outcome, ReleasedBy, Restore,
+    Resume, RoundOutcome, RunnerRun, Saved, SessionRun, Setting, StoppedBy, Then, Workspace,
 };
+use crate::ids::TaskId;
 use crate::plan::Refused;
+use crate::time::Time;
 
 /// What an event says to a person.
 pub fn narrate(event: &Event) -> String {
@@ -21,7 +23,7 @@ pub fn narrate(event: &Event) -> String {
             None => "output was read".into(),
         },
         Event::SessionEnded { ended, progress, .. } => ended_sentence(ended, *progress),
-        Event::PlanRevised { revision, plan, ticked, .. } => plan_sentence(*revision, &plan.progress(), ticked),
+        Event::PlanRevised { revision, change, ticked, .. } => plan_sentence(*revision, &change.progress(), ticked),
         Event::PlanRefused { refused, unreadable, restore } => {
             refused_sentence(refused, unreadable.as_deref(), restore)
         }
@@ -43,7 +45,7 @@ pub fn narrate(event: &Event) -> String {
         Event::Stopped { reached, .. } => format!("stopped: {reached}"),
         Event::Unblocked => "what was missing is there again".into(),
         Event::Placed { workspace } => place_sentence(workspace),
-        Event::Edited { settings } => format!("settings changed: {}", list(settings)),
+        Event::Edited { settings, .. } => format!("settings changed: {}", list(settings)),
         Event::Told { text } => format!("a person says to the next session: {text}"),
         Event::PlanAccepted { revision, plan, .. } => {
             format!("plan revision {revision} accepted from a person, {}", plan.progress())
@@ -55,20 +57,32 @@ pub fn narrate(event: &Event) -> String {
         Event::Checked { evidence } => check_sentence(evidence),
         Event::RoundEnded { outcome } => round_sentence(outcome),
         Event::AgentLimited { agent, gone: Some(why), .. } => {
-            format!("{agent} cannot be used until a person helps: {why}")
+            format!("{agent} is unusable until a person fixes it: {why}")
         }
-        Event::AgentLimited { agent, until, told: true, .. } => {
-            format!("{agent} has reached its usage limit until {}", until.rfc3339())
-        }
-        Event::AgentLimited { agent, until, told: false, .. } => {
-            format!("{agent} has reached a usage limit of unknown length; tried again at {}", until.rfc3339())
-        }
-        Event::AfterMet => "the task to come before is verified".into(),
-        Event::Finished { verdict } => verdict.to_string(),
+        Event::AgentLimited { agent, until, told, found_by, .. } => limit_sentence(agent, *until, *told, *found_by),
+        Event::AfterMet => "the task it waited for is done, and its checks passed".into(),
+        Event::Finished { verdict } => format!("done, {verdict}"),
         Event::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
         Event::Cancelled { by, reason: None } => format!("cancelled by {by}"),
         Event::Forced { target } => format!("{target} did not answer and was killed by a person"),
-        Event::Noted { observation } => format!("`{}` was seen and moved nothing", observation.name()),
+        Event::Noted { observation } => noted_sentence(observation),
+    }
+}
+
+fn noted_sentence(observation: &Observation) -> String {
+    if let Observation::CannotPrepare { cause } = observation {
+        return cause.to_string();
+    }
+    format!("ignored `{}`", observation.name())
+}
+
+fn limit_sentence(agent: &str, until: Time, told: bool, found_by: Option<TaskId>) -> String {
+    let found = found_by.map_or_else(String::new, |task| format!(", as task {task} found"));
+    match told {
+        true => format!("{agent} has reached its usage limit until {}{found}", until.rfc3339()),
+        false => {
+            format!("{agent} has reached a usage limit of unknown length{found}; tried again at {}", until.rfc3339())
+        }
     }
 }
 
@@ -107,8 +121,11 @@ fn ended_sentence(ended: &Ended, progress: bool) -> String {
         Gap::Bytes(bytes) => format!(", {bytes} bytes of output missing"),
         Gap::UnknownSize => ", an unknown amount of output missing".into(),
     };
-    let left =
-        if ended.leftovers > 0 { format!(", {} left-over processes ended", ended.leftovers) } else { String::new() };
+    let left = match ended.leftovers {
+        0 => String::new(),
+        1 => ", 1 left-over process ended".into(),
+        many => format!(", {many} left-over processes ended"),
+    };
     let saved = match &ended.saved {
         Saved::NoGit | Saved::Nothing => String::new(),
         Saved::Commit(id) => format!(", work committed as {}", id.get(..12).unwrap_or(id)),
@@ -129,7 +146,7 @@ fn failure_words(failure: &Failure) -> String {
         Failure::Configuration(why) => format!("misconfigured: {why}"),
         Failure::ContextFull => "the conversation is full".into(),
         Failure::BadConversation => "the conversation to resume is unknown".into(),
-        Failure::Exhausted(why) => format!("nothing is left to use: {why}"),
+        Failure::Exhausted(why) => format!("no usage left: {why}"),
         Failure::Permission(why) => format!("it may not: {why}"),
     }
 }
@@ -174,9 +191,13 @@ fn place_sentence(workspace: &Workspace) -> String {
 }
 
 fn check_sentence(evidence: &Evidence) -> String {
+    let title = match evidence.role {
+        CheckRole::Check => format!("check {}", evidence.title()),
+        CheckRole::Setup => evidence.title(),
+    };
     match &evidence.failure {
-        None => format!("check `{}` passed in {}", evidence.command, Amount::Millis(evidence.lasted_ms)),
-        Some(why) => format!("check `{}` failed: {why}", evidence.command),
+        None => format!("{title} passed in {}", Amount::Millis(evidence.lasted_ms)),
+        Some(why) => format!("{title} failed: {why}"),
     }
 }
 

@@ -58,6 +58,7 @@ fn help(reason: &HelpReason) -> Occasion {
         | HelpReason::AgentRefuses { .. }
         | HelpReason::Permission { .. }
         | HelpReason::UsageLimit { .. }
+        | HelpReason::LimitTooLong { .. }
         | HelpReason::Exhausted { .. }
         | HelpReason::AfterUnverified { .. } => Occasion::NeedsPerson,
     }

@@ -17,6 +17,9 @@ pub struct Policy {
     pub backoff_ms: u64,
     /// The longest backoff.
     pub backoff_cap_ms: u64,
+    /// A usage limit that ends later than this from now is not waited out: a person is asked.
+    #[serde(default = "longest_wait")]
+    pub longest_wait_ms: u64,
     /// A session without output for this long is stopped.
     pub silence_ms: Option<u64>,
     /// A silent session that keeps the processors busy is left alone.
@@ -45,6 +48,12 @@ pub struct Policy {
     /// Money in all, as far as it is known.
     #[serde(default)]
     pub max_cost_micros: Option<u64>,
+    /// Unfinished tasks below the one at the top of a family.
+    #[serde(default = "children")]
+    pub max_children: u32,
+    /// How deep child tasks may have children of their own; 0 allows none.
+    #[serde(default = "child_depth")]
+    pub child_depth: u32,
     /// Fixing sessions after failed checks.
     #[serde(default)]
     pub fix_attempts: u32,
@@ -75,6 +84,19 @@ fn linger() -> u64 {
     60_000
 }
 
+/// A week and a day: weekly limits are waited out.
+fn longest_wait() -> u64 {
+    8 * 24 * 3_600_000
+}
+
+fn children() -> u32 {
+    20
+}
+
+fn child_depth() -> u32 {
+    2
+}
+
 impl Default for Policy {
     fn default() -> Self {
         const MINUTE: u64 = 60_000;
@@ -83,6 +105,7 @@ impl Default for Policy {
             idle_sessions: 3,
             backoff_ms: 2_000,
             backoff_cap_ms: 10 * MINUTE,
+            longest_wait_ms: longest_wait(),
             silence_ms: Some(30 * MINUTE),
             spare_busy: false,
             wall_ms: Some(5 * 60 * MINUTE),
@@ -93,6 +116,8 @@ impl Default for Policy {
             max_time_ms: Some(5 * 60 * MINUTE),
             max_tokens: None,
             max_cost_micros: None,
+            max_children: children(),
+            child_depth: child_depth(),
             fix_attempts: 3,
             check_ms: Some(30 * MINUTE),
             memory_floor: 256 << 20,

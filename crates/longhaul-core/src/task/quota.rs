@@ -1,9 +1,12 @@
-//! Usage limits over several agents: which one is next, and until when all have to wait. Folded by `apply`, asked by `decide`.
-//! A limit is no failure, and it is the agent's, not the task's: another agent can go on meanwhile.
+//! Agents that cannot be used now: which one is next, and until when all have to wait. Folded by `apply`, asked by `decide`.
+//! A usage limit is no failure, and it is the agent's, not the task's: another agent can continue meanwhile.
 
 use std::time::Duration;
 
-use super::{OnLimit, State, Submission, Task};
+use serde::{Deserialize, Serialize};
+
+use super::{OnLimit, State, Submission, Task, Wait};
+use crate::ids::TaskId;
 use crate::time::Time;
 
 /// A limit of unknown length is probed after this long, and then after twice as long, up to the cap.
@@ -12,12 +15,66 @@ const LONGEST_PROBE: Duration = Duration::from_secs(3600);
 /// An agent that is still limited when it said it would not be is believed less and less.
 const FIRST_DOUBT: Duration = Duration::from_secs(15);
 
-/// How long an agent is left alone that only a person can make usable again.
-pub(super) const FOR_GOOD: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+/// A usage limit of an agent, as a task knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredLimit")]
+pub struct AgentLimit {
+    /// Until when the agent is not started.
+    pub until: Time,
+    /// Whether the agent reported the time; else it is a guess.
+    pub told: bool,
+    /// The account it belongs to, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// The task that reached it; none when it was this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found_by: Option<TaskId>,
+    /// It was waited out, so it no longer counts: the wall clock may have been set back meanwhile and say otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub over: bool,
+}
 
-/// Whether no clock will make the agent usable again.
-pub(super) fn is_for_good(until: Time, now: Time) -> bool {
-    until.since(now) > FOR_GOOD / 2
+/// Before limits belonged to accounts only their end was stored.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredLimit {
+    Until(Time),
+    Whole {
+        until: Time,
+        told: bool,
+        #[serde(default)]
+        account: Option<String>,
+        #[serde(default)]
+        found_by: Option<TaskId>,
+        #[serde(default)]
+        over: bool,
+    },
+}
+
+impl From<StoredLimit> for AgentLimit {
+    fn from(stored: StoredLimit) -> AgentLimit {
+        match stored {
+            StoredLimit::Until(until) => AgentLimit { until, told: true, account: None, found_by: None, over: false },
+            StoredLimit::Whole { until, told, account, found_by, over } => {
+                AgentLimit { until, told, account, found_by, over }
+            }
+        }
+    }
+}
+
+impl AgentLimit {
+    fn holds(&self, now: Time) -> bool {
+        !self.over && self.until > now
+    }
+}
+
+/// Why an agent is not started now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unavailable<'a> {
+    /// Its usage limit is reached.
+    Limited(&'a AgentLimit),
+    /// Only a person can make it usable again, and why.
+    Unusable(&'a str),
 }
 
 impl Submission {
@@ -28,24 +85,38 @@ impl Submission {
 }
 
 impl Task {
-    /// The agent of the next session.
-    pub fn next_agent(&self, now: Time) -> &str {
-        let first = self.submission.agent.as_str();
-        match self.submission.on_limit {
-            OnLimit::Switch => self.submission.agents().find(|agent| !self.is_limited(agent, now)).unwrap_or(first),
-            OnLimit::Wait | OnLimit::Ask | OnLimit::Stop => first,
-        }
+    /// Why this agent is not started now; none when it may be.
+    pub fn unavailable(&self, agent: &str, now: Time) -> Option<Unavailable<'_>> {
+        let limited = || self.limited.get(agent).filter(|limit| limit.holds(now)).map(Unavailable::Limited);
+        self.unusable.get(agent).map(|why| Unavailable::Unusable(why)).or_else(limited)
     }
 
-    /// Until when no agent of this task may be started; none when one may.
-    pub fn limited_until(&self, now: Time) -> Option<Time> {
-        let candidates = match self.submission.on_limit {
+    /// The agent of the next session.
+    pub fn next_agent(&self, now: Time) -> &str {
+        let free = self.candidates().find(|agent| self.unavailable(agent, now).is_none());
+        free.unwrap_or(&self.submission.agent)
+    }
+
+    /// The agents that may work on the task as it is set up now.
+    pub fn candidates(&self) -> impl Iterator<Item = &str> {
+        let most = match self.submission.on_limit {
             OnLimit::Switch => usize::MAX,
             OnLimit::Wait | OnLimit::Ask | OnLimit::Stop => 1,
         };
-        let until = |agent: &str| self.limited.get(agent).copied().filter(|until| *until > now);
-        let waits: Option<Vec<Time>> = self.submission.agents().take(candidates).map(until).collect();
-        waits.and_then(|waits| waits.into_iter().min())
+        self.submission.agents().take(most)
+    }
+
+    /// Until when no agent of this task may be started; none when one may, or when no clock would help.
+    pub fn limited_until(&self, now: Time) -> Option<Time> {
+        let mut first = None;
+        for agent in self.candidates() {
+            match self.unavailable(agent, now) {
+                None => return None,
+                Some(Unavailable::Limited(limit)) => first = first.into_iter().chain([limit.until]).min(),
+                Some(Unavailable::Unusable(_)) => {}
+            }
+        }
+        first
     }
 
     /// How long to wait before a limit of unknown length is tried.
@@ -54,25 +125,47 @@ impl Task {
         (FIRST_PROBE * (1 << doublings)).min(LONGEST_PROBE)
     }
 
-    /// The least to wait for an agent that has just been limited, whatever it told.
+    /// The least to wait for an agent that has just been limited, whatever it reported.
     pub(crate) fn wait_at_least(&self, agent: &str) -> Duration {
-        match self.limited.contains_key(agent) {
-            true => (FIRST_DOUBT * (1 << self.tally.limits.saturating_sub(1).min(8))).min(LONGEST_PROBE),
-            false => Duration::ZERO,
+        match self.limited.get(agent) {
+            // Another task's limit was never tried here.
+            Some(AgentLimit { found_by: None, .. }) => {
+                (FIRST_DOUBT * (1 << self.tally.limits.saturating_sub(1).min(8))).min(LONGEST_PROBE)
+            }
+            Some(AgentLimit { found_by: Some(_), .. }) | None => Duration::ZERO,
         }
     }
 
-    /// A person who resumes has seen to accounts, logins and programs; a time that was told still counts after a mere pause.
+    /// Only a limit that this task ran into itself counts for how long the next one is waited for.
+    pub(super) fn reach_limit(&mut self, agent: &str, limit: AgentLimit) {
+        if limit.found_by.is_none() {
+            self.tally.probes = if limit.told { 0 } else { self.tally.probes + 1 };
+            self.tally.limits += 1;
+        }
+        self.limited.insert(agent.to_owned(), limit);
+    }
+
+    /// A usage limit that was waited out is over, even if the wall clock was set back meanwhile and says otherwise. A wait that a person
+    /// ended by letting another agent work says nothing about the limit.
+    pub(super) fn end_waited_limits(&mut self) {
+        let State::Waiting { why: Wait::Limit, until: Some(waited), .. } = self.state else { return };
+        if self.limited_until(self.updated).is_none() {
+            return;
+        }
+        self.limited.values_mut().filter(|limit| limit.until <= waited).for_each(|limit| limit.over = true);
+    }
+
+    /// A person who resumes has seen to accounts, logins and programs; a time that was reported still counts after a mere pause.
     pub(super) fn forget_limits(&mut self) {
-        if matches!(self.state, State::Paused { .. }) {
-            let now = self.updated;
-            self.limited.retain(|_, until| !is_for_good(*until, now));
-        } else {
+        self.unusable.clear();
+        if !matches!(self.state, State::Paused { .. }) {
             self.limited.clear();
         }
     }
 
-    fn is_limited(&self, agent: &str, now: Time) -> bool {
-        self.limited.get(agent).is_some_and(|until| *until > now)
+    /// Nothing known keeps this agent from being started any more.
+    pub(super) fn forget_limit(&mut self, agent: &str) {
+        self.limited.remove(agent);
+        self.unusable.remove(agent);
     }
 }

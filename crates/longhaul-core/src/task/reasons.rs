@@ -1,12 +1,14 @@
-//! Why a task waits, needs help, is blocked or stopped, and what is known of a finished one: the data inside the states.
+//! Why a task waits, needs help, is blocked or stopped: the data inside the states.
 //! Made by `decide` and the recovery table; shown to people through `Display`, never matched by its text.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Amount, Limit};
 use crate::ids::TaskId;
+use crate::span;
 use crate::time::Time;
 
 /// Why a task waits.
@@ -63,6 +65,15 @@ pub enum HelpReason {
         /// Until when, if it told.
         until: Option<Time>,
     },
+    /// The agent's usage limit ends later than the task may wait, or the agent reported a time that makes no sense.
+    LimitTooLong {
+        /// Which agent.
+        agent: String,
+        /// When it ends, as the agent reported it.
+        until: Time,
+        /// The longest wait.
+        longest_ms: u64,
+    },
     /// Nothing is left for the agent to use, and no time brings it back.
     Exhausted {
         /// Which agent.
@@ -92,6 +103,11 @@ pub enum HelpReason {
 pub enum Cause {
     /// The workspace is gone, not a directory, or not ours to write.
     Workspace {
+        /// What exactly.
+        why: String,
+    },
+    /// Git could not run for lack of memory, processes, descriptors or time, or was killed.
+    Git {
         /// What exactly.
         why: String,
     },
@@ -148,26 +164,14 @@ impl Cause {
         match self {
             Cause::Disk { .. } | Cause::Memory { .. } => WokenBy::Probe,
             Cause::Workspace { .. }
+            // Blocks only after it was tried again and again.
+            | Cause::Git { .. }
             | Cause::TaskDirectory { .. }
             | Cause::Program { .. }
             | Cause::Variable { .. }
             | Cause::OtherRunner { .. } => WokenBy::Person,
         }
     }
-}
-
-/// What is known of a finished task's result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// Every step is ticked; no check was run.
-    Unverified,
-    /// Every step is ticked and every check passed.
-    Verified {
-        /// The tree they all passed on; none where there is no git to tell.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        tree: Option<String>,
-    },
 }
 
 impl fmt::Display for Wait {
@@ -198,6 +202,14 @@ impl fmt::Display for HelpReason {
                 write!(f, "{agent} has reached its usage limit until {}", until.rfc3339())
             }
             HelpReason::UsageLimit { agent, until: None } => write!(f, "{agent} has reached its usage limit"),
+            HelpReason::LimitTooLong { agent, until, longest_ms } => {
+                let longest = span::show(Duration::from_millis(*longest_ms));
+                write!(
+                    f,
+                    "{agent} reported a usage limit until {}, which is later than the task may wait for ({longest}, limits.longest_wait)",
+                    until.rfc3339()
+                )
+            }
             HelpReason::Exhausted { agent, why } => write!(f, "nothing is left for {agent} to use: {why}"),
             HelpReason::VerificationFailed { why, fixes } => {
                 write!(f, "verification failed after {fixes} fixing sessions: {why}")
@@ -213,6 +225,7 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cause::Workspace { why } => write!(f, "workspace: {why}"),
+            Cause::Git { why } => write!(f, "git could not run: {why}"),
             Cause::TaskDirectory { why } => write!(f, "task directory: {why}"),
             Cause::Program { why } => write!(f, "agent program: {why}"),
             Cause::Variable { name } => {
@@ -233,21 +246,6 @@ impl fmt::Display for Cause {
     }
 }
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Verdict::Unverified => f.write_str("done, unverified"),
-            Verdict::Verified { tree: Some(tree) } => write!(f, "done, verified on tree {}", short(tree)),
-            Verdict::Verified { tree: None } => f.write_str("done, verified, tree unknown"),
-        }
-    }
-}
-
-/// As much of an object's id as people read.
-fn short(id: &str) -> &str {
-    id.get(..12).unwrap_or(id)
-}
-
 /// A limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reached {
@@ -257,6 +255,9 @@ pub struct Reached {
     pub used: u64,
     /// How much was allowed.
     pub cap: u64,
+    /// The task whose limit it is, where that one and all tasks below it are counted together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<TaskId>,
 }
 
 impl fmt::Display for Reached {
@@ -265,6 +266,10 @@ impl fmt::Display for Reached {
             return f.write_str("the agent's usage limit is reached");
         }
         let amount = |number| self.limit.amount(number);
-        write!(f, "{} {} of {} used", self.limit.flag(), amount(self.used), amount(self.cap))
+        write!(f, "{} {} of {} used", self.limit.flag(), amount(self.used), amount(self.cap))?;
+        match self.family {
+            Some(task) => write!(f, " by task {task} and its children"),
+            None => Ok(()),
+        }
     }
 }

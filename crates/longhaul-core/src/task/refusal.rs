@@ -24,6 +24,15 @@ pub enum Refusal {
         /// The verb.
         verb: &'static str,
     },
+    /// Nobody can tell whether an agent asks.
+    #[error(
+        "cannot {verb}: this process is in another PID namespace than a worker of this home, so Longhaul cannot tell whether an \
+         agent started it; run the command where the worker runs, or stop that worker first"
+    )]
+    UnknownCaller {
+        /// The verb.
+        verb: &'static str,
+    },
     /// `needs_help` is left only with a reason.
     #[error("the task needs help: say what changed, with `resume --reason`")]
     ReasonMissing,

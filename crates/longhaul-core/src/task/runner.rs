@@ -2,8 +2,9 @@
 //! Made by the command `Drive`, counted by `apply`, asked by `decide/runner.rs`. It ends with the process that made it.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{Ended, Exit, SessionRun, StoppedBy, Task};
+use super::{Ended, Exit, Failure, Outcome, SessionRun, StoppedBy, Task};
 
 /// What one invocation of the runner was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +18,9 @@ pub struct RunnerRun {
     /// The saved conversation could not be resumed: the next session starts afresh.
     #[serde(default)]
     pub falls_back: bool,
+    /// Counters of the agent's reader for the next session of the saved conversation.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub carry: Value,
 }
 
 /// Whether a runner's sessions go on in the conversation whose id is saved in the task directory.
@@ -30,6 +34,11 @@ pub enum Resume {
 }
 
 impl RunnerRun {
+    /// An invocation that has taken no session yet.
+    pub fn new(left: Option<u32>, resume: Resume, cwd: String) -> RunnerRun {
+        RunnerRun { left, resume, cwd, falls_back: false, carry: Value::Null }
+    }
+
     /// Whether it has taken all sessions it may.
     pub fn is_used_up(&self) -> bool {
         self.left == Some(0)
@@ -46,6 +55,7 @@ impl RunnerRun {
     /// A resume that failed is not counted: a fresh session takes its place at once. Neither is what never ran.
     fn count(&mut self, session: &SessionRun, ended: &Ended) {
         self.falls_back = session.resume_failed(ended);
+        self.carry = ended.carry.clone();
         if !self.falls_back && ended.exit != Exit::NeverStarted {
             self.left = self.left.map(|left| left.saturating_sub(1));
         }
@@ -62,10 +72,19 @@ impl Task {
 }
 
 impl SessionRun {
-    /// Whether a runner's session that was to go on in a conversation failed. Success is exit code 0, whatever the stream said; one
-    /// that was told to stop says nothing about the conversation.
+    /// Whether a runner's session could not continue the conversation it was to resume. One that the agent found and then left for
+    /// another reason can be resumed again; success is exit code 0, whatever the stream said.
     pub fn resume_failed(&self, ended: &Ended) -> bool {
         let failed = !matches!(ended.exit, Exit::Code(0) | Exit::NeverStarted);
-        self.resumes.is_some() && failed && ended.stopped_by != StoppedBy::Task
+        let is_found = self.conversation.is_some() && self.conversation == self.resumes;
+        let can_resume = match &ended.outcome {
+            Outcome::Failed(Failure::ContextFull | Failure::BadConversation) => false,
+            Outcome::Failed(Failure::Limited(_) | Failure::Exhausted(_) | Failure::Auth(_)) => true,
+            Outcome::Completed
+            | Outcome::Failed(
+                Failure::Crashed | Failure::Retryable(_) | Failure::Configuration(_) | Failure::Permission(_),
+            ) => is_found,
+        };
+        self.resumes.is_some() && failed && !can_resume && ended.stopped_by != StoppedBy::Task
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Cause, Opening, OutputSight, Saved};
+use super::{Cause, FileEffects, FileSight, Opening, OutputSight, Saved};
 use crate::ids::{SessionId, TaskId};
 use crate::time::Time;
 
@@ -215,9 +215,18 @@ pub struct Ended {
     /// Disk or memory had run out when it failed: then the end says nothing about the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starved: Option<Cause>,
+    /// The boot of the machine under which the end was observed; none where that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
+    /// The expected files after a check in a clean checkout.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<FileSight>,
     /// What a check printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<OutputSight>,
+    /// What a check did to the files.
+    #[serde(default, skip_serializing_if = "FileEffects::is_empty")]
+    pub files: FileEffects,
     /// Whether its prompt stands in the agent's own transcript.
     #[serde(default)]
     pub delivered: Delivered,
@@ -227,6 +236,9 @@ pub struct Ended {
     /// Counters of the agent's reader for the next session of the conversation.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub carry: Value,
+    /// The account the agent worked with; none when another process than the one that started it saw the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
 }
 
 impl Ended {
@@ -242,10 +254,14 @@ impl Ended {
             tree: None,
             saved: Saved::NoGit,
             starved: None,
+            boot: None,
+            expected: Vec::new(),
             printed: None,
+            files: FileEffects::default(),
             delivered: Delivered::Unknown,
             denied: Vec::new(),
             carry: Value::Null,
+            account: None,
         }
     }
 }

@@ -52,6 +52,9 @@ pub enum State {
         why: Wait,
         /// Until when; none where no clock ends it.
         until: Option<Time>,
+        /// How long at most, whatever happens to the wall clock; none where only the wall clock counts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        span_ms: Option<u64>,
         /// What comes after.
         back_to: BackTo,
     },
@@ -161,11 +164,14 @@ pub enum Then {
 }
 
 impl State {
+    /// The name of the state in which an owner is about to start a session.
+    pub const ABOUT_TO_START: &'static str = "preparing";
+
     /// The stored and documented spelling.
     pub fn name(&self) -> &'static str {
         match self {
             State::Queued { .. } => "queued",
-            State::Preparing { .. } => "preparing",
+            State::Preparing { .. } => State::ABOUT_TO_START,
             State::Planning { .. } => "planning",
             State::Working { .. } => "working",
             State::Verifying { .. } => "verifying",
@@ -200,11 +206,10 @@ impl State {
         }
     }
 
-    /// Whether a done task's result is verified; none for every other.
-    pub fn is_verified(&self) -> Option<bool> {
+    /// The result of a done task; none for every other.
+    pub fn verdict(&self) -> Option<&Verdict> {
         match self {
-            State::Done { verdict: Verdict::Verified { .. } } => Some(true),
-            State::Done { verdict: Verdict::Unverified } => Some(false),
+            State::Done { verdict } => Some(verdict),
             State::Queued { .. }
             | State::Preparing { .. }
             | State::Planning { .. }
@@ -218,6 +223,25 @@ impl State {
             | State::Stopped { .. }
             | State::Blocked { .. }
             | State::Cancelled { .. } => None,
+        }
+    }
+
+    /// Whether an open round of checks continues in this state. Any other state is an interruption, in which files may change.
+    pub fn continues_round(&self) -> bool {
+        match self {
+            State::Preparing { .. } | State::Verifying { .. } => true,
+            State::Queued { .. }
+            | State::Planning { .. }
+            | State::Working { .. }
+            | State::Stopping { .. }
+            | State::Waiting { .. }
+            | State::NeedsHelp { .. }
+            | State::Paused { .. }
+            | State::Held { .. }
+            | State::Stopped { .. }
+            | State::Blocked { .. }
+            | State::Done { .. }
+            | State::Cancelled { .. } => false,
         }
     }
 

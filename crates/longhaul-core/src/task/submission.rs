@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Context, Hours, Notify, OnLimit, Place, Policy, Sandbox};
+use super::{ChecksIn, Context, Hours, Notify, OnLimit, Place, Policy, Sandbox};
 use crate::ids::TaskId;
 use crate::names::TaskName;
 
@@ -66,6 +66,12 @@ pub struct Submission {
     /// Commands that must all pass once every step is ticked.
     #[serde(default)]
     pub checks: Vec<String>,
+    /// Where they run.
+    #[serde(default)]
+    pub checks_in: ChecksIn,
+    /// The command that makes a clean checkout usable, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup: Option<String>,
     /// What must hold in the end.
     #[serde(default)]
     pub criteria: Vec<Criterion>,
@@ -141,6 +147,8 @@ impl Submission {
             policy: Policy::default(),
             place: Place::default(),
             checks: Vec::new(),
+            checks_in: ChecksIn::default(),
+            setup: None,
             criteria: Vec::new(),
             constraints: Vec::new(),
             inputs: Vec::new(),
@@ -151,6 +159,14 @@ impl Submission {
             secret_names: Vec::new(),
             env_only: None,
             notify: Notify::default(),
+        }
+    }
+
+    /// The directory of the person's that the agent works in; none with a worktree of its own.
+    pub fn directory(&self) -> Option<&str> {
+        match self.place {
+            Place::InPlace => Some(&self.project),
+            Place::Worktree { .. } => None,
         }
     }
 
@@ -165,6 +181,15 @@ impl Submission {
             }
         }
         commands
+    }
+
+    /// Whether checks run in a clean checkout. Without git they run in the workspace all the same.
+    pub fn checks_clean(&self) -> bool {
+        match self.checks_in {
+            ChecksIn::Auto => self.setup.is_some(),
+            ChecksIn::Workspace => false,
+            ChecksIn::Clean => true,
+        }
     }
 
     /// Whether there is anything to verify the result by.

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Conversation, Phase, Round, RoundOutcome, RunnerRun, State, Submission, Usage, Workspace};
+use super::{
+    AgentLimit, CheckEdit, Checkout, Conversation, Phase, Round, RoundOutcome, RunnerRun, State, Submission, Usage,
+    Workspace,
+};
 use crate::ids::TaskId;
 use crate::plan::Plan;
 use crate::time::Time;
@@ -35,20 +38,27 @@ pub struct Task {
     pub plan_notice: Option<String>,
     /// Counters that hold over restarts.
     pub tally: Tally,
-    /// The agent's own conversation that the next session goes on with; none starts afresh.
-    pub conversation: Option<Conversation>,
+    /// Conversations that were interrupted or are to be kept, at most one for each agent, the last used at the end.
+    #[serde(default, alias = "conversation", deserialize_with = "super::conversation::one_or_more")]
+    pub conversations: Vec<Conversation>,
     /// Why the work that is under way cannot go on in its conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
-    /// Until when each agent has reached its usage limit.
+    /// The agents that have reached their usage limit.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub limited: BTreeMap<String, Time>,
+    pub limited: BTreeMap<String, AgentLimit>,
+    /// The agents that only a person can make usable again, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unusable: BTreeMap<String, String>,
     /// Where the agent works, once that was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
     /// The checks' current round, or the failed one that a fixing session is to mend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<Round>,
+    /// Checks that were changed after the first session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub check_edits: Vec<CheckEdit>,
     /// What a person has to say to the next session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guidance: Vec<String>,
@@ -94,12 +104,18 @@ pub struct Tally {
     /// Sessions in a row that came to nothing through no fault of the agent: never started, or interrupted from outside.
     #[serde(default)]
     pub interrupted: u32,
+    /// Looks at the workspace in a row that failed because git could not run.
+    #[serde(default)]
+    pub git_failures: u32,
     /// Sessions of the agent that were executed and have ended.
     #[serde(default)]
     pub agent_sessions: u32,
     /// Sessions in a row that did not complete their piece of work.
     #[serde(default)]
     pub tries: u32,
+    /// Sessions in a row whose login was refused.
+    #[serde(default)]
+    pub refusals: u32,
     /// Usage limits of unknown length in a row.
     #[serde(default)]
     pub probes: u32,
@@ -119,6 +135,9 @@ pub struct Tally {
     pub rejected: u32,
     /// Tokens of all ended sessions.
     pub usage: Usage,
+    /// Ended sessions of agents whose tokens are unknown, in part or whole.
+    #[serde(default)]
+    pub unmetered: u32,
     /// Working time of all ended sessions of the agent.
     pub worked_ms: u64,
 }
@@ -151,9 +170,19 @@ impl Task {
         self.workspace.as_ref().map_or(&self.submission.workspace, |workspace| &workspace.cwd)
     }
 
-    /// The agent's own id of the conversation that the next session goes on with.
+    /// The clean checkout of the open round, if its checks run in one.
+    pub fn checkout(&self) -> Option<&Checkout> {
+        self.round.as_ref().filter(|round| round.is_open()).and_then(|round| round.basis.checkout.as_ref())
+    }
+
+    /// Where the checks of the open round start.
+    pub fn check_cwd(&self) -> &str {
+        self.checkout().map_or(self.cwd(), |checkout| &checkout.cwd)
+    }
+
+    /// The agent's own id of the conversation that was used last and can be resumed.
     pub fn conversation_id(&self) -> Option<&str> {
-        self.conversation.as_ref().map(|talk| talk.id.as_str())
+        self.conversations.last().map(|talk| talk.id.as_str())
     }
 
     /// Whether the checks found something that no session has mended yet.

@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use nix::errno::Errno;
@@ -46,12 +47,32 @@ pub(crate) fn settle() -> io::Result<Inherited> {
     Ok(Inherited { umask: umask(Mode::from_raw_mode(0o077)), core })
 }
 
+/// The limit this process was started with, once it has raised its own.
+static LIMIT_BEFORE: OnceLock<Rlimit> = OnceLock::new();
+
+/// Raises the soft limit of open descriptors, up to the hard one. Detached children start with the limit of before: programs that
+/// still use `select` would fail with more.
+pub(crate) fn raise_descriptor_limit(wanted: u64) -> io::Result<()> {
+    let before = getrlimit(Resource::Nofile);
+    let wanted = before.maximum.map_or(wanted, |most| most.min(wanted));
+    if before.current.is_none_or(|now| now >= wanted) {
+        return Ok(());
+    }
+    setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: before.maximum })?;
+    LIMIT_BEFORE.set(before).ok();
+    Ok(())
+}
+
 /// Makes a command start in a session of its own, out of reach of the caller's terminal.
 pub(crate) fn detach(command: &mut Command) {
-    // SAFETY: setsid is safe to call between fork and exec.
+    let limit = LIMIT_BEFORE.get().copied();
+    // SAFETY: setsid and setrlimit are safe to call between fork and exec.
     unsafe {
-        command.pre_exec(|| {
+        command.pre_exec(move || {
             setsid()?;
+            if let Some(limit) = limit {
+                setrlimit(Resource::Nofile, limit)?;
+            }
             Ok(())
         });
     }

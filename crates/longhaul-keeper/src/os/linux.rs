@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -77,6 +78,18 @@ pub(crate) fn control_groups(pid: u32) -> Option<String> {
     String::from_utf8(read_about(pid, "cgroup").ok()?).ok()
 }
 
+/// The PID namespace of a process, if it may be read.
+pub(crate) fn pid_namespace(pid: u32) -> Option<u64> {
+    let link = fs::read_link(format!("/proc/{pid}/ns/pid")).ok()?;
+    link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
+}
+
+/// The number of the calling process as `/proc` has it: in a PID namespace without a `/proc` of its own this is not `getpid`.
+pub(crate) fn own_number() -> u32 {
+    let listed = fs::read_link("/proc/self").ok().and_then(|link| link.to_str()?.parse().ok());
+    listed.unwrap_or_else(std::process::id)
+}
+
 /// Closes every descriptor above the standard three.
 pub(crate) fn close_strange_descriptors() -> io::Result<()> {
     // SAFETY: called first thing in a fresh process, which owns no descriptor object yet.
@@ -144,9 +157,27 @@ pub(crate) fn environment(pid: u32) -> Option<Vec<u8>> {
     read_about(pid, "environ").ok()
 }
 
+/// Whether a process is in the middle of starting a program: it has one, but the kernel shows no arguments yet. A thread of the kernel has
+/// none.
+pub(crate) fn is_starting(pid: u32) -> bool {
+    command_line(pid).is_some_and(|arguments| arguments.is_empty()) && fs::read_link(format!("/proc/{pid}/exe")).is_ok()
+}
+
 /// The arguments of a process, each ended by a zero byte, if they may be read.
 pub(crate) fn command_line(pid: u32) -> Option<Vec<u8>> {
     read_about(pid, "cmdline").ok()
+}
+
+/// Whether a process sees the same files, network, processes and users as the calling one.
+pub(crate) fn shares_namespaces(pid: u32) -> io::Result<bool> {
+    for name in ["ns/mnt", "ns/net", "ns/pid", "ns/user", "root"] {
+        let [own, other] = ["self".to_owned(), pid.to_string()].map(|of| fs::metadata(format!("/proc/{of}/{name}")));
+        let (own, other) = (own?, other?);
+        if (own.dev(), own.ino()) != (other.dev(), other.ino()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// A hold on one process that a later process with the same number can not be mistaken for.
@@ -192,6 +223,11 @@ pub(crate) fn path_of_executable(file: &File, _opened: &Path) -> PathBuf {
 /// The path under which a process that is no child of ours executes that open file, while this process lives.
 pub(crate) fn path_for_others(file: &File, _opened: &Path) -> PathBuf {
     PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()))
+}
+
+/// A path of few bytes to a file in an open directory, valid in this process while the directory is open.
+pub(crate) fn short_path(directory: &File, _path: &Path, name: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}/{name}", directory.as_raw_fd()))
 }
 
 /// Opens `path` below `directory`: never outside, never through a symbolic link.

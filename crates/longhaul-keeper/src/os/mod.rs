@@ -13,8 +13,8 @@ mod other;
 mod walk;
 
 pub(crate) use launch::{
-    Gated, Inherited, Launch, Signals, Stage, Streams, detach, dumped_core, fork_behind_gate, pass_on, read_complaint,
-    settle,
+    Gated, Inherited, Launch, Signals, Stage, Streams, detach, dumped_core, fork_behind_gate, pass_on,
+    raise_descriptor_limit, read_complaint, settle,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use linux::*;

@@ -51,6 +51,16 @@ pub(crate) fn control_groups(_pid: u32) -> Option<String> {
     None
 }
 
+/// There are no such namespaces.
+pub(crate) fn pid_namespace(_pid: u32) -> Option<u64> {
+    None
+}
+
+/// The number of the calling process.
+pub(crate) fn own_number() -> u32 {
+    std::process::id()
+}
+
 /// Closes the descriptors a program is at all likely to have inherited.
 pub(crate) fn close_strange_descriptors() -> io::Result<()> {
     for descriptor in 3..1024 {
@@ -108,9 +118,19 @@ pub(crate) fn environment(_pid: u32) -> Option<Vec<u8>> {
     None
 }
 
+/// Nobody can tell.
+pub(crate) fn is_starting(_pid: u32) -> bool {
+    false
+}
+
 /// Never readable.
 pub(crate) fn command_line(_pid: u32) -> Option<Vec<u8>> {
     None
+}
+
+/// There are no namespaces.
+pub(crate) fn shares_namespaces(_pid: u32) -> io::Result<bool> {
+    Ok(true)
 }
 
 /// Unsupported: can not be made.
@@ -147,6 +167,11 @@ pub(crate) fn path_of_executable(_file: &File, opened: &Path) -> PathBuf {
 /// The path under which another process executes that file.
 pub(crate) fn path_for_others(_file: &File, opened: &Path) -> PathBuf {
     opened.to_owned()
+}
+
+/// The path of a file in a directory; there is no shorter one.
+pub(crate) fn short_path(_directory: &File, path: &Path, name: &str) -> PathBuf {
+    path.join(name)
 }
 
 /// Opens `path` below `directory`: never outside, never through a symbolic link.

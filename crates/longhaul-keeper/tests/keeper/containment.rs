@@ -6,7 +6,9 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use longhaul_keeper::process::{Process, is_alive};
-use longhaul_keeper::{Containment, ExitStatus, Found, Identity, SessionDir, Stop, Stream, Why, signal_keeper};
+use longhaul_keeper::{
+    Containment, ExitStatus, Found, Identity, SessionDir, Stop, Stream, Why, end_strays, signal_keeper,
+};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::scene::{FIXTURE, Scene, containments, kill, look_when_free, mint, output, until, wait};
@@ -40,6 +42,22 @@ fn nothing_survives_an_agent_that_ends_by_itself() {
         let several = ["fork-loop", "closed-stdio", "under-subreaper"].contains(&habit);
         assert!(if several { end.killed_leftovers >= 1 } else { end.killed_leftovers == 1 }, "{habit}: {end:?}");
         assert_no_group_is_left(&ended.directory);
+    }
+}
+
+/// While a process starts a program, the kernel shows no environment of it: nobody can tell then whether it carries the marker.
+#[test]
+fn a_process_that_starts_programs_all_the_time_is_found_by_its_marker() {
+    for round in 0..100 {
+        let session = mint();
+        let script = "exec sh -c \"$0\" \"$0\"";
+        let mut restless = Command::new("sh")
+            .args(["-c", script, script])
+            .env("LONGHAUL_SESSION", session.to_string())
+            .spawn()
+            .unwrap();
+        let swept = end_strays(session).unwrap();
+        assert!(restless.try_wait().unwrap().is_some(), "round {round}: it lives, and {swept:?} was the answer");
     }
 }
 

@@ -13,7 +13,7 @@ use longhaul_core::ids::SessionId;
 use longhaul_core::time::Time;
 use longhaul_keeper::process::Process;
 use longhaul_keeper::{
-    CONTRACT_VERSION, Caps, Containment, EndRecord, Executable, ExitRecord, Found, Identity, SessionDir, Spec,
+    CONTRACT_VERSION, Caps, Containment, EndRecord, Executable, ExitRecord, Found, Identity, Marking, SessionDir, Spec,
     StopSignal, StopStep, look, prepare_session,
 };
 
@@ -80,6 +80,7 @@ impl Scene {
             env_set: BTreeMap::from([("LEDGER".to_owned(), self.text("ledger"))]),
             env_pass: None,
             secret_names: Vec::new(),
+            marking: Marking::default(),
             no_input: false,
             stop: vec![StopStep { signal: StopSignal::Term, grace_ms: 20_000 }],
             silence_ms: None,

@@ -192,18 +192,18 @@ fn a_session_is_prepared_once() {
 #[test]
 fn an_agent_knows_that_it_is_below_a_session_even_scrubbed() {
     let scene = Scene::new();
-    let spec = scene.spec(&["below"]);
-    let expected = format!("Some(\"{}\")\n", spec.session);
+    let spec = scene.spec(&["caller"]);
+    let expected = format!("{}\n", spec.session);
     assert_eq!(output(&scene.run(&spec).directory), expected);
 
     let mut scrubbed = scene.spec(&[]);
-    let line = format!("exec env -i {FIXTURE} below");
+    let line = format!("exec env -i {FIXTURE} caller");
     scrubbed.argv = ["sh", "-c", &line].map(str::to_owned).to_vec();
-    let expected = format!("Some(\"{}\")\n", scrubbed.session);
+    let expected = format!("{}\n", scrubbed.session);
     assert_eq!(output(&scene.run(&scrubbed).directory), expected);
 
-    let outside = Command::new(FIXTURE).arg("below").env_clear().output().unwrap().stdout;
-    assert_eq!(outside, b"None\n");
+    let outside = Command::new(FIXTURE).arg("caller").env_clear().output().unwrap().stdout;
+    assert_eq!(outside, b"Person\n");
 }
 
 #[test]

@@ -99,7 +99,7 @@ impl Append {
         let owner = self.owner.take().filter(|_| task.state.wants_owner());
         let mut row = self.next_row(Stored { task, epoch: self.epoch, owner });
         match &self.before {
-            None => row.number = self.insert(connection, &mut row.values, principal)?,
+            None => row.number = self.insert(connection, &mut row, principal)?,
             Some(before) => self.update(connection, before, &row.values)?,
         }
         self.insert_events(connection, row.number)?;
@@ -127,14 +127,17 @@ impl Append {
         }
     }
 
-    fn insert(&self, connection: &Connection, values: &mut [Value], principal: &str) -> Result<i64, CommitError> {
+    fn insert(&self, connection: &Connection, row: &mut TaskRow, principal: &str) -> Result<i64, CommitError> {
         static SQL: LazyLock<String> = LazyLock::new(|| {
             let places = (1..=27).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
             format!(
-                "INSERT INTO tasks ({TASK_COLUMNS}, host, principal, tenant) VALUES ({places}, ?28, ?29, 'default')"
+                "INSERT INTO tasks ({TASK_COLUMNS}, host, principal, tenant, directory, lineage) VALUES ({places}, ?28, ?29, \
+                 'default', ?30, coalesce((SELECT lineage || '/' FROM tasks WHERE id = ?12), '') || ?9)"
             )
         });
-        let beside = [Value::from(self.claimed_on.clone()), Value::Text(principal.to_owned())];
+        let directory = row.stored.task.submission.directory().map(str::to_owned);
+        let beside = [self.claimed_on.clone(), Some(principal.to_owned()), directory].map(Value::from);
+        let values = &mut row.values;
         let inserted = connection
             .prepare_cached(&SQL)
             .map_err(store_error)?
@@ -154,7 +157,7 @@ impl Append {
         const MOVED: &str = "UPDATE tasks SET head = ?2, history_bytes = ?3, epoch = ?4, owner = ?5, owner_host = ?6, \
              lease_id = ?7, owner_since = ?8, driver = ?13, state = ?14, final = ?15, wants_owner = ?16, waits_for_person = ?17, \
              live_session = ?18, priority = ?19, steps_done = ?20, steps = ?21, sessions = ?22, tokens = ?23, \
-             version = ?24, updated = ?26, verified = ?27, host = coalesce(?28, host) WHERE number = ?1";
+             version = ?24, updated = ?26, result = ?27, host = coalesce(?28, host) WHERE number = ?1";
         // SQLite writes every index anew that a statement names a column of, even if its value stays: a page each.
         const STAYED: &str = "UPDATE tasks SET head = ?2, history_bytes = ?3, epoch = ?4, owner_host = ?6, \
              lease_id = ?7, owner_since = ?8, driver = ?13, state = ?14, waits_for_person = ?17, steps_done = ?20, steps = ?21, \

@@ -1,19 +1,18 @@
-//! One change of one task inside the writer's transaction: guard, key, events, notices, cap and claim, all or nothing.
+//! One change of one task inside the writer's transaction: guard, key, events, notices, accounts, cap and claim, all or nothing.
 //!
 //! Called by the writer within a savepoint; an error of any kind rolls that savepoint back.
 
 use std::sync::Arc;
 
-use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Event, IllegalEvent};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::append::{Append, EventText, as_json};
 use super::cache::Cache;
 use super::failure::{damaged, store_error};
-use super::outbox;
 use super::request::Made;
-use super::row::{TaskRow, priority};
+use super::row::TaskRow;
+use super::{accounts, family, outbox, turns};
 use crate::chain::digest_of_change;
 use crate::{Change, CommitError, Guard, StoreError, Stored};
 
@@ -65,7 +64,6 @@ fn append(
     found: Option<&Arc<TaskRow>>,
 ) -> Result<Arc<TaskRow>, CommitError> {
     let Prepared { change, actor, payloads, key } = prepared;
-    let urgency = found.map_or(0, |row| priority(&row.stored.task));
     let mut append = Append::to(change.task, found.cloned());
     for (event, payload) in change.events.iter().zip(payloads) {
         append.event(event, EventText { actor: Arc::clone(&actor), payload }, change.at)?;
@@ -73,13 +71,14 @@ fn append(
     if let Some(lease) = &change.claim {
         append.claim(lease, None, change.at)?;
     }
-    if let Some(cap) = change.session_cap
-        && change.events.iter().any(Event::starts_session)
-    {
-        check_session_cap(connection, change.task, urgency, cap)?;
+    if change.events.iter().any(Event::starts_session) {
+        turns::check_start(connection, found.map(|row| &row.stored.task), change.session_cap)?;
     }
+    family::check_caps(connection, &change.events)?;
     let row = append.write(connection, &change.actor.principal)?;
-    outbox::enqueue(connection, found.map(|row| &row.stored.task), &change.events, &row)?;
+    let before = found.map(|row| &row.stored.task);
+    outbox::enqueue(connection, before, &change.events, &row)?;
+    accounts::record(connection, before, &row.stored.task)?;
     if let Some((key, digest)) = key {
         remember_key(connection, &row, &key, &digest)?;
     }
@@ -114,18 +113,6 @@ fn refuse_by_shape(change: &Change, found: Option<&TaskRow>) -> Result<(), Commi
         Some(event) => Err(IllegalEvent { state, event: event.kind() }.into()),
         None => Ok(()),
     }
-}
-
-/// Live sessions count, and so do owned tasks of higher priority that are about to start one: they go first.
-fn check_session_cap(connection: &Connection, task: TaskId, priority: i64, cap: u32) -> Result<(), CommitError> {
-    const TAKEN: &str = "SELECT (SELECT count(*) FROM tasks WHERE live_session IS NOT NULL AND id <> ?1)
-        + (SELECT count(*) FROM tasks WHERE wants_owner = 1 AND priority > ?2 AND owner IS NOT NULL AND state = 'preparing'
-           AND id <> ?1)";
-    let taken: u64 = connection
-        .prepare_cached(TAKEN)
-        .and_then(|mut statement| statement.query_row((task.to_string(), priority), |row| row.get(0)))
-        .map_err(store_error)?;
-    if taken < u64::from(cap) { Ok(()) } else { Err(CommitError::SessionCap { cap }) }
 }
 
 fn repeat_of_key(

@@ -7,24 +7,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use longhaul_core::ids::{TaskId, WorkerId};
+use longhaul_core::task::{AccountLimit, Task};
 use longhaul_core::time::Time;
+use rusqlite::Connection;
 use tokio::sync::watch;
 
+use super::accounts;
 use super::backup::back_up;
 use super::commit::Prepared;
+use super::directory;
 use super::doorbell::{Bell, Follower};
+use super::family::family;
 use super::listing::{list, tasks};
 use super::load::find_task;
 use super::open::{Probe, open_copier, open_writer};
 use super::outbox::{self, NoticeWork};
 use super::place::{Found, Place};
-use super::read::{Readers, candidates, events, owned};
+use super::read::{Readers, candidates, events, news, other_owners};
 use super::request::Work;
+use super::turns::turns;
 use super::verify::{check, verify};
 use super::writer::Writer;
 use crate::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, Notice,
-    Outlines, Owned, RemoveError, Settled, Store, StoreError, Stored, StoredEvent,
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, News,
+    Notice, Outlines, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Turns,
 };
 
 /// The store of one machine: `longhaul.db` in the home.
@@ -107,8 +113,36 @@ impl Store for SqliteStore {
         self.readers.read(candidates).await
     }
 
-    async fn owned(&self, worker: WorkerId) -> Result<Vec<Owned>, StoreError> {
-        self.readers.read(move |connection| owned(connection, worker)).await
+    async fn news(&self, after: u64) -> Result<News, StoreError> {
+        self.readers.read(move |connection| news(connection, after)).await
+    }
+
+    async fn other_owners(&self, worker: WorkerId) -> Result<Vec<WorkerId>, StoreError> {
+        self.readers.read(move |connection| other_owners(connection, worker)).await
+    }
+
+    async fn turns(&self, cap: u32, passed_over: &[WorkerId]) -> Result<Turns, StoreError> {
+        let passed_over = passed_over.to_vec();
+        self.readers.read(move |connection| turns(connection, cap, &passed_over)).await
+    }
+
+    async fn family(&self, task: TaskId) -> Result<Vec<Task>, StoreError> {
+        self.readers.read(move |connection| family(connection, task)).await
+    }
+
+    async fn directory_holder(&self, task: TaskId) -> Result<Option<TaskId>, StoreError> {
+        let holder_of = move |connection: &Connection| match find_task(connection, task)? {
+            Some(row) if row.stored.task.state.session().is_none() => {
+                directory::holder(connection, task, row.stored.task.submission.directory())
+            }
+            Some(_) | None => Ok(None),
+        };
+        self.readers.read(holder_of).await
+    }
+
+    async fn works_in(&self, directory: &str) -> Result<Option<TaskId>, StoreError> {
+        let directory = directory.to_owned();
+        self.readers.read(move |connection| directory::works_in(connection, &directory)).await
     }
 
     async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError> {
@@ -127,6 +161,10 @@ impl Store for SqliteStore {
 
     async fn check(&self) -> Result<Vec<Damaged>, StoreError> {
         self.readers.read(check).await
+    }
+
+    async fn account_limits(&self) -> Result<Vec<AccountLimit>, StoreError> {
+        self.readers.read(accounts::limits).await
     }
 
     async fn pending_notices(&self) -> Result<Vec<Notice>, StoreError> {
@@ -151,5 +189,9 @@ impl Store for SqliteStore {
             *follower = Some(Follower::start(&self.place, &self.listeners)?);
         }
         Ok(Changes { bell: self.listeners.subscribe() })
+    }
+
+    fn ring(&self) -> Result<(), StoreError> {
+        Bell::open(&self.place, self.listeners.clone()).map(|bell| bell.ring())
     }
 }

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use longhaul_core::task::{Driver, ResultKind};
 use longhaul_core::time::Time;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
@@ -111,12 +112,15 @@ fn read_outline(row: &Row<'_>) -> rusqlite::Result<Result<Outline, String>> {
     if ChainHead::parse(row.get_ref(1)?.as_str().unwrap_or_default()).is_none() {
         return Ok(Err("head is not a hash".into()));
     }
+    let result: Option<String> = row.get(26)?;
+    let result = result.and_then(|name| ResultKind::ALL.into_iter().find(|kind| kind.name() == name));
     let steps: (Option<u32>, Option<u32>) = (row.get(19)?, row.get(20)?);
     Ok(Ok(Outline {
         task,
         owner,
         parent,
         live: live.is_some(),
+        of_runner: row.get_ref(12)?.as_str().is_ok_and(|driver| driver == Driver::Runner.name()),
         history_bytes: row.get(2)?,
         epoch: row.get(3)?,
         project: row.get(9)?,
@@ -132,7 +136,7 @@ fn read_outline(row: &Row<'_>) -> rusqlite::Result<Result<Outline, String>> {
         version: row.get(23)?,
         created: Time(row.get(24)?),
         updated: Time(row.get(25)?),
-        verified: row.get(26)?,
+        result,
     }))
 }
 

@@ -7,14 +7,17 @@
 //! load()   -> reader connection          other processes: doorbell -> changes()
 //! ```
 
+mod accounts;
 mod append;
 mod backup;
 mod busy;
 mod cache;
 mod claim;
 mod commit;
+mod directory;
 mod doorbell;
 mod failure;
+mod family;
 mod handle;
 mod listing;
 mod load;
@@ -28,6 +31,7 @@ mod request;
 mod row;
 mod schema;
 mod suspicion;
+mod turns;
 mod verify;
 mod writer;
 

@@ -12,7 +12,11 @@ use super::failure::{damaged, store_error};
 use super::open::open_reader;
 use super::place::Place;
 use super::row::{EVENT_COLUMNS, parse_optional, read_event, text_of, unless_damaged};
-use crate::{Candidate, Carrier, Owned, StoreError, StoredEvent};
+use crate::{Candidate, Carrier, MovedTask, News, StoreError, StoredEvent};
+
+/// What `read_candidate` reads.
+const CANDIDATE_COLUMNS: &str =
+    "id, epoch, owner, parent, live_session IS NOT NULL, driver = 'runner' AND state <> 'stopping', version";
 
 /// So many reads run at once.
 const READERS: usize = 4;
@@ -79,26 +83,52 @@ pub(super) fn events(
 
 /// Unfinished tasks that want an owner, the most urgent first, then the oldest. A damaged row is left out here: `list` and `check` name it.
 pub(super) fn candidates(connection: &Connection) -> Result<Vec<Candidate>, StoreError> {
-    const SQL: &str = "SELECT id, epoch, owner, parent, live_session IS NOT NULL, \
-         driver = 'runner' AND state <> 'stopping' FROM tasks WHERE wants_owner = 1 \
-         ORDER BY priority DESC, created, id";
-    sound_rows(connection, SQL, [], |row| {
-        let (id, owner, parent): (String, Option<String>, Option<String>) = (row.get(0)?, row.get(2)?, row.get(3)?);
-        let parsed = (id.parse().ok(), parse_optional(owner), parse_optional(parent));
-        let (Some(task), Some(owner), Some(parent)) = parsed else { return Ok(None) };
-        let carrier = if row.get(5)? { Carrier::Runner } else { Carrier::Worker };
-        Ok(Some(Candidate { task, epoch: row.get(1)?, owner, parent, live: row.get(4)?, carrier }))
-    })
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!("SELECT {CANDIDATE_COLUMNS} FROM tasks WHERE wants_owner = 1 ORDER BY priority DESC, created, id")
+    });
+    sound_rows(connection, &SQL, [], read_candidate)
 }
 
-/// The tasks a worker owns.
-pub(super) fn owned(connection: &Connection, worker: WorkerId) -> Result<Vec<Owned>, StoreError> {
-    const SQL: &str = "SELECT id, version FROM tasks WHERE owner = ?1 ORDER BY created, id";
-    sound_rows(connection, SQL, [worker.to_string()], |row| {
-        let id: String = row.get(0)?;
-        let version = row.get(1)?;
-        Ok(id.parse().ok().map(|task| Owned { task, version }))
-    })
+fn read_candidate(row: &Row<'_>) -> rusqlite::Result<Option<Candidate>> {
+    let (id, owner, parent): (String, Option<String>, Option<String>) = (row.get(0)?, row.get(2)?, row.get(3)?);
+    let parsed = (id.parse().ok(), parse_optional(owner), parse_optional(parent));
+    let (Some(task), Some(owner), Some(parent)) = parsed else { return Ok(None) };
+    let carrier = if row.get(5)? { Carrier::Runner } else { Carrier::Worker };
+    Ok(Some(Candidate { task, version: row.get(6)?, epoch: row.get(1)?, owner, parent, live: row.get(4)?, carrier }))
+}
+
+/// Tasks with events after a position. Events stand in the order of their commits, so that a row's number is a position.
+pub(super) fn news(connection: &Connection, after: u64) -> Result<News, StoreError> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "SELECT {CANDIDATE_COLUMNS}, state, wants_owner FROM tasks \
+             WHERE number IN (SELECT task FROM events WHERE rowid > ?1 AND rowid <= ?2)"
+        )
+    });
+    // Read first: what is committed in between is beyond it, and news the next time.
+    let position: i64 = connection
+        .prepare_cached("SELECT coalesce(max(rowid), 0) FROM events")
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+        .map_err(store_error)?;
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let tasks = sound_rows(connection, &SQL, [after, position], |row| {
+        let (state, wants_owner): (String, bool) = (row.get(7)?, row.get(8)?);
+        let moved = |candidate: Candidate| MovedTask {
+            task: candidate.task,
+            version: candidate.version,
+            state,
+            candidate: wants_owner.then_some(candidate),
+        };
+        Ok(read_candidate(row)?.map(moved))
+    })?;
+    Ok(News { position: position.unsigned_abs(), tasks })
+}
+
+/// The other owners of tasks that any worker may carry out. Two ranges of the index, so that a worker's own tasks are not read.
+pub(super) fn other_owners(connection: &Connection, worker: WorkerId) -> Result<Vec<WorkerId>, StoreError> {
+    const SQL: &str = "SELECT owner FROM tasks WHERE owner < ?1 AND NOT (driver = 'runner' AND state <> 'stopping') \
+         UNION SELECT owner FROM tasks WHERE owner > ?1 AND NOT (driver = 'runner' AND state <> 'stopping')";
+    sound_rows(connection, SQL, [worker.to_string()], |row| Ok(row.get::<_, String>(0)?.parse().ok()))
 }
 
 /// The rows that can be read.

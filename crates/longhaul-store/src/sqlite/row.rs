@@ -17,7 +17,7 @@ use crate::{ChainHead, Damaged, Lease, Owner, StoreError, Stored, StoredEvent};
 /// The columns of `tasks` that every commit may move, in the order of [`values_of`].
 pub(super) const TASK_COLUMNS: &str = "number, head, history_bytes, epoch, owner, owner_host, lease_id, owner_since, id, \
      project, name, parent, driver, state, final, wants_owner, waits_for_person, live_session, priority, steps_done, steps, \
-     sessions, tokens, version, created, updated, verified";
+     sessions, tokens, version, created, updated, result";
 
 /// Where the columns begin that are written from the task itself.
 pub(super) const FROM_THE_TASK: usize = 8;
@@ -51,7 +51,7 @@ pub(super) struct TaskRow {
 }
 
 /// How urgent a task is: higher first among those that want an owner.
-pub(super) fn priority(task: &Task) -> i64 {
+fn priority(task: &Task) -> i64 {
     task.submission.priority
 }
 
@@ -87,7 +87,7 @@ pub(super) fn values_of(number: Option<i64>, stored: &Stored, head: &ChainHead, 
         count(task.version),
         Value::Integer(task.created.0),
         Value::Integer(task.updated.0),
-        task.state.is_verified().map_or(Value::Null, Value::from),
+        text(task.state.verdict().map(|verdict| verdict.kind().name())),
     ]
 }
 

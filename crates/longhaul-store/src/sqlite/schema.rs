@@ -24,6 +24,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("migrations/0001.sql") },
     Migration { version: 2, sql: include_str!("migrations/0002.sql") },
     Migration { version: 3, sql: include_str!("migrations/0003.sql") },
+    Migration { version: 4, sql: include_str!("migrations/0004.sql") },
 ];
 
 /// "LHdb": marks the file as ours.

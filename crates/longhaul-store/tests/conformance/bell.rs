@@ -39,3 +39,10 @@ pub(crate) async fn the_bell_rings_for_every_listener_of_a_handle(harness: &dyn 
     store.claim(moved.task.id, 0, lease(), now()).await.expect("a claim");
     must_ring(&mut one, "a claim").await;
 }
+
+pub(crate) async fn the_bell_rings_when_it_is_rung(harness: &dyn Harness) {
+    let (listening, ringing) = (harness.open().await, harness.open().await);
+    let mut changes = listening.changes().expect("a bell");
+    ringing.ring().expect("a ring");
+    must_ring(&mut changes, "a ring").await;
+}

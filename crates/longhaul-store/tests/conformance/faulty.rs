@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use longhaul_core::ids::{TaskId, WorkerId};
+use longhaul_core::task::{AccountLimit, Task};
 use longhaul_core::time::Time;
 use longhaul_store::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, Notice,
-    Outlines, Owned, RemoveError, Settled, Store, StoreError, Stored, StoredEvent,
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, News,
+    Notice, Outlines, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Turns,
 };
 
 use super::Harness;
@@ -26,6 +27,10 @@ pub(crate) enum Fault {
     IgnoresTheEpoch,
     /// Sessions are not counted.
     IgnoresTheCap,
+    /// Everybody in line may start.
+    IgnoresTheLine,
+    /// Every task is told that its directory is free.
+    SharesDirectories,
     /// One event is missing.
     HidesAnEvent,
     /// A listener hears another store.
@@ -44,6 +49,8 @@ pub(crate) enum Fault {
     GivesNoticesToEverybody,
     /// A notice is settled whichever try it is.
     SettlesForAnybody,
+    /// No account is ever limited.
+    ForgetsLimits,
 }
 
 /// Opens stores with a fault over another harness.
@@ -142,8 +149,32 @@ impl Store for Faulty {
         self.sound.candidates().await
     }
 
-    async fn owned(&self, worker: WorkerId) -> Result<Vec<Owned>, StoreError> {
-        self.sound.owned(worker).await
+    async fn news(&self, after: u64) -> Result<News, StoreError> {
+        self.sound.news(after).await
+    }
+
+    async fn other_owners(&self, worker: WorkerId) -> Result<Vec<WorkerId>, StoreError> {
+        self.sound.other_owners(worker).await
+    }
+
+    async fn turns(&self, cap: u32, passed_over: &[WorkerId]) -> Result<Turns, StoreError> {
+        let cap = if matches!(self.fault, Fault::IgnoresTheLine) { u32::MAX } else { cap };
+        self.sound.turns(cap, passed_over).await
+    }
+
+    async fn family(&self, task: TaskId) -> Result<Vec<Task>, StoreError> {
+        self.sound.family(task).await
+    }
+
+    async fn directory_holder(&self, task: TaskId) -> Result<Option<TaskId>, StoreError> {
+        match self.fault {
+            Fault::SharesDirectories => Ok(None),
+            _ => self.sound.directory_holder(task).await,
+        }
+    }
+
+    async fn works_in(&self, directory: &str) -> Result<Option<TaskId>, StoreError> {
+        self.sound.works_in(directory).await
     }
 
     async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError> {
@@ -171,6 +202,13 @@ impl Store for Faulty {
 
     async fn check(&self) -> Result<Vec<Damaged>, StoreError> {
         self.sound.check().await
+    }
+
+    async fn account_limits(&self) -> Result<Vec<AccountLimit>, StoreError> {
+        match self.fault {
+            Fault::ForgetsLimits => Ok(Vec::new()),
+            _ => self.sound.account_limits().await,
+        }
     }
 
     async fn pending_notices(&self) -> Result<Vec<Notice>, StoreError> {
@@ -205,5 +243,9 @@ impl Store for Faulty {
             Fault::IsSilent => self.elsewhere.changes(),
             _ => self.sound.changes(),
         }
+    }
+
+    fn ring(&self) -> Result<(), StoreError> {
+        self.sound.ring()
     }
 }

@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 use super::Harness;
 use super::sample::{
     advance, back_to, by_owner, by_person, cancelled, claimed, lease, lease_of, mark, now, reload, started, submitted,
+    worker_id,
 };
 
 pub(crate) async fn one_of_many_claimers_wins(harness: &dyn Harness) {
@@ -100,7 +101,7 @@ pub(crate) async fn a_claim_alone_may_ride_on_a_commit(harness: &dyn Harness) {
 pub(crate) async fn the_lease_is_kept_while_there_is_work(harness: &dyn Harness) {
     let store = harness.open().await;
     let task = claimed(&*store, "one").await;
-    let waiting = Event::WaitStarted { why: Wait::Backoff, until: Some(Time(1)), back_to: back_to() };
+    let waiting = Event::WaitStarted { why: Wait::Backoff, until: Some(Time(1)), span_ms: Some(1), back_to: back_to() };
     let waited = advance(&*store, &task, waiting).await;
     assert_eq!(waited.owner, task.owner);
     let again = advance(&*store, &waited, Event::WaitEnded).await;
@@ -118,7 +119,7 @@ pub(crate) async fn the_lease_is_given_up_with_the_work(harness: &dyn Harness) {
         Event::Paused { back_to: back_to(), why: None },
         Event::HelpNeeded { reason: HelpReason::NoProgress { sessions: 3 }, back_to: back_to() },
         Event::Blocked { cause: Cause::Variable { name: "API_KEY".into() }, back_to: back_to() },
-        Event::Finished { verdict: Verdict::Unverified },
+        Event::Finished { verdict: Verdict::NoChecks },
         cancelled(),
     ];
     for (number, end) in ends.into_iter().enumerate() {
@@ -126,7 +127,7 @@ pub(crate) async fn the_lease_is_given_up_with_the_work(harness: &dyn Harness) {
         let after = advance(&*store, &task, end).await;
         assert_eq!((&after.owner, after.epoch), (&None, 1), "{}", after.task.state.name());
         assert_eq!(reload(&*store, &task).await, after);
-        assert!(store.owned(task.owner.as_ref().expect("an owner").worker).await.expect("owned").is_empty());
+        assert!(store.other_owners(worker_id()).await.expect("owners").is_empty());
         let late = Change { guard: by_owner(&task, Vec::new()).guard, ..by_person(&after, vec![mark("late")]) };
         let answer = store.commit(late).await;
         assert!(matches!(answer, Err(CommitError::Fenced)), "{answer:?}");

@@ -3,7 +3,9 @@
 //! Each database calls every function here with a harness of its own over fresh data; a function that is not called is a
 //! warning, and warnings fail the build. Nothing in here may know which database answers.
 
+pub(crate) mod accounts;
 pub(crate) mod bell;
+pub(crate) mod families;
 pub(crate) mod faulty;
 pub(crate) mod history;
 pub(crate) mod keeping;

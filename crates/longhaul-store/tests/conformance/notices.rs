@@ -21,7 +21,7 @@ async fn begun(store: &dyn Store, submission: Submission) -> Stored {
 }
 
 fn finished() -> Event {
-    Event::Finished { verdict: Verdict::Unverified }
+    Event::Finished { verdict: Verdict::NoChecks }
 }
 
 /// A finished task with its two notices.

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
 use longhaul_core::names::TaskName;
-use longhaul_core::plan::{Plan, Step};
-use longhaul_core::task::{Actor, BackTo, Ended, Event, Exit, Outcome, Phase, Purpose, SessionRun, Submission};
+use longhaul_core::plan::{Plan, PlanChange, Step};
+use longhaul_core::task::{Actor, BackTo, Ended, Event, Exit, Outcome, Phase, Place, Purpose, SessionRun, Submission};
 use longhaul_core::time::Time;
 use longhaul_store::{Change, Guard, NewLease, Store, Stored};
 
@@ -41,7 +41,9 @@ pub(crate) fn lease() -> NewLease {
 pub(crate) fn submission(name: &str) -> Submission {
     let valid = TaskName::new(name).expect("a valid name");
     let submission = Submission::new(format!("reach {name}"), valid, "/project".into(), "codex".into());
-    Submission { needs_env: vec!["API_KEY".into()], ..submission }
+    // With a worktree of its own: tasks in place would have to wait for each other.
+    let place = Place::Worktree { base: "ba5e".repeat(10) };
+    Submission { needs_env: vec!["API_KEY".into()], place, ..submission }
 }
 
 /// The change that submits a task.
@@ -109,7 +111,7 @@ pub(crate) fn cancelled() -> Event {
 pub(crate) fn planned() -> Event {
     let step = |number, ticked| Step { number, text: format!("step {number}"), phase: None, ticked };
     let plan = Plan { steps: vec![step(1, true), step(2, false)] };
-    Event::PlanRevised { revision: 1, plan, hash: "5e".repeat(32), ticked: vec![1] }
+    Event::PlanRevised { revision: 1, change: PlanChange::Whole(plan), hash: "5e".repeat(32), ticked: vec![1] }
 }
 
 /// Submits a task and returns it as stored.

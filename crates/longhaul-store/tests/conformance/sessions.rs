@@ -1,14 +1,17 @@
-//! Promises about who may have a session: the cap is counted in the transaction that starts one, and a runner carries its own tasks out.
+//! Promises about who may have a session: the cap is counted in the transaction that starts one, free slots go to the first in line, and
+//! a runner carries its own tasks out.
 
 use std::sync::Arc;
 
-use longhaul_core::task::{Driver, Event, Setting};
-use longhaul_store::{Carrier, Change, CommitError, Stored};
+use longhaul_core::ids::WorkerId;
+use longhaul_core::task::{Driver, Event, Setting, Wait};
+use longhaul_core::time::Time;
+use longhaul_store::{Carrier, Change, CommitError, Store, Stored, Turns};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
 use super::Harness;
-use super::sample::{advance, by_owner, claimed, ended, mark, started};
+use super::sample::{advance, back_to, by_owner, claimed, ended, mark, started, submitted};
 
 fn start_within(seen: &Stored, cap: u32) -> Change {
     Change { session_cap: Some(cap), ..by_owner(seen, vec![started()]) }
@@ -50,15 +53,52 @@ pub(crate) async fn an_ended_session_makes_room(harness: &dyn Harness) {
     store.commit(start_within(&two, 1)).await.expect("there is room");
 }
 
-pub(crate) async fn the_higher_priority_goes_first(harness: &dyn Harness) {
+/// The names of those whose turn it is.
+async fn next(store: &dyn Store, cap: u32, passed_over: &[WorkerId]) -> Vec<String> {
+    let turns = store.turns(cap, passed_over).await.expect("turns");
+    let mut names = Vec::new();
+    for turn in turns.next {
+        let stored = store.load(turn.task).await.expect("sound").expect("there");
+        assert_eq!(stored.owner.as_ref().map(|owner| owner.worker), Some(turn.owner));
+        names.push(stored.task.submission.name.to_string());
+    }
+    names
+}
+
+pub(crate) async fn a_free_slot_is_the_first_in_lines(harness: &dyn Harness) {
     let store = harness.open().await;
-    let (low, high) = (claimed(&*store, "low").await, claimed(&*store, "high").await);
-    let raise = Event::Edited { settings: vec![Setting::Priority(5)] };
-    let high = advance(&*store, &high, raise).await;
-    let refused = store.commit(start_within(&low, 1)).await;
-    assert!(matches!(refused, Err(CommitError::SessionCap { cap: 1 })), "{refused:?}");
-    store.commit(start_within(&low, 2)).await.expect("there is room for both");
-    store.commit(start_within(&high, 2)).await.expect("the higher one");
+    let (old, _young, high) =
+        (claimed(&*store, "old").await, claimed(&*store, "young").await, claimed(&*store, "high").await);
+    advance(&*store, &high, Event::Edited { settings: vec![Setting::Priority(5)], by: None }).await;
+    assert_eq!(next(&*store, 1, &[]).await, ["high"]);
+    assert_eq!(next(&*store, 2, &[]).await, ["high", "old"]);
+    // Whoever starts first has the slot: the line is asked before, and only the cap is enforced.
+    store.commit(start_within(&old, 1)).await.expect("a session");
+    assert_eq!(store.turns(1, &[]).await.expect("turns"), Turns { in_use: 1, next: Vec::new() });
+    assert_eq!(next(&*store, 3, &[]).await, ["high", "young"]);
+}
+
+pub(crate) async fn a_worker_can_be_passed_over(harness: &dyn Harness) {
+    let store = harness.open().await;
+    let stopped = claimed(&*store, "stopped").await.owner.expect("an owner").worker;
+    claimed(&*store, "other").await;
+    assert_eq!(next(&*store, 1, &[stopped]).await, ["other"]);
+    assert_eq!(next(&*store, 2, &[stopped]).await, ["other"]);
+}
+
+pub(crate) async fn only_who_is_about_to_start_is_in_line(harness: &dyn Harness) {
+    let store = harness.open().await;
+    submitted(&*store, "queued").await;
+    let waiting = claimed(&*store, "waiting").await;
+    let wait = Event::WaitStarted { why: Wait::Hours, until: Some(Time(1)), span_ms: None, back_to: back_to() };
+    advance(&*store, &waiting, wait).await;
+    let runner = claimed(&*store, "runner").await;
+    let edit = Event::Edited { settings: vec![Setting::Driver(Driver::Runner)], by: None };
+    let runner = advance(&*store, &runner, edit).await;
+    claimed(&*store, "preparing").await;
+    assert_eq!(next(&*store, 9, &[]).await, ["preparing"]);
+    advance(&*store, &runner, started()).await;
+    assert_eq!(store.turns(1, &[]).await.expect("turns").in_use, 1, "a runner's session takes a slot too");
 }
 
 /// Workers leave a runner's task alone, until its session is told to stop or a person makes it supervised.
@@ -67,7 +107,7 @@ pub(crate) async fn the_carrier_follows_the_driver(harness: &dyn Harness) {
     let task = claimed(&*store, "t").await;
     let carrier = async || store.candidates().await.expect("candidates")[0].carrier;
     assert_eq!(carrier().await, Carrier::Worker);
-    let drive = |driver| Event::Edited { settings: vec![Setting::Driver(driver)] };
+    let drive = |driver| Event::Edited { settings: vec![Setting::Driver(driver)], by: None };
     let task = advance(&*store, &task, drive(Driver::Runner)).await;
     assert_eq!(carrier().await, Carrier::Runner);
     let reopened = harness.open().await;

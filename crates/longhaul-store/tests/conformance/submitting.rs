@@ -127,7 +127,7 @@ pub(crate) async fn lists_are_newest_first_and_filtered(harness: &dyn Harness) {
     assert!(list(Filter { id_prefix: Some("%".into()), ..Filter::default() }).await.is_empty());
 }
 
-pub(crate) async fn candidates_and_owned_tasks_are_found(harness: &dyn Harness) {
+pub(crate) async fn candidates_and_their_owners_are_found(harness: &dyn Harness) {
     let store = harness.open().await;
     let parent = submitted(&*store, "parent").await;
     let mut part = submission("part");
@@ -148,7 +148,27 @@ pub(crate) async fn candidates_and_owned_tasks_are_found(harness: &dyn Harness) 
             (busy.task.id, 1, Some(owner), None, true),
         ]
     );
-    let owned = store.owned(owner).await.expect("owned tasks");
-    assert_eq!(owned.iter().map(|one| (one.task, one.version)).collect::<Vec<_>>(), [(busy.task.id, 3)]);
-    assert!(store.owned(worker_id()).await.expect("owned tasks").is_empty());
+    assert_eq!(store.other_owners(worker_id()).await.expect("owners"), [owner]);
+    assert!(store.other_owners(owner).await.expect("owners").is_empty(), "a worker is no other to itself");
+}
+
+pub(crate) async fn news_are_the_tasks_that_moved_after_a_position(harness: &dyn Harness) {
+    let store = harness.open().await;
+    submitted(&*store, "still").await;
+    let task = submitted(&*store, "moved").await;
+    let before = store.news(u64::MAX).await.expect("a position");
+    assert!(before.tasks.is_empty(), "nothing comes after the end: {before:?}");
+    assert!(store.news(before.position).await.expect("news").tasks.is_empty());
+    let moved = store.commit(by_person(&task, vec![mark("x"), mark("y")])).await.expect("a change").stored;
+    let after = store.news(before.position).await.expect("news");
+    assert!(after.position > before.position);
+    let [one] = &after.tasks[..] else { panic!("one task moved, once: {after:?}") };
+    assert_eq!((one.task, one.version, one.state.as_str()), (moved.task.id, moved.task.version, "queued"));
+    assert_eq!(one.candidate.as_ref().map(|candidate| (candidate.task, candidate.owner)), Some((moved.task.id, None)));
+    store.commit(by_person(&moved, vec![cancelled()])).await.expect("a cancel");
+    let last = store.news(after.position).await.expect("news");
+    assert_eq!(
+        last.tasks.iter().map(|one| (one.task, one.candidate.is_some())).collect::<Vec<_>>(),
+        [(task.task.id, false)]
+    );
 }

@@ -1,7 +1,9 @@
 //! Calls every promise of the conformance suite for SQLite, each over fresh data.
 
 use super::SqliteHarness;
-use super::conformance::{bell, history, keeping, leases, moving, notices, refusals, sessions, submitting};
+use super::conformance::{
+    accounts, bell, families, history, keeping, leases, moving, notices, refusals, sessions, submitting,
+};
 
 macro_rules! conforms {
     ($($group:ident: $($promise:ident),+;)+) => {
@@ -15,7 +17,13 @@ macro_rules! conforms {
 }
 
 conforms! {
-    bell: the_bell_rings_for_another_handles_commits, the_bell_rings_for_every_listener_of_a_handle;
+    accounts: a_limit_is_shared_with_the_change_that_reports_it, a_limit_is_cleared_by_whoever_knew_it,
+        a_guess_does_not_shorten_a_reported_limit;
+    bell: the_bell_rings_for_another_handles_commits, the_bell_rings_for_every_listener_of_a_handle,
+        the_bell_rings_when_it_is_rung;
+    families: one_task_at_a_time_works_in_a_directory, the_task_in_progress_goes_before_the_older_one,
+        a_child_goes_before_its_parent_and_a_family_before_strangers, a_task_in_the_worktree_of_another_waits_for_it,
+        a_family_is_found_from_each_member, a_family_is_neither_larger_nor_deeper_than_it_may_be;
     history: events_are_gap_free_and_in_order, a_clock_that_goes_backwards_keeps_the_order,
         the_chain_is_the_documented_one, the_state_is_what_its_events_make,
         a_claiming_commit_changes_the_epoch_in_its_middle;
@@ -30,10 +38,11 @@ conforms! {
         a_notice_is_settled_by_its_claimer_alone, a_notice_that_is_given_back_counts_no_try,
         notices_go_with_their_task;
     refusals: a_refused_change_writes_nothing;
-    sessions: the_session_cap_holds_under_concurrency, an_ended_session_makes_room, the_higher_priority_goes_first,
-        the_carrier_follows_the_driver;
+    sessions: the_session_cap_holds_under_concurrency, an_ended_session_makes_room, a_free_slot_is_the_first_in_lines,
+        a_worker_can_be_passed_over, only_who_is_about_to_start_is_in_line, the_carrier_follows_the_driver;
     submitting: a_submitted_task_is_there_after_reopening, a_submission_with_a_claim_is_owned_at_once,
         an_unknown_task_is_absent_and_unchangeable, submitting_twice_makes_one_task, a_key_names_one_change,
         a_name_is_unique_among_unfinished_tasks_of_a_project, lists_are_newest_first_and_filtered,
-        candidates_and_owned_tasks_are_found;
+        candidates_and_their_owners_are_found,
+        news_are_the_tasks_that_moved_after_a_position;
 }

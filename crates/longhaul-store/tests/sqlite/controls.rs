@@ -2,7 +2,7 @@
 
 use super::SqliteHarness;
 use super::conformance::faulty::{Fault, FaultyHarness};
-use super::conformance::{bell, history, keeping, leases, moving, notices, refusals, sessions};
+use super::conformance::{accounts, bell, families, history, keeping, leases, moving, notices, refusals, sessions};
 
 macro_rules! caught {
     ($($test:ident: $fault:ident by $group:ident $promise:ident;)+) => {
@@ -29,6 +29,8 @@ caught! {
     ignored_leases_are_caught: IgnoresTheLease by leases an_old_lease_is_fenced_off;
     ignored_epochs_are_caught: IgnoresTheEpoch by leases one_of_many_claimers_wins;
     ignored_caps_are_caught: IgnoresTheCap by sessions the_session_cap_holds_under_concurrency;
+    ignored_lines_are_caught: IgnoresTheLine by sessions a_free_slot_is_the_first_in_lines;
+    shared_directories_are_caught: SharesDirectories by families one_task_at_a_time_works_in_a_directory;
     hidden_events_are_caught: HidesAnEvent by history events_are_gap_free_and_in_order;
     careless_removals_are_caught: RemovesAnything by keeping what_may_be_needed_is_not_removed;
     lost_removals_are_caught: KeepsWhatIsRemoved by keeping a_finished_task_is_removed_whole;
@@ -38,5 +40,6 @@ caught! {
     notices_for_everybody_are_caught: GivesNoticesToEverybody by notices one_of_many_claimers_of_a_notice_wins;
     careless_giving_back_is_caught: SettlesForAnybody by notices a_notice_that_is_given_back_counts_no_try;
     careless_settling_is_caught: SettlesForAnybody by notices a_notice_is_settled_by_its_claimer_alone;
+    forgotten_limits_are_caught: ForgetsLimits by accounts a_limit_is_shared_with_the_change_that_reports_it;
     silent_bells_are_caught: IsSilent by bell the_bell_rings_for_another_handles_commits;
 }

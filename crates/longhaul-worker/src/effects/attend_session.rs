@@ -9,13 +9,16 @@ use longhaul_core::task::{
     Actor, Delivered, Ended, Exit, Failure, ListSight, Observation, Outcome, OutputSight, PlanSight, Purpose, Said,
     SessionRun, StoppedBy, Task, Usage,
 };
+use longhaul_keeper::process::boot_id;
 use longhaul_keeper::{SessionDir, Stop, fail_point};
 
+use super::account::account_of;
 use super::read_output::Listener;
 use super::session_end::{self, Observed};
 use super::start_session::{self, Program};
-use super::{Job, check_output, keep_work, keeper_death, stop_session};
+use super::{Job, check_output, keep_work, keeper_death, prepare_workspace, stop_session};
 use crate::clock::now;
+use crate::exit_watch::reap;
 use crate::floors;
 use crate::task_dir::{ShellLock, TaskDir};
 
@@ -28,8 +31,18 @@ pub(super) async fn attend(job: Job, id: SessionId) {
         adopt(&job, session).await
     };
     session_end::tidy(&job.context.home.session(id));
-    let plan = plan_now(&job.task);
+    let ended = match session.purpose {
+        Purpose::Check => after_check(&job.task, ended),
+        Purpose::Plan | Purpose::Work | Purpose::Fix => ended,
+    };
+    let plan = plan_now(&job);
     job.answer(Observation::SessionEnded { session: id, ended: Box::new(ended), plan }, Actor::worker()).await;
+}
+
+/// What counts for the round besides: under which boot the end was seen, and what a check in a clean checkout has built.
+fn after_check(task: &Task, ended: Ended) -> Ended {
+    let expected = task.checkout().map(|checkout| prepare_workspace::look_for(task, &checkout.cwd)).unwrap_or_default();
+    Ended { boot: boot_id().ok(), expected, ..ended }
 }
 
 /// This process committed the start, so it is the one that may spawn.
@@ -40,7 +53,7 @@ async fn start(job: &Job, session: &SessionRun) -> Ended {
         Ok(program) => program,
         Err(unknown) => return not_started(unknown.to_string()),
     };
-    let view = match TaskDir::open(&job.task) {
+    let view = match job.task_dir() {
         Ok(view) => view,
         Err(cause) => return not_started(cause.to_string()),
     };
@@ -51,24 +64,25 @@ async fn start(job: &Job, session: &SessionRun) -> Ended {
         Ok(started) => started,
         // Nothing ran, and nothing is wrong with the program: the machine is out of something for now.
         Err(error) if error.passes() => {
-            job.context.report(&format!("session {}: {error}", session.id));
+            job.report(&format!("session {}: {error}", session.id));
             let starved = floors::check(&job.task, &job.context.home).err();
             return Ended { starved, delivered: preset, ..nothing_ran(session, Exit::NeverStarted) };
         }
         Err(error) => return Ended { delivered: preset, ..not_started(error.to_string()) },
     };
     let listener = Listener::new(job, session, program.agent(), Some(&view));
-    follow(job, session, dir, listener, keeper_death::of_child(child)).await
+    let death = reap(child);
+    follow(job, session, dir, listener, async move { drop(death.await) }).await
 }
 
 /// Another process committed the start and is dead; what became of it is on disk, or nowhere.
 async fn adopt(job: &Job, session: &SessionRun) -> Ended {
     let program = Program::of(&job.task, session);
     if let Err(unknown) = &program {
-        job.context.report(&format!("session {}: {unknown}", session.id));
+        job.report(&format!("session {}: {unknown}", session.id));
     }
     let _awake = job.context.awake.hold(job.task.submission.policy.keep_awake);
-    let view = TaskDir::open(&job.task).ok();
+    let view = job.task_dir().ok();
     let listener = Listener::new(job, session, program.ok().and_then(|program| program.agent()), view.as_ref());
     let path = job.context.home.session(session.id);
     // The lock file is made before anything is spawned; without it a keeper never was, or its directory was taken away.
@@ -95,6 +109,7 @@ async fn follow(
     tokio::pin!(death);
     let mut told = false;
     loop {
+        dir.reclaim();
         listener.read_on().await;
         let patience = listener.patience().filter(|_| !told);
         tokio::select! {
@@ -116,9 +131,8 @@ async fn observe(
     session: &SessionRun,
     look: impl FnOnce(&dyn Fn(&str)) -> Observed + Send + 'static,
 ) -> Observed {
-    let context = job.context.clone();
-    let id = session.id;
-    let tell = move |what: &str| context.report(&format!("session {id}: {what}"));
+    let (reporting, id) = (job.clone(), session.id);
+    let tell = move |what: &str| reporting.report(&format!("session {id}: {what}"));
     match tokio::task::spawn_blocking(move || look(&tell)).await {
         Ok(observed) => observed,
         // A bug of ours is no observation: the hub breaks, and a new one looks again.
@@ -132,7 +146,7 @@ async fn finish(job: &Job, session: &SessionRun, listener: Listener<'_>, observe
     let heard = listener.finish(&observed.exit).await;
     let outcome = outcome_of(session, &observed.exit, heard.end.outcome);
     let lasted = lasted(job, session, &observed);
-    if let Ok(view) = TaskDir::open(&job.task) {
+    if let Ok(view) = job.task_dir() {
         view.append_log(format!("=== session {}: {} ===\n", session.number, observed.exit).as_bytes());
     }
     let failed = outcome != Outcome::Completed || observed.exit != Exit::Code(0);
@@ -146,11 +160,19 @@ async fn finish(job: &Job, session: &SessionRun, listener: Listener<'_>, observe
         saved: kept.saved,
         starved: failed.then(|| floors::check(&job.task, &job.context.home).err()).flatten(),
         printed: printed(job, session),
+        files: kept.files,
         delivered: heard.looked.delivered,
         denied: heard.end.denied,
         carry: heard.carry,
+        account: account(job, session),
         ..Ended::new(observed.exit, outcome)
     }
+}
+
+/// Only who started a session knows the environment it got.
+fn account(job: &Job, session: &SessionRun) -> Option<String> {
+    let program = Program::of(&job.task, session).ok().filter(|_| job.fresh == Some(session.id));
+    program?.agent().map(|agent| account_of(job, &agent))
 }
 
 /// The keeper cannot know why it was told to stop; a program whose turn was over was not interrupted.
@@ -227,8 +249,8 @@ fn announce(session: &SessionRun, view: &TaskDir) {
     view.append_log(format!("=== session {} ({}) {started} ===\n", session.number, session.purpose).as_bytes());
 }
 
-fn plan_now(task: &Task) -> PlanSight {
-    match TaskDir::open(task) {
+fn plan_now(job: &Job) -> PlanSight {
+    match job.task_dir() {
         Ok(dir) => dir.sight(),
         Err(cause) => PlanSight { list: ListSight::Unreadable { why: cause.to_string() }, progress_exists: false },
     }

@@ -1,8 +1,10 @@
 //! Keeps the machine awake while a session runs, with the system's own program: systemd-inhibit on Linux, caffeinate on macOS.
 //! Held by the attend effect. Where there is no such program nothing happens; `doctor` tells.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::exit_watch::reap;
 
 /// The program that keeps this kind of machine awake.
 pub fn sleep_inhibitor() -> &'static str {
@@ -18,7 +20,8 @@ pub(crate) struct Awake {
 #[derive(Debug, Default)]
 struct Held {
     sessions: usize,
-    program: Option<Child>,
+    /// The input of the program. It ends when this does.
+    input: Option<ChildStdin>,
 }
 
 /// One session's hold; given back when dropped.
@@ -33,8 +36,8 @@ impl Awake {
         }
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.sessions += 1;
-        if held.program.is_none() {
-            held.program = start();
+        if held.sessions == 1 {
+            held.input = start();
         }
         Hold(Some(self.clone()))
     }
@@ -45,22 +48,22 @@ impl Drop for Hold {
         let Some(awake) = &self.0 else { return };
         let mut held = awake.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.sessions -= 1;
-        if held.sessions == 0
-            && let Some(mut program) = held.program.take()
-        {
-            // Its input ends; it follows by itself, and is waited for beside the work.
-            drop(program.stdin.take());
-            std::thread::spawn(move || program.wait());
+        if held.sessions == 0 {
+            held.input = None;
         }
     }
 }
 
 /// The program waits on a pipe of ours, so that it also ends when this worker is killed.
-fn start() -> Option<Child> {
+fn start() -> Option<ChildStdin> {
     let [program, arguments @ ..] = inhibitor() else { return None };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().ok()
+    let mut program = command.spawn().ok()?;
+    let input = program.stdin.take();
+    // One that may not hold the machine awake ends at once.
+    drop(reap(program));
+    input
 }
 
 /// Only sleep is held off: the screen may go dark.

@@ -4,7 +4,7 @@
 use std::io;
 
 use longhaul_core::task::{Offset, OutputSight};
-use longhaul_core::verdict;
+use longhaul_core::test_summary;
 use longhaul_keeper::{LogReader, Piece, SessionDir, Stream};
 use sha2::{Digest, Sha256};
 
@@ -16,16 +16,14 @@ const SUMMARY: usize = 64 * 1024;
 /// Both streams of a session, one after the other.
 pub(super) fn sight(session: &SessionDir) -> OutputSight {
     let mut whole = Whole::default();
-    for stream in [Stream::Out, Stream::Err] {
-        if whole.take(LogReader::new(session, stream, Offset::default())).is_err() {
-            return OutputSight::default();
-        }
-    }
-    let text = String::from_utf8_lossy(&whole.last);
+    let mut read = |stream| whole.read(LogReader::new(session, stream, Offset::default()));
+    let (Ok(out), Ok(err)) = (read(Stream::Out), read(Stream::Err)) else { return OutputSight::default() };
+    let summary = test_summary::read([&out, &err]);
     OutputSight {
         bytes: whole.bytes,
-        tail: last(&text, TAIL).to_owned(),
-        nothing_run: verdict::ran_nothing(&text),
+        tail: last(&[out, err].concat(), TAIL).to_owned(),
+        nothing_run: summary.nothing_ran,
+        up_to_date: summary.up_to_date,
         sha256: Some(fingerprint::hex(whole.hash)),
     }
 }
@@ -34,24 +32,25 @@ pub(super) fn sight(session: &SessionDir) -> OutputSight {
 struct Whole {
     hash: Sha256,
     bytes: u64,
-    last: Vec<u8>,
 }
 
 impl Whole {
-    fn take(&mut self, mut log: LogReader) -> io::Result<()> {
+    /// Reads one stream and returns the last of it: a long one must not push the other's summary out of sight.
+    fn read(&mut self, mut log: LogReader) -> io::Result<String> {
+        let mut end = Vec::new();
         while let Some(piece) = log.next_piece()? {
             let bytes = match piece {
                 Piece::Bytes(bytes) => bytes,
-                // What was dropped is no part of the evidence; that it was is told by the session's end.
+                // What was dropped is not part of the evidence; the session's end reports that it was.
                 Piece::Gap { .. } => continue,
             };
             self.hash.update(&bytes);
             self.bytes += bytes.len() as u64;
-            self.last.extend_from_slice(&bytes);
-            let surplus = self.last.len().saturating_sub(SUMMARY);
-            self.last.drain(..surplus);
+            end.extend_from_slice(&bytes);
+            let surplus = end.len().saturating_sub(SUMMARY);
+            end.drain(..surplus);
         }
-        Ok(())
+        Ok(String::from_utf8_lossy(&end).into_owned())
     }
 }
 
@@ -87,6 +86,17 @@ mod tests {
         assert_eq!((seen.bytes, seen.nothing_run), (20_020, true));
         assert!(seen.tail.ends_with("Ran 0 tests in 0.1s\n") && seen.tail.len() <= 4096);
         assert!(seen.sha256.is_some());
+    }
+
+    #[test]
+    fn a_flood_on_one_stream_hides_no_summary_on_the_other() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join(mint_session().to_string());
+        std::fs::create_dir(&path).unwrap();
+        let dir = SessionDir::at(&path).unwrap();
+        std::fs::write(dir.segment(Stream::Out, 0), "0 examples, 0 failures\n").unwrap();
+        std::fs::write(dir.segment(Stream::Err, 0), "noise\n".repeat(30_000)).unwrap();
+        assert!(sight(&dir).nothing_run);
     }
 
     #[test]

@@ -3,11 +3,13 @@
 //! Effects never write state; they send observations and wait until those are committed. Each is idempotent and may be started again
 //! by another worker at any time.
 
+mod account;
 mod attend_session;
 mod await_task;
 mod awake;
 mod check_output;
 pub(crate) mod exclude;
+mod family_turn;
 mod group;
 mod keep_work;
 mod keeper_death;
@@ -29,16 +31,19 @@ mod wake;
 use std::sync::Arc;
 
 use longhaul_core::ids::SessionId;
-use longhaul_core::task::{Actor, Effect, Observation, Task};
+use longhaul_core::task::{Actor, Cause, Effect, Observation, Task};
 use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use awake::Awake;
 pub use awake::sleep_inhibitor;
+pub(crate) use family_turn::FamilyTurns;
 pub use notify::{OPENCLAW, desktop_program};
 pub(crate) use passed_variables::passed;
 pub(crate) use start_session::{spec_of, writable};
 pub(crate) use transcript_copy::OwnConversations;
 
+use crate::environment::Environment;
+use crate::task_dir::TaskDir;
 use crate::worker::Context;
 
 /// An observation on its way to the hub.
@@ -55,6 +60,8 @@ pub(crate) struct Job {
     pub(crate) context: Arc<Context>,
     pub(crate) task: Arc<Task>,
     pub(crate) epoch: u64,
+    /// What its programs run with.
+    pub(crate) environment: Environment,
     pub(crate) effect: Effect,
     /// The session whose start this very process committed and has not spawned yet.
     pub(crate) fresh: Option<SessionId>,
@@ -62,6 +69,16 @@ pub(crate) struct Job {
 }
 
 impl Job {
+    /// The task's directory in its workspace, made if it is missing.
+    fn task_dir(&self) -> Result<TaskDir, Cause> {
+        TaskDir::open_in(&self.task, self.environment.clone())
+    }
+
+    /// Writes to the worker's log, without secret values.
+    fn report(&self, message: &str) {
+        self.context.report_from(&self.environment, message);
+    }
+
     /// Sends an observation and waits until it is committed. When the hub is gone the effect is pointless and ends with it.
     async fn answer(&self, seen: Observation, actor: Actor) {
         let (committed, done) = oneshot::channel();
@@ -78,7 +95,7 @@ pub(crate) async fn carry_out(job: Job) {
         Effect::Prepare => prepare_workspace::prepare(job).await,
         Effect::Attend(session) => attend_session::attend(job, session).await,
         Effect::Stop(session, haste) => stop_session::stop(job, session, haste).await,
-        Effect::WakeAt(time) => wake::wake_at(job, time).await,
+        Effect::Wake(alarm) => wake::wake(job, alarm).await,
         Effect::Await(other) => await_task::await_end(job, other).await,
         Effect::Probe => probe::probe(job).await,
     }

@@ -1,10 +1,12 @@
-//! Which variables of this process an agent will see: for a session's spec and for the look at what it depends on before it starts.
+//! Which variables of its task's environment an agent will see: for a session's spec and for the look at what it depends on before it starts.
 //! Names only; it never keeps a value.
 
 use std::ffi::OsString;
 
 use longhaul_agents::Chosen;
 use longhaul_core::task::Submission;
+
+use crate::environment::Environment;
 
 /// In strict mode the named variables, and those the agent takes its login and configuration from. None means all.
 pub(crate) fn passed(submission: &Submission, agent: Option<&Chosen>) -> Option<Vec<String>> {
@@ -13,10 +15,10 @@ pub(crate) fn passed(submission: &Submission, agent: Option<&Chosen>) -> Option<
     Some(names)
 }
 
-/// The variable of this process as the agent will see it; an empty one is none.
-pub(super) fn as_seen(name: &str, passed: Option<&[String]>) -> Option<OsString> {
+/// The variable as the agent will see it; an empty one is none.
+pub(super) fn as_seen(environment: &Environment, name: &str, passed: Option<&[String]>) -> Option<OsString> {
     let passes = passed.is_none_or(|names| names.iter().any(|one| one == name));
-    std::env::var_os(name).filter(|value| passes && !value.is_empty())
+    environment.get(name).filter(|value| passes && !value.is_empty()).map(OsString::from)
 }
 
 #[cfg(test)]
@@ -36,7 +38,8 @@ mod tests {
         assert_eq!(passed(&strict, None), Some(vec!["LANG".to_owned()]));
         let names = passed(&strict, Some(&codex)).unwrap();
         assert!(names.iter().any(|name| name == "CODEX_HOME") && !names.iter().any(|name| name == "PATH"));
-        assert!(as_seen("PATH", None).is_some(), "the control");
-        assert_eq!(as_seen("PATH", Some(&names)), None);
+        let environment = Environment::of_process();
+        assert!(as_seen(&environment, "PATH", None).is_some(), "the control");
+        assert_eq!(as_seen(&environment, "PATH", Some(&names)), None);
     }
 }

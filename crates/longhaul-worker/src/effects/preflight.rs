@@ -8,31 +8,33 @@ use longhaul_agents::{AgentHome, Chosen};
 use longhaul_core::task::{Cause, Sandbox, Submission};
 
 use super::passed_variables::{as_seen, passed};
-use crate::find_program::find_program;
+use crate::environment::Environment;
 
 /// What an agent's session depends on outside of its task.
 pub(super) struct Surroundings<'a> {
     /// Longhaul's own home.
     pub(super) home: &'a Path,
+    /// Where its program is looked for.
+    pub(super) environment: &'a Environment,
     /// A variable as the agent will see it.
     pub(super) variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
 
 /// Whether the agent can be started, or what a person has to mend first.
-pub(super) fn check(name: &str, submission: &Submission, home: &Path) -> Result<(), Cause> {
+pub(super) fn check(name: &str, submission: &Submission, home: &Path, environment: &Environment) -> Result<(), Cause> {
     let agent = longhaul_agents::choose(name, &submission.declared).map_err(|error| program(error.to_string()))?;
     let passed = passed(submission, Some(&agent));
-    let variable = |variable: &str| as_seen(variable, passed.as_deref());
+    let variable = |variable: &str| as_seen(environment, variable, passed.as_deref());
     if submission.driver.is_runner() {
         // The existing runner looks for the program and for nothing else.
-        return found(&agent);
+        return found(&agent, environment);
     }
-    Surroundings { home, variable: &variable }.check(&agent, submission.sandbox)
+    Surroundings { home, environment, variable: &variable }.check(&agent, submission.sandbox)
 }
 
 impl Surroundings<'_> {
     fn check(&self, agent: &Chosen, sandbox: Sandbox) -> Result<(), Cause> {
-        found(agent)?;
+        found(agent, self.environment)?;
         agent.about().homes.iter().try_for_each(|home| self.directory(agent, home, sandbox))
     }
 
@@ -75,9 +77,9 @@ impl Surroundings<'_> {
     }
 }
 
-fn found(agent: &Chosen) -> Result<(), Cause> {
+fn found(agent: &Chosen, environment: &Environment) -> Result<(), Cause> {
     let Some(wanted) = agent.program() else { return Ok(()) };
-    if find_program(wanted).is_some() {
+    if environment.find_program(wanted).is_some() {
         return Ok(());
     }
     let what = if wanted.contains('/') { "is no program that can be run" } else { "is not on PATH" };
@@ -131,7 +133,8 @@ mod tests {
             "TMPDIR" => Some(OsString::from("/var/tmp")),
             _ => None,
         };
-        let surroundings = Surroundings { home: Path::new(home), variable: &variable };
+        let environment = Environment::of_process();
+        let surroundings = Surroundings { home: Path::new(home), environment: &environment, variable: &variable };
         surroundings.check(agent, sandbox).map_err(|cause| cause.to_string())
     }
 

@@ -1,50 +1,82 @@
-//! Before each session: is the workspace there, is the task directory ours, is the plan as accepted? Answers `Prepared`,
-//! `PlanRestored` or `CannotPrepare`.
+//! Before each session: is it this task's turn, is the workspace there, is the task directory ours, is the plan as accepted?
+//! Answers `Prepared`, `Placed`, `AccountsLimited`, `PlanRestored` or `CannotPrepare`.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use longhaul_core::task::{Actor, Cause, FileSight, Observation, Phase, Purpose, Task};
+use longhaul_core::check_files;
+use longhaul_core::task::{Actor, Basis, Cause, Checkout, FileSight, NameList, Observation, Phase, Remarks, Task};
+use longhaul_keeper::process::boot_id;
 use longhaul_keeper::{Beneath, fail_point};
 
-use super::{Job, exclude, keep_work, preflight};
+use super::{Job, account, exclude, family_turn, keep_work, preflight};
 use crate::clock::{mint_session, now};
-use crate::task_dir::{ShellLock, TaskDir};
-use crate::worker::Context;
-use crate::{fingerprint, floors, work_place};
+use crate::environment::Environment;
+use crate::home::Home;
+use crate::task_dir::ShellLock;
+use crate::work_place::Found;
+use crate::{checkouts, fingerprint, floors, work_place};
 
-pub(super) async fn prepare(job: Job) {
-    let (task, context) = (job.task.clone(), job.context.clone());
-    let looked = tokio::task::spawn_blocking(move || look(&task, &context)).await;
+pub(super) async fn prepare(mut job: Job) {
+    // Before the wait, so that a limited task is not in line; after it, because another task may have reached a limit meanwhile.
+    if let Some(seen) = account::limits_of_others(&job).await {
+        return job.answer(seen, Actor::worker()).await;
+    }
+    job.task = turn(&job).await;
+    if let Some(seen) = account::limits_of_others(&job).await {
+        return job.answer(seen, Actor::worker()).await;
+    }
+    let family = family_turn::wait(&job.context, &job.task).await;
+    if let Some(reached) = family.reached {
+        return job.answer(Observation::FamilyLimit { reached }, Actor::worker()).await;
+    }
+    let permit = job.context.looks.acquire().await;
+    let looking = job.clone();
+    let looked = tokio::task::spawn_blocking(move || look(&looking)).await;
+    drop(permit);
     let seen = match looked {
         Ok(Ok(seen)) => seen,
         Ok(Err(cause)) => Observation::CannotPrepare { cause },
         // The look itself panicked; the hub must not hang on it.
         Err(error) => Observation::CannotPrepare { cause: Cause::Workspace { why: error.to_string() } },
     };
-    fail_point::reach(match seen {
-        Observation::Placed { .. } => "worker.placed",
-        _ => "worker.prepared",
-    });
+    let is_placed = matches!(seen, Observation::Placed { .. });
+    fail_point::reach(if is_placed { "worker.placed" } else { "worker.prepared" });
     job.answer(seen, Actor::workspace()).await;
 }
 
-fn look(task: &Task, context: &Context) -> Result<Observation, Cause> {
-    variables(&task.submission.needs_env)?;
+/// The task, once it is its turn to start a session: as it is then, because a person may have changed it meanwhile. An invocation of the
+/// runner waits for nobody.
+async fn turn(job: &Job) -> Arc<Task> {
+    if job.task.submission.driver.is_runner() {
+        return Arc::clone(&job.task);
+    }
+    job.context.line.wait(job.task.id).await;
+    match job.context.store.load(job.task.id).await {
+        Ok(Some(stored)) => Arc::new(stored.task),
+        // The hub meets the same store and reports it.
+        Ok(None) | Err(_) => Arc::clone(&job.task),
+    }
+}
+
+fn look(job: &Job) -> Result<Observation, Cause> {
+    let (task, context) = (&*job.task, &*job.context);
+    variables(&task.submission.needs_env, &job.environment)?;
     if task.phase() != Phase::Verify {
-        preflight::check(task.next_agent(now()), &task.submission, context.home.root())?;
+        preflight::check(task.next_agent(now()), &task.submission, context.home.root(), &job.environment)?;
     }
     floors::check(task, &context.home)?;
     let Some(workspace) = &task.workspace else {
         directory(Path::new(&task.submission.project))?;
         directory(Path::new(&task.submission.workspace))?;
-        return Ok(Observation::Placed { workspace: work_place::make(task, &context.home)? });
+        return Ok(Observation::Placed { workspace: work_place::make(task, &context.home, &job.environment)? });
     };
     let root = Path::new(&workspace.root);
     directory(root)?;
     directory(Path::new(&workspace.cwd))?;
-    let found = work_place::find(workspace, &context.home)?;
-    let dir = TaskDir::open(task)?;
+    let found = work_place::find(task.id, workspace, &context.home)?;
+    let dir = job.task_dir()?;
     match dir.shell_lock() {
         ShellLock::None | ShellLock::Stale(_) => {}
         ShellLock::Living(pid) => return Err(Cause::OtherRunner { pid: Some(pid) }),
@@ -55,22 +87,68 @@ fn look(task: &Task, context: &Context) -> Result<Observation, Cause> {
         dir.restore(restore)?;
         return Ok(Observation::PlanRestored);
     }
-    let purpose = if task.phase() == Phase::Verify { Purpose::Check } else { Purpose::Work };
-    keep_work::before(&found, task, purpose);
-    let tree = found.repository().and_then(|repository| keep_work::tree_of(repository, purpose));
-    let files = expected(task);
+    let (tree, basis) = match task.phase() {
+        Phase::Verify => before_checks(task, &found, &context.home)?,
+        Phase::Plan | Phase::Work => (keep_work::before_session(&found, task)?, Basis::default()),
+    };
+    let files = expected(task, basis.checkout.as_ref().map_or(task.cwd(), |checkout| &checkout.cwd));
     let phase = Some(task.phase());
     let opens = task.submission.hours.and_then(|hours| hours.opens(now(), &TimeZone::system()));
     let saved = if task.submission.driver.is_runner() { dir.conversation() } else { None };
-    Ok(Observation::Prepared { session: mint_session(), plan: dir.sight(), tree, phase, files, opens, saved })
+    let (session, plan, basis) = (mint_session(), dir.sight(), Box::new(basis));
+    Ok(Observation::Prepared { session, plan, tree, phase, files, basis, opens, saved })
+}
+
+/// The tree that checks are about, and what a round rests on: that of the open one, or that of a new one.
+fn before_checks(task: &Task, found: &Found, home: &Home) -> Result<(Option<String>, Basis), Cause> {
+    let boot = boot_id().ok();
+    let is_there = |checkout: &Checkout| Path::new(&checkout.cwd).is_dir();
+    let open = task.round.as_ref().filter(|round| round.is_open() && round.basis.boot == boot);
+    let open = open.filter(|round| round.basis.checkout.as_ref().is_none_or(is_there));
+    if let (Found::Ours(worktree), None) = (found, open) {
+        worktree.repository().clear_left_by_checks(task.id).map_err(|error| work_place::unfit(&error))?;
+    }
+    let (tree, basis) = keep_work::before_checks(found, task)?;
+    if !task.submission.can_be_verified() || basis.problem.is_some() {
+        return Ok((tree, basis));
+    }
+    if let Some(round) = open {
+        return Ok((tree, Basis { boot, checkout: round.basis.checkout.clone(), ..basis }));
+    }
+    let checkout = checkout(task, found, tree.as_ref(), home)?;
+    // What is ignored in the workspace is not there in a clean checkout.
+    let ignored = if checkout.is_some() { NameList::default() } else { basis.remarks.ignored };
+    let check_files = changed_check_files(task, found, tree.as_ref()).unwrap_or_default();
+    let remarks = Remarks { ignored, check_files, ..basis.remarks };
+    Ok((tree, Basis { boot, checkout, remarks, ..basis }))
+}
+
+/// The clean checkout for a new round, where one is wanted and git can make it.
+fn checkout(task: &Task, found: &Found, tree: Option<&String>, home: &Home) -> Result<Option<Checkout>, Cause> {
+    match (found.repository(), tree) {
+        (Some(repository), Some(tree)) if task.submission.checks_clean() => {
+            checkouts::make(task, home, repository, tree).map(Some)
+        }
+        (None | Some(_), _) => Ok(None),
+    }
+}
+
+/// None where git cannot tell.
+fn changed_check_files(task: &Task, found: &Found, tree: Option<&String>) -> Option<NameList> {
+    let base = task.workspace.as_ref()?.base.as_ref().and_then(|base| base.parse().ok());
+    let paths = found.repository()?.changed_paths(base.as_ref(), tree?).ok()?;
+    let directory = Path::new(task.cwd()).strip_prefix(task.root()).ok()?.to_string_lossy();
+    Some(check_files::changed(paths.iter().map(String::as_str), &directory, &task.submission.commands()))
 }
 
 /// The expected files, when every step is ticked and the result is about to be verified.
-fn expected(task: &Task) -> Vec<FileSight> {
-    if task.phase() != Phase::Verify {
-        return Vec::new();
-    }
-    let see = |path: &String| FileSight { path: path.clone(), sha256: hash(Path::new(task.cwd()), path) };
+fn expected(task: &Task, directory: &str) -> Vec<FileSight> {
+    if task.phase() == Phase::Verify { look_for(task, directory) } else { Vec::new() }
+}
+
+/// The expected files in a directory.
+pub(super) fn look_for(task: &Task, directory: &str) -> Vec<FileSight> {
+    let see = |path: &String| FileSight { path: path.clone(), sha256: hash(Path::new(directory), path) };
     task.submission.expects.iter().map(see).collect()
 }
 
@@ -79,8 +157,8 @@ fn hash(root: &Path, path: &str) -> Option<String> {
     fingerprint::of_reader(file).ok()
 }
 
-fn variables(names: &[String]) -> Result<(), Cause> {
-    match names.iter().find(|name| std::env::var_os(name).is_none()) {
+fn variables(names: &[String], environment: &Environment) -> Result<(), Cause> {
+    match names.iter().find(|name| environment.get(name).is_none()) {
         Some(name) => Err(Cause::Variable { name: name.clone() }),
         None => Ok(()),
     }

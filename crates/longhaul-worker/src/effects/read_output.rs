@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use longhaul_agents::{Chosen, End, Moment, Over, Reader};
-use longhaul_core::task::{Actor, Exit, Failure, Observation, Outcome, ReadTo, Said, SessionRun};
+use longhaul_core::task::{Actor, Exit, Failure, Observation, Outcome, ReadTo, Said, SessionRun, Usage};
 use longhaul_keeper::{SessionDir, Stream, fail_point, read_tail};
 use serde_json::Value;
 
@@ -75,7 +75,7 @@ impl<'a> Listener<'a> {
                 Ok(Some(lines)) => self.take(&lines).await,
                 Ok(None) => return,
                 Err(error) => {
-                    self.job.context.report(&format!("session {}: {error}", self.session.id));
+                    self.job.report(&format!("session {}: {error}", self.session.id));
                     return;
                 }
             }
@@ -95,8 +95,10 @@ impl<'a> Listener<'a> {
         let looked = transcript::look(self.job, self.session, &agent, self.conversation.clone()).await;
         let zone = TimeZone::system();
         let moment = Moment { now: self.written(), zone: &zone };
-        for line in looked.last_lines() {
-            agent.read_transcript(&mut self.reader, &moment, line);
+        let recorded = looked.last_lines().map(|line| agent.read_transcript(&mut self.reader, &moment, line));
+        let usage = recorded.fold(Usage::default(), Usage::plus);
+        if usage != Usage::default() {
+            self.commit(Said { usage, ..Said::default() }).await;
         }
         let end = agent.read_end(&self.reader, exit, &self.stderr_tail());
         Heard { end, over: self.reader.over, looked, carry: self.reader.carry }

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::Duration;
 
+use longhaul_core::causes::with_causes;
 use longhaul_core::ids::SessionId;
 use longhaul_core::task::{Exit, Gap, StoppedBy};
 use longhaul_core::time::Time;
@@ -13,8 +14,9 @@ use longhaul_keeper::{
     EndRecord, ExitRecord, ExitStatus, Found, LookError, PROMPT, SessionDir, Swept, Why, end_strays, look,
 };
 
-/// Between two tries at something that should have succeeded.
+/// Between two tries at something that should have succeeded; what goes on failing is tried less and less often.
 const TRY_AGAIN: Duration = Duration::from_millis(20);
+const SELDOM: Duration = Duration::from_secs(5);
 
 /// The observed end of a session's process tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +32,7 @@ pub(super) struct Observed {
 
 /// Looks until the session's end can be told and nothing of its tree is left. Blocks: a sweep may take several rounds.
 pub(super) fn observe(dir: &SessionDir, tell: &dyn Fn(&str)) -> Observed {
+    let mut pause = TRY_AGAIN;
     loop {
         match look(dir) {
             // Its keeper has gone, so only another look can hold the lock, and only for a moment.
@@ -45,15 +48,16 @@ pub(super) fn observe(dir: &SessionDir, tell: &dyn Fn(&str)) -> Observed {
             Ok(Found::Lost { identity, guard }) => return lost(sweep(tell, || guard.end_tree(Some(&identity)))),
             // Whatever the damaged records said, the marker still finds the tree.
             Ok(Found::Unreadable { error, guard }) => {
-                tell(&error.to_string());
+                tell(&with_causes(&error));
                 return lost(sweep(tell, || guard.end_tree(None)));
             }
             Err(LookError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
                 return gone(dir.session(), tell);
             }
-            Err(error) => tell(&error.to_string()),
+            Err(error) => tell(&with_causes(&error)),
         }
-        std::thread::sleep(TRY_AGAIN);
+        std::thread::sleep(pause);
+        pause = SELDOM.min(pause * 2);
     }
 }
 
@@ -114,7 +118,7 @@ fn lost(leftovers: u32) -> Observed {
 
 /// Sweeps until nothing is left, however long that takes: the next session must not start beside the last one.
 fn sweep(tell: &dyn Fn(&str), end_tree: impl Fn() -> io::Result<Swept>) -> u32 {
-    let mut killed = 0;
+    let (mut killed, mut pause) = (0, TRY_AGAIN);
     loop {
         match end_tree() {
             Ok(swept) => {
@@ -126,7 +130,8 @@ fn sweep(tell: &dyn Fn(&str), end_tree: impl Fn() -> io::Result<Swept>) -> u32 {
             }
             Err(error) => tell(&format!("the session's processes cannot be looked at: {error}")),
         }
-        std::thread::sleep(TRY_AGAIN);
+        std::thread::sleep(pause);
+        pause = SELDOM.min(pause * 2);
     }
 }
 

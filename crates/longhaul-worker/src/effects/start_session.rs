@@ -9,7 +9,7 @@ use std::process::Child;
 use longhaul_agents::{Chosen, Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep, UnknownAgent, User};
 use longhaul_core::task::{Policy, SessionRun, Task};
 use longhaul_keeper::{
-    CONTRACT_VERSION, Caps, PROMPT, SessionDir, Spec, Standing, fail_point, prepare_session, spawn_keeper,
+    CONTRACT_VERSION, Caps, Marking, PROMPT, SessionDir, Spec, Standing, fail_point, prepare_session, spawn_keeper_with,
 };
 use rustix::io::Errno;
 
@@ -79,6 +79,22 @@ impl<'a> Program<'a> {
         match self {
             Program::Agent(agent) => Some(agent.clone()),
             Program::Check(_) => None,
+        }
+    }
+
+    /// Where it starts.
+    fn cwd<'task>(&self, task: &'task Task) -> &'task str {
+        match self {
+            Program::Agent(_) => task.cwd(),
+            Program::Check(_) => task.check_cwd(),
+        }
+    }
+
+    /// A check behaves as it does without us, wherever its processes are held without a marker.
+    fn marking(&self) -> Marking {
+        match self {
+            Program::Agent(_) => Marking::Always,
+            Program::Check(_) => Marking::WithoutGroup,
         }
     }
 
@@ -154,10 +170,17 @@ pub(super) fn start(
     let spec = spec(job, session, program);
     let dir = prepare_session(&context.home.sessions(), session.id, &spec, text.as_bytes())?;
     fail_point::reach("worker.session_written");
-    let standing = if job.task.submission.policy.scopes { Standing::OwnScope } else { Standing::Plain };
-    let child = spawn_keeper(&context.executable, &dir, standing).map_err(StartError::Spawn)?;
+    let variables: Vec<_> = job.environment.iter().collect();
+    let child = spawn_keeper_with(&context.executable, &dir, standing(job), &variables).map_err(StartError::Spawn)?;
     fail_point::reach("worker.keeper_spawned");
     Ok((dir, child))
+}
+
+/// systemd-run finds the user manager by variables that the session keeps: without ours it would fail, and then for every task.
+fn standing(job: &Job) -> Standing {
+    let is_ours = |name: &str| job.environment.get(name) == std::env::var_os(name).as_deref();
+    let finds_manager = is_ours("XDG_RUNTIME_DIR") && is_ours("DBUS_SESSION_BUS_ADDRESS");
+    if job.task.submission.policy.scopes && finds_manager { Standing::OwnScope } else { Standing::Plain }
 }
 
 fn spec(job: &Job, session: &SessionRun, program: &Program<'_>) -> Spec {
@@ -170,12 +193,13 @@ fn spec(job: &Job, session: &SessionRun, program: &Program<'_>) -> Spec {
         task: job.task.id.to_string(),
         epoch: job.epoch,
         argv: launch.argv,
-        cwd: job.task.cwd().into(),
+        cwd: program.cwd(&job.task).into(),
         // With those an agent could speak for us.
         env_unset: [launch.env_unset, submission.notify.variables()].concat(),
         env_set: launch.env_set.into_iter().collect(),
         env_pass: passed(submission, program.agent().as_ref()),
         secret_names: submission.secret_names.clone(),
+        marking: program.marking(),
         no_input: launch.stdin == Stdin::Null,
         stop: launch.stop.into_iter().map(stop_step).collect(),
         silence_ms,

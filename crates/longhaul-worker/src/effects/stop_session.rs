@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use longhaul_core::causes::with_causes;
 use longhaul_core::ids::SessionId;
 use longhaul_core::task::Haste;
 use longhaul_keeper::{SessionDir, Stop, fail_point, signal_keeper};
@@ -25,16 +26,17 @@ pub(super) async fn stop(job: Job, session: SessionId, haste: Haste) {
 pub(super) async fn tell(job: &Job, session: SessionId, how: Stop) {
     let path = job.context.home.session(session);
     loop {
-        match SessionDir::at(&path).map(|dir| dir.identity()) {
+        let dir = SessionDir::at(&path).inspect(SessionDir::reclaim);
+        match dir.map(|dir| dir.identity()) {
             Ok(Ok(Some(identity))) => {
                 if let Err(error) = signal_keeper(&identity, how) {
-                    job.context.report(&format!("session {session}: {error}"));
+                    job.report(&format!("session {session}: {error}"));
                 }
                 fail_point::reach("worker.stop_sent");
                 return;
             }
             // Whom to signal cannot be known; a person can, with `pause --force`.
-            Ok(Err(error)) => return job.context.report(&format!("session {session}: {error}")),
+            Ok(Err(error)) => return job.report(&format!("session {session}: {}", with_causes(&error))),
             Ok(Ok(None)) | Err(_) => {}
         }
         // The session may end without ever having had a keeper; then the hub ends this effect.

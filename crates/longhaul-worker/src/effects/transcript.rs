@@ -12,7 +12,7 @@ use longhaul_keeper::SessionDir;
 use super::transcript_command::{DEADLINE, from_command};
 use super::transcript_source::{self, Found};
 use super::{Job, transcript_copy};
-use crate::intake::own_secrets;
+use crate::environment::Environment;
 
 /// As many of the last lines as can tell how a session ended.
 const LAST_LINES: usize = 200;
@@ -50,6 +50,7 @@ pub(super) async fn look(job: &Job, session: &SessionRun, agent: &Chosen, conver
         mark: session.mark(job.task.id),
         directory: job.context.home.session(session.id),
         copy,
+        environment: job.environment.clone(),
     };
     tokio::task::spawn_blocking(move || wanted.look()).await.unwrap_or_default()
 }
@@ -60,11 +61,13 @@ struct Wanted {
     mark: String,
     directory: PathBuf,
     copy: Copy,
+    /// What the session had, if this process started it.
+    environment: Environment,
 }
 
 /// Whether a copy is made.
 enum Copy {
-    /// All its secrets are in this process's environment.
+    /// All its secrets are in the task's environment.
     Make { secret_names: Vec<String> },
     /// Nobody here can mask them.
     Omit,
@@ -90,7 +93,7 @@ impl Wanted {
     /// A copy that cannot be written changes nothing: the transcript is the agent's.
     fn keep(&self, bytes: &[u8]) {
         if let Copy::Make { secret_names } = &self.copy {
-            transcript_copy::write(&self.directory, bytes, Arc::new(own_secrets(secret_names))).ok();
+            transcript_copy::write(&self.directory, bytes, Arc::new(self.environment.secrets(secret_names))).ok();
         }
     }
 
@@ -98,7 +101,7 @@ impl Wanted {
         match &self.transcript {
             Transcript::None => Found::Unknown,
             Transcript::File { env, default, pattern } => {
-                transcript_source::in_file(&transcript_source::base(env, default), pattern)
+                transcript_source::in_file(&transcript_source::base(&self.environment, env, default), pattern)
             }
             Transcript::Command { arguments } => self.ask(arguments).unwrap_or(Found::Unknown),
         }
@@ -107,7 +110,7 @@ impl Wanted {
     /// Asks the program as its session ran it; without a session that was written there is nothing to ask about.
     fn ask(&self, arguments: &[String]) -> Option<Found> {
         let spec = SessionDir::at(&self.directory).ok()?.spec().ok()??;
-        Some(from_command(self.agent.program()?, arguments, &spec, DEADLINE))
+        Some(from_command(self.agent.program()?, arguments, &spec, &self.environment, DEADLINE))
     }
 }
 
@@ -126,7 +129,7 @@ mod tests {
     use longhaul_core::task::Delivered;
     use longhaul_keeper::TRANSCRIPT;
 
-    use super::{Copy, LAST_LINES, Wanted, last};
+    use super::{Copy, Environment, LAST_LINES, Wanted, last};
 
     /// A session of codex whose transcript is a file in the same directory.
     fn wanted(directory: &Path, copy: Copy) -> Wanted {
@@ -138,6 +141,7 @@ mod tests {
             mark: "mark".into(),
             directory: directory.into(),
             copy,
+            environment: Environment::of_process(),
         }
     }
 

@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::group;
 use super::transcript_source::{CAP, Found};
-use crate::find_program::find_program;
+use crate::environment::Environment;
 
 /// How long a command has to print one.
 pub(super) const DEADLINE: Duration = Duration::from_secs(60);
@@ -22,13 +22,19 @@ pub(super) const DEADLINE: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// What a command of the session's program prints.
-pub(super) fn from_command(program: &str, arguments: &[String], spec: &Spec, deadline: Duration) -> Found {
-    let Some(program) = find_program(program) else { return Found::Unknown };
+pub(super) fn from_command(
+    program: &str,
+    arguments: &[String],
+    spec: &Spec,
+    own: &Environment,
+    deadline: Duration,
+) -> Found {
+    let Some(program) = own.find_program(program) else { return Found::Unknown };
     let spawned = Command::new(program)
         .args(arguments)
         .current_dir(&spec.cwd)
         .env_clear()
-        .envs(environment(spec, std::env::vars_os()))
+        .envs(environment(spec, own))
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -43,10 +49,7 @@ pub(super) fn from_command(program: &str, arguments: &[String], spec: &Spec, dea
 }
 
 /// What of these variables the session had, as its keeper chose them.
-fn environment(
-    spec: &Spec,
-    variables: impl Iterator<Item = (OsString, OsString)>,
-) -> impl Iterator<Item = (OsString, OsString)> {
+fn environment(spec: &Spec, own: &Environment) -> impl Iterator<Item = (OsString, OsString)> {
     let listed = |name: &OsStr, list: &[String]| list.iter().any(|entry| OsStr::new(entry) == name);
     let passes = move |name: &OsStr| {
         !is_own_variable(name)
@@ -54,7 +57,8 @@ fn environment(
             && !listed(name, &spec.env_unset)
     };
     let set = spec.env_set.iter().map(|(name, value)| (name.into(), value.into()));
-    variables.filter(move |(name, _)| passes(name)).chain(set)
+    let passed = own.iter().filter(move |(name, _)| passes(name));
+    passed.map(|(name, value)| (name.to_owned(), value.to_owned())).chain(set)
 }
 
 /// All that the command prints until it ends; none when that is too much or takes too long.

@@ -26,7 +26,7 @@ fn run(script: &str, deadline: Duration) -> Option<Vec<u8>> {
 
 /// What was printed; a command never tells that there is nothing.
 fn run_in(changes: &Value, script: &str, deadline: Duration) -> Option<Vec<u8>> {
-    match from_command("sh", &["-c".into(), script.into()], &spec(changes), deadline) {
+    match from_command("sh", &["-c".into(), script.into()], &spec(changes), &Environment::of_process(), deadline) {
         Found::Bytes { bytes, whole: true } => Some(bytes),
         Found::Unknown => None,
         Found::Bytes { .. } | Found::Nothing => panic!("a part, or nothing"),
@@ -39,7 +39,10 @@ fn only_a_command_that_succeeds_and_prints_has_said_something() {
     assert_eq!(run("echo '{}'; exit 1", WHILE), None);
     assert_eq!(run("kill -9 $$", WHILE), None);
     assert_eq!(run("true", WHILE), None);
-    assert!(matches!(from_command("no-such-program-here", &[], &spec(&json!({})), WHILE), Found::Unknown));
+    assert!(matches!(
+        from_command("no-such-program-here", &[], &spec(&json!({})), &Environment::of_process(), WHILE),
+        Found::Unknown
+    ));
 }
 
 #[test]
@@ -76,14 +79,14 @@ fn more_than_can_be_kept_is_drained_and_unknown() {
 fn the_command_gets_what_its_session_had() {
     let pairs = [("PATH", "/bin"), ("KEY", "k"), ("LONGHAUL_HOME", "/h"), ("A", "a")];
     let names = |changes: Value| {
-        let own = pairs.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let own = pairs.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
         let spec = spec(&changes);
-        let names: Vec<_> = environment(&spec, own).map(|(name, _)| name.into_string().unwrap()).collect();
+        let names: Vec<_> = environment(&spec, &own).map(|(name, _)| name.into_string().unwrap()).collect();
         names
     };
-    assert_eq!(names(json!({})), ["PATH", "KEY", "A"]);
+    assert_eq!(names(json!({})), ["A", "KEY", "PATH"]);
     assert_eq!(names(json!({ "env_pass": ["PATH", "LONGHAUL_HOME"] })), ["PATH"]);
-    assert_eq!(names(json!({ "env_unset": ["KEY"], "env_set": { "B": "b" } })), ["PATH", "A", "B"]);
+    assert_eq!(names(json!({ "env_unset": ["KEY"], "env_set": { "B": "b" } })), ["A", "PATH", "B"]);
     let printed = run_in(&json!({ "env_pass": ["PATH"], "env_set": { "B": "b" } }), "echo \"$B${HOME-none}\"", WHILE);
     assert_eq!(printed.unwrap(), b"bnone\n");
 }

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use crate::environment::Environment;
+
 /// The most that is read of a transcript: its end.
 pub(super) const CAP: u64 = 16 << 20;
 
@@ -19,9 +21,9 @@ pub(super) enum Found {
 }
 
 /// The agent's own directory, as the agent sees it: variables that an agent names are always passed on to it.
-pub(super) fn base(variable: &str, default: &str) -> PathBuf {
-    let named = std::env::var_os(variable).filter(|value| !value.is_empty());
-    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
+pub(super) fn base(environment: &Environment, variable: &str, default: &str) -> PathBuf {
+    let named = environment.get(variable).filter(|value| !value.is_empty());
+    let home = || PathBuf::from(environment.get("HOME").unwrap_or_default());
     named.map_or_else(|| home().join(default), PathBuf::from)
 }
 

@@ -67,6 +67,11 @@ pub(super) fn settle(
 }
 
 impl Repository {
+    /// The commit a branch stands on, if there is such a branch.
+    pub fn branch_tip(&self, branch: &str) -> Result<Option<CommitId>, GitError> {
+        tip(self, branch)
+    }
+
     /// Whether a task of this name would find its branch taken.
     pub fn has_task_branch(&self, name: &str) -> Result<bool, GitError> {
         is_taken(self, &task_branch(name))

@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -158,10 +158,15 @@ impl Call {
         let failed = |source: io::Error| GitError::Start { command: command.clone(), source };
         let stdin = self.stdin().map_err(failed)?;
         let mut child = self.command().stdin(stdin).spawn().map_err(failed)?;
-        let streams = attend_streams(&mut child, self.input, self.cap);
+        let streams = attend_streams(&mut child, self.input, self.cap).inspect_err(|_| drop(kill(&mut child)));
+        let streams = streams.map_err(failed)?;
         let Some((status, output, error)) = await_end(&mut child, &streams, self.deadline).map_err(failed)? else {
             return Err(GitError::Deadline { command, deadline: self.deadline });
         };
+        // A git that prints more than we read ends by SIGPIPE; that is an answer, though a cut one.
+        if let Some(signal) = status.signal().filter(|signal| *signal != Signal::PIPE.as_raw()) {
+            return Err(GitError::Killed { command, signal });
+        }
         let cut = output.len() > self.cap;
         let mut output = output;
         output.truncate(self.cap);
@@ -232,21 +237,23 @@ enum Stream {
     Error(Vec<u8>),
 }
 
-/// One thread per stream, because a program that fills one pipe while we sit at another would wait for ever.
-fn attend_streams(child: &mut Child, input: Vec<u8>, cap: usize) -> Receiver<Stream> {
+/// One thread per stream, because a program that fills one pipe while we sit at another would wait for ever. Fails where no thread can
+/// be had.
+fn attend_streams(child: &mut Child, input: Vec<u8>, cap: usize) -> io::Result<Receiver<Stream>> {
     let (sender, receiver) = channel();
+    let spawn = |work: Box<dyn FnOnce() + Send>| thread::Builder::new().spawn(work).map(drop);
     if let Some(mut stdin) = child.stdin.take() {
         // A git that ends early does not want the rest; its exit status says what that means.
-        thread::spawn(move || stdin.write_all(&input).ok());
+        spawn(Box::new(move || drop(stdin.write_all(&input))))?;
     }
     if let Some(stdout) = child.stdout.take() {
         let sender = sender.clone();
-        thread::spawn(move || sender.send(Stream::Output(read_capped(stdout, cap))).ok());
+        spawn(Box::new(move || drop(sender.send(Stream::Output(read_capped(stdout, cap))))))?;
     }
     if let Some(stderr) = child.stderr.take() {
-        thread::spawn(move || sender.send(Stream::Error(read_capped(stderr, ERROR_CAP))).ok());
+        spawn(Box::new(move || drop(sender.send(Stream::Error(read_capped(stderr, ERROR_CAP))))))?;
     }
-    receiver
+    Ok(receiver)
 }
 
 /// Reads up to one byte more than the cap, so that the caller can tell; then the pipe is closed and git ends on its own.

@@ -8,13 +8,13 @@ use std::path::Path;
 use super::branch::tip;
 use super::command::LONG;
 use super::error::GitError;
-use super::id::CommitId;
+use super::id::{CommitId, TreeId};
 use super::index_lock::IndexLock;
 use super::lock::PathLock;
 use super::reference::{Before, set};
 use super::repository::Repository;
 use super::snapshot::write_commit;
-use super::tree::{Files, build, tracked, under_filter, untracked};
+use super::tree::{Files, Survey, survey};
 use super::view::{Objects, View};
 use super::worktree::Worktree;
 
@@ -29,12 +29,15 @@ const IN_PROGRESS: &[(&str, &str)] = &[
 ];
 
 /// What became of a commit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Committed {
-    /// There is a new one.
-    Commit(CommitId),
-    /// Everything was committed already.
-    Nothing,
+    /// The branch holds every file that can be committed here.
+    All {
+        /// The new commit; none if everything was committed already.
+        commit: Option<CommitId>,
+        /// The files.
+        survey: Box<Survey>,
+    },
     /// Nothing was done, because only the agent or a person can do it right.
     LeftToAgent {
         /// Why, for people to read.
@@ -53,43 +56,55 @@ impl Worktree {
         }
         let index = IndexLock::take(&repository.git_dir().git_dir)?;
         let view = View::new(repository, Objects::Repository)?;
-        if let Some(why) = why_not_these_files(&view)? {
+        let survey = survey(&view, Files::All)?;
+        if let Some(why) = survey.problem() {
             return Ok(Committed::LeftToAgent { why });
         }
-        let commit = self.commit_view(&view, message)?;
+        let commit = self.commit_tree(&view, &survey.tree, message)?;
         // Also when there was nothing to commit: an earlier attempt may have ended before its index was in place.
         index.install(&view)?;
-        Ok(commit.map_or(Committed::Nothing, Committed::Commit))
+        Ok(Committed::All { commit, survey: Box::new(survey) })
     }
 
-    fn commit_view(&self, view: &View<'_>, message: &str) -> Result<Option<CommitId>, GitError> {
+    fn commit_tree(&self, view: &View<'_>, tree: &TreeId, message: &str) -> Result<Option<CommitId>, GitError> {
         let repository = self.repository();
-        let (tree, _) = build(view, Files::WithUntracked)?;
         let head = repository.head_commit()?;
         if let Some(head) = &head
-            && tree_of(repository, head)? == tree.as_str()
+            && repository.tree_of(head.as_str())? == tree.as_str()
         {
             return Ok(None);
         }
-        let commit = write_commit(view, &tree, head.as_ref(), message)?;
+        let commit = write_commit(view, tree, head.as_ref(), message)?;
         let before = head.as_ref().map_or(Before::Absent, Before::At);
         let name = format!("refs/heads/{}", self.record().branch);
         set(repository, &name, &commit, &before, "longhaul: commit")?;
         Ok(Some(commit))
     }
 
+    /// Why only the agent or a person can commit here.
     fn why_not(&self) -> Result<Option<String>, GitError> {
         let repository = self.repository();
         if let Some(what) = in_progress(&repository.git_dir().git_dir) {
             return Ok(Some(format!("{what} is in progress")));
         }
-        let branch = &self.record().branch;
-        match repository.branch()? {
-            None => Ok(Some(format!("HEAD is detached instead of standing on `{branch}`"))),
-            Some(found) if found != *branch => Ok(Some(format!("HEAD stands on `{found}`, not on `{branch}`"))),
-            Some(_) if tip(repository, branch)?.is_none() => Ok(Some(format!("the branch `{branch}` was deleted"))),
-            Some(_) => Ok(None),
-        }
+        let conflicts = || has_conflicts(repository).then(|| "files have unresolved conflicts".to_owned());
+        Ok(self.off_branch()?.or_else(conflicts))
+    }
+
+    /// How somebody switched this worktree to another branch, if so. A rebase only detaches HEAD until it ends.
+    pub(crate) fn switched(&self) -> Result<Option<String>, GitError> {
+        if in_progress(&self.repository().git_dir().git_dir).is_some() { Ok(None) } else { self.off_branch() }
+    }
+
+    /// How HEAD is not on the branch of this worktree, if it is not.
+    pub(super) fn off_branch(&self) -> Result<Option<String>, GitError> {
+        let (repository, branch) = (self.repository(), &self.record().branch);
+        Ok(match repository.branch()? {
+            None => Some(format!("HEAD is detached, not on `{branch}`")),
+            Some(found) if found != *branch => Some(format!("HEAD is on `{found}`, not on `{branch}`")),
+            Some(_) if tip(repository, branch)?.is_none() => Some(format!("the branch `{branch}` was deleted")),
+            Some(_) => None,
+        })
     }
 }
 
@@ -99,18 +114,9 @@ pub(super) fn in_progress(git_dir: &Path) -> Option<&'static str> {
     found.map(|(_, what)| *what)
 }
 
-fn why_not_these_files(view: &View<'_>) -> Result<Option<String>, GitError> {
-    if !view.call().words(&["ls-files", "-z", "--unmerged"]).deadline(LONG).succeed()?.is_empty() {
-        return Ok(Some("files have conflicts that nobody resolved".to_owned()));
-    }
-    let mut paths = tracked(view)?;
-    paths.extend(untracked(view)?);
-    let filtered = under_filter(view, paths.iter())?;
-    let why = |path: &Vec<u8>| format!("attributes name a filter for `{}`", String::from_utf8_lossy(path));
-    Ok(filtered.first().map(why))
-}
-
-fn tree_of(repository: &Repository, commit: &CommitId) -> Result<String, GitError> {
-    let call = repository.call()?.words(&["rev-parse", "--verify", "--quiet", "--end-of-options"]);
-    call.value(format!("{commit}^{{tree}}"))?.line()
+/// Whether the agent's index has files with conflicts. One that git cannot read has none, and is replaced by ours.
+fn has_conflicts(repository: &Repository) -> bool {
+    let listed =
+        repository.call().and_then(|call| call.words(&["ls-files", "-z", "--unmerged"]).deadline(LONG).succeed());
+    listed.is_ok_and(|listed| !listed.is_empty())
 }

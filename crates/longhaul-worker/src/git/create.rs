@@ -152,7 +152,7 @@ fn remove_dead_locks(git_dir: &Path) {
 
 /// Writes files and index of a worktree that nobody has worked in. The index comes last: where it is missing, this was not finished.
 fn populate(worktree: &Repository, branch: &str, fill: &Fill) -> Result<(), GitError> {
-    let view = View::without_index(worktree, Objects::Private)?;
+    let view = View::new(worktree, Objects::Private)?;
     let commit = tip(worktree, branch)?.map(String::from).unwrap_or_default();
     let words: &[&str] = match fill {
         Fill::CheckOut => &["read-tree", "--reset", "-u"],
@@ -165,7 +165,7 @@ fn populate(worktree: &Repository, branch: &str, fill: &Fill) -> Result<(), GitE
 }
 
 /// The path as git will write it: its parent exists and has no links in it.
-fn settled_path(path: &Path) -> Result<PathBuf, CreateError> {
+pub(super) fn settled_path(path: &Path) -> Result<PathBuf, CreateError> {
     let taken = || CreateError::PathTaken { path: path.to_owned() };
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(taken()) };
     fs::create_dir_all(parent).map_err(io_failed("make", parent))?;

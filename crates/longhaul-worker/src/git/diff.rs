@@ -1,5 +1,5 @@
 //! What a working tree changes against a commit, untracked files included: as a list and as a patch.
-//! Called for reports and `longhaul diff`; external diff programs and text conversions never run.
+//! Called for reports and `longhaul diff`, before a task starts beside somebody's work, and before a worktree is removed; external diff programs and text conversions never run.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,11 @@ use super::command::{Call, LONG};
 use super::error::GitError;
 use super::id::CommitId;
 use super::repository::Repository;
-use super::tree::{Files, build};
+use super::tree::{Files, survey};
 use super::view::{Objects, View, path_of, zero_separated};
 
 const MOST_PATCH_BYTES: usize = 8 << 20;
+const MOST_NAMES: usize = 200;
 
 /// A patch, perhaps cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,15 @@ pub struct Patch {
     pub bytes: Vec<u8>,
     /// It was longer than 8 MiB and ends in the middle.
     pub is_cut: bool,
+}
+
+/// Files whose content is in no commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uncommitted {
+    /// The first of them by name, for people to read.
+    pub files: Vec<String>,
+    /// How many there are.
+    pub total: usize,
 }
 
 /// One file that differs.
@@ -43,7 +53,29 @@ pub enum FileStatus {
     TypeChanged,
 }
 
+impl Uncommitted {
+    /// Whether everything is committed.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+}
+
 impl Repository {
+    /// Files that differ from HEAD, untracked ones that are not ignored, and repositories inside, except for what checks left behind.
+    pub fn uncommitted(&self) -> Result<Uncommitted, GitError> {
+        let survey = self.survey()?;
+        let mut names = survey.changed;
+        if !self.has_rules() {
+            // Whether these are changed is not known: nobody captured what they were like.
+            names.retain(|name| !survey.filtered.contains_key(name));
+        }
+        names.extend(survey.untracked);
+        names.extend(survey.nested);
+        names.extend(survey.submodules);
+        let shown = |name: &Vec<u8>| String::from_utf8_lossy(name).into_owned();
+        Ok(Uncommitted { files: names.iter().take(MOST_NAMES).map(shown).collect(), total: names.len() })
+    }
+
     /// The patch from `base` to the files as they are now.
     pub fn diff(&self, base: &CommitId) -> Result<Patch, GitError> {
         let view = View::new(self, Objects::Private)?;
@@ -65,9 +97,19 @@ impl Repository {
     }
 }
 
+impl Repository {
+    /// The paths that differ between a commit and a tree of this repository; without a commit, all paths of the tree.
+    pub fn changed_paths(&self, base: Option<&CommitId>, tree: &str) -> Result<Vec<String>, GitError> {
+        let call = self.call()?.words(&["diff-tree", "-r", "-z", "--name-only", "--no-renames"]);
+        let base = base.map_or(self.format().empty_tree(), CommitId::as_str);
+        let output = call.value(base)?.value(tree)?.words(&["--"]).deadline(LONG).succeed()?;
+        Ok(zero_separated(&output).map(|path| String::from_utf8_lossy(path).into_owned()).collect())
+    }
+}
+
 fn against(view: &View<'_>, words: &[&str], base: &CommitId) -> Result<Call, GitError> {
-    let (tree, _) = build(view, Files::WithUntracked)?;
-    let call = view.call().words(words).value(base.as_str())?.value(tree.as_str())?;
+    let content = survey(view, Files::All)?.stored_content(view)?;
+    let call = view.call().words(words).value(base.as_str())?.value(content.as_str())?;
     Ok(call.words(&["--"]).deadline(LONG))
 }
 

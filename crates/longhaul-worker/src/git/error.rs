@@ -19,6 +19,8 @@ pub enum GitError {
     },
     #[error("`{command}` did not end within `{deadline:?}` and was killed")]
     Deadline { command: String, deadline: Duration },
+    #[error("`{command}` was killed by signal {signal}")]
+    Killed { command: String, signal: i32 },
     #[error("`{command}` refused: {text}")]
     Refused { command: String, text: String },
     #[error("`{command}` printed more than `{cap}` bytes")]
@@ -44,8 +46,85 @@ pub enum GitError {
     },
 }
 
+/// What the system and git say when memory, processes or descriptors have run out, in the C locale that git gets from us.
+const SCARCE: &[&str] = &[
+    "Cannot allocate memory",
+    "Out of memory",
+    "out of memory",
+    "Resource temporarily unavailable",
+    "Too many open files",
+    "died of signal",
+];
+
+impl GitError {
+    /// Whether the machine is at fault and the same call may succeed later: git was killed, was too slow, or found no memory,
+    /// process or descriptor. A missing program and a refusal are not of this kind.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            GitError::Killed { .. } | GitError::Deadline { .. } => true,
+            GitError::Start { source, .. } | GitError::Io { source, .. } => is_scarcity(source),
+            GitError::Refused { text, .. } | GitError::Damaged { text, .. } => {
+                SCARCE.iter().any(|words| text.contains(words))
+            }
+            GitError::NoProgram
+            | GitError::TooMuch { .. }
+            | GitError::Unreadable { .. }
+            | GitError::BadArgument { .. }
+            | GitError::Swapped { .. }
+            | GitError::NoWorkTree { .. }
+            | GitError::IndexLocked { .. } => false,
+        }
+    }
+}
+
+/// The same for an error with a [`GitError`] anywhere among its sources.
+pub fn is_transient(error: &(dyn std::error::Error + 'static)) -> bool {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    chain.filter_map(|error| error.downcast_ref::<GitError>()).any(GitError::is_transient)
+}
+
+fn is_scarcity(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let scarce = [Errno::NOMEM, Errno::AGAIN, Errno::MFILE, Errno::NFILE];
+    Errno::from_io_error(error).is_some_and(|errno| scarce.contains(&errno))
+}
+
 /// Says what was tried with which path when the system refused.
 pub(super) fn io_failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
     let path = path.to_owned();
     move |source| GitError::Io { what, path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(errno: rustix::io::Errno) -> GitError {
+        GitError::Start { command: "git x".into(), source: errno.into() }
+    }
+
+    fn refused(text: &str) -> GitError {
+        GitError::Refused { command: "git x".into(), text: text.into() }
+    }
+
+    #[test]
+    fn the_machine_passes_and_a_refusal_stays() {
+        use rustix::io::Errno;
+        for passes in [
+            GitError::Killed { command: "git x".into(), signal: 9 },
+            GitError::Deadline { command: "git x".into(), deadline: Duration::ZERO },
+            start(Errno::NOMEM),
+            start(Errno::AGAIN),
+            start(Errno::MFILE),
+            start(Errno::NFILE),
+            refused("error: cannot fork() for git-index-pack: Resource temporarily unavailable"),
+            refused("fatal: Out of memory, malloc failed (tried to allocate 8 bytes)"),
+        ] {
+            assert!(passes.is_transient(), "{passes}");
+            assert!(is_transient(&crate::git::OpenError::from(passes)), "as the source of another error");
+        }
+        for stays in [GitError::NoProgram, start(Errno::NOENT), start(Errno::ACCESS), refused("fatal: not a tree")] {
+            assert!(!stays.is_transient(), "{stays}");
+        }
+    }
 }

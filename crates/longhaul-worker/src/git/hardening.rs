@@ -75,7 +75,6 @@ const TAKEN_OVER: &[&str] = &[
     "core.bigfilethreshold",
     "core.checkstat",
     "core.eol",
-    "core.excludesfile",
     "core.filemode",
     "core.ignorecase",
     "core.precomposeunicode",
@@ -101,17 +100,15 @@ impl Listed {
         fixed.chain(self.0.iter().filter_map(|(key, _)| blanked(key))).collect()
     }
 
-    /// What a private view takes over, with the fixed list behind it.
+    /// What a private view takes over.
     pub(super) fn taken_over(&self) -> Vec<(OsString, OsString)> {
         let is_taken = |key: &OsStr| TAKEN_OVER.iter().any(|taken| key == *taken);
-        let taken = self.0.iter().filter(|(key, _)| is_taken(key)).cloned();
-        taken.chain(FIXED.iter().map(|(key, value)| (key.into(), value.into()))).collect()
+        self.0.iter().filter(|(key, _)| is_taken(key)).cloned().collect()
     }
 
-    /// Whether the file system's executable bit counts.
-    pub(super) fn has_file_mode(&self) -> bool {
-        let last = self.0.iter().rev().find(|(key, _)| key == "core.filemode");
-        last.is_none_or(|(_, value)| !["false", "no", "off", "0"].iter().any(|no| value.eq_ignore_ascii_case(no)))
+    /// The user's ignore file, if the repository names one.
+    pub(super) fn excludes_file(&self) -> Option<OsString> {
+        self.0.iter().rev().find(|(key, _)| key == "core.excludesfile").map(|(_, value)| value.clone())
     }
 }
 
@@ -184,11 +181,5 @@ mod tests {
         let taken = listed.taken_over();
         assert_eq!(taken[0], ("core.autocrlf".into(), "true".into()));
         assert!(taken.iter().all(|(_, value)| value != "evil"));
-    }
-
-    #[test]
-    fn the_last_word_on_the_executable_bit_counts() {
-        assert!(Listed::read(b"").has_file_mode());
-        assert!(!Listed::read(b"core.filemode\ntrue\0core.filemode\nFalse\0").has_file_mode());
     }
 }

@@ -1,8 +1,8 @@
-//! Takes a recorded worktree up again, before each session: is it still there, registered, on its branch, and the same?
+//! Takes a recorded worktree up again, before each session: is it still there, registered, and the same?
+//! HEAD on another branch is for whoever commits: an agent that left it there can put it back.
 //! It repairs nothing and recreates nothing over what a person did; each error names what is wrong.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::error::GitError;
 use super::program::Git;
@@ -19,8 +19,6 @@ pub enum OpenError {
     Pruned { path: PathBuf, git_dir: PathBuf },
     #[error("the worktree `{path}` is not registered in its repository")]
     NotRegistered { path: PathBuf },
-    #[error("the worktree `{path}` stands on `{found}`, not on its branch `{recorded}`")]
-    OtherBranch { path: PathBuf, found: String, recorded: String },
     #[error("the branch `{branch}` of the worktree `{path}` was deleted")]
     BranchGone { path: PathBuf, branch: String },
     #[error("failed to open the worktree")]
@@ -45,22 +43,9 @@ impl Worktree {
         if !registered(&repository)?.iter().any(|entry| entry.path == record.path) {
             return Err(OpenError::NotRegistered { path: path() });
         }
-        let found = repository.branch()?.or_else(|| branch_being_rebased(git_dir));
-        if found.as_ref() != Some(&record.branch) {
-            let found = found.unwrap_or_else(|| "a detached HEAD".to_owned());
-            return Err(OpenError::OtherBranch { path: path(), found, recorded: record.branch.clone() });
-        }
         if super::branch::tip(&repository, &record.branch)?.is_none() {
             return Err(OpenError::BranchGone { path: path(), branch: record.branch.clone() });
         }
         Ok(Worktree::new(record.clone(), repository))
     }
-}
-
-/// A rebase detaches HEAD until it ends, and remembers whose it is.
-fn branch_being_rebased(git_dir: &Path) -> Option<String> {
-    let heads = ["rebase-merge", "rebase-apply"].map(|directory| git_dir.join(directory).join("head-name"));
-    let is_plain = |path: &&PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() < 4096);
-    let text = fs::read_to_string(heads.iter().find(is_plain)?).ok()?;
-    text.trim().strip_prefix("refs/heads/").map(str::to_owned)
 }

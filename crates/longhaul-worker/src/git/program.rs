@@ -93,6 +93,10 @@ impl Git {
         self.state.join("scratch")
     }
 
+    pub(super) fn rules(&self) -> PathBuf {
+        self.state.join("rules")
+    }
+
     pub(super) fn locks(&self) -> PathBuf {
         self.state.join("locks")
     }

@@ -1,6 +1,8 @@
 //! Removes a worktree of ours together with its branch, if nothing is lost by that; otherwise both are kept and the answer says why.
 //! Called when a task is finished, cancelled or discarded. Git deletes the files itself, never forced.
 
+use std::path::Path;
+
 use super::branch::tip;
 use super::command::LONG;
 use super::commit::in_progress;
@@ -9,7 +11,7 @@ use super::id::CommitId;
 use super::lock::PathLock;
 use super::reference::{delete, patiently};
 use super::repository::Repository;
-use super::view::{Objects, View, path_of, zero_separated};
+use super::view::{path_of, zero_separated};
 use super::worktree::Worktree;
 
 /// What became of a worktree.
@@ -39,6 +41,8 @@ impl Worktree {
         if let Some(why) = self.why_keep(tip.as_ref())? {
             return Ok(Removal::Kept { why });
         }
+        // A file that stays keeps the worktree, because git does not remove it then.
+        repository.remove_left_by_checks().ok();
         if repository.git_dir().git_dir.exists()
             && let Err(error) = self.unregister()
         {
@@ -51,6 +55,17 @@ impl Worktree {
             delete(&repository.shared(), &format!("refs/heads/{}", self.record().branch), &tip)?;
         }
         Ok(Removal::Removed)
+    }
+
+    /// The first of these files (relative to the worktree) that is there and in no commit, ignored or not.
+    pub fn only_copy<'path>(&self, paths: impl Iterator<Item = &'path Path>) -> Result<Option<&'path Path>, GitError> {
+        for path in paths.filter(|path| self.path().join(path).is_file()) {
+            let call = self.repository().call()?.words(&["ls-tree", "-z", "--name-only", "HEAD", "--"]).value(path)?;
+            if call.succeed()?.is_empty() {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
     }
 
     fn why_keep(&self, tip: Option<&CommitId>) -> Result<Option<String>, GitError> {
@@ -68,7 +83,6 @@ impl Worktree {
             if let Some(first) = uncommitted.files.first() {
                 return Ok(Some(format!("{} files are not committed, such as `{first}`", uncommitted.total)));
             }
-            // Git would look into it with its own configuration, and that can name programs.
             if let Some(name) = self.checked_out_submodule()? {
                 return Ok(Some(format!("the submodule `{name}` is checked out in it")));
             }
@@ -79,12 +93,13 @@ impl Worktree {
                 return Ok(Some(format!("commit `{lost}` is in no other branch")));
             }
         }
-        Ok(None)
+        if git_dir.exists() { self.off_branch() } else { Ok(None) }
     }
 
+    /// Git would look into it with its own configuration, and that can name programs.
     fn checked_out_submodule(&self) -> Result<Option<String>, GitError> {
-        let view = View::new(self.repository(), Objects::Private)?;
-        let output = view.call().words(&["ls-files", "-z", "--stage"]).deadline(LONG).succeed()?;
+        let call = self.repository().call()?.words(&["ls-tree", "-r", "-z", "HEAD"]);
+        let output = call.deadline(LONG).succeed()?;
         let links = zero_separated(&output).filter(|entry| entry.starts_with(b"160000 "));
         let mut names = links.filter_map(|entry| entry.splitn(2, |byte| *byte == b'\t').nth(1));
         let is_there = |name: &&[u8]| self.path().join(path_of(name)).join(".git").symlink_metadata().is_ok();

@@ -3,6 +3,7 @@
 //! Found by [`super::Git`]; trees, differences, snapshots and worktrees are asked of it in files of their own. Its calls name the git
 //! directory that was found, so a `.git` that is swapped later is never followed.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use super::error::GitError;
 use super::hardening::{Listed, fixed};
 use super::id::CommitId;
 use super::program::Git;
+use super::rules::{self, Rules};
+use crate::environment::Environment;
 
 /// Where a working tree's git data is; kept by the caller and compared at the next look.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,11 +43,13 @@ pub struct Repository {
     format: Format,
     /// A lock that every git started for this value holds on.
     held: Option<Arc<File>>,
+    /// The rules of the task that works here; today's where there is none.
+    rules: Option<Arc<Rules>>,
 }
 
 impl Repository {
     pub(super) fn new(git: Git, top_level: PathBuf, dir: GitDir, format: Format) -> Repository {
-        Repository { git, top_level, dir, format, held: None }
+        Repository { git, top_level, dir, format, held: None, rules: None }
     }
 
     /// The root of the working tree.
@@ -91,6 +96,12 @@ impl Repository {
         }
     }
 
+    /// The id of a commit's tree.
+    pub(super) fn tree_of(&self, commit: &str) -> Result<String, GitError> {
+        let call = self.call()?.words(&["rev-parse", "--verify", "--quiet", "--end-of-options"]);
+        call.value(format!("{commit}^{{tree}}"))?.line()
+    }
+
     /// A call with the repository's own configuration in force and everything in it overridden that could run a program.
     pub(super) fn call(&self) -> Result<Call, GitError> {
         // Attributes of the working tree decide nothing for these calls; a git too old for the variable does not read it.
@@ -112,6 +123,22 @@ impl Repository {
     /// Makes sure that the working tree still leads to this git directory.
     pub(super) fn check(&self) -> Result<(), GitError> {
         self.git.find_recorded(&self.top_level, &self.dir).map(drop)
+    }
+
+    pub(super) fn with_rules(self, rules: Rules) -> Repository {
+        Repository { rules: Some(Arc::new(rules)), ..self }
+    }
+
+    pub(super) fn has_rules(&self) -> bool {
+        self.rules.is_some()
+    }
+
+    /// The rules that decide what counts here.
+    pub(super) fn rules(&self) -> Result<Cow<'_, Rules>, GitError> {
+        match self.rules.as_deref() {
+            Some(rules) => Ok(Cow::Borrowed(rules)),
+            None => rules::today(self, &Environment::of_process()).map(Cow::Owned),
+        }
     }
 
     pub(super) fn git(&self) -> &Git {

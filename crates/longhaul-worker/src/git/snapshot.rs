@@ -9,7 +9,7 @@ use super::id::{CommitId, TreeId};
 use super::lock::PathLock;
 use super::reference::{Before, delete, set};
 use super::repository::Repository;
-use super::tree::{Files, build};
+use super::tree::{Files, Survey, survey};
 use super::view::{Objects, View};
 
 const PREFIX: &str = "refs/longhaul/";
@@ -39,16 +39,25 @@ impl Repository {
         self.check_snapshot_name(name)?;
         let _lock = PathLock::take(&self.git().locks(), &self.git_dir().common_dir)?;
         let view = View::new(self, Objects::Repository)?;
-        let (tree, _) = build(&view, Files::WithUntracked)?;
-        let parent = self.head_commit()?;
-        if let Some(there) = self.commit_of(name)? {
-            return if self.holds(&there, &tree, parent.as_ref())? {
-                Ok(there)
-            } else {
-                Err(SnapshotError::Taken { name: name.to_owned() })
-            };
+        let tree = survey(&view, Files::All)?.stored_content(&view)?;
+        self.keep(&view, name, &tree, message)
+    }
+
+    /// Keeps the tree that is about to be checked, under a name made of its id.
+    pub fn snapshot_to_check(&self, task: TaskId, message: &str) -> Result<Survey, SnapshotError> {
+        let _lock = PathLock::take(&self.git().locks(), &self.git_dir().common_dir)?;
+        let view = View::new(self, Objects::Repository)?;
+        let survey = survey(&view, Files::All)?;
+        self.keep(&view, &format!("{PREFIX}{task}/tree-{}", &survey.tree.as_str()[..12]), &survey.tree, message)?;
+        Ok(survey)
+    }
+
+    fn keep(&self, view: &View<'_>, name: &str, tree: &TreeId, message: &str) -> Result<CommitId, SnapshotError> {
+        if let Some(present) = self.commit_of(name)? {
+            let taken = || SnapshotError::Taken { name: name.to_owned() };
+            return if self.tree_of(present.as_str())? == tree.as_str() { Ok(present) } else { Err(taken()) };
         }
-        let commit = write_commit(&view, &tree, parent.as_ref(), message)?;
+        let commit = write_commit(view, tree, self.head_commit()?.as_ref(), message)?;
         set(&self.shared(), name, &commit, &Before::Absent, "longhaul: snapshot")?;
         Ok(commit)
     }
@@ -71,12 +80,6 @@ impl Repository {
     fn check_snapshot_name(&self, name: &str) -> Result<(), SnapshotError> {
         let is_good = name.starts_with(PREFIX) && self.is_reference_name(name)?;
         if is_good { Ok(()) } else { Err(SnapshotError::BadName { name: name.to_owned() }) }
-    }
-
-    fn holds(&self, commit: &CommitId, tree: &TreeId, parent: Option<&CommitId>) -> Result<bool, GitError> {
-        let call = self.call()?.words(&["log", "-1", "--no-show-signature", "--format=%T %P", "--end-of-options"]);
-        let found = call.value(commit.as_str())?.words(&["--"]).line()?;
-        Ok(found.trim() == format!("{tree} {}", parent.map_or("", CommitId::as_str)).trim())
     }
 }
 

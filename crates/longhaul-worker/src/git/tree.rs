@@ -1,180 +1,298 @@
-//! The tree that the files of a working tree would make now, built in a private index; the real one is never touched.
+//! The one answer to "which files are here": the tree that the files of a working tree would make now, built in a private index.
 //!
-//! Attributes such as line endings are in force. Files under a filter (LFS) are never run through it: unchanged ones keep their entry,
-//! changed ones go in as raw bytes. Repositories inside the working tree that are not submodules are left out.
+//! Sessions, checks, `diff`, commits, snapshots and the sweep all ask [`survey`]. It starts from a tree (the commit HEAD is on, or the
+//! one being checked), so neither stat data nor flags of the agent's index count; of that index only names are taken. Every file is
+//! hashed. Line endings are converted as attributes say; filters never run (see `filter`). Nothing real is written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 
 use super::command::{LONG, unreadable};
 use super::error::GitError;
+use super::filter::{self, is_filtered};
 use super::id::TreeId;
 use super::repository::Repository;
+use super::rules::Rules;
 use super::view::{Objects, View, path_of, quoted, zero_separated};
 use crate::task_dir::STATE_DIR;
 
 /// Which files count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Files {
-    Tracked,
-    WithUntracked,
+pub(super) enum Files<'tree> {
+    /// Everything that is not ignored, starting from HEAD.
+    All,
+    /// Only the paths of this tree.
+    Of(&'tree TreeId),
 }
 
-/// What differs between the index and the files.
-#[derive(Debug, Default)]
-pub(super) struct Differences {
-    /// To be read by git, conversions of line endings included.
-    plain: BTreeSet<Vec<u8>>,
-    /// Under a filter: to be taken as they are.
-    raw: BTreeSet<Vec<u8>>,
-    removed: BTreeSet<Vec<u8>>,
-    /// Repositories of their own that nobody tracks.
+/// The files of a working tree at one moment.
+#[derive(Debug)]
+pub struct Survey {
+    /// What git would store, without changes to files under a filter: only the filter could store those.
+    pub tree: TreeId,
+    /// As `tree`, with those changes as raw bytes: the exact content, for comparing.
+    pub content: TreeId,
+    /// Changed files under a filter, with the ids of their raw bytes.
+    pub(super) filtered: BTreeMap<Vec<u8>, String>,
+    /// Submodules whose files are not those of their commit.
+    pub(super) submodules: Vec<Vec<u8>>,
+    /// Repositories inside that are no submodules.
     pub(super) nested: Vec<Vec<u8>>,
+    /// Ignored entries; a directory counts once.
+    pub(super) ignored: Vec<Vec<u8>>,
+    /// Paths of the starting tree that are different or gone.
+    pub(super) changed: Paths,
+    /// Files that are neither in the starting tree nor ignored.
+    pub(super) untracked: Paths,
+    /// Files that checks left behind and that are still what they were then. They count nowhere else.
+    pub(super) left_by_checks: Paths,
 }
+
+/// Paths as git has them, relative to the top level.
+pub(super) type Paths = BTreeSet<Vec<u8>>;
+/// The entries of an index.
+pub(super) type Entries = BTreeMap<Vec<u8>, Entry>;
+
+/// One entry of an index.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) mode: String,
+    pub(super) id: String,
+}
+
+const LINK_TO_REPOSITORY: &str = "160000";
 
 impl Repository {
-    /// The id of the tree that the tracked files would make now. Nothing is stored.
-    pub fn tree_id(&self) -> Result<TreeId, GitError> {
-        build(&View::new(self, Objects::Private)?, Files::Tracked).map(|(tree, _)| tree)
+    /// The files as they are now. Nothing is stored.
+    pub fn survey(&self) -> Result<Survey, GitError> {
+        survey(&View::new(self, Objects::Private)?, Files::All)
+    }
+}
+
+impl Survey {
+    /// Why these files cannot all be part of one tree.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let path = String::from_utf8_lossy(self.nested.first()?);
+        Some(format!(
+            "`{path}` is a separate git repository, so its files cannot be committed here: remove its `.git`, or ignore it"
+        ))
     }
 
-    /// As [`Repository::tree_id`], with untracked files that are not ignored.
-    pub fn tree_id_with_untracked(&self) -> Result<TreeId, GitError> {
-        build(&View::new(self, Objects::Private)?, Files::WithUntracked).map(|(tree, _)| tree)
+    /// Why a changed file was not committed.
+    pub(crate) fn left_to_filter(&self) -> Option<String> {
+        let path = String::from_utf8_lossy(self.filtered.keys().next()?);
+        Some(format!("`{path}` uses a git filter, which Longhaul does not run"))
+    }
+
+    /// The exact content with every object stored where the view stores objects.
+    pub(super) fn stored_content(&self, view: &View<'_>) -> Result<TreeId, GitError> {
+        if !self.filtered.is_empty() {
+            let input = self.filtered.keys().flat_map(|path| [quoted(path), b"\n".to_vec()].concat()).collect();
+            let call = view.call().words(&["hash-object", "-w", "--no-filters", "--stdin-paths"]).input(input);
+            call.deadline(LONG).succeed()?;
+        }
+        Ok(self.content.clone())
     }
 }
 
 /// Brings the view's index up to the files and writes its tree.
-pub(super) fn build(view: &View<'_>, files: Files) -> Result<(TreeId, Differences), GitError> {
-    let differences = differences(view, files)?;
-    remove(view, &differences.removed)?;
-    add_plain(view, &differences.plain)?;
-    add_raw(view, &differences.raw)?;
-    let text = view.call().words(&["write-tree", "--missing-ok"]).deadline(LONG).line()?;
-    let tree = text.parse().map_err(|_| unreadable("git write-tree", &text))?;
-    Ok((tree, differences))
+pub(super) fn survey(view: &View<'_>, files: Files<'_>) -> Result<Survey, GitError> {
+    start_from(view, files)?;
+    let entries = entries(view)?;
+    let (mut changed, mut removed) = dirty(view, &entries)?;
+    let not_checked_out: BTreeSet<_> = removed.intersection(&view.rules().not_checked_out).cloned().collect();
+    removed.retain(|path| !not_checked_out.contains(path));
+    update(view, &["--skip-worktree"], &not_checked_out)?;
+    let Untracked { nested, files: untracked, left_by_checks } = untracked(view, &entries)?;
+    let wanted = changed.iter().chain(untracked.iter().filter(|_| files == Files::All));
+    let filtered = filter::under_filter(view, wanted.clone())?;
+    let plain: Paths = wanted.filter(|path| !is_filtered(view, &filtered, path)).cloned().collect();
+    put(view, removed.iter().map(|path| (path.as_slice(), "0", view.repository().format().zeros())))?;
+    update(view, &["--add", "--remove", "--replace"], &plain)?;
+    let filtered = filter::settle(view, &entries, filtered.difference(&plain))?;
+    changed.retain(|path| plain.contains(path) || filtered.contains_key(path));
+    changed.extend(removed);
+    let tree = write_tree(view)?;
+    let submodules = changed_submodules(view)?;
+    let content = if filtered.is_empty() { tree.clone() } else { with_raw(view, &entries, &filtered)? };
+    let ignored = ignored(view)?;
+    Ok(Survey { tree, content, filtered, submodules, nested, ignored, changed, untracked, left_by_checks })
 }
 
-/// Of these paths, those for which attributes name a filter.
-pub(super) fn under_filter<'path>(
-    view: &View<'_>,
-    paths: impl Iterator<Item = &'path Vec<u8>>,
-) -> Result<BTreeSet<Vec<u8>>, GitError> {
-    let input = zero_terminated(paths);
-    if input.is_empty() {
-        return Ok(BTreeSet::new());
+fn start_from(view: &View<'_>, files: Files<'_>) -> Result<(), GitError> {
+    let start = match files {
+        Files::All => view.repository().head_commit()?.map(String::from),
+        Files::Of(tree) => Some(tree.as_str().to_owned()),
+    };
+    let Some(start) = start else { return Ok(()) };
+    view.call().words(&["read-tree"]).value(&start)?.deadline(LONG).succeed()?;
+    // Hashes every file. Its exit says whether files differ, which the next call tells in detail.
+    view.call().words(&["update-index", "-q", "--refresh"]).deadline(LONG).run().map(drop)
+}
+
+/// Every entry of the view's index.
+pub(super) fn entries(view: &View<'_>) -> Result<Entries, GitError> {
+    let output = view.call().words(&["ls-files", "-z", "--stage"]).deadline(LONG).succeed()?;
+    let entry = |record: &[u8]| {
+        let (facts, path) = record.split_at(record.iter().position(|byte| *byte == b'\t')?);
+        let mut facts = std::str::from_utf8(facts).ok()?.split(' ');
+        Some((path[1..].to_vec(), Entry { mode: facts.next()?.to_owned(), id: facts.next()?.to_owned() }))
+    };
+    Ok(zero_separated(&output).filter_map(entry).collect())
+}
+
+/// Files that differ from the view's index, and those that are gone. Submodules count by their HEAD; nothing runs in them.
+fn dirty(view: &View<'_>, entries: &Entries) -> Result<(Paths, Paths), GitError> {
+    if entries.is_empty() {
+        return Ok(Default::default());
     }
-    let call = view.call().words(&["check-attr", "-z", "--stdin", "filter"]).input(input);
-    let output = call.deadline(LONG).succeed()?;
-    // Not filtered for emptiness: the three fields of a record stand in fixed places.
-    let fields: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
-    let is_named = |value: &[u8]| ![&b"unspecified"[..], b"unset", b"set"].contains(&value);
-    Ok(fields.chunks_exact(3).filter(|record| is_named(record[2])).map(|record| record[0].to_vec()).collect())
-}
-
-/// Every path in the view's index.
-pub(super) fn tracked(view: &View<'_>) -> Result<BTreeSet<Vec<u8>>, GitError> {
-    let output = view.call().words(&["ls-files", "-z"]).deadline(LONG).succeed()?;
-    Ok(zero_separated(&output).map(<[u8]>::to_vec).collect())
-}
-
-/// Untracked files that are not ignored; a trailing slash marks a repository of its own.
-pub(super) fn untracked(view: &View<'_>) -> Result<Vec<Vec<u8>>, GitError> {
-    let call = view.call().words(&["ls-files", "-z", "--others", "--exclude-standard"]);
-    Ok(zero_separated(&call.deadline(LONG).succeed()?).map(<[u8]>::to_vec).collect())
-}
-
-fn differences(view: &View<'_>, files: Files) -> Result<Differences, GitError> {
-    let mut found = Differences::default();
-    let mut candidates = BTreeSet::new();
-    for path in dirty(view)? {
-        let is_there = view.repository().top_level().join(path_of(&path.bytes)).symlink_metadata().is_ok();
-        match path.is_removed || !is_there {
-            true => found.removed.insert(path.bytes),
-            false => candidates.insert(path.bytes),
-        };
-    }
-    if files == Files::WithUntracked {
-        let (nested, plain): (Vec<_>, Vec<_>) = untracked(view)?.into_iter().partition(|path| path.ends_with(b"/"));
-        found.nested = nested;
-        candidates.extend(plain);
-    }
-    let filtered = under_filter(view, candidates.iter())?;
-    found.plain = candidates.difference(&filtered).cloned().collect();
-    sort_out_filtered(view, filtered, &mut found)?;
-    Ok(found)
-}
-
-struct Dirty {
-    bytes: Vec<u8>,
-    is_removed: bool,
-}
-
-/// Tracked files that differ from the index by size, time or content. Submodules count by their HEAD; nothing runs in them.
-fn dirty(view: &View<'_>) -> Result<Vec<Dirty>, GitError> {
     const WORDS: &[&str] = &["diff-files", "-z", "--raw", "--no-renames", "--ignore-submodules=dirty"];
     let output = view.call().words(WORDS).deadline(LONG).succeed()?;
     let parts: Vec<&[u8]> = zero_separated(&output).collect();
-    let is_ours = |path: &[u8]| path.strip_prefix(STATE_DIR.as_bytes()).is_some_and(|rest| rest.starts_with(b"/"));
-    let pairs = parts.chunks_exact(2).filter(|pair| !is_ours(pair[1]));
-    Ok(pairs.map(|pair| Dirty { bytes: pair[1].to_vec(), is_removed: pair[0].ends_with(b" D") }).collect())
+    let pairs = parts.chunks_exact(2).filter(|pair| !is_ours(pair[1])).map(|pair| (pair[0], pair[1].to_vec()));
+    let exists = |path: &[u8]| view.repository().top_level().join(path_of(path)).symlink_metadata().is_ok();
+    let (removed, changed): (Vec<_>, Vec<_>) = pairs.partition(|(facts, path)| facts.ends_with(b" D") || !exists(path));
+    let paths = |pairs: Vec<(&[u8], Vec<u8>)>| pairs.into_iter().map(|(_, path)| path).collect();
+    Ok((paths(changed), paths(removed)))
 }
 
-/// Links under a filter are plain: filters see regular files only. Of the rest those are left alone that look unchanged by size and
-/// time, because their entry holds what the filter made of them.
-fn sort_out_filtered(view: &View<'_>, filtered: BTreeSet<Vec<u8>>, found: &mut Differences) -> Result<(), GitError> {
-    if filtered.is_empty() {
-        return Ok(());
+fn is_ours(path: &[u8]) -> bool {
+    path.strip_prefix(STATE_DIR.as_bytes()).is_some_and(|rest| rest.starts_with(b"/"))
+}
+
+/// What is not in the view's index.
+struct Untracked {
+    /// Repositories that were not there before the agent came.
+    nested: Vec<Vec<u8>>,
+    /// Files that are not ignored, or that the agent staged.
+    files: Paths,
+    /// Files that checks left behind, as they were then. Whoever stages one makes it work.
+    left_by_checks: Paths,
+}
+
+fn untracked(view: &View<'_>, entries: &Entries) -> Result<Untracked, GitError> {
+    let call = view.call().words(&["ls-files", "-z", "--others", "--exclude-standard"]);
+    let listed = call.deadline(LONG).succeed()?;
+    let (mut nested, plain): (Vec<Vec<u8>>, Vec<Vec<u8>>) =
+        zero_separated(&listed).map(<[u8]>::to_vec).partition(|path| path.ends_with(b"/"));
+    let rules = view.rules();
+    nested.retain(|path| !rules.present_before.contains(path));
+    let mut files: Paths = plain.into_iter().collect();
+    let staged: Paths = staged(view, entries).into_iter().collect();
+    let left: BTreeMap<&Vec<u8>, &String> = rules.left_by_checks.iter().map(|(path, id)| (path, id)).collect();
+    let ids = ids_of(view, files.iter().filter(|path| left.contains_key(path) && !staged.contains(*path)))?;
+    let is_same = |(path, id): (Vec<u8>, String)| (left.get(&path) == Some(&&id)).then_some(path);
+    let left_by_checks: Paths = ids.into_iter().filter_map(is_same).collect();
+    files.retain(|path| !left_by_checks.contains(path));
+    files.extend(staged);
+    Ok(Untracked { nested, files, left_by_checks })
+}
+
+/// Names in the agent's index that are files, and not in ours. An index that git cannot read names none.
+fn staged(view: &View<'_>, entries: &Entries) -> Vec<Vec<u8>> {
+    let repository = view.repository();
+    let index = repository.git_dir().git_dir.join("index");
+    if !index.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+        return Vec::new();
     }
-    let tracked = tracked(view)?;
-    let changed: BTreeSet<_> = view.trusting_times(|| dirty(view))?.into_iter().map(|path| path.bytes).collect();
-    for path in filtered {
-        let full = view.repository().top_level().join(path_of(&path));
-        if !full.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
-            found.plain.insert(path);
-        } else if changed.contains(&path) || !tracked.contains(&path) {
-            found.raw.insert(path);
-        }
+    let listed = repository.call().and_then(|call| call.words(&["ls-files", "-z"]).deadline(LONG).succeed());
+    let is_file = |path: &[u8]| {
+        let full = repository.top_level().join(path_of(path));
+        full.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) && has_no_link_above(repository, path)
+    };
+    let listed = listed.unwrap_or_default();
+    let names = zero_separated(&listed).filter(|path| !entries.contains_key(*path) && !is_ours(path) && is_file(path));
+    names.map(<[u8]>::to_vec).collect()
+}
+
+/// A file below a link is the file of the place the link leads to.
+fn has_no_link_above(repository: &Repository, path: &[u8]) -> bool {
+    let path = path_of(path);
+    let above = path.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
+    above.map(|parent| repository.top_level().join(parent)).all(|parent| !parent.is_symlink())
+}
+
+/// Ignored entries that were not there before the agent came.
+fn ignored(view: &View<'_>) -> Result<Vec<Vec<u8>>, GitError> {
+    let words = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+    let output = view.call().words(&words).deadline(LONG).succeed()?;
+    let is_new = |path: &&[u8]| !is_ours(path) && !view.rules().present_before.contains(*path);
+    Ok(zero_separated(&output).filter(is_new).map(<[u8]>::to_vec).collect())
+}
+
+/// Submodules with other files than their commit has. One that is not checked out has none.
+fn changed_submodules(view: &View<'_>) -> Result<Vec<Vec<u8>>, GitError> {
+    let links = entries(view)?.into_iter().filter(|(_, entry)| entry.mode == LINK_TO_REPOSITORY);
+    Ok(links.filter(|(path, entry)| !is_as_committed(view, path, &entry.id)).map(|(path, _)| path).collect())
+}
+
+/// A submodule's configuration and index are as much the agent's as its files: only its commit and its own ignore rules count.
+fn is_as_committed(view: &View<'_>, path: &[u8], commit: &str) -> bool {
+    let path = view.repository().top_level().join(path_of(path));
+    if std::fs::read_dir(&path).map_or(true, |mut entries| entries.next().is_none()) {
+        return !path.is_file();
     }
-    Ok(())
+    let survey = || -> Result<bool, GitError> {
+        let Some(inside) = view.repository().git().find(&path)?.filter(|inside| inside.top_level() == path) else {
+            return Ok(false);
+        };
+        let wanted = inside.tree_of(commit)?;
+        let survey = inside.with_rules(Rules::default()).survey()?;
+        let is_plain = survey.nested.is_empty() && survey.submodules.is_empty();
+        Ok(is_plain && survey.content.as_str() == wanted)
+    };
+    survey().unwrap_or(false)
 }
 
-fn remove(view: &View<'_>, paths: &BTreeSet<Vec<u8>>) -> Result<(), GitError> {
-    let zeros = view.repository().format().zeros();
-    let records = paths.iter().flat_map(|path| [format!("0 {zeros}\t").as_bytes(), path, b"\0"].concat());
-    put(view, records.collect())
-}
-
-fn add_plain(view: &View<'_>, paths: &BTreeSet<Vec<u8>>) -> Result<(), GitError> {
+fn update(view: &View<'_>, options: &[&str], paths: &Paths) -> Result<(), GitError> {
     if paths.is_empty() {
         return Ok(());
     }
-    const WORDS: &[&str] =
-        &["update-index", "--add", "--remove", "--replace", "--ignore-skip-worktree-entries", "-z", "--stdin"];
-    let call = view.call().words(WORDS).input(zero_terminated(paths.iter()));
-    call.deadline(LONG).succeed().map(drop)
+    let call = view.call().words(&["update-index"]).words(options).words(&["-z", "--stdin"]);
+    call.input(zero_terminated(paths.iter())).deadline(LONG).succeed().map(drop)
 }
 
-fn add_raw(view: &View<'_>, paths: &BTreeSet<Vec<u8>>) -> Result<(), GitError> {
+/// Ids of files as they are, without any conversion.
+pub(super) fn ids_of<'path>(
+    view: &View<'_>,
+    paths: impl Iterator<Item = &'path Vec<u8>>,
+) -> Result<BTreeMap<Vec<u8>, String>, GitError> {
+    let top_level = view.repository().top_level();
+    let is_file = |path: &&Vec<u8>| top_level.join(path_of(path)).symlink_metadata().is_ok_and(|meta| meta.is_file());
+    let paths: Vec<&Vec<u8>> = paths.filter(is_file).collect();
     if paths.is_empty() {
-        return Ok(());
+        return Ok(BTreeMap::new());
     }
     let input = paths.iter().flat_map(|path| [quoted(path), b"\n".to_vec()].concat()).collect();
-    let call = view.call().words(&["hash-object", "-w", "--no-filters", "--stdin-paths"]).input(input);
-    let text = call.deadline(LONG).line()?;
-    let records = paths.iter().zip(text.lines()).flat_map(|(path, id)| {
-        let mode = if is_executable(view, path) { "100755" } else { "100644" };
-        [format!("{mode} {id} 0\t").as_bytes(), path, b"\0"].concat()
-    });
-    put(view, records.collect())
+    let text =
+        view.call().words(&["hash-object", "--no-filters", "--stdin-paths"]).input(input).deadline(LONG).line()?;
+    Ok(paths.into_iter().cloned().zip(text.lines().map(str::to_owned)).collect())
 }
 
-fn is_executable(view: &View<'_>, path: &[u8]) -> bool {
+/// The tree with changed files under a filter as raw bytes. They are not stored: it is for comparing. The index is left without them.
+fn with_raw(view: &View<'_>, entries: &Entries, filtered: &BTreeMap<Vec<u8>, String>) -> Result<TreeId, GitError> {
+    put(view, filtered.iter().map(|(path, id)| (path.as_slice(), mode_of(view, path), id.as_str())))?;
+    let tree = write_tree(view)?;
+    let absent = ("0", view.repository().format().zeros());
+    let before = |path| entries.get(path).map_or(absent, |entry| (entry.mode.as_str(), entry.id.as_str()));
+    put(view, filtered.keys().map(|path| (path.as_slice(), before(path).0, before(path).1)))?;
+    Ok(tree)
+}
+
+/// The mode of a regular file.
+pub(super) fn mode_of(view: &View<'_>, path: &[u8]) -> &'static str {
     let full = view.repository().top_level().join(path_of(path));
-    view.has_file_mode() && full.symlink_metadata().is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0)
+    let is_executable = || full.symlink_metadata().is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0);
+    if view.rules().has_file_mode() && is_executable() { "100755" } else { "100644" }
 }
 
-fn put(view: &View<'_>, records: Vec<u8>) -> Result<(), GitError> {
+/// Puts entries with path, mode and id into the view's index; mode 0 removes one.
+pub(super) fn put<'entry>(
+    view: &View<'_>,
+    entries: impl Iterator<Item = (&'entry [u8], &'entry str, &'entry str)>,
+) -> Result<(), GitError> {
+    let records = entries.flat_map(|(path, mode, id)| [format!("{mode} {id}\t").as_bytes(), path, b"\0"].concat());
+    let records: Vec<u8> = records.collect();
     if records.is_empty() {
         return Ok(());
     }
@@ -182,6 +300,11 @@ fn put(view: &View<'_>, records: Vec<u8>) -> Result<(), GitError> {
     call.deadline(LONG).succeed().map(drop)
 }
 
-fn zero_terminated<'path>(paths: impl Iterator<Item = &'path Vec<u8>>) -> Vec<u8> {
+fn write_tree(view: &View<'_>) -> Result<TreeId, GitError> {
+    let text = view.call().words(&["write-tree", "--missing-ok"]).deadline(LONG).line()?;
+    text.parse().map_err(|_| unreadable("git write-tree", &text))
+}
+
+pub(super) fn zero_terminated<'path>(paths: impl Iterator<Item = &'path Vec<u8>>) -> Vec<u8> {
     paths.flat_map(|path| path.iter().copied().chain([0])).collect()
 }

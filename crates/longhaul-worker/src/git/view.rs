@@ -3,21 +3,25 @@
 //! Trees, differences, snapshots, commits and checkouts are made through it. No driver, hook or program of the repository is even
 //! defined in it, so none can run; attributes and ignore rules are in force. The real index and HEAD are never written from here.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use super::command::Call;
 use super::error::{GitError, io_failed};
+use super::hardening::fixed;
 use super::repository::{Format, Repository};
+use super::rules::Rules;
 use super::scratch::Scratch;
 use crate::task_dir::STATE_DIR;
 
 const SMALL: u64 = 16 << 20;
+const USER_EXCLUDE: &str = "user-exclude";
 
 /// Where new objects go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,25 +37,18 @@ pub(super) struct View<'repository> {
     repository: &'repository Repository,
     scratch: Scratch,
     settings: Vec<(OsString, OsString)>,
-    has_file_mode: bool,
+    rules: Cow<'repository, Rules>,
     objects: Objects,
 }
 
 impl<'repository> View<'repository> {
-    /// Makes a view with a copy of the real index, after making sure that the working tree still belongs to this repository.
+    /// Makes a view with an empty index, after making sure that the working tree still belongs to this repository.
     pub(super) fn new(repository: &'repository Repository, objects: Objects) -> Result<Self, GitError> {
-        let view = View::without_index(repository, objects)?;
-        view.copy_index()?;
-        Ok(view)
-    }
-
-    /// Makes a view with an empty index.
-    pub(super) fn without_index(repository: &'repository Repository, objects: Objects) -> Result<Self, GitError> {
         repository.check()?;
-        let config = repository.config()?;
+        let rules = repository.rules()?;
         let scratch = Scratch::new(&repository.git().scratch())?;
-        let settings = config.taken_over();
-        let view = View { repository, scratch, settings, has_file_mode: config.has_file_mode(), objects };
+        let settings = taken_over(&rules, scratch.path());
+        let view = View { repository, scratch, settings, rules, objects };
         view.furnish().map_err(io_failed("furnish", view.scratch.path()))?;
         Ok(view)
     }
@@ -76,27 +73,13 @@ impl<'repository> View<'repository> {
         self.repository
     }
 
-    pub(super) fn has_file_mode(&self) -> bool {
-        self.has_file_mode
+    pub(super) fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// The private index.
     pub(super) fn index(&self) -> PathBuf {
         self.scratch.path().join("index")
-    }
-
-    /// Runs `look` with an index that takes equal sizes and times for equal content, however young they are.
-    ///
-    /// For files under a filter: their content can only be compared by running it.
-    pub(super) fn trusting_times<T>(&self, look: impl FnOnce() -> Result<T, GitError>) -> Result<T, GitError> {
-        let index = self.index();
-        let failed = || io_failed("set the time of", &index);
-        let Ok(meta) = index.metadata() else { return look() };
-        let before = meta.modified().map_err(failed())?;
-        set_modified(&index, SystemTime::now() + Duration::from_secs(3600)).map_err(failed())?;
-        let seen = look();
-        set_modified(&index, before).map_err(failed())?;
-        seen
     }
 
     fn furnish(&self) -> io::Result<()> {
@@ -106,47 +89,21 @@ impl<'repository> View<'repository> {
         }
         fs::write(path.join("HEAD"), "ref: refs/heads/none\n")?;
         fs::write(path.join("config"), config_text(self.repository.format()))?;
-        let dir = self.repository.git_dir();
-        let mut exclude = read_plain(&dir.common_dir.join("info/exclude"))?.unwrap_or_default();
-        exclude.extend_from_slice(format!("\n/{STATE_DIR}/\n").as_bytes());
+        let exclude = [&self.rules.exclude, format!("\n/{STATE_DIR}/\n").as_bytes()].concat();
         fs::write(path.join("info/exclude"), exclude)?;
-        for (from, name) in [(&dir.common_dir, "info/attributes"), (&dir.git_dir, "info/sparse-checkout")] {
-            if let Some(bytes) = read_plain(&from.join(name))? {
-                fs::write(path.join(name), bytes)?;
-            }
+        fs::write(path.join("info/attributes"), &self.rules.attributes)?;
+        fs::write(path.join(USER_EXCLUDE), &self.rules.user_exclude)?;
+        if let Some(patterns) = read_plain(&self.repository.git_dir().git_dir.join("info/sparse-checkout"))? {
+            fs::write(path.join("info/sparse-checkout"), patterns)?;
         }
         Ok(())
     }
+}
 
-    /// The copy keeps the time: by it git tells files that changed while the index was being written.
-    fn copy_index(&self) -> Result<(), GitError> {
-        let git_dir = &self.repository.git_dir().git_dir;
-        let real = git_dir.join("index");
-        let copy = || -> io::Result<()> {
-            let mut file = match open_plain(&real) {
-                Ok(file) => file,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                Err(error) => return Err(error),
-            };
-            let modified = file.metadata()?.modified()?;
-            io::copy(&mut file, &mut File::create_new(self.index())?)?;
-            set_modified(&self.index(), modified)?;
-            self.copy_shared_indexes(git_dir)
-        };
-        copy().map_err(io_failed("copy", &real))
-    }
-
-    /// A split index has its other half beside it.
-    fn copy_shared_indexes(&self, git_dir: &Path) -> io::Result<()> {
-        for entry in fs::read_dir(git_dir)? {
-            let name = entry?.file_name();
-            if name.as_bytes().starts_with(b"sharedindex.") {
-                let mut from = open_plain(&git_dir.join(&name))?;
-                io::copy(&mut from, &mut File::create_new(self.scratch.path().join(&name))?)?;
-            }
-        }
-        Ok(())
-    }
+/// The settings of the workspace, with the fixed list behind them.
+fn taken_over(rules: &Rules, scratch: &Path) -> Vec<(OsString, OsString)> {
+    let user_exclude = ("core.excludesFile".into(), scratch.join(USER_EXCLUDE).into_os_string());
+    rules.settings.iter().cloned().chain(fixed()).chain([user_exclude]).collect()
 }
 
 /// A path as git reads it where it expects quotes: between them, with the few bytes escaped that would end or change it.
@@ -171,14 +128,18 @@ fn config_text(format: Format) -> String {
     format!("[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectformat = {}\n", format.name())
 }
 
-fn read_plain(path: &Path) -> io::Result<Option<Vec<u8>>> {
+/// A file that others can write, whole. One that is too large to be honest is refused.
+pub(super) fn read_plain(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let file = match open_plain(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
     let mut bytes = Vec::new();
-    file.take(SMALL).read_to_end(&mut bytes)?;
+    let read = file.take(SMALL + 1).read_to_end(&mut bytes)?;
+    if read as u64 > SMALL {
+        return Err(io::Error::other(format!("larger than {} MiB", SMALL >> 20)));
+    }
     Ok(Some(bytes))
 }
 

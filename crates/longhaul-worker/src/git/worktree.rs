@@ -3,10 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use longhaul_core::ids::TaskId;
 use serde::{Deserialize, Serialize};
 
+use super::error::GitError;
 use super::id::CommitId;
 use super::repository::{GitDir, Repository};
+use super::rules::Whose;
+use crate::environment::Environment;
 
 /// What must be remembered of a worktree to find it again and to know it from a swapped one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +35,16 @@ pub struct Worktree {
 impl Worktree {
     pub(super) fn new(record: WorktreeRecord, repository: Repository) -> Worktree {
         Worktree { record, repository }
+    }
+
+    /// The same worktree under the rules of the task it was made for.
+    pub fn with_rules_of(self, task: TaskId) -> Result<Worktree, GitError> {
+        self.with_rules_in(task, &Environment::of_process())
+    }
+
+    /// The same with the environment of the person whose task it is.
+    pub(crate) fn with_rules_in(self, task: TaskId, environment: &Environment) -> Result<Worktree, GitError> {
+        Ok(Worktree { repository: self.repository.with_rules_in(task, Whose::Ours, environment)?, ..self })
     }
 
     /// Its directory.

@@ -11,7 +11,7 @@ use longhaul_keeper::{HOME_VARIABLE, SESSION_VARIABLE, is_own_variable};
 
 use super::marker;
 use crate::effects::{passed, spec_of, writable};
-use crate::find_program::find_program;
+use crate::environment::find_program;
 use crate::home::Home;
 
 /// What a program needs of its terminal, also where the task names every variable that its agents may see.
@@ -95,7 +95,7 @@ fn conversation_of(task: &Task, history: &[SessionRecord]) -> Result<(String, St
     if let Some(live) = task.state.session().filter(|live| live.purpose.is_agent()) {
         return of_run(live).ok_or(NoInterface::Untold);
     }
-    let next = task.conversation.as_ref().map(|talk| (whose(&talk.agent), talk.id.clone()));
+    let next = task.conversations.last().map(|talk| (whose(&talk.agent), talk.id.clone()));
     let last =
         || history.iter().rev().filter(|record| record.run.purpose.is_agent()).find_map(|record| of_run(&record.run));
     next.or_else(last).ok_or(NoInterface::NoConversation)

@@ -16,7 +16,7 @@ use longhaul_store::{Notice, Settled, Store, StoreError};
 
 use crate::clock::now;
 use crate::effects::notify::{Message, Reason, Undelivered, deliver};
-use crate::intake::redact_intake;
+use crate::environment::Environment;
 use crate::worker::Context;
 
 /// So many tries each notice gets; where one try is enough, only those count that nobody lived to tell of.
@@ -48,9 +48,9 @@ pub(super) enum Tried {
 }
 
 /// Tries once; none when the store was in the way, which is reported.
-pub(super) async fn attempt(context: Arc<Context>, notice: Notice) -> (u64, Option<Tried>) {
+pub(super) async fn attempt(context: Arc<Context>, notice: Notice, environment: Environment) -> (u64, Option<Tried>) {
     fail_point::reach("worker.notice_due");
-    let tried = try_once(&context, &notice).await;
+    let tried = try_once(&context, &notice, &environment).await;
     if let Err(error) = &tried {
         context.report(&format!("notice of task {}: {error}", notice.task));
     }
@@ -67,7 +67,7 @@ pub(super) fn is_past_waiting(notice: &Notice, at: Time) -> bool {
     notice.created.after(WAITS_FOR_VARIABLE) <= at
 }
 
-async fn try_once(context: &Context, notice: &Notice) -> Result<Tried, StoreError> {
+async fn try_once(context: &Context, notice: &Notice, environment: &Environment) -> Result<Tried, StoreError> {
     let store = &*context.store;
     if notice.tries >= TRIES {
         let error = notice.error.clone().unwrap_or_else(|| "nobody who set out to deliver it lived to tell".to_owned());
@@ -86,13 +86,13 @@ async fn try_once(context: &Context, notice: &Notice) -> Result<Tried, StoreErro
         return Ok(Tried::Over);
     }
     fail_point::reach("worker.notice_claimed");
-    let message = Message::new(notice, &task, reason(store, notice).await?.as_ref());
+    let message = Message::new(notice, &task, reason(store, notice).await?.as_ref(), environment);
     let delivered = deliver(&context.home, target, &message, within).await;
     fail_point::reach("worker.notice_sent");
     let (settled, tried) = match delivered {
         Ok(()) => (Settled::Delivered, Tried::Over),
         Err(undelivered) => {
-            let error = redact_intake(&with_causes(&undelivered), &task.submission.secret_names).0;
+            let error = environment.mask(&with_causes(&undelivered), &task.submission.secret_names).0;
             context.report(&format!("notice of task {} by {}: {error}", notice.task, target.channel()));
             after_failure(notice, target, &undelivered, error)
         }

@@ -64,7 +64,11 @@ impl<'a> Own<'a> {
     fn start_what_is_due(&mut self, pending: &[Notice]) {
         for notice in pending.iter().filter(|notice| notice.next_at <= now()) {
             if self.set_out.insert((notice.id, notice.tries)) {
-                self.running.spawn(attempt(Arc::clone(self.context), notice.clone()));
+                self.running.spawn(attempt(
+                    Arc::clone(self.context),
+                    notice.clone(),
+                    self.context.environments.own().clone(),
+                ));
             }
         }
     }

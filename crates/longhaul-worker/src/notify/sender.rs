@@ -12,6 +12,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 
 use super::attempt::{Tried, attempt, is_past_waiting};
 use crate::clock::now;
+use crate::environment::Environment;
 use crate::worker::Context;
 
 /// So many notices are delivered at once.
@@ -35,8 +36,13 @@ impl Sender {
     }
 
     /// Sets out to deliver what is due, given what this process has carried. True while anything of this home is to be delivered that
-    /// this process can deliver, now or later: each has only so many tries.
-    pub(crate) async fn round(&mut self, carried: &HashSet<TaskId>) -> Result<bool, StoreError> {
+    /// this process can deliver, now or later: each has only so many tries. What it does not carry any more and has nothing to tell of
+    /// is forgotten.
+    pub(crate) async fn round(
+        &mut self,
+        carried: &mut HashMap<TaskId, Environment>,
+        is_carried_now: impl Fn(TaskId) -> bool,
+    ) -> Result<bool, StoreError> {
         while let Some(ended) = self.running.try_join_next_with_id() {
             self.heard(ended);
         }
@@ -45,10 +51,12 @@ impl Sender {
             Err(error) if error.passes() => return Ok(true),
             Err(error) => return Err(error),
         };
+        carried.retain(|task, _| is_carried_now(*task) || pending.iter().any(|notice| notice.task == *task));
         let (at, room) = (now(), AT_ONCE.saturating_sub(self.running.len()));
         let due: Vec<&Notice> = pending.iter().filter(|notice| self.takes(notice, carried, at)).take(room).collect();
         for notice in due {
-            let started = self.running.spawn(attempt(Arc::clone(&self.context), notice.clone()));
+            let environment = carried.get(&notice.task).unwrap_or(self.context.environments.own()).clone();
+            let started = self.running.spawn(attempt(Arc::clone(&self.context), notice.clone(), environment));
             self.under_way.insert(started.id(), notice.id);
         }
         Ok(pending.iter().any(|notice| !self.unable.contains(&notice.id)))
@@ -66,8 +74,8 @@ impl Sender {
         }
     }
 
-    fn takes(&self, notice: &Notice, carried: &HashSet<TaskId>, at: Time) -> bool {
-        let precedence = if carried.contains(&notice.task) { Duration::ZERO } else { CARRIER_FIRST };
+    fn takes(&self, notice: &Notice, carried: &HashMap<TaskId, Environment>, at: Time) -> bool {
+        let precedence = if carried.contains_key(&notice.task) { Duration::ZERO } else { CARRIER_FIRST };
         let is_able = !self.unable.contains(&notice.id) || is_past_waiting(notice, at);
         let is_under_way = self.under_way.values().any(|one| *one == notice.id);
         notice.next_at.after(precedence) <= at && is_able && !is_under_way

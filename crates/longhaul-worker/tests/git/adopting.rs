@@ -52,7 +52,7 @@ fn work_that_is_only_there_is_never_taken_for_known() {
     let scene = scene();
     let made = scene.worktree("w");
     write(made.path(), "work", "x");
-    let Committed::Commit(commit) = made.commit_all("work").unwrap() else { panic!() };
+    let Committed::All { commit: Some(commit), .. } = made.commit_all("work").unwrap() else { panic!() };
     let error = Worktree::adopt(&scene.git, made.path(), None).unwrap_err();
     assert!(matches!(&error, AdoptError::OnlyHere { commit: lost } if lost == commit.as_str()), "{error}");
     let adopted = Worktree::adopt(&scene.git, made.path(), Some(&scene.head())).unwrap();

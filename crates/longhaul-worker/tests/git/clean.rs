@@ -20,10 +20,8 @@ fn ask_everything(scene: &Scene) {
     let repository = scene.repository();
     repository.uncommitted().unwrap();
     same("uncommitted");
-    repository.tree_id().unwrap();
-    same("tree_id");
-    repository.tree_id_with_untracked().unwrap();
-    same("tree_id_with_untracked");
+    repository.survey().unwrap();
+    same("survey");
     repository.diff(&head).unwrap();
     same("diff");
     repository.changed_files(&head).unwrap();
@@ -57,7 +55,7 @@ fn a_filtered_repository_stays_clean() {
         filter(scene);
         assert_eq!(scene.plain(&["show", "HEAD:one.big"]), "CONTENT");
         ask_everything(scene);
-        assert_eq!(scene.repository().tree_id().unwrap().as_str(), head_tree(scene));
+        assert_eq!(scene.repository().survey().unwrap().tree.as_str(), head_tree(scene));
         assert!(scene.repository().uncommitted().unwrap().is_empty());
         assert_eq!(scene.status(&scene.project()), "");
     });
@@ -78,10 +76,11 @@ fn files_under_a_filter_are_kept_raw_and_never_committed_by_us() {
         let worktree = scene.worktree("w");
         assert_eq!(fs::read_to_string(worktree.path().join("one.big")).unwrap(), "CONTENT\n");
         write(worktree.path(), "two.txt", "more\n");
-        let answer = worktree.commit_all("x").unwrap();
-        let Committed::LeftToAgent { why } = answer else { panic!("{answer:?}") };
-        assert!(why.contains("one.big"), "{why}");
-        assert_eq!(worktree.repository().head_commit().unwrap(), Some(scene.head()));
+        write(worktree.path(), "one.big", "OTHER\n");
+        assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }));
+        let in_worktree = |arguments: &[&str]| scene.plain_in(worktree.path(), arguments);
+        assert_eq!(in_worktree(&["show", "HEAD:two.txt", "HEAD:one.big"]), "more\nCONTENT");
+        assert_eq!(in_worktree(&["status", "--porcelain"]), " M one.big", "left to the agent, and nothing is staged");
         assert!(!worktree.repository().git_dir().git_dir.join("index.lock").exists());
     });
 }
@@ -118,7 +117,7 @@ fn repositories_with_line_endings_stay_clean() {
             ask_everything(&scene);
             // Touched, every file is read anew: the conversion must give the same again.
             touch(&scene.project().join("a.txt"));
-            assert_eq!(scene.repository().tree_id().unwrap().as_str(), head_tree(&scene), "{case}");
+            assert_eq!(scene.repository().survey().unwrap().content.as_str(), head_tree(&scene), "{case}");
             assert!(scene.repository().uncommitted().unwrap().is_empty(), "{case}");
             ask_everything(&scene);
             commit_in_worktree(&scene, case);
@@ -131,9 +130,9 @@ fn commit_in_worktree(scene: &Scene, case: &str) {
     assert_eq!(scene.status(worktree.path()), "", "{case}");
     assert_eq!(fs::read(worktree.path().join("a.txt")).unwrap(), b"one\r\ntwo\r\n", "{case}");
     touch(&worktree.path().join("a.txt"));
-    assert_eq!(worktree.commit_all("x").unwrap(), Committed::Nothing, "{case}");
+    assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: None, .. }), "{case}");
     write(worktree.path(), "b.txt", "three\r\n");
-    assert!(matches!(worktree.commit_all("x").unwrap(), Committed::Commit(_)), "{case}");
+    assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }), "{case}");
     assert_eq!(scene.status(worktree.path()), "", "{case}");
     let changed = worktree.repository().changed_files(&scene.head()).unwrap();
     assert_eq!(changed.len(), 1, "{case}: {changed:?}");

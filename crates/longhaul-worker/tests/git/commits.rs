@@ -28,7 +28,10 @@ fn everything_that_is_not_ignored_is_committed_once() {
     with_each_git(|scene| {
         let worktree = worktree_with_work(scene);
         assert_eq!(scene.status(worktree.path()).lines().count(), 2);
-        let Committed::Commit(commit) = worktree.commit_all("work\n\n-- of the agent").unwrap() else { panic!() };
+        let Committed::All { commit: Some(commit), .. } = worktree.commit_all("work\n\n-- of the agent").unwrap()
+        else {
+            panic!()
+        };
         assert_eq!(scene.status(worktree.path()), "");
         let in_worktree = |arguments: &[&str]| scene.plain_in(worktree.path(), arguments);
         assert_eq!(in_worktree(&["rev-parse", "longhaul/task"]), commit.as_str());
@@ -38,9 +41,9 @@ fn everything_that_is_not_ignored_is_committed_once() {
             "Longhaul|work\n\na.txt\nnew/b.txt"
         );
         in_worktree(&["fsck", "--strict"]);
-        assert_eq!(worktree.commit_all("again").unwrap(), Committed::Nothing);
+        assert!(matches!(worktree.commit_all("again").unwrap(), Committed::All { commit: None, .. }));
         fs::remove_file(worktree.path().join("a.txt")).unwrap();
-        assert!(matches!(worktree.commit_all("deleted").unwrap(), Committed::Commit(_)));
+        assert!(matches!(worktree.commit_all("deleted").unwrap(), Committed::All { commit: Some(_), .. }));
         assert_eq!(scene.status(worktree.path()), "");
         assert_eq!(scene.status(&scene.project()), "", "the user's checkout is as it was");
     });
@@ -52,12 +55,12 @@ fn a_commit_that_ended_before_its_index_is_completed() {
     let worktree = worktree_with_work(&scene);
     let index = worktree.record().git_dir.git_dir.join("index");
     let (before, time) = (fs::read(&index).unwrap(), index.metadata().unwrap().modified().unwrap());
-    assert!(matches!(worktree.commit_all("work").unwrap(), Committed::Commit(_)));
+    assert!(matches!(worktree.commit_all("work").unwrap(), Committed::All { commit: Some(_), .. }));
     fs::write(&index, before).unwrap();
     // By this time git tells files that changed in the moment the index was written.
     fs::File::options().write(true).open(&index).unwrap().set_modified(time).unwrap();
     assert_ne!(scene.status(worktree.path()), "");
-    assert_eq!(worktree.commit_all("again").unwrap(), Committed::Nothing);
+    assert!(matches!(worktree.commit_all("again").unwrap(), Committed::All { commit: None, .. }));
     assert_eq!(scene.status(worktree.path()), "");
 }
 
@@ -94,7 +97,7 @@ fn what_is_in_progress_is_left_to_the_agent() {
             let status = scene.status(worktree.path());
             let why = why(worktree.commit_all("x").unwrap());
             assert!(why.contains(word), "{why}");
-            worktree.repository().tree_id_with_untracked().unwrap();
+            worktree.repository().survey().unwrap();
             Worktree::open(&scene.git, worktree.record()).unwrap();
             assert_eq!(scene.status(worktree.path()), status);
             scene.plain_in(worktree.path(), abort);

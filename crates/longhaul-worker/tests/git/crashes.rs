@@ -21,7 +21,7 @@ fn assert_whole(scene: &Scene, worktree: &Worktree) {
     assert_eq!(worktree.record().base, scene.head());
     Worktree::open(&scene.git, worktree.record()).unwrap();
     write(worktree.path(), "work", "x");
-    assert!(matches!(worktree.commit_all("work").unwrap(), Committed::Commit(_)));
+    assert!(matches!(worktree.commit_all("work").unwrap(), Committed::All { commit: Some(_), .. }));
     scene.plain(&["fsck", "--strict"]);
 }
 

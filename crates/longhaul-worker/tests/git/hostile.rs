@@ -103,10 +103,11 @@ fn the_wrapper_runs_none_of_them() {
         let head = repository.head_commit().unwrap().unwrap();
         repository.branch().unwrap();
         none("head and branch");
-        assert!(repository.uncommitted().unwrap().total >= 16);
+        assert!(!repository.uncommitted().unwrap().is_empty());
         none("uncommitted");
-        repository.tree_id().unwrap();
-        repository.tree_id_with_untracked().unwrap();
+        assert!(repository.changed_files(&head).unwrap().len() >= 16);
+        none("changed files");
+        repository.survey().unwrap();
         none("tree ids");
         assert!(repository.diff(&head).unwrap().bytes.len() > 100);
         assert!(repository.changed_files(&head).unwrap().len() >= 16);
@@ -122,7 +123,7 @@ fn the_wrapper_runs_none_of_them() {
         none("clear_stale_lock");
         write(worktree.path(), "new.odd", "work\n");
         write(worktree.path(), "old.listed", "work\n");
-        assert!(matches!(worktree.commit_all("work").unwrap(), Committed::LeftToAgent { .. }));
+        assert!(matches!(worktree.commit_all("work").unwrap(), Committed::All { .. }));
         none("commit with filters");
         worktree.repository().snapshot("refs/longhaul/t/2", "rescue").unwrap();
         none("snapshot of a worktree");
@@ -143,7 +144,7 @@ fn commit_and_remove_run_none_of_them_either() {
         scene.write(".git/info/attributes", "*.odd diff=odd merge=odd\n");
         write(worktree.path(), "new.odd", "work\n");
         write(worktree.path(), "a.txt", "work\n");
-        assert!(matches!(worktree.commit_all("work").unwrap(), Committed::Commit(_)));
+        assert!(matches!(worktree.commit_all("work").unwrap(), Committed::All { commit: Some(_), .. }));
         assert_eq!(traps.fired(), BTreeSet::new(), "commit");
         assert!(matches!(worktree.remove().unwrap(), Removal::Kept { .. }));
         let tip = worktree.repository().head_commit().unwrap().unwrap();
@@ -170,7 +171,7 @@ fn a_submodule_in_a_worktree_runs_nothing_and_keeps_it() {
         let worktree = scene.repository().create_worktree(&scene.place("w"), BRANCH, &scene.head()).unwrap();
         traps.populate_submodule(scene, worktree.path());
         traps.forget();
-        worktree.repository().tree_id_with_untracked().unwrap();
+        worktree.repository().survey().unwrap();
         worktree.repository().uncommitted().unwrap();
         let answer = worktree.remove().unwrap();
         assert!(matches!(&answer, Removal::Kept { why } if why.contains("module")), "{answer:?}");
@@ -193,7 +194,7 @@ fn a_swapped_git_directory_is_an_error() {
         let source = |error: &dyn std::error::Error| error.source().unwrap().to_string();
         swapped(source(&Worktree::open(&scene.git, worktree.record()).unwrap_err()));
         swapped(worktree.commit_all("x").unwrap_err().to_string());
-        swapped(worktree.repository().tree_id().unwrap_err().to_string());
+        swapped(worktree.repository().survey().unwrap_err().to_string());
         swapped(worktree.remove().unwrap_err().to_string());
         swapped(worktree.clear_stale_lock(SystemTime::now()).unwrap_err().to_string());
         swapped(source(&worktree.repository().snapshot("refs/longhaul/t/1", "x").unwrap_err()));

@@ -63,11 +63,10 @@ fn a_repository_without_commits_has_trees_and_snapshots() {
         assert_eq!(repository.head_commit().unwrap(), None);
         assert_eq!(repository.branch().unwrap().as_deref(), Some("main"));
         assert!(repository.uncommitted().unwrap().is_empty());
-        let empty = repository.tree_id().unwrap();
+        let empty = repository.survey().unwrap().content;
         scene.write("a.txt", "one\n");
         assert_eq!(repository.uncommitted().unwrap().files, ["a.txt"]);
-        assert_eq!(repository.tree_id().unwrap(), empty);
-        assert_ne!(repository.tree_id_with_untracked().unwrap(), empty);
+        assert_ne!(repository.survey().unwrap().content, empty);
         let snapshot = repository.snapshot("refs/longhaul/t/1", "x").unwrap();
         assert_eq!(repository.snapshot("refs/longhaul/t/1", "x").unwrap(), snapshot);
         assert_eq!(scene.plain(&["rev-list", "--count", snapshot.as_str()]), "1");
@@ -114,7 +113,7 @@ fn a_linked_worktree_of_the_user_is_a_project_like_any_other() {
         assert_eq!(repository.uncommitted().unwrap().files, ["mine"]);
         let worktree = repository.create_worktree(&scene.place("w"), BRANCH, &scene.head()).unwrap();
         write(worktree.path(), "work", "x");
-        assert!(matches!(worktree.commit_all("x").unwrap(), Committed::Commit(_)));
+        assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }));
         assert_eq!(scene.status(&linked), "?? mine");
         assert_eq!(scene.plain_in(&linked, &["branch", "--show-current"]), "users");
     });
@@ -133,16 +132,16 @@ fn submodules_count_by_their_commit() {
         scene.commit("with module");
         let repository = scene.repository();
         assert!(repository.uncommitted().unwrap().is_empty());
-        let before = repository.tree_id().unwrap();
+        let before = repository.survey().unwrap().content;
         let module = scene.project().join("module");
         write(&module, "inside", "changed\n");
-        assert_eq!(repository.tree_id().unwrap(), before, "changes inside are the submodule's own");
+        assert_eq!(repository.survey().unwrap().content, before, "changes inside are the submodule's own");
         scene.plain_in(&module, &["commit", "-q", "-a", "-m", "two"]);
-        assert_ne!(repository.tree_id().unwrap(), before);
+        assert_ne!(repository.survey().unwrap().content, before);
         assert_eq!(repository.uncommitted().unwrap().files, ["module"]);
         let worktree = scene.worktree("w");
         assert_eq!(scene.status(worktree.path()), "");
-        assert_eq!(worktree.commit_all("x").unwrap(), Committed::Nothing);
+        assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: None, .. }));
         scene.plain_in(worktree.path(), &["clone", "-q", &url, "module"]);
         assert!(matches!(worktree.remove().unwrap(), Removal::Kept { .. }), "a submodule with files may hold work");
     });
@@ -160,14 +159,13 @@ fn a_sparse_checkout_keeps_what_is_not_checked_out() {
             scene.plain(&["sparse-checkout", "set", "--cone", mode, "in"]);
             assert!(!scene.project().join("out").exists());
             let repository = scene.repository();
-            assert_eq!(repository.tree_id().unwrap().as_str(), tree, "{mode}");
-            assert_eq!(repository.tree_id_with_untracked().unwrap().as_str(), tree, "{mode}");
+            assert_eq!(repository.survey().unwrap().content.as_str(), tree, "{mode}");
             assert!(repository.uncommitted().unwrap().is_empty());
             let worktree = scene.worktree(mode);
             assert_eq!(scene.status(worktree.path()), "", "{mode}");
-            assert_eq!(worktree.commit_all("x").unwrap(), Committed::Nothing);
+            assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: None, .. }));
             write(worktree.path(), "in/new", "x");
-            assert!(matches!(worktree.commit_all("x").unwrap(), Committed::Commit(_)));
+            assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }));
             assert_eq!(worktree.repository().changed_files(&scene.head()).unwrap().len(), 1, "{mode}");
             assert_eq!(scene.status(worktree.path()), "", "{mode}");
         }
@@ -180,11 +178,11 @@ fn a_split_index_is_read_whole() {
     scene.plain(&["update-index", "--split-index"]);
     scene.write("new", "x");
     scene.plain(&["add", "new"]);
-    assert_eq!(scene.repository().tree_id().unwrap().as_str(), scene.plain(&["write-tree"]));
+    assert_eq!(scene.repository().survey().unwrap().content.as_str(), scene.plain(&["write-tree"]));
     let worktree = scene.worktree("w");
     scene.plain_in(worktree.path(), &["update-index", "--split-index"]);
     write(worktree.path(), "work", "x");
-    assert!(matches!(worktree.commit_all("x").unwrap(), Committed::Commit(_)));
+    assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }));
     assert_eq!(scene.status(worktree.path()), "");
 }
 
@@ -205,7 +203,7 @@ fn a_repository_with_long_ids_works() {
         assert_eq!(repository.uncommitted().unwrap().files, ["a.txt"]);
         let worktree = repository.create_worktree(&scene.place("w"), BRANCH, &head).unwrap();
         write(worktree.path(), "work", "x");
-        assert!(matches!(worktree.commit_all("x").unwrap(), Committed::Commit(_)));
+        assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }));
         assert_eq!(worktree.repository().changed_files(&head).unwrap().len(), 1);
     });
 }

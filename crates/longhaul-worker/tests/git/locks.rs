@@ -79,7 +79,7 @@ fn looking_takes_no_lock() {
     assert!(!scene.try_plain(&scene.project(), &["add", "-A"]).status.success(), "plain git is stopped by it");
     let (repository, head) = (scene.repository(), scene.head());
     assert_eq!(repository.uncommitted().unwrap().files, ["a.txt"]);
-    repository.tree_id_with_untracked().unwrap();
+    repository.survey().unwrap();
     repository.diff(&head).unwrap();
     repository.snapshot("refs/longhaul/t/1", "x").unwrap();
     assert!(lock.exists());

@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod adopting;
 #[cfg(test)]
+mod checkouts;
+#[cfg(test)]
 mod clean;
 #[cfg(test)]
 mod commits;

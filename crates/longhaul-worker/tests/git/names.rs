@@ -54,7 +54,7 @@ fn files_of_any_name_are_committed() {
     for name in FILES {
         write(worktree.path(), OsStr::from_bytes(name), name);
     }
-    assert!(matches!(worktree.commit_all("--amend\n-m x").unwrap(), Committed::Commit(_)));
+    assert!(matches!(worktree.commit_all("--amend\n-m x").unwrap(), Committed::All { commit: Some(_), .. }));
     assert_eq!(scene.status(worktree.path()), "");
     let message = scene.plain_in(worktree.path(), &["log", "-1", "--format=%B"]);
     assert_eq!(message.trim(), "--amend\n-m x");
@@ -129,7 +129,7 @@ fn places_of_any_name_work() {
         for name in ["-dash", "with space", "quo\"te", "co:lon", "ä", "$(x)", "-f/deeper"] {
             let worktree = scene.repository().create_worktree(&scene.place(name), BRANCH, &scene.head()).unwrap();
             write(worktree.path(), "work", name);
-            assert!(matches!(worktree.commit_all("x").unwrap(), Committed::Commit(_)), "{name}");
+            assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }), "{name}");
             assert_eq!(worktree.repository().changed_files(&scene.head()).unwrap().len(), 1);
         }
     });

@@ -29,7 +29,7 @@ fn thirty_worktrees_with_commits_lose_nothing() {
                 let commits = (0..COMMITS).map(|round| {
                     write(worktree.path(), format!("file-{number}-{round}"), "x");
                     match worktree.commit_all("work").unwrap() {
-                        Committed::Commit(commit) => commit.to_string(),
+                        Committed::All { commit: Some(commit), .. } => commit.to_string(),
                         other => panic!("{other:?}"),
                     }
                 });

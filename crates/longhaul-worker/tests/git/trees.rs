@@ -9,13 +9,13 @@ use longhaul_worker::git::{FileStatus, Repository, SnapshotError};
 use crate::scene::{Scene, programs, with_each_git, write};
 
 /// The same tree by plain git, in a copy of the whole project.
-fn tree_by_plain_git(scene: &Scene, add: &str) -> String {
+fn tree_by_plain_git(scene: &Scene) -> String {
     let copy = tempfile::tempdir().unwrap();
     let to = copy.path().join("copy");
     let status =
         std::process::Command::new("cp").args(["-a".as_ref(), scene.project().as_os_str(), to.as_os_str()]).status();
     assert!(status.unwrap().success());
-    scene.plain_in(&to, &["add", add]);
+    scene.plain_in(&to, &["add", "-A"]);
     scene.plain_in(&to, &["write-tree"])
 }
 
@@ -52,9 +52,7 @@ fn trees_are_those_of_plain_git() {
         messy(&scene);
         let before = scene.index_bytes();
         let repository = scene.repository();
-        assert_eq!(repository.tree_id().unwrap().as_str(), tree_by_plain_git(&scene, "-u"));
-        assert_eq!(repository.tree_id_with_untracked().unwrap().as_str(), tree_by_plain_git(&scene, "-A"));
-        assert_ne!(repository.tree_id().unwrap(), repository.tree_id_with_untracked().unwrap());
+        assert_eq!(repository.survey().unwrap().content.as_str(), tree_by_plain_git(&scene));
         assert!(scene.index_bytes() == before);
     }
 }
@@ -67,7 +65,7 @@ fn a_change_of_the_same_size_in_the_same_moment_is_seen() {
             scene.plain(&["add", "-A"]);
             let staged = scene.plain(&["write-tree"]);
             scene.write("a.txt", format!("{:04}\n", round + 1000));
-            assert_ne!(scene.repository().tree_id().unwrap().as_str(), staged, "round {round}");
+            assert_ne!(scene.repository().survey().unwrap().content.as_str(), staged, "round {round}");
         }
     });
 }
@@ -79,7 +77,7 @@ fn looking_stores_nothing_and_leaves_nothing() {
     let objects = || scene.plain(&["count-objects"]);
     let (before, head) = (objects(), scene.head());
     let repository = scene.repository();
-    repository.tree_id_with_untracked().unwrap();
+    repository.survey().unwrap();
     repository.diff(&head).unwrap();
     repository.uncommitted().unwrap();
     assert_eq!(objects(), before);
@@ -93,9 +91,9 @@ fn looking_stores_nothing_and_leaves_nothing() {
 fn our_own_directory_counts_nowhere() {
     let scene = Scene::committed(programs().last().unwrap());
     let repository = scene.repository();
-    let before = repository.tree_id_with_untracked().unwrap();
+    let before = repository.survey().unwrap().content;
     scene.write(".autonomous/task/task_list.md", "- [ ] Task 1: x\n");
-    assert_eq!(repository.tree_id_with_untracked().unwrap(), before);
+    assert_eq!(repository.survey().unwrap().content, before);
     assert!(repository.uncommitted().unwrap().is_empty());
     scene.write("sub/.autonomous/file", "somebody else's\n");
     assert_eq!(repository.uncommitted().unwrap().files, ["sub/.autonomous/file"]);
@@ -151,7 +149,7 @@ fn a_snapshot_changes_nothing_but_its_reference() {
         assert_eq!(scene.references(), expected);
         let shown = scene.plain(&["show", "-s", "--format=%P|%an|%ae|%cn|%B", commit.as_str()]);
         assert_eq!(shown.trim(), format!("{head}|Longhaul|longhaul@localhost|Longhaul|a message\n\nof two parts"));
-        assert_eq!(scene.plain(&["rev-parse", &format!("{commit}^{{tree}}")]), tree_by_plain_git(scene, "-A"));
+        assert_eq!(scene.plain(&["rev-parse", &format!("{commit}^{{tree}}")]), tree_by_plain_git(scene));
         repeat(scene, &repository, commit.as_str());
     });
 }

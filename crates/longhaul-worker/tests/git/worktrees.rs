@@ -83,10 +83,10 @@ fn open_names_what_is_wrong() {
         scene.commit("first");
         let worktree = scene.worktree("w");
         let open = || Worktree::open(&scene.git, worktree.record()).unwrap_err();
-        scene.plain_in(worktree.path(), &["checkout", "-q", "-b", "other"]);
-        assert!(matches!(open(), OpenError::OtherBranch { found, .. } if found == "other"));
         scene.plain_in(worktree.path(), &["checkout", "-q", "--detach"]);
-        assert!(open().to_string().contains("detached"));
+        Worktree::open(&scene.git, worktree.record()).unwrap();
+        let kept = worktree.removable().unwrap();
+        assert!(matches!(&kept, Removal::Kept { why } if why.contains("detached")), "{kept:?}");
         scene.plain_in(worktree.path(), &["symbolic-ref", "HEAD", "refs/heads/longhaul/task"]);
         scene.plain(&["update-ref", "-d", "refs/heads/longhaul/task"]);
         assert!(matches!(open(), OpenError::BranchGone { .. }));
@@ -114,7 +114,7 @@ fn only_what_loses_nothing_is_removed() {
         fs::remove_file(worktree.path().join("untracked")).unwrap();
         assert!(kept(worktree.remove().unwrap()).contains("untracked"), "staged work is work");
         write(worktree.path(), "untracked", "x");
-        let Committed::Commit(commit) = worktree.commit_all("work").unwrap() else { panic!() };
+        let Committed::All { commit: Some(commit), .. } = worktree.commit_all("work").unwrap() else { panic!() };
         assert!(kept(worktree.remove().unwrap()).contains(commit.as_str()));
         assert!(worktree.path().join("untracked").exists());
         scene.plain(&["update-ref", "refs/remotes/origin/task", commit.as_str()]);
@@ -142,7 +142,8 @@ fn commits_on_a_detached_head_and_nested_repositories_are_kept() {
     scene.plain_in(&nested, &["add", "-A"]);
     scene.plain_in(&nested, &["commit", "-q", "-m", "x"]);
     assert!(kept(worktree.remove().unwrap()).contains("nested/"));
-    assert_eq!(worktree.commit_all("x").unwrap(), Committed::Nothing);
+    let answer = worktree.commit_all("x").unwrap();
+    assert!(matches!(&answer, Committed::LeftToAgent { why } if why.contains("nested/")), "{answer:?}");
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn a_replaced_or_grafted_history_does_not_fool_remove() {
     let scene = scene();
     let worktree = scene.worktree("w");
     write(worktree.path(), "work", "x");
-    let Committed::Commit(commit) = worktree.commit_all("work").unwrap() else { panic!() };
+    let Committed::All { commit: Some(commit), .. } = worktree.commit_all("work").unwrap() else { panic!() };
     scene.plain(&["replace", "--graft", scene.head().as_str(), commit.as_str()]);
     assert!(scene.plain(&["branch", "--contains", commit.as_str()]).contains("main"), "plain git is fooled");
     assert!(kept(worktree.remove().unwrap()).contains(commit.as_str()));

@@ -1,4 +1,4 @@
-//! The options of `run-session`: exactly those of the existing shell runner, in any order. Nothing here acts.
+//! The options of `run-session`: exactly those of the existing shell runner, in any order; of a repeated one the last counts. Nothing here acts.
 //! Every usage error of this verb ends with exit code 1, as the runner's do.
 
 use clap::Args;
@@ -6,7 +6,7 @@ use longhaul_core::names;
 
 /// Carry a task out in place with codex, session after session, as the autonomous-skill runner does
 #[derive(Debug, Args)]
-#[command(after_help = format!("Names: {}.\n\n{EXAMPLES}", names::RULE))]
+#[command(args_override_self = true, after_help = format!("Names: {}.\n\n{EXAMPLES}", names::RULE))]
 pub(crate) struct RunSession {
     /// What is to be reached, for a new task
     pub(crate) description: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) struct RunSession {
     /// Go on in the conversation whose id is saved; implies --continue
     #[arg(long)]
     pub(crate) resume_last: bool,
-    /// Open the network to the agent: without any sandbox, as codex has no other way
+    /// Run codex with network access and without a sandbox, as the shell runner does; `longhaul run --network` opens only the network
     #[arg(long)]
     pub(crate) network: bool,
 }

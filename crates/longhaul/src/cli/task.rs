@@ -51,6 +51,9 @@ pub(crate) struct Run {
     /// Work in the directory itself instead of a worktree of its own
     #[arg(long)]
     pub(crate) in_place: bool,
+    /// Refuse the task instead of waiting if another one works in this directory, a parent or a subdirectory
+    #[arg(long)]
+    pub(crate) no_wait: bool,
     /// Time to wait after the first failed session; doubles with each further one
     #[arg(long, value_name = "SPAN", help_heading = "Limits")]
     pub(crate) backoff: Option<String>,

@@ -1,6 +1,6 @@
 //! How a verb changes a task: commit, then see that somebody lives who acts on it.
 //!
-//! A task that nobody owns and that becomes due is handed to a new worker together with the input, so this shell's environment counts.
+//! A task that nobody owns and that becomes due is handed to a worker together with the input, so this shell's environment counts.
 
 use longhaul_core::task::{Command, decide};
 use longhaul_store::Stored;
@@ -38,7 +38,11 @@ fn becomes_due(stored: &Stored, command: &Command) -> bool {
 
 async fn handed_over(opened: &Opened, stored: &Stored, handover: &Handover) -> Result<Stored, CliError> {
     let id = stored.task.id;
-    match hand_over(opened, handover)? {
+    let is_stored = async || {
+        let now = opened.store.load(id).await?;
+        Ok(now.is_some_and(|now| now.task.version != stored.task.version))
+    };
+    match hand_over(opened, handover, is_stored).await? {
         Reply::Answer(Answer::Accepted { .. }) => {}
         Reply::Answer(Answer::Refused { kind, message }) => {
             return Err(CliError::new(code_of(kind), out::safe(&message)));

@@ -1,9 +1,12 @@
-//! `longhaul agents`: every agent, built in and declared: found, version, known good, logged in, and what to do.
+//! `longhaul agents`: every agent, built in and declared: found, version, known good, logged in, its usage limit, and what to do.
 //! Asks the programs offline, with a deadline; starts no session and reads no token.
 
+use longhaul_core::task::AccountLimit;
+use longhaul_worker::now;
 use serde_json::{Value, json};
 
 use super::config::tell;
+use super::open_existing;
 use crate::agent_look::{self, Look};
 use crate::cli::Agents;
 use crate::config::{Overrides, load};
@@ -13,21 +16,44 @@ use crate::{out, place};
 
 const HEADS: [&str; 5] = ["AGENT", "WHERE", "VERSION", "KNOWN GOOD", "LOGGED IN"];
 
-pub(crate) fn agents(args: &Agents) -> Result<Code, CliError> {
+pub(crate) async fn agents(args: &Agents) -> Result<Code, CliError> {
     let loaded = load(&place::here()?.project, &Overrides::default())?;
     tell(&loaded.notices);
     let looks = agent_look::look(&loaded.settings.agents);
+    let limits = limits().await?;
     if args.json {
-        let rows: Vec<Value> = looks.iter().map(Look::json).collect();
+        let rows: Vec<Value> = looks.iter().map(|look| row_json(look, &limits)).collect();
         out::json("agents", &json!({ "agents": rows, "default": loaded.settings.agent }));
         return Ok(Code::Done);
     }
-    print(&looks);
+    print(&looks, &limits);
     out::note(&format!("new tasks are for {} by default", out::safe(&loaded.settings.agent)));
     Ok(Code::Done)
 }
 
-fn print(looks: &[Look]) {
+/// The usage limits that hold now; none where there is no home yet.
+async fn limits() -> Result<Vec<AccountLimit>, CliError> {
+    let opened = match open_existing() {
+        Ok(opened) => opened,
+        Err(error) if error.code == Code::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let limits = opened.store.account_limits().await?;
+    Ok(limits.into_iter().filter(|limit| limit.until > now()).collect())
+}
+
+fn of_agent<'a>(look: &'a Look, limits: &'a [AccountLimit]) -> impl Iterator<Item = &'a AccountLimit> {
+    limits.iter().filter(|limit| limit.agent == look.name)
+}
+
+fn row_json(look: &Look, limits: &[AccountLimit]) -> Value {
+    let limit = |limit: &AccountLimit| json!({ "account": limit.account, "until": limit.until.rfc3339(), "reported": limit.told, "task": limit.task });
+    let mut row = look.json();
+    row["limits"] = of_agent(look, limits).map(limit).collect();
+    row
+}
+
+fn print(looks: &[Look], limits: &[AccountLimit]) {
     let rows: Vec<[String; 5]> = looks.iter().map(row).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).chain([HEADS[column].len()]).max();
     let widths: Vec<usize> = (0..HEADS.len()).map(|column| width(column).unwrap_or(0)).collect();
@@ -38,10 +64,17 @@ fn print(looks: &[Look]) {
     out::data(&line(&HEADS.map(str::to_owned)));
     for (look, row) in looks.iter().zip(&rows) {
         out::data(&line(row));
+        of_agent(look, limits).for_each(|limit| out::data(&out::safe(&limit_line(limit))));
         if let Some(advice) = look.advice() {
             out::data(&out::safe(&format!("  to do: {advice}")));
         }
     }
+}
+
+fn limit_line(limit: &AccountLimit) -> String {
+    let (until, left) = (limit.until.rfc3339(), out::span(limit.until.since(now())));
+    let guess = if limit.told { "" } else { ", estimated" };
+    format!("  usage limit until {until}, in {left}{guess} (account: {})", limit.account)
 }
 
 fn row(look: &Look) -> [String; 5] {

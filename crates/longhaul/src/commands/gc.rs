@@ -3,6 +3,7 @@
 //! and finishes. It never touches an unfinished task, one that an unfinished task needs, or work that is nowhere else.
 
 mod candidates;
+mod checkouts;
 mod orphans;
 mod removal;
 mod retention;
@@ -51,6 +52,7 @@ pub(crate) async fn gc(args: &Gc) -> Result<Code, CliError> {
             sweep_tasks(&opened, mode, found, &mut swept).await?;
             orphans::sweep(&opened, mode, &on_disk, &mut swept).await?;
             stray_worktrees::sweep(&opened, mode, &mut swept).await;
+            checkouts::sweep(&opened, mode, &mut swept).await;
         }
         Err(error) if error.code == Code::NotFound => {}
         Err(error) => return Err(error),

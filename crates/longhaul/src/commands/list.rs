@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 
 use super::open_existing;
 use crate::cli::List;
-use crate::describe::Waiting;
+use crate::describe::{ResultFacts, Waiting};
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::opened::Opened;
+use crate::slots::Slots;
 use crate::{describe, lookup, out, owner, place};
 
 /// The name of the state in which a task waits for a time or for another task.
@@ -38,9 +39,11 @@ pub(crate) async fn list(args: &List) -> Result<Code, CliError> {
 /// Programs get the goal too, which only whole tasks have.
 async fn list_whole(opened: &Opened, filter: Filter) -> Result<Vec<Damaged>, CliError> {
     let Listed { tasks, damaged } = opened.list(filter).await?;
+    let slots = Slots::now(opened).await?;
     let mut rows = Vec::new();
     for stored in &tasks {
-        rows.push(as_json(stored, owner::is_missing(opened, stored).await?));
+        let waiting = describe::waiting(&stored.task).or(slots.wait_of(opened, stored).await?);
+        rows.push(as_json(stored, waiting.as_ref(), owner::is_missing(opened, stored).await?));
     }
     let broken: Vec<Value> = damaged.iter().map(|row| json!({ "row": row.row, "what": row.what })).collect();
     out::json("tasks", &json!({ "tasks": rows, "damaged": broken }));
@@ -50,11 +53,13 @@ async fn list_whole(opened: &Opened, filter: Filter) -> Result<Vec<Damaged>, Cli
 /// People get lines, for which no task has to be rebuilt: fast with many thousands of them.
 async fn list_lines(opened: &Opened, filter: Filter, with_project: bool) -> Result<Vec<Damaged>, CliError> {
     let Outlines { tasks, damaged } = opened.outlines(filter).await?;
+    let slots = Slots::now(opened).await?;
     let mut rows = Vec::new();
     for outline in tasks {
         let orphaned = owner::is_missing_in_list(opened, &outline).await?;
         let waiting = waiting(opened, &outline).await?;
-        rows.push(Row { outline, orphaned, waiting });
+        let slot = slots.wait_in_list(opened, &outline).await?;
+        rows.push(Row { outline, orphaned, waiting, slot });
     }
     print(&rows, with_project);
     Ok(damaged)
@@ -84,6 +89,8 @@ struct Row {
     /// It wants an owner and none lives.
     orphaned: bool,
     waiting: Option<Waiting>,
+    /// It waits for a free slot or for its directory.
+    slot: Option<Waiting>,
 }
 
 impl Row {
@@ -91,11 +98,13 @@ impl Row {
         let state = match &self.waiting {
             Some(Waiting { until: Some(until), agent: Some(agent), .. }) => format!("limit of {agent} until {until}"),
             Some(Waiting { why, until: Some(until), .. }) => format!("waiting ({why}) until {until}"),
-            Some(Waiting { until: None, .. }) | None => self.outline.state.clone(),
+            Some(Waiting { until: None, .. }) | None => self
+                .slot
+                .as_ref()
+                .map_or_else(|| self.outline.state.clone(), |slot| format!("waiting for a {}", slot.why)),
         };
-        match self.outline.verified {
-            Some(true) => format!("{state}, verified"),
-            Some(false) => format!("{state}, unverified"),
+        match self.outline.result {
+            Some(result) => format!("{state}, {result}"),
             None if self.orphaned => format!("{state} (no worker)"),
             None => state,
         }
@@ -103,7 +112,7 @@ impl Row {
 
     /// Done, ended otherwise, under way, without a plan.
     fn mark(&self) -> char {
-        match (self.outline.verified, self.outline.is_final, self.outline.steps) {
+        match (self.outline.result, self.outline.is_final, self.outline.steps) {
             (Some(_), ..) => '✓',
             (None, true, _) => '✗',
             (None, false, Some(_)) => '○',
@@ -122,18 +131,18 @@ impl Row {
     }
 }
 
-fn as_json(stored: &Stored, orphaned: bool) -> Value {
+fn as_json(stored: &Stored, waiting: Option<&Waiting>, orphaned: bool) -> Value {
     let task = &stored.task;
     let live = task.state.session();
     json!({
         "id": task.id,
         "name": task.submission.name,
         "state": task.state.name(),
-        "verified": task.state.is_verified(),
+        "result": task.state.verdict().map(ResultFacts::new),
         "priority": task.submission.priority,
         "agent": task.submission.agent,
         "session_agent": live.map(|session| session.agent.as_str()).filter(|agent| !agent.is_empty()),
-        "waiting": describe::waiting(task),
+        "waiting": waiting,
         "conversation": live.and_then(|session| session.conversation.as_deref()).or(task.conversation_id()),
         "branch": task.workspace.as_ref().and_then(|workspace| workspace.branch.as_ref()),
         "worker_alive": task.state.wants_owner().then_some(!orphaned),

@@ -5,6 +5,7 @@ pub(crate) mod act;
 mod agents;
 mod attach;
 mod cancel;
+mod child;
 mod completions;
 mod config;
 mod declared;
@@ -45,12 +46,13 @@ mod workspace_choice;
 use std::process::ExitCode;
 
 use clap::Parser;
+use longhaul_core::task::{Refusal, Scope};
 
 use crate::cli::{Cli, Verb};
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::opened::{Opened, open, open_at, open_existing};
-use crate::out;
+use crate::{out, place};
 
 /// Parses the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
@@ -75,6 +77,7 @@ pub(crate) fn main() -> ExitCode {
 }
 
 async fn dispatch(verb: Verb) -> Result<Code, CliError> {
+    permit(&verb)?;
     match verb {
         Verb::Demo(args) => demo::demo(&args).await,
         Verb::Run(args) => run::run(&args).await,
@@ -103,10 +106,18 @@ async fn dispatch(verb: Verb) -> Result<Code, CliError> {
         Verb::Gc(args) => gc::gc(&args).await,
         Verb::Store(args) => store::store(&args).await,
         Verb::Doctor(args) => doctor::doctor(&args).await,
-        Verb::Agents(args) => agents::agents(&args),
+        Verb::Agents(args) => agents::agents(&args).await,
         Verb::Service(args) => service::service(&args),
         Verb::Skill(args) => skill::skill(&args),
         Verb::RunSession(args) => run_session::run_session(&args).await,
+    }
+}
+
+/// Somebody who may be an agent may read. What an agent may do is decided by each verb, and by the core.
+fn permit(verb: &Verb) -> Result<(), CliError> {
+    match verb.change() {
+        Some(name) if place::actor().scope == Scope::Unknown => Err(Refusal::UnknownCaller { verb: name }.into()),
+        Some(_) | None => Ok(()),
     }
 }
 

@@ -9,6 +9,7 @@ use longhaul_keeper::{Identity, SessionDir};
 use longhaul_store::Stored;
 
 use super::act::act;
+use super::why::unreadable;
 use super::{Opened, open_existing};
 use crate::cli::Pause;
 use crate::error::CliError;
@@ -37,7 +38,7 @@ pub(crate) async fn pause(args: &Pause) -> Result<Code, CliError> {
     let victim = match stopped_process(&opened, &stored) {
         Some(silent) => silent,
         // Nobody is known to be silent, and yet a person wants it to end: its keeper's death ends the session.
-        None => Silent::keeper(&keeper(&opened, &stored).ok_or_else(still_stopping)?),
+        None => Silent::keeper(&keeper(&opened, &stored).ok_or_else(|| not_stopped(&opened, &stored))?),
     };
     force(&opened, &stored, &victim).await?;
     match until(&opened, id, PATIENCE, stopped).await? {
@@ -48,7 +49,14 @@ pub(crate) async fn pause(args: &Pause) -> Result<Code, CliError> {
 
 /// Why a session has not ended in time.
 pub(super) fn not_stopped(opened: &Opened, stored: &Stored) -> CliError {
-    stopped_process(opened, stored).map_or_else(still_stopping, |silent| silent.does_not_answer())
+    if let Some(silent) = stopped_process(opened, stored) {
+        return silent.does_not_answer();
+    }
+    match unreadable(opened, stored) {
+        Some(why) => CliError::new(Code::TimedOut, why)
+            .hint("restore your access to that directory; the worker tries again by itself"),
+        None => still_stopping(),
+    }
 }
 
 pub(super) fn stopped(task: &Task) -> bool {

@@ -1,26 +1,29 @@
-//! `longhaul run`: submits a goal through a worker of its own and follows it.
+//! `longhaul run`: submits a goal through a worker and follows it. Below an agent session it submits a child task instead.
 //! After the submission is durable it is a viewer only; nothing of the goal is ever in argv of another process.
 
 use std::collections::BTreeMap;
 
-use longhaul_core::ids::{SessionId, TaskId};
+use longhaul_core::ids::TaskId;
 use longhaul_core::names::TaskName;
 use longhaul_core::task::{Policy, Submission};
 use longhaul_worker::{Answer, Handover, Request, mint_task};
 
 use super::config::tell;
-use super::{Opened, declared, open, open_existing, tmux_view, unchosen_agent, wanted, workspace_choice};
+use super::{Opened, child, declared, open, open_existing, tmux_view, unchosen_agent, wanted, workspace_choice};
 use crate::cli::Run;
 use crate::config::{Settings, Sources, load};
+use crate::directories::DirectoryWait;
 use crate::error::{CliError, code_of};
 use crate::exit::Code;
 use crate::place::Place;
-use crate::sight::task_of;
 use crate::start::{Reply, hand_over};
 use crate::viewer::{self, Signals};
 use crate::{agent_flags, lookup, notify_targets, out, place, prompt_files, task_flags, usual_span};
 
 pub(crate) async fn run(args: &Run) -> Result<Code, CliError> {
+    if let Some(session) = place::actor().session {
+        return child::run(args, session).await;
+    }
     let place = place::place(&args.workspace)?;
     if args.tmux {
         tmux_view::permit()?;
@@ -39,13 +42,14 @@ pub(crate) async fn run(args: &Run) -> Result<Code, CliError> {
         return Err(CliError::new(code_of(kind), out::safe(&message)));
     }
     let opened = open()?;
-    let below = request.actor.session.is_some();
-    // A child task works where its parent does.
-    if !in_place && !below {
+    if !in_place {
         request.submission.place = workspace_choice::choose(&place.project, &opened.home)?;
     }
+    if let Some(directory) = request.submission.directory() {
+        tell_directory(&opened, directory, args.no_wait).await?;
+    }
     // Before the submission: a Ctrl+C that comes after it pauses the task, however early.
-    let signals = if args.detach || args.tmux || below { None } else { Some(Signals::listen()?) };
+    let signals = if args.detach || args.tmux { None } else { Some(Signals::listen()?) };
     let (agent, project) = (request.submission.agent.clone(), request.submission.project.clone());
     let task = submit(&opened, request).await?;
     usual_span::tell(&opened, &agent, &project).await;
@@ -53,20 +57,36 @@ pub(crate) async fn run(args: &Run) -> Result<Code, CliError> {
     match signals {
         Some(signals) => viewer::follow(&opened, task, signals).await,
         None if args.tmux => tmux_view::open(&opened, task).await,
-        None if args.detach => told(&opened, task, args.json).await,
-        None => {
-            out::note("a child task was submitted; the owner of this session's task will run it");
-            Ok(Code::Done)
-        }
+        None => told(&opened, task, args.json).await,
     }
+}
+
+/// Who works in the directory already, and so goes first.
+async fn tell_directory(opened: &Opened, directory: &str, no_wait: bool) -> Result<(), CliError> {
+    let Some(taken) = DirectoryWait::in_directory(opened, directory).await? else { return Ok(()) };
+    let who = out::safe(&taken.who());
+    if no_wait {
+        let what = format!("{who} works in this directory, a parent or a subdirectory, and --no-wait was given");
+        let hint = "nothing was submitted; without --no-wait the task waits until the directory is free";
+        let hint = taken.help().unwrap_or_else(|| hint.to_owned());
+        return Err(CliError::new(Code::Conflict, what).hint(out::safe(&hint)));
+    }
+    out::note(&format!(
+        "{who} works in this directory, a parent or a subdirectory: the new task waits until it is finished"
+    ));
+    Ok(())
 }
 
 /// Submits, and says what the worker wants the person to know.
 pub(crate) async fn submit(opened: &Opened, request: Request) -> Result<TaskId, CliError> {
     let id = request.id;
     let reply = match request.actor.session {
-        Some(session) => Reply::Answer(submit_child(opened, request, session).await?),
-        None => hand_over(opened, &Handover::Submit(Box::new(request)))?,
+        // No worker is started, because it would die with the session's tree: the owner of the parent takes it.
+        Some(_) => Reply::Answer(request.commit_unclaimed(&*opened.store, &opened.home).await),
+        None => {
+            let is_stored = async || Ok(opened.store.load(id).await?.is_some());
+            hand_over(opened, &Handover::Submit(Box::new(request)), is_stored).await?
+        }
     };
     match reply {
         Reply::Answer(Answer::Accepted { task, name, warnings }) => {
@@ -83,15 +103,6 @@ pub(crate) async fn submit(opened: &Opened, request: Request) -> Result<TaskId, 
                 .hint("worker.log in Longhaul's home may say why; then try again")),
         },
     }
-}
-
-/// Below an agent session no worker is started, because it would die with the session's tree.
-async fn submit_child(opened: &Opened, mut request: Request, session: SessionId) -> Result<Answer, CliError> {
-    request.submission.parent = task_of(&opened.home, session);
-    if request.submission.parent.is_none() {
-        return Err(CliError::new(Code::Conflict, "below an agent session of another home nothing can be submitted"));
-    }
-    Ok(request.commit_unclaimed(&*opened.store, &opened.home).await)
 }
 
 /// The settings, and what to say when nobody chose an agent.
@@ -129,6 +140,8 @@ async fn submission(args: &Run, place: &Place, settings: Settings) -> Result<Sub
         notify: notify_targets::notify(&settings.notify),
         policy: Policy { once: args.flags.once, ..task_flags::policy(&settings) },
         checks: [settings.verify.commands, args.checks.clone()].concat(),
+        checks_in: settings.verify.checks_in,
+        setup: settings.workspace.setup,
         criteria: args.criteria.iter().map(|text| wanted::criterion(text)).collect(),
         constraints: args.constraints.clone(),
         inputs: wanted::inputs(&args.inputs)?,

@@ -10,9 +10,8 @@ mod voice;
 
 use std::sync::Arc;
 
-use longhaul_core::plan::Plan;
 use longhaul_core::task::{Haste, State, Task};
-use longhaul_keeper::{Executable, below_session};
+use longhaul_keeper::Executable;
 use longhaul_store::{Filter, Stored, Unfinished};
 use longhaul_worker::{Context, Driving, ShellLock, TaskDir, find_program};
 use tokio::signal::unix::{SignalKind, signal};
@@ -20,6 +19,7 @@ use tokio::sync::mpsc;
 
 use super::{Opened, open, open_existing};
 use crate::cli::RunSession;
+use crate::directories::DirectoryWait;
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::place::Place;
@@ -52,10 +52,11 @@ async fn carry_out(args: &RunSession) -> Result<Code, CliError> {
         && plan.is_complete()
         && record.is_none()
     {
-        return Ok(complete(plan, &directories));
+        outcome::complete(&directories.task(name.as_str()));
+        return Ok(Code::Done);
     }
     see_to_program()?;
-    if below_session().is_some() {
+    if place::actor().session.is_some() {
         return Err(CliError::new(Code::Conflict, "below an agent session no runner may start: it would die with it"));
     }
     drive(args, &place, &directories, Invocation { name, goal, record }).await
@@ -116,6 +117,7 @@ async fn drive(
     if let Some(session) = stored.task.state.session() {
         voice.adopt(&stored.task, session);
     }
+    warn_directory(&opened, &stored.task).await?;
     warn(args, &stored.task, &directories.task(stored.task.submission.name.as_str()));
     usual_span::tell(&opened, &stored.task.submission.agent, &stored.task.submission.project).await;
     let name = stored.task.submission.name.clone();
@@ -124,9 +126,18 @@ async fn drive(
         driving.run(stored, &place::actor(), &mut asks.receiver).await.map_err(|error| record::failed(&error))?;
     let outcome =
         Outcome { args, task: &task, voice: &voice, directory: directories.task(name.as_str()), asked: &asked };
-    let code = outcome.tell(&opened, directories).await;
+    let code = outcome.tell(&opened).await;
     driving.leave(&task, &mut asks.receiver).await.map_err(|error| record::failed(&error))?;
     code
+}
+
+/// An invocation waits for nobody, because somebody waits for it in a terminal.
+async fn warn_directory(opened: &Opened, task: &Task) -> Result<(), CliError> {
+    if let Some(taken) = DirectoryWait::of(opened, task.id).await? {
+        let who = out::safe(&taken.who());
+        out::note(&format!("warning: {who} works in this directory too, and run-session does not wait for it"));
+    }
+    Ok(())
 }
 
 /// What a person should know before the first session.
@@ -141,12 +152,6 @@ fn warn(args: &RunSession, task: &Task, directory: &Directory) {
     if args.resume_last && directory.saved().is_some() && dir.conversation().is_none() {
         out::note("Resume failed (session.id holds no id of a conversation); starting a fresh session.");
     }
-}
-
-fn complete(plan: &Plan, directories: &Directories) -> Code {
-    out::data(&format!("All tasks complete! Progress: {}", plan.progress()));
-    list::print(directories, &Marks::new());
-    Code::Done
 }
 
 /// What the store knows of the tasks of this project.

@@ -25,7 +25,7 @@ impl Agents {
     pub(crate) fn note(&mut self, event: &Event) {
         match event {
             Event::Submitted { submission } => *self = Agents::of_task(submission),
-            Event::Edited { settings } => settings.iter().for_each(|setting| match setting {
+            Event::Edited { settings, .. } => settings.iter().for_each(|setting| match setting {
                 Setting::Agent(name) => self.first.clone_from(name),
                 Setting::Declared(tables) => self.declared.clone_from(tables),
                 _ => {}

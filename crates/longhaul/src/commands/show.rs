@@ -12,9 +12,11 @@ use serde_json::json;
 use super::turns::cut;
 use super::{Opened, open_existing};
 use crate::cli::Read;
+use crate::describe::{ResultFacts, Waiting};
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::report::{Checks, checks, limits, notices, undelivered};
+use crate::slots::Slots;
 use crate::{describe, lookup, out, owner};
 
 const ALL: u32 = u32::MAX;
@@ -25,6 +27,7 @@ pub(crate) async fn show(args: &Read) -> Result<Code, CliError> {
     let events = opened.store.events(stored.task.id, 0, ALL).await?;
     let records = sessions_of(&events);
     let notices = notices(&stored.task, &opened.store.notices(stored.task.id).await?);
+    let slot = Slots::now(&opened).await?.wait_of(&opened, &stored).await?;
     if args.json {
         let owner = stored.owner.as_ref().map(|owner| {
             json!({
@@ -36,13 +39,14 @@ pub(crate) async fn show(args: &Read) -> Result<Code, CliError> {
         });
         let facts = json!({
             "task": stored.task,
+            "result": stored.task.state.verdict().map(ResultFacts::new),
             "epoch": stored.epoch,
             "owner": owner,
             "sessions": records,
             "live": live::live(&opened, &stored.task),
             "held_by": held_by(&stored.task),
-            "waiting": describe::waiting(&stored.task),
-            "agent_limits": describe::agent_limits(&stored.task, now()),
+            "waiting": describe::waiting(&stored.task).or(slot),
+            "agent_limits": describe::unavailable(&stored.task, now()),
             "degraded": records.iter().filter(|record| describe::is_degraded(&record.run)).count(),
             "warnings": mode_warnings(&stored.task.submission),
             "verification": checks(&opened.home, &stored.task, &events),
@@ -51,7 +55,7 @@ pub(crate) async fn show(args: &Read) -> Result<Code, CliError> {
         });
         out::json("task", &facts);
     } else {
-        print(&opened, &stored, &owner(&opened, &stored).await?);
+        print(&opened, &stored, &owner(&opened, &stored).await?, slot.as_ref());
         print_used(&stored.task, &records);
         undelivered(&notices).iter().for_each(|words| line("notices", words));
         print_guidance(&stored.task);
@@ -71,12 +75,12 @@ fn line(label: &str, text: &str) {
     out::data(&format!("{label:10} {}", out::readable(text)));
 }
 
-fn print(opened: &Opened, stored: &Stored, owner: &str) {
+fn print(opened: &Opened, stored: &Stored, owner: &str, slot: Option<&Waiting>) {
     let task = &stored.task;
     let submission = &task.submission;
     line("task", &format!("{} ({})", submission.name, task.id));
     line("goal", submission.goal.lines().next().unwrap_or_default());
-    line("state", &describe::state(task));
+    line("state", &slot.map_or_else(|| describe::state(task), |slot| format!("waiting for a {}", slot.why)));
     line("next", &describe::next_command(stored));
     line("owner", owner);
     if let Some(live) = live::live(opened, task) {
@@ -124,10 +128,10 @@ fn print_agents(task: &Task) {
     if let Some(hours) = submission.hours {
         line("hours", &format!("sessions start at {hours} only"));
     }
-    for limit in describe::agent_limits(task, now()) {
-        line("limited", &limit.words());
+    for agent in describe::unavailable(task, now()) {
+        line(agent.label(), &agent.words());
     }
-    if let Some(why) = &task.lost {
+    if let Some(why) = task.handover(now()) {
         line("handover", &format!("the next session starts afresh, with a note, because {why}"));
     }
     for name in submission.prompts.keys() {
@@ -147,7 +151,7 @@ fn agent(task: &Task) -> String {
 /// The conversation of the live session, else the one that the next session goes on with; whose it is where it could be another's.
 fn conversation(task: &Task) -> Option<String> {
     let live = task.state.session().and_then(|run| Some((run.agent.as_str(), run.conversation.as_deref()?)));
-    let next = task.conversation.as_ref().map(|talk| (talk.agent.as_str(), talk.id.as_str()));
+    let next = task.conversations.last().map(|talk| (talk.agent.as_str(), talk.id.as_str()));
     let (agent, id) = live.or(next)?;
     let several = !task.submission.fallbacks.is_empty() || agent != task.submission.agent;
     let owner = if several && !agent.is_empty() { format!(" of {agent}") } else { String::new() };

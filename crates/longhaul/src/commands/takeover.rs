@@ -60,6 +60,8 @@ async fn work(
     stored: &Stored,
     hold: &Hold,
 ) -> Result<Option<(String, WaitStatus, Foreground)>, CliError> {
+    // Before anything is asked for: a Ctrl+C from here on pauses the task and does not kill this process.
+    let mut interrupt = foreground::interrupts()?;
     let asked = act(opened, stored, Command::TakeOver).await?;
     fail_point::reach("takeover.asked");
     if !stopped(&asked.task) {
@@ -69,7 +71,7 @@ async fn work(
         held = until(opened, stored.task.id, PATIENCE, stopped) => {
             held?.ok_or_else(|| not_stopped(opened, &asked).hint("the task is paused when its session has ended; then try again"))
         }
-        Ok(()) = tokio::signal::ctrl_c() => {
+        Some(()) = interrupt.recv() => {
             Err(CliError::new(Code::Interrupted, "interrupted: the task is paused when its session has ended"))
         }
     };

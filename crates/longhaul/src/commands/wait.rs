@@ -3,17 +3,19 @@
 
 use std::time::{Duration, Instant};
 
+use longhaul_core::task::State;
 use longhaul_store::Stored;
 
-use super::open_existing;
+use super::{Opened, open_existing};
 use crate::cli::Wait;
 use crate::config::show_span;
 use crate::describe::{self, next_command};
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::owner::Caretaker;
+use crate::slots::Slots;
 use crate::viewer::{code_of, until};
-use crate::{lookup, out, owner};
+use crate::{directories, lookup, out, owner};
 
 /// How often the owner's life is looked at when nothing rings.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -28,6 +30,9 @@ pub(crate) async fn wait(args: &Wait) -> Result<Code, CliError> {
         if owner::is_left_by_runner(&opened, &stored).await? {
             return Err(owner::left_by_runner(&stored));
         }
+        if let Some(needed) = needs_this_session(&opened, &stored).await? {
+            return Err(in_the_way(&stored, needed));
+        }
         caretaker.look(&opened, &stored).await?;
         let left = deadline.map_or(LOOK_AGAIN, |deadline| deadline.saturating_duration_since(Instant::now()));
         let id = stored.task.id;
@@ -41,12 +46,31 @@ pub(crate) async fn wait(args: &Wait) -> Result<Code, CliError> {
     }
 }
 
+/// What a task needs that the calling agent's own session has: waiting here would be waiting for ever.
+async fn needs_this_session(opened: &Opened, stored: &Stored) -> Result<Option<&'static str>, CliError> {
+    let Some(own) = opened.own_task() else { return Ok(None) };
+    if !matches!(stored.task.state, State::Queued { .. } | State::Preparing { .. }) {
+        return Ok(None);
+    }
+    if directories::line_before(opened, stored.task.id).await?.contains(&own) {
+        return Ok(Some("directory"));
+    }
+    Ok(Slots::now(opened).await?.are_taken().then_some("slot"))
+}
+
+fn in_the_way(stored: &Stored, needed: &str) -> CliError {
+    let name = &stored.task.submission.name;
+    CliError::new(
+        Code::Waiting,
+        format!("task {name} needs this session's {needed}, and starts when the session has ended"),
+    )
+    .hint("note in your progress file what to do with its result, then end this session; your next one starts after that task")
+}
+
 /// A task that waits for a time has a code of its own: who waits for it knows when to come back.
 fn gave_up(stored: &Stored, span: Duration) -> CliError {
-    let code = match code_of(&stored.task.state) {
-        Code::Waiting => Code::Waiting,
-        _ => Code::TimedOut,
-    };
+    let is_waiting = code_of(&stored.task.state) == Code::Waiting;
+    let code = if is_waiting { Code::Waiting } else { Code::TimedOut };
     CliError::new(code, format!("the task is not finished after {}; it goes on", show_span(span)))
         .hint(next_command(stored))
 }

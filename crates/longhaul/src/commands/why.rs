@@ -1,19 +1,23 @@
 //! `longhaul why`: one sentence from the events, and what would move the task on.
 //! Text an agent printed is no part of the answer.
 
+use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Event, Scope, SessionRecord, State, Task, narrate};
-use longhaul_store::{Filter, Stored, StoredEvent, Unfinished};
+use longhaul_core::task::{Event, Scope, SessionRecord, State, Task, Wait, narrate};
+use longhaul_keeper::SessionDir;
+use longhaul_store::{Stored, StoredEvent};
 use longhaul_worker::now;
 use serde_json::json;
 
 use super::show::sessions_of;
 use super::{Opened, open_existing};
 use crate::cli::Read;
-use crate::describe::{is_telling, next_command};
+use crate::describe::{UnavailableAgent, Waiting, is_telling, next_command};
+use crate::directories::DirectoryWait;
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::report::{LimitRow, limits};
+use crate::slots::Slots;
 use crate::{describe, lookup, out};
 
 /// So many events are looked at in one read.
@@ -22,10 +26,12 @@ const PAGE: u32 = 50;
 pub(crate) async fn why(args: &Read) -> Result<Code, CliError> {
     let opened = open_existing()?;
     let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
-    let sentence = sentence(&opened, &stored).await?;
-    let next = next_command(&stored);
+    let slot = Slots::now(&opened).await?.wait_of(&opened, &stored).await?;
+    let sentence = sentence(&opened, &stored, slot.as_ref()).await?;
+    let next = next(&opened, &stored, slot.as_ref()).await?;
     let records = sessions_of(&opened.store.events(stored.task.id, 0, u32::MAX).await?);
-    let also = also(&stored.task, &records);
+    let mut also = also(&stored.task, &records);
+    also.extend(unreadable(&opened, &stored));
     if args.json {
         let state = stored.task.state.name();
         out::json(
@@ -38,6 +44,19 @@ pub(crate) async fn why(args: &Read) -> Result<Code, CliError> {
         out::data(&next);
     }
     Ok(Code::Done)
+}
+
+/// What would move the task on: of one that waits for its directory, what the task there needs.
+async fn next(opened: &Opened, stored: &Stored, slot: Option<&Waiting>) -> Result<String, CliError> {
+    let is_ready = matches!(stored.task.state, State::Queued { .. } | State::Preparing { .. });
+    let directory = if is_ready { DirectoryWait::of(opened, stored.task.id).await? } else { None };
+    Ok(match (directory, slot) {
+        (Some(directory), _) => out::safe(&directory.next()),
+        (None, Some(_)) => {
+            "starts by itself; `longhaul worker -d --sessions N` allows more sessions at once".to_owned()
+        }
+        (None, None) => next_command(stored),
+    })
 }
 
 /// What else bears on it: the checks, limits, a conversation that was lost, guidance that waits.
@@ -59,7 +78,7 @@ fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
             .map(|row| format!("{} {} used", row.limit.flag(), row.words)),
     );
     facts.extend(conversation(task));
-    facts.extend(describe::agent_limits(task, now()).iter().map(|limit| format!("usage limit: {}", limit.words())));
+    facts.extend(describe::unavailable(task, now()).iter().map(UnavailableAgent::sentence));
     match task.guidance.len() {
         0 => {}
         waiting => facts.push(format!("guidance for the next session: {waiting}")),
@@ -67,24 +86,42 @@ fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
     facts
 }
 
+/// Why nothing is known of the live session, where its directory cannot be read.
+pub(super) fn unreadable(opened: &Opened, stored: &Stored) -> Option<String> {
+    let session = stored.task.state.session()?;
+    let error = SessionDir::at(&opened.home.session(session.id)).ok()?.identity().err()?;
+    Some(format!("its session cannot be inspected: {}", with_causes(&error)))
+}
+
 /// What became of the agent's conversation, where it is not simply gone on with.
 fn conversation(task: &Task) -> Option<String> {
     let live = task.state.session().filter(|session| describe::is_degraded(session));
     let live = live.map(|session| format!("session {} began {}", session.number, describe::opening(session)));
-    let next = || task.lost.as_ref().map(|why| format!("the next session starts afresh, with a note, because {why}"));
+    let next = || Some(format!("the next session starts afresh, with a note, because {}", task.handover(now())?));
     live.or_else(|| next().filter(|_| !task.state.is_final()))
 }
 
 /// The last event that moved the task, with its time, and who is behind it.
-async fn sentence(opened: &Opened, stored: &Stored) -> Result<String, CliError> {
+async fn sentence(opened: &Opened, stored: &Stored, slot: Option<&Waiting>) -> Result<String, CliError> {
     let name = &stored.task.submission.name;
     let state = stored.task.state.name();
     let Some(event) = newest(opened, stored.task.id, stored.task.version, is_telling).await? else {
         return Ok(format!("{name} is {state}"));
     };
     let who = asked_by(opened, stored.task.id, &event).await?.map_or_else(String::new, |who| format!(" (by {who})"));
-    let cap = if is_capped(opened, stored).await? { "; it waits for a free session of this home" } else { "" };
-    Ok(format!("{name} is {state} since {}: {}{who}{cap}", event.at.rfc3339(), narrate(&event.event)))
+    let because = because(opened, stored.task.id, &event).await?;
+    let slot = slot.map_or_else(String::new, |slot| format!("; waiting for a {}", slot.why));
+    Ok(format!("{name} is {state} since {}: {}{because}{who}{slot}", event.at.rfc3339(), narrate(&event.event)))
+}
+
+/// What a backoff follows: a failed session, or a look at the workspace that failed.
+async fn because(opened: &Opened, task: TaskId, event: &StoredEvent) -> Result<String, CliError> {
+    if !matches!(event.event, Event::WaitStarted { why: Wait::Backoff, .. }) {
+        return Ok(String::new());
+    }
+    let failed = |event: &Event| matches!(event, Event::SessionEnded { .. } | Event::Noted { .. }) && is_telling(event);
+    let cause = newest(opened, task, event.seq, failed).await?;
+    Ok(cause.map_or_else(String::new, |cause| format!(" because {}", narrate(&cause.event))))
 }
 
 /// The newest event of a kind up to a sequence number, looked for page by page backwards.
@@ -112,21 +149,11 @@ async fn asked_by(opened: &Opened, task: TaskId, event: &StoredEvent) -> Result<
     let asked = match (&event.event, event.actor.scope) {
         // The sentence names who did it.
         (Event::Cancelled { .. }, _) | (_, Scope::Workspace) => None,
-        (_, Scope::Person | Scope::Session) => Some(event.clone()),
+        (_, Scope::Person | Scope::Session | Scope::Unknown) => Some(event.clone()),
         (Event::Paused { why: None, .. }, Scope::Worker) => {
             newest(opened, task, event.seq, |event| matches!(event, Event::StopAsked { .. })).await?
         }
         (_, Scope::Worker) => None,
     };
     Ok(asked.map(|event| event.actor.principal))
-}
-
-/// Whether the task would start a session if another one of this home ended.
-async fn is_capped(opened: &Opened, stored: &Stored) -> Result<bool, CliError> {
-    if !matches!(stored.task.state, State::Preparing { .. }) {
-        return Ok(false);
-    }
-    let unfinished = opened.store.list(Filter { unfinished: Unfinished::Only, ..Filter::default() }).await?;
-    let live = unfinished.tasks.iter().filter(|other| other.task.state.session().is_some()).count();
-    Ok(live >= opened.home.session_cap() as usize)
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use longhaul_keeper::{Executable, below_session};
+use longhaul_keeper::Executable;
 use longhaul_worker::{Answer, Context, Handover, Options, run};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -11,11 +11,11 @@ use super::{Opened, open};
 use crate::cli::Worker;
 use crate::error::CliError;
 use crate::exit::Code;
-use crate::out;
 use crate::start::start_worker;
+use crate::{out, place, worker_log};
 
 pub(crate) async fn worker(args: &Worker) -> Result<Code, CliError> {
-    if below_session().is_some() {
+    if place::actor().session.is_some() {
         return Err(CliError::new(
             Code::Conflict,
             "below an agent session no worker may start: it would die with the session",
@@ -30,7 +30,8 @@ pub(crate) async fn worker(args: &Worker) -> Result<Code, CliError> {
     let opened = open()?;
     remember_cap(&opened, args)?;
     let handover = if args.handover { Some(read_handover()?) } else { None };
-    let context = Context::new(opened.store, opened.home, executable, report);
+    worker_log::keep_bounded(opened.home.root());
+    let context = Context::new(opened.store, opened.home, executable, worker_log::report);
     let options = Options { only: args.only, stay: args.stay, handover };
     run(Arc::new(context), options, answer, leave).await?;
     Ok(Code::Done)
@@ -56,7 +57,9 @@ fn remember_cap(opened: &Opened, args: &Worker) -> Result<(), CliError> {
     opened
         .home
         .set_session_cap(cap)
-        .map_err(|error| CliError::new(Code::Failure, "cannot remember the session cap").because(&error))
+        .map_err(|error| CliError::new(Code::Failure, "cannot save the session cap").because(&error))?;
+    // Tasks may be waiting for one of the slots.
+    Ok(opened.store.ring()?)
 }
 
 fn read_handover() -> Result<Handover, CliError> {
@@ -73,10 +76,6 @@ fn answer(answer: &Answer) {
     if let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
         rustix::stdio::dup2_stdout(null).ok();
     }
-}
-
-fn report(message: &str) {
-    out::note(&format!("longhaul worker: {}", out::safe(message)));
 }
 
 /// TERM and INT ask for an orderly leave; HUP is ignored, because a worker outlives its terminal.

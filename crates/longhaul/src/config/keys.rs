@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use longhaul_core::task::{Context, Occasion, OnLimit, Sandbox};
+use longhaul_core::task::{ChecksIn, Context, Occasion, OnLimit, Sandbox};
 
 use super::key::{Key, Untrusted};
 use super::kind::{Kind, NONE};
@@ -113,6 +113,16 @@ pub(crate) const KEYS: &[Key] = &[
         place: |settings| &mut settings.workspace.in_place,
     },
     Key {
+        name: "workspace.setup",
+        kind: Kind::Command,
+        default: NONE,
+        off: Some("no setup"),
+        doc: "the command that makes a clean checkout usable, such as `npm ci`",
+        affects: "what runs before the checks in a clean checkout",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.workspace.setup,
+    },
+    Key {
         name: "verify.commands",
         kind: Kind::Commands,
         default: "",
@@ -123,11 +133,21 @@ pub(crate) const KEYS: &[Key] = &[
         place: |settings| &mut settings.verify.commands,
     },
     Key {
+        name: "verify.where",
+        kind: Kind::Choice(ChecksIn::WORDS),
+        default: "auto",
+        off: None,
+        doc: "where checks run: in the workspace, in a clean checkout, or `auto`: clean if `workspace.setup` is set",
+        affects: "whether files that git ignores are present when the checks run",
+        untrusted: Untrusted::Nothing,
+        place: |settings| &mut settings.verify.checks_in,
+    },
+    Key {
         name: "verify.deadline",
         kind: patience(7 * DAY),
         default: "30m",
         off: None,
-        doc: "how long one check may take",
+        doc: "how long one check, or the setup command, may take",
         affects: "when a check is ended and counts as failed",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.verify.deadline,
@@ -251,6 +271,36 @@ pub(crate) const KEYS: &[Key] = &[
         affects: "when the next session starts after a failed one",
         untrusted: Untrusted::Raise,
         place: |settings| &mut settings.limits.backoff_cap,
+    },
+    Key {
+        name: "limits.longest_wait",
+        kind: times(1, 366 * DAY),
+        default: "8d",
+        off: None,
+        doc: "the longest wait for a usage limit; if one ends later, the task switches agents or asks a person",
+        affects: "whether a task waits for its agent's usage limit, switches or needs help",
+        untrusted: Untrusted::Lower,
+        place: |settings| &mut settings.limits.longest_wait,
+    },
+    Key {
+        name: "children.max",
+        kind: Kind::Count { least: 0, most: 1_000 },
+        default: "20",
+        off: None,
+        doc: "how many unfinished child tasks a task may have, including the children of its children",
+        affects: "when an agent's submission of a child task is refused",
+        untrusted: Untrusted::Lower,
+        place: |settings| &mut settings.children.max,
+    },
+    Key {
+        name: "children.depth",
+        kind: Kind::Count { least: 0, most: 10 },
+        default: "2",
+        off: None,
+        doc: "how many levels of child tasks are allowed: 1 allows only children, 0 none",
+        affects: "when an agent's submission of a child task is refused",
+        untrusted: Untrusted::Lower,
+        place: |settings| &mut settings.children.depth,
     },
     Key {
         name: "session.delay",

@@ -39,6 +39,8 @@ pub(crate) enum Kind {
     Size { least: u64, most: u64 },
     /// US dollars, more than nothing.
     Money,
+    /// A command, one line for a shell.
+    Command,
     /// Commands, each one line for a shell.
     Commands,
     /// Names of environment variables.
@@ -75,6 +77,7 @@ impl Kind {
                 word(raw).and_then(|text| size::read(&text)).filter(|s| (least..=most).contains(s)).map(Value::Number)
             }
             Kind::Money => amount(raw).filter(|micros| *micros > 0).map(Value::Number),
+            Kind::Command => word(raw).filter(|command| is_command(command)).map(Value::Text),
             Kind::Commands => list(raw, "\n").filter(|all| all.iter().all(|one| is_command(one))).map(Value::List),
             Kind::Names => list(raw, ",").filter(|all| all.iter().all(|one| is_variable(one))).map(Value::List),
             Kind::Name => word(raw).filter(|name| is_variable(name)).map(Value::Text),
@@ -104,6 +107,7 @@ impl Kind {
                 format!("{}, from {} to {}", size::SPELLING, size::show(least), size::show(most))
             }
             Kind::Money => format!("{}, more than nothing", money::SPELLING),
+            Kind::Command => "a command of one line".to_owned(),
             Kind::Commands => "a list of commands, each one line (as a variable: one command per line)".to_owned(),
             Kind::Names => "a list of variable names (as a variable: with commas between them)".to_owned(),
             Kind::Name => "a variable's name".to_owned(),
@@ -190,6 +194,7 @@ impl Kind {
                 { "type": "number", "exclusiveMinimum": 0 },
                 { "type": "string", "pattern": "^\\s*\\d+(\\.\\d{1,6})?\\s*$" }
             ] }),
+            Kind::Command => json!({ "type": "string", "pattern": "\\S" }),
             Kind::Commands => json!({ "type": "array", "items": { "type": "string", "pattern": "\\S" } }),
             Kind::Names => {
                 json!({ "type": "array", "items": { "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" } })

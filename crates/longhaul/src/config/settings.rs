@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use longhaul_core::task::{Context, Hours, OnLimit, Sandbox};
+use longhaul_core::task::{ChecksIn, Context, Hours, OnLimit, Sandbox};
 
 /// Everything the configuration decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,6 +19,7 @@ pub(crate) struct Settings {
     pub(crate) workspace: WorkspaceSettings,
     pub(crate) verify: VerifySettings,
     pub(crate) limits: LimitSettings,
+    pub(crate) children: ChildSettings,
     pub(crate) session: SessionSettings,
     pub(crate) floors: FloorSettings,
     pub(crate) log: LogSettings,
@@ -35,12 +36,15 @@ pub(crate) struct Settings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WorkspaceSettings {
     pub(crate) in_place: bool,
+    /// Nothing is no setup.
+    pub(crate) setup: Option<String>,
 }
 
 /// How a result is checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct VerifySettings {
     pub(crate) commands: Vec<String>,
+    pub(crate) checks_in: ChecksIn,
     pub(crate) deadline: Duration,
     pub(crate) fix_attempts: u32,
 }
@@ -60,6 +64,14 @@ pub(crate) struct LimitSettings {
     pub(crate) spare_busy: bool,
     pub(crate) backoff: Duration,
     pub(crate) backoff_cap: Duration,
+    pub(crate) longest_wait: Duration,
+}
+
+/// How many tasks an agent may submit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ChildSettings {
+    pub(crate) max: u32,
+    pub(crate) depth: u32,
 }
 
 /// Between and around sessions.

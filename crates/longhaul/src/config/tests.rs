@@ -112,6 +112,7 @@ fn samples(key: &Key) -> [&'static str; 2] {
         Kind::Span { .. } => ["1s", "1h"],
         Kind::Size { .. } => ["8KiB", "512MiB"],
         Kind::Money => ["0.5", "12.25"],
+        Kind::Command => ["make deps", "npm ci && npm run build"],
         Kind::Commands => ["make check", "make test\nmake lint, twice"],
         Kind::Names => ["HOME", "PATH,TERM"],
         Kind::Name => ["HOME", "PATH"],

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use longhaul_core::task::{Context, Hours, OnLimit, Sandbox};
+use longhaul_core::task::{ChecksIn, Context, Hours, OnLimit, Sandbox};
 
 /// What was written, before a key's kind has looked at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,7 +148,7 @@ macro_rules! choice_slot {
     };
 }
 
-choice_slot!(Sandbox, Context, OnLimit);
+choice_slot!(ChecksIn, Sandbox, Context, OnLimit);
 
 /// There are no hours by default, so they have a place only where there may be none.
 impl Slot for Option<Hours> {

@@ -1,33 +1,54 @@
-//! Usage limits in words and data: which agent has to wait until when, and for what a waiting task waits.
-//! Pure; the clock is handed in.
+//! Agents that cannot be started now, in words and data: which one has to wait until when, which one needs a person and why, and for what
+//! a waiting task waits. Pure; the clock is handed in.
 
 use std::time::Duration;
 
-use longhaul_core::task::{OnLimit, State, Task, Wait};
+use longhaul_core::task::{State, Task, Unavailable, Wait};
 use longhaul_core::time::Time;
 use serde::Serialize;
 
 use crate::out;
 
-/// A limit that no clock ends is stored as one that ends in many years.
-const FOR_GOOD: Duration = Duration::from_secs(365 * 24 * 3600);
-
-/// One agent's usage limit.
+/// An agent that is not started now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct AgentLimit {
+pub(crate) struct UnavailableAgent {
     pub(crate) agent: String,
-    /// Null when somebody has to fill the account first.
+    /// The end of its usage limit; null when only a person can make it usable again.
     pub(crate) until: Option<String>,
+    /// Why only a person can; null at a usage limit.
+    pub(crate) unusable: Option<String>,
     #[serde(skip)]
     left: Duration,
 }
 
-impl AgentLimit {
-    /// The limit in words, after the agent's name.
+impl UnavailableAgent {
+    fn new(agent: &str, why: Unavailable<'_>, now: Time) -> UnavailableAgent {
+        let (until, unusable) = match why {
+            Unavailable::Limited(limit) => (Some(limit.until), None),
+            Unavailable::Unusable(why) => (None, Some(why.to_owned())),
+        };
+        let left = until.map_or(Duration::ZERO, |until| until.since(now));
+        UnavailableAgent { agent: agent.to_owned(), until: until.map(Time::rfc3339), unusable, left }
+    }
+
+    /// The cause, for a label.
+    pub(crate) fn label(&self) -> &'static str {
+        if self.unusable.is_some() { "unusable" } else { "limited" }
+    }
+
+    /// The agent and its reason, after the label.
     pub(crate) fn words(&self) -> String {
-        match &self.until {
-            Some(until) => format!("{} until {until}, in {}", self.agent, out::span(self.left)),
-            None => format!("{} has nothing left to use until somebody sees to its account", self.agent),
+        match (&self.until, &self.unusable) {
+            (Some(until), _) => format!("{} until {until}, in {}", self.agent, out::span(self.left)),
+            (None, why) => format!("{}: {}", self.agent, why.as_deref().unwrap_or("unknown")),
+        }
+    }
+
+    /// On a line of its own.
+    pub(crate) fn sentence(&self) -> String {
+        match &self.unusable {
+            Some(why) => format!("{} is unusable until a person fixes it: {why}", self.agent),
+            None => format!("usage limit: {}", self.words()),
         }
     }
 }
@@ -41,10 +62,10 @@ pub(crate) struct Waiting {
     pub(crate) agent: Option<String>,
 }
 
-/// The limits that hold now, in the order of the task's agents.
-pub(crate) fn limits(task: &Task, now: Time) -> Vec<AgentLimit> {
-    let held = task.submission.agents().filter_map(|agent| Some((agent, *task.limited.get(agent)?)));
-    held.filter(|(_, until)| *until > now).map(|(agent, until)| limit(agent, until, now)).collect()
+/// The agents that are not started now, in the task's order.
+pub(crate) fn unavailable(task: &Task, now: Time) -> Vec<UnavailableAgent> {
+    let agents = task.submission.agents();
+    agents.filter_map(|agent| Some(UnavailableAgent::new(agent, task.unavailable(agent, now)?, now))).collect()
 }
 
 /// What the task waits for, when it does.
@@ -56,15 +77,7 @@ pub(crate) fn waiting(task: &Task) -> Option<Waiting> {
 
 /// The agent whose limit ends first, of those that would do.
 fn first_back(task: &Task) -> Option<&str> {
-    let candidates = match task.submission.on_limit {
-        OnLimit::Switch => usize::MAX,
-        OnLimit::Wait | OnLimit::Ask | OnLimit::Stop => 1,
-    };
-    let held = task.submission.agents().take(candidates).filter_map(|agent| Some((*task.limited.get(agent)?, agent)));
+    let usable = task.candidates().filter(|agent| !task.unusable.contains_key(*agent));
+    let held = usable.filter_map(|agent| Some((task.limited.get(agent)?.until, agent)));
     held.min_by_key(|(until, _)| *until).map(|(_, agent)| agent)
-}
-
-fn limit(agent: &str, until: Time, now: Time) -> AgentLimit {
-    let left = until.since(now);
-    AgentLimit { agent: agent.to_owned(), until: (left < FOR_GOOD).then(|| until.rfc3339()), left }
 }

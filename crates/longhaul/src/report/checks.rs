@@ -1,7 +1,7 @@
 //! What the checks showed: criteria, commands and expected files, each pass, fail or unknown, with the evidence that says so.
 //! Only the round that counts now decides; earlier rounds are listed and prove nothing any more.
 
-use longhaul_core::task::{Event, Evidence, Round, RoundOutcome, Task, narrate};
+use longhaul_core::task::{CheckRole, Event, Evidence, FileEffects, Round, RoundOutcome, Task, narrate};
 use longhaul_store::StoredEvent;
 use longhaul_worker::Home;
 use serde::Serialize;
@@ -76,6 +76,8 @@ pub(crate) struct EvidenceFacts {
     pub(crate) output_tail: String,
     pub(crate) tree_before: Option<String>,
     pub(crate) tree_after: Option<String>,
+    /// Files of the tree that it changed, and new ones that it left behind.
+    pub(crate) files: FileEffects,
     /// The directory that holds the whole output.
     pub(crate) artifact: String,
 }
@@ -97,6 +99,12 @@ pub(crate) fn checks(home: &Home, task: &Task, events: &[StoredEvent]) -> Checks
         check: criterion.check.clone(),
         result: criterion.check.as_deref().map_or(Shown::Unknown, |command| result(round, command)),
     });
+    let setup = round.and_then(|round| round.evidence.iter().find(|evidence| evidence.role == CheckRole::Setup));
+    let setup = setup.map(|evidence| CheckFacts {
+        command: format!("setup: {}", evidence.command),
+        result: if evidence.failure.is_some() { Shown::Fail } else { Shown::Pass },
+        evidence: Some(facts(home, evidence)),
+    });
     let commands = submission.commands().into_iter().map(|command| CheckFacts {
         command: command.to_owned(),
         result: result(round, command),
@@ -106,14 +114,14 @@ pub(crate) fn checks(home: &Home, task: &Task, events: &[StoredEvent]) -> Checks
         possible: submission.can_be_verified(),
         round: round.map(|round| RoundFacts { number: round.number, outcome: round.outcome.as_ref().map(words) }),
         criteria: criteria.collect(),
-        checks: commands.collect(),
+        checks: setup.into_iter().chain(commands).collect(),
         expected_files: submission.expects.iter().map(|path| expected(round, path)).collect(),
         earlier_rounds: earlier(events, round.map(|round| round.number)),
     }
 }
 
 fn find<'a>(round: Option<&'a Round>, command: &str) -> Option<&'a Evidence> {
-    round?.evidence.iter().find(|evidence| evidence.command == command)
+    round?.evidence.iter().find(|evidence| evidence.role == CheckRole::Check && evidence.command == command)
 }
 
 /// A pass on a tree that changed under the checks proves nothing.
@@ -148,6 +156,7 @@ fn facts(home: &Home, evidence: &Evidence) -> EvidenceFacts {
         output_tail: evidence.output.tail.clone(),
         tree_before: evidence.tree_before.clone(),
         tree_after: evidence.tree_after.clone(),
+        files: evidence.files.clone(),
         artifact: home.session(evidence.session).display().to_string(),
     }
 }

@@ -3,7 +3,7 @@
 
 use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Context, Hours, Limit, OnLimit, Sandbox, SessionRecord, State, Submission, Task, Verdict};
+use longhaul_core::task::{Context, Hours, Limit, OnLimit, Sandbox, SessionRecord, Submission, Task};
 use longhaul_store::{Notice, Stored, StoredEvent};
 use longhaul_worker::{Home, mode_warnings, now};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use super::checks::{Checks, checks};
 use super::history::{self, Guidance, Happening, Question, RefusedPlan};
 use super::notices::{NoticeRow, notices};
 use super::sessions::{SessionRow, rows};
-use crate::describe::{self, AgentLimit};
+use crate::describe::{self, ResultFacts, UnavailableAgent};
 use crate::work::{FileChange, Unknown};
 
 /// Everything stored about one task.
@@ -73,7 +73,7 @@ pub(crate) struct Modes {
 pub(crate) struct UsageLimits {
     pub(crate) on_limit: OnLimit,
     /// Those that hold now.
-    pub(crate) now: Vec<AgentLimit>,
+    pub(crate) now: Vec<UnavailableAgent>,
     /// Every time one was reached.
     pub(crate) reached: Vec<Happening>,
 }
@@ -84,9 +84,8 @@ pub(crate) struct Outcome {
     pub(crate) state: &'static str,
     pub(crate) words: String,
     pub(crate) finished: bool,
-    /// Whether every check passed; null while that is open.
-    pub(crate) verified: Option<bool>,
-    pub(crate) tree: Option<String>,
+    /// Null while the task is not done.
+    pub(crate) verdict: Option<ResultFacts>,
     /// The event that led here.
     pub(crate) since: Option<Happening>,
 }
@@ -188,7 +187,7 @@ pub(crate) fn gather(
         limits: limits(task, &longhaul_core::task::sessions(events.iter().map(|event| (event.at, &event.event)))),
         usage_limits: UsageLimits {
             on_limit: submission.on_limit,
-            now: describe::agent_limits(task, now()),
+            now: describe::unavailable(task, now()),
             reached: history::usage_limits(events),
         },
         questions: history::questions(events),
@@ -211,18 +210,12 @@ fn modes(submission: &Submission) -> Modes {
 }
 
 fn outcome(task: &Task, events: &[StoredEvent]) -> Outcome {
-    let (verified, tree) = match &task.state {
-        State::Done { verdict: Verdict::Verified { tree } } => (Some(true), tree.clone()),
-        State::Done { verdict: Verdict::Unverified } => (Some(false), None),
-        _ => (None, None),
-    };
     let since = events.iter().rev().find(|event| describe::is_telling(&event.event));
     Outcome {
         state: task.state.name(),
         words: describe::state(task),
         finished: task.state.is_final(),
-        verified,
-        tree,
+        verdict: task.state.verdict().map(ResultFacts::new),
         since: since.map(history::happening),
     }
 }

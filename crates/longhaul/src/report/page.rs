@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use longhaul_core::task::{Amount, Delivered, Limit, Saved};
+use longhaul_core::task::{Amount, Delivered, Limit, NameList, Saved};
 
 use super::checks::{CheckFacts, EvidenceFacts, Shown};
 use super::facts::{Modes, Outcome, Report};
@@ -87,18 +87,10 @@ fn sandbox(modes: &Modes) -> String {
 
 /// What a hurried reader must not miss.
 fn headline(result: &Outcome) -> String {
-    match (result.verified, &result.tree) {
-        (Some(true), Some(tree)) => format!("**Done and verified**: every check passed on tree {}.", code(tree)),
-        (Some(true), None) => {
-            "**Done and verified**: every check passed. On which tree is unknown, because no git could tell.".to_owned()
-        }
-        (Some(false), _) => {
-            "**Done, unverified**: every step is ticked, but there was nothing to check it by. Whether the goal \
-                             is reached is unknown."
-                .to_owned()
-        }
-        (None, _) if result.finished => format!("**Not done**: {}", code(&result.words)),
-        (None, _) => format!("**Not finished**: {}", code(&result.words)),
+    match &result.verdict {
+        Some(verdict) => format!("**Done**: {}", code(&verdict.headline)),
+        None if result.finished => format!("**Not done**: {}", code(&result.words)),
+        None => format!("**Not finished**: {}", code(&result.words)),
     }
 }
 
@@ -159,8 +151,13 @@ fn last_output(check: &CheckFacts) -> String {
 fn evidence_lines(evidence: &EvidenceFacts) -> String {
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
     let failure = evidence.failure.as_ref().map_or_else(String::new, |why| format!("\n  - why: {}", code(why)));
+    let named = |label: &str, names: &NameList| match names.is_empty() {
+        true => String::new(),
+        false => format!("\n  - {label}: {}", code(&names.to_string())),
+    };
+    let files = named("changed files", &evidence.files.changed) + &named("left behind", &evidence.files.left);
     format!(
-        "\n  - session {}, {}, {}, ended {}{failure}\n  - output: {} bytes, SHA-256 {}\n  - tree before {}, after {}\n  - all of it: {}",
+        "\n  - session {}, {}, {}, ended {}{failure}\n  - output: {} bytes, SHA-256 {}\n  - tree before {}, after {}{files}\n  - all of it: {}",
         evidence.session,
         code(&evidence.exit),
         Amount::Millis(evidence.lasted_ms),
@@ -313,7 +310,7 @@ fn usage_limits(report: &Report) -> String {
         line(&mut text, format_args!("None was reached."));
     }
     list(&mut text, "### Reached", &facts.reached, |event| format!("- {}: {}", event.at, code(&event.what)));
-    list(&mut text, "### In force now", &facts.now, |limit| format!("- {}", code(&limit.words())));
+    list(&mut text, "### In force now", &facts.now, |limit| format!("- {}", code(&limit.sentence())));
     text
 }
 

@@ -9,7 +9,7 @@ mod signals;
 use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{HelpReason, State, Task, WokenBy};
+use longhaul_core::task::{HelpReason, State, Task, Verdict, WokenBy};
 use longhaul_store::{Changes, Stored};
 
 pub(crate) use follow::{Reach, Watched, follow, follow_after, follow_with};
@@ -22,9 +22,10 @@ use crate::opened::Opened;
 /// The exit code that a state gives to those who waited for it.
 pub(crate) fn code_of(state: &State) -> Code {
     match state {
-        State::Done { .. } => Code::Done,
+        State::Done { verdict: Verdict::Verified { .. } | Verdict::NoChecks } => Code::Done,
+        State::Done { verdict: Verdict::NotVerified { .. } } => Code::NotVerified,
         State::Cancelled { .. } => Code::Cancelled,
-        State::NeedsHelp { reason: HelpReason::VerificationFailed { .. }, .. } => Code::Unverified,
+        State::NeedsHelp { reason: HelpReason::VerificationFailed { .. }, .. } => Code::VerificationFailed,
         State::Stopped { .. } => Code::Stopped,
         State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => Code::Waiting,
         State::Paused { .. } | State::Held { .. } | State::Blocked { .. } | State::NeedsHelp { .. } => {

@@ -98,13 +98,7 @@ fn status(task: &Task) -> String {
         let text: String = step.text.chars().take(40).collect();
         format!(" · Task {}: {}", step.number, out::safe(&text))
     });
-    let live = task.state.session().map(|session| session.usage).unwrap_or_default();
-    let tokens = task
-        .tally
-        .usage
-        .plus(live)
-        .total()
-        .map_or_else(|| "tokens unknown".to_owned(), |total| format!("{total} tokens"));
+    let tokens = describe::tokens_so_far(task);
     let elapsed = out::span(now().since(task.created));
     format!(
         "{progress}{step} · {} · session {} · {elapsed} · {tokens}",

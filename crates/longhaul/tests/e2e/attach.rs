@@ -2,7 +2,7 @@
 
 use nix::sys::signal::Signal;
 
-use crate::env::{TestEnv, wait_for};
+use crate::env::{PASSED, TestEnv, wait_for};
 use crate::screen::Terminal;
 use crate::sight::{alive, finish, send};
 
@@ -11,9 +11,9 @@ fn a_detached_task_is_followed_to_its_end() {
     let env = TestEnv::new().var("DEMO_PACE_MS", "100");
     let name = env.submit("Join me", &["--check", "echo from the check"]);
     let attached = env.run(&["attach", &name]);
-    assert_eq!(attached.code, 0, "{}", attached.stderr);
+    assert_eq!(attached.code, PASSED, "{}", attached.stderr);
     assert_eq!(attached.stdout, "", "progress is no data");
-    for part in ["[tick] Task 4", "$ echo from the check", "from the check", "done, verified"] {
+    for part in ["[tick] Task 4", "$ echo from the check", "from the check", "done, checks passed"] {
         assert!(attached.stderr.contains(part), "`{part}` is missing in\n{}", attached.stderr);
     }
 }

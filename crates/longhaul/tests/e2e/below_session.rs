@@ -11,6 +11,7 @@ fn below(env: &TestEnv, session: &str, args: &[&str]) -> Done {
 #[test]
 fn a_child_task_is_run_by_the_owner_of_its_parent() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    env.make_repository();
     let parent = env.submit("Parent", &[]);
     let live = env.live(&parent, 2);
     let worker = env.worker_pid(&parent);
@@ -27,25 +28,6 @@ fn a_child_task_is_run_by_the_owner_of_its_parent() {
     assert_eq!(owner("a-child"), owner(&parent), "no worker was started");
     assert_eq!(env.worker_pid(&parent), worker);
     assert!(alive(live.agent));
-}
-
-#[test]
-fn a_child_task_may_do_no_more_than_its_parent() {
-    let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
-    let parent = env.submit("Parent", &["--network"]);
-    let live = env.live(&parent, 2);
-    let modes = |name: &str, flags: &[&str]| {
-        let run = below(&env, &live.session, &[&["run", "-d", "A child", "--name", name], flags].concat());
-        assert_eq!(run.code, 0, "{}", run.stderr);
-        let submission = env.task(name)["submission"].clone();
-        let told = run.stderr.contains("a child task may do no more than its parent");
-        (submission["sandbox"].as_str().unwrap().to_owned(), submission["network"].as_bool().unwrap(), told)
-    };
-    assert_eq!(modes("more", &["--sandbox", "full", "--network"]), ("workspace".into(), true, true));
-    assert_eq!(modes("less", &["--sandbox", "read-only"]), ("read-only".into(), false, false));
-    assert_eq!(modes("same", &[]), ("workspace".into(), false, false));
-    env.ok(&["edit", &parent, "--no-network"]);
-    assert_eq!(modes("later", &["--network"]), ("workspace".into(), false, true));
 }
 
 #[test]
@@ -85,6 +67,7 @@ fn a_session_of_another_home_submits_nothing() {
 #[test]
 fn from_below_only_the_own_task_and_its_children_are_there() {
     let mut env = TestEnv::new();
+    env.make_repository();
     assert_eq!(env.run(&["run", "Stranger"]).code, 0);
     env.set("DEMO_FAULT", "hang@4");
     let parent = env.submit("Parent", &[]);
@@ -120,6 +103,7 @@ fn from_below_only_the_own_task_and_its_children_are_there() {
 #[test]
 fn a_queued_child_without_a_worker_is_seen_and_waiting_for_it_starts_one() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    env.make_repository();
     let parent = env.submit("Parent", &[]);
     let live = env.live(&parent, 2);
     kill_9(env.worker_pid(&parent));
@@ -137,6 +121,7 @@ fn a_queued_child_without_a_worker_is_seen_and_waiting_for_it_starts_one() {
 #[test]
 fn a_queued_child_is_paused_resumed_and_cancelled_by_a_person() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    env.make_repository();
     let parent = env.submit("Parent", &[]);
     let live = env.live(&parent, 2);
     kill_9(env.worker_pid(&parent));

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::env::TestEnv;
-use crate::{checks, floors, scopes, waiting};
+use crate::{checks, children, clean_checks, floors, scopes, waiting};
 
 /// A key and the test that shows what it does.
 const EFFECTS: &[(&str, fn())] = &[
@@ -21,7 +21,9 @@ const EFFECTS: &[(&str, fn())] = &[
     ("network", agents::network),
     ("model", the_model_reaches_the_task),
     ("workspace.in_place", keys::workspace_in_place),
+    ("workspace.setup", clean_checks::setup_comes_first_and_makes_auto_clean),
     ("verify.commands", keys::verify_commands),
+    ("verify.where", clean_checks::what_git_ignores_is_not_there),
     ("verify.deadline", checks::a_check_that_hangs_is_ended_at_its_deadline_with_all_it_started),
     ("verify.fix_attempts", keys::verify_fix_attempts),
     ("limits.max_sessions", keys::limits_max_sessions),
@@ -35,6 +37,9 @@ const EFFECTS: &[(&str, fn())] = &[
     ("limits.spare_busy", keys::limits_spare_busy),
     ("limits.backoff", keys::limits_backoff),
     ("limits.backoff_cap", keys::limits_backoff_cap),
+    ("limits.longest_wait", agents::limits_longest_wait),
+    ("children.max", children::a_family_is_neither_larger_nor_deeper_than_configured),
+    ("children.depth", children::a_family_is_neither_larger_nor_deeper_than_configured),
     ("session.delay", keys::session_delay),
     ("session.context", agents::session_context),
     ("session.on_limit", agents::session_on_limit),

@@ -4,7 +4,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::env::{TestEnv, wait_for};
-use crate::sight::{alive, finish, gone, kill_9, send};
+use crate::sight::{alive, finish, gone, kill_9, listing, send};
 
 /// A world whose agent hangs at its second invocation, and the task that waits for it.
 fn hanging(fault: &str) -> (TestEnv, String) {
@@ -167,7 +167,7 @@ fn wait_gives_up_in_time_and_the_task_goes_on() {
     let waited = env.run(&["wait", &name, "--timeout", "18446744073709551615"]);
     assert_eq!(
         (waited.code, waited.stdout.trim()),
-        (0, "build-it done, unverified"),
+        (0, "build-it done, unverified: no checks"),
         "longer than the clock: {}",
         waited.stderr
     );
@@ -231,6 +231,24 @@ fn ctrl_c_while_the_task_is_submitted_pauses_it() {
     assert_eq!(env.state("build-it"), "paused");
 }
 
+#[test]
+fn a_worker_that_left_in_order_is_not_called_dead() {
+    let env = TestEnv::new().var("LONGHAUL_FAIL_POINTS", "owner.look=pause");
+    let fails = env.path().join("fails");
+    std::fs::create_dir(&fails).unwrap();
+    let env = env.var("LONGHAUL_FAIL_DIR", &fails.display().to_string());
+    let run = env.start(&["run", "Build it", "--once"]);
+    wait_for("the viewer to look for the worker", || fails.join("owner.look").exists().then_some(()));
+    wait_for("the worker to leave", || {
+        let left = env.column("build-it", "state").as_deref() == Some("paused");
+        (left && listing(&env.home().join("workers")).is_empty()).then_some(())
+    });
+    std::fs::write(fails.join("owner.look.go"), "").unwrap();
+    let run = finish(run);
+    assert!(!run.stderr.contains("worker is dead"), "{}", run.stderr);
+    assert!(run.stderr.contains("paused"), "{}", run.stderr);
+}
+
 /// A task whose keeper saw the agent's end and tells nobody, though it runs.
 fn stuck_keeper(env: &mut TestEnv, name: &str) -> String {
     let fails = env.path().join(format!("{name}-fails"));
@@ -244,6 +262,7 @@ fn stuck_keeper(env: &mut TestEnv, name: &str) -> String {
 #[test]
 fn a_session_that_is_slow_to_stop_is_no_silence_and_force_ends_it() {
     let mut env = TestEnv::new();
+    env.make_repository();
     let names = ["slow", "forced"].map(|name| stuck_keeper(&mut env, name));
     let lives = names.each_ref().map(|name| env.live(name, 1));
     let workers = names.each_ref().map(|name| env.worker_pid(name));
@@ -262,21 +281,18 @@ fn a_session_that_is_slow_to_stop_is_no_silence_and_force_ends_it() {
 /// One test for three: each takes the ten seconds that a silent process has to answer.
 #[test]
 fn what_does_not_answer_is_named_and_killed_only_with_force() {
-    let mut env = TestEnv::new().var("DEMO_FAULT", "hang@2");
-    let names = ["named", "worker", "keeper"].map(|name| {
-        // A memory of its own, so that each task's agent counts from one.
-        let memory = env.path().join(name).display().to_string();
-        env.set("DEMO_AGENT_HOME", &memory);
-        env.submit("Build it", &["--name", name])
-    });
-    let lives = names.each_ref().map(|name| env.live(name, 2));
-    let workers = names.each_ref().map(|name| env.worker_pid(name));
+    // A home for each, because the tasks of one home have one worker.
+    let [first, second, third] = [(); 3].map(|()| TestEnv::new().var("DEMO_FAULT", "hang@2"));
+    let envs = [&first, &second, &third];
+    let names = envs.map(|env| env.submit("Build it", &["--name", "t"]));
+    let lives = [0, 1, 2].map(|at| envs[at].live(&names[at], 2));
+    let workers = [0, 1].map(|at| envs[at].worker_pid(&names[at]));
     send(workers[0], Signal::SIGSTOP);
     send(workers[1], Signal::SIGSTOP);
     send(lives[2].keeper, Signal::SIGSTOP);
-    let named = env.start(&["pause", &names[0]]);
-    let worker = env.start(&["pause", &names[1], "--force"]);
-    let keeper = env.start(&["pause", &names[2], "--force"]);
+    let named = first.start(&["pause", &names[0]]);
+    let worker = second.start(&["pause", &names[1], "--force"]);
+    let keeper = third.start(&["pause", &names[2], "--force"]);
     let (named, worker, keeper) = (finish(named), finish(worker), finish(keeper));
     assert_eq!(named.code, 124, "{}", named.stderr);
     assert!(
@@ -288,14 +304,14 @@ fn what_does_not_answer_is_named_and_killed_only_with_force() {
     assert_eq!(worker.code, 0, "{}", worker.stderr);
     assert_eq!(keeper.code, 0, "{}", keeper.stderr);
     assert!(!alive(workers[1]) && !alive(lives[1].agent) && !alive(lives[2].keeper) && !alive(lives[2].agent));
-    for (name, target) in [(&names[1], workers[1]), (&names[2], lives[2].keeper)] {
+    for (env, name, target) in [(&second, &names[1], workers[1]), (&third, &names[2], lives[2].keeper)] {
         assert_eq!(env.state(name), "paused");
         let forced: Vec<Value> = env.events(name).into_iter().filter(|e| e["event"]["kind"] == "forced").collect();
         assert!(forced[0]["text"].as_str().unwrap().contains(&target.to_string()), "{forced:?}");
         assert_eq!(forced[0]["actor"]["scope"], "person", "it is recorded who did it");
     }
-    let ended = env.json(&["show", &names[2]])["sessions"][1]["ended"].clone();
+    let ended = third.json(&["show", &names[2]])["sessions"][1]["ended"].clone();
     assert_eq!(ended["exit"], "unknown", "nobody waited for it: {ended}");
     send(workers[0], Signal::SIGCONT);
-    env.reach(&names[0], "paused");
+    first.reach(&names[0], "paused");
 }

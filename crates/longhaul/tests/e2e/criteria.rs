@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use crate::checker;
-use crate::env::TestEnv;
+use crate::env::{PASSED, TestEnv};
 use crate::rounds::one_step;
 
 fn run(env: &TestEnv, more: &[&str]) -> i32 {
@@ -19,7 +19,7 @@ fn run(env: &TestEnv, more: &[&str]) -> i32 {
 fn a_criterion_is_shown_to_every_session_and_its_check_decides() {
     let env = one_step();
     let more = ["--criterion", "it is said well = test -d .", "--criterion", "it reads well", "--constraint", "no C++"];
-    assert_eq!(run(&env, &[&more[..], &["--check", "echo own"]].concat()), 0);
+    assert_eq!(run(&env, &[&more[..], &["--check", "echo own"]].concat()), PASSED);
     for number in [1, 2] {
         let prompt = env.prompt("t", number);
         for told in ["it is said well (shown by `test -d .`)", "- it reads well\n", "- no C++\n", "- `echo own`\n"] {
@@ -28,7 +28,7 @@ fn a_criterion_is_shown_to_every_session_and_its_check_decides() {
     }
     let commands: Vec<_> = env.evidence("t").iter().map(|evidence| evidence["command"].clone()).collect();
     assert_eq!(commands, ["echo own", "test -d ."]);
-    assert_eq!(env.task("t")["state"]["verdict"], json!({ "verified": {} }));
+    assert_eq!(env.task("t")["state"]["verdict"], json!({ "not_verified": { "doubts": ["no_git"] } }));
 }
 
 #[test]
@@ -40,14 +40,14 @@ fn a_criterion_whose_check_fails_is_no_pass() {
 fn words_alone_verify_nothing() {
     let env = one_step();
     assert_eq!(run(&env, &["--criterion", "it reads well"]), 0);
-    assert_eq!(env.task("t")["state"]["verdict"], "unverified");
+    assert_eq!(env.task("t")["state"]["verdict"], "no_checks");
     assert!(env.ok(&["show", "t"]).contains("unverified"));
 }
 
 #[test]
 fn a_check_named_twice_is_run_once() {
     let env = one_step();
-    assert_eq!(run(&env, &["--check", "echo x >> ran", "--criterion", "ran = echo x >> ran"]), 0);
+    assert_eq!(run(&env, &["--check", "echo x >> ran", "--criterion", "ran = echo x >> ran"]), PASSED);
     assert_eq!(env.lines("ran"), 1);
 }
 
@@ -55,7 +55,7 @@ fn a_check_named_twice_is_run_once() {
 fn an_expected_file_must_be_a_file_in_the_workspace() {
     let env = one_step();
     env.put("there.txt", "content");
-    assert_eq!(run(&env, &["--expect", "there.txt"]), 0, "present");
+    assert_eq!(run(&env, &["--expect", "there.txt"]), PASSED, "present");
     let files = env.told("t", "round_started")[0]["files"].clone();
     let sha = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73";
     assert_eq!(files, json!([{ "path": "there.txt", "sha256": sha }]));
@@ -91,7 +91,7 @@ fn a_link_is_not_the_expected_file_wherever_it_points() {
 fn a_missing_expected_file_is_mended_like_a_failed_check() {
     let env = one_step();
     let done = env.run(&["run", "Do it", "--name", "t", "--expect", "FIXES.md"]);
-    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(done.code, PASSED, "{}", done.stderr);
     assert_eq!(env.purposes("t"), ["plan", "work", "fix"]);
     assert!(env.prompt("t", 3).contains("expected file `FIXES.md` is missing"));
 }
@@ -123,7 +123,7 @@ fn paths_that_lead_out_of_the_workspace_are_refused_before_anything_is_made() {
 fn inputs_are_named_to_the_agent_and_must_be_there() {
     let env = one_step();
     env.put("notes.txt", "content");
-    assert_eq!(run(&env, &["--input", "notes.txt", "--check", "true"]), 0);
+    assert_eq!(run(&env, &["--input", "notes.txt", "--check", "true"]), PASSED);
     let path = env.workspace().canonicalize().unwrap().join("notes.txt");
     assert!(env.prompt("t", 1).contains(&format!("- `{}`", path.display())));
     let sha = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73";

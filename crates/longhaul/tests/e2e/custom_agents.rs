@@ -49,7 +49,7 @@ fn program(env: &TestEnv, name: &str, text: &str) {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-fn configure(env: &TestEnv, config: &str) {
+pub(crate) fn configure(env: &TestEnv, config: &str) {
     let directory = env.path().join("config/longhaul");
     fs::create_dir_all(&directory).unwrap();
     fs::write(directory.join("config.toml"), config).unwrap();

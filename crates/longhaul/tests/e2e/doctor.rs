@@ -59,6 +59,7 @@ fn a_new_machine_is_healthy_and_nothing_is_made() {
         "awake",
         "memory",
         "containment",
+        "trust",
         "logout",
         "clock",
         "terminal",

@@ -12,6 +12,9 @@ use tempfile::TempDir;
 /// The longest any test waits for something that must happen.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
+/// The exit code of a task that is done and whose checks passed in a directory without git, which names no tree.
+pub(crate) const PASSED: i32 = 10;
+
 /// One scratch world.
 pub(crate) struct TestEnv {
     dir: TempDir,
@@ -146,6 +149,28 @@ impl TestEnv {
         self.state(task)
     }
 
+    /// The control group of a session, if it has one.
+    pub(crate) fn group(&self, session: &str) -> Option<PathBuf> {
+        let identity = std::fs::read_to_string(self.home().join("sessions").join(session).join("identity")).ok()?;
+        serde_json::from_str::<Value>(&identity).ok()?["cgroup"].as_str().map(PathBuf::from)
+    }
+
+    /// Processes in a session's control group; those of a check carry no marker.
+    pub(crate) fn members(&self, session: &str) -> Vec<i32> {
+        let listed = self.group(session).and_then(|group| std::fs::read_to_string(group.join("cgroup.procs")).ok());
+        listed.unwrap_or_default().lines().filter_map(|pid| pid.parse().ok()).collect()
+    }
+
+    /// The same for every session of this home.
+    pub(crate) fn grouped(&self) -> Vec<i32> {
+        self.session_ids().iter().flat_map(|session| self.members(session)).collect()
+    }
+
+    fn session_ids(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.home().join("sessions")).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    }
+
     /// Lines of the demo agent's ledger.
     pub(crate) fn ledger_lines(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.ledger()).unwrap_or_default();
@@ -160,7 +185,7 @@ impl Drop for TestEnv {
         let mut deserted = 0;
         // Until two looks in a row find nobody: a dying worker may just have started a keeper, and that one an agent.
         while deserted < 2 && Instant::now() < deadline {
-            let found = processes_with(&home);
+            let found = [processes_with(&home), self.grouped()].concat();
             deserted = if found.is_empty() { deserted + 1 } else { 0 };
             for pid in found {
                 let pid = nix::unistd::Pid::from_raw(pid);
@@ -168,12 +193,8 @@ impl Drop for TestEnv {
             }
         }
         // Nobody adopts what was killed here, so nobody else takes its empty groups away.
-        for session in std::fs::read_dir(self.home().join("sessions")).into_iter().flatten().flatten() {
-            let identity = std::fs::read_to_string(session.path().join("identity")).unwrap_or_default();
-            let identity: Value = serde_json::from_str(&identity).unwrap_or_default();
-            if let Some(group) = identity["cgroup"].as_str() {
-                std::fs::remove_dir(group).ok();
-            }
+        for group in self.session_ids().iter().filter_map(|session| self.group(session)) {
+            std::fs::remove_dir(group).ok();
         }
     }
 }

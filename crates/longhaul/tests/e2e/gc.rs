@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::env::{TestEnv, done, wait_for};
+use crate::env::{PASSED, TestEnv, done, wait_for};
 use crate::sight::{alive, listing};
 
 /// Finishes tasks with these names, one after the other.
@@ -104,7 +104,7 @@ fn retention_by_bytes_keeps_as_many_of_the_newest_as_fit() {
 #[test]
 fn a_live_task_and_what_it_needs_stay() {
     let mut env = TestEnv::new();
-    assert_eq!(env.run(&["run", "Be verified", "--name", "needed", "--check", "true"]).code, 0);
+    assert_eq!(env.run(&["run", "Be verified", "--name", "needed", "--check", "true"]).code, PASSED);
     finish(&env, &["other"]);
     env.set("DEMO_FAULT", "hang");
     let live = env.submit("Hang", &["--name", "live", "--after", "needed"]);
@@ -129,9 +129,11 @@ fn a_parent_stays_as_long_as_its_child() {
     let (session, ..) = env.live_session(&parent);
     let run = done(&env.command(&["run", "-d", "A child"]).env("LONGHAUL_SESSION", &session).output().unwrap());
     assert_eq!(run.code, 0, "{}", run.stderr);
-    let (_, _, agent) = env.live_session("a-child");
+    // It works in the same directory, so it starts when the parent's session has ended.
+    env.reach("a-child", "preparing");
     env.ok(&["cancel", &parent]);
     env.settle(&parent);
+    let (_, _, agent) = env.live_session("a-child");
     let swept = env.json(&["gc", "--count", "0"]);
     assert_eq!(swept["removed"], serde_json::json!([]));
     assert!(swept["kept"][0]["why"].as_str().unwrap().contains("`a-child` is not finished"), "{swept}");

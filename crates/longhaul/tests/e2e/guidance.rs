@@ -1,7 +1,7 @@
 //! What a person tells a task reaches the next executed session, whatever is killed in between, and no other one.
 
 use crate::checker;
-use crate::env::TestEnv;
+use crate::env::{PASSED, TestEnv};
 use crate::processes::Process;
 use crate::sight::kill_9;
 
@@ -90,7 +90,7 @@ fn a_check_hears_nothing_and_takes_nothing_away() {
     env.await_lines("runs", 1);
     env.ok(&["tell", "t", "mind the gap"]);
     env.put("go", "");
-    assert_eq!(env.run(&["wait", "t"]).code, 0);
+    assert_eq!(env.run(&["wait", "t"]).code, PASSED);
     assert_eq!(env.purposes("t"), ["plan", "work", "check", "fix", "check"]);
     assert_eq!(heard(&env, "mind the gap"), [4]);
 }

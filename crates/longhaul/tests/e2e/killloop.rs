@@ -150,7 +150,7 @@ impl Scene {
                 assert_eq!(self.env.state(&task), "needs_help", "{}", self.env.ok(&["events", &task]));
                 self.env.ok(&["resume", &task, "--reason", "it was killed too often"]);
             }
-            assert!(self.env.task(&task)["state"]["verdict"]["verified"].is_object());
+            assert!(self.env.task(&task)["state"]["verdict"]["not_verified"].is_object());
         }
         self.env.wait_until_empty();
         self.age_locks_without_a_name();

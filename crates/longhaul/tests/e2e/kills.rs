@@ -6,6 +6,7 @@
 
 mod agent_rows;
 mod check_rows;
+mod checkout_rows;
 mod controls;
 mod keeper_rows;
 mod leaving;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::checker;
-use crate::env::{TestEnv, wait_for};
+use crate::env::TestEnv;
 use crate::rounds::one_step;
 
 /// The tasks in the order in which their agents began, by the agents' own ledger.
@@ -18,6 +18,7 @@ fn order(env: &TestEnv, names: &[&str]) -> Vec<String> {
 /// Submits tasks with these priorities while another one holds the only session, and tells in which order all agents began.
 fn order_of(tasks: [(&str, &str); 3]) -> Vec<String> {
     let env = one_step().var("DEMO_FAULT", "hang@1");
+    env.make_repository();
     env.ok(&["worker", "--only", "--sessions", "1"]);
     env.submit("Hold the session", &["--name", "first"]);
     env.live("first", 1);
@@ -25,10 +26,7 @@ fn order_of(tasks: [(&str, &str); 3]) -> Vec<String> {
         env.submit("Wait for it", &["--name", name, "--priority", priority]);
     }
     for (name, _) in tasks {
-        wait_for(name, || {
-            let places = env.column(name, "state")? == "preparing" && env.task(name)["workspace"].is_object();
-            places.then_some(())
-        });
+        env.reach(name, "preparing");
         assert!(env.sessions(name).is_empty(), "the control: the cap holds it back");
     }
     env.ok(&["pause", "first", "--now"]);

@@ -149,7 +149,8 @@ impl TestEnv {
     /// Every living process of this home.
     pub(crate) fn processes(&self) -> Vec<Process> {
         let home = format!("LONGHAUL_HOME={}", self.home().display());
-        processes_with(&home).into_iter().filter_map(Process::now).collect()
+        let found = [processes_with(&home), self.grouped()].concat();
+        found.into_iter().filter_map(Process::now).collect()
     }
 
     /// Ends all processes of this home in one instant, as a power cut would: none sees another die.

@@ -112,6 +112,7 @@ fn orphans(env: &mut TestEnv, count: usize) -> Vec<String> {
 /// So many workers at once on one home: each task gets one of them, and at most two agents live at a time.
 fn share(workers: usize, tasks: usize) {
     let mut env = TestEnv::new().var("DEMO_STEPS", "1").var("DEMO_PACE_MS", "100");
+    env.make_repository();
     let names = orphans(&mut env, tasks);
     let serving = start_all(&env, workers, &["worker", "--sessions", "2"]);
     for name in &names {
@@ -143,6 +144,7 @@ fn eight_workers_share_a_home_and_its_cap() {
 fn without_a_low_cap_more_agents_live_at_once() {
     // The control of the measure itself: agents that hang, and a cap that lets all of them live.
     let mut env = TestEnv::new().var("DEMO_FAULT", "hang");
+    env.make_repository();
     orphans(&mut env, 4);
     let serving = start_all(&env, 2, &["worker", "--sessions", "8"]);
     wait_for("four agents at once", || (most_at_once(&env) == 4).then_some(()));

@@ -4,21 +4,27 @@ use std::process::Command;
 
 use nix::sys::signal::Signal;
 
-use crate::env::{TestEnv, done};
+use crate::env::{PASSED, TestEnv, done};
 use crate::sight::send;
 
 #[test]
 fn list_says_verified_or_not() {
     let env = TestEnv::new();
-    assert_eq!(env.run(&["run", "Checked", "--check", "true", "--priority", "5"]).code, 0);
+    assert_eq!(env.run(&["run", "Checked", "--check", "true", "--priority", "5"]).code, PASSED);
     assert_eq!(env.run(&["run", "Unchecked"]).code, 0);
     let list = env.ok(&["list"]);
     assert!(
-        list.contains("✓ checked") && list.contains("done, verified") && list.contains("done, unverified"),
+        list.contains("✓ checked")
+            && list.contains("done, checks passed, not verified")
+            && list.contains("done, unverified: no checks"),
         "{list}"
     );
     let rows = env.json(&["list"])["tasks"].clone();
-    assert_eq!((&rows[0]["verified"], &rows[1]["verified"]), (&false.into(), &true.into()), "newest first");
+    assert_eq!(
+        (&rows[0]["result"]["kind"], &rows[1]["result"]["kind"]),
+        (&"no_checks".into(), &"not_verified".into()),
+        "newest first"
+    );
     assert_eq!((&rows[0]["priority"], &rows[1]["priority"]), (&0.into(), &5.into()));
 }
 
@@ -41,6 +47,8 @@ fn show_tells_the_round_with_its_evidence() {
     assert!(show.contains("check  exit code 7") && show.contains("`exit 7`"), "the session names its command: {show}");
     let facts = env.json(&["show", "fails"]);
     assert_eq!(facts["verification"]["checks"][0]["evidence"]["exit"], "exit code 7");
+    // In a plain directory the next task would wait for this one.
+    env.ok(&["cancel", "fails"]);
     assert_eq!(env.run(&["run", "Open", "--check", "true", "--once"]).code, 5);
     assert!(env.ok(&["show", "open"]).contains("not run on the work as it is now"));
 }
@@ -90,7 +98,7 @@ fn a_stopped_worker_is_marked() {
 #[test]
 fn logs_show_a_check_as_command_and_output() {
     let env = TestEnv::new();
-    assert_eq!(env.run(&["run", "Look", "--check", "printf '{\"type\":\"text\"}\\n'; echo oops >&2"]).code, 0);
+    assert_eq!(env.run(&["run", "Look", "--check", "printf '{\"type\":\"text\"}\\n'; echo oops >&2"]).code, PASSED);
     let logs = env.ok(&["logs", "look", "--session", "4"]);
     let lines: Vec<&str> = logs.lines().collect();
     assert!(lines[0].starts_with("$ printf"), "{logs}");
@@ -177,7 +185,7 @@ fn the_work_in_a_worktree_is_shown_and_told() {
     let report = env.json(&["report", "in-git"]);
     assert_eq!(report["changed_files"]["files"], facts["files"]);
     assert_eq!(report["workspace"]["kind"], "worktree");
-    assert!(report["result"]["tree"].is_string(), "{}", report["result"]);
+    assert!(report["result"]["verdict"]["tree"].is_string(), "{}", report["result"]);
     let show = env.ok(&["show", "in-git"]);
     assert!(show.contains("(worktree on branch longhaul/in-git)"), "{show}");
 }

@@ -1,5 +1,6 @@
 //! B1: everything dies at once and the machine comes back under another boot id. Every unfinished task goes on; paused ones stay.
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::checker;
@@ -11,9 +12,10 @@ fn wait_for_state(env: &TestEnv, task: &str, state: &str) {
     wait_for(state, || (env.column(task, "state")? == state).then_some(()));
 }
 
-/// A home with one task in each kind of state. Each has a worker of its own, and so an environment of its own.
+/// A home with one task in each kind of state, each with the environment it was submitted with.
 fn busy_home() -> TestEnv {
     let mut env = TestEnv::new();
+    env.make_repository();
     let submit = |env: &mut TestEnv, name: &str, fault: &str, state: &str| {
         env.set("DEMO_FAULT", fault);
         env.submit(&format!("The {name} one"), &["--name", name, "--backoff", "1500ms"]);
@@ -42,8 +44,12 @@ fn in_ms(later: u128) -> u128 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() + later
 }
 
-/// One more task, whose worker stands still with the workspace prepared and nothing committed.
+/// One more task, whose worker stands still with the workspace prepared and nothing committed. It has another worker than the others,
+/// because theirs does not answer while it is submitted.
 fn stop_while_preparing(env: &mut TestEnv) {
+    let worker = env.owner("planning").unwrap();
+    worker.signal(Signal::SIGSTOP);
+    wait_for("the worker to stand still", || worker.is_stopped().then_some(()));
     let fails = env.path().join("fails");
     std::fs::create_dir(&fails).unwrap();
     env.set("LONGHAUL_FAIL_POINTS", "worker.prepared=pause");
@@ -52,6 +58,7 @@ fn stop_while_preparing(env: &mut TestEnv) {
     wait_for("a prepared workspace", || fails.join("worker.prepared").exists().then_some(()));
     env.unset("LONGHAUL_FAIL_POINTS");
     env.unset("LONGHAUL_FAIL_DIR");
+    worker.signal(Signal::SIGCONT);
 }
 
 /// How the sessions of a task ended, in order.

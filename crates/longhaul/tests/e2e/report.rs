@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::env::{TestEnv, wait_for};
+use crate::env::{PASSED, TestEnv, wait_for};
 use crate::sight::kill_9;
 
 /// A finished task with everything a report can tell of.
@@ -28,7 +28,7 @@ fn rich(env: &TestEnv) -> &'static str {
         "--max-sessions",
         "9",
     ]);
-    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(run.code, PASSED, "{}", run.stderr);
     "rich"
 }
 
@@ -93,7 +93,7 @@ fn the_page_and_the_document_are_as_agreed() {
     let env = TestEnv::new();
     let name = rich(&env);
     let page = env.ok(&["report", name]);
-    assert!(page.contains("**Done and verified**"), "{page}");
+    assert!(page.contains("**Done**: `checks passed, not verified, because"), "{page}");
     golden("report.md", &normalised(&env, &page));
     let document: Value = serde_json::from_str(&env.ok(&["report", name, "--json"])).unwrap();
     assert_eq!((&document["v"], &document["kind"]), (&1.into(), &"report".into()));
@@ -101,7 +101,7 @@ fn the_page_and_the_document_are_as_agreed() {
     shape("", &document["data"], &mut found);
     golden("report.shape", &(found.into_iter().collect::<Vec<_>>().join("\n") + "\n"));
     let data = &document["data"];
-    assert_eq!(data["result"]["verified"], true);
+    assert_eq!(data["result"]["verdict"]["kind"], "not_verified");
     let session = data["verification"]["checks"][0]["evidence"]["artifact"].as_str().unwrap();
     let log = std::fs::read_to_string(std::path::Path::new(session).join("out.log")).unwrap();
     assert_eq!(log, "checked\n", "the artifact lies where the report says");
@@ -113,11 +113,14 @@ fn unverified_and_unknown_are_said_as_such() {
     assert_eq!(env.run(&["run", "Plain thing"]).code, 0);
     let page = env.ok(&["report", "plain-thing"]);
     let top: String = page.lines().take(3).collect::<Vec<_>>().join("\n");
-    assert!(top.contains("**Done, unverified**") && top.contains("is unknown"), "at the top: {top}");
+    assert!(top.contains("**Done**: `unverified: no checks`"), "at the top: {top}");
     assert!(page.contains("nothing can be verified"), "{page}");
     assert!(page.contains("| unknown |"), "the demo agent tells no cost: {page}");
     let data = env.json(&["report", "plain-thing"]);
-    assert_eq!((&data["result"]["verified"], &data["sessions"][0]["cost_micros"]), (&false.into(), &Value::Null));
+    assert_eq!(
+        (&data["result"]["verdict"]["kind"], &data["sessions"][0]["cost_micros"]),
+        (&"no_checks".into(), &Value::Null)
+    );
     assert_eq!(data["changed_files"]["files"], Value::Null, "no git, so nobody knows");
     assert!(data["changed_files"]["unknown"].as_str().unwrap().contains("no commit to start from"), "{data}");
 }

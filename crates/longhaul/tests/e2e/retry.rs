@@ -1,6 +1,6 @@
 //! `longhaul retry`: a finished task tried anew, as a task of its own.
 
-use crate::env::{TestEnv, done};
+use crate::env::{PASSED, TestEnv, done};
 use crate::sight::listing;
 
 #[test]
@@ -13,8 +13,8 @@ fn a_retry_asks_for_the_same_and_is_linked() {
     let before = (env.events("try-me"), listing(&env.task_dir("try-me")));
     std::fs::write(env.workspace().join("in.txt"), "two").unwrap();
     let retry = env.run(&["retry", "try-me", "--check", "true", "--priority", "3"]);
-    assert_eq!(retry.code, 0, "{}", retry.stderr);
-    for part in ["tries try-me", "checks: true", "priority 3", "other content than then", "done, verified"] {
+    assert_eq!(retry.code, PASSED, "{}", retry.stderr);
+    for part in ["tries try-me", "checks: true", "priority 3", "other content than then", "done, checks passed"] {
         assert!(retry.stderr.contains(part), "`{part}` is missing in\n{}", retry.stderr);
     }
     let (old, new) = (env.task("try-me"), env.task("try-me-2"));

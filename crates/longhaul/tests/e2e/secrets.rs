@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::env::TestEnv;
+use crate::env::{TestEnv, done};
 use crate::sight::listing;
 
 /// So many random letters and digits.
@@ -184,4 +184,22 @@ fn a_plan_a_name_and_a_model_bring_no_secret_into_the_store() {
         files_with(&env, &secret).into_iter().filter(|path| path.starts_with(env.home())).collect();
     assert_eq!(found, Vec::<PathBuf>::new());
     assert_eq!(files_with(&env, &secret), [list], "the control: it is in the person's own file");
+}
+
+#[test]
+fn a_umask_that_denies_its_own_user_makes_a_home_that_can_be_used() {
+    for mask in ["0277", "0477", "0777"] {
+        let env = TestEnv::new();
+        let run = env.command(&["run", "Make it"]);
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "umask $0; exec \"$@\"", mask]).arg(run.get_program()).args(run.get_args());
+        shell.current_dir(env.workspace()).envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let done = done(&shell.output().unwrap());
+        assert_eq!(done.code, 0, "{mask}: {}", done.stderr);
+        for path in listing(&env.home()).keys().cloned().chain([env.home()]) {
+            let Ok(meta) = path.symlink_metadata() else { continue };
+            let expected = if meta.is_dir() { 0o700 } else { 0o600 };
+            assert_eq!(meta.permissions().mode() & 0o777, expected, "{mask}: {}", path.display());
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::env::TestEnv;
+use crate::env::{PASSED, TestEnv};
 use crate::escapes::CORPUS;
 use crate::screen::{Terminal, sequences};
 
@@ -127,15 +127,20 @@ fn a_viewer_on_a_terminal_shows_turns_and_only_its_own_escapes() {
     let env = TestEnv::new().var("DEMO_FAULT", &says.collect::<Vec<_>>().join(","));
     std::fs::write(env.workspace().join("hostile.bin"), CORPUS.join("\n")).unwrap();
     let (code, shown) = Terminal::run(&env, &["run", "Watch", "--check", "cat hostile.bin"]).finish();
-    assert_eq!(code, 0, "{shown}");
+    assert_eq!(code, PASSED, "{shown}");
     let own: BTreeSet<String> = OWN.iter().map(ToString::to_string).collect();
     let strangers: Vec<String> = sequences(&shown).difference(&own).cloned().collect();
     assert!(strangers.is_empty(), "not ours: {strangers:?}");
     let left: String = shown.replace(['\u{1b}', '\r'], "");
     assert_eq!(strange(&left), None);
-    for part in
-        ["plan session 1 started", "[write] ", "[tick] Task 4", "check session", "$ cat hostile.bin", "done, verified"]
-    {
+    for part in [
+        "plan session 1 started",
+        "[write] ",
+        "[tick] Task 4",
+        "check session",
+        "$ cat hostile.bin",
+        "done, checks passed",
+    ] {
         assert!(shown.contains(part), "`{part}` is missing in {shown}");
     }
 }
@@ -144,7 +149,7 @@ fn a_viewer_on_a_terminal_shows_turns_and_only_its_own_escapes() {
 fn a_flood_is_cut_for_a_viewer_and_whole_in_the_logs() {
     let env = TestEnv::new().var("DEMO_FAULT", "flood:200000@1");
     let run = env.run(&["run", "Flood", "--check", "seq 1 5000"]);
-    assert_eq!(run.code, 0);
+    assert_eq!(run.code, PASSED);
     assert!(run.stderr.contains("lines are not shown here; `longhaul logs` has them"), "{}", run.stderr);
     assert!(run.stderr.lines().count() < 2000, "{}", run.stderr.lines().count());
     let logs = env.ok(&["logs", "flood"]);

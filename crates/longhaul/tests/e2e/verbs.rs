@@ -129,18 +129,6 @@ fn why_finds_the_telling_event_behind_much_output_and_credits_persons_only() {
 }
 
 #[test]
-fn why_tells_of_a_home_with_no_session_to_spare() {
-    let env = TestEnv::new().var("DEMO_FAULT", "hang");
-    env.ok(&["worker", "--sessions", "1"]);
-    let first = env.submit("First", &[]);
-    env.live(&first, 1);
-    let second = env.submit("Second", &[]);
-    env.reach(&second, "preparing");
-    assert!(env.ok(&["why", &second]).contains("waits for a free session of this home"));
-    assert!(!env.ok(&["why", &first]).contains("free session"));
-}
-
-#[test]
 fn no_escape_of_a_name_reaches_the_screen() {
     let env = TestEnv::new().var("USER", "\u{1b}[31mred").var("DEMO_FAULT", "hang");
     let name = env.submit("Colour", &[]);

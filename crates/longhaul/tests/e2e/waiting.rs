@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::checker;
-use crate::env::{TestEnv, wait_for};
+use crate::env::{PASSED, TestEnv, wait_for};
 use crate::processes::Process;
 use crate::rounds::one_step;
 use crate::sight::kill_9;
@@ -50,6 +50,7 @@ fn a_delay_lasts_as_long_as_it_was_said_also_over_the_workers_death() {
 /// A first task whose agent stands still in its first session, and one that waits for it.
 fn pair(first: &[&str]) -> (TestEnv, Process) {
     let mut env = one_step().var("DEMO_FAULT", "stop@1");
+    env.make_repository();
     let home = env.path().join("memory-of-a").display().to_string();
     env.set("DEMO_AGENT_HOME", &home);
     env.submit("Do it first", &[&["--name", "a"], first].concat());
@@ -130,8 +131,8 @@ fn another_task_that_is_cancelled_is_for_a_person_to_judge() {
 #[test]
 fn a_finished_task_is_waited_for_in_no_time_and_an_unknown_one_is_an_error() {
     let env = one_step();
-    assert_eq!(env.run(&["run", "Do it first", "--name", "a", "--check", "true"]).code, 0);
-    assert_eq!(env.run(&["run", "Do it then", "--name", "b", "--after", "a", "--check", "true"]).code, 0);
+    assert_eq!(env.run(&["run", "Do it first", "--name", "a", "--check", "true"]).code, PASSED);
+    assert_eq!(env.run(&["run", "Do it then", "--name", "b", "--after", "a", "--check", "true"]).code, PASSED);
     let done = env.run(&["run", "-d", "And then", "--after", "nobody"]);
     assert_eq!(done.code, 7, "{}", done.stderr);
     assert_eq!(env.json(&["list"])["tasks"].as_array().unwrap().len(), 2, "nothing was made");
@@ -200,11 +201,11 @@ pub(crate) fn the_machine_is_kept_awake_exactly_while_a_session_runs() {
 #[test]
 fn a_machine_without_the_program_and_a_task_that_does_not_want_it_work_too() {
     let env = with_inhibitor().var("LONGHAUL_SESSION_INHIBIT_SLEEP", "false");
-    assert_eq!(env.run(&["run", "Do it", "--name", "t", "--check", "true"]).code, 0);
+    assert_eq!(env.run(&["run", "Do it", "--name", "t", "--check", "true"]).code, PASSED);
     assert_eq!(holds(&env), (0, 0));
     std::fs::remove_file(env.path().join("programs/systemd-inhibit")).unwrap();
     let env = env.var("LONGHAUL_SESSION_INHIBIT_SLEEP", "true").var("PATH", "/bin:/usr/bin");
-    assert_eq!(env.run(&["run", "Do it", "--name", "u", "--check", "true"]).code, 0);
+    assert_eq!(env.run(&["run", "Do it", "--name", "u", "--check", "true"]).code, PASSED);
     assert_eq!(env.task("u")["submission"]["policy"]["keep_awake"], json!(true));
     assert_ne!(env.task("u")["state"]["verdict"], Value::Null);
 }

@@ -14,10 +14,11 @@ pub(super) const CONTEXTS: &[Context] = &[
     ("single quotes", |token| format!("say '{token}' twice\n").into()),
     ("comma", |token| format!("a,{token},b\n").into()),
     ("brackets", |token| format!("f({token}) [{token}] {{{token}}}\n").into()),
-    ("escaped quote", |token| format!("{{\"a\":\"say \\\"{token}\\\" twice\"}}\n").into()),
-    ("escaped line break", |token| format!("{{\"a\":\"one\\n{token}\\ntwo\"}}\n").into()),
+    ("escaped quote", |token| format!("{}\n", json!({"a": format!("say \"{token}\" twice")})).into()),
+    ("escaped line break", |token| format!("{}\n", json!({"a": format!("one\n{token}\ntwo")})).into()),
     ("twice escaped line break", |token| {
-        format!("{{\"a\":\"{{\\\"b\\\":\\\"one\\\\n{token}\\\\ntwo\\\"}}\"}}\n").into()
+        let inner = json!({"b": format!("one\n{token}\ntwo")}).to_string();
+        format!("{}\n", json!({"a": inner})).into()
     }),
     ("query", |token| format!("GET https://example.com/?a=1&t={token}&b=2 HTTP/1.1\n").into()),
     ("markup", |token| format!("<b>{token}</b>\n").into()),
@@ -57,9 +58,20 @@ pub(super) const CONTEXTS: &[Context] = &[
         text.extend_from_slice(&[0x80, 0x1b, 0xc2]);
         text
     }),
-    ("wrapped", |token| {
-        let text = format!("curl: this line is meant to be as long as the screen is wide. {token} and more\n");
-        let lines: Vec<&[u8]> = text.as_bytes().chunks(80).collect();
-        lines.join(&b'\n')
-    }),
+    ("wrapped", |token| wrapped(token).into()),
+    ("wrapped in JSON", |token| format!("{}\n", json!({"type": "tool", "output": wrapped(token)})).into()),
+    ("HTML cell", |token| format!("<tr><td>{token}</td><td>{token}</td></tr>\n").into()),
+    ("HTML attribute", |token| format!("<input value=\"{token}\"/>\n").into()),
+    ("Markdown table", |token| format!("| name | {token} |\n").into()),
+    ("end of a line", |token| format!("it is {token}\nand The next line\n").into()),
 ];
+
+/// A line of more than 80 columns, wrapped there; the token is cut behind what tells it.
+fn wrapped(token: &str) -> String {
+    let telling = token.rfind([':', '.', '~', '/', '=', ' ']).map_or(0, |at| at + 6).min(token.len() - 1);
+    let cut = telling.max(token.len() / 2).min(79);
+    let before: String = "as wide as the screen is ".chars().cycle().take(79 - cut).collect();
+    let text = format!("{before} {token} and more\n");
+    let lines: Vec<&str> = text.as_bytes().chunks(80).map(|line| std::str::from_utf8(line).unwrap()).collect();
+    lines.join("\n")
+}

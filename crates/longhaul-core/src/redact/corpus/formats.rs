@@ -166,7 +166,21 @@ pub(super) const FORMATS: &[&str] = &[
     "sdk-{h8}-{h4}-{h4}-{h4}-{h12}",
     "pnu_{l36}",
     "rdme_{l70}",
+    // Values that only their name tells.
+    "AWS_SECRET_ACCESS_KEY={b40}",
+    "AWS_SESSION_TOKEN={b360}",
+    "DB_PASSWORD={b40}",
+    "client_secret: \"{b40}\"",
+    "\"api_key\": \"{u40}\"",
+    "Authorization: Bearer {u64}",
+    "x-api-key: {u40}",
+    "Cookie: session={u64}",
+    "postgres://app:{u24}@db.example:5432/app",
     // Structures that need nothing around them, and our own.
+    "-----BEGIN PRIVATE KEY-----\n{b64}\n{b64}\n{b64}\n{b30}\n-----END PRIVATE KEY-----",
+    "-----BEGIN OPENSSH PRIVATE KEY-----\n{b70}\n{b70}\n{b70}\n{b70}\n-----END OPENSSH PRIVATE KEY-----",
+    "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJ{u400}.{u342}",
+    "EAAA{u30}",
     "eyJhbGciOiJIUzI1NiJ9.eyJ{u60}.{u43}",
     "ZXlKaGJHY2lPaUpJVXpJMU5pSjku{a80}",
     "lh_{u43}",
@@ -176,11 +190,13 @@ pub(super) const FORMATS: &[&str] = &[
 pub(super) struct Sample {
     pub(super) text: String,
     pub(super) public: usize,
+    /// Where the last drawn part ends.
+    pub(super) end: usize,
 }
 
 impl Sample {
     pub(super) fn secret(&self) -> &[u8] {
-        &self.text.as_bytes()[self.public..]
+        &self.text.as_bytes()[self.public..self.end]
     }
 }
 
@@ -189,13 +205,15 @@ pub(super) fn sample(format: &str, random: &mut Random) -> Sample {
     let mut parts = format.split(['{', '}']);
     text += parts.next().unwrap();
     let public = text.len();
+    let mut end = public;
     while let (Some(drawn), Some(fixed)) = (parts.next(), parts.next()) {
         let (set, length) = drawn.split_at(1);
         let set = set_of(set);
         text.extend((0..length.parse::<usize>().unwrap()).map(|_| char::from(set[random.below(set.len())])));
+        end = text.len();
         text += fixed;
     }
-    Sample { text, public }
+    Sample { text, public, end }
 }
 
 fn set_of(name: &str) -> &'static [u8] {

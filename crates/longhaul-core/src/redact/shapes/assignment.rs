@@ -2,10 +2,11 @@
 //! pairs of JSON, `_authToken=` of npm, and the password of a netrc. Prose and code about tokens stay.
 
 use super::charset::{DOTTED, VALUE, WORD};
-use super::find::Mask;
 use super::literals::{Ending, Hit};
+use super::run::Run;
 use super::text::{Reading, Text};
 use super::value::{Name, Writing, is_secret};
+use crate::redact::find::Mask;
 
 const RULE: &str = "assignment";
 
@@ -49,20 +50,20 @@ pub(super) fn read(text: &Text<'_>, hit: Hit, ending: Ending, masks: &mut Vec<Ma
     }
     let Some(sign) = Sign::read(text, hit, at) else { return Reading::Decided };
     let (start, quote) = text.skip_quote(text.skip_blanks(sign.end));
-    let end = text.run(start, VALUE);
-    if text.is_open_at(end) || text.is_open_at(start + 1) {
+    let end = if quote.is_some() { quoted_end(text, start) } else { text.run(start, VALUE) };
+    let run = Run::of_value(text, start..end, quote);
+    if run.is_open() || text.is_open_at(start + 1) || text.is_open_at(run.end + 1) {
         return open;
     }
-    let end = if quote.is_some() { quoted_end(text, start, end) } else { end };
-    if is_value(text, end, quote)
-        && is_secret(&text.bytes[start..end], name(text, hit, ending), sign.writing(text, start, quote))
+    if is_value(text, run.end, quote)
+        && is_secret(&run.characters, name(text, hit, ending), sign.writing(text, hit, quote, run.end))
     {
-        masks.push(Mask { start, end, rule: RULE, from: 0 });
+        masks.push(Mask::shape(start, run.end, RULE));
     }
     Reading::Decided
 }
 
-/// What stands between name and value.
+/// What is between name and value.
 struct Sign {
     end: usize,
     byte: u8,
@@ -87,17 +88,26 @@ impl Sign {
         };
         if is_sign {
             let end = at + if matches!(next, b'=' | b'>') { 2 } else { 1 };
-            return Some(Sign { end, byte, is_tight: at == hit.end && !matches!(next, b' ' | b'\t') });
+            let is_tight = at == hit.end && !matches!(next, b' ' | b'\t');
+            // In `arn:aws:secretsmanager:*:*:secret:x` and `"AWS::KMS::Key": "x"` colons separate parts of a name.
+            let follows_colon = text.before(text.run_back(hit.start, DOTTED, 64)) == Some(b':');
+            let is_part = byte == b':' && follows_colon && (is_tight || at > hit.end);
+            return (!is_part).then_some(Sign { end, byte, is_tight });
         }
         let is_netrc = at > hit.end && text.has_before(hit.start, 200, b"login ") && is_in_netrc(text, hit.start);
         is_netrc.then_some(Sign { end: hit.end, byte: b' ', is_tight: true })
     }
 
-    fn writing(&self, text: &Text<'_>, start: usize, quote: Option<u8>) -> Writing {
-        let is_env = (self.byte == b'=' && self.is_tight) || self.byte == b' ';
+    fn writing(&self, text: &Text<'_>, hit: Hit, quote: Option<u8>, value_end: usize) -> Writing {
+        let is_tight = self.is_tight && (self.byte == b'=' || self.byte == b' ');
+        let in_capitals = text.bytes[hit.start..hit.end].iter().all(|byte| !byte.is_ascii_lowercase());
+        let ends_expression = matches!(text.at(value_end), Some(b';' | b')' | b','));
+        let ends_call = text.at(value_end) == Some(b')');
         match quote {
             Some(_) => Writing::Quoted,
-            None if is_env && text.before(start) != Some(b'&') => Writing::Shell,
+            None if is_tight && in_capitals => Writing::Env,
+            None if is_tight && !ends_call => Writing::Setting,
+            None if ends_expression => Writing::Expression,
             None => Writing::Bare,
         }
     }
@@ -107,17 +117,21 @@ fn is_in_netrc(text: &Text<'_>, at: usize) -> bool {
     text.has_before(at, 400, b"machine ") || text.has_before(at, 400, b"default ")
 }
 
-/// `key` is also the end of monkeys and turkeys, and a name may end in capitals only when all of it is in capitals.
+/// `key` is also the end of monkeys and turkeys, and the last word of a string in quotes is no name.
 fn ends_name(text: &Text<'_>, hit: Hit, ending: Ending) -> bool {
-    let word = &text.bytes[hit.start..hit.end];
-    let Some(before) = text.before(hit.start) else { return true };
-    if text.bytes[..text.run_back(hit.start, DOTTED, 64)].ends_with(b"[redacted:") {
+    let start = text.run_back(hit.start, DOTTED, 64);
+    let is_quoted = |position| text.skip_quote(position).1.is_some();
+    if text.bytes[..start].ends_with(b"[redacted:")
+        || (is_quoted(hit.end) && start > 0 && text.at(start - 1) == Some(b' '))
+    {
         return false;
     }
-    if ending != Ending::Key || !before.is_ascii_alphabetic() || text.ends_escape(hit.start) {
+    let (word, before) = (&text.bytes[hit.start..hit.end], &text.bytes[..hit.start]);
+    if ending != Ending::Key || !before.last().is_some_and(u8::is_ascii_alphabetic) {
         return true;
     }
-    word[0].is_ascii_uppercase() || text.bytes[..hit.start].ends_with(b"api")
+    let is_hump = word[0].is_ascii_uppercase() && word[1].is_ascii_lowercase();
+    is_hump || before.ends_with(b"api") || before.ends_with(b"API")
 }
 
 fn name(text: &Text<'_>, hit: Hit, ending: Ending) -> Name {
@@ -129,26 +143,24 @@ fn name(text: &Text<'_>, hit: Hit, ending: Ending) -> Name {
     let is_dashed = text.before(hit.start) == Some(b'-') && text.has_before(hit.start, 7, b"api");
     let in_capitals = word.iter().all(u8::is_ascii_uppercase) && !qualifier.is_empty();
     match ending {
-        Ending::Password | Ending::Secret => Name::Telling,
-        Ending::Key | Ending::Token if in_capitals || is_qualified || is_dashed => Name::Telling,
+        Ending::Password | Ending::Secret => Name::Secret,
+        Ending::Key | Ending::Token if in_capitals || is_qualified || is_dashed => Name::Key,
         Ending::Key | Ending::Token => Name::Plain,
     }
 }
 
 /// Inside quotes brackets and commas belong to the value; a blank or an escape does not.
-fn quoted_end(text: &Text<'_>, start: usize, end: usize) -> usize {
+fn quoted_end(text: &Text<'_>, start: usize) -> usize {
     text.skip(start, usize::MAX, |byte| {
         byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b'{' | b'<')
     })
-    .max(end)
 }
 
 /// A call, a type or the rest of a sentence makes it something else.
 fn is_value(text: &Text<'_>, end: usize, quote: Option<u8>) -> bool {
     match (quote, text.at(end)) {
-        (Some(quote), Some(byte)) => byte == quote || byte == b'\\',
+        (Some(quote), Some(byte)) => byte == quote || matches!(byte, b'\\' | b'\n' | b'\r'),
         (Some(_), None) => true,
-        (None, Some(b'(' | b'[' | b'{' | b'<')) => false,
-        (None, _) => true,
+        (None, _) => !text.is_code_at(end),
     }
 }

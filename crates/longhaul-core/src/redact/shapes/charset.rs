@@ -21,7 +21,7 @@ pub(crate) const WORD: Charset = Charset(1 << 5);
 pub(crate) const URL_SAFE: Charset = Charset(1 << 6);
 /// URL-safe base64 in parts joined by dots.
 pub(crate) const DOTTED: Charset = Charset(1 << 7);
-/// Both alphabets of base64 and the padding; a run also takes `%2B` and the like.
+/// Both alphabets of base64 and the padding.
 pub(crate) const BASE64: Charset = Charset(1 << 8);
 /// What stands in the path of a webhook address.
 pub(crate) const PATH: Charset = Charset(1 << 9);
@@ -39,6 +39,9 @@ pub(crate) const SWALLOWED_LINES: Charset = Charset(1 << 14);
 pub(crate) const STANDARD_BASE64: Charset = Charset(1 << 15);
 /// Lower case letters and digits.
 pub(crate) const LOWER: Charset = Charset(1 << 16);
+
+/// Everything but a line feed.
+pub(crate) const LINE: Charset = Charset(1 << 17);
 
 const SETS: [u32; 256] = sets();
 
@@ -85,6 +88,7 @@ const fn sets_of(byte: u8) -> u32 {
         (SWALLOWED, base64 || matches!(byte, b'.' | b'~' | b'%')),
         (LOWER, byte.is_ascii_lowercase() || byte.is_ascii_digit()),
         (STANDARD_BASE64, alnum || matches!(byte, b'+' | b'/' | b'=')),
+        (LINE, byte != b'\n'),
         (SWALLOWED_LINES, base64 || matches!(byte, b'\r' | b'\n' | b'\\')),
     ];
     let mut index = 0;

@@ -2,10 +2,10 @@
 //! Called by `find` at the name of the program; it never looks beyond the line.
 
 use super::charset::VALUE;
-use super::find::Mask;
 use super::literals::Hit;
 use super::text::{Reading, Text};
 use super::url::is_example;
+use crate::redact::find::Mask;
 
 /// How far behind the program's name its flag is looked for.
 const LONGEST_COMMAND: usize = 512;
@@ -26,7 +26,7 @@ pub(super) fn read(text: &Text<'_>, hit: Hit, masks: &mut Vec<Mask>) -> Reading 
         if let Some(colon) = text.bytes[start..end].iter().position(|byte| *byte == b':') {
             let password = start + colon + 1;
             if end - password >= 4 && text.at(password) != Some(b'$') && !is_example(&text.bytes[password..end]) {
-                masks.push(Mask { start: password, end, rule: "curl-password", from: 0 });
+                masks.push(Mask::shape(password, end, "curl-password"));
             }
         }
         at = end.max(flag);

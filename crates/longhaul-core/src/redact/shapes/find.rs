@@ -1,53 +1,19 @@
-//! Finds all shapes in a text: looks for literals, asks the rule of each, and brings the masks into order.
-//!
-//! Called by the stream with what it holds, and by the joiner of deltas with joined text. What it answers for a part of a
-//! stream never contradicts what it answers for more of it.
+//! Finds all shapes in a text: looks for literals and asks the rule of each.
+//! A candidate that is still open at the greatest length is masked whole, and so is the run that continues it.
 
 use super::charset::{Charset, SWALLOWED, SWALLOWED_LINES};
 use super::literals::{Hit, Literals, Rule};
-use super::text::{More, Reading, Text};
+use super::text::{Reading, Text, looks_drawn};
 use super::{assignment, curl, header, infix, jwt, kubernetes, private_key, token, url};
+use crate::redact::find::{Findings, LONGEST_CANDIDATE, Mask};
+use crate::redact::view::More;
 
-/// The greatest length of a candidate; one that is still open then is masked whole.
-pub(super) const LONGEST_CANDIDATE: usize = 16 * 1024;
+/// From here on the beginning of a token gives something away.
+const SHORTEST_BEGINNING: usize = 12;
 
-/// A part of the text to mask, named after its rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mask {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) rule: &'static str,
-    /// Where the literal begins that led here; it must be seen again to find the mask again.
-    pub(crate) from: usize,
-}
-
-/// What was found.
-#[derive(Debug, Default)]
-pub(crate) struct Findings {
-    /// In order, without overlaps.
-    pub(crate) masks: Vec<Mask>,
-    /// Where the first open candidate begins.
-    pub(crate) open: Option<usize>,
-    /// The end of text was reached while masking on behind a candidate of the greatest length.
-    pub(crate) swallowing: Option<Charset>,
-}
-
-impl Findings {
-    /// The greatest position up to `safe` that cuts nothing which is still to be found again.
-    pub(crate) fn settled(&self, mut safe: usize) -> usize {
-        while let Some(mask) = self.masks.iter().find(|mask| mask.end > safe && mask.from < safe) {
-            safe = mask.from;
-        }
-        safe
-    }
-}
-
-/// Looks at everything that begins at `from` or later; what stands before is context.
-pub(crate) fn find(bytes: &[u8], from: usize, more: More) -> Findings {
-    let mut findings = Findings::default();
-    Literals::get().each_hit(bytes, from, |hit| judge(bytes, more, hit, &mut findings));
-    bring_into_order(&mut findings.masks);
-    findings
+/// Adds the shapes that begin at `from` or later; what is before is context.
+pub(in crate::redact) fn find(bytes: &[u8], from: usize, more: More, findings: &mut Findings) {
+    Literals::get().each_hit(bytes, from, |hit| judge(bytes, more, hit, findings));
 }
 
 fn judge(bytes: &[u8], more: More, hit: Hit, findings: &mut Findings) {
@@ -73,20 +39,25 @@ fn judge(bytes: &[u8], more: More, hit: Hit, findings: &mut Findings) {
     match reading {
         Reading::Decided => {}
         Reading::Open { from } if is_cut => mask_whole(bytes, more, from..end, hit.rule, findings),
-        Reading::Open { from } => findings.open = Some(findings.open.map_or(from, |open| open.min(from))),
+        Reading::Open { from } => {
+            findings.note_open(from);
+            if let Some(rule) = hit.rule.of_token().filter(|_| is_beginning(&bytes[from..])) {
+                findings.beginning.get_or_insert((from, rule));
+            }
+        }
     }
 }
 
 fn mask_whole(bytes: &[u8], more: More, span: std::ops::Range<usize>, rule: Rule, findings: &mut Findings) {
     let Some((name, charset)) = name_of_long(rule) else { return };
     let end = Text { bytes, more }.run(span.end, charset);
-    findings.masks.push(Mask { start: span.start, end, rule: name, from: span.start });
+    findings.masks.push(Mask::shape(span.start, end, name));
     if end == bytes.len() && more == More::MayCome {
         findings.swallowing = Some(charset);
     }
 }
 
-/// Rules without a name here only look for something further on in the text; their giving up hides nothing.
+/// Rules without a name here only look for something further on in the text; giving up hides nothing.
 fn name_of_long(rule: Rule) -> Option<(&'static str, Charset)> {
     match rule {
         Rule::Token(format) => Some((format.name, SWALLOWED)),
@@ -102,14 +73,7 @@ fn name_of_long(rule: Rule) -> Option<(&'static str, Charset)> {
     }
 }
 
-fn bring_into_order(masks: &mut Vec<Mask>) {
-    masks.sort_by_key(|mask| (mask.start, usize::MAX - mask.end));
-    masks.dedup_by(|later, earlier| {
-        let overlap = later.start < earlier.end;
-        if overlap {
-            earlier.end = earlier.end.max(later.end);
-            earlier.from = earlier.from.min(later.from);
-        }
-        overlap
-    });
+/// Whether a text that some token begins with is long and random enough to be one.
+fn is_beginning(text: &[u8]) -> bool {
+    text.len() >= SHORTEST_BEGINNING && text.iter().all(u8::is_ascii_graphic) && looks_drawn(text)
 }

@@ -2,10 +2,11 @@
 //! `x-api-key` is an assignment.
 
 use super::charset::VALUE;
-use super::find::Mask;
 use super::literals::Hit;
+use super::run::Run;
 use super::text::{Reading, Text};
-use super::value::SHORTEST_VALUE;
+use super::value::{SHORTEST_VALUE, is_reference, is_words};
+use crate::redact::find::Mask;
 
 const SCHEMES: [&[u8]; 7] = [b"Bearer", b"Basic", b"Token", b"Digest", b"Negotiate", b"ApiKey", b"AWS4-HMAC-SHA256"];
 
@@ -22,28 +23,30 @@ pub(super) fn read_authorization(text: &Text<'_>, hit: Hit, masks: &mut Vec<Mask
     };
     let after_scheme = after_scheme(text, start);
     let (start, has_scheme) = (after_scheme, after_scheme > start);
-    let end = text.run(start, VALUE);
-    if text.is_open_at(end) {
+    let run = Run::of_value(text, start..text.run(start, VALUE), None);
+    if run.is_open() || text.is_open_at(run.end + 1) {
         return open;
     }
-    // A word of both cases is a type in code unless a scheme stands before it.
-    let is_drawn = has_scheme || text.bytes[start..end].iter().any(u8::is_ascii_digit);
-    if is_drawn && is_credential(&text.bytes[start..end]) && !matches!(text.at(end), Some(b'(' | b'{' | b'<' | b'[')) {
-        masks.push(Mask { start, end, rule: "authorization", from: 0 });
+    let end = run.end;
+    // Without a scheme it may be a variable, and the name a part of another.
+    let is_header = text.is_word_start(hit.start) && run.characters.iter().any(u8::is_ascii_digit);
+    let is_drawn = has_scheme || (is_header && !is_reference(&run.characters));
+    if is_drawn && is_credential(&run.characters) && !text.is_code_at(end) {
+        masks.push(Mask::shape(start, end, "authorization"));
     }
     Reading::Decided
 }
 
 pub(super) fn read_bearer(text: &Text<'_>, hit: Hit, masks: &mut Vec<Mask>) -> Reading {
     let start = text.skip_blanks(hit.end);
-    let end = text.run(start, VALUE);
-    if text.is_open_at(end) {
+    let run = Run::of_value(text, start..text.run(start, VALUE), None);
+    if run.is_open() {
         return Reading::Open { from: hit.start };
     }
-    let value = &text.bytes[start..end];
+    let (end, value) = (run.end, run.characters.as_slice());
     if start > hit.end && value.len() >= SHORTEST_BEARER && value.iter().any(u8::is_ascii_digit) && is_credential(value)
     {
-        masks.push(Mask { start, end, rule: "authorization", from: 0 });
+        masks.push(Mask::shape(start, end, "authorization"));
     }
     Reading::Decided
 }
@@ -55,16 +58,16 @@ pub(super) fn read_cookies(text: &Text<'_>, hit: Hit, masks: &mut Vec<Mask>) -> 
         return if text.is_open_at(hit.end + 16) && is_all_signs(text, hit.end) { open } else { Reading::Decided };
     };
     loop {
-        let name_end = text.run(at, VALUE);
-        if text.is_open_at(name_end + 1) {
+        let run = Run::of_value(text, at..text.run(at, VALUE), None);
+        if run.is_open() || text.is_open_at(run.end + 1) {
             return open;
         }
-        let pair = &text.bytes[at..name_end];
+        let (name_end, pair) = (run.end, &run.characters);
         if let Some(equals) = pair.iter().position(|byte| *byte == b'=') {
             let (name, value) = (&pair[..equals], &pair[equals + 1..]);
             let is_attribute = COOKIE_ATTRIBUTES.iter().any(|known| name.eq_ignore_ascii_case(known));
-            if !is_attribute && value.len() >= SHORTEST_VALUE {
-                masks.push(Mask { start: at + equals + 1, end: name_end, rule: "cookie", from: 0 });
+            if !is_attribute && value.len() >= SHORTEST_VALUE && !is_words(value) {
+                masks.push(Mask::shape(at + equals + 1, name_end, "cookie"));
             }
         }
         if text.at(name_end) != Some(b';') {
@@ -90,7 +93,7 @@ fn value_start(text: &Text<'_>, hit: Hit) -> Option<usize> {
 }
 
 fn is_all_signs(text: &Text<'_>, from: usize) -> bool {
-    text.bytes[from..].iter().all(|byte| b"\"'`\\ \t=:,".contains(byte))
+    text.bytes[from..].iter().all(|byte| b"\"'` \t=:,".contains(byte))
 }
 
 fn after_scheme(text: &Text<'_>, start: usize) -> usize {
@@ -107,5 +110,5 @@ fn is_credential(value: &[u8]) -> bool {
         && !matches!(value[0], b'$' | b'%' | b'*' | b':' | b'.')
         && value.iter().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase() || *byte == b'=')
         && !value[1..].iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'.')
-        && !value.windows(2).any(|pair| pair == b"::")
+        && !value.windows(2).any(|pair| pair == b"::" || pair == b"//")
 }

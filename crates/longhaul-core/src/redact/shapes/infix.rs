@@ -3,10 +3,10 @@
 //! Their beginning may arrive long before; the stream holds whole words back, so it is still there.
 
 use super::charset::{ALNUM, DOTTED, URL_SAFE};
-use super::find::Mask;
 use super::literals::Hit;
+use super::run::{Lengths, Run};
 use super::text::{Reading, Text};
-use super::token::Run;
+use crate::redact::find::Mask;
 
 /// Which of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,19 +26,25 @@ impl Infix {
         let before = &bytes[at.saturating_sub(8)..at];
         let is_whole = before.len() == 8;
         match bytes[at] {
-            b':' if is_whole && before.iter().all(u8::is_ascii_digit) => Some(Infix::Telegram),
-            b'.' if is_whole && before.iter().all(|byte| URL_SAFE.has(*byte)) => Some(Infix::Discord),
+            b':' if is_whole && before.iter().rev().all(u8::is_ascii_digit) => Some(Infix::Telegram),
+            // Its middle has six characters and a dot behind.
+            b'.' if is_whole
+                && bytes.get(at + 7).is_none_or(|byte| *byte == b'.')
+                && before.iter().all(|byte| URL_SAFE.has(*byte)) =>
+            {
+                Some(Infix::Discord)
+            }
             _ => None,
         }
     }
 
     /// How long the part behind is.
-    fn usual(self) -> usize {
+    fn lengths(self) -> Lengths {
         match self {
-            Infix::Azure => 31,
-            Infix::Discord => 27,
-            Infix::Telegram => 35,
-            Infix::Terraform => 60,
+            Infix::Azure => Lengths { least: 24, usual: 34 },
+            Infix::Discord => Lengths { least: 25, usual: 27 },
+            Infix::Telegram => Lengths { least: 33, usual: 35 },
+            Infix::Terraform => Lengths { least: 8, usual: 67 },
         }
     }
 
@@ -80,13 +86,13 @@ fn with_end(
     masks: &mut Vec<Mask>,
     is_right: impl Fn(usize) -> bool,
 ) -> Reading {
-    let run = Run::of(text, run_start, URL_SAFE, infix.usual());
-    if run.is_open(text) {
+    let run = Run::of(text, run_start..run_start, URL_SAFE, infix.lengths());
+    if run.is_open() {
         return Reading::Open { from: start };
     }
     if is_right(run.characters.len()) {
         let end = run.end;
-        masks.push(Mask { start, end, rule: infix.name(), from: 0 });
+        masks.push(Mask::shape(start, end, infix.name()));
     }
     Reading::Decided
 }

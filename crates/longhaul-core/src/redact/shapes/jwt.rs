@@ -2,10 +2,10 @@
 //! are a format of the table.
 
 use super::charset::DOTTED;
-use super::find::Mask;
 use super::literals::Hit;
+use super::run::{Lengths, Run};
 use super::text::{Reading, Text};
-use super::token::Run;
+use crate::redact::find::Mask;
 
 /// A header is a short list of names; anything longer before the first dot is something else.
 const LONGEST_HEADER: usize = 4096;
@@ -13,19 +13,19 @@ const SHORTEST_HEADER: usize = 12;
 const SHORTEST_CLAIMS: usize = 8;
 
 pub(super) fn read(text: &Text<'_>, hit: Hit, masks: &mut Vec<Mask>) -> Reading {
-    let run = Run::of(text, hit.start, DOTTED, SHORTEST_HEADER);
+    let run = Run::of(text, hit.start..hit.start, DOTTED, Lengths { least: SHORTEST_HEADER, usual: 0 });
     let mut parts = run.characters.split(|byte| *byte == b'.');
     let (header, claims) = (parts.next().unwrap_or_default(), parts.next());
     if header.len() > LONGEST_HEADER {
         return Reading::Decided;
     }
-    if run.is_open(text) {
+    if run.is_open() {
         return Reading::Open { from: hit.start };
     }
     let is_json = |part: &[u8]| part.starts_with(b"ey") || part.starts_with(b"ew");
     let has_claims = claims.is_some_and(|claims| claims.len() >= SHORTEST_CLAIMS && is_json(claims));
     if header.len() >= SHORTEST_HEADER && has_claims {
-        masks.push(Mask { start: hit.start, end: run.end - run.trailing_dots(), rule: "jwt", from: 0 });
+        masks.push(Mask::shape(hit.start, run.end - run.trailing_dots(), "jwt"));
     }
     Reading::Decided
 }

@@ -2,9 +2,9 @@
 //! close before. Values of other objects in the same place are masked only when they are base64 with padding or of both cases.
 
 use super::charset::{DOTTED, STANDARD_BASE64};
-use super::find::Mask;
 use super::literals::Hit;
 use super::text::{Reading, Text};
+use crate::redact::find::Mask;
 
 const NEAR: usize = 256;
 const SHORTEST_DATA: usize = 8;
@@ -36,7 +36,7 @@ pub(super) fn read(text: &Text<'_>, hit: Hit, masks: &mut Vec<Mask>) -> Reading 
             break;
         }
         if is_encoded(&text.bytes[value..end]) {
-            found.push(Mask { start: value, end, rule: "kubernetes-secret", from: 0 });
+            found.push(Mask::shape(value, end, "kubernetes-secret"));
         }
         at = end;
     }
@@ -49,22 +49,13 @@ fn is_data_of_secret(text: &Text<'_>, hit: Hit) -> bool {
     is_name
         && (text.has_before(hit.start, NEAR, b"kind: Secret")
             || text.has_before(hit.start, NEAR, b"kind\":\"Secret")
-            || text.has_before(hit.start, NEAR, b"kind\\\":\\\"Secret")
             || text.has_before(hit.start, NEAR, b"kind\": \"Secret")
             || text.has_before(hit.start, 32, b"apiVersion"))
 }
 
-/// Line breaks, indents, quotes, braces and commas, also escaped.
+/// Line breaks, indents, quotes, braces and commas.
 fn skip_between(text: &Text<'_>, from: usize) -> usize {
-    let mut at = from;
-    loop {
-        let step = match (text.at(at), text.at(at + 1)) {
-            (Some(b'\\'), Some(b'n' | b'r' | b't')) => 2,
-            (Some(b' ' | b'\n' | b'\r' | b'\t' | b'"' | b'{' | b',' | b'\\'), _) => 1,
-            (_, _) => return at,
-        };
-        at += step;
-    }
+    text.skip(from, usize::MAX, |byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b'"' | b'{' | b',' | b'\\'))
 }
 
 fn is_encoded(value: &[u8]) -> bool {

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use super::infix::Infix;
 use super::table::{FORMATS, Format};
+use crate::redact::view::decoded_behind_backslash;
 
 /// Which rule judges a hit.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +23,19 @@ pub(super) enum Rule {
     Curl,
     KubernetesData,
     Infix(Infix),
+}
+
+impl Rule {
+    /// The name of a rule whose candidates are nothing but secret.
+    pub(super) fn of_token(self) -> Option<&'static str> {
+        match self {
+            Rule::Token(format) => Some(format.name),
+            Rule::Jwt => Some("jwt"),
+            Rule::Infix(infix) => Some(infix.name()),
+            Rule::Assignment(_) | Rule::Authorization | Rule::Bearer | Rule::Cookie | Rule::Url => None,
+            Rule::PrivateKey | Rule::Curl | Rule::KubernetesData => None,
+        }
+    }
 }
 
 /// The last word of a name that secrets are assigned to.
@@ -45,11 +59,12 @@ pub(super) struct Hit {
 pub(super) struct Literals {
     is_beginning: Box<[u64; 1 << 10]>,
     by_beginning: Vec<(u16, Literal)>,
+    /// Where the literals of the hashes with these twelve first bits begin.
+    groups: Box<[u16; (1 << 12) + 1]>,
 }
 
-#[derive(Clone, Copy)]
 struct Literal {
-    text: &'static [u8],
+    text: Vec<u8>,
     case: Case,
     rule: Rule,
 }
@@ -68,8 +83,8 @@ const STRUCTURES: &[(&str, Case, Rule)] = &[
     ("password", Case::Either, Rule::Assignment(Ending::Password)),
     ("passwd", Case::Either, Rule::Assignment(Ending::Password)),
     ("passphrase", Case::Either, Rule::Assignment(Ending::Password)),
-    ("credential", Case::Either, Rule::Assignment(Ending::Secret)),
-    ("credentials", Case::Either, Rule::Assignment(Ending::Secret)),
+    ("credential", Case::Either, Rule::Assignment(Ending::Token)),
+    ("credentials", Case::Either, Rule::Assignment(Ending::Token)),
     ("authorization", Case::Either, Rule::Authorization),
     ("bearer", Case::Either, Rule::Bearer),
     ("cookie", Case::Either, Rule::Cookie),
@@ -110,19 +125,27 @@ impl Literals {
         let mut is_beginning = Box::new([0; 1 << 10]);
         let mut by_beginning = Vec::new();
         for (text, case, rule) in structures.chain(tokens) {
-            let hash = hash(text[0], text[1], text[2]);
-            is_beginning[usize::from(hash >> 6)] |= 1 << (hash & 63);
-            by_beginning.push((hash, Literal { text, case, rule }));
+            let behind_backslash = decoded_behind_backslash(text).filter(|_| matches!(rule, Rule::Token(_)));
+            for text in [text.to_vec()].into_iter().chain(behind_backslash) {
+                let hash = hash(text[0], text[1], text[2]);
+                is_beginning[usize::from(hash >> 6)] |= 1 << (hash & 63);
+                by_beginning.push((hash, Literal { text, case, rule }));
+            }
         }
         by_beginning.sort_by_key(|(hash, _)| *hash);
-        Literals { is_beginning, by_beginning }
+        let mut groups = Box::new([0; (1 << 12) + 1]);
+        for (group, begin) in groups.iter_mut().enumerate() {
+            *begin = by_beginning.partition_point(|(hash, _)| usize::from(*hash >> 4) < group) as u16;
+        }
+        Literals { is_beginning, by_beginning, groups }
     }
 
     /// Calls `take` for every literal that begins at `from` or later, and for every dot and colon that a token without
     /// prefix may stand around.
     pub(super) fn each_hit(&self, bytes: &[u8], from: usize, mut take: impl FnMut(Hit)) {
         let mut look = |start: usize, hash: u16| {
-            if let Some(infix) = Infix::around(bytes, start) {
+            let is_mark = matches!(bytes[start], b'.' | b':');
+            if let Some(infix) = is_mark.then(|| Infix::around(bytes, start)).flatten() {
                 take(Hit { start, end: start + 1, rule: Rule::Infix(infix) });
             }
             if self.may_begin(hash) {
@@ -143,8 +166,9 @@ impl Literals {
     }
 
     fn compare(&self, bytes: &[u8], start: usize, hash: u16, take: &mut impl FnMut(Hit)) {
-        let first = self.by_beginning.partition_point(|(other, _)| *other < hash);
-        for (_, literal) in self.by_beginning[first..].iter().take_while(|(other, _)| *other == hash) {
+        let group = usize::from(hash >> 4);
+        let literals = usize::from(self.groups[group])..usize::from(self.groups[group + 1]);
+        for (_, literal) in self.by_beginning[literals].iter().filter(|(other, _)| *other == hash) {
             let end = start + literal.text.len();
             if bytes.get(start..end).is_some_and(|found| literal.is(found)) {
                 take(Hit { start, end, rule: literal.rule });
@@ -157,7 +181,7 @@ impl Literal {
     fn is(&self, found: &[u8]) -> bool {
         match self.case {
             Case::Exact => found == self.text,
-            Case::Either => found.eq_ignore_ascii_case(self.text),
+            Case::Either => found.eq_ignore_ascii_case(&self.text),
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Private keys between `-----BEGIN` and `-----END`, PEM and PGP, with real line breaks or escaped ones, whole or cut off.
+//! Private keys between `-----BEGIN` and `-----END`, PEM and PGP, whole or cut off.
 //!
 //! The fences are public and stay; what stands between is masked. A key without its end goes on as long as lines look like
 //! one. Quotes and what joins strings stay as well, so that JSON remains JSON.
 
 use super::charset::STANDARD_BASE64;
-use super::find::Mask;
 use super::literals::Hit;
 use super::text::{Reading, Text};
+use crate::redact::find::Mask;
 
 const FENCE: &[u8] = b"-----";
 const LONGEST_LABEL: usize = 80;
@@ -62,7 +62,7 @@ fn read_body(text: &Text<'_>, hit: Hit, from: usize, masks: &mut Vec<Mask>) -> R
             Piece::Foreign => break,
             kind @ (Piece::Key | Piece::LastOfKey) => {
                 let start = masked.map_or(glue.end, |mask| mask.start);
-                masked = Some(Mask { start, end, rule: "private-key", from: 0 });
+                masked = Some(Mask::shape(start, end, "private-key"));
                 if matches!(kind, Piece::LastOfKey) {
                     break;
                 }
@@ -109,10 +109,10 @@ fn skip_glue(text: &Text<'_>, from: usize) -> Glue {
     while let Some(byte) = text.at(end) {
         let next = text.at(end + 1);
         end += match (byte, next) {
-            (b'\\', Some(b'n' | b'r' | b't' | b'\\')) => 2,
-            (b'+', Some(b' ' | b'"')) | (b'\n' | b'\r' | b' ' | b'\t' | b'|' | b'>' | b'#' | b'*' | 0x80.., _) => 1,
+            (b'+', Some(b' ' | b'"')) => 1,
+            (b'\n' | b'\r' | b' ' | b'\t' | b'|' | b'>' | b'#' | b'*' | b'\\' | 0x80.., _) => 1,
             (b'-', Some(after)) if after != b'-' => 1,
-            (b'"' | b'\'' | b',' | b';', _) | (b'\\', Some(b'"')) => {
+            (b'"' | b'\'' | b',' | b';', _) => {
                 has_quote = true;
                 1
             }

@@ -43,8 +43,8 @@ pub(crate) enum Before {
     NoEnglish,
     /// No capital and no digit.
     NoUpper,
-    /// No letter, digit or `_`.
-    NoWord,
+    /// Not the middle of a word or of base64, where chance makes such a prefix.
+    NoBlob,
 }
 
 const fn telling(
@@ -116,11 +116,11 @@ pub(crate) static FORMATS: &[Format] = &[
     common("npm-token", &["npm_"], ALNUM, 30, Before::Anything),
     telling("pypi-token", &["pypi-Ag"], URL_SAFE, 40, 150),
     telling("rubygems-token", &["rubygems_"], HEX, 32, 48),
-    common("cargo-token", &["cio"], ALNUM, 32, Before::NoWord),
+    common("cargo-token", &["cio"], ALNUM, 32, Before::NoBlob),
     common("nuget-key", &["oy2"], LOWER, 43, Before::Anything),
     telling("docker-token", &["dckr_pat_", "dckr_oat_"], URL_SAFE, 20, 32),
     telling("artifactory-key", &["AKCp"], ALNUM, 60, 69),
-    common("artifactory-reference", &["cmVmd"], ALNUM, 59, Before::NoWord),
+    common("artifactory-reference", &["cmVmd"], ALNUM, 59, Before::NoBlob),
     telling("clojars-token", &["CLOJARS_"], ALNUM, 40, 60),
     telling("sourcegraph-token", &["sgp_"], WORD, 30, 40),
     // Cloud and infrastructure.
@@ -170,7 +170,8 @@ pub(crate) static FORMATS: &[Format] = &[
     telling("webhook-secret", &["whsec_"], BASE64, 20, 32),
     common("twilio-key", &["SK0", "SK1", "SK2", "SK3", "SK4", "SK5", "SK6", "SK7"], HEX, 31, Before::NoUpper),
     common("twilio-key", &["SK8", "SK9", "SKa", "SKb", "SKc", "SKd", "SKe", "SKf"], HEX, 31, Before::NoUpper),
-    telling("sendgrid-key", &["SG."], DOTTED, 60, 66),
+    // `en_SG.ISO8859-1` is a locale.
+    Format { inner: &[(22, b'.')], ..telling("sendgrid-key", &["SG."], DOTTED, 60, 66) },
     common("mailgun-key", &["key-"], ALNUM, 32, Before::Anything),
     telling("linear-key", &["lin_api_", "lin_oauth_"], ALNUM, 30, 40),
     common("notion-token", &["ntn_"], ALNUM, 40, Before::Anything),
@@ -178,7 +179,7 @@ pub(crate) static FORMATS: &[Format] = &[
     Format { inner: &[(14, b'.')], ..common("airtable-token", &["pat"], DOTTED, 60, Before::Anything) },
     telling("postman-key", &["PMAK-"], HEX_DASH, 40, 59),
     telling("shopify-token", &["shpat_", "shpca_", "shppa_", "shpss_"], HEX, 24, 32),
-    common("square-token", &["EAAA"], URL_SAFE, 40, Before::NoWord),
+    Format { usual: 60, ..common("square-token", &["EAAA"], URL_SAFE, 26, Before::NoBlob) },
     telling("square-token", &["sq0atp-", "sq0csp-"], URL_SAFE, 20, 43),
     telling("posthog-key", &["phx_", "phc_"], ALNUM, 32, 43),
     telling("newrelic-key", &["NRAK-"], ALNUM, 20, 27),
@@ -186,7 +187,7 @@ pub(crate) static FORMATS: &[Format] = &[
     telling("prefect-key", &["pnu_", "pnb_"], ALNUM, 30, 36),
     telling("readme-key", &["rdme_"], ALNUM, 40, 70),
     // A JSON web token in base64 once more.
-    common("wrapped-jwt", &["ZXlK"], BASE64, 40, Before::NoWord),
+    common("wrapped-jwt", &["ZXlK"], BASE64, 40, Before::NoBlob),
     // Our own.
     common("longhaul-key", &["lh_"], URL_SAFE, 24, Before::Anything),
 ];

@@ -1,20 +1,14 @@
-//! The visible text a rule looks at: what is there so far, and whether more may come.
+//! The text a rule looks at: the view of what is there so far, and whether more may come.
 //! Made by `find` for each hit; rules only read it.
 
-use super::charset::{Charset, HEX};
+use super::charset::Charset;
+use crate::redact::view::More;
 
-/// Part of a stream. Bytes before a hit are context: some may have been shown already.
+/// Part of a stream. Bytes before a hit are context: some may have been released already.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Text<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) more: More,
-}
-
-/// Whether the text may go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum More {
-    MayCome,
-    Never,
+pub(in crate::redact) struct Text<'a> {
+    pub(in crate::redact) bytes: &'a [u8],
+    pub(in crate::redact) more: More,
 }
 
 /// What a rule makes of a hit.
@@ -22,12 +16,12 @@ pub(crate) enum More {
 pub(super) enum Reading {
     /// More text changes nothing; masks, if any, were added.
     Decided,
-    /// More text may change the answer; until then nothing from here on may be shown. Never behind the hit, which must be
-    /// found again.
+    /// More text may change the answer; until then nothing from here on may be released. Never behind the hit, which must
+    /// be found again.
     Open { from: usize },
 }
 
-impl<'a> Text<'a> {
+impl Text<'_> {
     pub(super) fn at(&self, position: usize) -> Option<u8> {
         self.bytes.get(position).copied()
     }
@@ -42,21 +36,15 @@ impl<'a> Text<'a> {
     }
 
     /// The end of the run of `charset` that begins at `from`.
-    pub(super) fn run(&self, from: usize, charset: Charset) -> usize {
+    pub(in crate::redact) fn run(&self, from: usize, charset: Charset) -> usize {
         let rest = self.bytes.get(from..).unwrap_or_default();
         from + rest.iter().position(|byte| !charset.has(*byte)).unwrap_or(rest.len())
     }
 
-    /// The beginning of the run of `charset` that ends at `end`, looking at `most` bytes. The letter of an escape such as
-    /// `\n` is no part of it, so that a mask never leaves half an escape.
+    /// The beginning of the run of `charset` that ends at `end`, looking at `most` bytes.
     pub(super) fn run_back(&self, end: usize, charset: Charset, most: usize) -> usize {
         let floor = end.saturating_sub(most);
-        let start = (floor..end).rev().find(|index| !charset.has(self.bytes[*index])).map_or(floor, |index| index + 1);
-        match (self.before(start), self.at(start)) {
-            (Some(b'\\'), Some(b'u')) if self.run(start + 1, HEX) >= start + 5 => (start + 5).min(end),
-            (Some(b'\\'), Some(b'n' | b'r' | b't' | b'b' | b'f')) if start < end => start + 1,
-            (_, _) => start,
-        }
+        (floor..end).rev().find(|index| !charset.has(self.bytes[*index])).map_or(floor, |index| index + 1)
     }
 
     pub(super) fn skip(&self, from: usize, most: usize, wanted: impl Fn(u8) -> bool) -> usize {
@@ -69,33 +57,39 @@ impl<'a> Text<'a> {
         self.skip(from, 8, |byte| matches!(byte, b' ' | b'\t'))
     }
 
-    /// Skips a quote and the backslashes that escape it; says which quote.
+    /// Skips a quote; says which.
     pub(super) fn skip_quote(&self, from: usize) -> (usize, Option<u8>) {
-        let at = self.skip(from, 8, |byte| byte == b'\\');
-        match self.at(at) {
-            Some(quote @ (b'"' | b'\'' | b'`')) => (at + 1, Some(quote)),
+        match self.at(from) {
+            Some(quote @ (b'"' | b'\'' | b'`')) => (from + 1, Some(quote)),
             Some(_) | None => (from, None),
         }
     }
 
-    /// Whether a word may begin at `position`: no letter, digit or `_` stands before, unless it belongs to an escape.
+    /// Whether a word may begin at `position`: no letter, digit or `_` is before it.
     pub(super) fn is_word_start(&self, position: usize) -> bool {
-        let Some(before) = self.before(position) else { return true };
-        if !(before.is_ascii_alphanumeric() || before == b'_') {
-            return true;
-        }
-        self.ends_escape(position)
+        !self.before(position).is_some_and(|before| before.is_ascii_alphanumeric() || before == b'_')
     }
 
-    /// Whether the byte before `position` is the letter of an escape such as `\n`.
-    pub(super) fn ends_escape(&self, position: usize) -> bool {
-        position >= 2
-            && self.bytes[position - 2] == b'\\'
-            && matches!(self.bytes[position - 1], b'n' | b't' | b'r' | b'b' | b'f' | b'0')
-    }
-
-    /// Whether one of `words` stands in the `most` bytes before `position`.
+    /// Whether `word` is in the `most` bytes before `position`.
     pub(super) fn has_before(&self, position: usize, most: usize, word: &[u8]) -> bool {
-        self.bytes[position.saturating_sub(most)..position].windows(word.len()).any(|window| window == word)
+        memchr::memmem::find(&self.bytes[position.saturating_sub(most)..position], word).is_some()
     }
+
+    /// Whether what ends at `end` is followed by code: a call, a type, a block. The end of an HTML element is none.
+    pub(super) fn is_code_at(&self, end: usize) -> bool {
+        match self.at(end) {
+            Some(b'(' | b'[' | b'{') => true,
+            Some(b'<') => self.at(end + 1) != Some(b'/'),
+            Some(_) | None => false,
+        }
+    }
+}
+
+/// Whether a run has digits or letters of both cases, as random characters do and most words do not.
+pub(super) fn looks_drawn(run: &[u8]) -> bool {
+    run.iter().any(u8::is_ascii_digit) || has_both_cases(run)
+}
+
+pub(super) fn has_both_cases(run: &[u8]) -> bool {
+    run.iter().filter(|byte| byte.is_ascii_uppercase()).count() >= 2 && run.iter().any(u8::is_ascii_lowercase)
 }

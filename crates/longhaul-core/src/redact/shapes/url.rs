@@ -2,9 +2,9 @@
 //! Called by `find` at `://`; what documentation writes for a password stays.
 
 use super::charset::USERINFO;
-use super::find::Mask;
 use super::literals::Hit;
 use super::text::{Reading, Text};
+use crate::redact::find::Mask;
 
 /// Longer than any user and password.
 const LONGEST_USERINFO: usize = 1024;
@@ -31,7 +31,7 @@ pub(super) fn read(text: &Text<'_>, hit: Hit, masks: &mut Vec<Mask>) -> Reading 
         let colon = userinfo.iter().position(|byte| *byte == b':');
         let start = colon.map_or(hit.end, |colon| hit.end + colon + 1);
         if is_secret(&text.bytes[start..at_sign], colon) {
-            masks.push(Mask { start, end: at_sign, rule: "url-password", from: 0 });
+            masks.push(Mask::shape(start, at_sign, "url-password"));
         }
     }
     Reading::Decided

@@ -2,7 +2,8 @@
 //! The plan is compared, progress is judged, and the recovery table chooses what is next.
 
 use super::super::{
-    BackTo, Cause, Ended, Event, HelpReason, Outcome, Phase, PlanSight, Purpose, Saved, SessionRun, Task, Verdict, Wait,
+    AgentLimit, BackTo, Cause, Ended, Event, HelpReason, Outcome, Phase, PlanSight, Purpose, Saved, SessionRun, Task,
+    Verdict, Wait,
 };
 use super::plan::{self, Seen};
 use super::{runner, usage};
@@ -21,7 +22,7 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
     let back_to = BackTo::phase(after.phase());
     if is_finished(&after, session, ended, &seen) {
         if !after.submission.can_be_verified() {
-            events.push(Event::Finished { verdict: Verdict::Unverified });
+            events.push(Event::Finished { verdict: Verdict::NoChecks });
         }
         return events;
     }
@@ -42,11 +43,15 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
     }
     events.extend(match next {
         Next::GoOn => go_on(&after, ended, back_to, now).into_iter().collect(),
-        Next::WaitUntil(why, until) => vec![wait(why, until, back_to)],
-        Next::Limited { until, told } => usage::limited(&after, &session.agent, until, told, back_to, now),
+        Next::WaitUntil(why, until) => vec![wait(why, until, back_to, now)],
+        Next::Limited { until, told } => {
+            let limit = AgentLimit { until, told, account: ended.account.clone(), found_by: None, over: false };
+            usage::limited(&after, session, limit, back_to, now)
+        }
         Next::Exhausted(why) => {
             let reason = HelpReason::Exhausted { agent: session.agent.clone(), why: why.clone() };
             let asks = Event::HelpNeeded { reason, back_to };
+            let why = format!("no usage left: {why}");
             usage::unusable(&after, &session.agent, &why, asks, back_to, now)
         }
         Next::Ask(reason @ HelpReason::AgentRefuses { .. }) => {
@@ -80,16 +85,18 @@ fn go_on(after: &Task, ended: &Ended, back_to: BackTo, now: Time) -> Option<Even
         return Some(Event::Paused { back_to, why: None });
     }
     let until = now.after(std::time::Duration::from_millis(policy.delay_ms));
-    (policy.delay_ms > 0).then(|| wait(Wait::Delay, until, back_to))
+    (policy.delay_ms > 0).then(|| wait(Wait::Delay, until, back_to, now))
 }
 
-/// A limit holds over pause and resume; a backoff does not.
-pub(super) fn wait(why: Wait, until: Time, back_to: BackTo) -> Event {
-    let not_before = match why {
-        Wait::Limit => Some(until),
-        Wait::Backoff | Wait::Delay | Wait::After(_) | Wait::Hours => None,
+/// A limit holds over pause and resume; a backoff does not. Hours of the day follow the wall clock alone.
+pub(super) fn wait(why: Wait, until: Time, back_to: BackTo, now: Time) -> Event {
+    let span_ms = u64::try_from(until.since(now).as_millis()).ok();
+    let (not_before, span_ms) = match why {
+        Wait::Limit => (Some(until), span_ms),
+        Wait::Backoff | Wait::Delay => (None, span_ms),
+        Wait::After(_) | Wait::Hours => (None, None),
     };
-    Event::WaitStarted { why, until: Some(until), back_to: BackTo { not_before, ..back_to } }
+    Event::WaitStarted { why, until: Some(until), span_ms, back_to: BackTo { not_before, ..back_to } }
 }
 
 /// What the plan's files mean after this session; a check has nothing to do with them.

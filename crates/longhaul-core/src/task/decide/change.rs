@@ -1,7 +1,7 @@
 //! What a person may change on a task that is not finished: settings, guidance, the plan. Called by `decide` only.
 //! A change counts from the next session on; a live one is stopped only when it is over a limit already.
 
-use super::super::{Event, Haste, Refusal, Restore, Setting, State, Task, Then, Wait};
+use super::super::{Actor, Event, Haste, Refusal, Restore, Setting, State, Task, Then, Wait};
 use super::command::{Decision, refuse};
 use super::plan::hash_of;
 use crate::plan;
@@ -10,11 +10,12 @@ use crate::time::Time;
 /// The longest guidance that is taken, in bytes.
 const TEXT_CAP: usize = 64 * 1024;
 
-pub(super) fn edit(task: &Task, settings: &[Setting], now: Time) -> Decision {
+pub(super) fn edit(task: &Task, settings: &[Setting], actor: &Actor, now: Time) -> Decision {
     make_sense(settings)?;
-    let edited = Event::Edited { settings: settings.to_vec() };
+    let edited = Event::Edited { settings: settings.to_vec(), by: Some(actor.principal.clone()) };
     let Ok(after) = task.apply(&edited, now) else { return Ok(Vec::new()) };
-    if after.submission == task.submission {
+    // Choosing the same agent again changes one thing: whatever was known to keep it from being started.
+    if after.submission == task.submission && after.limited == task.limited && after.unusable == task.unusable {
         return Ok(Vec::new());
     }
     let mut events = vec![edited];
@@ -27,7 +28,7 @@ pub(super) fn edit(task: &Task, settings: &[Setting], now: Time) -> Decision {
 fn let_go_on(before: &Task, after: &Task, now: Time) -> Option<Event> {
     let State::Waiting { why, .. } = &after.state else { return None };
     let goes_on = match why {
-        Wait::Limit => !before.limited.is_empty() && after.limited_until(now).is_none(),
+        Wait::Limit => before.limited_until(now).is_some() && after.limited_until(now).is_none(),
         Wait::Hours => before.submission.hours != after.submission.hours,
         Wait::Backoff | Wait::Delay | Wait::After(_) => false,
     };

@@ -15,15 +15,15 @@ pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) 
     }
     match command {
         Command::Pause { haste } => pause(task, *haste),
-        Command::Resume { reason, settings } => resume(task, reason.as_ref(), settings),
+        Command::Resume { reason, settings } => resume(task, reason.as_ref(), settings, actor),
         Command::TakeOver => take_over(task, actor),
         Command::Release { how } => release(task, *how),
         Command::Drive { run, settings } => {
             change::make_sense(settings)?;
-            Ok([change::edit(task, settings, now)?, runner::drive(task, run)?].concat())
+            Ok([change::edit(task, settings, actor, now)?, runner::drive(task, run)?].concat())
         }
         Command::Cancel { reason } => cancel(task, actor, reason.as_ref()),
-        Command::Edit { settings } => change::edit(task, settings, now),
+        Command::Edit { settings } => change::edit(task, settings, actor, now),
         Command::Tell { text } => change::tell(text),
         Command::AcceptPlan { text, seen } => change::accept_plan(task, text, seen.as_ref()),
         Command::Force { target } => Ok(vec![Event::Forced { target: target.clone() }]),
@@ -53,18 +53,18 @@ fn pause(task: &Task, asked: Haste) -> Decision {
     }
 }
 
-fn resume(task: &Task, reason: Option<&String>, settings: &[Setting]) -> Decision {
+fn resume(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Decision {
     change::make_sense(settings)?;
     if !task.submission.driver.is_runner() {
-        return go_on(task, reason, settings);
+        return go_on(task, reason, settings, actor);
     }
     let settings = [settings, &[Setting::Driver(Driver::Supervised)]].concat();
     // What is under way goes on, with a worker of ours instead of the runner's invocation.
     let is_under_way = task.state.wants_owner() && !matches!(task.state, State::Stopping { .. });
-    if is_under_way { Ok(edited(task, &settings)) } else { go_on(task, reason, &settings) }
+    if is_under_way { Ok(edited(task, &settings, actor)) } else { go_on(task, reason, &settings, actor) }
 }
 
-fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting]) -> Decision {
+fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Decision {
     let no = |why| refuse(task, "resume", why);
     match &task.state {
         State::Held { .. } => no("a person works in its conversation; it is paused when that ends"),
@@ -75,25 +75,29 @@ fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting]) -> Decision
         }
         State::Waiting { why: Wait::Hours, .. } => no("it goes on by itself when its hours begin"),
         State::Waiting { why: Wait::Limit, .. } => no("it goes on by itself when the limit is over"),
-        State::Waiting { why: Wait::After(_), .. } => no("it goes on by itself when the other task is verified"),
+        State::Waiting { why: Wait::After(_), .. } => {
+            no("it starts by itself when the other task is done and its checks passed")
+        }
         State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => no("a session is running"),
         State::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
-        State::Stopping { haste, .. } => Ok([edited(task, settings), change_stop(task, *haste, Then::GoOn)?].concat()),
+        State::Stopping { haste, .. } => {
+            Ok([edited(task, settings, actor), change_stop(task, *haste, Then::GoOn)?].concat())
+        }
         State::NeedsHelp { .. } if reason.is_none_or(|text| text.trim().is_empty()) => Err(Refusal::ReasonMissing),
         State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => {
             no("it goes on by itself as soon as there is enough")
         }
-        State::Stopped { back_to, .. } => raise(task, *back_to, reason, settings),
+        State::Stopped { back_to, .. } => raise(task, *back_to, reason, settings, actor),
         State::NeedsHelp { back_to, .. } | State::Paused { back_to } | State::Blocked { back_to, .. } => {
-            Ok(resumed(task, *back_to, reason, settings))
+            Ok(resumed(task, *back_to, reason, settings, actor))
         }
         State::Done { .. } | State::Cancelled { .. } => no("it is finished"),
     }
 }
 
 /// A limit that is still used up would stop the task again at once.
-fn raise(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Setting]) -> Decision {
-    let events = resumed(task, back_to, reason, settings);
+fn raise(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Decision {
+    let events = resumed(task, back_to, reason, settings, actor);
     let after = events.iter().try_fold(task.clone(), |task, event| task.apply(event, task.updated));
     match after.ok().filter(|task| task.phase() != Phase::Verify).and_then(|task| task.limit_reached()) {
         Some(reached) => Err(Refusal::LimitReached { reached, flag: reached.limit.flag() }),
@@ -101,19 +105,20 @@ fn raise(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Sett
     }
 }
 
-fn resumed(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Setting]) -> Vec<Event> {
-    let mut events = edited(task, settings);
+fn resumed(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Vec<Event> {
+    let mut events = edited(task, settings, actor);
     events.push(Event::Resumed { reason: reason.cloned(), back_to });
     events
 }
 
 /// A plain resume goes on to the end, also for a task that was to pause after each session.
-fn edited(task: &Task, settings: &[Setting]) -> Vec<Event> {
+fn edited(task: &Task, settings: &[Setting], actor: &Actor) -> Vec<Event> {
     let mut settings = settings.to_vec();
     if task.submission.policy.once && !settings.iter().any(|setting| matches!(setting, Setting::Once(_))) {
         settings.push(Setting::Once(false));
     }
-    if settings.is_empty() { Vec::new() } else { vec![Event::Edited { settings }] }
+    let by = Some(actor.principal.clone());
+    if settings.is_empty() { Vec::new() } else { vec![Event::Edited { settings, by }] }
 }
 
 /// The session is stopped first, so that there is one agent in the conversation and no more.

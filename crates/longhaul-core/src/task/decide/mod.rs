@@ -51,7 +51,7 @@ pub fn decide(task: &Task, input: &Input, actor: &Actor, now: Time) -> Result<Ve
     }
 }
 
-/// Commands come from people, observations from owners; an agent has neither. That a person is gone can be seen by a worker, who does
+/// Commands come from people, observations from owners; an agent, or who may be one, has neither. That a person is gone can be seen by a worker, who does
 /// not own a held task and so has no observation to make.
 fn permit(task: &Task, input: &Input, actor: &Actor) -> Result<(), Refusal> {
     let allowed = match (actor.scope, input) {
@@ -60,6 +60,7 @@ fn permit(task: &Task, input: &Input, actor: &Actor) -> Result<(), Refusal> {
         | (Scope::Worker | Scope::Workspace, Input::Observation(_)) => true,
         // A worker that has ended a runner's session leaves the task to the next invocation.
         (Scope::Worker, Input::Command(Command::Pause { .. })) => task.submission.driver.is_runner(),
+        (Scope::Unknown, _) => return Err(Refusal::UnknownCaller { verb: input.name() }),
         (Scope::Person | Scope::Worker | Scope::Workspace | Scope::Session, _) => false,
     };
     if allowed { Ok(()) } else { Err(Refusal::Scope { principal: actor.principal.clone(), verb: input.name() }) }

@@ -8,13 +8,14 @@ use super::super::{
 use super::prepared::{self, Found};
 use super::{after_end, usage, verify};
 use crate::ids::TaskId;
+use crate::recovery;
 use crate::time::Time;
 
 pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> {
     match &task.state {
         State::Preparing { back_to } => preparing(task, *back_to, seen, now),
         State::Waiting { why: Wait::After(other), back_to, .. } => waiting_for(*other, *back_to, seen),
-        State::Waiting { until, back_to, .. } => waiting(*until, *back_to, seen, now),
+        State::Waiting { .. } => waiting(seen),
         State::Planning { .. } | State::Working { .. } if *seen == Observation::Woke => stop_if_over(task, now),
         State::Planning { session } | State::Working { session } => {
             attending(task, session, seen, |ended, plan| after_end::after_end(task, session, ended, plan, now))
@@ -39,9 +40,9 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
 
 fn preparing(task: &Task, back_to: BackTo, seen: &Observation, now: Time) -> Vec<Event> {
     match seen {
-        Observation::Prepared { session, plan, tree, phase, files, opens, saved } => {
+        Observation::Prepared { session, plan, tree, phase, files, basis, opens, saved } => {
             let (tree, saved) = (tree.as_ref(), saved.as_ref());
-            let found = Found { session: *session, plan, tree, phase: *phase, files, opens: *opens, saved };
+            let found = Found { session: *session, plan, tree, phase: *phase, files, basis, opens: *opens, saved };
             prepared::prepared(task, back_to, &found, now)
         }
         Observation::Placed { workspace } => vec![Event::Placed { workspace: workspace.clone() }],
@@ -49,7 +50,14 @@ fn preparing(task: &Task, back_to: BackTo, seen: &Observation, now: Time) -> Vec
             let blocked = Event::Blocked { cause: cause.clone(), back_to };
             usage::unusable(task, task.next_agent(now), &cause.to_string(), blocked, back_to, now)
         }
+        Observation::CannotPrepare { cause: cause @ Cause::Git { .. } } => {
+            let again = try_again(task, back_to, now);
+            let blocked = || Event::Blocked { cause: cause.clone(), back_to };
+            [noted(seen), vec![again.unwrap_or_else(blocked)]].concat()
+        }
         Observation::CannotPrepare { cause } => vec![Event::Blocked { cause: cause.clone(), back_to }],
+        Observation::AccountsLimited { limits } => usage::learned(task, limits, back_to, now),
+        Observation::FamilyLimit { reached } => vec![Event::Stopped { reached: *reached, back_to }],
         Observation::PlanRestored => vec![Event::PlanRestored],
         Observation::Woke
         | Observation::OtherEnded { .. }
@@ -58,14 +66,21 @@ fn preparing(task: &Task, back_to: BackTo, seen: &Observation, now: Time) -> Vec
     }
 }
 
-fn waiting(until: Option<Time>, back_to: BackTo, seen: &Observation, now: Time) -> Vec<Event> {
-    let over = until.is_none_or(|until| now >= until) || back_to.not_before.is_none();
+/// The next look after git could not run, unless it has failed too often.
+fn try_again(task: &Task, back_to: BackTo, now: Time) -> Option<Event> {
+    let pause = recovery::git_backoff(task.tally.git_failures + 1, &task.submission.policy)?;
+    Some(after_end::wait(Wait::Backoff, now.after(pause), back_to, now))
+}
+
+/// The owner watches both clocks, so its word counts: the wall clock alone may have been set back.
+fn waiting(seen: &Observation) -> Vec<Event> {
     match seen {
-        Observation::Woke if over => vec![Event::WaitEnded],
-        Observation::Woke => Vec::new(),
+        Observation::Woke => vec![Event::WaitEnded],
         Observation::Prepared { .. }
         | Observation::Placed { .. }
         | Observation::CannotPrepare { .. }
+        | Observation::AccountsLimited { .. }
+        | Observation::FamilyLimit { .. }
         | Observation::PlanRestored
         | Observation::OtherEnded { .. }
         | Observation::SessionRead { .. }
@@ -86,6 +101,8 @@ fn waiting_for(other: TaskId, back_to: BackTo, seen: &Observation) -> Vec<Event>
         | Observation::Prepared { .. }
         | Observation::Placed { .. }
         | Observation::CannotPrepare { .. }
+        | Observation::AccountsLimited { .. }
+        | Observation::FamilyLimit { .. }
         | Observation::PlanRestored
         | Observation::SessionRead { .. }
         | Observation::SessionEnded { .. } => noted(seen),
@@ -98,6 +115,8 @@ fn blocked(seen: &Observation) -> Vec<Event> {
         Observation::Prepared { .. }
         | Observation::Placed { .. }
         | Observation::CannotPrepare { .. }
+        | Observation::AccountsLimited { .. }
+        | Observation::FamilyLimit { .. }
         | Observation::PlanRestored
         | Observation::OtherEnded { .. }
         | Observation::SessionRead { .. }
@@ -124,6 +143,8 @@ fn attending(
         | Observation::Prepared { .. }
         | Observation::Placed { .. }
         | Observation::CannotPrepare { .. }
+        | Observation::AccountsLimited { .. }
+        | Observation::FamilyLimit { .. }
         | Observation::PlanRestored
         | Observation::OtherEnded { .. }
         | Observation::Woke => noted(seen),

@@ -5,7 +5,7 @@
 use sha2::{Digest, Sha256};
 
 use super::super::{Accepted, Ended, Event, ListSight, Outcome, PlanSight, Restore, Task};
-use crate::plan::{self, Plan, Refused};
+use crate::plan::{self, Plan, PlanChange, Refused};
 
 /// What a look at the plan's files came to.
 pub(super) struct Seen {
@@ -39,7 +39,8 @@ pub(super) fn first(ended: &Ended, sight: &PlanSight) -> Seen {
     match accept(ended, sight) {
         Ok((plan, hash)) => {
             let ticked = plan.steps.iter().filter(|step| step.ticked).map(|step| step.number).collect();
-            let events = vec![Event::PlanRevised { revision: 1, plan: plan.clone(), hash, ticked }];
+            let change = PlanChange::Whole(plan.clone());
+            let events = vec![Event::PlanRevised { revision: 1, change, hash, ticked }];
             Seen { events, plan, problem: None }
         }
         Err(why) => Seen { events: Vec::new(), plan: Plan::default(), problem: Some(why) },
@@ -81,7 +82,7 @@ pub(super) fn compare(task: &Task, accepted: &Accepted, sight: &PlanSight) -> Se
     let good = if refused { plan::render(Some(text), &merge.plan) } else { text.clone() };
     let mut events = vec![Event::PlanRevised {
         revision: accepted.revision + 1,
-        plan: merge.plan.clone(),
+        change: PlanChange::between(Some(&accepted.plan), &merge.new_ticks, &merge.plan),
         hash: if refused { hash_of(&good) } else { hash.clone() },
         ticked: merge.new_ticks,
     }];

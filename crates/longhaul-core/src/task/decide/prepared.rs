@@ -1,7 +1,8 @@
 //! The workspace is fit: what the owner does next. Wait, take or refuse plan changes, finish, verify, or commit a session.
 //! Called by `decide` only. Every session of a task, of the agent or of a check, starts here.
 
-use super::super::{BackTo, Event, FileSight, Phase, PlanSight, Purpose, SessionRun, Task, Verdict, Wait};
+use super::super::{BackTo, Basis, Event, FileSight, Phase, PlanSight, Purpose, SessionRun, Task, Verdict, Wait};
+use super::after_end::wait;
 use super::{plan, runner, verify};
 use crate::ids::SessionId;
 use crate::time::Time;
@@ -13,6 +14,7 @@ pub(super) struct Found<'a> {
     pub(super) tree: Option<&'a String>,
     pub(super) phase: Option<Phase>,
     pub(super) files: &'a [FileSight],
+    pub(super) basis: &'a Basis,
     pub(super) opens: Option<Time>,
     pub(super) saved: Option<&'a String>,
 }
@@ -22,7 +24,7 @@ pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Tim
         return runner::prepared(task, back_to, found, now);
     }
     if let Some(other) = task.submission.after.filter(|_| !task.after_met) {
-        return vec![Event::WaitStarted { why: Wait::After(other), until: None, back_to }];
+        return vec![Event::WaitStarted { why: Wait::After(other), until: None, span_ms: None, back_to }];
     }
     let Some(accepted) = &task.plan else {
         return vec![agent(task, back_to, found, Purpose::Plan, now)];
@@ -33,7 +35,7 @@ pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Tim
     }
     let next = match (seen.plan.is_complete(), task.needs_fix()) {
         (true, false) if !task.submission.can_be_verified() => {
-            vec![Event::Finished { verdict: Verdict::Unverified }]
+            vec![Event::Finished { verdict: Verdict::NoChecks }]
         }
         // Verified is what was found ticked before the look at tree and expected files: a look that was taken for anything else,
         // or a list that changed just now, wants another one.
@@ -52,10 +54,10 @@ fn agent(task: &Task, back_to: BackTo, found: &Found<'_>, purpose: Purpose, now:
         return Event::Stopped { reached, back_to: BackTo::phase(task.phase()) };
     }
     if let Some(until) = limited(task, back_to, now) {
-        return Event::WaitStarted { why: Wait::Limit, until: Some(until), back_to };
+        return wait(Wait::Limit, until, back_to, now);
     }
     if let Some(until) = found.opens {
-        return Event::WaitStarted { why: Wait::Hours, until: Some(until), back_to };
+        return wait(Wait::Hours, until, back_to, now);
     }
     let name = task.next_agent(now);
     let start = task.start_of(name, purpose);

@@ -2,13 +2,15 @@
 //! is retried, put back or verified, and whatever is wrong ends the invocation. Called by `decide` only.
 
 use super::super::{
-    BackTo, Ended, Event, Exit, ListSight, PlanSight, Purpose, RunnerRun, SessionRun, State, Task, Then, Verdict, Wait,
+    AgentLimit, BackTo, Ended, Event, Exit, Failure, HelpReason, ListSight, Outcome, PlanSight, Purpose, RunnerRun,
+    SessionRun, State, Task, Then, Verdict, Wait, narrate,
 };
 use super::after_end::wait;
 use super::command::{Decision, change_stop, refuse};
 use super::plan::Seen;
 use super::prepared::{Found, session};
-use crate::plan::{self, Plan};
+use super::usage;
+use crate::plan::{self, Plan, PlanChange};
 use crate::time::Time;
 
 /// An invocation takes a task up: one that waits goes on, one whose session lives is adopted.
@@ -43,7 +45,7 @@ pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Tim
         Some(run) if seen.problem.is_none() && !seen.plan.is_complete() && !run.is_used_up() => {
             start(task, run, found, now)
         }
-        _ if seen.problem.is_none() && seen.plan.is_complete() => Event::Finished { verdict: Verdict::Unverified },
+        _ if seen.problem.is_none() && seen.plan.is_complete() => Event::Finished { verdict: Verdict::NoChecks },
         Some(_) | None => Event::Paused { back_to, why: seen.problem.clone() },
     };
     seen.events.push(next);
@@ -57,6 +59,7 @@ fn start(task: &Task, run: &RunnerRun, found: &Found<'_>, now: Time) -> Event {
             agent: task.submission.agent.clone(),
             attempt: task.tally.tries + 1,
             resumes: run.resumes(found.saved),
+            carry: run.carry.clone(),
             ..session(task, found, purpose, now)
         },
     }
@@ -77,9 +80,9 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
         Exit::NeverStarted if after.tally.interrupted <= 1 => {}
         Exit::Code(0) if seen.problem.is_none() && !seen.plan.steps.is_empty() => {
             events.push(match seen.plan.is_complete() {
-                true => Event::Finished { verdict: Verdict::Unverified },
+                true => Event::Finished { verdict: Verdict::NoChecks },
                 false if is_over => Event::Paused { back_to, why: None },
-                false => wait(Wait::Delay, now.after(delay), back_to),
+                false => wait(Wait::Delay, now.after(delay), back_to, now),
             });
         }
         Exit::Code(0) => {
@@ -87,10 +90,27 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
             events.push(Event::Paused { back_to, why: Some(why) });
         }
         exit @ (Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown) => {
-            events.push(Event::Paused { back_to, why: Some(format!("session {} failed: {exit}", session.number)) });
+            let limit = limit_of(&after, session, ended, now);
+            let why = match (&limit, &ended.outcome) {
+                (Some(limit), _) => narrate(limit),
+                (None, Outcome::Failed(Failure::Exhausted(why))) => {
+                    HelpReason::Exhausted { agent: session.agent.clone(), why: why.clone() }.to_string()
+                }
+                (None, _) => format!("session {} failed: {exit}", session.number),
+            };
+            events.extend(limit);
+            events.push(Event::Paused { back_to, why: Some(why) });
         }
     }
     events
+}
+
+/// The usage limit that a session ended at: the runner does not wait for it, but a supervised task that continues has to.
+fn limit_of(after: &Task, session: &SessionRun, ended: &Ended, now: Time) -> Option<Event> {
+    let Outcome::Failed(Failure::Limited(told)) = &ended.outcome else { return None };
+    let until = told.unwrap_or_else(|| now.after(after.probe_after()));
+    let limit = AgentLimit { until, told: told.is_some(), account: ended.account.clone(), found_by: None, over: false };
+    Some(usage::note(&session.agent, limit))
 }
 
 /// The list as it is: what it says now is the plan. One that cannot be read is left as it is, and a person told.
@@ -114,10 +134,11 @@ pub(super) fn look(task: &Task, sight: &PlanSight) -> Seen {
         accepted.is_some_and(|accepted| accepted.plan.steps.iter().any(|step| step.number == number && step.ticked))
     };
     let ticked = plan.steps.iter().filter(|step| step.ticked && !was_ticked(step.number)).map(|step| step.number);
+    let ticked: Vec<u32> = ticked.collect();
     let revised = Event::PlanRevised {
         revision: accepted.map_or(1, |accepted| accepted.revision + 1),
-        ticked: ticked.collect(),
-        plan: plan.clone(),
+        change: PlanChange::between(accepted.map(|accepted| &accepted.plan), &ticked, &plan),
+        ticked,
         hash: hash.clone(),
     };
     Seen { events: vec![revised], plan, problem: None }

@@ -3,33 +3,44 @@
 //! A check whose exit nobody saw is run again, never assumed. A round that changed the tree is run once more, and no third time.
 
 use super::super::{
-    BackTo, Ended, Event, Evidence, HelpReason, ListSight, PlanSight, Purpose, Round, RoundOutcome, SessionRun, Task,
-    Verdict, Wait,
+    BackTo, Basis, CheckRole, Ended, Event, Evidence, HelpReason, ListSight, PlanSight, Purpose, Remarks, Round,
+    RoundOutcome, SessionRun, Task, Verdict, Wait,
 };
+use super::after_end::wait;
 use super::prepared::{Found, session};
 use crate::recovery::{self, Facts, Next};
 use crate::time::Time;
 use crate::verdict;
 
-/// The next check of the round, or the first of a new one.
+/// The next check of the round, or the first of a new one. Where the files are unfit no check runs, and the round has failed.
 pub(super) fn next_check(task: &Task, found: &Found<'_>, now: Time) -> Vec<Event> {
-    let mut events = Vec::new();
-    let mut run = 0;
-    match &task.round {
-        Some(round) if round.outcome.is_none() => run = round.evidence.len(),
-        earlier => {
-            let again = matches!(earlier, Some(Round { outcome: Some(RoundOutcome::TreeChanged), .. }));
-            let (number, files, tree) = (task.tally.rounds + 1, found.files.to_vec(), found.tree.cloned());
-            events.push(Event::RoundStarted { number, again, files, tree });
-        }
-    }
-    match task.submission.commands().get(run) {
-        Some(command) => events.push(Event::SessionStarted {
+    let open = task.round.as_ref().filter(|round| round.is_open() && found.basis.continues(&round.basis));
+    let run = open.map_or(0, |round| round.evidence.len());
+    let mut events: Vec<Event> = open.is_none().then(|| round_started(task, found)).into_iter().collect();
+    match steps(task, found.basis).get(run) {
+        Some((_, command)) if found.basis.problem.is_none() => events.push(Event::SessionStarted {
             session: SessionRun { command: Some((*command).to_owned()), ..session(task, found, Purpose::Check, now) },
         }),
-        None => events.extend(end_round(task, &events, now)),
+        Some(_) | None => events.extend(end_round(task, &events, now)),
     }
     events
+}
+
+/// What a round on this basis runs, in order.
+fn steps<'a>(task: &'a Task, basis: &Basis) -> Vec<(CheckRole, &'a str)> {
+    let setup = task.submission.setup.as_deref().filter(|_| basis.checkout.is_some());
+    let checks = task.submission.commands().into_iter().map(|command| (CheckRole::Check, command));
+    setup.map(|command| (CheckRole::Setup, command)).into_iter().chain(checks).collect()
+}
+
+fn round_started(task: &Task, found: &Found<'_>) -> Event {
+    Event::RoundStarted {
+        number: task.tally.rounds + 1,
+        again: matches!(&task.round, Some(Round { outcome: Some(RoundOutcome::TreeChanged), .. })),
+        files: found.files.to_vec(),
+        tree: found.tree.cloned(),
+        basis: found.basis.clone(),
+    }
 }
 
 /// What comes after a check that ended without being asked to.
@@ -46,14 +57,19 @@ pub(super) fn after_check(
         events.push(Event::Blocked { cause: cause.clone(), back_to: BackTo::phase(task.phase()) });
         return events;
     }
-    if ended.says_nothing(session.purpose) {
+    if ended.says_nothing(session) {
         events.extend(interrupted(task, &events, session, ended, now));
         return events;
     }
-    events.push(Event::Checked { evidence: evidence(session, ended, now) });
-    let done = task.round.as_ref().map_or(0, |round| round.evidence.len()) + 1;
-    // A list that changed meanwhile may have an open step: it is looked at first, and the round is judged after that.
-    if done >= task.submission.commands().len() && is_as_accepted(task, sight) {
+    let (run, steps) =
+        task.round.as_ref().map_or_else(Default::default, |round| (round.evidence.len(), steps(task, &round.basis)));
+    let role = steps.get(run).map_or(CheckRole::Check, |(role, _)| *role);
+    let evidence = Evidence { role, ..evidence(session, ended, now) };
+    let is_last = run + 1 >= steps.len() || (role == CheckRole::Setup && evidence.failure.is_some());
+    events.push(Event::Checked { evidence });
+    let Some(round) = &task.round else { return events };
+    // A list that changed meanwhile may have an open step: it is looked at first. After a reboot a new round starts.
+    if is_last && round.basis.boot == ended.boot && is_as_accepted(task, sight) {
         events.extend(end_round(task, &events, now));
     }
     events
@@ -70,6 +86,7 @@ fn evidence(session: &SessionRun, ended: &Ended, now: Time) -> Evidence {
     let output = ended.printed.clone().unwrap_or_default();
     Evidence {
         command: session.command.clone().unwrap_or_default(),
+        role: CheckRole::Check,
         session: session.id,
         number: session.number,
         exit: ended.exit.clone(),
@@ -78,6 +95,7 @@ fn evidence(session: &SessionRun, ended: &Ended, now: Time) -> Evidence {
         output,
         tree_before: session.tree.clone(),
         tree_after: ended.tree.clone(),
+        files: ended.files.clone(),
         at: now,
     }
 }
@@ -91,7 +109,7 @@ fn interrupted(task: &Task, events: &[Event], session: &SessionRun, ended: &Ende
     let at_least = std::time::Duration::ZERO;
     let facts = Facts { session: session.id, ended, bad_plan: None, tally: &after.tally, policy, probe, at_least, now };
     match recovery::interrupted(&facts) {
-        Next::WaitUntil(why @ Wait::Backoff, until) => Some(Event::WaitStarted { why, until: Some(until), back_to }),
+        Next::WaitUntil(why @ Wait::Backoff, until) => Some(wait(why, until, back_to, now)),
         Next::Ask(reason) => Some(Event::HelpNeeded { reason, back_to }),
         Next::GoOn | Next::WaitUntil(..) | Next::Limited { .. } | Next::Exhausted(_) | Next::Block(_) => None,
     }
@@ -106,8 +124,13 @@ fn end_round(task: &Task, events: &[Event], now: Time) -> Vec<Event> {
     let back_to = BackTo::phase(task.phase());
     let help = |why: String| Event::HelpNeeded { reason: HelpReason::VerificationFailed { why, fixes }, back_to };
     let next = match &outcome {
-        RoundOutcome::Passed { tree } => Some(Event::Finished { verdict: Verdict::Verified { tree: tree.clone() } }),
-        RoundOutcome::TreeChanged if round.again => Some(help("a check changes the tree it is to judge".into())),
+        RoundOutcome::Passed { tree } => {
+            let doubts = verdict::doubts(&round);
+            let remarks = Remarks { check_edits: task.check_edits.clone(), ..round.basis.remarks };
+            let verdict = Verdict::of_passed(tree.clone(), doubts, remarks);
+            Some(Event::Finished { verdict })
+        }
+        RoundOutcome::TreeChanged if round.again => Some(help(verdict::changes_what_it_judges(&round))),
         RoundOutcome::TreeChanged => None,
         RoundOutcome::Failed { why } if fixes >= task.submission.policy.fix_attempts => Some(help(why.clone())),
         RoundOutcome::Failed { .. } => None,

@@ -138,6 +138,19 @@ fn counters_go_on_in_the_next_session_of_a_conversation() {
     assert_eq!(live(&next(&task, LATER)).carry, carry);
 }
 
+#[test]
+fn sessions_that_did_not_report_their_tokens_are_counted() {
+    let before = talking().tally.unmetered;
+    assert_eq!(end(&talking(), completed()).tally.unmetered, before + 1);
+    let usage = Usage { input: Some(5), output: Some(1), cost_micros: None };
+    let said = Said { conversation: None, usage };
+    let read = Observation::SessionRead { session: live(&talking()).id, read: ReadTo::default(), said };
+    let metered = feed(&talking(), read, &Actor::worker());
+    assert_eq!(end(&metered, completed()).tally.unmetered, before);
+    let never = ended(Exit::NeverStarted, Outcome::Failed(Failure::Crashed));
+    assert_eq!(end(&talking(), never).tally.unmetered, before, "it used nothing");
+}
+
 fn limited(until: Option<Time>) -> Ended {
     failed(Failure::Limited(until))
 }
@@ -234,12 +247,13 @@ fn an_empty_account_is_for_a_person_unless_another_agent_can_go_on() {
 
 #[test]
 fn an_agent_that_cannot_be_used_is_left_out_and_the_first_is_returned_to() {
-    let refused = || failed(Failure::Auth("401".into()));
+    let refused = || failed(Failure::Configuration("no such model".into()));
     let later = NOW.after(Duration::from_secs(600));
     let other = next(&end(&two_agents(OnLimit::Switch), limited(Some(later))), NOW);
     let waits = end(&other, refused());
     assert!(matches!(waits.state, State::Waiting { why: Wait::Limit, until: Some(until), .. } if until < LATER));
-    assert_eq!(live(&next(&waits, LATER)).agent, "demo", "its quota is back; the other's login is not");
+    assert_eq!(live(&next(&waits, LATER)).agent, "demo", "its quota is back; the other's model is not");
+    assert_eq!(waits.unavailable("other", LATER), Some(Unavailable::Unusable("the agent refuses: no such model")));
     let cause = Cause::Program { why: "`other` is not on PATH".into() };
     let limited_first = end(&two_agents(OnLimit::Switch), limited(Some(later)));
     let missing = feed(&limited_first, Observation::CannotPrepare { cause: cause.clone() }, &Actor::worker());
@@ -248,6 +262,114 @@ fn an_agent_that_cannot_be_used_is_left_out_and_the_first_is_returned_to() {
     assert!(matches!(nobody.state, State::NeedsHelp { reason: HelpReason::AgentRefuses { .. }, .. }));
     let alone = feed(&end(&talking(), completed()), Observation::CannotPrepare { cause }, &Actor::worker());
     assert!(matches!(alone.state, State::Blocked { cause: Cause::Program { .. }, .. }));
+}
+
+/// The first agent is limited in the middle of a step, and the stand-in ends like this; then the first one is back.
+fn returned(stand_in: Ended, usage: Usage) -> (Option<String>, Opening) {
+    let until = NOW.after(Duration::from_secs(600));
+    let interrupted = Ended { delivered: Delivered::Yes, ..limited(Some(until)) };
+    let other = next(&end(&two_agents(OnLimit::Switch), interrupted), NOW);
+    let said = Said { conversation: Some("o-1".into()), usage };
+    let read = Observation::SessionRead { session: live(&other).id, read: ReadTo::default(), said };
+    let task = next(&end(&feed(&other, read, &Actor::worker()), stand_in), LATER);
+    assert_eq!(live(&task).agent, "demo");
+    (live(&task).resumes.clone(), live(&task).opening.clone())
+}
+
+#[test]
+fn a_stand_in_that_did_nothing_costs_the_first_agent_no_conversation() {
+    let id = || Some("c-1".to_owned());
+    let much_later = Some(LATER.after(Duration::from_secs(600)));
+    let used = Usage { input: Some(5), output: Some(1), cost_micros: None };
+    assert_eq!(returned(limited(much_later), Usage::default()), (id(), Opening::Continue));
+    assert_eq!(returned(limited(much_later), used), (id(), Opening::Again), "it did something: the whole prompt again");
+    assert_eq!(returned(died(Delivered::Yes), Usage::default()), (id(), Opening::Again), "what it did is unknown");
+    assert_eq!(returned(completed(), used), (None, Opening::Fresh), "what was interrupted is over");
+}
+
+#[test]
+fn a_login_that_worked_may_be_refused_for_a_moment() {
+    let refuse = |task: &Task| end(task, failed(Failure::Auth("401".into())));
+    let first = refuse(&talking());
+    assert!(matches!(first.state, State::Waiting { why: Wait::Backoff, .. }), "{:?}", first.state);
+    let recovered = end(&next(&first, LATER), completed());
+    assert_eq!(recovered.tally.refusals, 0);
+    let third = refuse(&next(&refuse(&next(&first, LATER)), LATER));
+    assert!(matches!(&third.state, State::NeedsHelp { reason: HelpReason::AgentRefuses { .. }, .. }));
+    let never_worked =
+        feed(&planning(), end_of(&planning(), failed(Failure::Auth("401".into())), nothing_there()), &Actor::worker());
+    assert!(matches!(&never_worked.state, State::NeedsHelp { reason: HelpReason::AgentRefuses { .. }, .. }));
+    let resume = Command::Resume { reason: Some("logged in".into()), settings: Vec::new() };
+    let again = fold(feed(&third, resume, &person()), &[claimed()]);
+    let refused_again = refuse(&next(&again, LATER));
+    assert!(matches!(refused_again.state, State::NeedsHelp { .. }), "what a person did not fix is asked again at once");
+}
+
+fn shared(until: Time) -> AccountLimit {
+    let task = crate::ids::TaskId::mint(NOW, [77; 10]);
+    AccountLimit { account: "demo of ann".into(), agent: "demo".into(), until, told: true, task }
+}
+
+/// A task that is about to start a session and hears of a limit that another one has reached.
+fn learning(on_limit: OnLimit, limit: &AccountLimit) -> Task {
+    let task = end(&two_agents(on_limit), completed());
+    feed(&task, Observation::AccountsLimited { limits: vec![limit.clone()] }, &Actor::worker())
+}
+
+#[test]
+fn a_limit_that_another_task_reached_is_treated_like_an_own_one() {
+    let limit = shared(LATER);
+    let waits = learning(OnLimit::Wait, &limit);
+    assert!(matches!(waits.state, State::Waiting { why: Wait::Limit, until: Some(until), .. } if until == LATER));
+    assert_eq!(
+        (waits.tally.limits, waits.unknown_limits(std::slice::from_ref(&limit), NOW)),
+        (0, Vec::new()),
+        "it is known now"
+    );
+    assert!(matches!(learning(OnLimit::Ask, &limit).state, State::NeedsHelp { .. }));
+    assert!(matches!(learning(OnLimit::Stop, &limit).state, State::Stopped { .. }));
+    let switches = learning(OnLimit::Switch, &limit);
+    assert_eq!(live(&next(&switches, NOW)).agent, "other");
+    let task = end(&talking(), completed());
+    assert_eq!(task.unknown_limits(&[shared(NOW)], NOW), [], "it is over");
+    let of_another = AccountLimit { agent: "third".into(), ..limit.clone() };
+    let own = AccountLimit { task: task.id, ..limit };
+    assert_eq!(task.unknown_limits(&[of_another, own], NOW), []);
+}
+
+#[test]
+fn an_account_is_limited_by_who_reached_it_and_cleared_by_an_answer_or_a_person() {
+    let account = || Some("demo of ann".to_owned());
+    let until = NOW.after(Duration::from_secs(600));
+    let before = talking();
+    let reached = end(&before, Ended { account: account(), ..limited(Some(until)) });
+    let [AccountChange::Reached(limit)] = &account_changes(&before, &reached)[..] else { panic!("one limit") };
+    assert_eq!((limit.agent.as_str(), limit.task, Some(limit.account.clone())), ("demo", before.id, account()));
+    let cleared = vec![AccountChange::Cleared { account: limit.account.clone(), until: limit.until }];
+    let again = next(&reached, LATER);
+    assert_eq!(account_changes(&reached, &again), [], "a session that starts says nothing");
+    assert_eq!(account_changes(&again, &end(&again, completed())), cleared);
+    let chosen = feed(&reached, Command::Edit { settings: vec![Setting::Agent("demo".into())] }, &person());
+    assert_eq!(account_changes(&reached, &chosen), cleared);
+    let learned = learning(OnLimit::Wait, &shared(LATER));
+    assert_eq!(account_changes(&end(&two_agents(OnLimit::Wait), completed()), &learned), [], "it is the other's");
+    let unknown = end(&talking(), limited(Some(until)));
+    assert_eq!(account_changes(&talking(), &unknown), [], "the account is unknown");
+}
+
+#[test]
+fn limits_and_conversations_of_older_versions_are_read() {
+    let stored = serde_json::to_value(end(&talking(), limited(Some(LATER)))).unwrap();
+    let mut older = stored.clone();
+    let fields = older.as_object_mut().unwrap();
+    let conversations = fields.remove("conversations").unwrap();
+    fields.insert("conversation".into(), conversations[0].clone());
+    fields["limited"]["demo"] = fields["limited"]["demo"]["until"].clone();
+    let (new, old): (Task, Task) =
+        (serde_json::from_value(stored).unwrap(), serde_json::from_value(older.clone()).unwrap());
+    assert_eq!((&old.conversations, &old.limited), (&new.conversations, &new.limited));
+    older["conversation"] = serde_json::Value::Null;
+    assert_eq!(serde_json::from_value::<Task>(older).unwrap().conversations, []);
 }
 
 #[test]
@@ -294,7 +416,7 @@ fn a_wait_ends_when_a_person_lets_another_agent_go_on() {
 #[test]
 fn a_choice_of_fresh_sessions_counts_from_the_next_one_on() {
     let task = end(&talking(), failed(Failure::Crashed));
-    assert!(task.conversation.is_some(), "the control: it would be resumed");
+    assert!(task.conversation_id().is_some(), "the control: it would be resumed");
     let settings = vec![Setting::Context(Context::Fresh)];
     let task = feed(&task, Command::Edit { settings }, &person());
     let State::Waiting { until: Some(until), .. } = task.state else { panic!("{:?}", task.state) };
@@ -332,10 +454,11 @@ fn what_was_refused_and_left_undone_is_asked() {
 fn outside_its_hours_a_task_waits_for_them() {
     let opens = NOW.after(Duration::from_secs(60));
     let task = end(&talking(), completed());
-    let Observation::Prepared { session, plan, tree, phase, files, .. } = prepared(session_id(7), sight(OPEN)) else {
+    let Observation::Prepared { session, plan, tree, phase, files, basis, .. } = prepared(session_id(7), sight(OPEN))
+    else {
         unreachable!()
     };
-    let look = Observation::Prepared { session, plan, tree, phase, files, opens: Some(opens), saved: None };
+    let look = Observation::Prepared { session, plan, tree, phase, files, basis, opens: Some(opens), saved: None };
     let task = feed(&task, look, &Actor::worker());
     assert!(matches!(task.state, State::Waiting { why: Wait::Hours, until: Some(until), .. } if until == opens));
     assert!(matches!(next(&task, opens).state, State::Working { .. }));

@@ -4,6 +4,7 @@
 use super::super::*;
 use super::fixture::*;
 use crate::ids::TaskId;
+use crate::plan::{PlanChange, PlanDifference};
 
 fn person() -> Actor {
     Actor::person("ann")
@@ -59,7 +60,7 @@ fn a_task_after_another_waits_for_its_verification() {
     let mut task = fold(new_task(), &[claimed()]);
     asked(&mut task).after = Some(other);
     let task = feed(&task, prepared(session_id(1), nothing_there()), &Actor::worker());
-    assert_eq!(due(&task, NOW), [Effect::Await(other)]);
+    assert_eq!(due(&task), [Effect::Await(other)]);
     let ended = |verified| Observation::OtherEnded { task: other, verified, how: "done, unverified".into() };
     let met = feed(&task, ended(true), &Actor::worker());
     assert!(matches!(
@@ -83,4 +84,48 @@ fn an_empty_check_is_refused_wherever_it_comes_from() {
     let paused = Task { state: State::Paused { back_to: BackTo::phase(Phase::Work) }, ..task };
     let resume = Command::Resume { reason: None, settings: blank() };
     assert!(matches!(decide(&paused, &resume.into(), &person(), NOW), Err(Refusal::BadInput { .. })));
+}
+
+#[test]
+fn a_git_that_could_not_run_is_tried_ten_times_more_and_then_a_person_is_asked() {
+    let preparing = feed(&working(), end_of(&working(), completed(), sight(&[true, false])), &Actor::worker());
+    let failed = || Observation::CannotPrepare { cause: Cause::Git { why: "killed by signal 9".into() } };
+    let mut task = preparing;
+    for retry in 1..=10 {
+        task = feed(&task, failed(), &Actor::workspace());
+        assert!(matches!(task.state, State::Waiting { why: Wait::Backoff, .. }), "{retry}: {:?}", task.state);
+        task = feed(&task, Observation::Woke, &Actor::worker());
+    }
+    let started = feed(&task, prepared(session_id(9), sight(&[true, false])), &Actor::workspace());
+    assert_eq!(started.tally.git_failures, 0, "a session that starts forgets them");
+    let task = feed(&task, failed(), &Actor::workspace());
+    assert!(matches!(&task.state, State::Blocked { cause: Cause::Git { .. }, .. }) && task.state.waits_for_person());
+    let resumed = feed(&task, Command::Resume { reason: None, settings: Vec::new() }, &Actor::person("ann"));
+    assert_eq!(resumed.tally.git_failures, 0);
+}
+
+#[test]
+fn a_tick_in_a_long_plan_is_stored_as_a_tick() {
+    let ticks = |done| (0..10_000).map(|step| step < done).collect::<Vec<bool>>();
+    let task = feed(&planning(), end_of(&planning(), completed(), sight(&ticks(0))), &Actor::worker());
+    let task = feed(&task, prepared(session_id(2), sight(&ticks(0))), &Actor::workspace());
+    let seen = end_of(&task, completed(), sight(&ticks(1)));
+    let events = decide(&task, &seen.into(), &Actor::worker(), NOW).unwrap();
+    let revised = events.iter().find(|event| event.kind() == "plan_revised");
+    let Some(Event::PlanRevised { change, ticked, .. }) = revised else { panic!("{events:?}") };
+    let nothing_else = PlanDifference { done: 1, total: 10_000, ..PlanDifference::default() };
+    assert_eq!((change, &**ticked), (&PlanChange::Difference(nothing_else), &[1][..]));
+    let after = fold(task, &events);
+    assert_eq!(after.plan.unwrap().plan.progress(), "1/10000");
+}
+
+#[test]
+fn a_revision_that_was_stored_with_its_whole_plan_is_still_read() {
+    let stored = r#"{"kind":"plan_revised","revision":2,"plan":{"steps":[{"number":1,"text":"a","phase":null,"ticked":true}]},
+        "hash":"5e","ticked":[1]}"#;
+    let event: Event = serde_json::from_str(stored).unwrap();
+    let task = feed(&planning(), end_of(&planning(), completed(), sight(&[false, false])), &Actor::worker());
+    let after = fold(task, &[event]);
+    let accepted = after.plan.unwrap();
+    assert_eq!((accepted.revision, accepted.plan.progress()), (2, "1/1".to_owned()));
 }

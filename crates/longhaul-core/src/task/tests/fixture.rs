@@ -98,7 +98,16 @@ pub(super) fn prepared(session: SessionId, plan: PlanSight) -> Observation {
     let complete = |text: &str| crate::plan::parse(text).is_ok_and(|plan| plan.is_complete());
     let ticked = matches!(&plan.list, ListSight::Text { text, .. } if complete(text));
     let phase = Some(if ticked { Phase::Verify } else { Phase::Work });
-    Observation::Prepared { session, plan, tree: None, phase, files: Vec::new(), opens: None, saved: None }
+    Observation::Prepared {
+        session,
+        plan,
+        tree: None,
+        phase,
+        files: Vec::new(),
+        basis: Box::default(),
+        opens: None,
+        saved: None,
+    }
 }
 
 /// A task of two ticked steps whose only check runs.
@@ -111,6 +120,6 @@ pub(super) fn verifying() -> Task {
 
 /// A check that passed, on an unknown tree.
 pub(super) fn check_end(task: &Task, exit: Exit) -> Observation {
-    let printed = OutputSight { sha256: Some("0".into()), bytes: 2, tail: "ok".into(), nothing_run: false };
+    let printed = OutputSight { sha256: Some("0".into()), bytes: 2, tail: "ok".into(), ..OutputSight::default() };
     end_of(task, Ended { printed: Some(printed), ..ended(exit, Outcome::Completed) }, sight(&[true, true]))
 }

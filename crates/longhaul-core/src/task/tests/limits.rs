@@ -127,10 +127,11 @@ fn the_time_of_checks_does_not_count() {
 fn a_shortened_wall_ends_the_live_session_in_time() {
     let task = working();
     let session = task.state.session().expect("live").clone();
-    assert_eq!(due(&task, NOW), [Effect::Attend(session.id)], "its keeper knows the wall");
+    assert_eq!(due(&task), [Effect::Attend(session.id)], "its keeper knows the wall");
     let edited = feed(&task, Command::Edit { settings: vec![Setting::Wall(Some(4000))] }, &Actor::person("ann"));
     let deadline = crate::time::Time(session.started.0 + 4_000_000);
-    assert_eq!(due(&edited, NOW), [Effect::Attend(session.id), Effect::WakeAt(deadline)]);
+    let alarm = Alarm { at: deadline, span: Some(std::time::Duration::from_millis(4000)) };
+    assert_eq!(due(&edited), [Effect::Attend(session.id), Effect::Wake(alarm)]);
     assert_eq!(decide(&edited, &Observation::Woke.into(), &Actor::worker(), NOW), Ok(Vec::new()), "not yet");
     let events = decide(&edited, &Observation::Woke.into(), &Actor::worker(), deadline).expect("observed");
     assert!(matches!(events[..], [Event::StopAsked { then: Then::GoOn, .. }]), "{events:?}");

@@ -3,11 +3,14 @@
 
 mod agents;
 mod changes;
+mod family;
 mod fixture;
 mod histories;
+mod interrupted_rounds;
 mod limits;
 mod notices;
 mod runner;
 mod table;
 mod takeover;
 mod verifying;
+mod waits;

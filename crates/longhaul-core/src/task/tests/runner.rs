@@ -5,7 +5,7 @@ use super::super::*;
 use super::fixture::*;
 
 fn run(left: Option<u32>, resume: Resume) -> RunnerRun {
-    RunnerRun { left, resume, cwd: "/p/below".into(), falls_back: false }
+    RunnerRun::new(left, resume, "/p/below".into())
 }
 
 fn drive(task: &Task, run: RunnerRun) -> Task {
@@ -21,10 +21,11 @@ pub(super) fn driven(left: Option<u32>, resume: Resume) -> Task {
 }
 
 fn saved(plan: PlanSight, id: Option<&str>) -> Observation {
-    let Observation::Prepared { session, plan, tree, phase, files, opens, .. } = prepared(session_id(5), plan) else {
+    let Observation::Prepared { session, plan, tree, phase, files, basis, opens, .. } = prepared(session_id(5), plan)
+    else {
         unreachable!("the fixture makes this one")
     };
-    Observation::Prepared { session, plan, tree, phase, files, opens, saved: id.map(str::to_owned) }
+    Observation::Prepared { session, plan, tree, phase, files, basis, opens, saved: id.map(str::to_owned) }
 }
 
 fn look(task: &Task, plan: PlanSight) -> Task {
@@ -52,7 +53,7 @@ fn sessions_follow_each_other_until_the_list_is_complete() {
     let task = look(&task, sight(&[false, false]));
     assert_eq!(task.state.name(), "working");
     let task = end(&task, Exit::Code(0), sight(&[true, true]));
-    assert!(matches!(task.state, State::Done { verdict: Verdict::Unverified }), "{:?}", task.state);
+    assert!(matches!(task.state, State::Done { verdict: Verdict::NoChecks }), "{:?}", task.state);
 }
 
 #[test]
@@ -87,6 +88,45 @@ fn a_resume_that_fails_is_followed_by_a_fresh_session_that_alone_counts() {
     assert_eq!(task.state.session().expect("at once").resumes, None);
     let task = end(&task, Exit::Code(0), sight(&[true, false]));
     assert_eq!((task.state.name(), left(&task)), ("paused", Some(0)));
+}
+
+#[test]
+fn a_usage_limit_keeps_the_saved_conversation_and_is_waited_for_once_the_task_is_supervised() {
+    let until = NOW.after(std::time::Duration::from_secs(600));
+    let task = look(&driven(None, Resume::Saved), sight(&[false, false]));
+    let limited = ended(Exit::Code(1), Outcome::Failed(Failure::Limited(Some(until))));
+    let seen = end_of(&task, limited, sight(&[false, false]));
+    let events = decide(&task, &seen.into(), &Actor::worker(), NOW).unwrap();
+    assert!(
+        matches!(&events[..], [.., Event::AgentLimited { .. }, Event::Paused { why: Some(why), .. }] if why.contains("usage limit")),
+        "{events:?}"
+    );
+    let paused = fold(task, &events);
+    let resume = Command::Resume { reason: None, settings: Vec::new() };
+    let supervised = fold(feed(&paused, resume, &Actor::person("ann")), &[claimed()]);
+    let waits = feed(&supervised, prepared(session_id(6), sight(&[false, false])), &Actor::worker());
+    assert!(matches!(waits.state, State::Waiting { why: Wait::Limit, .. }), "{:?}", waits.state);
+}
+
+#[test]
+fn only_a_conversation_that_cannot_be_resumed_is_given_up() {
+    let task = look(&driven(None, Resume::Saved), sight(&[false]));
+    let session = task.state.session().unwrap();
+    let found = SessionRun { conversation: session.resumes.clone(), ..session.clone() };
+    let failed = |failure| ended(Exit::Code(1), Outcome::Failed(failure));
+    assert!(session.resume_failed(&failed(Failure::Crashed)) && !found.resume_failed(&failed(Failure::Crashed)));
+    assert!(found.resume_failed(&failed(Failure::ContextFull)), "there is no room left in it");
+    assert!(!session.resume_failed(&failed(Failure::Auth("401".into()))), "it is not the conversation's fault");
+}
+
+#[test]
+fn counters_of_the_saved_conversation_outlast_an_invocation() {
+    let carry = serde_json::json!({ "input": 7 });
+    let task = look(&driven(Some(1), Resume::Saved), sight(&[false, false]));
+    let seen = end_of(&task, Ended { carry: carry.clone(), ..completed() }, sight(&[true, false]));
+    let driven = drive(&feed(&task, seen, &Actor::worker()), run(None, Resume::Saved));
+    let again = look(&fold(driven, &[claimed()]), sight(&[true, false]));
+    assert_eq!(again.state.session().expect("the next session").carry, carry);
 }
 
 #[test]

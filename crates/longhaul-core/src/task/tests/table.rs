@@ -8,7 +8,8 @@ use super::fixture::*;
 use crate::ids::TaskId;
 use crate::time::Time;
 
-fn states() -> Vec<(&'static str, Task)> {
+/// A task in every state.
+pub(super) fn states() -> Vec<(&'static str, Task)> {
     let person = Actor::person("ann");
     let stopping = |command: Command| feed(&working(), command, &person);
     let with = |state: State| Task { state, ..fold(working(), &[]) };
@@ -33,14 +34,17 @@ fn states() -> Vec<(&'static str, Task)> {
             let edit = Setting::Limit(Limit::Time, Some(0));
             feed(&working(), Command::Edit { settings: vec![edit] }, &person)
         }),
-        ("waiting, backoff", with(State::Waiting { why: Wait::Backoff, until: Some(NOW), back_to })),
-        ("waiting, delay", with(State::Waiting { why: Wait::Delay, until: Some(NOW), back_to })),
-        ("waiting, after another task", { with(State::Waiting { why: Wait::After(other()), until: None, back_to }) }),
+        ("waiting, backoff", with(State::Waiting { why: Wait::Backoff, until: Some(NOW), span_ms: Some(0), back_to })),
+        ("waiting, delay", with(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0), back_to })),
+        ("waiting, after another task", {
+            with(State::Waiting { why: Wait::After(other()), until: None, span_ms: None, back_to })
+        }),
         (
             "waiting, limit",
             with(State::Waiting {
                 why: Wait::Limit,
                 until: Some(Time(NOW.0 + 1)),
+                span_ms: Some(1),
                 back_to: BackTo { not_before: Some(Time(NOW.0 + 1)), ..back_to },
             }),
         ),
@@ -55,8 +59,8 @@ fn states() -> Vec<(&'static str, Task)> {
         ("held", with(State::Held { person: "ann".into(), back_to })),
         ("paused, runner", runner(State::Paused { back_to })),
         ("working, runner", runner(working().state)),
-        ("waiting, runner", runner(State::Waiting { why: Wait::Delay, until: Some(NOW), back_to })),
-        ("done", with(State::Done { verdict: Verdict::Unverified })),
+        ("waiting, runner", runner(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0), back_to })),
+        ("done", with(State::Done { verdict: Verdict::NoChecks })),
         ("cancelled", with(State::Cancelled { by: "ann".into(), reason: None })),
     ]
 }
@@ -70,7 +74,7 @@ fn runner(state: State) -> Task {
 }
 
 fn run() -> RunnerRun {
-    RunnerRun { left: None, resume: Resume::Never, cwd: "/p".into(), falls_back: false }
+    RunnerRun::new(None, Resume::Never, "/p".into())
 }
 
 fn other() -> TaskId {
@@ -130,6 +134,15 @@ fn observations(task: &Task) -> Vec<(&'static str, Observation)> {
         ("other task verified", other_ended(true)),
         ("other task ended otherwise", other_ended(false)),
         ("cannot prepare", Observation::CannotPrepare { cause: Cause::Workspace { why: "gone".into() } }),
+        ("account limited", {
+            let (account, agent, until) = ("demo".into(), "demo".into(), Time(NOW.0 + 9));
+            let limit = AccountLimit { account, agent, until, told: true, task: other() };
+            Observation::AccountsLimited { limits: vec![limit] }
+        }),
+        ("family limit reached", {
+            let reached = Reached { limit: Limit::Sessions, used: 2, cap: 2, family: Some(other()) };
+            Observation::FamilyLimit { reached }
+        }),
         ("plan restored", Observation::PlanRestored),
         ("woke", Observation::Woke),
         ("read", Observation::SessionRead { session: live, read: ReadTo::default(), said: Said::default() }),
@@ -153,7 +166,7 @@ fn observations(task: &Task) -> Vec<(&'static str, Observation)> {
 
 fn cell(task: &Task, input: &Input, actor: &Actor) -> String {
     match decide(task, input, actor, NOW) {
-        Err(Refusal::Scope { .. }) => "refused: scope".into(),
+        Err(Refusal::Scope { .. } | Refusal::UnknownCaller { .. }) => "refused: scope".into(),
         Err(refusal) => format!("refused: {}", refusal.to_string().rsplit(": ").next().unwrap_or_default()),
         Ok(events) if events.is_empty() => "so already".into(),
         Ok(events) => {
@@ -219,8 +232,10 @@ fn observations_are_never_refused_and_commands_of_agents_always() {
             match actor.scope {
                 Scope::Worker | Scope::Workspace => assert!(answer.is_ok(), "{name}: {label} was refused"),
                 Scope::Session => assert!(matches!(answer, Err(Refusal::Scope { .. })), "{name}: {label} was allowed"),
-                Scope::Person => {}
+                Scope::Person | Scope::Unknown => {}
             }
+            let answer = decide(&task, &input, &Actor::unknown("somebody"), NOW);
+            assert!(matches!(answer, Err(Refusal::UnknownCaller { .. })), "{name}: {label} was allowed");
         }
     }
 }

@@ -15,7 +15,7 @@ fn a_live_session_ends_before_a_person_takes_over() {
     let held = feed(&stopping, end_of(&stopping, crashed(), sight(&[false, false])), &Actor::worker());
     assert!(matches!(&held.state, State::Held { person, .. } if person == "ann"), "{:?}", held.state);
     assert!(!held.state.wants_owner(), "no worker may own it");
-    assert!(due(&held, NOW).is_empty());
+    assert!(due(&held).is_empty());
 }
 
 #[test]

@@ -3,11 +3,16 @@
 
 use super::super::*;
 use super::fixture::*;
+use crate::ids::SessionId;
 
 const TICKED: &[bool] = &[true, true];
 
 fn worker() -> Actor {
     Actor::worker()
+}
+
+fn passed_on(tree: Option<&str>) -> State {
+    State::Done { verdict: Verdict::of_passed(tree.map(str::to_owned), Vec::new(), Remarks::default()) }
 }
 
 /// Prepares the next session, on a tree.
@@ -22,6 +27,7 @@ fn next(task: &Task, tree: Option<&str>) -> Task {
             tree,
             phase: Some(Phase::Verify),
             files: Vec::new(),
+            basis: Box::default(),
             opens: None,
             saved: None,
         },
@@ -38,7 +44,7 @@ fn two_checks() -> Task {
 /// Runs one check to its end.
 fn check(task: &Task, code: i32, before: Option<&str>, after: Option<&str>) -> Task {
     let task = next(task, before);
-    let printed = OutputSight { sha256: Some("s".into()), bytes: 1, tail: "t".into(), nothing_run: false };
+    let printed = OutputSight { sha256: Some("s".into()), bytes: 1, tail: "t".into(), ..OutputSight::default() };
     let end =
         Ended { tree: after.map(str::to_owned), printed: Some(printed), ..ended(Exit::Code(code), Outcome::Completed) };
     feed(&task, end_of(&task, end, sight(TICKED)), &worker())
@@ -58,7 +64,7 @@ fn all_checks_on_one_tree_verify() {
     assert!(matches!(task.state, State::Preparing { back_to: BackTo { phase: Phase::Verify, .. } }));
     let task = check(&task, 0, Some("t1"), Some("t1"));
     let task = check(&task, 0, Some("t1"), Some("t1"));
-    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: Some("t1".into()) } });
+    assert_eq!(task.state, passed_on(Some("t1")));
     assert_eq!(task.tally.agent_sessions, 2, "checks are no sessions of the agent");
     let round = task.round.expect("the evidence stays");
     assert_eq!(
@@ -70,9 +76,9 @@ fn all_checks_on_one_tree_verify() {
 #[test]
 fn without_git_the_tree_is_unknown_and_said() {
     let task = check(&check(&two_checks(), 0, None, None), 0, None, None);
-    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: None } });
-    let State::Done { verdict } = task.state else { unreachable!() };
-    assert_eq!(verdict.to_string(), "done, verified, tree unknown");
+    assert_eq!(task.state, passed_on(None));
+    let headline = task.state.verdict().expect("done").to_string();
+    assert!(headline.starts_with("checks passed, not verified, because there is no git repository"), "{headline}");
 }
 
 #[test]
@@ -83,7 +89,7 @@ fn a_failed_check_is_fixed_and_the_round_run_whole() {
     let task = fix(&task);
     assert_eq!(task.tally.fixes, 1);
     let task = check(&check(&task, 0, Some("t2"), Some("t2")), 0, Some("t2"), Some("t2"));
-    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: Some("t2".into()) } });
+    assert_eq!(task.state, passed_on(Some("t2")));
     assert_eq!(task.tally.rounds, 2);
 }
 
@@ -102,7 +108,7 @@ fn fixing_ends_after_its_attempts_and_a_person_starts_anew() {
     let resume = Command::Resume { reason: Some("mended by hand".into()), settings: Vec::new() };
     let task = fold(feed(&task, resume, &Actor::person("ann")), &[claimed()]);
     let task = check(&check(&task, 0, Some("t"), Some("t")), 0, Some("t"), Some("t"));
-    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: Some("t".into()) } });
+    assert_eq!(task.state, passed_on(Some("t")));
 }
 
 #[test]
@@ -110,12 +116,12 @@ fn a_check_that_changes_the_tree_is_run_once_more_and_then_refused() {
     let task = check(&check(&two_checks(), 0, Some("a"), Some("b")), 0, Some("b"), Some("b"));
     assert!(matches!(task.state, State::Preparing { .. }));
     let steady = check(&check(&task, 0, Some("b"), Some("b")), 0, Some("b"), Some("b"));
-    assert_eq!(steady.state, State::Done { verdict: Verdict::Verified { tree: Some("b".into()) } });
+    assert_eq!(steady.state, passed_on(Some("b")));
     let again = check(&check(&task, 0, Some("b"), Some("c")), 0, Some("c"), Some("c"));
     let State::NeedsHelp { reason: HelpReason::VerificationFailed { why, .. }, .. } = again.state else {
         panic!("{:?}", again.state)
     };
-    assert!(why.contains("changes the tree"), "{why}");
+    assert_eq!(why, "files changed while the checks ran, twice");
 }
 
 #[test]
@@ -124,7 +130,7 @@ fn a_check_nobody_saw_end_is_run_again() {
     let lost = ended(Exit::Unknown, Outcome::Failed(Failure::Crashed));
     let task = feed(&task, end_of(&task, lost, sight(TICKED)), &worker());
     let task = check(&check(&task, 0, Some("t"), Some("t")), 0, Some("t"), Some("t"));
-    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: Some("t".into()) } });
+    assert_eq!(task.state, passed_on(Some("t")));
     assert_eq!(task.round.expect("kept").evidence.len(), 2, "no evidence of the lost one");
 }
 
@@ -137,7 +143,7 @@ fn an_empty_run_and_a_deadline_are_no_pass() {
         task.round.expect("a round").evidence[0].failure.clone().expect("no pass")
     };
     let empty = Ended { printed: Some(printed), ..completed() };
-    assert!(fail(empty).contains("without running anything"));
+    assert!(fail(empty).contains("without running any test"));
     let late = Ended { stopped_by: StoppedBy::Wall, ..ended(Exit::Signal(9), Outcome::Completed) };
     assert!(fail(late).contains("longer than it may"));
 }
@@ -158,13 +164,14 @@ fn expected_files_are_evidence() {
                 tree: None,
                 phase: Some(Phase::Verify),
                 files,
+                basis: Box::default(),
                 opens: None,
                 saved: None,
             },
             &worker(),
         )
     };
-    assert_eq!(see(Some("ab".into())).state, State::Done { verdict: Verdict::Verified { tree: None } });
+    assert_eq!(see(Some("ab".into())).state, passed_on(None));
     assert!(see(None).needs_fix());
 }
 
@@ -178,7 +185,7 @@ fn a_disk_that_ran_full_says_nothing_about_the_work() {
     let task = feed(&task, Observation::Woke, &worker());
     let task = next(&task, None);
     let task = feed(&task, check_end(&task, Exit::Code(0)), &worker());
-    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: None } });
+    assert_eq!(task.state, passed_on(None));
 }
 
 #[test]
@@ -198,7 +205,7 @@ fn a_step_added_while_the_last_check_runs_is_worked_on_and_all_checks_run_again(
         assert_eq!(task.state.name(), "verifying");
         task = feed(&task, end_of(&task, completed(), ticked.clone()), &worker());
     }
-    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: None } });
+    assert_eq!(task.state, passed_on(None));
 }
 
 #[test]
@@ -211,7 +218,7 @@ fn a_list_whose_words_changed_while_the_last_check_runs_is_looked_at_and_judged(
     for _ in 0..2 {
         task = feed(&task, prepared(session_id(8), noted.clone()), &worker());
     }
-    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: None } });
+    assert_eq!(task.state, passed_on(None));
     assert_eq!(task.tally.rounds, 1, "nothing was run again");
 }
 
@@ -230,6 +237,7 @@ fn expected_files_count_also_when_a_person_ticks_the_last_step() {
         tree: None,
         phase: Some(Phase::Verify),
         files,
+        basis: Box::default(),
         opens: None,
         saved: None,
     };
@@ -247,6 +255,7 @@ fn a_look_for_something_else_verifies_nothing() {
         tree: None,
         phase: Some(Phase::Work),
         files: Vec::new(),
+        basis: Box::default(),
         opens: None,
         saved: None,
     };
@@ -254,7 +263,80 @@ fn a_look_for_something_else_verifies_nothing() {
 }
 
 #[test]
-fn a_tree_that_could_not_be_told_once_is_unknown_and_not_changed() {
-    let task = check(&check(&two_checks(), 0, Some("t"), None), 0, Some("t"), Some("t"));
-    assert_eq!(task.state, State::Done { verdict: Verdict::Verified { tree: None } });
+fn a_check_is_run_again_when_git_could_not_tell_what_it_did() {
+    let task = check(&two_checks(), 0, Some("t"), None);
+    assert_eq!(task.round.as_ref().map(|round| round.evidence.len()), Some(0));
+    let task = check(&check(&task, 0, Some("t"), Some("t")), 0, Some("t"), Some("t"));
+    assert_eq!(task.state, passed_on(Some("t")));
+}
+
+#[test]
+fn files_that_no_check_can_run_on_fail_the_round_without_a_check() {
+    let basis = Basis { problem: Some("a merge is in progress".into()), ..Basis::default() };
+    let task = feed(&two_checks(), on_basis(session_id(9), basis), &worker());
+    assert!(task.needs_fix());
+    let round = task.round.expect("kept for the fixing session");
+    assert_eq!(round.outcome, Some(RoundOutcome::Failed { why: "a merge is in progress".into() }));
+    assert!(round.evidence.is_empty());
+}
+
+#[test]
+fn doubts_and_remarks_of_the_round_are_those_of_the_result() {
+    let basis = Basis {
+        doubts: vec![Doubt::EmptyTree],
+        remarks: Remarks { same_as_base: true, ..Remarks::default() },
+        ..Basis::default()
+    };
+    let mut task = two_checks();
+    asked(&mut task).checks = vec!["true".into()];
+    let task = feed(&task, on_basis(session_id(9), basis.clone()), &worker());
+    let end = Ended { tree: Some("t".into()), ..ended(Exit::Code(0), Outcome::Completed) };
+    let task = feed(&task, end_of(&task, end, sight(TICKED)), &worker());
+    let verdict = Verdict::of_passed(Some("t".into()), basis.doubts, basis.remarks);
+    assert_eq!(task.state, State::Done { verdict });
+}
+
+fn on_basis(session: SessionId, basis: Basis) -> Observation {
+    let (plan, files, phase) = (sight(TICKED), Vec::new(), Some(Phase::Verify));
+    Observation::Prepared {
+        session,
+        plan,
+        tree: Some("t".into()),
+        phase,
+        files,
+        basis: Box::new(basis),
+        opens: None,
+        saved: None,
+    }
+}
+
+#[test]
+fn a_check_that_was_up_to_date_passes_and_verifies_nothing() {
+    let task = next(&two_checks(), Some("t"));
+    let line = "make: 'lint' is up to date.".to_owned();
+    let printed = OutputSight { up_to_date: Some(line.clone()), ..OutputSight::default() };
+    let end = Ended { tree: Some("t".into()), printed: Some(printed), ..completed() };
+    let task = feed(&task, end_of(&task, end, sight(TICKED)), &worker());
+    assert!(task.round.as_ref().is_some_and(|round| round.evidence[0].failure.is_none()), "it is no failure");
+    let task = check(&task, 0, Some("t"), Some("t"));
+    let doubt = Doubt::UpToDate { check: "make lint".into(), line };
+    let verdict = Verdict::of_passed(Some("t".into()), vec![doubt], Remarks::default());
+    assert_eq!((task.state.verdict(), verdict.kind()), (Some(&verdict), ResultKind::NotVerified));
+}
+
+#[test]
+fn checks_edited_after_the_first_session_are_named_with_who_did_it() {
+    let edit = |task: &Task, checks: &[&str]| {
+        let checks = checks.iter().map(ToString::to_string).collect();
+        feed(task, Command::Edit { settings: vec![Setting::Checks(checks)] }, &Actor::person("ann"))
+    };
+    assert!(
+        edit(&new_task(), &["a"]).check_edits.is_empty(),
+        "before the first session a person only completes the task"
+    );
+    let task = edit(&two_checks(), &["make test", "true"]);
+    let task = check(&check(&task, 0, Some("t"), Some("t")), 0, Some("t"), Some("t"));
+    let Some(Verdict::Verified { remarks, .. }) = task.state.verdict() else { panic!("{:?}", task.state) };
+    let named: Vec<String> = remarks.check_edits.iter().map(ToString::to_string).collect();
+    assert_eq!(named, ["`true` added by ann", "`make lint` removed by ann"]);
 }

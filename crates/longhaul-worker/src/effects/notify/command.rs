@@ -22,6 +22,7 @@ pub(super) async fn send(
     let call = Call {
         program: program.to_owned(),
         arguments: arguments.to_vec(),
+        environment: message.environment().clone(),
         variables: variables(home, message),
         input: message.json(),
         directory: directory(home, message).await,

@@ -21,6 +21,7 @@ pub(super) async fn send(home: &Home, message: &Message, within: Duration) -> Re
     let call = Call {
         program: desktop_program().to_owned(),
         arguments,
+        environment: message.environment().clone(),
         variables: Vec::new(),
         input: Vec::new(),
         directory: home.root().to_owned(),

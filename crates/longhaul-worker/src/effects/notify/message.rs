@@ -7,7 +7,7 @@ use longhaul_core::time::Time;
 use longhaul_store::Notice;
 use serde::Serialize;
 
-use crate::intake::redact_intake;
+use crate::environment::Environment;
 
 /// The most of a sentence that is told; the rest is in the report.
 const LONGEST_SENTENCE: usize = 2_000;
@@ -37,6 +37,9 @@ pub(crate) struct Message {
     report: String,
     #[serde(skip)]
     title: String,
+    /// What whoever delivers it runs with.
+    #[serde(skip)]
+    environment: Environment,
 }
 
 /// The event that a notice is about.
@@ -47,9 +50,9 @@ pub(crate) struct Reason {
 
 impl Message {
     /// What a notice says.
-    pub(crate) fn new(notice: &Notice, task: &Task, reason: Option<&Reason>) -> Message {
+    pub(crate) fn new(notice: &Notice, task: &Task, reason: Option<&Reason>, environment: &Environment) -> Message {
         let Submission { name, project, secret_names, .. } = &*task.submission;
-        let safe = |text: &str| redact_intake(text, secret_names).0;
+        let safe = |text: &str| environment.mask(text, secret_names).0;
         let at = reason.map_or(notice.created, |reason| reason.at).rfc3339();
         let why = reason.map_or_else(String::new, |reason| format!(": {}", narrate(&reason.event)));
         let name = safe(name.as_ref());
@@ -67,6 +70,7 @@ impl Message {
             next: format!("longhaul why {}", notice.task),
             report: format!("longhaul report {}", notice.task),
             title: format!("{name} {}", notice.occasion.phrase()),
+            environment: environment.clone(),
             name,
         }
     }
@@ -74,6 +78,11 @@ impl Message {
     /// A few words that never begin with a hyphen, because names never do.
     pub(crate) fn title(&self) -> &str {
         &self.title
+    }
+
+    /// The variables of the shell that the task was submitted in, as far as they are known.
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// Where the task was submitted.
@@ -131,7 +140,7 @@ pub(crate) mod tests {
         };
         let reason = HelpReason::AgentRefuses { why: why.into() };
         let event = Event::HelpNeeded { reason, back_to: BackTo::phase(Phase::Work) };
-        Message::new(&notice, &task, Some(&Reason { at, event }))
+        Message::new(&notice, &task, Some(&Reason { at, event }), &Environment::of_process())
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use longhaul_keeper::is_own_variable;
 
 use super::super::group;
-use crate::find_program::find_program;
+use crate::environment::Environment;
 
 /// Between two looks whether it has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
@@ -26,7 +26,8 @@ pub(super) struct Call {
     /// Its name on PATH, or its path.
     pub(super) program: String,
     pub(super) arguments: Vec<String>,
-    /// Beside this process's variables.
+    pub(super) environment: Environment,
+    /// Beside those of the environment.
     pub(super) variables: Vec<(&'static str, String)>,
     /// What it can read.
     pub(super) input: Vec<u8>,
@@ -57,7 +58,8 @@ pub(crate) enum ProgramError {
 /// Runs it to its end, which has to be a success and in time.
 pub(super) async fn run(call: Call, within: Duration) -> Result<(), ProgramError> {
     let program = call.program.clone();
-    let path = find_program(&program).ok_or_else(|| ProgramError::NotFound { program: program.clone() })?;
+    let path =
+        call.environment.find_program(&program).ok_or_else(|| ProgramError::NotFound { program: program.clone() })?;
     let failed = |source| ProgramError::Run { program: program.clone(), source };
     let mut group = Group { child: start(path, &call).map_err(failed)?, ended: false };
     let words = listen(&mut group.child);
@@ -80,7 +82,7 @@ fn start(path: PathBuf, call: &Call) -> io::Result<Child> {
     Command::new(path)
         .args(&call.arguments)
         .env_clear()
-        .envs(std::env::vars_os().filter(|(name, _)| !is_own_variable(name)))
+        .envs(call.environment.iter().filter(|(name, _)| !is_own_variable(name)))
         .envs(call.variables.iter().map(|(name, value)| (name, value)))
         .current_dir(&call.directory)
         .process_group(0)

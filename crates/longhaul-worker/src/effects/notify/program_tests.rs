@@ -8,6 +8,7 @@ fn shell(script: &str, input: &[u8]) -> Call {
     Call {
         program: "sh".into(),
         arguments: vec!["-c".into(), script.into()],
+        environment: Environment::of_process(),
         variables: vec![("LONGHAUL_MESSAGE", "hello".into())],
         input: input.to_vec(),
         directory: "/".into(),

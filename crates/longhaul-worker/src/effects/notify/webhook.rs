@@ -1,6 +1,7 @@
 //! The channel of a server: the message as JSON in a POST, signed when a key is named. Any 2xx is an answer that counts.
 //! Redirects are not followed, so that a message goes nowhere but where the person said; address and key are never in an error.
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -10,6 +11,7 @@ use reqwest::{Client, StatusCode};
 use sha2::Sha256;
 
 use super::message::Message;
+use crate::environment::Environment;
 
 const SIGNATURE: &str = "X-Longhaul-Signature";
 
@@ -37,23 +39,23 @@ pub(super) async fn send(
     within: Duration,
 ) -> Result<(), WebhookError> {
     let url = match url.strip_prefix('$') {
-        Some(name) => variable(name)?,
+        Some(name) => variable(message.environment(), name)?,
         None => url.to_owned(),
     };
     let body = message.json();
     let mut request =
         client(&url)?.post(url).timeout(within).header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(name) = secret_env {
-        request = request.header(SIGNATURE, signature(variable(name)?.as_bytes(), &body));
+        request = request.header(SIGNATURE, signature(variable(message.environment(), name)?.as_bytes(), &body));
     }
     let answer = request.body(body).send().await.map_err(|error| WebhookError::Request(error.without_url()))?;
     let status = answer.status();
     if status.is_success() { Ok(()) } else { Err(WebhookError::Answered { status }) }
 }
 
-fn variable(name: &str) -> Result<String, WebhookError> {
-    let value = std::env::var(name).ok().filter(|value| !value.is_empty());
-    value.ok_or_else(|| WebhookError::Unset { name: name.to_owned() })
+fn variable(environment: &Environment, name: &str) -> Result<String, WebhookError> {
+    let value = environment.get(name).and_then(OsStr::to_str).filter(|value| !value.is_empty());
+    value.map(str::to_owned).ok_or_else(|| WebhookError::Unset { name: name.to_owned() })
 }
 
 fn client(url: &str) -> Result<Client, WebhookError> {

@@ -8,8 +8,8 @@ use longhaul_worker::{Home, free_disk};
 
 use super::Patient;
 use super::finding::Finding;
-use crate::amount;
 use crate::session_dirs::survey;
+use crate::{amount, worker_log};
 
 const HOME: &str = "home";
 const DISK: &str = "disk";
@@ -118,7 +118,7 @@ fn room(patient: &Patient, home: &Home) -> Finding {
     };
     let length = |name: &str| home.root().join(name).symlink_metadata().map_or(0, |meta| meta.len());
     let database: u64 = ["longhaul.db", "longhaul.db-wal", "longhaul.db-shm"].iter().map(|name| length(name)).sum();
-    let log = length("worker.log");
+    let log = worker_log::NAMES.into_iter().map(length).sum::<u64>();
     let facts = format!(
         "{} in all: sessions {}, database {}, workers' log {}; worktrees not counted",
         amount::bytes(sessions + database + log),

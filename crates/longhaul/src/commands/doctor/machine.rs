@@ -2,6 +2,7 @@
 //! One part of `doctor`; it only looks, and what the system does not tell is unknown.
 
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use longhaul_core::time::Time;
@@ -20,7 +21,7 @@ const LONG_AGO: Time = Time(1_735_689_600_000_000);
 const SLACK: Duration = Duration::from_secs(300);
 
 pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
-    vec![memory(patient), containment(), clock(patient).await, terminal()]
+    vec![memory(patient), containment(), trust(), clock(patient).await, terminal()]
 }
 
 fn memory(patient: &Patient) -> Finding {
@@ -34,23 +35,39 @@ fn memory(patient: &Patient) -> Finding {
     Finding::ok(SUBJECT, facts)
 }
 
-/// Whether a session's processes can be held in a control group. Without one they are followed, which is slower and still complete.
+/// Whether a session's processes can be held in a control group. Without one they are followed, which ends with their keeper.
 fn containment() -> Finding {
-    const SUBJECT: &str = "containment";
-    if !cfg!(target_os = "linux") {
-        return Finding::ok(SUBJECT, "by following processes");
-    }
-    let parents = group_parents();
-    if parents.is_empty() {
-        return Finding::ok(SUBJECT, "by following processes: there is no control group of version 2");
-    }
-    match parents.iter().find(|group| rustix::fs::access(*group, Access::WRITE_OK).is_ok()) {
-        Some(group) => Finding::ok(SUBJECT, format!("by control group below `{}`", group.display())),
-        None => Finding::ok(SUBJECT, "by following processes: our control group is not ours to write"),
-    }
+    contained_by(&group_parents(), |group| rustix::fs::access(group, Access::WRITE_OK).is_ok())
 }
 
-/// A clock that went back makes waits too long; one that is far off, everything.
+fn contained_by(parents: &[PathBuf], is_writable: impl Fn(&Path) -> bool) -> Finding {
+    const SUBJECT: &str = "containment";
+    if let Some(group) = parents.iter().find(|group| is_writable(group)) {
+        return Finding::ok(SUBJECT, format!("by control group below `{}`", group.display()));
+    }
+    let why =
+        if parents.is_empty() { "there is no control group of version 2" } else { "no control group is writable" };
+    let facts = format!(
+        "by following processes, because {why}: an agent that kills its keeper can leave a process behind that counts as you and \
+         may change tasks"
+    );
+    Finding::warning(
+        SUBJECT,
+        facts,
+        "run the worker where systemd provides a control group: `longhaul service install`",
+    )
+}
+
+/// What no check of ours can prevent.
+fn trust() -> Finding {
+    Finding::ok(
+        "trust",
+        "an unsandboxed agent runs as you and can change any of your files, including Longhaul's; the event chain detects damage, \
+         not forgery",
+    )
+}
+
+/// A clock that was set back makes ages and times of events wrong; one that is far off, everything.
 async fn clock(patient: &Patient) -> Finding {
     const SUBJECT: &str = "clock";
     let time = now();
@@ -77,4 +94,25 @@ fn terminal() -> Finding {
     let colour =
         if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) { ", NO_COLOR is set" } else { "" };
     Finding::ok("terminal", format!("standard output is {shown}, {input}{colour}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::contained_by;
+    use crate::commands::doctor::finding::Verdict;
+
+    #[test]
+    fn a_machine_without_a_writable_control_group_is_warned_about() {
+        let parents = [PathBuf::from("/sys/fs/cgroup/a"), PathBuf::from("/sys/fs/cgroup/b")];
+        let found = contained_by(&parents, |group| group.ends_with("b"));
+        assert_eq!((found.verdict, found.facts.contains("/sys/fs/cgroup/b")), (Verdict::Ok, true));
+        for (parents, why) in [(&parents[..], "no control group is writable"), (&[], "there is no control group")] {
+            let found = contained_by(parents, |_| false);
+            assert_eq!(found.verdict, Verdict::Warning);
+            assert!(found.facts.contains(why) && found.facts.contains("counts as you"), "{}", found.facts);
+            assert!(found.advice.is_some());
+        }
+    }
 }

@@ -33,7 +33,8 @@ pub(super) async fn sweep(opened: &Opened, mode: Mode, on_disk: &OnDisk, swept: 
         sweep_session(&opened.home, mode, session, swept);
     }
     sweep_files(&opened.home.workers(), "workers/", mode, swept, |name, path| {
-        is_dead_lock(name, path).then_some("lock of a dead worker")
+        let lock = is_dead_lock(name, path).then_some("lock of a dead worker");
+        lock.or(is_dead_socket(name, path).then_some("socket of a dead worker"))
     });
     sweep_files(opened.home.root(), "", mode, swept, |name, path| {
         let is_ours = temporary_of(name).is_some_and(|base| REPLACED.contains(&base));
@@ -116,6 +117,12 @@ fn is_dead_lock(name: &str, path: &Path) -> bool {
     let named = name.strip_suffix(".lock").is_some_and(is_worker);
     let unnamed = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".lock.tmp")).is_some_and(is_worker);
     (named || unnamed && is_older(path, MINUTE)) && WorkerLock::is_dead(path).unwrap_or(false)
+}
+
+/// The socket of a worker whose lock is free or gone.
+fn is_dead_socket(name: &str, path: &Path) -> bool {
+    let is_of_a_worker = name.strip_suffix(".sock").is_some_and(|id| id.parse::<WorkerId>().is_ok());
+    is_of_a_worker && WorkerLock::is_dead(&path.with_extension("lock")).unwrap_or(false)
 }
 
 pub(super) fn is_older(path: &Path, span: Duration) -> bool {

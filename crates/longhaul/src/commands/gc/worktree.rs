@@ -24,26 +24,43 @@ pub(super) enum Fate {
 
 /// Removes what a task left in a repository.
 pub(super) fn remove(home: &Home, task: &Task, mode: Mode) -> Fate {
-    match (&task.workspace, &task.submission.place) {
-        (Some(workspace), _) if workspace.is_worktree() => remove_recorded(home, workspace, mode),
+    let fate = match (&task.workspace, &task.submission.place) {
+        (Some(workspace), _) if workspace.is_worktree() => remove_recorded(home, task, workspace, mode),
         (Some(workspace), _) => remove_snapshots(home, task, workspace, mode),
         // Given up before the place was stored; it may have been made all the same.
         (None, Place::Worktree { base }) => remove_unrecorded(home, &home.worktree(task.id), Some(base), mode),
         (None, Place::InPlace) => Fate::Gone,
+    };
+    match (&fate, mode, Git::open(&home.git())) {
+        // A file that stays costs some bytes, nothing else.
+        (Fate::Gone, Mode::Really, Ok(git)) => drop(git.forget_rules(task.id)),
+        (Fate::Gone | Fate::Kept { .. } | Fate::Failed { .. }, Mode::Really | Mode::DryRun, _) => {}
     }
+    fate
 }
 
-fn remove_recorded(home: &Home, workspace: &Workspace, mode: Mode) -> Fate {
+fn remove_recorded(home: &Home, task: &Task, workspace: &Workspace, mode: Mode) -> Fate {
     let path = Path::new(&workspace.root);
     if path.symlink_metadata().is_err() {
         return Fate::Gone;
     }
     let Some(record) = record_of(workspace) else { return kept(path, &"its git data cannot be found") };
-    match Git::open(&home.git()).map_err(OpenError::from).and_then(|git| Worktree::open(&git, &record)) {
-        Ok(worktree) => settle(&worktree, mode),
+    let opened = Git::open(&home.git()).map_err(OpenError::from).and_then(|git| Worktree::open(&git, &record));
+    match opened.and_then(|worktree| Ok(worktree.with_rules_of(task.id)?)) {
+        Ok(worktree) => match worktree.only_copy(expected(task, workspace).iter().map(PathBuf::as_path)) {
+            Ok(None) => settle(&worktree, mode),
+            Ok(Some(file)) => kept(path, &format!("the expected file `{}` is in no commit", file.display())),
+            Err(error) => Fate::Failed { why: error.to_string() },
+        },
         Err(OpenError::Git { source: error }) => Fate::Failed { why: error.to_string() },
         Err(error) => kept(path, &error),
     }
+}
+
+/// The expected files, relative to the worktree.
+fn expected(task: &Task, workspace: &Workspace) -> Vec<PathBuf> {
+    let below = Path::new(&workspace.cwd).strip_prefix(&workspace.root).unwrap_or(Path::new(""));
+    task.submission.expects.iter().map(|path| below.join(path)).collect()
 }
 
 /// Removes a worktree that no task has stored; without a base only if all of it is in other branches.

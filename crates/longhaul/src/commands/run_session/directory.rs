@@ -111,6 +111,11 @@ impl Directory {
         plan::parse(&text).map_err(|bad| bad.to_string())
     }
 
+    /// The list as it is written, where it can be read.
+    pub(super) fn text(&self) -> Option<String> {
+        fs::read_to_string(self.path.join("task_list.md")).ok()
+    }
+
     pub(super) fn has_list(&self) -> bool {
         self.path.join("task_list.md").is_file()
     }

@@ -10,6 +10,9 @@ use crate::out;
 /// What is known of tasks beside their directories: who works on them, or what became of that.
 pub(super) type Marks = BTreeMap<String, &'static str>;
 
+/// As much of a conversation's id as tells two of one minute apart: the ids of codex begin with their time, to the millisecond.
+const SHOWN: usize = 13;
+
 /// Prints the list.
 pub(super) fn print(directories: &Directories, marks: &Marks) {
     let all = directories.all();
@@ -31,7 +34,7 @@ fn line(name: &str, directory: &Directory, mark: Option<&str>) -> String {
     }
     let plan = directory.list().unwrap_or_default();
     let (done, percent) = (plan.progress(), plan.percent());
-    let saved = directory.saved().map(|id| id.chars().take(8).collect::<String>());
+    let saved = directory.saved().map(|id| id.chars().take(SHOWN).collect::<String>());
     let session = saved.map(|id| format!(" [session: {}...]", out::safe(&id))).unwrap_or_default();
     if plan.is_complete() {
         format!("{} {shown} ({done} - 100% complete){session}{mark}", paint("32", "✓"))

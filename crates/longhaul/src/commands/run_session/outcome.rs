@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use longhaul_core::task::{Cause, Exit, Purpose, State, StoppedBy, Task};
 
-use super::directory::{Directories, Directory, Found};
-use super::list;
-use super::voice::Voice;
+use super::directory::{Directory, Found};
+use super::voice::{Voice, success};
 use crate::cli::RunSession;
 use crate::error::CliError;
 use crate::exit::Code;
@@ -25,11 +24,10 @@ pub(super) struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    pub(super) async fn tell(&self, opened: &Opened, directories: &Directories) -> Result<Code, CliError> {
+    pub(super) async fn tell(&self, opened: &Opened) -> Result<Code, CliError> {
         match &self.task.state {
             State::Done { .. } => {
-                out::data(&format!("All tasks complete! Progress: {}", self.task.progress()));
-                list::print(directories, &list::Marks::new());
+                complete(&self.directory);
                 Ok(Code::Done)
             }
             State::Cancelled { .. } => Err(CliError::new(Code::Failure, "the task was cancelled")),
@@ -69,7 +67,7 @@ impl Outcome<'_> {
             // Somebody paused it from elsewhere.
             Some((_, StoppedBy::Task)) => return Ok(self.interrupted()),
             None | Some((Exit::Code(0), _)) => {}
-            Some((exit, _)) => return failed(&exit),
+            Some((exit, _)) => return self.failed(&exit),
         }
         match self.directory.look() {
             Found::Plan(_) if self.task.run.as_ref().is_some_and(longhaul_core::task::RunnerRun::is_used_up) => {
@@ -79,6 +77,25 @@ impl Outcome<'_> {
             Found::Plan(_) => Ok(self.interrupted()),
             found => Err(self.unfit(found)),
         }
+    }
+
+    /// A failed session ends the runner with the agent's own code.
+    fn failed(&self, exit: &Exit) -> Result<Code, CliError> {
+        let code = match exit {
+            Exit::Code(code) => u8::try_from(*code).ok(),
+            Exit::Signal(number) => u8::try_from(128 + number).ok(),
+            Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => None,
+        };
+        let limit = self.voice.last_limit().map(|limit| out::safe(&limit));
+        let what = limit.as_ref().map_or_else(|| format!("the session failed: {exit}"), Clone::clone);
+        let Some(code) = code else { return Err(CliError::new(Code::Failure, what)) };
+        out::note(&format!("error: {what}"));
+        if limit.is_some() {
+            let name = &self.task.submission.name;
+            out::note(&format!("Then continue with: {} --resume-last", self.go_on()));
+            out::note(&format!("Or let Longhaul wait: longhaul resume {name}"));
+        }
+        Ok(Code::Agents(code))
     }
 
     fn locked(&self, pid: Option<u32>) -> CliError {
@@ -126,19 +143,10 @@ impl Outcome<'_> {
     }
 }
 
-/// A failed session ends the runner with the agent's own code.
-fn failed(exit: &Exit) -> Result<Code, CliError> {
-    let code = match exit {
-        Exit::Code(code) => u8::try_from(*code).ok(),
-        Exit::Signal(number) => u8::try_from(128 + number).ok(),
-        Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => None,
-    };
-    let what = format!("the session failed: {exit}");
-    match code {
-        Some(code) => {
-            out::note(&format!("error: {what}"));
-            Ok(Code::Agents(code))
-        }
-        None => Err(CliError::new(Code::Failure, what)),
-    }
+/// Every step is ticked: the last words of the existing runner, with the list as it is.
+pub(super) fn complete(directory: &Directory) {
+    success("ALL TASKS COMPLETED!");
+    out::data(&format!("Task directory: {}", out::safe(&directory.path().display().to_string())));
+    out::data("Final task list:");
+    out::data(&out::safe_lines(directory.text().unwrap_or_default().trim_end()));
 }

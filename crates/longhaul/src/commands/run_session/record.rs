@@ -197,7 +197,7 @@ fn sandbox(args: &RunSession) -> Sandbox {
 
 fn run(ground: &Ground<'_>) -> Result<RunnerRun, CliError> {
     let resume = if ground.args.resume_last { Resume::Saved } else { Resume::Never };
-    Ok(RunnerRun { left: ground.args.sessions(), resume, cwd: utf8(&ground.place.directory)?, falls_back: false })
+    Ok(RunnerRun::new(ground.args.sessions(), resume, utf8(&ground.place.directory)?))
 }
 
 /// Nothing but the person ends a session of the runner, and nothing keeps it from starting.

@@ -3,7 +3,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use longhaul_core::task::{Ended, Event, Exit, Purpose, SessionRun, StoppedBy, Task, Wait};
+use longhaul_core::task::{
+    Ended, Event, Exit, Failure, HelpReason, Outcome, Purpose, SessionRun, StoppedBy, Task, Wait, narrate,
+};
 use longhaul_worker::Watcher;
 
 use crate::out;
@@ -22,6 +24,10 @@ struct Seen {
     ended: Option<(Exit, StoppedBy)>,
     /// The next session takes the place of one that could not resume.
     falls_back: bool,
+    /// What is being told of ends the invocation, because something is wrong.
+    gave_up: bool,
+    /// The usage limit that the last session ended at.
+    limit: Option<String>,
 }
 
 /// The runner's voice.
@@ -44,6 +50,11 @@ impl Voice {
         Some(seen.session.as_ref()?.purpose)
     }
 
+    /// The usage limit that the last session ended at, in words.
+    pub(super) fn last_limit(&self) -> Option<String> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).limit.clone()
+    }
+
     /// How the last session ended, and who ended it.
     pub(super) fn last_end(&self) -> Option<(Exit, StoppedBy)> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).ended.clone()
@@ -56,6 +67,7 @@ pub(super) struct Ears(pub(super) std::sync::Arc<Voice>);
 impl Watcher for Ears {
     fn committed(&self, events: &[Event], task: &Task) {
         let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.gave_up = events.iter().any(|event| matches!(event, Event::Paused { why: Some(_), .. }));
         events.iter().for_each(|event| seen.tell(event, task));
     }
 
@@ -71,6 +83,7 @@ impl Seen {
             Event::SessionStarted { session } => self.announce(task, session),
             Event::SessionRead { said, .. } => self.hear(said.conversation.as_deref()),
             Event::SessionEnded { ended, .. } => self.end(task, ended),
+            Event::AgentLimited { .. } => self.limit = Some(narrate(event)),
             Event::WaitStarted { why: Wait::Delay, .. } => {
                 let seconds = task.submission.policy.delay_ms / 1000;
                 out::data(&format!("Continuing in {seconds} seconds... (Press Ctrl+C to pause)"));
@@ -102,12 +115,17 @@ impl Seen {
         }
         self.session = Some(session.clone());
         self.ended = None;
+        self.limit = None;
         self.falls_back = false;
     }
 
     fn end(&mut self, task: &Task, ended: &Ended) {
         self.ended = Some((ended.exit.clone(), ended.stopped_by));
         let Some(session) = &self.session else { return };
+        if let Outcome::Failed(Failure::Exhausted(why)) = &ended.outcome {
+            let (agent, why) = (session.agent.clone(), why.clone());
+            self.limit = Some(HelpReason::Exhausted { agent, why }.to_string());
+        }
         if let Some(id) = &session.conversation {
             out::data(&format!("Session ID saved: {}", out::safe(id)));
         }
@@ -116,11 +134,17 @@ impl Seen {
             self.falls_back = true;
             return;
         }
-        if session.purpose == Purpose::Plan && ended.exit == Exit::Code(0) && task.plan.is_some() {
-            out::data("Initializer session complete");
+        if ended.exit == Exit::Code(0) && !self.gave_up {
+            let which = if session.purpose == Purpose::Plan { "Initializer" } else { "Executor" };
+            success(&format!("{which} session complete"));
         }
         out::data(&format!("=== Progress: {} ===", task.progress()));
     }
+}
+
+/// Something that went well.
+pub(super) fn success(text: &str) {
+    out::data(&paint("32", &format!("✓ {text}")));
 }
 
 /// A title between two lines.

@@ -20,7 +20,10 @@ pub(super) const FILES: &[File] = &[
         path: "SKILL.md",
         text: include_str!("../../../../../skills/longhaul/SKILL.md"),
         mode: 0o644,
-        versions: &["6fa34dd2d84efb986a25f605499ea7c3c54bff6e8152b033123f4000485eccd3"],
+        versions: &[
+            "6fa34dd2d84efb986a25f605499ea7c3c54bff6e8152b033123f4000485eccd3",
+            "3eec9d9c4dcc6794b5db68bf003c27e8df2b771c7fd5dcb9cf51e4f06c572377",
+        ],
     },
     File {
         skill: "autonomous-skill",

@@ -70,7 +70,9 @@ fn every_documented_default_holds_when_nothing_is_set() {
         ("network", "false"),
         ("model", "\"none\""),
         ("workspace.in_place", "false"),
+        ("workspace.setup", "\"none\""),
         ("verify.commands", "[]"),
+        ("verify.where", "\"auto\""),
         ("verify.deadline", "\"30m\""),
         ("verify.fix_attempts", "3"),
         ("limits.max_sessions", "\"none\""),
@@ -84,6 +86,9 @@ fn every_documented_default_holds_when_nothing_is_set() {
         ("limits.spare_busy", "false"),
         ("limits.backoff", "\"2s\""),
         ("limits.backoff_cap", "\"10m\""),
+        ("limits.longest_wait", "\"8d\""),
+        ("children.max", "20"),
+        ("children.depth", "2"),
         ("session.delay", "\"3s\""),
         ("session.context", "\"auto\""),
         ("session.on_limit", "\"wait\""),
@@ -125,6 +130,7 @@ fn the_defaults_are_those_of_the_core() {
     assert_eq!(limits.idle_sessions, policy.idle_sessions);
     assert_eq!(limits.backoff, millis(policy.backoff_ms));
     assert_eq!(limits.backoff_cap, millis(policy.backoff_cap_ms));
+    assert_eq!(limits.longest_wait, millis(policy.longest_wait_ms));
     assert_eq!(limits.session_silence, policy.silence_ms.map(millis));
     assert_eq!(limits.session_wall, policy.wall_ms.map(millis));
 }

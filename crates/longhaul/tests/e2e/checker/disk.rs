@@ -9,7 +9,7 @@ use super::record::{SessionRow, TaskRow};
 use crate::env::TestEnv;
 use crate::processes::is_free;
 
-const HOME: [&str; 13] = [
+const HOME: [&str; 15] = [
     "longhaul.db",
     "longhaul.db-wal",
     "longhaul.db-shm",
@@ -21,7 +21,9 @@ const HOME: [&str; 13] = [
     "sessions",
     "workers",
     "worktrees",
+    "checkouts",
     "worker.log",
+    "worker.log.1",
     // The demo agent's own memory; what is in it is the agent's affair.
     "demo-agent",
 ];
@@ -138,7 +140,8 @@ fn strays(home: &Path, sessions: &BTreeSet<String>, found: &mut Vec<String>) {
         stray(path);
     }
     for (_, path) in entries(&home.join("workers")) {
-        if path.extension().is_none_or(|end| end != "lock") || is_free(&path) {
+        let is_of_a_worker = path.extension().is_some_and(|end| end == "lock" || end == "sock");
+        if !is_of_a_worker || is_free(&path.with_extension("lock")) {
             stray(path);
         }
     }
@@ -156,7 +159,9 @@ fn strays(home: &Path, sessions: &BTreeSet<String>, found: &mut Vec<String>) {
 /// I8: what is kept is for its owner only. Worktrees are the project's, with the rights that its files have there.
 fn private(home: &Path, found: &mut Vec<String>) {
     use std::os::unix::fs::PermissionsExt;
-    for (name, path) in entries(home).into_iter().filter(|(name, _)| !["worktrees", "git"].contains(&name.as_str())) {
+    for (name, path) in
+        entries(home).into_iter().filter(|(name, _)| !["worktrees", "checkouts", "git"].contains(&name.as_str()))
+    {
         let Ok(meta) = path.symlink_metadata() else { continue };
         if meta.permissions().mode() & 0o077 != 0 {
             found.push(format!("I8: others may read {name} of {}", home.display()));

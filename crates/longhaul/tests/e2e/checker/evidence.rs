@@ -49,7 +49,8 @@ fn of_a_seen_end(env: &TestEnv, evidence: &Value, session: &SessionRow<'_>, comp
 /// Everything since the last round began: one passing piece of evidence per command, no work in between, and a passed outcome.
 fn verified_by_a_whole_round(task: &TaskRow, complain: &mut dyn FnMut(String)) {
     let finished = task.events.iter().find(|row| row.kind == "finished");
-    if !finished.is_some_and(|row| row.event["verdict"]["verified"].is_object()) {
+    let passed = |verdict: &Value| verdict["verified"].is_object() || verdict["not_verified"].is_object();
+    if !finished.is_some_and(|row| passed(&row.event["verdict"])) {
         return;
     }
     let Some(begun) = task.events.iter().rposition(|row| row.kind == "round_started") else {
@@ -75,7 +76,13 @@ fn verified_by_a_whole_round(task: &TaskRow, complain: &mut dyn FnMut(String)) {
             complain(format!("verified without a passed run of {command}"));
         }
     }
-    let files = round[0].event["files"].as_array().cloned().unwrap_or_default();
+    const INTERRUPTIONS: [&str; 5] = ["stop_asked", "paused", "held", "blocked", "wait_started"];
+    if let Some(row) = round.iter().find(|row| INTERRUPTIONS.contains(&row.kind.as_str())) {
+        complain(format!("verified by a round that was interrupted: {}", row.kind));
+    }
+    // In a clean checkout they are looked for after each check.
+    let later = round.iter().rev().map(|row| &row.event["ended"]["expected"]).find(|files| files.is_array());
+    let files = later.unwrap_or(&round[0].event["files"]).as_array().cloned().unwrap_or_default();
     for path in task.events[0].event["submission"]["expects"].as_array().into_iter().flatten() {
         if !files.iter().any(|file| file["path"] == *path && file["sha256"].is_string()) {
             complain(format!("verified without the expected file {path}"));

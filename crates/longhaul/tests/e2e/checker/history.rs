@@ -1,5 +1,7 @@
 //! What must hold of one task's events: an unbroken chain, epochs in order, one session at a time, and no invented success.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -110,11 +112,30 @@ fn truthful_ends(task: &TaskRow, complain: &mut dyn FnMut(String)) {
     if task.state != "done" {
         return;
     }
-    let revised = task.events.iter().rev().find(|row| ["plan_revised", "plan_accepted"].contains(&row.kind.as_str()));
-    let steps = revised.and_then(|row| row.event["plan"]["steps"].as_array()).cloned().unwrap_or_default();
-    if steps.is_empty() || steps.iter().any(|step| step["ticked"] != Value::Bool(true)) {
+    let ticks = last_plan(task);
+    if ticks.is_empty() || ticks.values().any(|ticked| !ticked) {
         complain("I3: done without every step ticked in the last accepted plan".into());
     }
+}
+
+/// The steps of the last accepted plan and whether each is ticked, from the whole plans and differences that were stored.
+fn last_plan(task: &TaskRow) -> BTreeMap<u64, bool> {
+    let mut ticks = BTreeMap::new();
+    for event in task.events.iter().map(|row| &row.event) {
+        let steps = |part: &Value| part["steps"].as_array().cloned().unwrap_or_default();
+        let numbers =
+            |part: &Value| part.as_array().cloned().unwrap_or_default().into_iter().filter_map(|n| n.as_u64());
+        if event["plan"].is_object() {
+            ticks.clear();
+        }
+        ticks.extend(numbers(&event["ticked"]).map(|number| (number, true)));
+        for step in steps(&event["plan"]).into_iter().chain(steps(&event["difference"])) {
+            ticks.insert(step["number"].as_u64().unwrap_or(0), step["ticked"] == true);
+        }
+        let removed: Vec<u64> = numbers(&event["difference"]["removed"]).collect();
+        ticks.retain(|number, _| !removed.contains(number));
+    }
+    ticks
 }
 
 /// I7: the columns say what the events say, and a snapshot of the last event says it too.

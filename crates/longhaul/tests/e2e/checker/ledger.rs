@@ -25,7 +25,8 @@ pub(super) fn check(env: &TestEnv, tasks: &[TaskRow], found: &mut Vec<String>) {
             if executed > 0 && ended["exit"] == "never_started" {
                 found.push(format!("I3: session {} was executed and is said never to have started", session.id));
             }
-            if !processes_with(&format!("LONGHAUL_SESSION={}", session.id)).is_empty() {
+            let marked = processes_with(&format!("LONGHAUL_SESSION={}", session.id));
+            if !marked.is_empty() || !env.members(session.id).is_empty() {
                 found.push(format!("I5: session {} has ended and has processes", session.id));
             }
         }

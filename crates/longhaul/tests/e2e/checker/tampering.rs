@@ -128,7 +128,7 @@ fn an_invented_success_is_noticed() {
     home.must_complain("I3: ended with", sql(unknown));
     home.must_complain(
         "I3: done without",
-        sql("UPDATE events SET payload = replace(payload, '\"ticked\":true', '\"ticked\":false')"),
+        sql("UPDATE events SET payload = replace(payload, '\"ticked\":[', '\"was\":[') WHERE kind = 'plan_revised'"),
     );
     let never = "UPDATE events SET payload = replace(payload, '\"exit\":{\"code\":0}', '\"exit\":\"never_started\"')";
     home.must_complain("I3: session", sql(never));

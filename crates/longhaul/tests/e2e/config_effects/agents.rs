@@ -70,6 +70,13 @@ pub(super) fn session_on_limit() {
 }
 
 #[test]
+pub(super) fn limits_longest_wait() {
+    let (env, code) = run(&[("LONGHAUL_LIMITS_LONGEST_WAIT", "1h"), ("DEMO_FAULT", "limit:+7200000@1")], &[]);
+    let reason = &env.task("t")["state"]["reason"]["limit_too_long"];
+    assert_eq!((code, &reason["longest_ms"]), (5, &json!(3_600_000)), "{reason}");
+}
+
+#[test]
 pub(super) fn session_hours() {
     let env = one_step().var("TZ", "UTC").var("LONGHAUL_SESSION_HOURS", &hours(CLOSED));
     env.submit("Do it", &["--name", "t"]);

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::env::TestEnv;
+use crate::env::{PASSED, TestEnv};
 use crate::rounds::one_step;
 
 /// Runs a task to its rest in a world with these variables.
@@ -33,7 +33,7 @@ fn first_wait(env: &TestEnv, why: &str) -> i64 {
 pub(super) fn verify_commands() {
     let (env, code) = run(&[("LONGHAUL_VERIFY_COMMANDS", "echo one\necho two")], &["--check", "echo three"]);
     let commands: Vec<Value> = env.evidence("t").iter().map(|evidence| evidence["command"].clone()).collect();
-    assert_eq!((code, commands), (0, vec![json!("echo one"), json!("echo two"), json!("echo three")]));
+    assert_eq!((code, commands), (PASSED, vec![json!("echo one"), json!("echo two"), json!("echo three")]));
 }
 
 #[test]
@@ -148,7 +148,7 @@ pub(super) fn env_only() {
     let seen = |variables: &[(&str, &str)]| {
         let all = [&[("FOO_A", "kept"), ("FOO_B", "left out")], variables].concat();
         let (env, code) = run(&all, &["--check", "env > seen-by-check"]);
-        assert_eq!(code, 0);
+        assert_eq!(code, PASSED);
         std::fs::read_to_string(env.workspace().join("seen-by-check")).unwrap()
     };
     let (open, strict) = (seen(&[]), seen(&[("LONGHAUL_ENV_ONLY", "PATH,FOO_A,DEMO_STEPS")]));

@@ -16,7 +16,7 @@ fn the_example_of_the_guide_works_as_it_stands() {
     configure(&env, block("toml"));
     program(&env, "my-agent", block("sh"));
     let done = env.run(&["run", "Say hello", "--agent", "my-agent", "--check", "test -s hello.txt"]);
-    assert_eq!(done.code, 0, "{}\n{}", done.stdout, done.stderr);
+    assert_eq!(done.code, crate::env::PASSED, "{}\n{}", done.stdout, done.stderr);
     assert_eq!(file(&env, "hello.txt"), "hello");
     assert!(launches(&env).is_empty(), "the control: it was not the strict program of the other tests");
     let listed = env.ok(&["agents"]);

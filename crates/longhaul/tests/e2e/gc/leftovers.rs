@@ -1,6 +1,7 @@
 //! What nobody knows: swept when it is ours and old, left alone and named when it is not ours, untouched when it is young.
 
 use std::fs::{self, File, FileTimes};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -31,6 +32,19 @@ fn plant(env: &TestEnv, session: &str, more: &[&str]) -> std::path::PathBuf {
 }
 
 #[test]
+fn a_checkout_that_no_repository_knows_is_kept_and_named() {
+    let env = TestEnv::new();
+    finish(&env, &["one"]);
+    let checkout = env.home().join("checkouts").join(format!("{OLD}.1"));
+    fs::create_dir_all(&checkout).unwrap();
+    fs::write(checkout.join("file"), "x").unwrap();
+    age(&checkout);
+    let swept = env.json(&["gc"]);
+    assert!(checkout.join("file").exists() && strings(&swept["orphans"], "name").is_empty(), "{swept}");
+    assert_eq!(strings(&swept["left"], "name"), [format!("checkouts/{OLD}.1")], "{swept}");
+}
+
+#[test]
 fn old_leftovers_go_and_all_others_stay() {
     let env = TestEnv::new();
     finish(&env, &["one"]);
@@ -56,6 +70,8 @@ fn old_leftovers_go_and_all_others_stay() {
     for path in [&half, &half_of_others] {
         age(path);
     }
+    let [dead_socket, living_socket] = [&dead_lock, &living_lock].map(|lock| lock.with_extension("sock"));
+    let _sockets = [&dead_socket, &living_socket].map(|path| UnixListener::bind(path).unwrap());
     let living = File::open(&living_lock).unwrap();
     living.lock().unwrap();
     let dry = env.json(&["gc", "--dry-run"]);
@@ -67,12 +83,13 @@ fn old_leftovers_go_and_all_others_stay() {
     foretold.retain(|name| !name.contains(HELD));
     foretold.sort();
     assert_eq!(foretold, gone);
-    assert_eq!(gone, [".session-cap.77-0.tmp".to_owned(), format!("sessions/{OLD}"), format!("workers/{OLD}.lock")]);
-    for path in [&old, &dead_lock, &half] {
+    let expected = ["lock", "sock"].map(|end| format!("workers/{OLD}.{end}"));
+    assert_eq!(gone, [&[".session-cap.77-0.tmp".to_owned(), format!("sessions/{OLD}")][..], &expected].concat());
+    for path in [&old, &dead_lock, &dead_socket, &half] {
         assert!(!path.exists(), "{}", path.display());
     }
     let stays = [&young, &held, &strange.join("notes.txt"), &strange.join("out.log"), &no_session, &living_lock];
-    for path in stays.into_iter().chain([&other_lock, &half_of_others, &young_half]) {
+    for path in stays.into_iter().chain([&living_socket, &other_lock, &half_of_others, &young_half]) {
         assert!(path.exists(), "{}", path.display());
     }
     let left = swept["left"].to_string();

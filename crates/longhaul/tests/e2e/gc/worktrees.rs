@@ -135,7 +135,7 @@ fn unmerged_commits_are_kept() {
 #[test]
 fn a_worktree_that_is_not_as_we_made_it_is_kept() {
     kept(
-        "stands on",
+        "HEAD is on `elsewhere`",
         |path| git(path, &["switch", "--quiet", "-c", "elsewhere"]),
         |_, path| git(path, &["switch", "--quiet", "longhaul/busy"]),
     );

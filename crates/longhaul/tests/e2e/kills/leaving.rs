@@ -47,7 +47,9 @@ fn a_worker_that_stands_still_keeps_its_task() {
     worker.signal(Signal::SIGSTOP);
     wait_for("the worker to stand still", || worker.is_stopped().then_some(()));
     // A second worker that claims and finishes another task has looked at this one too, more than once.
-    let other = trial.env.submit("Another one", &[]);
+    let elsewhere = trial.env.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let other = trial.env.submit("Another one", &["--workspace", elsewhere.to_str().unwrap()]);
     assert_eq!(trial.env.settle(&other), "done");
     assert_eq!((trial.env.column(TASK, "epoch").as_deref(), trial.env.owner(TASK)), (Some("1"), Some(worker)));
     worker.signal(Signal::SIGCONT);

@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::server::Server;
 use super::{desk, ends, notices, settled, told, told_in};
 use crate::checker;
-use crate::env::wait_for;
+use crate::env::{PASSED, wait_for};
 
 #[test]
 fn a_program_gets_the_facts_in_variables_and_the_whole_as_json() {
     let env = super::telling();
     let done = env.run(&["run", "Do it", "--name", "t", "--check", "true"]);
-    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(done.code, PASSED, "{}", done.stderr);
     assert_eq!(ends(&env, "t"), [("command".into(), "delivered".into())]);
     let task = env.task("t");
     let (id, project) = (task["id"].as_str().unwrap(), env.workspace().canonicalize().unwrap());
@@ -44,7 +44,7 @@ fn all_channels_are_told_each_once() {
     let marker = env.path().join("{name}.{occasion}");
     env.set("LONGHAUL_NOTIFY_FILE", marker.to_str().unwrap());
     env.set("LONGHAUL_NOTIFY_WEBHOOK", &server.url());
-    assert_eq!(env.run(&["run", "Do it", "--name", "t", "--check", "true"]).code, 0);
+    assert_eq!(env.run(&["run", "Do it", "--name", "t", "--check", "true"]).code, PASSED);
     let channels = ["command", "file", "webhook", "desktop", "openclaw"];
     assert_eq!(ends(&env, "t"), channels.map(|channel| (channel.to_owned(), "delivered".to_owned())));
     assert!(settled(&env, "t").iter().all(|notice| notice["tries"] == 1 && notice["error"].is_null()));

@@ -7,6 +7,7 @@ use crate::env::done;
 fn a_child_task_tells_whom_its_parent_tells() {
     let mut env = telling();
     env.set("DEMO_FAULT", "hang@2");
+    env.make_repository();
     let parent = env.submit("Parent", &[]);
     let live = env.live(&parent, 2);
     let evil = env.path().join("evil");

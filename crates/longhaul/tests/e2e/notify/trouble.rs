@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{age, ends, notices, occasions, settled, telling, told_in};
 use crate::checker;
-use crate::env::{TestEnv, wait_for};
+use crate::env::{PASSED, TestEnv, wait_for};
 
 /// Runs a task that is done, with a hook that is a shell's script.
 fn with_hook(script: &str) -> TestEnv {
@@ -18,7 +18,7 @@ fn with_hook(script: &str) -> TestEnv {
 #[track_caller]
 fn error_beside_a_good_end(env: &TestEnv) -> String {
     let done = env.run(&["run", "Do it", "--name", "t", "--check", "true"]);
-    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(done.code, PASSED, "{}", done.stderr);
     let notice = settled(env, "t")[0].clone();
     assert_eq!((&notice["state"], &notice["tries"]), (&"failed".into(), &1.into()));
     assert_eq!(env.state("t"), "done");

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::server::Server;
 use super::{desk, ends, notices, settled};
-use crate::env::{TestEnv, wait_for};
+use crate::env::{PASSED, TestEnv, wait_for};
 
 pub(super) const KEY: &str = "a-key-of-the-webhook-4711";
 
@@ -20,7 +20,11 @@ pub(super) fn hooked(server: &Server) -> TestEnv {
 fn a_server_that_fails_twice_is_asked_again_and_every_request_is_signed() {
     let server = Server::answering(&[500, 503, 200]);
     let env = hooked(&server);
-    assert_eq!(env.run(&["run", "Do it", "--name", "t", "--check", "true"]).code, 0, "the outcome is the task's own");
+    assert_eq!(
+        env.run(&["run", "Do it", "--name", "t", "--check", "true"]).code,
+        PASSED,
+        "the outcome is the task's own"
+    );
     let requests = [server.next(), server.next(), server.next()];
     for request in &requests {
         assert!(request.is_signed_with(KEY), "{request:?}");
@@ -49,7 +53,7 @@ fn redirects_are_not_followed_and_no_answer_is_told() {
 fn a_server_that_is_gone_is_given_up_after_five_tries() {
     let server = Server::answering(&[500]);
     let env = hooked(&server);
-    assert_eq!(env.run(&["run", "Do it", "--name", "t", "--check", "true"]).code, 0);
+    assert_eq!(env.run(&["run", "Do it", "--name", "t", "--check", "true"]).code, PASSED);
     assert_eq!(ends(&env, "t"), [("webhook".into(), "failed".into())]);
     env.wait_until_empty();
     assert_eq!((notices(&env, "t")[0]["tries"].as_u64(), server.arrived().len()), (Some(5), 5));

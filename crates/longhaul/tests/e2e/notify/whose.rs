@@ -23,12 +23,19 @@ fn goes_round(env: &TestEnv) {
 #[test]
 fn a_stranger_lets_the_one_go_first_that_carried_the_task() {
     let fails = tempfile::tempdir().unwrap();
-    let mut env = desk().var("LONGHAUL_NOTIFY_COMMAND", "sh\n-c\necho $WHO >> $TOLD/who").var("WHO", "a stranger");
-    let mut stranger = env.start(&["worker", "--stay"]);
-    env.set("WHO", "its own");
+    let mut env = desk().var("LONGHAUL_NOTIFY_COMMAND", "sh\n-c\necho $WHO >> $TOLD/who").var("WHO", "its own");
     env.set("LONGHAUL_FAIL_POINTS", "worker.notice_due=pause");
     env.set("LONGHAUL_FAIL_DIR", fails.path().to_str().unwrap());
+    env.set("DEMO_FAULT", "stop@1");
     env.submit("Do it", &["--name", "t"]);
+    let (_, _, agent) = env.live_session("t");
+    for name in ["LONGHAUL_FAIL_POINTS", "LONGHAUL_FAIL_DIR"] {
+        env.unset(name);
+    }
+    env.set("WHO", "a stranger");
+    let mut stranger = env.start(&["worker", "--stay"]);
+    goes_round(&env);
+    agent.release();
     wait_for("the notice", || Path::new(&fails.path().join("worker.notice_due")).exists().then_some(()));
     // The look into the outbox comes after the look at holds.
     goes_round(&env);
@@ -39,6 +46,23 @@ fn a_stranger_lets_the_one_go_first_that_carried_the_task() {
     assert_eq!(std::fs::read_to_string(told_in(&env).join("who")).unwrap(), "its own\n");
     stranger.kill().unwrap();
     stranger.wait().unwrap();
+}
+
+#[test]
+fn a_worker_delivers_with_the_environment_that_a_task_was_handed_over_with() {
+    let mut env = desk().var("LONGHAUL_NOTIFY_COMMAND", "sh\n-c\necho $WHO >> $TOLD/who").var("WHO", "the worker");
+    let mut worker = env.start(&["worker", "--stay"]);
+    goes_round(&env);
+    env.set("WHO", "the caller");
+    env.submit("Do it", &["--name", "t"]);
+    assert_eq!(settled(&env, "t")[0]["state"], "delivered");
+    assert_eq!(std::fs::read_to_string(told_in(&env).join("who")).unwrap(), "the caller\n");
+    let claimed = env.events("t").into_iter().find(|event| event["event"]["kind"] == "claimed").unwrap();
+    let lock = env.home().join("workers").join(format!("{}.lock", claimed["event"]["worker"].as_str().unwrap()));
+    let owner: Value = serde_json::from_slice(&std::fs::read(lock).unwrap()).unwrap();
+    assert_eq!(owner["pid"], worker.id(), "the control: that worker carried it");
+    worker.kill().unwrap();
+    worker.wait().unwrap();
 }
 
 fn standing(env: &TestEnv) -> (String, u64, Option<String>) {

@@ -3,7 +3,7 @@
 
 use longhaul_scripted_model::{Agent, Reply, Rule, Rules, sprinter};
 
-use super::world::{World, long_sleep, sleepers, wait_for};
+use super::world::{World, long_sleep};
 
 /// The first command takes for ever.
 fn hanging_tool() -> Rules {
@@ -14,9 +14,7 @@ fn hanging_tool() -> Rules {
 fn killed_in_a_tool_goes_on(agent: Agent) {
     let world = World::new(agent, hanging_tool());
     let task = world.submit(agent, &[]);
-    let session = world.session(&task, 1);
-    wait_for("the tool to run", || (!sleepers().is_empty()).then_some(()));
-    session.program.kill_9();
+    world.session_in_a_tool(agent, &task).program.kill_9();
     world.finish(&task);
     let sessions = world.agent_sessions(&task);
     let [killed, resumed] = &sessions[..] else { panic!("two sessions are expected: {}", world.story(&task)) };

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use longhaul_scripted_model::{Agent, Login, Refusal, Reply, Turn, limited_for, sprinter};
+use longhaul_scripted_model::{Agent, Login, Refusal, Reply, Turn, limited_for, sprinter, worker};
 use serde_json::{Value, json};
 
 use super::world::World;
@@ -123,6 +123,51 @@ fn codex_a_usage_limit_is_waited_out() {
 #[test]
 fn claude_a_usage_limit_is_waited_out() {
     a_usage_limit_is_waited_out(Agent::Claude, Login::Subscription);
+}
+
+/// The worker until it has made the first file; then the plan is used up for a long time.
+fn limited_after_the_first_step(turn: &Turn) -> Reply {
+    match turn.results_since_prompt().any(|result| result.output.contains("made one.txt")) {
+        true => Refusal::UsageLimit { resets_in: Duration::from_secs(3600) }.into(),
+        false => worker(turn),
+    }
+}
+
+/// Codex tells the tokens of a turn only when it completes; its own record has them.
+#[test]
+fn codex_tokens_of_a_session_that_ended_at_a_limit_are_counted() {
+    let world = World::new(Agent::Codex, limited_after_the_first_step);
+    let task = world.submit(Agent::Codex, &[]);
+    world.reach(&task, "waiting");
+    let sessions = world.env.json(&["report", &task])["sessions"].as_array().unwrap().clone();
+    let tokens: Vec<_> = sessions.iter().map(|session| session["tokens"].clone()).collect();
+    assert_eq!(tokens, [220, 110], "the plan took two answers, the step one: {}", world.story(&task));
+    world.env.ok(&["cancel", &task]);
+    assert_eq!(world.settle(&task), "cancelled");
+}
+
+/// What one task found out about the account, the next one knows.
+#[test]
+fn codex_the_next_task_of_a_limited_account_asks_nothing() {
+    let world = World::new(Agent::Codex, limited_for(Duration::from_secs(3600), sprinter));
+    let first = world.submit(Agent::Codex, &["--name", "first"]);
+    world.reach(&first, "waiting");
+    let asked = world.server.turns().len();
+    for name in ["second", "third"] {
+        let next = world.submit(Agent::Codex, &["--name", name]);
+        world.reach(&next, "waiting");
+        assert_eq!(world.agent_sessions(&next).len(), 0, "{}", world.story(&next));
+        assert!(world.env.ok(&["why", &next]).contains("usage limit: codex until "));
+    }
+    assert_eq!(world.server.turns().len(), asked, "nobody asked the model again");
+    let agents = world.env.ok(&["agents"]);
+    assert!(agents.contains("usage limit until ") && agents.contains("account: codex, CODEX_HOME="), "{agents}");
+    assert!(agents.contains("unknown (SCRIPTED_KEY is set)"), "a provider with its own key: {agents}");
+    assert!(!agents.contains("scripted-key"), "{agents}");
+    for name in ["first", "second", "third"] {
+        world.env.ok(&["cancel", name]);
+    }
+    assert_eq!(world.settle("third"), "cancelled");
 }
 
 #[test]

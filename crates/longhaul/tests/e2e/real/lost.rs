@@ -4,15 +4,14 @@ use std::path::Path;
 
 use longhaul_scripted_model::{Agent, Reply, Rule, Rules, sprinter};
 
-use super::world::{World, long_sleep, sleepers, wait_for};
+use super::world::{World, long_sleep, wait_for};
 
 /// A task whose first session was killed together with its worker, in the middle of a tool.
 fn interrupted(agent: Agent) -> (World, String) {
     let hang = Rule::new(Reply::shell(long_sleep())).when_prompted().at_most(1);
     let world = World::new(agent, Rules::new().rule(hang).otherwise(sprinter));
     let task = world.submit(agent, &[]);
-    wait_for("the tool to run", || (!sleepers().is_empty()).then_some(()));
-    let session = world.session(&task, 1);
+    let session = world.session_in_a_tool(agent, &task);
     let conversation = world.env.known_conversation(&task);
     world.env.owner(&task).unwrap().kill_9();
     session.program.kill_9();

@@ -1,11 +1,11 @@
-//! What only a person can mend: a login that is refused, and something the agent wanted and was not allowed.
+//! What only a person can fix: a login that is refused, and something the agent wanted and was not allowed. One refused request is neither.
 
-use longhaul_scripted_model::{Agent, Answer, Call, Refusal, Reply, Turn};
+use longhaul_scripted_model::{Agent, Answer, Call, Refusal, Reply, Rule, Rules, Turn, worker};
 use serde_json::json;
 
 use super::world::World;
 
-/// The most requests of one session: opencode, pi and gemini ask once, codex is told to try twice, claude is stopped at its first retry.
+/// The most requests of one session: opencode, pi and gemini ask once, codex is told to try twice, claude is stopped at its third retry.
 const FEW: usize = 4;
 
 fn a_refused_login_is_for_a_person(agent: Agent) {
@@ -44,6 +44,41 @@ fn pi_a_refused_login_is_for_a_person() {
 #[test]
 fn gemini_a_refused_login_is_for_a_person() {
     a_refused_login_is_for_a_person(Agent::Gemini);
+}
+
+/// Claude and codex send the request again themselves; the others give up, and the session is tried again.
+fn one_refused_request_ends_nothing(agent: Agent) {
+    let once = Rule::new(Refusal::Unauthorized).when_prompt_has("Executor Agent").at_most(1);
+    let mut world = World::new(agent, Rules::new().rule(once).otherwise(worker));
+    world.env.set("CLAUDE_CODE_MAX_RETRIES", "10");
+    let task = world.submit(agent, &[]);
+    world.finish(&task);
+    world.assert_no_prompt_twice(&task);
+}
+
+#[test]
+fn codex_one_refused_request_ends_nothing() {
+    one_refused_request_ends_nothing(Agent::Codex);
+}
+
+#[test]
+fn claude_one_refused_request_ends_nothing() {
+    one_refused_request_ends_nothing(Agent::Claude);
+}
+
+#[test]
+fn opencode_one_refused_request_ends_nothing() {
+    one_refused_request_ends_nothing(Agent::OpenCode);
+}
+
+#[test]
+fn pi_one_refused_request_ends_nothing() {
+    one_refused_request_ends_nothing(Agent::Pi);
+}
+
+#[test]
+fn gemini_one_refused_request_ends_nothing() {
+    one_refused_request_ends_nothing(Agent::Gemini);
 }
 
 /// The model calls a tool once and then gives up.

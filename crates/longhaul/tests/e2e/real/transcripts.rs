@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use longhaul_scripted_model::Agent;
 
-use super::world::World;
+use super::world::{Live, World, sleepers, wait_for};
 
 impl World {
     /// The file in which an agent keeps a conversation; for opencode the directory of the database with all of them.
@@ -18,6 +18,18 @@ impl World {
             Agent::Gemini => (home.join(".gemini/tmp"), &conversation[..8]),
         };
         file_named(&base, id)
+    }
+
+    /// The first session, once its agent runs the tool and has stored the prompt. Claude stores it a moment after it starts the tool.
+    pub(super) fn session_in_a_tool(&self, agent: Agent, task: &str) -> Live {
+        let session = self.session(task, 1);
+        wait_for("the tool to run", || (!sleepers().is_empty()).then_some(()));
+        let conversation = self.env.known_conversation(task);
+        wait_for("the prompt in the transcript", || {
+            let path = self.transcript(agent, &conversation)?;
+            (path.is_dir() || std::fs::read_to_string(path).ok()?.contains("Session: ")).then_some(())
+        });
+        session
     }
 }
 

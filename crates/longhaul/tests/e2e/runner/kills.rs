@@ -24,7 +24,7 @@ fn dies_at(point: &str) {
     runner.env.unset("LONGHAUL_FAIL_DIR");
     let next = runner.run(&["-n", "t", "Do it"]);
     assert_eq!(next.code, 0, "{point}: {}\n{}", next.stdout, next.stderr);
-    assert!(next.stdout.contains("✓ t (3/3 - 100% complete)"), "{point}: {}", next.stdout);
+    assert!(next.stdout.contains("✓ ALL TASKS COMPLETED!"), "{point}: {}", next.stdout);
     assert!(!runner.env.path().join("records/overlap").exists(), "{point}");
     assert_eq!(runner.argvs().len(), 4, "{point}: one session plans and each of three ticks a step");
     runner.env.ok(&["store", "check"]);

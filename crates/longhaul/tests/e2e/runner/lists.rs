@@ -22,7 +22,7 @@ fn tasks_are_listed_by_name_with_what_is_known() {
             lines[3..],
             [
                 "? a-none (no task_list.md)",
-                "○ b-half (1/3 - 33%) [session: 01234567...]",
+                "○ b-half (1/3 - 33%) [session: 0123456789abc...]",
                 "✓ c-done (2/2 - 100% complete)",
                 "○ d-bad (0/0 - 0%)",
             ]

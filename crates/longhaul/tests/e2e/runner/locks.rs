@@ -14,7 +14,7 @@ fn a_second_runner_is_told_who_has_the_task() {
     let first = runner.command(&["-n", "t", "-c"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     wait_for("the agent to run", || (!runner.records("stdin").is_empty()).then_some(()));
     runner.refused(&["-n", "t", "-c"], &format!("already running (pid {})", first.id()));
-    assert!(runner.ok(&["--list"]).contains("○ t (0/1 - 0%) [session: 01a1e094...] [running]"));
+    assert!(runner.ok(&["--list"]).contains("○ t (0/1 - 0%) [session: 01a1e094-4a55...] [running]"));
     std::fs::write(runner.env.path().join("records/go"), "").unwrap();
     assert_eq!(first.wait_with_output().unwrap().status.code(), Some(0));
     assert_eq!(runner.argvs().len(), 1);

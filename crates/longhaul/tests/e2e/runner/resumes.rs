@@ -1,5 +1,7 @@
 //! Conversations over sessions: the saved id is the truth, and a resume that fails is followed by a fresh session at once.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use super::Runner;
 
 fn resumed(runner: &Runner) -> Vec<Option<String>> {
@@ -56,6 +58,61 @@ fn when_the_fresh_session_fails_too_its_code_is_the_runners() {
     let done = runner.run(&["-n", "t", "--resume-last"]);
     assert_eq!((done.code, runner.argvs().len()), (9, 2), "{}", done.stderr);
     assert_eq!(runner.file("t", "session.id"), "old\n", "no new id: the old one stays");
+}
+
+/// Half a step, then what codex says at a usage limit that ends in twelve hours.
+fn limited() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() / 60 % 1440;
+    let (hour, minute) = ((now / 60 + 12) % 24, now % 60);
+    let clock = format!("{}:{minute:02} {}", (hour + 11) % 12 + 1, if hour < 12 { "AM" } else { "PM" });
+    let said = format!("You’ve hit your usage limit. Upgrade or try again at {clock}.");
+    format!(r#"start; echo half > half.txt; echo '{{"type":"turn.failed","error":{{"message":"{said}"}}}}'; exit 1"#)
+}
+
+#[test]
+fn a_usage_limit_keeps_the_saved_conversation_and_is_recorded() {
+    let mut runner = Runner::new().does(&limited());
+    runner.env.set("TZ", "UTC");
+    runner.legacy("t", 0, 3);
+    runner.write("t", "session.id", "saved-id\n");
+    let done = runner.run(&["-n", "t", "--resume-last"]);
+    assert_eq!((done.code, resumed(&runner)), (1, vec![Some("saved-id".into())]), "{}", done.stderr);
+    assert!(!done.stderr.contains("Resume failed"), "{}", done.stderr);
+    assert!(done.stderr.contains("error: codex has reached its usage limit until 20"), "{}", done.stderr);
+    assert!(done.stderr.contains("longhaul resume t"), "{}", done.stderr);
+    assert_eq!(runner.file("t", "session.id"), "saved-id\n");
+    let why = runner.env.ok(&["why", "t"]);
+    assert!(why.contains("paused by its runner: codex has reached its usage limit until 20"), "{why}");
+    assert!(why.contains("usage limit: codex until 20"), "{why}");
+    // A home below the temp directory is no place for a sandboxed codex.
+    runner.env.ok(&["resume", "t", "--sandbox", "full"]);
+    runner.env.reach("t", "waiting");
+    assert_eq!(runner.argvs().len(), 1, "nothing was tried");
+    runner.env.ok(&["cancel", "t"]);
+}
+
+#[test]
+fn a_conversation_that_was_found_is_not_given_up_for_another_failure() {
+    let runner = Runner::new().does("start; exit 3");
+    runner.legacy("t", 0, 3);
+    runner.write("t", "session.id", "saved-id\n");
+    let done = runner.run(&["-n", "t", "--resume-last"]);
+    assert_eq!((done.code, resumed(&runner)), (3, vec![Some("saved-id".into())]), "{}", done.stderr);
+    assert_eq!(runner.file("t", "session.id"), "saved-id\n");
+}
+
+#[test]
+fn tokens_of_a_conversation_count_once() {
+    let counted = r#"start; n=$(cat turns 2>/dev/null || echo 0); n=$((n + 1)); echo $n > turns; tick
+        echo "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":$((n * 200)),\"output_tokens\":$((n * 20))}}""#;
+    let runner = Runner::new().does(counted);
+    runner.legacy("t", 0, 3);
+    runner.write("t", "session.id", "saved-id\n");
+    runner.ok(&["-n", "t", "--resume-last", "--max-sessions", "1"]);
+    runner.ok(&["-n", "t", "--resume-last"]);
+    let report = runner.env.json(&["report", "t"]);
+    let tokens: Vec<_> = report["sessions"].as_array().unwrap().iter().map(|row| row["tokens"].clone()).collect();
+    assert_eq!(tokens, [220, 220, 220]);
 }
 
 #[test]

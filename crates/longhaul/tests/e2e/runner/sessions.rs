@@ -11,18 +11,24 @@ fn a_task_is_planned_and_finished_in_place() {
         "Generated task name: build-a-rest-api-for-todo-app\n",
         "==========================================\n  SESSION 1 - build-a-rest-api-for-todo-app\n==",
         "INITIALIZER SESSION",
-        "Initializer session complete\n",
+        "✓ Initializer session complete\n",
         "Session ID saved: 01a1e094-4a55-7e31-a327-",
         "SESSION 4 - ",
         "EXECUTOR SESSION",
         "\nProgress: 2/3\n",
         "=== Progress: 3/3 ===\n",
         "Continuing in 0 seconds... (Press Ctrl+C to pause)\n",
-        "✓ build-a-rest-api-for-todo-app (3/3 - 100% complete) [session: 01a1e094...]",
+        "✓ Executor session complete\n=== Progress: 3/3 ===\n",
     ] {
         assert!(out.contains(needle), "lacks {needle:?}:\n{out}");
     }
     let at = |needle: &str| out.find(needle).unwrap_or_else(|| panic!("{needle}"));
+    let directory = runner.dir(name).display().to_string();
+    let last_words = format!(
+        "✓ ALL TASKS COMPLETED!\nTask directory: {directory}\nFinal task list:\n{}",
+        runner.file(name, "task_list.md")
+    );
+    assert!(out.ends_with(&last_words), "{out}");
     assert!(at("INITIALIZER SESSION") < at("\"thread.started\""), "the banner comes before the output");
     assert!(at("\"thread.started\"") < at("Session ID saved"), "and what follows from it after");
     assert!(runner.file(name, "session.log").contains("thread.started"));
@@ -100,8 +106,36 @@ fn sessions_are_counted_per_invocation() {
     assert!(again.stderr.contains("Auto-continue is off"), "{}", again.stderr);
     let rest = runner.ok(&["--continue", "--max-sessions", "0"]);
     assert!(rest.contains("Continuing most recent task: t\n"), "{rest}");
-    assert!(rest.contains("All tasks complete!"), "{rest}");
+    assert!(rest.contains("✓ ALL TASKS COMPLETED!"), "{rest}");
     assert_eq!(runner.argvs().len(), 4);
+}
+
+#[test]
+fn options_may_be_repeated_and_the_last_value_counts() {
+    let runner = Runner::new();
+    runner.legacy("t", 0, 3);
+    let twice = ["-c", "-c", "--network", "--network", "--no-auto-continue", "--no-auto-continue", "--resume-last"];
+    let values = ["--resume-last", "-n", "other", "--task-name", "t", "--max-sessions", "9", "--max-sessions", "1"];
+    let out = runner.run(&[&twice[..], &values].concat());
+    assert_eq!(out.code, 0, "{}", out.stderr);
+    assert!(out.stdout.contains("SESSION 1 - t"), "{}", out.stdout);
+    assert_eq!(out.stderr.matches("without any sandbox").count(), 1, "{}", out.stderr);
+    assert!(runner.ok(&["--list", "-l"]).contains("○ t (1/3 - 33%)"));
+}
+
+#[test]
+fn a_new_task_is_warned_of_once_too() {
+    let runner = Runner::new();
+    let out = runner.run(&["-n", "t", "Do it", "--network", "--max-sessions", "1"]);
+    assert_eq!((out.code, out.stderr.matches("without any sandbox").count()), (0, 1), "{}", out.stderr);
+}
+
+#[test]
+fn a_session_that_leaves_no_usable_list_is_not_called_complete() {
+    let runner = Runner::new().does("start; echo nothing > \"$dir/task_list.md\"; finish");
+    runner.legacy("t", 0, 3);
+    let out = runner.run(&["-n", "t", "-c"]);
+    assert_eq!((out.code, out.stdout.contains("session complete")), (1, false), "{}", out.stdout);
 }
 
 #[test]
@@ -111,7 +145,7 @@ fn what_is_complete_already_needs_no_agent() {
     let mut env = runner.env.command(&["run-session", "-n", "old", "-c"]);
     let done = crate::env::done(&env.env("PATH", "/usr/bin:/bin").output().unwrap());
     assert_eq!(done.code, 0, "not even the program: {}", done.stderr);
-    assert!(done.stdout.contains("All tasks complete! Progress: 2/2"), "{}", done.stdout);
+    assert!(done.stdout.contains("✓ ALL TASKS COMPLETED!\nTask directory: "), "{}", done.stdout);
     assert!(runner.argvs().is_empty());
 }
 

@@ -22,7 +22,9 @@ fn dies_at(point: &str, world: &mut World, name: &str) -> Shell {
 
 /// Proves that a worker went round: it did something else meanwhile.
 fn worker_goes_round(world: &World, goal: &str) {
-    let other = world.env.submit(goal, &["--agent", "demo"]);
+    let elsewhere = world.env.path().join("elsewhere");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    let other = world.env.submit(goal, &["--agent", "demo", "--workspace", elsewhere.to_str().unwrap()]);
     assert_eq!(world.env.settle(&other), "done");
 }
 
@@ -45,6 +47,8 @@ fn t1_with_the_hold_and_nothing_committed() {
 fn t1_the_file_that_is_left_is_taken_away_by_a_worker() {
     let mut world = World::new();
     let name = world.paused("Left over");
+    // A worker that leaves looks at the holds for the last time.
+    world.env.wait_until_empty();
     dies_at("takeover.locked", &mut world, &name).finish();
     assert_eq!(world.holds().len(), 1, "the control");
     let mut worker = world.env.start(&["worker", "--stay"]);

@@ -44,11 +44,14 @@ fn one_person_at_a_time() {
 #[test]
 fn a_finished_task_and_one_without_a_conversation_have_nothing_to_take() {
     let world = World::new();
+    world.env.make_repository();
     let name = world.paused("Over");
     world.env.ok(&["cancel", &name]);
     let shown = refused(&world.env, &name, 8);
     assert!(shown.contains("it is finished"), "{shown}");
     let name = world.env.submit("Not yet", &["--agent", "pi", "--after", &world.paused("Before")]);
+    // Its worker writes until then.
+    world.env.reach(&name, "waiting");
     let shown = refused(&world.env, &name, 8);
     assert!(shown.contains("no session of it has had a conversation yet"), "{shown}");
 }

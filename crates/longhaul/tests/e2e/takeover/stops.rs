@@ -34,6 +34,27 @@ fn ctrl_c_while_the_session_is_being_stopped_is_a_pause() {
     becomes_paused(&world, &name);
 }
 
+#[test]
+fn ctrl_c_is_a_pause_from_the_moment_the_takeover_is_asked_for() {
+    let mut world = World::new();
+    let (name, _) = world.working("Hasty");
+    let worker = world.env.worker_pid(&name);
+    send(worker, Signal::SIGSTOP);
+    let points = world.env.path().join("points");
+    std::fs::create_dir(&points).unwrap();
+    world.env.set("LONGHAUL_FAIL_DIR", &points.display().to_string());
+    world.env.set("LONGHAUL_FAIL_POINTS", "takeover.asked=pause");
+    let mut shell = world.take_over(&name);
+    wait_for("the takeover to be asked for", || points.join("takeover.asked").exists().then_some(()));
+    shell.press(b"\x03");
+    shell.shows("^C");
+    std::fs::write(points.join("takeover.asked.go"), "").unwrap();
+    let shown = shell.finish();
+    assert!(shown.contains("shell: 130") && shown.contains("is paused when its session has ended"), "{shown}");
+    send(worker, Signal::SIGCONT);
+    becomes_paused(&world, &name);
+}
+
 /// By the worker that stops the session: no verb looks until then.
 #[track_caller]
 fn becomes_paused(world: &World, name: &str) {

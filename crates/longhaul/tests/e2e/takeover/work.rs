@@ -8,7 +8,7 @@ fn a_person_works_in_the_conversation_and_then_the_task_goes_on() {
     let world = World::new();
     let name = world.paused_with("Hand it over", &["--context", "resume"]);
     let task = world.env.task(&name);
-    let conversation = task["conversation"]["id"].as_str().unwrap().to_owned();
+    let conversation = task["conversations"][0]["id"].as_str().unwrap().to_owned();
     let mut shell = world.taken_over(&name);
     assert_eq!(world.env.state(&name), "held");
     let shown = world.env.ok(&["show", &name]);

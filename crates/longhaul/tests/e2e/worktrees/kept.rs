@@ -53,11 +53,11 @@ fn files_with_a_filter_are_not_committed_and_the_reason_is_told() {
     env.git(&["commit", "-q", "-m", "large files"]);
     env.pre_commit("exit 1");
     run(&env, &["--name", "t"]);
-    assert_eq!(env.saved("t")[1], json!({ "left": "attributes name a filter for `step-1.md`" }));
+    assert_eq!(env.saved("t")[1], json!({ "left": "`step-1.md` uses a git filter, which Longhaul does not run" }));
     assert_eq!(env.git(&["rev-parse", "longhaul/t"]), env.git(&["rev-parse", "main"]), "no commit");
     assert!(env.root_of("t").join("step-1.md").exists(), "the work is where the agent left it");
     let told = env.ok(&["events", "t"]);
-    assert!(told.contains("attributes name a filter for `step-1.md`"), "{told}");
+    assert!(told.contains("`step-1.md` uses a git filter"), "{told}");
 }
 
 #[test]

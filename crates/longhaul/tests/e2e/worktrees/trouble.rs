@@ -51,7 +51,7 @@ fn a_worktree_that_was_moved_away() {
 #[test]
 fn a_worktree_that_was_switched_to_another_branch() {
     blocks(
-        "stands on `elsewhere`, not on its branch `longhaul/t`",
+        "HEAD is on `elsewhere`, not on `longhaul/t`",
         |_, root| drop(git_in(root, &["switch", "-q", "-c", "elsewhere"])),
         |env, root| {
             git_in(root, &["switch", "-q", "longhaul/t"]);

@@ -1,0 +1,60 @@
+//! Families of tasks: everybody below one task at the top, found by `lineage`, and the caps on how many and how deep.
+//!
+//! The caps are those of the submission itself, counted by the writer in the transaction that submits a child.
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{Event, Submission, Task};
+use rusqlite::{Connection, OptionalExtension};
+
+use super::failure::store_error;
+use super::load::find_task;
+use super::read::sound_rows;
+use crate::{CommitError, StoreError};
+
+/// The tasks of a task's family, itself included; empty when it has neither parent nor children.
+pub(super) fn family(connection: &Connection, task: TaskId) -> Result<Vec<Task>, StoreError> {
+    const MEMBERS: &str = "SELECT id FROM tasks, (SELECT substr(lineage, 1, 36) AS top FROM tasks WHERE id = ?1) \
+         WHERE id = top OR lineage > top || '/' AND lineage < top || '0'";
+    let members: Vec<TaskId> = sound_rows(connection, MEMBERS, [task.to_string()], |row| {
+        let id: String = row.get(0)?;
+        Ok(id.parse().ok())
+    })?;
+    if members.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let mut family = Vec::with_capacity(members.len());
+    for member in members {
+        family.extend(find_task(connection, member)?.map(|row| row.stored.task.clone()));
+    }
+    Ok(family)
+}
+
+/// Refuses a child whose family is too large or whose place in it is too deep.
+pub(super) fn check_caps(connection: &Connection, events: &[Event]) -> Result<(), CommitError> {
+    let submitted = events.iter().find_map(|event| {
+        let Event::Submitted { submission } = event else { return None };
+        Some(submission)
+    });
+    match submitted.and_then(|submission| Some((submission, submission.parent?))) {
+        Some((submission, parent)) => check_child(connection, submission, parent),
+        None => Ok(()),
+    }
+}
+
+fn check_child(connection: &Connection, child: &Submission, parent: TaskId) -> Result<(), CommitError> {
+    const PLACE: &str = "SELECT length(lineage) / 37 + 1, (SELECT count(*) FROM tasks AS below WHERE below.final = 0 \
+         AND below.lineage > substr(own.lineage, 1, 36) || '/' AND below.lineage < substr(own.lineage, 1, 36) || '0') \
+         FROM tasks AS own WHERE id = ?1";
+    let place: Option<(u32, u32)> = connection
+        .prepare_cached(PLACE)
+        .and_then(|mut statement| {
+            statement.query_row([parent.to_string()], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        })
+        .map_err(store_error)?;
+    let Some((depth, unfinished)) = place else { return Err(CommitError::NotFound) };
+    let (most, deepest) = (child.policy.max_children, child.policy.child_depth);
+    if depth > deepest {
+        return Err(CommitError::TooDeep { deepest });
+    }
+    if unfinished >= most { Err(CommitError::TooManyChildren { most }) } else { Ok(()) }
+}

@@ -1,0 +1,43 @@
+//! Clean checkouts that a killed worker left: nothing in them is work, so they go whole.
+//! Called by `gc` after the tasks. A task that is not finished removes its own before its next round.
+
+use std::path::Path;
+
+use longhaul_worker::checkouts::{self, LeftCheckout};
+use longhaul_worker::git::Removal;
+
+use super::Mode;
+use super::orphans::{DAY, is_older};
+use super::swept::{Left, Orphan, Swept};
+use crate::opened::Opened;
+
+/// Sweeps the checkouts of finished tasks, and those of no task.
+pub(super) async fn sweep(opened: &Opened, mode: Mode, swept: &mut Swept) {
+    for LeftCheckout { task, path } in checkouts::list(&opened.home) {
+        let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = format!("checkouts/{file_name}");
+        let project = match opened.store.load(task).await {
+            Ok(Some(stored)) if stored.task.state.is_final() => Some(stored.task.submission.project.clone()),
+            Ok(None) if is_older(&path, DAY) => None,
+            Ok(_) => continue,
+            Err(error) => {
+                fail(swept, name, error.to_string());
+                continue;
+            }
+        };
+        let removed = match mode {
+            Mode::DryRun => Ok(Removal::Removed),
+            Mode::Really => checkouts::remove(&opened.home, &path, project.as_deref().map(Path::new)),
+        };
+        match removed {
+            Ok(Removal::Kept { why }) => swept.left.push(Left { name, why }),
+            Ok(Removal::Removed) => swept.orphan(Orphan { name, what: "checkout of a finished round", bytes: 0 }),
+            Err(error) => fail(swept, name, error.to_string()),
+        }
+    }
+}
+
+fn fail(swept: &mut Swept, name: String, why: String) {
+    swept.failed += 1;
+    swept.left.push(Left { name, why });
+}

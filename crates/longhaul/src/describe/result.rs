@@ -1,0 +1,35 @@
+//! The result of a finished task as programs read it: the same fields in every verb that prints JSON.
+//! Used by `list`, `show` and the report. The words are those of the core.
+
+use longhaul_core::task::{Doubt, Remarks, ResultKind, Verdict};
+use serde::Serialize;
+
+/// One of the three results.
+#[derive(Debug, Serialize)]
+pub(crate) struct ResultFacts {
+    pub(crate) kind: ResultKind,
+    /// The sentence that people read.
+    pub(crate) headline: String,
+    /// The git tree that was checked; null where git named none.
+    pub(crate) tree: Option<String>,
+    /// What keeps passed checks from counting as verified.
+    pub(crate) doubts: Vec<Doubt>,
+    pub(crate) remarks: Remarks,
+}
+
+impl ResultFacts {
+    pub(crate) fn new(verdict: &Verdict) -> ResultFacts {
+        let (doubts, remarks) = match verdict {
+            Verdict::Verified { remarks, .. } => (Vec::new(), remarks.clone()),
+            Verdict::NotVerified { doubts, remarks, .. } => (doubts.clone(), remarks.clone()),
+            Verdict::NoChecks => (Vec::new(), Remarks::default()),
+        };
+        ResultFacts {
+            kind: verdict.kind(),
+            headline: verdict.to_string(),
+            tree: verdict.tree().map(str::to_owned),
+            doubts,
+            remarks,
+        }
+    }
+}

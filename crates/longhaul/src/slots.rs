@@ -1,0 +1,56 @@
+//! Which tasks wait for a free slot or for their directory: one look at the store, then an answer for each task. Used by `why`, `list` and `show`.
+//! Only reads. A task that is preparing and has no turn waits, whatever its worker does.
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::State;
+use longhaul_store::{Outline, Stored, Turns};
+
+use crate::describe::Waiting;
+use crate::directories::DirectoryWait;
+use crate::error::CliError;
+use crate::opened::Opened;
+
+/// The slots of a home.
+pub(crate) struct Slots {
+    turns: Turns,
+    cap: u32,
+}
+
+impl Slots {
+    /// The slots as they are now.
+    pub(crate) async fn now(opened: &Opened) -> Result<Slots, CliError> {
+        let cap = opened.home.session_cap();
+        Ok(Slots { turns: opened.store.turns(cap, &[]).await?, cap })
+    }
+
+    /// What a task waits for, if it waits for a slot or for its directory.
+    pub(crate) async fn wait_of(&self, opened: &Opened, stored: &Stored) -> Result<Option<Waiting>, CliError> {
+        let task = &stored.task;
+        let in_line = matches!(task.state, State::Preparing { .. }) && !task.submission.driver.is_runner();
+        if in_line && stored.owner.is_some() { self.wait(opened, task.id).await } else { Ok(None) }
+    }
+
+    /// The same for a line of a list.
+    pub(crate) async fn wait_in_list(&self, opened: &Opened, outline: &Outline) -> Result<Option<Waiting>, CliError> {
+        let in_line = outline.state == State::ABOUT_TO_START && !outline.of_runner;
+        if in_line && outline.owner.is_some() { self.wait(opened, outline.task).await } else { Ok(None) }
+    }
+
+    /// Whether every slot is taken.
+    pub(crate) fn are_taken(&self) -> bool {
+        self.turns.in_use >= self.cap
+    }
+
+    async fn wait(&self, opened: &Opened, task: TaskId) -> Result<Option<Waiting>, CliError> {
+        if self.turns.next.iter().any(|turn| turn.task == task) {
+            return Ok(None);
+        }
+        if let Some(directory) = DirectoryWait::of(opened, task).await? {
+            return Ok(Some(directory.waiting()));
+        }
+        // A slot that is about to be taken by another task is as good as used.
+        let used = self.turns.in_use.max(self.cap);
+        let why = format!("free slot ({used} of {} in use)", self.cap);
+        Ok(Some(Waiting { why, until: None, agent: None }))
+    }
+}
