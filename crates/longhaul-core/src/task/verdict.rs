@@ -259,7 +259,7 @@ impl fmt::Display for Doubt {
 impl fmt::Display for Remarks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.same_as_base {
-            f.write_str(", which is the tree the task started from")?;
+            f.write_str(", with no change since the task started")?;
         }
         match self.ignored.total {
             0 => {}

@@ -144,7 +144,7 @@ fn ignored_entries_are_named_and_a_directory_counts_once() {
     let (code, headline) = run(&env, "test -s dist/a", &[]);
     assert_eq!(code, 0, "{headline}");
     assert!(headline.contains(", with 2 ignored entries present: dist/, x.log"), "{headline}");
-    assert!(headline.contains("which is the tree the task started from, with"), "{headline}");
+    assert!(headline.contains("with no change since the task started, with"), "{headline}");
     assert_eq!(result(&env)["remarks"]["ignored"]["total"], 2);
 }
 

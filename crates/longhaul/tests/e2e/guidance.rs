@@ -68,12 +68,14 @@ fn a_session_that_never_started_has_heard_nothing() {
     let (mut env, _) = standing(&[]);
     env.ok(&["pause", "t", "--now"]);
     env.ok(&["tell", "t", "mind the gap"]);
+    env.wait_until_workers_are_dead();
     let fails = env.path().join("fails");
     std::fs::create_dir(&fails).unwrap();
     env.set("LONGHAUL_FAIL_POINTS", "worker.session_written");
     env.set("LONGHAUL_FAIL_DIR", &fails.display().to_string());
     env.ok(&["resume", "t"]);
     env.wait_until_workers_are_dead();
+    assert!(fails.join("worker.session_written").exists());
     env.unset("LONGHAUL_FAIL_POINTS");
     env.unset("LONGHAUL_FAIL_DIR");
     env.ok(&["worker", "--only", "--detach"]);

@@ -33,6 +33,8 @@ fn verified(trial: &Trial, executed: usize) -> Story {
 fn resumed_at(point: &str) -> Trial {
     let mut trial = checking();
     trial.env.ok(&["pause", TASK]);
+    // A worker that is still there would take the task, and it has no point armed.
+    trial.env.wait_until_workers_are_dead();
     trial.env.put("go", "");
     trial.arm(point);
     trial.env.ok(&["resume", TASK]);
