@@ -45,8 +45,8 @@ pub trait Store: Send + Sync {
     async fn candidates(&self) -> Result<Vec<Candidate>, StoreError>;
 
     /// The tasks that moved after a position, in no order, and the position now: how a worker notices what others committed at a cost
-    /// that does not grow with the number of tasks. A position lower than the one given means that history was removed meanwhile:
-    /// then look at everything.
+    /// that does not grow with the number of tasks. Positions grow in the order of commits and are never used again, also when history is
+    /// removed, so a reader that remembers the last one misses nothing.
     async fn news(&self, after: u64) -> Result<News, StoreError>;
 
     /// The workers, other than this one, that own tasks which any worker may carry out.

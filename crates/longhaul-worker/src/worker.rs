@@ -397,9 +397,6 @@ impl Hubs {
             return self.look_at_everything().await;
         }
         let news = self.context.store.news(self.look.position).await?;
-        if news.position < self.look.position {
-            return self.look_at_everything().await;
-        }
         self.look.position = news.position;
         self.hear(news.tasks).await?;
         // A look at the holds may go through all processes of the machine, so neither is done at every ring.

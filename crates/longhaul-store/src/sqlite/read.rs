@@ -97,17 +97,20 @@ fn read_candidate(row: &Row<'_>) -> rusqlite::Result<Option<Candidate>> {
     Ok(Some(Candidate { task, version: row.get(6)?, epoch: row.get(1)?, owner, parent, live: row.get(4)?, carrier }))
 }
 
-/// Tasks with events after a position. Events stand in the order of their commits, so that a row's number is a position.
+/// The newest position ever given to an event, also if that event is gone.
+pub(super) const LAST_POSITION: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
+
+/// Tasks with events after a position.
 pub(super) fn news(connection: &Connection, after: u64) -> Result<News, StoreError> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
             "SELECT {CANDIDATE_COLUMNS}, state, wants_owner FROM tasks \
-             WHERE number IN (SELECT task FROM events WHERE rowid > ?1 AND rowid <= ?2)"
+             WHERE number IN (SELECT task FROM events WHERE position > ?1 AND position <= ?2)"
         )
     });
     // Read first: what is committed in between is beyond it, and news the next time.
     let position: i64 = connection
-        .prepare_cached("SELECT coalesce(max(rowid), 0) FROM events")
+        .prepare_cached(LAST_POSITION)
         .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
         .map_err(store_error)?;
     let after = i64::try_from(after).unwrap_or(i64::MAX);

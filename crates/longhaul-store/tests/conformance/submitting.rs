@@ -1,7 +1,7 @@
 //! Promises about making tasks and finding them: durable, once, under a name that is free, in lists.
 
 use longhaul_core::task::{Event, State};
-use longhaul_store::{Change, CommitError, Filter, Key, Unfinished};
+use longhaul_store::{Change, CommitError, Filter, Guard, Key, Unfinished};
 
 use super::Harness;
 use super::sample::{
@@ -171,4 +171,22 @@ pub(crate) async fn news_are_the_tasks_that_moved_after_a_position(harness: &dyn
         last.tasks.iter().map(|one| (one.task, one.candidate.is_some())).collect::<Vec<_>>(),
         [(task.task.id, false)]
     );
+}
+
+/// A reader that remembers its last position misses nothing, although the newest history is gone.
+pub(crate) async fn a_position_is_never_used_again(harness: &dyn Harness) {
+    let store = harness.open().await;
+    let kept = submitted(&*store, "kept").await;
+    let newest = submitted(&*store, "newest").await;
+    let newest = store.commit(by_person(&newest, vec![mark("x"), cancelled()])).await.expect("a cancel").stored;
+    let seen = store.news(u64::MAX).await.expect("a position").position;
+    store.remove(newest.task.id, Guard::Version(newest.task.version)).await.expect("a removal");
+    let store = harness.open().await;
+    let after_removal = store.news(seen).await.expect("news");
+    assert_eq!((after_removal.position, after_removal.tasks.len()), (seen, 0), "positions do not go back");
+    store.commit(by_person(&kept, vec![mark("y")])).await.expect("a change");
+    let news = store.news(seen).await.expect("news");
+    assert_eq!(news.tasks.iter().map(|one| one.task).collect::<Vec<_>>(), [kept.task.id]);
+    assert!(news.position > seen);
+    assert_eq!(store.check().await.expect("a check"), []);
 }

@@ -44,5 +44,5 @@ conforms! {
         an_unknown_task_is_absent_and_unchangeable, submitting_twice_makes_one_task, a_key_names_one_change,
         a_name_is_unique_among_unfinished_tasks_of_a_project, lists_are_newest_first_and_filtered,
         candidates_and_their_owners_are_found,
-        news_are_the_tasks_that_moved_after_a_position;
+        news_are_the_tasks_that_moved_after_a_position, a_position_is_never_used_again;
 }

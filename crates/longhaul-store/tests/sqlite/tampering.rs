@@ -85,7 +85,8 @@ async fn burgle(harness: &SqliteHarness, task: &Stored) {
             "DELETE FROM events WHERE seq = 1",
             "DELETE FROM events",
             "UPDATE events SET task = task + 1 WHERE seq = 2",
-            "INSERT INTO events SELECT task, 4, at, epoch, actor, kind, payload, hash FROM events WHERE seq = 3",
+            "INSERT INTO events (task, seq, at, epoch, actor, kind, payload, hash) \
+             SELECT task, 4, at, epoch, actor, kind, payload, hash FROM events WHERE seq = 3",
             "UPDATE events SET payload = payload || ' ' WHERE seq = 2",
             "UPDATE tasks SET head = (SELECT hash FROM events WHERE seq = 1)",
             "UPDATE tasks SET epoch = epoch + 1",

@@ -1,4 +1,4 @@
--- Schema 4: the three results of a finished task, usage limits of accounts, and where tasks work with their families.
+-- Schema 4: the three results of a finished task, usage limits of accounts, where tasks work with their families, and positions of events.
 
 -- A finished task has one of three results. What was verified without a tree never was: that is `not_verified` now.
 
@@ -50,3 +50,35 @@ UPDATE tasks SET lineage = (SELECT lineage FROM line WHERE line.id = tasks.id);
 
 CREATE INDEX tasks_by_lineage ON tasks (lineage);
 CREATE INDEX tasks_by_directory ON tasks (directory, lineage) WHERE final = 0 AND directory IS NOT NULL;
+
+-- Every event has a position in the history of the home. It grows in the order of commits and is never used again, so that a reader that
+-- remembers the last position it saw finds everything after it, whatever was removed meanwhile.
+-- AUTOINCREMENT does that here: SQLite has one writer at a time, it keeps the counter in `sqlite_sequence` in the same transaction, and
+-- VACUUM leaves an INTEGER PRIMARY KEY alone. PostgreSQL commits side by side, and its sequences are counted outside of transactions: there
+-- the position has to come from a row that each commit updates, whose lock is held until the end of that commit.
+
+ALTER TABLE events RENAME TO events_3;
+
+CREATE TABLE events (
+    position INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    task INTEGER NOT NULL REFERENCES tasks (number),
+    seq INTEGER NOT NULL CHECK (seq > 0),
+    at INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    UNIQUE (task, seq)
+) STRICT;
+
+INSERT INTO events (position, task, seq, at, epoch, actor, kind, payload, hash)
+SELECT rowid, task, seq, at, epoch, actor, kind, payload, hash FROM events_3 ORDER BY rowid;
+
+DROP TABLE events_3;
+
+CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
+BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER events_are_not_deleted BEFORE DELETE ON events
+WHEN NOT EXISTS (SELECT 1 FROM removals WHERE task = OLD.task)
+BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
