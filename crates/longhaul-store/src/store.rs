@@ -7,7 +7,7 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
-use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, ResultKind, Task};
+use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, Reached, ResultKind, Task};
 use longhaul_core::time::Time;
 
 use crate::{Notice, Settled};
@@ -20,6 +20,9 @@ pub trait Store: Send + Sync {
     ///
     /// The lease is given up in the commit after which the task no longer wants an owner. With a `claim` the same commit takes
     /// the lease (and appends `Claimed`). A key seen before with the same change answers as it did then and writes nothing.
+    ///
+    /// A commit that starts a session is refused while the home, the directory or the task's family leaves none; the three are counted in
+    /// the same transaction.
     ///
     /// What the change is worth telling (`core::task::notice`) is put into the outbox in the same commit, once for each target.
     async fn commit(&self, change: Change) -> Result<Committed, CommitError>;
@@ -57,7 +60,7 @@ pub trait Store: Send + Sync {
     async fn turns(&self, cap: u32, passed_over: &[WorkerId]) -> Result<Turns, StoreError>;
 
     /// Every task of a task's family, finished ones and itself too: the one at the top and all below it. Empty when it has neither
-    /// parent nor children.
+    /// parent nor children. A damaged one is left out.
     async fn family(&self, task: TaskId) -> Result<Vec<Task>, StoreError>;
 
     /// The task that this one has to wait for before a session of it may start in its directory; none with a worktree of its own, and
@@ -229,6 +232,12 @@ pub enum CommitError {
     DirectoryTaken {
         /// Which.
         by: TaskId,
+    },
+    /// The task's family has used up a limit that it shares: no session of an agent starts before that is raised.
+    #[error("{reached}")]
+    FamilyLimit {
+        /// Which, and how much of it is used.
+        reached: Reached,
     },
     /// The family has as many unfinished tasks below its first one as it may have.
     #[error("there are already {most} unfinished child tasks, the most that `children.max` allows")]

@@ -89,6 +89,7 @@ pub(crate) async fn claim_of(context: &Context, task: TaskId, epoch: u64) -> Res
             CommitError::NameTaken { .. }
             | CommitError::SessionCap { .. }
             | CommitError::DirectoryTaken { .. }
+            | CommitError::FamilyLimit { .. }
             | CommitError::TooManyChildren { .. }
             | CommitError::TooDeep { .. }
             | CommitError::KeyReused,

@@ -192,10 +192,11 @@ impl Hub {
     }
 
     /// Decides and commits; on conflict reloads and decides again, so that no observation is dropped.
-    async fn offer(&mut self, input: Input, actor: &Actor) -> Result<(), Left> {
+    async fn offer(&mut self, mut input: Input, actor: &Actor) -> Result<(), Left> {
+        let mut actor = actor.clone();
         loop {
             let at = now();
-            let events = match decide(&self.task, &input, actor, at) {
+            let events = match decide(&self.task, &input, &actor, at) {
                 Ok(events) => events,
                 Err(refusal) => {
                     self.report(&refusal);
@@ -228,6 +229,9 @@ impl Hub {
                 Err(CommitError::Conflict) => self.reload().await?,
                 // Another task took the slot or the directory meanwhile: the effect starts again and waits for the next turn.
                 Err(CommitError::SessionCap { .. } | CommitError::DirectoryTaken { .. }) => return Ok(()),
+                Err(CommitError::FamilyLimit { reached }) => {
+                    (input, actor) = (Observation::FamilyLimit { reached }.into(), Actor::worker());
+                }
                 Err(error) => self.survive(error).await?,
             }
         }
@@ -252,6 +256,7 @@ impl Hub {
             | CommitError::NameTaken { .. }
             | CommitError::SessionCap { .. }
             | CommitError::DirectoryTaken { .. }
+            | CommitError::FamilyLimit { .. }
             | CommitError::TooManyChildren { .. }
             | CommitError::TooDeep { .. }
             | CommitError::KeyReused

@@ -18,7 +18,7 @@ use crate::bell::Bell;
 use crate::claim::{self, OtherOwners};
 use crate::clock::mint_worker;
 use crate::dispatcher::{Hub, Left, Poke};
-use crate::effects::{Awake, FamilyTurns, OwnConversations};
+use crate::effects::{Awake, OwnConversations};
 use crate::environment::{Environment, Environments};
 use crate::handover::{Answer, Handover, Reception};
 use crate::hold;
@@ -58,8 +58,6 @@ pub struct Context {
     pub(crate) environments: Environments,
     /// So many tasks look at their workspaces at once: each look is a thread, and starts git.
     pub(crate) looks: Semaphore,
-    /// Whose turn it is in each family.
-    pub(crate) family_turns: FamilyTurns,
     /// When the last session was started.
     pub(crate) turn: Mutex<Option<Instant>>,
     pub(crate) report: fn(&str),
@@ -112,7 +110,6 @@ impl Context {
             own_conversations: OwnConversations::default(),
             environments: Environments::new(),
             looks: Semaphore::new(LOOKS),
-            family_turns: FamilyTurns::default(),
             turn: Mutex::new(None),
             report,
             watcher: None,

@@ -296,8 +296,9 @@ impl Event {
         }
     }
 
-    /// Whether this event starts a session, and so counts against the home's cap.
-    pub fn starts_session(&self) -> bool {
-        matches!(self, Event::SessionStarted { .. })
+    /// The session that this event starts.
+    pub fn started_session(&self) -> Option<&SessionRun> {
+        let Event::SessionStarted { session } = self else { return None };
+        Some(session)
     }
 }

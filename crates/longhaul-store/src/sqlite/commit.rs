@@ -71,12 +71,10 @@ fn append(
     if let Some(lease) = &change.claim {
         append.claim(lease, None, change.at)?;
     }
-    if change.events.iter().any(Event::starts_session) {
-        turns::check_start(connection, found.map(|row| &row.stored.task), change.session_cap)?;
-    }
+    let before = found.map(|row| &row.stored.task);
+    turns::check_start(connection, before, &change)?;
     family::check_caps(connection, &change.events)?;
     let row = append.write(connection, &change.actor.principal)?;
-    let before = found.map(|row| &row.stored.task);
     outbox::enqueue(connection, before, &change.events, &row)?;
     accounts::record(connection, before, &row.stored.task)?;
     if let Some((key, digest)) = key {

@@ -1,9 +1,10 @@
-//! Families of tasks: everybody below one task at the top, found by `lineage`, and the caps on how many and how deep.
+//! Families of tasks: everybody below one task at the top, found by `lineage`, the caps on how many and how deep, and shared limits.
 //!
-//! The caps are those of the submission itself, counted by the writer in the transaction that submits a child.
+//! The writer counts in the transaction that submits a child or starts a session, so that no two members use the same rest.
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Event, Submission, Task};
+use longhaul_core::task::{Event, Family, Reached, Submission, Task};
+use longhaul_core::time::Time;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::failure::store_error;
@@ -11,7 +12,13 @@ use super::load::find_task;
 use super::read::sound_rows;
 use crate::{CommitError, StoreError};
 
-/// The tasks of a task's family, itself included; empty when it has neither parent nor children.
+/// The first limit that a task shares with its family and that is used up at this time.
+pub(super) fn limit_reached(connection: &Connection, task: TaskId, at: Time) -> Result<Option<Reached>, StoreError> {
+    Ok(Family::new(&family(connection, task)?, at).limit_reached(task))
+}
+
+/// The tasks of a task's family, itself included; empty when it has neither parent nor children. A damaged one is left out, so that it
+/// does not stop the others: `list` and `check` name it.
 pub(super) fn family(connection: &Connection, task: TaskId) -> Result<Vec<Task>, StoreError> {
     const MEMBERS: &str = "SELECT id FROM tasks, (SELECT substr(lineage, 1, 36) AS top FROM tasks WHERE id = ?1) \
          WHERE id = top OR lineage > top || '/' AND lineage < top || '0'";
@@ -24,7 +31,11 @@ pub(super) fn family(connection: &Connection, task: TaskId) -> Result<Vec<Task>,
     }
     let mut family = Vec::with_capacity(members.len());
     for member in members {
-        family.extend(find_task(connection, member)?.map(|row| row.stored.task.clone()));
+        match find_task(connection, member) {
+            Ok(found) => family.extend(found.map(|row| row.stored.task.clone())),
+            Err(StoreError::Damaged { .. }) => {}
+            Err(error) => return Err(error),
+        }
     }
     Ok(family)
 }

@@ -5,13 +5,14 @@
 //! it: somebody waits for that in a terminal. All live sessions count, a runner's and a check's too.
 
 use longhaul_core::ids::{TaskId, WorkerId};
-use longhaul_core::task::{Driver, State, Task};
+use longhaul_core::task::{Driver, Event, State, Task};
 use rusqlite::{Connection, Row};
 
 use super::directory::holder;
 use super::failure::store_error;
+use super::family::limit_reached;
 use super::row::unless_damaged;
-use crate::{CommitError, StoreError, Turn, Turns};
+use crate::{Change, CommitError, StoreError, Turn, Turns};
 
 /// Whose turn it is: as many tasks as there are free slots, none of a worker that is passed over, and none whose directory is another's.
 pub(super) fn turns(connection: &Connection, cap: u32, passed_over: &[WorkerId]) -> Result<Turns, StoreError> {
@@ -43,18 +44,22 @@ fn read_turn(row: &Row<'_>) -> rusqlite::Result<Option<(Turn, Option<String>)>> 
     Ok(turn.map(|turn| (turn, directory)))
 }
 
-/// Whether a task may start a session now, inside the transaction that starts it. A runner is started by a person, who sees what else
-/// works in the directory.
-pub(super) fn check_start(connection: &Connection, task: Option<&Task>, cap: Option<u32>) -> Result<(), CommitError> {
-    let Some(task) = task else { return Ok(()) };
-    if let Some(cap) = cap
+/// Whether a task may start the session of a change, inside the transaction that starts it. A runner is started by a person, who sees what
+/// else works in the directory. Checks of the result count for no limit.
+pub(super) fn check_start(connection: &Connection, task: Option<&Task>, change: &Change) -> Result<(), CommitError> {
+    let session = change.events.iter().find_map(Event::started_session);
+    let (Some(task), Some(session)) = (task, session) else { return Ok(()) };
+    if let Some(cap) = change.session_cap
         && live_sessions(connection, Some(task.id))? >= cap
     {
         return Err(CommitError::SessionCap { cap });
     }
     let directory = task.submission.directory().filter(|_| !task.submission.driver.is_runner());
-    match holder(connection, task.id, directory)? {
-        Some(by) => Err(CommitError::DirectoryTaken { by }),
+    if let Some(by) = holder(connection, task.id, directory)? {
+        return Err(CommitError::DirectoryTaken { by });
+    }
+    match session.purpose.is_agent().then(|| limit_reached(connection, task.id, change.at)).transpose()?.flatten() {
+        Some(reached) => Err(CommitError::FamilyLimit { reached }),
         None => Ok(()),
     }
 }

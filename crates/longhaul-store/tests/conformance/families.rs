@@ -1,11 +1,17 @@
 //! Promises about families of tasks and the directories they work in: who belongs together, how many, and who goes first.
 
+use std::sync::Arc;
+
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Place, Submission};
+use longhaul_core::task::{Event, Limit, Place, Purpose, Reached, SessionRun, Setting, Submission};
 use longhaul_store::{Change, CommitError, Store, Stored};
+use tokio::sync::Barrier;
+use tokio::task::JoinSet;
 
 use super::Harness;
-use super::sample::{advance, by_owner, cancelled, claimed, ended, lease, started, submission, submit, task_id};
+use super::sample::{
+    advance, by_owner, by_person, cancelled, claimed, ended, lease, session, started, submission, submit, task_id,
+};
 
 /// A task in place in this directory, owned and preparing.
 async fn in_place(store: &dyn Store, name: &str, directory: &str, parent: Option<TaskId>) -> Stored {
@@ -173,8 +179,55 @@ pub(crate) async fn a_family_is_neither_larger_nor_deeper_than_it_may_be(harness
     child_of("three", top).await.expect("a second child");
     let refused = child_of("four", top).await;
     assert!(matches!(refused, Err(CommitError::TooManyChildren { most: 3 })), "{refused:?}");
-    store.commit(super::sample::by_person(&two, vec![cancelled()])).await.expect("one is finished");
+    store.commit(by_person(&two, vec![cancelled()])).await.expect("one is finished");
     child_of("four", top).await.expect("there is room");
     let refused = child_of("five", task_id()).await;
     assert!(matches!(refused, Err(CommitError::NotFound)), "nobody is its parent: {refused:?}");
+}
+
+/// A task whose family may have so many sessions, with so many children; each has an owner and is about to start.
+pub(crate) async fn family_of(store: &dyn Store, sessions: u32, children: usize) -> (Stored, Vec<Stored>) {
+    let mut wanted = submission("top");
+    wanted.policy.max_sessions = Some(sessions);
+    let top = store.commit(Change { claim: Some(lease()), ..submit(task_id(), wanted) }).await.expect("a task").stored;
+    let mut members = Vec::new();
+    for number in 0..children {
+        let child = Submission { parent: Some(top.task.id), ..submission(&format!("child-{number}")) };
+        let change = Change { claim: Some(lease()), ..submit(task_id(), child) };
+        members.push(store.commit(change).await.expect("a child").stored);
+    }
+    (top, members)
+}
+
+pub(crate) async fn the_limits_of_a_family_hold_under_concurrency(harness: &dyn Harness) {
+    let handles = [harness.open().await, harness.open().await];
+    let (top, children) = family_of(&*handles[0], 3, 8).await;
+    let together = Arc::new(Barrier::new(children.len()));
+    let mut starts = JoinSet::new();
+    for (number, child) in children.into_iter().enumerate() {
+        let (store, together) = (Arc::clone(&handles[number % 2]), Arc::clone(&together));
+        starts.spawn(async move {
+            together.wait().await;
+            store.commit(by_owner(&child, vec![started()])).await
+        });
+    }
+    let (live, refused): (Vec<_>, Vec<_>) = starts.join_all().await.into_iter().partition(Result::is_ok);
+    assert_eq!((live.len(), refused.len()), (3, 5));
+    let all = Reached { limit: Limit::Sessions, used: 3, cap: 3, family: Some(top.task.id) };
+    let is_told = |answer| matches!(answer, &Err(CommitError::FamilyLimit { reached }) if reached == all);
+    assert!(refused.iter().all(is_told), "{refused:?}");
+}
+
+pub(crate) async fn a_familys_limit_counts_sessions_of_agents_and_can_be_raised(harness: &dyn Harness) {
+    let store = &*harness.open().await;
+    let (top, children) = family_of(store, 1, 2).await;
+    let one = store.commit(by_owner(&children[0], vec![started()])).await.expect("the only one").stored;
+    end(store, &one).await;
+    let refused = store.commit(by_owner(&top, vec![started()])).await;
+    assert!(matches!(refused, Err(CommitError::FamilyLimit { .. })), "an ended one counts too: {refused:?}");
+    let check = Event::SessionStarted { session: SessionRun { purpose: Purpose::Check, ..session() } };
+    advance(store, &children[1], check).await;
+    let raised = Event::Edited { settings: vec![Setting::Limit(Limit::Sessions, Some(2))], by: None };
+    let top = store.commit(by_person(&top, vec![raised])).await.expect("an edit").stored;
+    store.commit(by_owner(&top, vec![started()])).await.expect("one more");
 }

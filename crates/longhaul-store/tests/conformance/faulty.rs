@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use longhaul_core::ids::{TaskId, WorkerId};
-use longhaul_core::task::{AccountLimit, Task};
+use longhaul_core::task::{AccountLimit, Event, Purpose, Task};
 use longhaul_core::time::Time;
 use longhaul_store::{
     Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, News,
@@ -31,6 +31,8 @@ pub(crate) enum Fault {
     IgnoresTheLine,
     /// Every task is told that its directory is free.
     SharesDirectories,
+    /// Sessions of agents start as if they were checks, which no limit of a family counts.
+    IgnoresFamilies,
     /// One event is missing.
     HidesAnEvent,
     /// A listener hears another store.
@@ -101,6 +103,12 @@ impl Faulty {
     }
 }
 
+fn as_check(event: &mut Event) {
+    if let Event::SessionStarted { session } = event {
+        session.purpose = Purpose::Check;
+    }
+}
+
 #[async_trait]
 impl Store for Faulty {
     async fn commit(&self, mut change: Change) -> Result<Committed, CommitError> {
@@ -109,6 +117,7 @@ impl Store for Faulty {
             (Fault::IgnoresTheVersion, Some(_), Guard::Version(_)) => return self.insist_on_change(change).await,
             (Fault::IgnoresTheLease, _, Guard::Owner { version, .. }) => change.guard = Guard::Version(version),
             (Fault::IgnoresTheCap, ..) => change.session_cap = None,
+            (Fault::IgnoresFamilies, ..) => change.events.iter_mut().for_each(as_check),
             _ => {}
         }
         self.sound.commit(change).await

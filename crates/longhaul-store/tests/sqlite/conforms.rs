@@ -23,7 +23,8 @@ conforms! {
         the_bell_rings_when_it_is_rung;
     families: one_task_at_a_time_works_in_a_directory, the_task_in_progress_goes_before_the_older_one,
         a_child_goes_before_its_parent_and_a_family_before_strangers, a_task_in_the_worktree_of_another_waits_for_it,
-        a_family_is_found_from_each_member, a_family_is_neither_larger_nor_deeper_than_it_may_be;
+        a_family_is_found_from_each_member, a_family_is_neither_larger_nor_deeper_than_it_may_be,
+        the_limits_of_a_family_hold_under_concurrency, a_familys_limit_counts_sessions_of_agents_and_can_be_raised;
     history: events_are_gap_free_and_in_order, a_clock_that_goes_backwards_keeps_the_order,
         the_chain_is_the_documented_one, the_state_is_what_its_events_make,
         a_claiming_commit_changes_the_epoch_in_its_middle;

@@ -31,6 +31,7 @@ caught! {
     ignored_caps_are_caught: IgnoresTheCap by sessions the_session_cap_holds_under_concurrency;
     ignored_lines_are_caught: IgnoresTheLine by sessions a_free_slot_is_the_first_in_lines;
     shared_directories_are_caught: SharesDirectories by families one_task_at_a_time_works_in_a_directory;
+    ignored_families_are_caught: IgnoresFamilies by families the_limits_of_a_family_hold_under_concurrency;
     hidden_events_are_caught: HidesAnEvent by history events_are_gap_free_and_in_order;
     careless_removals_are_caught: RemovesAnything by keeping what_may_be_needed_is_not_removed;
     lost_removals_are_caught: KeepsWhatIsRemoved by keeping a_finished_task_is_removed_whole;

@@ -8,8 +8,9 @@ use longhaul_store::{CommitError, Filter, Store, StoreError, Stored};
 use rusqlite::Connection;
 
 use super::SqliteHarness;
+use super::conformance::families::family_of;
 use super::conformance::notices::told;
-use super::conformance::sample::{by_person, mark, submitted};
+use super::conformance::sample::{by_owner, by_person, mark, started, submitted};
 
 fn database(harness: &SqliteHarness) -> PathBuf {
     harness.home().join("longhaul.db")
@@ -218,6 +219,21 @@ async fn a_damaged_notice_is_found_by_a_check_and_keeps_no_other_from_being_told
         assert_eq!(rows, ["outbox/1"], "{breakage}: {checked:?}");
         assert!(store.pending_notices().await.expect("notices").contains(&notices[1]), "{breakage}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_task_does_not_stop_its_family() {
+    let harness = SqliteHarness::new();
+    let store = harness.store();
+    let (top, children) = family_of(&store, 2, 2).await;
+    let connection = Connection::open(database(&harness)).expect("a database");
+    connection
+        .execute("UPDATE tasks SET head = 'no hash' WHERE id = ?1", [children[0].task.id.to_string()])
+        .expect("a breakage");
+    store.commit(by_owner(&children[1], vec![started()])).await.expect("a session");
+    store.commit(by_owner(&top, vec![started()])).await.expect("a second one");
+    let members: Vec<_> = store.family(top.task.id).await.expect("a family").iter().map(|task| task.id).collect();
+    assert_eq!(members.len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,7 +9,6 @@ mod await_task;
 mod awake;
 mod check_output;
 pub(crate) mod exclude;
-mod family_turn;
 mod group;
 mod keep_work;
 mod keeper_death;
@@ -36,7 +35,6 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use awake::Awake;
 pub use awake::sleep_inhibitor;
-pub(crate) use family_turn::FamilyTurns;
 pub use notify::{OPENCLAW, desktop_program};
 pub(crate) use passed_variables::passed;
 pub(crate) use start_session::{spec_of, writable};

@@ -10,7 +10,7 @@ use longhaul_core::task::{Actor, Basis, Cause, Checkout, FileSight, NameList, Ob
 use longhaul_keeper::process::boot_id;
 use longhaul_keeper::{Beneath, fail_point};
 
-use super::{Job, account, exclude, family_turn, keep_work, preflight};
+use super::{Job, account, exclude, keep_work, preflight};
 use crate::clock::{mint_session, now};
 use crate::environment::Environment;
 use crate::home::Home;
@@ -26,10 +26,6 @@ pub(super) async fn prepare(mut job: Job) {
     job.task = turn(&job).await;
     if let Some(seen) = account::limits_of_others(&job).await {
         return job.answer(seen, Actor::worker()).await;
-    }
-    let family = family_turn::wait(&job.context, &job.task).await;
-    if let Some(reached) = family.reached {
-        return job.answer(Observation::FamilyLimit { reached }, Actor::worker()).await;
     }
     let permit = job.context.looks.acquire().await;
     let looking = job.clone();
