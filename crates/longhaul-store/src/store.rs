@@ -421,6 +421,8 @@ pub struct Outline {
     pub state: String,
     /// Its result; none while it is not done.
     pub result: Option<ResultKind>,
+    /// How many remarks its result has.
+    pub remarks: u32,
     /// It has ended.
     pub is_final: bool,
     /// It wants a worker.

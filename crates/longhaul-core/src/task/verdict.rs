@@ -151,6 +151,14 @@ impl Verdict {
         }
     }
 
+    /// What the headline adds.
+    pub fn remarks(&self) -> Option<&Remarks> {
+        match self {
+            Verdict::Verified { remarks, .. } | Verdict::NotVerified { remarks, .. } => Some(remarks),
+            Verdict::NoChecks => None,
+        }
+    }
+
     /// Whether a task that was submitted with `--after` this one may start. A directory without git can never do better than
     /// "no git", so there that is enough.
     pub fn satisfies_after(&self) -> bool {
@@ -180,6 +188,33 @@ impl Remarks {
     /// Whether there is nothing to add.
     pub fn is_empty(&self) -> bool {
         *self == Remarks::default()
+    }
+
+    /// How many remarks the headline has.
+    pub fn count(&self) -> usize {
+        self.sentences().len()
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        if self.same_as_base {
+            sentences.push("with no change since the task started".to_owned());
+        }
+        match self.ignored.total {
+            0 => {}
+            1 => sentences.push(format!("with 1 ignored entry present: {}", self.ignored)),
+            total => sentences.push(format!("with {total} ignored entries present: {}", self.ignored)),
+        }
+        match self.check_files.total {
+            0 => {}
+            1 => sentences.push(format!("with 1 changed file that defines checks: {}", self.check_files)),
+            total => sentences.push(format!("with {total} changed files that define checks: {}", self.check_files)),
+        }
+        if !self.check_edits.is_empty() {
+            let edits: Vec<String> = self.check_edits.iter().map(ToString::to_string).collect();
+            sentences.push(format!("with checks edited after the first session: {}", edits.join(", ")));
+        }
+        sentences
     }
 }
 
@@ -258,26 +293,7 @@ impl fmt::Display for Doubt {
 
 impl fmt::Display for Remarks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.same_as_base {
-            f.write_str(", with no change since the task started")?;
-        }
-        match self.ignored.total {
-            0 => {}
-            1 => write!(f, ", with 1 ignored entry present: {}", self.ignored)?,
-            total => write!(f, ", with {total} ignored entries present: {}", self.ignored)?,
-        }
-        match self.check_files.total {
-            0 => {}
-            1 => write!(f, ", with 1 changed file that defines checks: {}", self.check_files)?,
-            total => write!(f, ", with {total} changed files that define checks: {}", self.check_files)?,
-        }
-        match &self.check_edits[..] {
-            [] => Ok(()),
-            edits => {
-                let edits: Vec<String> = edits.iter().map(ToString::to_string).collect();
-                write!(f, ", with checks edited after the first session: {}", edits.join(", "))
-            }
-        }
+        self.sentences().iter().try_for_each(|sentence| write!(f, ", {sentence}"))
     }
 }
 
@@ -369,6 +385,7 @@ mod tests {
         };
         let doubt = Doubt::UpToDate { check: "make".into(), line: "make: 'all' is up to date.".into() };
         let verdict = Verdict::of_passed(Some("t".into()), Vec::new(), remarks);
+        assert_eq!(verdict.remarks().map(Remarks::count), Some(2));
         assert_eq!(
             verdict.to_string(),
             "verified on tree t, with 1 changed file that defines checks: Makefile, with checks edited after the first session: \

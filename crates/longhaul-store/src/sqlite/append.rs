@@ -129,10 +129,10 @@ impl Append {
 
     fn insert(&self, connection: &Connection, row: &mut TaskRow, principal: &str) -> Result<i64, CommitError> {
         static SQL: LazyLock<String> = LazyLock::new(|| {
-            let places = (1..=27).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
+            let places = (1..=28).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
             format!(
-                "INSERT INTO tasks ({TASK_COLUMNS}, host, principal, tenant, directory, lineage) VALUES ({places}, ?28, ?29, \
-                 'default', ?30, coalesce((SELECT lineage || '/' FROM tasks WHERE id = ?12), '') || ?9)"
+                "INSERT INTO tasks ({TASK_COLUMNS}, host, principal, tenant, directory, lineage) VALUES ({places}, ?29, ?30, \
+                 'default', ?31, coalesce((SELECT lineage || '/' FROM tasks WHERE id = ?12), '') || ?9)"
             )
         });
         let directory = row.stored.task.submission.directory().map(str::to_owned);
@@ -157,11 +157,11 @@ impl Append {
         const MOVED: &str = "UPDATE tasks SET head = ?2, history_bytes = ?3, epoch = ?4, owner = ?5, owner_host = ?6, \
              lease_id = ?7, owner_since = ?8, driver = ?13, state = ?14, final = ?15, wants_owner = ?16, waits_for_person = ?17, \
              live_session = ?18, priority = ?19, steps_done = ?20, steps = ?21, sessions = ?22, tokens = ?23, \
-             version = ?24, updated = ?26, result = ?27, host = coalesce(?28, host) WHERE number = ?1";
+             version = ?24, updated = ?26, result = ?27, remarks = ?28, host = coalesce(?29, host) WHERE number = ?1";
         // SQLite writes every index anew that a statement names a column of, even if its value stays: a page each.
         const STAYED: &str = "UPDATE tasks SET head = ?2, history_bytes = ?3, epoch = ?4, owner_host = ?6, \
              lease_id = ?7, owner_since = ?8, driver = ?13, state = ?14, waits_for_person = ?17, steps_done = ?20, steps = ?21, \
-             sessions = ?22, tokens = ?23, version = ?24, updated = ?26, host = coalesce(?28, host) WHERE number = ?1";
+             sessions = ?22, tokens = ?23, version = ?24, updated = ?26, host = coalesce(?29, host) WHERE number = ?1";
         let stayed = INDEXED.iter().all(|&column| values[column] == before.values[column]);
         let claimed_on = Value::from(self.claimed_on.clone());
         let changed = connection

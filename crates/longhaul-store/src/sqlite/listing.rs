@@ -137,6 +137,7 @@ fn read_outline(row: &Row<'_>) -> rusqlite::Result<Result<Outline, String>> {
         created: Time(row.get(24)?),
         updated: Time(row.get(25)?),
         result,
+        remarks: row.get(27)?,
     }))
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use longhaul_core::ids::{LeaseId, WorkerId};
-use longhaul_core::task::Task;
+use longhaul_core::task::{Remarks, Task, Verdict};
 use longhaul_core::time::Time;
 use rusqlite::Row;
 use rusqlite::types::{Value, ValueRef};
@@ -17,7 +17,7 @@ use crate::{ChainHead, Damaged, Lease, Owner, StoreError, Stored, StoredEvent};
 /// The columns of `tasks` that every commit may move, in the order of [`values_of`].
 pub(super) const TASK_COLUMNS: &str = "number, head, history_bytes, epoch, owner, owner_host, lease_id, owner_since, id, \
      project, name, parent, driver, state, final, wants_owner, waits_for_person, live_session, priority, steps_done, steps, \
-     sessions, tokens, version, created, updated, result";
+     sessions, tokens, version, created, updated, result, remarks";
 
 /// Where the columns begin that are written from the task itself.
 pub(super) const FROM_THE_TASK: usize = 8;
@@ -88,6 +88,7 @@ pub(super) fn values_of(number: Option<i64>, stored: &Stored, head: &ChainHead, 
         Value::Integer(task.created.0),
         Value::Integer(task.updated.0),
         text(task.state.verdict().map(|verdict| verdict.kind().name())),
+        count(task.state.verdict().and_then(Verdict::remarks).map_or(0, Remarks::count) as u64),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! Promises about keeping and removing: outlines that say what tasks say, removals of finished tasks, copies of everything.
 
+use longhaul_core::task::{Event, NameList, Remarks, ResultKind, Verdict};
 use longhaul_core::time::Time;
 use longhaul_store::{Change, Filter, Guard, Key, Outline, RemoveError, Steps, Store, Stored, Unfinished};
 
@@ -28,10 +29,15 @@ pub(crate) async fn outlines_say_what_the_tasks_say(harness: &dyn Harness) {
     store.commit(submit(task_id(), part)).await.expect("a submission");
     let with_plan = claimed(&*store, "planned").await;
     let with_plan = store.commit(by_person(&with_plan, vec![planned()])).await.expect("a plan").stored;
-    finished(&*store, "done").await;
+    finished(&*store, "cancelled").await;
+    let done = claimed(&*store, "done").await;
+    let remarks = Remarks { same_as_base: true, check_files: NameList::new(["Makefile".into()]), ..Remarks::default() };
+    let verdict = Verdict::of_passed(Some("7ree".into()), Vec::new(), remarks);
+    advance(&*store, &done, Event::Finished { verdict }).await;
     let (listed, events) = everything(&*store).await;
     let outlines = outlines(&*store, Filter::default()).await;
-    assert_eq!(outlines.len(), 4);
+    assert_eq!(outlines.len(), 5);
+    assert_eq!((outlines[0].result, outlines[0].remarks), (Some(ResultKind::Verified), 2));
     for ((outline, stored), events) in outlines.iter().zip(&listed.tasks).zip(&events) {
         let Stored { task, epoch, owner } = stored;
         assert_eq!((outline.task, outline.version, outline.epoch), (task.id, task.version, *epoch));
@@ -46,6 +52,9 @@ pub(crate) async fn outlines_say_what_the_tasks_say(harness: &dyn Harness) {
         assert_eq!(flags, expected, "{}", outline.name);
         assert_eq!((outline.created, outline.updated), (task.created, task.updated));
         assert_eq!((outline.sessions, outline.tokens), (task.tally.sessions, task.tally.usage.total()));
+        let verdict = task.state.verdict();
+        let remarks = verdict.and_then(Verdict::remarks).map_or(0, Remarks::count);
+        assert_eq!((outline.result, outline.remarks as usize), (verdict.map(Verdict::kind), remarks));
         assert_eq!(outline.owner, owner.as_ref().map(|owner| owner.worker));
         let bytes: usize = events.iter().map(|event| json(&event.actor).len() + json(&event.event).len()).sum();
         assert_eq!(outline.history_bytes, bytes as u64);

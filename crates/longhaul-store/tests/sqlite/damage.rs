@@ -59,6 +59,7 @@ async fn a_damaged_row_is_named_and_hides_no_other() {
         "UPDATE snapshots SET body = CAST(x'ff00fe' AS TEXT) WHERE task = OF",
         "UPDATE tasks SET steps = 3, steps_done = 1 WHERE id = ?1",
         "UPDATE tasks SET priority = 7 WHERE id = ?1",
+        "UPDATE tasks SET remarks = 2 WHERE id = ?1",
         "UPDATE tasks SET state = 'paused' WHERE id = ?1",
         "UPDATE tasks SET version = 9 WHERE id = ?1",
         "UPDATE tasks SET name = CAST(x'62ff' AS TEXT) WHERE id = ?1",

@@ -104,7 +104,7 @@ impl Row {
                 .map_or_else(|| self.outline.state.clone(), |slot| format!("waiting for a {}", slot.why)),
         };
         match self.outline.result {
-            Some(result) => format!("{state}, {result}"),
+            Some(result) => format!("{state}, {result}{}", remarks(self.outline.remarks)),
             None if self.orphaned => format!("{state} (no worker)"),
             None => state,
         }
@@ -128,6 +128,15 @@ impl Row {
                 format!("{done}/{total} {percent}%")
             },
         )
+    }
+}
+
+/// The remarks themselves are long; `show` has them.
+fn remarks(count: u32) -> String {
+    match count {
+        0 => String::new(),
+        1 => ", 1 remark".to_owned(),
+        count => format!(", {count} remarks"),
     }
 }
 

@@ -19,17 +19,16 @@ pub(crate) struct ResultFacts {
 
 impl ResultFacts {
     pub(crate) fn new(verdict: &Verdict) -> ResultFacts {
-        let (doubts, remarks) = match verdict {
-            Verdict::Verified { remarks, .. } => (Vec::new(), remarks.clone()),
-            Verdict::NotVerified { doubts, remarks, .. } => (doubts.clone(), remarks.clone()),
-            Verdict::NoChecks => (Vec::new(), Remarks::default()),
+        let doubts = match verdict {
+            Verdict::NotVerified { doubts, .. } => doubts.clone(),
+            Verdict::Verified { .. } | Verdict::NoChecks => Vec::new(),
         };
         ResultFacts {
             kind: verdict.kind(),
             headline: verdict.to_string(),
             tree: verdict.tree().map(str::to_owned),
             doubts,
-            remarks,
+            remarks: verdict.remarks().cloned().unwrap_or_default(),
         }
     }
 }

@@ -146,6 +146,9 @@ fn ignored_entries_are_named_and_a_directory_counts_once() {
     assert!(headline.contains(", with 2 ignored entries present: dist/, x.log"), "{headline}");
     assert!(headline.contains("with no change since the task started, with"), "{headline}");
     assert_eq!(result(&env)["remarks"]["ignored"]["total"], 2);
+    let list = env.ok(&["list"]);
+    assert!(list.contains("done, verified, 2 remarks  "), "{list}");
+    assert_eq!(env.json(&["list"])["tasks"][0]["result"], result(&env), "the same object as in `show`");
 }
 
 #[test]

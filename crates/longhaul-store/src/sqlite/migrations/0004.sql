@@ -16,6 +16,10 @@ END WHERE verified IS NOT NULL;
 
 ALTER TABLE tasks DROP COLUMN verified;
 
+-- How many remarks the result has; earlier versions made none.
+
+ALTER TABLE tasks ADD COLUMN remarks INTEGER NOT NULL DEFAULT 0 CHECK (remarks >= 0);
+
 -- Usage limits of agents' accounts, shared by all tasks of the home. One row for each account, written in the commit of the task
 -- that reached the limit, removed in that of one whose session got an answer or whose person said that something changed.
 -- `account` names the agent and what selects its login; it never holds a key or anything made of one.
