@@ -1,4 +1,5 @@
-//! Which tasks wait for a free slot or for their directory: one look at the store, then an answer for each task. Used by `why`, `list` and `show`.
+//! Which tasks wait for a free slot or for their directory: one look at the store, then an answer for each task. Used by `why`, `list`,
+//! `show` and whoever follows a task.
 //! Only reads. A task that is preparing and has no turn waits, whatever its worker does.
 
 use longhaul_core::ids::TaskId;
@@ -9,6 +10,17 @@ use crate::describe::Waiting;
 use crate::directories::DirectoryWait;
 use crate::error::CliError;
 use crate::opened::Opened;
+
+/// What one task waits for, if it waits for a slot or for its directory.
+pub(crate) async fn wait_of(opened: &Opened, stored: &Stored) -> Result<Option<Waiting>, CliError> {
+    if is_in_line(stored) { Slots::now(opened).await?.wait(opened, stored.task.id).await } else { Ok(None) }
+}
+
+/// Whether a task is about to start a session and has an owner who asks for its turn.
+pub(crate) fn is_in_line(stored: &Stored) -> bool {
+    let Stored { task, owner, .. } = stored;
+    matches!(task.state, State::Preparing { .. }) && !task.submission.driver.is_runner() && owner.is_some()
+}
 
 /// The slots of a home.
 pub(crate) struct Slots {
@@ -23,11 +35,9 @@ impl Slots {
         Ok(Slots { turns: opened.store.turns(cap, &[]).await?, cap })
     }
 
-    /// What a task waits for, if it waits for a slot or for its directory.
+    /// The same for one of many tasks.
     pub(crate) async fn wait_of(&self, opened: &Opened, stored: &Stored) -> Result<Option<Waiting>, CliError> {
-        let task = &stored.task;
-        let in_line = matches!(task.state, State::Preparing { .. }) && !task.submission.driver.is_runner();
-        if in_line && stored.owner.is_some() { self.wait(opened, task.id).await } else { Ok(None) }
+        if is_in_line(stored) { self.wait(opened, stored.task.id).await } else { Ok(None) }
     }
 
     /// The same for a line of a list.

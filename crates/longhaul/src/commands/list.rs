@@ -98,10 +98,9 @@ impl Row {
         let state = match &self.waiting {
             Some(Waiting { until: Some(until), agent: Some(agent), .. }) => format!("limit of {agent} until {until}"),
             Some(Waiting { why, until: Some(until), .. }) => format!("waiting ({why}) until {until}"),
-            Some(Waiting { until: None, .. }) | None => self
-                .slot
-                .as_ref()
-                .map_or_else(|| self.outline.state.clone(), |slot| format!("waiting for a {}", slot.why)),
+            Some(Waiting { until: None, .. }) | None => {
+                self.slot.as_ref().map_or_else(|| self.outline.state.clone(), Waiting::in_line)
+            }
         };
         match self.outline.result {
             Some(result) => format!("{state}, {result}{}", remarks(self.outline.remarks)),

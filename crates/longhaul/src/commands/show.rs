@@ -16,8 +16,8 @@ use crate::describe::{ResultFacts, Waiting};
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::report::{Checks, checks, limits, notices, undelivered};
-use crate::slots::Slots;
-use crate::{describe, lookup, out, owner};
+
+use crate::{describe, lookup, out, owner, slots};
 
 const ALL: u32 = u32::MAX;
 
@@ -27,7 +27,7 @@ pub(crate) async fn show(args: &Read) -> Result<Code, CliError> {
     let events = opened.store.events(stored.task.id, 0, ALL).await?;
     let records = sessions_of(&events);
     let notices = notices(&stored.task, &opened.store.notices(stored.task.id).await?);
-    let slot = Slots::now(&opened).await?.wait_of(&opened, &stored).await?;
+    let slot = slots::wait_of(&opened, &stored).await?;
     if args.json {
         let owner = stored.owner.as_ref().map(|owner| {
             json!({
@@ -80,7 +80,7 @@ fn print(opened: &Opened, stored: &Stored, owner: &str, slot: Option<&Waiting>) 
     let submission = &task.submission;
     line("task", &format!("{} ({})", submission.name, task.id));
     line("goal", submission.goal.lines().next().unwrap_or_default());
-    line("state", &slot.map_or_else(|| describe::state(task), |slot| format!("waiting for a {}", slot.why)));
+    line("state", &slot.map_or_else(|| describe::state(task), Waiting::in_line));
     line("next", &describe::next_command(stored));
     line("owner", owner);
     if let Some(live) = live::live(opened, task) {

@@ -17,8 +17,7 @@ use crate::directories::DirectoryWait;
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::report::{LimitRow, limits};
-use crate::slots::Slots;
-use crate::{describe, lookup, out};
+use crate::{describe, lookup, out, slots};
 
 /// So many events are looked at in one read.
 const PAGE: u32 = 50;
@@ -26,7 +25,7 @@ const PAGE: u32 = 50;
 pub(crate) async fn why(args: &Read) -> Result<Code, CliError> {
     let opened = open_existing()?;
     let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
-    let slot = Slots::now(&opened).await?.wait_of(&opened, &stored).await?;
+    let slot = slots::wait_of(&opened, &stored).await?;
     let sentence = sentence(&opened, &stored, slot.as_ref()).await?;
     let next = next(&opened, &stored, slot.as_ref()).await?;
     let records = sessions_of(&opened.store.events(stored.task.id, 0, u32::MAX).await?);
@@ -110,7 +109,7 @@ async fn sentence(opened: &Opened, stored: &Stored, slot: Option<&Waiting>) -> R
     };
     let who = asked_by(opened, stored.task.id, &event).await?.map_or_else(String::new, |who| format!(" (by {who})"));
     let because = because(opened, stored.task.id, &event).await?;
-    let slot = slot.map_or_else(String::new, |slot| format!("; waiting for a {}", slot.why));
+    let slot = slot.map_or_else(String::new, |slot| format!("; {}", slot.in_line()));
     Ok(format!("{name} is {state} since {}: {}{because}{who}{slot}", event.at.rfc3339(), narrate(&event.event)))
 }
 

@@ -62,6 +62,13 @@ pub(crate) struct Waiting {
     pub(crate) agent: Option<String>,
 }
 
+impl Waiting {
+    /// A task in line for a slot or a directory, in words.
+    pub(crate) fn in_line(&self) -> String {
+        format!("waiting for a {}", self.why)
+    }
+}
+
 /// The agents that are not started now, in the task's order.
 pub(crate) fn unavailable(task: &Task, now: Time) -> Vec<UnavailableAgent> {
     let agents = task.submission.agents();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Command, Haste, State};
 use longhaul_store::{Stored, StoredEvent};
+use longhaul_worker::now;
 
 use super::code_of;
 use super::keys::Keys;
@@ -18,7 +19,7 @@ use crate::error::CliError;
 use crate::exit::Code;
 use crate::opened::Opened;
 use crate::owner::Caretaker;
-use crate::{describe, out, owner};
+use crate::{describe, out, owner, slots};
 
 /// How often the owner's life is looked at when nothing rings.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
@@ -97,7 +98,8 @@ async fn watch_from(
     let submission = opened.store.load(task).await?.map(|stored| stored.task.submission);
     let turns = Turns::new(&opened.home, submission.as_deref().map(Agents::of_task).unwrap_or_default());
     let caretaker = Caretaker::default();
-    let mut viewer = Viewer { opened, task, screen: Screen::new(), turns, seen, reach, interrupted: 0, caretaker };
+    let (screen, waits_for) = (Screen::new(), None);
+    let mut viewer = Viewer { opened, task, screen, turns, seen, reach, interrupted: 0, caretaker, waits_for };
     let outcome = viewer.watch(signals, Keys::listen(), watched).await;
     viewer.screen.close();
     Ok(match outcome? {
@@ -143,6 +145,8 @@ struct Viewer<'a> {
     reach: Reach,
     interrupted: u32,
     caretaker: Caretaker,
+    /// What was last said about a wait in line.
+    waits_for: Option<String>,
 }
 
 impl Viewer<'_> {
@@ -163,6 +167,7 @@ impl Viewer<'_> {
                 return Err(owner::left_by_runner(&stored));
             }
             self.see_to_owner(&stored).await?;
+            self.tell_wait(&stored).await?;
             tokio::select! {
                 () = changes.rung() => {}
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
@@ -216,6 +221,20 @@ impl Viewer<'_> {
                 Some(_) => "its worker is dead; another one was started",
                 None => "no worker has it; one was started",
             });
+        }
+        Ok(())
+    }
+
+    /// Says what a task in line waits for, once for each reason: no event tells of it. All other waits are events.
+    async fn tell_wait(&mut self, stored: &Stored) -> Result<(), CliError> {
+        if !slots::is_in_line(stored) {
+            self.waits_for = None;
+            return Ok(());
+        }
+        let waits_for = slots::wait_of(self.opened, stored).await?.map(|waiting| waiting.in_line());
+        if waits_for.is_some() && waits_for != self.waits_for {
+            self.screen.moment(now(), waits_for.as_deref().unwrap_or_default());
+            self.waits_for = waits_for;
         }
         Ok(())
     }

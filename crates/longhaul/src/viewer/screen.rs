@@ -53,7 +53,12 @@ impl Screen {
         if matches!(event.event, Event::SessionRead { .. } | Event::Noted { .. }) {
             return;
         }
-        self.line(&format!("{}  {}", clock(event.at), out::safe(&narrate(&event.event))));
+        self.moment(event.at, &narrate(&event.event));
+    }
+
+    /// Something that happened, with its time.
+    pub(super) fn moment(&self, at: Time, text: &str) {
+        self.line(&format!("{}  {}", clock(at), out::safe(text)));
     }
 
     /// Lines of output that came together. A flood is cut here: `logs` has all of it.

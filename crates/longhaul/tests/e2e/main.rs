@@ -29,6 +29,7 @@ mod doctor;
 mod env;
 mod escapes;
 mod floors;
+mod followers;
 mod gc;
 mod git_failures;
 mod guidance;

@@ -8,7 +8,7 @@ use crate::env::{TestEnv, wait_for};
 use crate::rounds::one_step;
 
 /// A world with one slot, in use by the task `first` until it is paused.
-fn one_slot_in_use() -> TestEnv {
+pub(crate) fn one_slot_in_use() -> TestEnv {
     let env = one_step().var("DEMO_FAULT", "hang@1");
     env.make_repository();
     env.ok(&["worker", "--only", "--sessions", "1"]);
