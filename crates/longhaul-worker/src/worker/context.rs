@@ -1,0 +1,108 @@
+//! What all parts of a worker share: the store, the home, its own executable, and what its tasks wait for or run with.
+//! Made once for each process, by `longhaul worker` and `run-session`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use longhaul_core::ids::WorkerId;
+use longhaul_core::task::{Event, Task};
+use longhaul_keeper::Executable;
+use longhaul_store::Store;
+use tokio::sync::{Mutex, Semaphore};
+use tokio::time::Instant;
+
+use crate::bell::Bell;
+use crate::clock::mint_worker;
+use crate::effects::{Awake, OwnConversations};
+use crate::environment::{Environment, Environments};
+use crate::home::Home;
+use crate::turns::Line;
+
+/// So many workspaces are looked at at once.
+const LOOKS: usize = 16;
+/// Between two starts of sessions, so that recovery after a reboot does not start everything in one instant.
+const STAGGER: Duration = Duration::from_millis(20);
+
+/// What all parts of a worker share.
+pub struct Context {
+    /// The one meeting point.
+    pub store: Arc<dyn Store>,
+    /// Where everything is kept.
+    pub home: Home,
+    /// Our own executable, as it was when the worker started.
+    pub executable: Executable,
+    /// This worker.
+    pub worker: WorkerId,
+    /// This machine.
+    pub host: String,
+    pub(crate) bell: Arc<Bell>,
+    /// The tasks that wait for their turn to start a session.
+    pub(crate) line: Line,
+    /// Keeps the machine awake while sessions run.
+    pub(crate) awake: Awake,
+    /// Whose transcripts may be copied.
+    pub(crate) own_conversations: OwnConversations,
+    /// What the tasks that were handed over run with.
+    pub(crate) environments: Environments,
+    /// So many tasks look at their workspaces at once: each look is a thread, and starts git.
+    pub(crate) looks: Semaphore,
+    /// When the last session was started.
+    pub(crate) turn: Mutex<Option<Instant>>,
+    pub(crate) report: fn(&str),
+    pub(crate) watcher: Option<Box<dyn Watcher>>,
+}
+
+/// Somebody in this very process who is told what happens, as it happens: `run-session`, which shows it in its terminal.
+pub trait Watcher: Send + Sync {
+    /// These events were committed and made the task what it is now. What is due for it has not begun.
+    fn committed(&self, events: &[Event], task: &Task);
+    /// The live session printed this.
+    fn printed(&self, bytes: &[u8]);
+}
+
+impl Context {
+    /// A context for a new worker; diagnostics go to `report`.
+    pub fn new(store: Arc<dyn Store>, home: Home, executable: Executable, report: fn(&str)) -> Context {
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        Context {
+            store,
+            home,
+            executable,
+            worker: mint_worker(),
+            host,
+            bell: Arc::new(Bell::new()),
+            line: Line::default(),
+            awake: Awake::default(),
+            own_conversations: OwnConversations::default(),
+            environments: Environments::new(),
+            looks: Semaphore::new(LOOKS),
+            turn: Mutex::new(None),
+            report,
+            watcher: None,
+        }
+    }
+
+    /// The same with somebody to tell.
+    pub fn watched_by(self, watcher: Box<dyn Watcher>) -> Context {
+        Context { watcher: Some(watcher), ..self }
+    }
+
+    /// Says something to whoever reads the worker's log, without secret values.
+    pub(crate) fn report(&self, message: &str) {
+        (self.report)(&self.environments.own().mask(message, &[]).0);
+    }
+
+    /// The same about a task with an environment of its own.
+    pub(crate) fn report_from(&self, environment: &Environment, message: &str) {
+        self.report(&environment.mask(message, &[]).0);
+    }
+
+    /// Waits for this start's turn; a start that comes alone does not wait.
+    pub(crate) async fn stagger(&self) {
+        let mut last = self.turn.lock().await;
+        if let Some(last) = *last {
+            tokio::time::sleep_until(last + STAGGER).await;
+        }
+        *last = Some(Instant::now());
+    }
+}

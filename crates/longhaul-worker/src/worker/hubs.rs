@@ -1,0 +1,211 @@
+//! What a worker runs: a hub for each of its tasks, the socket for hand-overs, and the sender of notices, until there is nothing to stay for.
+//! What makes it open or poke a hub is in `changes`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use longhaul_core::ids::{LeaseId, TaskId};
+use longhaul_keeper::WorkerLock;
+use longhaul_store::{Damaged, StoreError, Stored};
+use tokio::task::{JoinError, JoinSet};
+
+use super::changes::{Look, ROUND};
+use super::{Context, Options, WorkerError};
+use crate::claim::{self, OtherOwners};
+use crate::dispatcher::{Hub, Left, Poke};
+use crate::environment::Environment;
+use crate::handover::Reception;
+use crate::hold;
+use crate::notify::Sender;
+
+/// The hubs of one worker.
+pub(super) struct Hubs {
+    pub(super) context: Arc<Context>,
+    pub(super) lock: WorkerLock,
+    pub(super) only: bool,
+    stays: bool,
+    checks: bool,
+    pub(super) hubs: HashMap<TaskId, OpenHub>,
+    /// What this process has carried and may still have to tell of, with the environment that its notices are meant for.
+    carried: HashMap<TaskId, Environment>,
+    sender: Sender,
+    running: JoinSet<(TaskId, Left)>,
+    pub(super) reception: Option<Reception>,
+    pub(super) look: Look,
+}
+
+/// A hub that runs.
+pub(super) struct OpenHub {
+    pub(super) poke: Poke,
+    pub(super) lease: LeaseId,
+}
+
+impl Hubs {
+    pub(super) fn new(context: Arc<Context>, options: &Options, lock: WorkerLock) -> Hubs {
+        Hubs {
+            sender: Sender::new(Arc::clone(&context)),
+            context,
+            lock,
+            only: options.only,
+            stays: options.stay,
+            checks: options.handover.is_none(),
+            hubs: HashMap::new(),
+            carried: HashMap::new(),
+            running: JoinSet::new(),
+            reception: None,
+            look: Look::default(),
+        }
+    }
+
+    pub(super) fn retire(self) -> Result<(), WorkerError> {
+        self.lock.retire().map_err(WorkerError::Lock)
+    }
+
+    /// Whether everybody can see that this worker lives. One that cannot be seen takes nothing from others, or they would take it back
+    /// without end.
+    fn is_seen(&self) -> bool {
+        match self.lock.keep() {
+            Ok(false) => true,
+            Ok(true) => {
+                self.context.report("this worker's lock file was removed; restored it");
+                true
+            }
+            Err(error) => {
+                self.context.report(&format!("this worker's lock file was removed and cannot be restored: {error}"));
+                false
+            }
+        }
+    }
+
+    /// Without a socket this worker does all it does; others then start workers of their own.
+    pub(super) fn open_reception(&mut self) {
+        match Reception::open(&self.context) {
+            Ok(reception) => self.reception = Some(reception),
+            Err(error) => self.context.report(&format!("failed to open this worker's socket: {error}")),
+        }
+    }
+
+    /// Opens the hub of a task that was handed over; it may have moved on already, or have one.
+    pub(super) async fn open(&mut self, task: TaskId) -> Result<(), StoreError> {
+        if let Some(stored) = self.context.store.load(task).await? {
+            self.start(&stored);
+        }
+        Ok(())
+    }
+
+    pub(super) fn start(&mut self, stored: &Stored) {
+        let id = stored.task.id;
+        let Some(owner) = stored.owner.as_ref().filter(|owner| owner.worker == self.context.worker) else { return };
+        if self.hubs.contains_key(&id) {
+            return;
+        }
+        let (poke, lease) = (Poke::default(), owner.lease);
+        let hub = Hub::new(Arc::clone(&self.context), stored.task.clone(), lease, poke.clone());
+        self.hubs.insert(id, OpenHub { poke, lease: lease.id });
+        self.carried.insert(id, self.context.environments.of(lease.id));
+        self.running.spawn(async move { (id, hub.run().await) });
+    }
+
+    pub(super) async fn serve(&mut self, mut leave: impl Future<Output = ()> + Unpin) -> Result<(), WorkerError> {
+        let mut changes = self.context.store.changes()?;
+        let store = Arc::clone(&self.context.store);
+        // A worker that was started for one input leaves the long look to the others, so that a submission costs the same
+        // in a large store as in a small one.
+        let mut checking = self.checks;
+        let mut checked = tokio::spawn(async move { if checking { store.check().await } else { Ok(Vec::new()) } });
+        loop {
+            if !self.round().await? && !self.stays && self.hubs.is_empty() && self.may_leave().await? {
+                return Ok(());
+            }
+            tokio::select! {
+                () = &mut leave => return Ok(()),
+                () = changes.rung() => {}
+                () = tokio::time::sleep(ROUND) => {}
+                Some(task) = next_accepted(&mut self.reception) => self.open(task).await?,
+                found = &mut checked, if checking => {
+                    checking = false;
+                    self.tell_damage(found)?;
+                }
+                Some(left) = self.running.join_next() => self.left(left)?,
+            }
+            while let Some(left) = self.running.try_join_next() {
+                self.left(left)?;
+            }
+        }
+    }
+
+    /// Closes the socket, and sees whether somebody came before that. Then it is opened again.
+    async fn may_leave(&mut self) -> Result<bool, StoreError> {
+        let accepted = match self.reception.take() {
+            Some(reception) => reception.close().await,
+            None => Vec::new(),
+        };
+        for task in accepted {
+            self.open(task).await?;
+        }
+        // Whoever was greeted before the socket closed relies on this worker to adopt what a dead one left.
+        if !self.hubs.is_empty() || claim::other_owners(&self.context).await? == OtherOwners::SomeDead {
+            self.open_reception();
+            self.look.others = None;
+            return Ok(false);
+        }
+        // The last task that left may be held by a person who is gone already, and nobody may come after this worker.
+        hold::look_at(&self.context, &hold::listed_in_store(&self.context).await).await;
+        Ok(true)
+    }
+
+    /// The store is read once as a whole beside the work: a damaged database ends the worker, damaged rows are named.
+    fn tell_damage(&self, found: Result<Result<Vec<Damaged>, StoreError>, JoinError>) -> Result<(), WorkerError> {
+        for damaged in found.unwrap_or_else(|_| Ok(Vec::new()))? {
+            if damaged.row == "database" {
+                return Err(StoreError::Damaged { what: damaged.what }.into());
+            }
+            self.context.report(&format!("damaged: {}: {}", damaged.row, damaged.what));
+        }
+        Ok(())
+    }
+
+    /// Claims what is free, pokes the hubs whose tasks others changed, and sends what is to be told. True while there is a reason to stay.
+    async fn round(&mut self) -> Result<bool, StoreError> {
+        if !self.is_seen() {
+            self.hubs.values().for_each(|hub| hub.poke.look());
+            return Ok(false);
+        }
+        match self.look_around().await {
+            Ok(()) => {}
+            Err(error) if error.passes() => return Ok(true),
+            Err(error) => return Err(error),
+        }
+        let has_to_tell = self.sender.round(&mut self.carried, |task| self.hubs.contains_key(&task)).await?;
+        // An `--only` worker leaves the tasks of the living to them.
+        let watches_others = !self.only && self.look.other_owners == Some(OtherOwners::Alive);
+        Ok(watches_others || self.look.other_owners == Some(OtherOwners::SomeDead) || has_to_tell)
+    }
+    fn left(&mut self, left: Result<(TaskId, Left), JoinError>) -> Result<(), WorkerError> {
+        match left {
+            Ok((task, Left::NotOurs)) => {
+                if let Some(hub) = self.hubs.remove(&task) {
+                    self.context.environments.forget(hub.lease);
+                }
+                Ok(())
+            }
+            Ok((task, Left::Broken(why))) => {
+                self.context.report(&format!("task {task}: {why}"));
+                // The lease is still ours, so the next look opens a hub again.
+                self.hubs.remove(&task);
+                self.look.everything = None;
+                Ok(())
+            }
+            Ok((_, Left::Store(error))) => Err(error.into()),
+            Err(error) => Err(StoreError::Failed { what: format!("a hub ended badly: {error}") }.into()),
+        }
+    }
+}
+
+/// Never resolves without a socket.
+async fn next_accepted(reception: &mut Option<Reception>) -> Option<TaskId> {
+    match reception {
+        Some(reception) => reception.next().await,
+        None => std::future::pending().await,
+    }
+}
