@@ -7,7 +7,7 @@ use super::branch::{is_of_tasks, tip};
 use super::error::GitError;
 use super::id::CommitId;
 use super::program::Git;
-use super::registry::registered;
+use super::registry::metadata_of;
 use super::remove::only_on;
 use super::repository::Repository;
 use super::worktree::{Worktree, WorktreeRecord};
@@ -39,8 +39,7 @@ impl Worktree {
         // Above a directory without git there may be a repository that has nothing to do with it.
         let repository = git.find(&path)?.filter(|found| found.top_level() == path).ok_or_else(none)?;
         let dir = repository.git_dir().clone();
-        let is_listed = registered(&repository)?.iter().any(|entry| entry.path == path);
-        if dir.git_dir == dir.common_dir || !is_listed {
+        if dir.git_dir == dir.common_dir || metadata_of(&dir.common_dir, &path).is_none() {
             return Err(none());
         }
         let branch = repository.branch()?.unwrap_or_else(|| "a detached HEAD".to_owned());

@@ -15,7 +15,6 @@ use super::create::{CreateError, settled_path};
 use super::error::{GitError, io_failed};
 use super::id::CommitId;
 use super::index_lock::install_first;
-use super::lock::PathLock;
 use super::reference::patiently;
 use super::registry::{clear_half_made, metadata_of, registered};
 use super::repository::Repository;
@@ -26,7 +25,7 @@ impl Repository {
     pub fn make_checkout(&self, path: &Path, commit: &CommitId) -> Result<(), CreateError> {
         let path = &settled_path(path)?;
         self.remove_checkout(path)?;
-        let lock = PathLock::take(&self.git().locks(), &self.git_dir().common_dir)?;
+        let lock = self.lock()?;
         self.clone().holding(Some(lock.file())).add(path, None, commit)?;
         drop(lock);
         let made = self.open_checkout(path)?;
@@ -61,7 +60,7 @@ impl Repository {
     /// Removes a checkout with all that is in it. One that is gone, or half-made, is no failure.
     pub fn remove_checkout(&self, path: &Path) -> Result<(), GitError> {
         let common = &self.git_dir().common_dir;
-        let _lock = PathLock::take(&self.git().locks(), common)?;
+        let _lock = self.lock()?;
         clear_half_made(common, path);
         if !registered(self)?.iter().any(|entry| entry.path == path) {
             return remove_empty(path);

@@ -10,7 +10,6 @@ use super::command::LONG;
 use super::error::GitError;
 use super::id::{CommitId, TreeId};
 use super::index_lock::IndexLock;
-use super::lock::PathLock;
 use super::reference::{Before, set};
 use super::repository::Repository;
 use super::snapshot::write_commit;
@@ -49,7 +48,7 @@ impl Worktree {
     /// Commits all files that are not ignored.
     pub fn commit_all(&self, message: &str) -> Result<Committed, GitError> {
         let repository = self.repository();
-        let _lock = PathLock::take(&repository.git().locks(), &repository.git_dir().common_dir)?;
+        let _lock = repository.lock()?;
         repository.check()?;
         if let Some(why) = self.why_not()? {
             return Ok(Committed::LeftToAgent { why });

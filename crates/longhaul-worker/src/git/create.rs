@@ -79,17 +79,19 @@ impl Repository {
 
     /// The part that writes references and git's list of worktrees.
     fn register(&self, path: &Path, wanted: &str, base: &CommitId) -> Result<(Repository, String, Fill), CreateError> {
-        let _lock = PathLock::take(&self.git().locks(), &self.git_dir().common_dir)?;
-        let (reuse, fill) = self.settle_place(path, wanted, base)?;
+        let lock = self.lock()?;
+        // Should this worker die, its git keeps the lock: the next holder takes an unfinished worktree for a dead git's.
+        let holding = self.clone().holding(Some(lock.file()));
+        let (reuse, fill) = holding.settle_place(path, wanted, base)?;
         let worktree = self.git().find(path)?.filter(|found| found.git_dir().common_dir == self.git_dir().common_dir);
         let worktree = worktree.ok_or_else(|| CreateError::PathTaken { path: path.to_owned() })?;
-        let worktree = worktree.holding(self.held());
+        let worktree = worktree.holding(holding.held());
         remove_dead_locks(&worktree.git_dir().git_dir);
         let Some(branch) = settle(&worktree, wanted, base, reuse.as_deref())? else {
             let found = worktree.branch()?.unwrap_or_default();
             return Err(CreateError::OtherBranch { path: path.to_owned(), found, wanted: wanted.to_owned() });
         };
-        Ok((worktree, branch, fill))
+        Ok((worktree.holding(self.held()), branch, fill))
     }
 
     /// Sees to it that git has a whole worktree at the path; returns the branch that an earlier attempt had.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::error::GitError;
 use super::program::Git;
-use super::registry::registered;
+use super::registry::metadata_of;
 use super::worktree::{Worktree, WorktreeRecord};
 
 /// Why a worktree can not be used any more.
@@ -40,7 +40,7 @@ impl Worktree {
             return Err(OpenError::Pruned { path: path(), git_dir: git_dir.clone() });
         }
         let repository = git.find_recorded(&record.path, &record.git_dir)?;
-        if !registered(&repository)?.iter().any(|entry| entry.path == record.path) {
+        if metadata_of(&record.git_dir.common_dir, &record.path).is_none() {
             return Err(OpenError::NotRegistered { path: path() });
         }
         if super::branch::tip(&repository, &record.branch)?.is_none() {

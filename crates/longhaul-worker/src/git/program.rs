@@ -89,6 +89,11 @@ impl Git {
         Call::new(&self.program, directory)
     }
 
+    /// Longhaul's home, without links.
+    pub(super) fn home(&self) -> std::io::Result<PathBuf> {
+        self.state.parent().unwrap_or(&self.state).canonicalize()
+    }
+
     pub(super) fn scratch(&self) -> PathBuf {
         self.state.join("scratch")
     }

@@ -51,7 +51,7 @@ pub(super) fn point_head(repository: &Repository, branch: &str) -> Result<(), Gi
     })
 }
 
-/// Tries again while another git holds a lock file: agents and people write references too.
+/// Tries again while another git holds a lock file or makes a worktree: agents and people do that too.
 pub(super) fn patiently<T>(mut attempt: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
     let end = Instant::now() + PATIENCE;
     loop {
@@ -63,5 +63,6 @@ pub(super) fn patiently<T>(mut attempt: impl FnMut() -> Result<T, GitError>) -> 
 }
 
 fn is_contended(text: &str) -> bool {
-    text.contains(".lock': File exists")
+    // A worktree's `commondir` is empty for a moment, and then git refuses to read it.
+    text.contains(".lock': File exists") || (text.contains("failed to read") && text.contains("/commondir: "))
 }

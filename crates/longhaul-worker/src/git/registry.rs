@@ -1,10 +1,12 @@
 //! Which worktrees a repository knows of, as git lists them and as they lie on disk.
-//! Called by create, rebuild, open, adopt and branch names. It reads; all it takes away is what a killed git left half-made.
+//! Called by create, rebuild, open, adopt, clean checkouts and branch names. It removes only what a killed git left half-made.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::GitError;
+use super::lock::PathLock;
+use super::reference::patiently;
 use super::repository::Repository;
 use super::view::path_of;
 
@@ -22,16 +24,40 @@ pub(super) struct Registered {
 
 /// All worktrees of the repository, the main one first.
 pub(super) fn registered(repository: &Repository) -> Result<Vec<Registered>, GitError> {
-    let output = repository.shared().call()?.words(&["worktree", "list", "--porcelain", "-z"]).succeed()?;
-    Ok(read(&output))
+    let list = || repository.shared().call()?.words(&["worktree", "list", "--porcelain", "-z"]).succeed();
+    Ok(read(&patiently(list)?))
+}
+
+impl Repository {
+    /// Takes the lock of the repository, and repairs what a git that had it left when it was killed.
+    ///
+    /// As long as the `commondir` of any worktree is empty, git refuses to list, add or remove any other.
+    pub(super) fn lock(&self) -> Result<PathLock, GitError> {
+        let common = &self.git_dir().common_dir;
+        let lock = PathLock::take(&self.git().locks(), common)?;
+        let disturbing = metadata(common).filter(|metadata| is_empty(&metadata.join("commondir")));
+        disturbing.filter(|metadata| self.is_ours(metadata)).for_each(|metadata| remove_empty_files(&metadata));
+        Ok(lock)
+    }
+
+    /// Whether a git of this home made it: only such a git has the lock.
+    fn is_ours(&self, metadata: &Path) -> bool {
+        let home = self.git().home();
+        line_of(&metadata.join("gitdir")).is_some_and(|line| home.is_ok_and(|home| Path::new(&line).starts_with(home)))
+    }
 }
 
 /// Git's private directory for the worktree at `path`, whether or not anything is left of either.
 pub(super) fn metadata_of(common_dir: &Path, path: &Path) -> Option<PathBuf> {
     let dot_git = path.join(".git");
-    let entries = fs::read_dir(common_dir.join("worktrees")).ok()?;
-    let mut directories = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-    directories.find(|directory| line_of(&directory.join("gitdir")).is_some_and(|line| Path::new(&line) == dot_git))
+    metadata(common_dir)
+        .find(|directory| line_of(&directory.join("gitdir")).is_some_and(|line| Path::new(&line) == dot_git))
+}
+
+/// Git's private directories for all worktrees.
+fn metadata(common_dir: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(common_dir.join("worktrees")).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok().map(|entry| entry.path()))
 }
 
 /// Whether git finished writing this private directory.
@@ -39,10 +65,9 @@ pub(super) fn is_complete(metadata: &Path) -> bool {
     ["HEAD", "commondir", "gitdir"].iter().all(|name| metadata.join(name).is_file())
 }
 
-/// Brings what a git left that was killed while it registered `path` to a state that git can go on from.
+/// Brings what a git left that was killed while it registered `path` to a state that git can continue from.
 ///
-/// Git makes each file empty before it writes it, and over an empty `commondir` it can not even list its worktrees. What it left before
-/// it wrote where its worktree is, it neither lists nor prunes.
+/// Git creates each file empty before it writes it. What it left before it wrote where its worktree is, it neither lists nor prunes.
 pub(super) fn clear_half_made(common_dir: &Path, path: &Path) {
     if let Some(metadata) = metadata_of(common_dir, path) {
         remove_empty_files(&metadata);
@@ -57,11 +82,14 @@ pub(super) fn clear_half_made(common_dir: &Path, path: &Path) {
 }
 
 fn remove_empty_files(metadata: &Path) {
-    let is_empty = |path: &PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() == 0);
     if is_being_made(metadata) {
         let files = ["gitdir", "commondir", "HEAD"].map(|name| metadata.join(name));
         files.iter().filter(|path| is_empty(path)).for_each(|path| drop(fs::remove_file(path)));
     }
+}
+
+fn is_empty(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() == 0)
 }
 
 /// The lock is the first that git writes and the last that it takes away.

@@ -8,7 +8,6 @@ use super::command::LONG;
 use super::commit::in_progress;
 use super::error::GitError;
 use super::id::CommitId;
-use super::lock::PathLock;
 use super::reference::{delete, patiently};
 use super::repository::Repository;
 use super::view::{path_of, zero_separated};
@@ -36,7 +35,7 @@ impl Worktree {
     /// Removes the worktree and its branch if there is no uncommitted work and every commit is in another branch or on a remote.
     pub fn remove(&self) -> Result<Removal, GitError> {
         let repository = self.repository();
-        let _lock = PathLock::take(&repository.git().locks(), &repository.git_dir().common_dir)?;
+        let _lock = repository.lock()?;
         let tip = tip(&repository.shared(), &self.record().branch)?;
         if let Some(why) = self.why_keep(tip.as_ref())? {
             return Ok(Removal::Kept { why });

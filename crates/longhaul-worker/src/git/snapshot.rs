@@ -6,7 +6,6 @@ use longhaul_core::ids::TaskId;
 use super::command::unreadable;
 use super::error::GitError;
 use super::id::{CommitId, TreeId};
-use super::lock::PathLock;
 use super::reference::{Before, delete, set};
 use super::repository::Repository;
 use super::tree::{Files, Survey, survey};
@@ -37,7 +36,7 @@ impl Repository {
     /// Asked again for the same content it answers with the same commit, so a repeat after a crash is harmless.
     pub fn snapshot(&self, name: &str, message: &str) -> Result<CommitId, SnapshotError> {
         self.check_snapshot_name(name)?;
-        let _lock = PathLock::take(&self.git().locks(), &self.git_dir().common_dir)?;
+        let _lock = self.lock()?;
         let view = View::new(self, Objects::Repository)?;
         let tree = survey(&view, Files::All)?.stored_content(&view)?;
         self.keep(&view, name, &tree, message)
@@ -45,7 +44,7 @@ impl Repository {
 
     /// Keeps the tree that is about to be checked, under a name made of its id.
     pub fn snapshot_to_check(&self, task: TaskId, message: &str) -> Result<Survey, SnapshotError> {
-        let _lock = PathLock::take(&self.git().locks(), &self.git_dir().common_dir)?;
+        let _lock = self.lock()?;
         let view = View::new(self, Objects::Repository)?;
         let survey = survey(&view, Files::All)?;
         self.keep(&view, &format!("{PREFIX}{task}/tree-{}", &survey.tree.as_str()[..12]), &survey.tree, message)?;
@@ -64,7 +63,7 @@ impl Repository {
 
     /// Deletes every snapshot of one task, each only if it is still what was listed. Answers how many there were.
     pub fn remove_snapshots(&self, task: TaskId) -> Result<usize, GitError> {
-        let _lock = PathLock::take(&self.git().locks(), &self.git_dir().common_dir)?;
+        let _lock = self.lock()?;
         let below = format!("{PREFIX}{task}/");
         let shared = self.shared();
         let call = shared.call()?.words(&["for-each-ref", "--format=%(objectname) %(refname)"]).value(&below)?;

@@ -9,7 +9,6 @@ use rustix::fs::{AtFlags, FileType, OFlags, statat, unlinkat};
 use rustix::io::Errno;
 
 use super::error::{GitError, io_failed};
-use super::lock::PathLock;
 use super::worktree::Worktree;
 
 const NAMES: &[&str] = &["index.lock", "HEAD.lock"];
@@ -39,7 +38,7 @@ impl Worktree {
         let repository = self.repository();
         let git_dir = &repository.git_dir().git_dir;
         // Our own commits take the same lock file.
-        let _lock = PathLock::take(&repository.git().locks(), &repository.git_dir().common_dir)?;
+        let _lock = repository.lock()?;
         repository.check()?;
         let failed = || io_failed("look for locks in", git_dir);
         let flags = i32::try_from((OFlags::DIRECTORY | OFlags::NOFOLLOW).bits()).unwrap_or_default();

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use longhaul_worker::git::{Committed, Git, Worktree};
+use longhaul_worker::git::{Committed, Git, Removal, Repository, Worktree};
 
 use crate::scene::{BRANCH, Scene, programs, with_each_git, write};
 
@@ -42,9 +42,21 @@ fn dying_git(scene: &Scene, number: u32, when: &str) -> PathBuf {
          if [ \"$n\" -eq {number} ]; then printf x >> '{count}'; {death}\n kill -9 $$; fi\n\
          if [ \"$n\" -gt {number} ]; then kill -9 $$; fi\nexec '{real}' \"$@\"\n"
     );
-    fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&path, &script);
     path
+}
+
+fn executable(path: &Path, script: &str) {
+    fs::write(path, script).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The repository as seen through a git that is a script.
+fn through(scene: &Scene, script: &str) -> Repository {
+    let path = scene.root.path().join("scripted-git");
+    executable(&path, script);
+    let git = Git::with_program(&path, &scene.root.path().join("state")).unwrap();
+    git.find(&scene.project()).unwrap().unwrap()
 }
 
 /// Dies at every call that can change something, before, in and after it; stops when the attempt lives through.
@@ -89,15 +101,71 @@ fn a_kill_inside_git_is_repaired() {
     for program in programs() {
         for written in 0..=10 {
             let scene = Scene::committed(&program);
-            half_made(&scene, written);
+            half_made(&scene, &scene.place("w"), written);
             assert_whole(&scene, &scene.worktree("w"));
         }
     }
 }
 
-fn half_made(scene: &Scene, written: usize) {
+/// Git reads the data of all worktrees for most of what it does with one, so what it left of one task must not stop another.
+#[test]
+fn what_a_killed_git_left_of_one_worktree_stops_no_other() {
+    for program in programs() {
+        for written in 0..=10 {
+            let scene = Scene::committed(&program);
+            let (repository, kept) = (scene.repository(), scene.worktree("kept"));
+            let (head, place) = (scene.head(), |name| scene.place(name));
+            let with = |what: &str, act: &dyn Fn()| {
+                half_made(&scene, &place("w"), written);
+                eprintln!("{what} after {written} steps");
+                act();
+                fs::remove_dir_all(scene.project().join(".git/worktrees/w")).ok();
+                fs::remove_dir_all(place("w")).ok();
+            };
+            with("create", &|| drop(repository.create_worktree(&place("new"), "longhaul/new", &head).unwrap()));
+            with("make_checkout", &|| repository.make_checkout(&place("checkout"), &head).unwrap());
+            with("remove_checkout", &|| repository.remove_checkout(&place("checkout")).unwrap());
+            with("open", &|| drop(Worktree::open(&scene.git, kept.record()).unwrap()));
+            with("adopt", &|| drop(Worktree::adopt(&scene.git, kept.path(), Some(&head)).unwrap()));
+            with("remove", &|| assert_eq!(kept.remove().unwrap(), Removal::Removed));
+        }
+    }
+}
+
+/// A git outlives its killed worker. Nobody may take its worktree for a dead git's, so it has the lock under which that is judged.
+#[test]
+fn every_git_that_registers_a_worktree_holds_the_lock_of_the_repository() {
+    let scene = Scene::committed(programs().last().unwrap());
+    let (noted, real) = (scene.root.path().join("noted"), scene.program.display());
+    let notes = format!("case \"$1 $2\" in 'worktree add') readlink /proc/self/fd/0 >>'{}';; esac", noted.display());
+    let repository = through(&scene, &format!("#!/bin/sh\n{notes}\nexec '{real}' \"$@\"\n"));
+    repository.create_worktree(&scene.place("a"), "longhaul/a", &scene.head()).unwrap();
+    repository.create_worktree(&scene.place("b"), "longhaul/b", &scene.head()).unwrap();
+    repository.make_checkout(&scene.place("c"), &scene.head()).unwrap();
+    let noted = fs::read_to_string(noted).unwrap();
+    let locks: Vec<&str> = noted.lines().collect();
+    assert!(locks.len() == 3 && locks[0].ends_with(".lock") && locks.iter().all(|lock| *lock == locks[0]), "{locks:?}");
+}
+
+/// A person's git may be at work there, and nothing of ours tells whether it lives.
+#[test]
+fn a_worktree_that_somebody_else_makes_is_not_touched() {
+    let scene = Scene::committed(programs().last().unwrap());
+    let (kept, head) = (scene.worktree("kept"), scene.head());
+    let elsewhere = tempfile::tempdir().unwrap();
+    half_made(&scene, &elsewhere.path().canonicalize().unwrap().join("w"), 7);
+    Worktree::open(&scene.git, kept.record()).unwrap();
+    // The person's git goes on as soon as ours has met the empty file.
+    let (empty, real) = (scene.project().join(".git/worktrees/w/commondir"), scene.program.display());
+    let completes = format!("[ $code = 0 ] || echo ../.. >'{}'", empty.display());
+    let repository = through(&scene, &format!("#!/bin/sh\n'{real}' \"$@\"; code=$?\n{completes}\nexit $code\n"));
+    assert_eq!(fs::read_to_string(&empty).unwrap(), "");
+    repository.create_worktree(&scene.place("new"), "longhaul/new", &head).unwrap();
+    assert!(scene.plain(&["worktree", "list"]).contains(elsewhere.path().to_str().unwrap()));
+}
+
+fn half_made(scene: &Scene, place: &Path, written: usize) {
     let metadata = scene.project().join(".git/worktrees/w");
-    let place = scene.place("w");
     fs::create_dir_all(&metadata).unwrap();
     fs::create_dir_all(place.parent().unwrap()).unwrap();
     let dot_git = place.join(".git");
