@@ -1,13 +1,14 @@
-//! `cargo xtask torture`: random signals to workers, keepers, agents, an agent's child and git while tasks run, and a checker of its own
-//! that looks at what came of it. Everything stays below one temporary directory, bounded in time and number.
+//! `cargo xtask torture`: random signals to workers, keepers, agents, an agent's child, checks and git while tasks run, and a checker of its
+//! own that looks at what came of it. Everything stays below one temporary directory, bounded in time and number.
 //!
 //! The seed repeats the choices of a run; what the victims were doing at that moment no seed can repeat.
 
 mod evidence;
 mod processes;
 mod scene;
+mod tasks;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -22,7 +23,7 @@ use processes::{Kind, Process, VICTIMS};
 use scene::{Child, Scene};
 
 /// Unfinished tasks at once, and tasks in all.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 6;
 const IN_ALL: usize = 1000;
 /// Workers at once, at most.
 const WORKERS: usize = 3;
@@ -87,6 +88,7 @@ fn torture(repository: &Repository, wishes: &Wishes) -> io::Result<ExitCode> {
 /// A run and what it did so far.
 struct Run {
     scene: Scene,
+    seed: u64,
     dice: Dice,
     submitted: usize,
     acknowledged: BTreeSet<String>,
@@ -95,6 +97,8 @@ struct Run {
     stopped: Vec<JoinHandle<()>>,
     /// Tasks that were killed too often for their own patience, and resumed.
     helped: usize,
+    /// By family, the sessions it had when its limit was raised.
+    raised: BTreeMap<String, usize>,
     complaints: Vec<String>,
 }
 
@@ -108,12 +112,14 @@ impl Run {
         println!("containment: {}", if contained { "control group" } else { "walk, no control group" });
         Ok(Run {
             scene,
+            seed: wishes.seed,
             dice: Dice(wishes.seed),
             submitted: 0,
             acknowledged: BTreeSet::new(),
             sent: [[0; VICTIMS.len()]; SIGNALS.len()],
             stopped: Vec::new(),
             helped: 0,
+            raised: BTreeMap::new(),
             complaints: Vec::new(),
         })
     }
@@ -131,7 +137,9 @@ impl Run {
 
     /// One round: enough tasks, enough workers, some signals.
     fn step(&mut self) -> io::Result<()> {
-        self.submit()?;
+        let states = self.states()?;
+        self.help(&states)?;
+        self.submit(states.iter().filter(|(_, state)| state != "done").count())?;
         self.staff()?;
         for _ in 0..5 {
             self.signal();
@@ -141,25 +149,12 @@ impl Run {
         Ok(())
     }
 
-    fn submit(&mut self) -> io::Result<()> {
-        let unfinished = self.states()?.iter().filter(|(_, state)| state != "done").count();
+    fn submit(&mut self, unfinished: usize) -> io::Result<()> {
         for _ in unfinished..AT_ONCE.min(unfinished + IN_ALL - self.submitted) {
             self.submitted += 1;
-            let name = format!("t{}", self.submitted);
-            let check = "test -s step-1.txt && test -s step-2.txt && sleep 0.2 && test -s step-3.txt";
-            let output = self.scene.longhaul(&[
-                "run",
-                "-d",
-                "--name",
-                &name,
-                "--agent",
-                "bot",
-                "--check",
-                check,
-                "Outlive it",
-            ])?;
+            let name = tasks::name(self.seed, self.submitted as u64);
             // A worker that was killed before it answered has acknowledged nothing.
-            if output.status.success() {
+            if tasks::submit(&self.scene, &name)?.status.success() {
                 self.acknowledged.insert(name);
             }
         }
@@ -168,7 +163,9 @@ impl Run {
 
     fn staff(&mut self) -> io::Result<()> {
         let workers = self.scene.processes().iter().filter(|process| process.kind == Kind::Worker).count();
-        if workers == 0 || (workers < WORKERS && self.dice.roll(4) == 0) {
+        // Rolled in any case: how many rolls there were must not depend on what the victims do.
+        let is_due = self.dice.roll(4) == 0;
+        if workers == 0 || (workers < WORKERS && is_due) {
             self.scene.longhaul(&["worker", "-d"])?;
         }
         Ok(())
@@ -207,23 +204,41 @@ impl Run {
         }
     }
 
-    /// Lets everything come to its end, and helps tasks that ask a person because they were killed too often.
+    /// Does what a person would for tasks that were killed too often for their own patience or for their family's limit.
+    fn help(&mut self, states: &[(String, String)]) -> io::Result<()> {
+        for (name, state) in states {
+            if state == "blocked" {
+                let why = self.scene.longhaul(&["why", name])?;
+                self.complaints.push(format!("blocked: {}", String::from_utf8_lossy(&why.stdout).trim()));
+            }
+            if state == "stopped" {
+                self.raise(tasks::head(name))?;
+            }
+            if ["blocked", "needs_help", "stopped"].contains(&state.as_str()) {
+                self.helped += 1;
+                self.scene.longhaul(&["resume", name, "--max-sessions", "none", "--reason", "killed too often"])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lifts the limit of a family. What it had until then is judged in the end.
+    fn raise(&mut self, head: &str) -> io::Result<()> {
+        if !self.raised.contains_key(head) {
+            self.raised.insert(head.to_owned(), evidence::sessions_of(head, &self.scene.text("ledger")));
+            self.scene.longhaul(&["edit", head, "--max-sessions", "none"])?;
+        }
+        Ok(())
+    }
+
+    /// Lets everything come to its end.
     fn conclude(&mut self) -> io::Result<()> {
         self.stopped.drain(..).for_each(|stopped| drop(stopped.join()));
         let deadline = Instant::now() + TO_THE_END;
         loop {
             let mut states = self.states()?;
             states.retain(|(_, state)| state != "done");
-            for (name, state) in &states {
-                if state == "blocked" {
-                    let why = self.scene.longhaul(&["why", name])?;
-                    self.complaints.push(format!("blocked: {}", String::from_utf8_lossy(&why.stdout).trim()));
-                }
-                if ["blocked", "needs_help"].contains(&state.as_str()) {
-                    self.helped += 1;
-                    self.scene.longhaul(&["resume", name, "--reason", "killed too often"])?;
-                }
-            }
+            self.help(&states)?;
             let left = self.scene.processes();
             if (states.is_empty() && left.is_empty()) || Instant::now() > deadline {
                 return Ok(());
@@ -248,12 +263,9 @@ impl Run {
     fn summary(&self, when: &str) -> io::Result<()> {
         let states = self.states()?;
         let done = states.iter().filter(|(_, state)| state == "done").count();
-        let (sessions, doubled) =
-            (self.scene.text("ledger").lines().count(), self.scene.text("doubled").lines().count());
+        let [sessions, seen] = ["ledger", "seen"].map(|name| self.scene.text(name).lines().count());
         let (tasks, signals) = (states.len(), self.signals());
-        println!(
-            "{when}: {tasks} tasks, {done} done, {sessions} sessions, {signals} signals, {doubled} doubled agents"
-        );
+        println!("{when}: {tasks} tasks, {done} done, {sessions} sessions, {signals} signals, {seen} complaints");
         Ok(())
     }
 
@@ -267,9 +279,21 @@ impl Run {
         for ((name, _), counts) in SIGNALS.iter().zip(&self.sent) {
             println!("{name:>8} {}", counts.map(|count| format!("{count:>8}")).concat());
         }
-        println!("\nacknowledged {}, helped {}", self.acknowledged.len(), self.helped);
+        self.acknowledged.extend(self.scene.text("children").lines().map(str::to_owned));
+        println!(
+            "\nacknowledged {}, helped {}, families at their limit {}",
+            self.acknowledged.len(),
+            self.helped,
+            self.raised.len()
+        );
         let signals = self.signals();
-        let evidence = Evidence { acknowledged: self.acknowledged, signals, on_the_way: self.complaints, ..gathered };
+        let evidence = Evidence {
+            acknowledged: self.acknowledged,
+            raised: self.raised,
+            signals,
+            on_the_way: self.complaints,
+            ..gathered
+        };
         let violations = evidence.violations();
         println!("violations {}", violations.len());
         if violations.is_empty() {

@@ -14,13 +14,15 @@ pub(super) enum Kind {
     Keeper,
     Agent,
     Child,
+    /// A check, or the setup of its checkout.
+    Check,
     Git,
-    /// Not chosen for a signal: checks, and what the others run.
+    /// Not chosen for a signal: what the others run.
     Other,
 }
 
 /// Those who are signalled.
-pub(super) const VICTIMS: [Kind; 5] = [Kind::Worker, Kind::Keeper, Kind::Agent, Kind::Child, Kind::Git];
+pub(super) const VICTIMS: [Kind; 6] = [Kind::Worker, Kind::Keeper, Kind::Agent, Kind::Child, Kind::Check, Kind::Git];
 
 /// One process, which its start time tells from a later one of the same number.
 #[derive(Debug, Clone)]
@@ -59,6 +61,7 @@ fn kind_of(name: &str, command: &str) -> Kind {
         Some("worker") => Kind::Worker,
         Some("keep") => Kind::Keeper,
         Some(script) if script.ends_with("/agent.sh") => Kind::Agent,
+        Some(script) if script.ends_with("/check.sh") => Kind::Check,
         _ if command.contains(" child ") => Kind::Child,
         Some(_) | None => Kind::Other,
     }

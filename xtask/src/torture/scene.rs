@@ -43,17 +43,16 @@ impl Scene {
         }
         fs::copy(binary, scene.path("longhaul"))?;
         fs::write(scene.path("agent.sh"), include_str!("agent.sh"))?;
+        fs::write(scene.path("check.sh"), include_str!("check.sh"))?;
+        fs::write(scene.path("work/.gitignore"), "dirt\nready\n")?;
         scene.choose(Child::Marked)?;
         fs::set_permissions(scene.path("home"), fs::Permissions::from_mode(0o700))?;
         for name in ["", "home", "work", "locks", "config", "config/longhaul"] {
             chown(scene.path(name), user, user)?;
         }
-        for arguments in [
-            "init -q -b main",
-            "config user.name A",
-            "config user.email a@b.example",
-            "commit -q --allow-empty -m begin",
-        ] {
+        for arguments in
+            ["init -q -b main", "config user.name A", "config user.email a@b.example", "add -A", "commit -q -m begin"]
+        {
             scene.git(&arguments.split(' ').collect::<Vec<_>>())?;
         }
         Ok(scene)
@@ -71,6 +70,10 @@ impl Scene {
         fs::write(self.path("config/longhaul/config.toml"), text)
     }
 
+    pub(super) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -82,6 +85,11 @@ impl Scene {
 
     /// Runs the product in an environment with nothing but what it needs.
     pub(super) fn longhaul(&self, arguments: &[&str]) -> io::Result<Output> {
+        self.longhaul_with(&[], arguments)
+    }
+
+    /// The same with more settings, as variables without their common prefix.
+    pub(super) fn longhaul_with(&self, settings: &[(&str, &str)], arguments: &[&str]) -> io::Result<Output> {
         let mut command = self.command(&self.path("longhaul"), arguments);
         command.env("LONGHAUL_HOME", self.path("home")).env("XDG_CONFIG_HOME", self.path("config"));
         for (name, value) in [
@@ -95,7 +103,10 @@ impl Scene {
             ("LIMITS_ATTEMPTS", "100"),
             ("LIMITS_IDLE_SESSIONS", "1000"),
             ("VERIFY_FIX_ATTEMPTS", "100"),
-        ] {
+        ]
+        .iter()
+        .chain(settings)
+        {
             command.env(format!("LONGHAUL_{name}"), value);
         }
         let output = command.output()?;
