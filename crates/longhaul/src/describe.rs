@@ -73,7 +73,10 @@ pub(crate) fn next_command(stored: &Stored) -> String {
         ),
         State::Stopped { reached: Reached { limit, family: Some(above), .. }, .. } if *above != stored.task.id => {
             let flag = limit.flag();
-            format!("raise it with `longhaul edit {above} --{flag} MORE`, then continue with `longhaul resume {name}`")
+            format!(
+                "raise it with `longhaul edit {above} --{flag} MORE`, then continue with `longhaul resume {name}`; if that task is \
+                 finished, continue with `longhaul resume {name} --{flag} MORE`"
+            )
         }
         State::Stopped { reached, .. } => {
             format!("go on with `longhaul resume {name} --{} MORE`", reached.limit.flag())

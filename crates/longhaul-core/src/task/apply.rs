@@ -42,6 +42,7 @@ impl Task {
             workspace: None,
             round: None,
             check_edits: Vec::new(),
+            edited_limits: Vec::new(),
             guidance: Vec::new(),
             after_met: false,
             run: None,

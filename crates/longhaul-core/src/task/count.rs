@@ -131,6 +131,7 @@ impl Task {
             // What a person chose is tried at once, whatever was known of limits.
             Setting::Agent(name) => self.forget_limit(name),
             Setting::Fallbacks(names) => names.iter().for_each(|name| self.forget_limit(name)),
+            Setting::Limit(limit, _) if !self.edited_limits.contains(limit) => self.edited_limits.push(*limit),
             Setting::Limit(..)
             | Setting::Attempts(_)
             | Setting::IdleSessions(_)

@@ -85,19 +85,28 @@ impl<'a> Family<'a> {
 
     /// The first limit of a task, or of one above it, that it and all tasks below it have used up together.
     pub fn limit_reached(&self, task: TaskId) -> Option<Reached> {
-        self.line(task).find_map(|above| {
-            let reached = |limit| {
-                let (cap, used) = (above.cap(limit)?, self.used(above.id, limit)?);
-                (used >= cap).then_some(Reached { limit, used, cap, family: Some(above.id) })
-            };
-            Limit::ALL.into_iter().find_map(reached)
-        })
+        let reached = |above: &Task, limit| {
+            let (cap, used) = (above.cap(limit)?, self.used(above.id, limit)?);
+            (used >= cap).then_some(Reached { limit, used, cap, family: Some(above.id) })
+        };
+        Limit::ALL.into_iter().find_map(|limit| self.binding(task, limit).find_map(|above| reached(above, limit)))
     }
 
     /// What a task and those above it have left of a limit; none when it is unlimited.
     pub fn left(&self, task: TaskId, limit: Limit) -> Option<u64> {
         let left = |above: &Task| Some(above.cap(limit)?.saturating_sub(self.used(above.id, limit).unwrap_or(0)));
-        self.line(task).filter_map(left).min()
+        self.binding(task, limit).filter_map(left).min()
+    }
+
+    /// A task and those above it whose limit holds for it. A finished task cannot be edited, so its limit ends where a person has set
+    /// one below it.
+    fn binding(&self, task: TaskId, limit: Limit) -> impl Iterator<Item = &'a Task> {
+        let mut is_set_below = false;
+        self.line(task).filter(move |above| {
+            let binds = !(is_set_below && above.state.is_final());
+            is_set_below |= above.edited_limits.contains(&limit);
+            binds
+        })
     }
 
     /// What a task and all tasks below it have used of a limit; none when nothing is known.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentLimit, CheckEdit, Checkout, Conversation, Phase, Round, RoundOutcome, RunnerRun, State, Submission, Usage,
-    Workspace,
+    AgentLimit, CheckEdit, Checkout, Conversation, Limit, Phase, Round, RoundOutcome, RunnerRun, State, Submission,
+    Usage, Workspace,
 };
 use crate::ids::TaskId;
 use crate::plan::Plan;
@@ -59,6 +59,9 @@ pub struct Task {
     /// Checks that were changed after the first session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub check_edits: Vec<CheckEdit>,
+    /// Limits that a person set after the submission.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edited_limits: Vec<Limit>,
     /// What a person has to say to the next session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guidance: Vec<String>,

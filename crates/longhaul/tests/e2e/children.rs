@@ -169,6 +169,21 @@ fn the_limits_of_a_parent_bound_its_whole_family() {
 }
 
 #[test]
+fn a_child_that_a_finished_parents_limit_stopped_continues_with_a_limit_of_its_own() {
+    let env = bot(r#"work() {
+            case $task in dad) longhaul run -d --name kid c >/dev/null 2>&1;; esac
+            tick
+        }"#);
+    env.make_repository();
+    assert_eq!(env.run(&["run", "g", "--name", "dad", "--max-sessions", "3"]).code, 0);
+    assert_eq!(env.settle("kid"), "stopped");
+    env.ok(&["resume", "kid", "--max-sessions", "2"]);
+    assert_eq!(env.settle("kid"), "done", "{}", env.ok(&["why", "kid"]));
+    env.deserted();
+    checker::assert_clean(&env);
+}
+
+#[test]
 fn a_family_with_nothing_left_gets_no_more_children() {
     let env = standing_still();
     let (_, live) = parent(&env, &["--max-sessions", "2"]);

@@ -87,6 +87,33 @@ fn a_limit_counts_everybody_below_it_and_live_sessions_too() {
     assert_eq!((reached(&all, &two), reached(&all, &top)), (None, None), "not below it");
 }
 
+/// Nobody can edit a finished task, so without this its children could never continue.
+#[test]
+fn a_limit_of_a_finished_task_ends_where_a_person_sets_one_below_it() {
+    let mut top = member(1, None);
+    asked(&mut top).policy.max_sessions = Some(4);
+    let edit = |task: &Task, cap| {
+        let settings = vec![Setting::Limit(Limit::Sessions, cap)];
+        fold(task.clone(), &[Event::Edited { settings, by: Some("ann".into()) }])
+    };
+    let (one, two) = (member(2, Some(&top)), member(3, Some(&top)));
+    let below = member(4, Some(&one));
+    let raised = edit(&one, None);
+    let of = |top: &Task, one: &Task, task: &Task| {
+        let family = Family::new([top, one, &two, &below], NOW);
+        (family.limit_reached(task.id).and_then(|reached| reached.family), family.left(task.id, Limit::Sessions))
+    };
+    let bound = (Some(top.id), Some(0));
+    assert_eq!(of(&top, &raised, &raised), bound, "the task above can still be edited");
+    let finished = Task { state: State::Cancelled { by: "ann".into(), reason: None }, ..top.clone() };
+    assert_eq!(of(&finished, &one, &one), bound, "no person decided");
+    assert_eq!(of(&finished, &raised, &raised), (None, None));
+    assert_eq!(of(&finished, &raised, &below), (None, None), "nor for those below it");
+    assert_eq!(of(&finished, &raised, &two), bound, "its sibling");
+    let own = edit(&one, Some(3));
+    assert_eq!(of(&finished, &own, &below), (Some(own.id), Some(0)), "what the person set counts");
+}
+
 #[test]
 fn what_is_left_is_the_least_of_all_above() {
     let mut top = member(1, None);
