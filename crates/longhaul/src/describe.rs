@@ -71,7 +71,10 @@ pub(crate) fn next_command(stored: &Stored) -> String {
             "do it yourself or allow it (`--sandbox`, or the agent's own configuration), then `longhaul resume {name} --reason \"what \
              changed\"`; `longhaul tell {name}` says to the next session what to do instead"
         ),
-        State::Stopped { reached: Reached { limit, family: Some(above), .. }, .. } if *above != stored.task.id => {
+        State::Stopped { reached: Reached { limit, family: Some(above), family_name, .. }, .. }
+            if *above != stored.task.id =>
+        {
+            let above = family_name.as_ref().map_or_else(|| above.to_string(), ToString::to_string);
             let flag = limit.flag();
             format!(
                 "raise it with `longhaul edit {above} --{flag} MORE`, then continue with `longhaul resume {name}`; if that task is \

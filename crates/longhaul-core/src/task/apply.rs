@@ -119,7 +119,7 @@ impl Task {
                 S::NeedsHelp { reason: reason.clone(), back_to: *back_to }
             }
             (E::Stopped { reached, back_to }, S::Preparing { .. }) => {
-                S::Stopped { reached: *reached, back_to: *back_to }
+                S::Stopped { reached: reached.clone(), back_to: *back_to }
             }
             (E::Blocked { cause, back_to }, S::Preparing { .. }) => {
                 S::Blocked { cause: cause.clone(), back_to: *back_to }

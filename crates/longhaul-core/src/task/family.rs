@@ -87,7 +87,8 @@ impl<'a> Family<'a> {
     pub fn limit_reached(&self, task: TaskId) -> Option<Reached> {
         let reached = |above: &Task, limit| {
             let (cap, used) = (above.cap(limit)?, self.used(above.id, limit)?);
-            (used >= cap).then_some(Reached { limit, used, cap, family: Some(above.id) })
+            let name = above.submission.name.clone();
+            (used >= cap).then_some(Reached { limit, used, cap, family: Some(above.id), family_name: Some(name) })
         };
         Limit::ALL.into_iter().find_map(|limit| self.binding(task, limit).find_map(|above| reached(above, limit)))
     }

@@ -95,7 +95,7 @@ impl Task {
         Limit::ALL.into_iter().find_map(|limit| {
             let cap = self.cap(limit)?;
             let used = self.used(limit)?;
-            (used >= cap).then_some(Reached { limit, used, cap, family: None })
+            (used >= cap).then_some(Reached { limit, used, cap, family: None, family_name: None })
         })
     }
 

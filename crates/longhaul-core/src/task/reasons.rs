@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Amount, Limit};
 use crate::ids::TaskId;
+use crate::names::TaskName;
 use crate::span;
 use crate::time::Time;
 
@@ -247,7 +248,7 @@ impl fmt::Display for Cause {
 }
 
 /// A limit that was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reached {
     /// Which.
     pub limit: Limit,
@@ -258,6 +259,9 @@ pub struct Reached {
     /// The task whose limit it is, where that one and all tasks below it are counted together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<TaskId>,
+    /// The name of that task; events of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family_name: Option<TaskName>,
 }
 
 impl fmt::Display for Reached {
@@ -267,9 +271,10 @@ impl fmt::Display for Reached {
         }
         let amount = |number| self.limit.amount(number);
         write!(f, "{} {} of {} used", self.limit.flag(), amount(self.used), amount(self.cap))?;
-        match self.family {
-            Some(task) => write!(f, " by task {task} and its children"),
-            None => Ok(()),
+        match (self.family, &self.family_name) {
+            (Some(_), Some(name)) => write!(f, " by task {name} and its children"),
+            (Some(_), None) => f.write_str(" by its family of tasks"),
+            (None, _) => Ok(()),
         }
     }
 }

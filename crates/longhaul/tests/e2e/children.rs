@@ -162,8 +162,8 @@ fn the_limits_of_a_parent_bound_its_whole_family() {
     let reached = env.task(stopped)["state"]["reached"].clone();
     assert_eq!((&reached["used"], &reached["family"]), (&json!(4), &env.task("dad")["id"]), "{reached}");
     let why = env.ok(&["why", stopped]);
-    assert!(why.contains("max-sessions 4 of 4 used by task"), "{why}");
-    assert!(why.contains("--max-sessions MORE`, then continue with"), "{why}");
+    assert!(why.contains("max-sessions 4 of 4 used by task dad and its children"), "{why}");
+    assert!(why.contains("`longhaul edit dad --max-sessions MORE`, then continue with"), "{why}");
     env.deserted();
     checker::assert_clean(&env);
 }

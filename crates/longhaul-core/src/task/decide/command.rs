@@ -100,7 +100,7 @@ fn raise(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Sett
     let events = resumed(task, back_to, reason, settings, actor);
     let after = events.iter().try_fold(task.clone(), |task, event| task.apply(event, task.updated));
     match after.ok().filter(|task| task.phase() != Phase::Verify).and_then(|task| task.limit_reached()) {
-        Some(reached) => Err(Refusal::LimitReached { reached, flag: reached.limit.flag() }),
+        Some(reached) => Err(Refusal::LimitReached { flag: reached.limit.flag(), reached }),
         None => Ok(events),
     }
 }

@@ -57,7 +57,7 @@ fn preparing(task: &Task, back_to: BackTo, seen: &Observation, now: Time) -> Vec
         }
         Observation::CannotPrepare { cause } => vec![Event::Blocked { cause: cause.clone(), back_to }],
         Observation::AccountsLimited { limits } => usage::learned(task, limits, back_to, now),
-        Observation::FamilyLimit { reached } => vec![Event::Stopped { reached: *reached, back_to }],
+        Observation::FamilyLimit { reached } => vec![Event::Stopped { reached: reached.clone(), back_to }],
         Observation::PlanRestored => vec![Event::PlanRestored],
         Observation::Woke
         | Observation::OtherEnded { .. }
@@ -181,7 +181,7 @@ fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSigh
         Then::Cancel { by, reason } => events.push(Event::Cancelled { by: by.clone(), reason: reason.clone() }),
         // Checks cost nothing of what is used up: a task with nothing left for the agent is verified all the same.
         Then::Stop { .. } if back_to.phase == Phase::Verify && seen.plan.is_complete() && !seen.refused() => {}
-        Then::Stop { reached } => events.push(Event::Stopped { reached: *reached, back_to }),
+        Then::Stop { reached } => events.push(Event::Stopped { reached: reached.clone(), back_to }),
         Then::GoOn => {}
     }
     events

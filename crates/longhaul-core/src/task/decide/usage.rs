@@ -68,9 +68,10 @@ fn after_limits(task: &Task, notes: Vec<Event>, back_to: BackTo, now: Time) -> V
             let reason = HelpReason::UsageLimit { agent, until: told.then_some(until) };
             Event::HelpNeeded { reason, back_to }
         }
-        OnLimit::Stop => {
-            Event::Stopped { reached: Reached { limit: Limit::Usage, used: 0, cap: 0, family: None }, back_to }
-        }
+        OnLimit::Stop => Event::Stopped {
+            reached: Reached { limit: Limit::Usage, used: 0, cap: 0, family: None, family_name: None },
+            back_to,
+        },
     });
     notes.into_iter().chain(next).collect()
 }

@@ -75,9 +75,10 @@ fn a_limit_counts_everybody_below_it_and_live_sessions_too() {
     assert_eq!(reached(&[&top, &one, &two], &below), None, "a stranger");
     assert_eq!(reached(&[&top, &one, &two], &two), None, "6 of 8");
     let all = [&top, &one, &two, &below];
-    let expected = Reached { limit: Limit::Sessions, used: 8, cap: 8, family: Some(top.id) };
+    let family_name = Some(top.submission.name.clone());
+    let expected = Reached { limit: Limit::Sessions, used: 8, cap: 8, family: Some(top.id), family_name };
     for task in all {
-        assert_eq!(reached(&all, task), Some(expected), "each has one session behind it, and one alive");
+        assert_eq!(reached(&all, task), Some(expected.clone()), "each has one session behind it, and one alive");
     }
     let mut one = one.clone();
     asked(&mut one).policy.max_sessions = Some(4);
@@ -131,8 +132,12 @@ fn what_is_left_is_the_least_of_all_above() {
 #[test]
 fn a_family_limit_stops_a_task_before_its_next_session() {
     let task = fold(new_task(), &[claimed()]);
-    let reached = Reached { limit: Limit::Cost, used: 3, cap: 2, family: Some(TaskId::mint(NOW, [7; 10])) };
-    let stopped = feed(&task, Observation::FamilyLimit { reached }, &Actor::worker());
+    let (family, family_name) = (Some(TaskId::mint(NOW, [7; 10])), Some(task.submission.name.clone()));
+    let reached = Reached { limit: Limit::Cost, used: 3, cap: 2, family, family_name };
+    let stopped = feed(&task, Observation::FamilyLimit { reached: reached.clone() }, &Actor::worker());
     assert!(matches!(&stopped.state, State::Stopped { reached: stored, .. } if *stored == reached), "{stopped:?}");
-    assert!(reached.to_string().contains("and its children"), "{reached}");
+    let words = format!(" used by task {} and its children", task.submission.name);
+    assert!(reached.to_string().ends_with(&words), "{reached}");
+    let old = Reached { family_name: None, ..reached };
+    assert!(old.to_string().ends_with(" used by its family of tasks"), "{old}");
 }

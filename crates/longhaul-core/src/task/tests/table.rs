@@ -140,7 +140,7 @@ fn observations(task: &Task) -> Vec<(&'static str, Observation)> {
             Observation::AccountsLimited { limits: vec![limit] }
         }),
         ("family limit reached", {
-            let reached = Reached { limit: Limit::Sessions, used: 2, cap: 2, family: Some(other()) };
+            let reached = Reached { limit: Limit::Sessions, used: 2, cap: 2, family: Some(other()), family_name: None };
             Observation::FamilyLimit { reached }
         }),
         ("plan restored", Observation::PlanRestored),
