@@ -202,6 +202,9 @@ fn print_checks(facts: &Checks) {
             let why = evidence.failure.as_ref().map_or_else(String::new, |why| format!(": {why}"));
             let seen = format!("session {}, {}, {lasted}{why}", evidence.session, evidence.exit);
             out::data(&format!("           {}", out::safe(&seen)));
+            for (what, names) in evidence.effects() {
+                out::data(&format!("           {what}: {}", out::safe(&names.to_string())));
+            }
         }
     }
     for criterion in &facts.criteria {
@@ -209,6 +212,12 @@ fn print_checks(facts: &Checks) {
     }
     for file in &facts.expected_files {
         out::data(&format!("  {:7}  expected file {}", file.result.word(), out::safe(&file.path)));
+    }
+    for earlier in &facts.earlier_rounds {
+        for (command, what, names) in earlier.effects() {
+            let words = format!("round {}: `{command}`, {what}: {names}", earlier.round.number);
+            out::data(&format!("  earlier  {}", out::safe(&words)));
+        }
     }
 }
 

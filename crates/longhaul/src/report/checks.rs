@@ -1,7 +1,7 @@
 //! What the checks showed: criteria, commands and expected files, each pass, fail or unknown, with the evidence that says so.
 //! Only the round that counts now decides; earlier rounds are listed and prove nothing any more.
 
-use longhaul_core::task::{CheckRole, Event, Evidence, FileEffects, Round, RoundOutcome, Task, narrate};
+use longhaul_core::task::{CheckRole, Event, Evidence, FileEffects, NameList, Round, RoundOutcome, Task, narrate};
 use longhaul_store::StoredEvent;
 use longhaul_worker::Home;
 use serde::Serialize;
@@ -15,7 +15,7 @@ pub(crate) struct Checks {
     pub(crate) criteria: Vec<CriterionFacts>,
     pub(crate) checks: Vec<CheckFacts>,
     pub(crate) expected_files: Vec<ExpectedFile>,
-    pub(crate) earlier_rounds: Vec<RoundFacts>,
+    pub(crate) earlier_rounds: Vec<EarlierRound>,
 }
 
 /// Pass, fail, or nobody knows.
@@ -43,6 +43,23 @@ pub(crate) struct RoundFacts {
     pub(crate) number: u32,
     /// Null while it runs.
     pub(crate) outcome: Option<String>,
+}
+
+/// A round that proves nothing any more.
+#[derive(Debug, Serialize)]
+pub(crate) struct EarlierRound {
+    #[serde(flatten)]
+    pub(crate) round: RoundFacts,
+    /// What was run in it.
+    pub(crate) checks: Vec<CheckFacts>,
+}
+
+impl EarlierRound {
+    /// What its checks did to the files, each with its command.
+    pub(crate) fn effects(&self) -> impl Iterator<Item = (&str, &'static str, &NameList)> {
+        let runs = self.checks.iter().filter_map(|check| Some((check.command.as_str(), check.evidence.as_ref()?)));
+        runs.flat_map(|(command, evidence)| evidence.effects().map(move |(what, names)| (command, what, names)))
+    }
 }
 
 /// Something that must hold in the end.
@@ -82,6 +99,14 @@ pub(crate) struct EvidenceFacts {
     pub(crate) artifact: String,
 }
 
+impl EvidenceFacts {
+    /// What it did to the files, in words.
+    pub(crate) fn effects(&self) -> impl Iterator<Item = (&'static str, &NameList)> {
+        let all = [("changed files", &self.files.changed), ("left behind", &self.files.left)];
+        all.into_iter().filter(|(_, names)| !names.is_empty())
+    }
+}
+
 /// A file that must be there in the end.
 #[derive(Debug, Serialize)]
 pub(crate) struct ExpectedFile {
@@ -100,11 +125,7 @@ pub(crate) fn checks(home: &Home, task: &Task, events: &[StoredEvent]) -> Checks
         result: criterion.check.as_deref().map_or(Shown::Unknown, |command| result(round, command)),
     });
     let setup = round.and_then(|round| round.evidence.iter().find(|evidence| evidence.role == CheckRole::Setup));
-    let setup = setup.map(|evidence| CheckFacts {
-        command: format!("setup: {}", evidence.command),
-        result: if evidence.failure.is_some() { Shown::Fail } else { Shown::Pass },
-        evidence: Some(facts(home, evidence)),
-    });
+    let setup = setup.map(|evidence| run(home, evidence));
     let commands = submission.commands().into_iter().map(|command| CheckFacts {
         command: command.to_owned(),
         result: result(round, command),
@@ -116,7 +137,19 @@ pub(crate) fn checks(home: &Home, task: &Task, events: &[StoredEvent]) -> Checks
         criteria: criteria.collect(),
         checks: setup.into_iter().chain(commands).collect(),
         expected_files: submission.expects.iter().map(|path| expected(round, path)).collect(),
-        earlier_rounds: earlier(events, round.map(|round| round.number)),
+        earlier_rounds: earlier(home, events, round.map(|round| round.number)),
+    }
+}
+
+/// One run by itself, whatever its round came to.
+fn run(home: &Home, evidence: &Evidence) -> CheckFacts {
+    CheckFacts {
+        command: match evidence.role {
+            CheckRole::Setup => format!("setup: {}", evidence.command),
+            CheckRole::Check => evidence.command.clone(),
+        },
+        result: if evidence.failure.is_some() { Shown::Fail } else { Shown::Pass },
+        evidence: Some(facts(home, evidence)),
     }
 }
 
@@ -165,19 +198,19 @@ fn words(outcome: &RoundOutcome) -> String {
     narrate(&Event::RoundEnded { outcome: outcome.clone() })
 }
 
-fn earlier(events: &[StoredEvent], now: Option<u32>) -> Vec<RoundFacts> {
-    let mut rounds: Vec<RoundFacts> = Vec::new();
+fn earlier(home: &Home, events: &[StoredEvent], now: Option<u32>) -> Vec<EarlierRound> {
+    let mut rounds: Vec<EarlierRound> = Vec::new();
     for event in events {
-        match &event.event {
-            Event::RoundStarted { number, .. } => rounds.push(RoundFacts { number: *number, outcome: None }),
-            Event::RoundEnded { outcome } => {
-                if let Some(round) = rounds.last_mut() {
-                    round.outcome = Some(words(outcome));
-                }
+        match (&event.event, rounds.last_mut()) {
+            (Event::RoundStarted { number, .. }, _) => {
+                let round = RoundFacts { number: *number, outcome: None };
+                rounds.push(EarlierRound { round, checks: Vec::new() });
             }
+            (Event::Checked { evidence }, Some(last)) => last.checks.push(run(home, evidence)),
+            (Event::RoundEnded { outcome }, Some(last)) => last.round.outcome = Some(words(outcome)),
             _ => {}
         }
     }
-    rounds.retain(|round| Some(round.number) != now);
+    rounds.retain(|earlier| Some(earlier.round.number) != now);
     rounds
 }

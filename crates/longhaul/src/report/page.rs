@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use longhaul_core::task::{Amount, Delivered, Limit, NameList, Saved};
+use longhaul_core::task::{Amount, Delivered, Limit, Saved};
 
 use super::checks::{CheckFacts, EvidenceFacts, Shown};
 use super::facts::{Modes, Outcome, Report};
@@ -122,9 +122,12 @@ fn verification(report: &Report) -> String {
         let hash = file.sha256.as_ref().map_or_else(String::new, |hash| format!(", SHA-256 {hash}"));
         format!("- **{}**: {}{hash}", file.result.word(), code(&file.path))
     });
-    list(&mut text, "### Earlier rounds", &facts.earlier_rounds, |round| {
-        let outcome = round.outcome.as_ref().map_or_else(|| "not finished".to_owned(), |words| code(words));
-        format!("- Round {}: {outcome}", round.number)
+    list(&mut text, "### Earlier rounds", &facts.earlier_rounds, |earlier| {
+        let outcome = earlier.round.outcome.as_ref().map_or_else(|| "not finished".to_owned(), |words| code(words));
+        let effects = earlier
+            .effects()
+            .map(|(command, what, names)| format!("\n  - {}, {what}: {}", code(command), code(&names.to_string())));
+        format!("- Round {}: {outcome}{}", earlier.round.number, effects.collect::<String>())
     });
     text
 }
@@ -151,11 +154,8 @@ fn last_output(check: &CheckFacts) -> String {
 fn evidence_lines(evidence: &EvidenceFacts) -> String {
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
     let failure = evidence.failure.as_ref().map_or_else(String::new, |why| format!("\n  - why: {}", code(why)));
-    let named = |label: &str, names: &NameList| match names.is_empty() {
-        true => String::new(),
-        false => format!("\n  - {label}: {}", code(&names.to_string())),
-    };
-    let files = named("changed files", &evidence.files.changed) + &named("left behind", &evidence.files.left);
+    let files = evidence.effects().map(|(what, names)| format!("\n  - {what}: {}", code(&names.to_string())));
+    let files: String = files.collect();
     format!(
         "\n  - session {}, {}, {}, ended {}{failure}\n  - output: {} bytes, SHA-256 {}\n  - tree before {}, after {}{files}\n  - all of it: {}",
         evidence.session,

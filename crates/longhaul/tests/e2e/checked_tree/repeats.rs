@@ -14,6 +14,21 @@ fn what_a_check_leaves_behind_is_named_and_never_committed() {
 }
 
 #[test]
+fn what_a_check_of_an_earlier_round_left_behind_is_still_shown() {
+    let env = world(REPOSITORY, WORK, "echo fixed >fixed.txt");
+    is_verified(&env, "test -s fixed.txt || { echo built >built.txt; exit 1; }", &[]);
+    for facts in [&env.json(&["show", "t"])["verification"], &env.json(&["report", "t"])["verification"]] {
+        assert_eq!(facts["checks"][0]["evidence"]["files"], serde_json::json!({}), "the last round left nothing");
+        let earlier = &facts["earlier_rounds"][0];
+        assert_eq!((&earlier["number"], &earlier["checks"][0]["result"]), (&1.into(), &"fail".into()), "{earlier}");
+        assert_eq!(earlier["checks"][0]["evidence"]["files"]["left"]["first"], serde_json::json!(["built.txt"]));
+    }
+    let (report, shown) = (env.ok(&["report", "t"]), env.ok(&["show", "t"]));
+    assert!(report.contains(", left behind: `built.txt`"), "{report}");
+    assert!(shown.contains("earlier  round 1: `") && shown.contains("`, left behind: built.txt"), "{shown}");
+}
+
+#[test]
 fn a_file_that_a_check_left_and_the_agent_then_wrote_is_work() {
     let env = world(REPOSITORY, WORK, "echo mine >built.txt");
     is_verified(&env, "test -s built.txt || { echo built >built.txt; exit 1; }", &[]);
