@@ -22,7 +22,6 @@ use crate::checkouts;
 use crate::clock::now;
 use crate::effects::{self, Job, Message};
 use crate::environment::Environment;
-use crate::git::Removal;
 use crate::worker::Context;
 
 /// How long a hub waits before it tries again what the store refused for now.
@@ -137,12 +136,10 @@ impl Hub {
         fail_point::reach("worker.checkout_over");
         let (home, project) = (self.context.home.clone(), self.task.submission.project.clone());
         let remove = move || checkouts::remove(&home, Path::new(&over.root), Some(Path::new(&project)));
-        let why = match tokio::task::spawn_blocking(remove).await {
-            Ok(Ok(Removal::Kept { why })) => why,
-            Ok(Err(error)) => with_causes(&error),
-            Ok(Ok(Removal::Removed)) | Err(_) => return,
-        };
-        self.context.report(&format!("task {}: cannot remove its checkout: {why}", self.task.id));
+        if let Ok(Err(error)) = tokio::task::spawn_blocking(remove).await {
+            let why = with_causes(&error);
+            self.context.report(&format!("task {}: cannot remove its checkout: {why}", self.task.id));
+        }
     }
 
     /// A worker only ends a runner's session that was told to stop; what comes after it is an invocation's.

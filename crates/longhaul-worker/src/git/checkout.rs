@@ -1,7 +1,7 @@
 //! A clean checkout of one commit, detached, in which checks run; made for one round and removed after it.
 //!
-//! It belongs to nobody: whatever checks leave in it is thrown away. So it is the only worktree that is removed by force, and git does
-//! that. No hook and no filter runs.
+//! It belongs to nobody: whatever checks leave in it is thrown away. So it is the only worktree that is removed by force. Git does that;
+//! one that git does not know is kept here (see `checkouts`). No hook and no filter runs.
 
 use std::fs;
 use std::io;
@@ -17,6 +17,7 @@ use super::id::CommitId;
 use super::index_lock::install_first;
 use super::reference::patiently;
 use super::registry::{clear_half_made, metadata_of, registered};
+use super::remove::Removal;
 use super::repository::Repository;
 use super::view::{Objects, View};
 
@@ -57,15 +58,15 @@ impl Repository {
         Ok(None)
     }
 
-    /// Removes a checkout with all that is in it. One that is gone, or half-made, is no failure.
-    pub fn remove_checkout(&self, path: &Path) -> Result<(), GitError> {
+    /// Removes a checkout with all that is in it. One that is gone, or half-made, is no failure; files that git does not know are kept.
+    pub fn remove_checkout(&self, path: &Path) -> Result<Removal, GitError> {
         let common = &self.git_dir().common_dir;
         let _lock = self.lock()?;
         clear_half_made(common, path);
         if !registered(self)?.iter().any(|entry| entry.path == path) {
-            return remove_empty(path);
+            return Ok(remove_empty(path));
         }
-        let Some(metadata) = metadata_of(common, path) else { return remove_empty(path) };
+        let Some(metadata) = metadata_of(common, path) else { return Ok(remove_empty(path)) };
         if is_directory(path)? {
             // Git removes nothing that does not lead back to it.
             link(path, &metadata)?;
@@ -75,7 +76,7 @@ impl Repository {
         }
         patiently(|| {
             let call = self.shared().call()?.words(&["worktree", "remove", "--force"]).value(path)?;
-            call.deadline(LONG).succeed().map(drop)
+            call.deadline(LONG).succeed().map(|_| Removal::Removed)
         })
     }
 }
@@ -95,10 +96,11 @@ fn is_directory(path: &Path) -> Result<bool, GitError> {
     }
 }
 
-/// What git does not know of is only removed if it is empty.
-pub(crate) fn remove_empty(path: &Path) -> Result<(), GitError> {
+fn remove_empty(path: &Path) -> Removal {
     match fs::remove_dir(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_failed("remove", path)(error)),
-        Ok(()) | Err(_) => Ok(()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Removal::Kept { why: format!("git does not know `{}`: {error}", path.display()) }
+        }
+        Ok(()) | Err(_) => Removal::Removed,
     }
 }

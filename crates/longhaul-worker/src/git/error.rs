@@ -90,7 +90,7 @@ fn is_scarcity(error: &io::Error) -> bool {
 }
 
 /// Says what was tried with which path when the system refused.
-pub(super) fn io_failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
+pub(crate) fn io_failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
     let path = path.to_owned();
     move |source| GitError::Io { what, path, source }
 }

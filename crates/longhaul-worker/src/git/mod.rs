@@ -37,10 +37,10 @@ mod worktree;
 
 pub use adopt::AdoptError;
 pub use branch::task_branch;
-pub(crate) use checkout::remove_empty;
 pub use commit::Committed;
 pub use create::CreateError;
 pub use diff::{ChangedFile, FileStatus, Patch, Uncommitted};
+pub(crate) use error::io_failed;
 pub use error::{GitError, is_transient};
 pub use id::{BadObjectId, CommitId, TreeId};
 pub use open::OpenError;

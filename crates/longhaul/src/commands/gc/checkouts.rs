@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
+use longhaul_core::causes::with_causes;
 use longhaul_worker::checkouts::{self, LeftCheckout};
-use longhaul_worker::git::Removal;
 
 use super::Mode;
 use super::orphans::{DAY, is_older};
@@ -26,13 +26,12 @@ pub(super) async fn sweep(opened: &Opened, mode: Mode, swept: &mut Swept) {
             }
         };
         let removed = match mode {
-            Mode::DryRun => Ok(Removal::Removed),
+            Mode::DryRun => Ok(()),
             Mode::Really => checkouts::remove(&opened.home, &path, project.as_deref().map(Path::new)),
         };
         match removed {
-            Ok(Removal::Kept { why }) => swept.left.push(Left { name, why }),
-            Ok(Removal::Removed) => swept.orphan(Orphan { name, what: "checkout of a finished round", bytes: 0 }),
-            Err(error) => fail(swept, name, error.to_string()),
+            Ok(()) => swept.orphan(Orphan { name, what: "checkout of a finished round", bytes: 0 }),
+            Err(error) => fail(swept, name, with_causes(&error)),
         }
     }
 }

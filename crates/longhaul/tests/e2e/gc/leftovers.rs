@@ -1,6 +1,7 @@
 //! What nobody knows: swept when it is ours and old, left alone and named when it is not ours, untouched when it is young.
 
 use std::fs::{self, File, FileTimes};
+use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -32,16 +33,27 @@ fn plant(env: &TestEnv, session: &str, more: &[&str]) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_checkout_that_no_repository_knows_is_kept_and_named() {
+fn a_checkout_that_no_repository_knows_goes_and_what_is_none_stays() {
     let env = TestEnv::new();
     finish(&env, &["one"]);
-    let checkout = env.home().join("checkouts").join(format!("{OLD}.1"));
-    fs::create_dir_all(&checkout).unwrap();
-    fs::write(checkout.join("file"), "x").unwrap();
-    age(&checkout);
+    let [old, young, notes] = [format!("{OLD}.1"), format!("{YOUNG}.1"), format!("{OLD}.notes")].map(|name| {
+        let path = env.home().join("checkouts").join(name);
+        fs::create_dir_all(path.join("deep")).unwrap();
+        fs::write(path.join("deep/file"), "x").unwrap();
+        path
+    });
+    let (elsewhere, link) = (env.path().join("elsewhere"), env.home().join("checkouts").join(format!("{HELD}.1")));
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("file"), "x").unwrap();
+    symlink(&elsewhere, &link).unwrap();
+    [&old, &notes, &elsewhere].into_iter().for_each(|path| age(path));
+    let names = [format!("checkouts/{OLD}.1")];
+    assert_eq!(strings(&env.json(&["gc", "--dry-run"])["orphans"], "name"), names);
+    assert!(old.join("deep/file").exists(), "nothing is removed yet");
     let swept = env.json(&["gc"]);
-    assert!(checkout.join("file").exists() && strings(&swept["orphans"], "name").is_empty(), "{swept}");
-    assert_eq!(strings(&swept["left"], "name"), [format!("checkouts/{OLD}.1")], "{swept}");
+    assert_eq!(strings(&swept["orphans"], "name"), names, "{swept}");
+    assert!(!old.exists() && young.exists() && notes.exists(), "{swept}");
+    assert!(elsewhere.join("file").exists() && link.is_symlink(), "no link is followed: {swept}");
 }
 
 #[test]
