@@ -2,6 +2,8 @@
 //!
 //! A pass is an observed exit 0 of a run that ran something; everything else is none. Nothing an agent said counts.
 
+use std::mem::discriminant;
+
 use crate::task::{Doubt, Evidence, Exit, FileSight, NameList, OutputSight, Round, RoundOutcome, StoppedBy};
 
 /// Why a check is no pass; none for a pass.
@@ -56,14 +58,16 @@ pub fn doubts(round: &Round) -> Vec<Doubt> {
 
 /// What checks changed where the tree cannot show it, unless it was doubted before they ran.
 fn beside_the_tree(round: &Round) -> impl Iterator<Item = Doubt> {
-    let doubts = &round.basis.doubts;
-    let first =
-        |names: fn(&Evidence) -> &NameList| round.evidence.iter().map(names).find(|names| !names.is_empty()).cloned();
-    let filtered = first(|check| &check.files.filtered).map(Doubt::FilteredFiles);
-    let filtered = filtered.filter(|_| !doubts.iter().any(|doubt| matches!(doubt, Doubt::FilteredFiles(_))));
-    let submodules = first(|check| &check.files.submodules).map(Doubt::Submodules);
-    let submodules = submodules.filter(|_| !doubts.iter().any(|doubt| matches!(doubt, Doubt::Submodules(_))));
-    filtered.into_iter().chain(submodules)
+    let first = |doubt: fn(NameList) -> Doubt, names: fn(&Evidence) -> &NameList| {
+        round.evidence.iter().map(names).find(|names| !names.is_empty()).cloned().map(doubt)
+    };
+    let found = [
+        first(Doubt::FilteredFiles, |check| &check.files.filtered),
+        first(Doubt::ConvertedFiles, |check| &check.files.converted),
+        first(Doubt::Submodules, |check| &check.files.submodules),
+    ];
+    let is_known = |doubt: &Doubt| round.basis.doubts.iter().any(|known| discriminant(known) == discriminant(doubt));
+    found.into_iter().flatten().filter(move |doubt| !is_known(doubt))
 }
 
 fn missing(file: &FileSight) -> String {

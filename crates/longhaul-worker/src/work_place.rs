@@ -68,7 +68,8 @@ fn worktree(task: &Task, home: &Home, base: &str, environment: &Environment) -> 
     let repository = git.find(project).map_err(|error| unfit(&error))?;
     let repository = repository.ok_or_else(|| Cause::Workspace { why: format!("{}: no git", project.display()) })?;
     let base = base.parse().map_err(|error| unfit(&error))?;
-    let made = repository.create_worktree(&home.worktree(task.id), &task_branch(submission.name.as_ref()), &base);
+    let branch = task_branch(submission.name.as_ref());
+    let made = repository.create_worktree_in(&home.worktree(task.id), &branch, &base, environment);
     let made = made.map_err(|error| unfit(&error))?;
     let made = made.with_rules_in(task.id, environment).map_err(|error| unfit(&error))?;
     let record = made.record();

@@ -41,8 +41,8 @@ pub struct Evidence {
     pub output: OutputSight,
     /// The tree it ran on; none without git.
     pub tree_before: Option<String>,
-    /// What became of the files of that tree; the same id if no content and no mode changed, apart from filtered files and
-    /// submodules, which `files` names.
+    /// What became of the files of that tree; the same id if no content and no mode changed, apart from filtered and
+    /// converted files and submodules, which `files` names.
     pub tree_after: Option<String>,
     /// What it did to the files.
     #[serde(default, skip_serializing_if = "FileEffects::is_empty")]
@@ -73,6 +73,9 @@ pub struct FileEffects {
     /// Files under a filter that are not as stored after it, whoever changed them. The tree does not hold their content.
     #[serde(default, skip_serializing_if = "NameList::is_empty")]
     pub filtered: NameList,
+    /// Files that do not have the bytes that git checks out for them after it, whoever changed them.
+    #[serde(default, skip_serializing_if = "NameList::is_empty")]
+    pub converted: NameList,
     /// Submodules whose files are not those of their commit after it, whoever changed them.
     #[serde(default, skip_serializing_if = "NameList::is_empty")]
     pub submodules: NameList,

@@ -58,8 +58,12 @@ pub enum Doubt {
     EmptyTree,
     /// Files that go through a filter changed, and only the filter could say what git would store.
     FilteredFiles(NameList),
+    /// Files do not have the bytes that git checks out for them: it converts line endings, identifiers or encodings.
+    ConvertedFiles(NameList),
     /// Submodules changed. Their files are not part of the tree.
     Submodules(NameList),
+    /// Expected files exist, but are not part of the tree.
+    ExpectedFiles(NameList),
     /// Files that an earlier round of checks left behind were there. They are not part of the tree.
     LeftByChecks(NameList),
     /// A build tool took a check for done already and ran nothing.
@@ -273,6 +277,15 @@ impl fmt::Display for Doubt {
                 f,
                 "changed files use a git filter, which Longhaul does not run: {names} (commit them with the filter, then retry)"
             ),
+            Doubt::ConvertedFiles(names) => write!(
+                f,
+                "git checks out different bytes than the checks saw (line endings, `$Id$` or encoding): {names} (write the files as git \
+                 checks them out, or set verify.where = \"clean\")"
+            ),
+            Doubt::ExpectedFiles(names) => write!(
+                f,
+                "expected files are not part of the tree: {names} (commit them, or set verify.where = \"clean\" and let a check build them)"
+            ),
             Doubt::Submodules(names) => {
                 write!(
                     f,
@@ -407,8 +420,9 @@ mod tests {
     fn every_result_survives_the_store() {
         let names = NameList::new((1..9).map(|n| n.to_string()));
         assert_eq!(names.to_string(), "1, 2, 3, 4, 5 and 3 more");
-        let doubts =
-            vec![Doubt::FilteredFiles(names.clone()), Doubt::Submodules(names.clone()), Doubt::LeftByChecks(names)];
+        let with_names: [fn(NameList) -> Doubt; 5] =
+            [Doubt::FilteredFiles, Doubt::ConvertedFiles, Doubt::Submodules, Doubt::ExpectedFiles, Doubt::LeftByChecks];
+        let doubts = with_names.map(|doubt| doubt(names.clone())).to_vec();
         let remarks = Remarks { same_as_base: true, ..Remarks::default() };
         for verdict in [
             Verdict::NoChecks,

@@ -2,7 +2,7 @@
 //! Called when a session has ended, before that is told, and before a round of checks. Safe to repeat. It never touches the user's
 //! branch, index or files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use longhaul_core::causes::with_causes;
@@ -11,6 +11,7 @@ use longhaul_core::task::{Basis, Cause, Doubt, FileEffects, Purpose, Saved, Sess
 use longhaul_keeper::fail_point;
 
 use super::Job;
+use super::prepare_workspace::look_for;
 use crate::git::{CommitId, Committed, GitError, LockAnswer, Repository, Survey, Worktree};
 use crate::home::Home;
 use crate::work_place::{self, Found, answer, unfit};
@@ -172,13 +173,24 @@ pub(super) fn before_checks(found: &Found, task: &Task) -> Result<(Option<String
 
 fn basis(repository: &Repository, task: &Task, survey: &Survey) -> Result<(Option<String>, Basis), GitError> {
     let base = task.workspace.as_ref().and_then(|workspace| workspace.base.as_ref()?.parse::<CommitId>().ok());
+    let mut doubts = repository.doubts(survey, base.as_ref())?;
+    if task.submission.can_be_verified() && !task.submission.checks_clean() {
+        doubts.extend(repository.doubts_in_workspace(survey, &expected(task))?);
+    }
     let basis = Basis {
         problem: survey.problem(),
-        doubts: repository.doubts(survey, base.as_ref())?,
+        doubts,
         remarks: repository.remarks(survey, base.as_ref())?,
         ..Basis::default()
     };
     Ok((Some(survey.tree.as_str().to_owned()), basis))
+}
+
+/// The expected files that exist, relative to the root of the workspace.
+fn expected(task: &Task) -> Vec<PathBuf> {
+    let below = Path::new(task.cwd()).strip_prefix(task.root()).unwrap_or(Path::new(""));
+    let files = look_for(task, task.cwd()).into_iter().filter(|file| file.sha256.is_some());
+    files.map(|file| below.join(file.path)).collect()
 }
 
 fn problem(why: String) -> Basis {

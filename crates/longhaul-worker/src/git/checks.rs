@@ -1,12 +1,14 @@
 //! A round of checks, seen by git: what there is to doubt before the first check, and what the checks did to the files.
 //! Called by the effects around checks. It judges nothing: that is done by the core.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Doubt, FileEffects, NameList, Remarks};
 
 use super::command::LONG;
+use super::conversion::converted;
 use super::error::GitError;
 use super::id::{CommitId, TreeId};
 use super::repository::Repository;
@@ -23,35 +25,63 @@ pub(crate) struct AfterCheck {
 }
 
 impl AfterCheck {
-    fn new(survey: Survey) -> AfterCheck {
+    /// Looks at the files of a tree.
+    fn look(view: &View<'_>, tree: &TreeId) -> Result<(AfterCheck, Paths), GitError> {
+        let survey = survey(view, Files::Of(tree))?;
+        // A tree that changed is checked again anyway.
+        let converted = if survey.tree == *tree { converted(view, &survey)? } else { Paths::new() };
         let files = FileEffects {
             changed: listed(&survey.changed),
             left: listed(survey.untracked.iter().chain(&survey.nested)),
             filtered: listed(survey.filtered.keys()),
+            converted: listed(&converted),
             submodules: listed(&survey.submodules),
         };
-        AfterCheck { tree: survey.tree, files }
+        Ok((AfterCheck { tree: survey.tree, files }, survey.untracked))
     }
 }
 
 impl Repository {
     /// Why checks that pass on these files verify nothing, if there is a reason.
     pub(crate) fn doubts(&self, survey: &Survey, base: Option<&CommitId>) -> Result<Vec<Doubt>, GitError> {
-        let mut submodules = survey.submodules.clone();
-        submodules.extend(base.map(|base| self.moved_submodules(base, &survey.tree)).transpose()?.unwrap_or_default());
-        submodules.sort();
-        submodules.dedup();
-        let some = |doubt: fn(NameList) -> Doubt, names: NameList| (!names.is_empty()).then(|| doubt(names));
         let is_empty = survey.tree.as_str() == self.format().empty_tree();
         Ok([
             is_empty.then_some(Doubt::EmptyTree),
             some(Doubt::FilteredFiles, listed(survey.filtered.keys())),
-            some(Doubt::Submodules, listed(&submodules)),
+            some(Doubt::Submodules, listed(&self.submodules(survey, base)?)),
             some(Doubt::LeftByChecks, listed(&survey.left_by_checks)),
         ]
         .into_iter()
         .flatten()
         .collect())
+    }
+
+    /// The same for checks that run among these files and not in a clean checkout. The expected files, relative to the top level, exist.
+    pub(crate) fn doubts_in_workspace(&self, survey: &Survey, expected: &[PathBuf]) -> Result<Vec<Doubt>, GitError> {
+        let converted = some(Doubt::ConvertedFiles, listed(&self.converted_files(survey)?));
+        let mut outside = Vec::new();
+        for path in expected {
+            if !self.is_in(&survey.tree, path)? {
+                outside.push(path.display().to_string());
+            }
+        }
+        Ok(converted.into_iter().chain(some(Doubt::ExpectedFiles, NameList::new(outside))).collect())
+    }
+
+    /// Whether a tree has a file of this name.
+    fn is_in(&self, tree: &TreeId, path: &Path) -> Result<bool, GitError> {
+        let mut name = OsString::from(format!("{}:", tree.as_str()));
+        name.push(path);
+        let answer = self.call()?.words(&["cat-file", "-t"]).value(name)?.run()?;
+        Ok(answer.is_success() && answer.output == b"blob\n")
+    }
+
+    fn submodules(&self, survey: &Survey, base: Option<&CommitId>) -> Result<Vec<Vec<u8>>, GitError> {
+        let mut submodules = survey.submodules.clone();
+        submodules.extend(base.map(|base| self.moved_submodules(base, &survey.tree)).transpose()?.unwrap_or_default());
+        submodules.sort();
+        submodules.dedup();
+        Ok(submodules)
     }
 
     /// What to say about these files besides.
@@ -69,12 +99,12 @@ impl Repository {
     /// not remembered: what is in it can change unnoticed, so it is a problem of the next round.
     pub(crate) fn after_check(&self, task: TaskId, tree: &TreeId) -> Result<AfterCheck, GitError> {
         let view = View::new(self, Objects::Private)?;
-        let survey = survey(&view, Files::Of(tree))?;
-        let remembered: Vec<(Vec<u8>, String)> = ids_of(&view, survey.untracked.iter())?.into_iter().collect();
+        let (after, untracked) = AfterCheck::look(&view, tree)?;
+        let remembered: Vec<(Vec<u8>, String)> = ids_of(&view, untracked.iter())?.into_iter().collect();
         if !remembered.is_empty() {
             self.remember_left_by_checks(task, remembered)?;
         }
-        Ok(AfterCheck::new(survey))
+        Ok(after)
     }
 
     /// Removes what the checks of earlier rounds left behind, so that no check of a new round can rest on it.
@@ -96,8 +126,7 @@ impl Repository {
     /// The same for a check that ran in a clean checkout of this repository. What it left behind goes with the checkout.
     pub(crate) fn after_clean_check(&self, path: &Path, tree: &TreeId) -> Result<AfterCheck, GitError> {
         let checkout = self.open_checkout(path)?;
-        let survey = survey(&View::new(&checkout, Objects::Private)?, Files::Of(tree))?;
-        Ok(AfterCheck::new(survey))
+        AfterCheck::look(&View::new(&checkout, Objects::Private)?, tree).map(|(after, _)| after)
     }
 
     fn moved_submodules(&self, base: &CommitId, tree: &TreeId) -> Result<Vec<Vec<u8>>, GitError> {
@@ -107,6 +136,10 @@ impl Repository {
         let is_link = |facts: &[u8]| facts.starts_with(b":160000 ") || facts.get(8..14) == Some(b"160000");
         Ok(parts.chunks_exact(2).filter(|pair| is_link(pair[0])).map(|pair| pair[1].to_vec()).collect())
     }
+}
+
+fn some(doubt: fn(NameList) -> Doubt, names: NameList) -> Option<Doubt> {
+    (!names.is_empty()).then(|| doubt(names))
 }
 
 fn listed<'name>(names: impl IntoIterator<Item = &'name Vec<u8>>) -> NameList {

@@ -18,9 +18,11 @@ use super::rebuild::rebuild;
 use super::reference::patiently;
 use super::registry::{Registered, clear_half_made, is_complete, metadata_of, registered};
 use super::repository::Repository;
+use super::rules::today;
 use super::view::{Objects, View};
 use super::worktree::{Worktree, WorktreeRecord};
 use crate::effects::exclude::keep_out_of_git;
+use crate::environment::Environment;
 
 /// Why there is no worktree.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +60,17 @@ pub(super) enum Fill {
 impl Repository {
     /// Makes the worktree at `path` (absolute) with the branch `wanted_branch`, or with a number behind it if that is taken, at `base`.
     pub fn create_worktree(&self, path: &Path, wanted_branch: &str, base: &CommitId) -> Result<Worktree, CreateError> {
+        self.create_worktree_in(path, wanted_branch, base, &Environment::of_process())
+    }
+
+    /// The same with the environment that leads to the git configuration of the person whose task it is.
+    pub(crate) fn create_worktree_in(
+        &self,
+        path: &Path,
+        wanted_branch: &str,
+        base: &CommitId,
+        environment: &Environment,
+    ) -> Result<Worktree, CreateError> {
         if wanted_branch.starts_with('-') || !self.is_reference_name(&format!("refs/heads/{wanted_branch}"))? {
             return Err(CreateError::BadBranch { branch: wanted_branch.to_owned() });
         }
@@ -69,7 +82,8 @@ impl Repository {
         let (worktree, branch, fill) =
             self.clone().holding(Some(path_lock.file())).register(path, wanted_branch, base)?;
         if !worktree.git_dir().git_dir.join("index").exists() {
-            populate(&worktree, &branch, &fill)?;
+            let rules = today(&worktree, environment)?;
+            populate(&worktree.clone().with_rules(rules), &branch, &fill)?;
         }
         keep_out_of_git(path);
         let base = self.actual_base(&branch, base)?;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 
-use super::command::LONG;
+use super::command::{Call, LONG};
 use super::error::GitError;
 use super::tree::{Entries, Entry, Paths, ids_of, mode_of, put, zero_terminated};
 use super::view::{View, path_of};
@@ -16,16 +16,13 @@ use crate::fingerprint;
 /// A pointer is shorter by the specification of Git LFS.
 const LONGEST_POINTER: u64 = 1024;
 
-/// Of these paths, those for which attributes name a filter.
-pub(super) fn under_filter<'path>(
-    view: &View<'_>,
-    paths: impl Iterator<Item = &'path Vec<u8>>,
-) -> Result<Paths, GitError> {
+/// Of these paths, those for which attributes name a filter, by a call that sees the attributes.
+pub(super) fn under_filter<'path>(call: Call, paths: impl Iterator<Item = &'path Vec<u8>>) -> Result<Paths, GitError> {
     let input = zero_terminated(paths);
     if input.is_empty() {
         return Ok(Paths::new());
     }
-    let call = view.call().words(&["check-attr", "-z", "--stdin", "filter"]).input(input);
+    let call = call.words(&["check-attr", "-z", "--stdin", "filter"]).input(input);
     let output = call.deadline(LONG).succeed()?;
     // Not filtered for emptiness: the three fields of a record stand in fixed places.
     let fields: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
@@ -39,12 +36,20 @@ pub(super) fn is_filtered(view: &View<'_>, under_filter: &Paths, path: &[u8]) ->
     under_filter.contains(path) && full().symlink_metadata().is_ok_and(|meta| meta.is_file())
 }
 
-/// Gives unchanged files their entry with the mode of now, and answers the changed ones with the ids of their raw bytes.
+/// Files under a filter that seemed to differ from their entry.
+pub(super) struct Settled {
+    /// Changed ones, with the ids of their raw bytes.
+    pub(super) changed: BTreeMap<Vec<u8>, String>,
+    /// Unchanged ones whose raw bytes are not the stored ones.
+    pub(super) smudged: Paths,
+}
+
+/// Tells changed files from unchanged ones, which get their entry with the mode of now.
 pub(super) fn settle<'path>(
     view: &View<'_>,
     entries: &Entries,
     paths: impl Iterator<Item = &'path Vec<u8>>,
-) -> Result<BTreeMap<Vec<u8>, String>, GitError> {
+) -> Result<Settled, GitError> {
     let raw = ids_of(view, paths)?;
     let pointers = pointers(view, raw.keys().filter_map(|path| entries.get(path)))?;
     let before = &view.rules().filtered_before;
@@ -56,12 +61,13 @@ pub(super) fn settle<'path>(
     let (mut same, mut changed) = (Vec::new(), BTreeMap::new());
     for (path, raw) in raw {
         match entries.get(&path).filter(|entry| is_same(&path, &raw, entry)) {
-            Some(entry) => same.push((path, entry.id.clone())),
+            Some(entry) => same.push((path, raw, entry.id.as_str())),
             None => drop(changed.insert(path, raw)),
         }
     }
-    put(view, same.iter().map(|(path, id)| (path.as_slice(), mode_of(view, path), id.as_str())))?;
-    Ok(changed)
+    put(view, same.iter().map(|(path, _, id)| (path.as_slice(), mode_of(view, path), *id)))?;
+    let smudged = same.into_iter().filter(|(_, raw, id)| raw != id).map(|(path, ..)| path).collect();
+    Ok(Settled { changed, smudged })
 }
 
 /// What a pointer of Git LFS names.

@@ -84,6 +84,9 @@ const TAKEN_OVER: &[&str] = &[
     "core.trustctime",
 ];
 
+/// Of those, the settings that are taken from the person's own configuration too.
+const LINE_ENDINGS: &[&str] = &["core.autocrlf", "core.eol"];
+
 /// The configuration of a repository as git lists it, all files and includes together.
 pub(super) struct Listed(Vec<(OsString, OsString)>);
 
@@ -102,11 +105,20 @@ impl Listed {
 
     /// What a private view takes over.
     pub(super) fn taken_over(&self) -> Vec<(OsString, OsString)> {
-        let is_taken = |key: &OsStr| TAKEN_OVER.iter().any(|taken| key == *taken);
-        self.0.iter().filter(|(key, _)| is_taken(key)).cloned().collect()
+        self.selected(TAKEN_OVER)
     }
 
-    /// The user's ignore file, if the repository names one.
+    /// How a person wants line endings.
+    pub(super) fn line_endings(&self) -> Vec<(OsString, OsString)> {
+        self.selected(LINE_ENDINGS)
+    }
+
+    fn selected(&self, keys: &[&str]) -> Vec<(OsString, OsString)> {
+        let is_selected = |key: &OsStr| keys.iter().any(|selected| key == *selected);
+        self.0.iter().filter(|(key, _)| is_selected(key)).cloned().collect()
+    }
+
+    /// The user's ignore file, if this configuration names one.
     pub(super) fn excludes_file(&self) -> Option<OsString> {
         self.0.iter().rev().find(|(key, _)| key == "core.excludesfile").map(|(_, value)| value.clone())
     }

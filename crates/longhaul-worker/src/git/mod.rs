@@ -11,6 +11,7 @@ mod checkout;
 mod checks;
 mod command;
 mod commit;
+mod conversion;
 mod create;
 mod diff;
 mod error;

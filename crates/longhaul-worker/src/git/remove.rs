@@ -112,8 +112,9 @@ impl Worktree {
 
     fn unregister(&self) -> Result<(), GitError> {
         patiently(|| {
-            // With attributes: git looks itself whether all is clean, and line endings decide that.
+            // With attributes and settings: git looks itself whether all is clean, and line endings decide that.
             let call = self.repository().shared().call_with_attributes()?.words(&["worktree", "remove"]);
+            let call = call.settings(&self.repository().rules()?.settings);
             call.value(self.path())?.deadline(LONG).succeed().map(drop)
         })
     }

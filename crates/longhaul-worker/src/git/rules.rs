@@ -15,6 +15,7 @@ use longhaul_keeper::files::{create_private_dir, replace};
 use serde::{Deserialize, Serialize};
 
 use super::error::{GitError, io_failed};
+use super::hardening::Listed;
 use super::id::TreeId;
 use super::program::Git;
 use super::repository::Repository;
@@ -26,7 +27,7 @@ use crate::environment::Environment;
 /// The rules of one workspace. Names and texts are bytes, because git's are.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Rules {
-    /// Settings of the repository that decide how bytes become objects.
+    /// Settings of the repository that decide how bytes become objects, and before them the user's own for line endings.
     pub(super) settings: Vec<(OsString, OsString)>,
     /// `info/exclude`.
     pub(super) exclude: Vec<u8>,
@@ -62,9 +63,28 @@ pub enum Whose {
 impl Rules {
     /// Whether the file system's executable bit counts.
     pub(super) fn has_file_mode(&self) -> bool {
-        let last = self.settings.iter().rev().find(|(key, _)| key == "core.filemode");
-        last.is_none_or(|(_, value)| !["false", "no", "off", "0"].iter().any(|no| value.eq_ignore_ascii_case(no)))
+        self.value("core.filemode").is_none_or(|value| !is_no(value))
     }
+
+    /// Whether line endings of every text file are converted, with attributes or without.
+    pub(super) fn converts_all(&self) -> bool {
+        self.value("core.autocrlf").is_some_and(|value| !is_no(value))
+    }
+
+    /// Whether text files without an attribute for it may be checked out with CRLF.
+    pub(super) fn checks_out_crlf(&self) -> bool {
+        let is_input = || self.value("core.autocrlf").is_some_and(|value| value.eq_ignore_ascii_case("input"));
+        let is_crlf = || self.value("core.eol").is_some_and(|value| value.eq_ignore_ascii_case("crlf"));
+        (self.converts_all() && !is_input()) || is_crlf()
+    }
+
+    fn value(&self, key: &str) -> Option<&OsString> {
+        self.settings.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value)
+    }
+}
+
+fn is_no(value: &OsString) -> bool {
+    ["false", "no", "off", "0", ""].iter().any(|no| value.eq_ignore_ascii_case(no))
 }
 
 impl Repository {
@@ -153,14 +173,15 @@ impl Place {
 
 /// The rules as they are now.
 pub(super) fn today(repository: &Repository, environment: &Environment) -> Result<Rules, GitError> {
-    let config = repository.config()?;
+    let (config, personal) = (repository.config()?, personal(repository, environment));
     let info = repository.git_dir().common_dir.join("info");
     let read = |path: &Path| read_plain(path).map(Option::unwrap_or_default).map_err(io_failed("read", path));
     Ok(Rules {
-        settings: config.taken_over(),
+        // A later value wins.
+        settings: [personal.line_endings(), config.taken_over()].concat(),
         exclude: read(&info.join("exclude"))?,
         attributes: read(&info.join("attributes"))?,
-        user_exclude: user_exclude(repository, config.excludes_file(), environment),
+        user_exclude: user_exclude(config.excludes_file().or_else(|| personal.excludes_file()), environment),
         not_checked_out: not_checked_out(repository),
         ..Rules::default()
     })
@@ -189,27 +210,36 @@ fn not_checked_out(repository: &Repository) -> Paths {
 }
 
 /// The ignore file of the person's own configuration. Where it cannot be read there is none, as for git.
-fn user_exclude(repository: &Repository, named: Option<OsString>, environment: &Environment) -> Vec<u8> {
+fn user_exclude(named: Option<OsString>, environment: &Environment) -> Vec<u8> {
     let home = environment.get("HOME").map(PathBuf::from);
-    let configured = environment.get("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let Some(directory) = configured.or_else(|| Some(home.as_ref()?.join(".config"))) else { return Vec::new() };
-    let files = [home.as_ref().map(|home| home.join(".gitconfig")), Some(directory.join("git/config"))];
-    let named = named.or_else(|| files.iter().flatten().find_map(|file| excludes_file_of(repository, file)));
     let path = match (named, &home) {
         (Some(path), Some(home)) => match path.as_bytes().strip_prefix(b"~/") {
             Some(below) => home.join(OsString::from_vec(below.to_vec())),
             None => PathBuf::from(path),
         },
         (Some(path), None) => PathBuf::from(path),
-        (None, _) => directory.join("git/ignore"),
+        (None, _) => match configured(environment) {
+            Some(directory) => directory.join("git/ignore"),
+            None => return Vec::new(),
+        },
     };
     read_plain(&path).ok().flatten().unwrap_or_default()
 }
 
-fn excludes_file_of(repository: &Repository, file: &Path) -> Option<OsString> {
-    let call = repository.git().call(file.parent()?).words(&["config", "--includes", "--null", "--file"]);
-    let output = call.value(file).ok()?.words(&["--get", "core.excludesFile"]).succeed().ok()?;
-    Some(OsString::from_vec(output.strip_suffix(b"\0").unwrap_or(&output).to_vec()))
+/// The person's own configuration of git. A file that cannot be read has none.
+fn personal(repository: &Repository, environment: &Environment) -> Listed {
+    let own = environment.get("HOME").map(|home| PathBuf::from(home).join(".gitconfig"));
+    let files = configured(environment).map(|directory| directory.join("git/config")).into_iter().chain(own);
+    let read = |file: PathBuf| {
+        let call = repository.git().call(file.parent()?).words(&["config", "--includes", "--list", "-z", "--file"]);
+        call.value(&file).ok()?.succeed().ok()
+    };
+    Listed::read(&files.filter_map(read).collect::<Vec<_>>().concat())
+}
+
+fn configured(environment: &Environment) -> Option<PathBuf> {
+    let named = environment.get("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+    named.or_else(|| Some(PathBuf::from(environment.get("HOME")?).join(".config")))
 }
 
 #[cfg(test)]

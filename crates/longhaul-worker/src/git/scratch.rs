@@ -18,7 +18,7 @@ use crate::clock::random;
 const GATE: &str = "gate";
 const HOLD: &str = "hold";
 /// Directories in the order in which they can be removed, besides the fan-out of the object directory.
-const DIRECTORIES: &[&str] = &["objects/pack", "objects/info", "objects", "refs", "info"];
+const DIRECTORIES: &[&str] = &["objects/pack", "objects/info", "objects", "refs", "info", "aside"];
 
 /// One private directory, gone when dropped.
 pub(super) struct Scratch {

@@ -7,9 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 
-use super::command::{LONG, unreadable};
+use super::command::{Call, LONG, unreadable};
+use super::conversion::converted;
 use super::error::GitError;
-use super::filter::{self, is_filtered};
+use super::filter::{self, Settled, is_filtered};
 use super::id::TreeId;
 use super::repository::Repository;
 use super::rules::Rules;
@@ -34,6 +35,8 @@ pub struct Survey {
     pub content: TreeId,
     /// Changed files under a filter, with the ids of their raw bytes.
     pub(super) filtered: BTreeMap<Vec<u8>, String>,
+    /// Unchanged files under a filter whose raw bytes are not the stored ones.
+    pub(super) smudged: Paths,
     /// Submodules whose files are not those of their commit.
     pub(super) submodules: Vec<Vec<u8>>,
     /// Repositories inside that are no submodules.
@@ -105,18 +108,18 @@ pub(super) fn survey(view: &View<'_>, files: Files<'_>) -> Result<Survey, GitErr
     update(view, &["--skip-worktree"], &not_checked_out)?;
     let Untracked { nested, files: untracked, left_by_checks } = untracked(view, &entries)?;
     let wanted = changed.iter().chain(untracked.iter().filter(|_| files == Files::All));
-    let filtered = filter::under_filter(view, wanted.clone())?;
+    let filtered = filter::under_filter(view.call(), wanted.clone())?;
     let plain: Paths = wanted.filter(|path| !is_filtered(view, &filtered, path)).cloned().collect();
     put(view, removed.iter().map(|path| (path.as_slice(), "0", view.repository().format().zeros())))?;
     update(view, &["--add", "--remove", "--replace"], &plain)?;
-    let filtered = filter::settle(view, &entries, filtered.difference(&plain))?;
+    let Settled { changed: filtered, smudged } = filter::settle(view, &entries, filtered.difference(&plain))?;
     changed.retain(|path| plain.contains(path) || filtered.contains_key(path));
     changed.extend(removed);
     let tree = write_tree(view)?;
     let submodules = changed_submodules(view)?;
     let content = if filtered.is_empty() { tree.clone() } else { with_raw(view, &entries, &filtered)? };
     let ignored = ignored(view)?;
-    Ok(Survey { tree, content, filtered, submodules, nested, ignored, changed, untracked, left_by_checks })
+    Ok(Survey { tree, content, filtered, smudged, submodules, nested, ignored, changed, untracked, left_by_checks })
 }
 
 fn start_from(view: &View<'_>, files: Files<'_>) -> Result<(), GitError> {
@@ -131,8 +134,13 @@ fn start_from(view: &View<'_>, files: Files<'_>) -> Result<(), GitError> {
 }
 
 /// Every entry of the view's index.
-pub(super) fn entries(view: &View<'_>) -> Result<Entries, GitError> {
-    let output = view.call().words(&["ls-files", "-z", "--stage"]).deadline(LONG).succeed()?;
+fn entries(view: &View<'_>) -> Result<Entries, GitError> {
+    entries_in(view.call(), &[])
+}
+
+/// The entries that these patterns select, written in our own code.
+pub(super) fn entries_in(call: Call, patterns: &[&str]) -> Result<Entries, GitError> {
+    let output = call.words(&["ls-files", "-z", "--stage", "--"]).words(patterns).deadline(LONG).succeed()?;
     let entry = |record: &[u8]| {
         let (facts, path) = record.split_at(record.iter().position(|byte| *byte == b'\t')?);
         let mut facts = std::str::from_utf8(facts).ok()?.split(' ');
@@ -232,16 +240,18 @@ fn is_as_committed(view: &View<'_>, path: &[u8], commit: &str) -> bool {
     if std::fs::read_dir(&path).map_or(true, |mut entries| entries.next().is_none()) {
         return !path.is_file();
     }
-    let survey = || -> Result<bool, GitError> {
+    let is_same = || -> Result<bool, GitError> {
         let Some(inside) = view.repository().git().find(&path)?.filter(|inside| inside.top_level() == path) else {
             return Ok(false);
         };
         let wanted = inside.tree_of(commit)?;
-        let survey = inside.with_rules(Rules::default()).survey()?;
-        let is_plain = survey.nested.is_empty() && survey.submodules.is_empty();
-        Ok(is_plain && survey.content.as_str() == wanted)
+        let inside = inside.with_rules(Rules::default());
+        let view = View::new(&inside, Objects::Private)?;
+        let found = survey(&view, Files::All)?;
+        let is_plain = found.nested.is_empty() && found.submodules.is_empty();
+        Ok(is_plain && found.content.as_str() == wanted && converted(&view, &found)?.is_empty())
     };
-    survey().unwrap_or(false)
+    is_same().unwrap_or(false)
 }
 
 fn update(view: &View<'_>, options: &[&str], paths: &Paths) -> Result<(), GitError> {

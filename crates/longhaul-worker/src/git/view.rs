@@ -22,6 +22,7 @@ use crate::task_dir::STATE_DIR;
 
 const SMALL: u64 = 16 << 20;
 const USER_EXCLUDE: &str = "user-exclude";
+const ASIDE: &str = "aside";
 
 /// Where new objects go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,11 +56,25 @@ impl<'repository> View<'repository> {
 
     /// A call that sees the working tree through this view.
     pub(super) fn call(&self) -> Call {
+        self.call_in(self.repository.top_level())
+    }
+
+    /// A call that sees no working tree, so only attributes in the index count. Temporary files that git makes go to [`View::aside`].
+    pub(super) fn call_aside(&self) -> Call {
+        self.call_in(&self.aside())
+    }
+
+    /// An empty directory.
+    pub(super) fn aside(&self) -> PathBuf {
+        self.scratch.path().join(ASIDE)
+    }
+
+    fn call_in(&self, work_tree: &Path) -> Call {
         let path = self.scratch.path();
         let real = self.repository.git_dir().common_dir.join("objects");
-        let call = self.repository.git().call(self.repository.top_level()).holding(self.repository.held());
+        let call = self.repository.git().call(work_tree).holding(self.repository.held());
         let call = call.settings(&self.settings);
-        let call = call.variable("GIT_DIR", path).variable("GIT_WORK_TREE", self.repository.top_level());
+        let call = call.variable("GIT_DIR", path).variable("GIT_WORK_TREE", work_tree);
         let call = call.variable("GIT_INDEX_FILE", self.index());
         match self.objects {
             Objects::Repository => call.variable("GIT_OBJECT_DIRECTORY", real),
@@ -84,7 +99,7 @@ impl<'repository> View<'repository> {
 
     fn furnish(&self) -> io::Result<()> {
         let path = self.scratch.path();
-        for directory in ["objects", "refs", "info"] {
+        for directory in ["objects", "refs", "info", ASIDE] {
             fs::create_dir(path.join(directory))?;
         }
         fs::write(path.join("HEAD"), "ref: refs/heads/none\n")?;

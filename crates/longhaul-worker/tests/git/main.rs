@@ -11,6 +11,8 @@ mod clean;
 #[cfg(test)]
 mod commits;
 #[cfg(test)]
+mod conversions;
+#[cfg(test)]
 mod crashes;
 #[cfg(test)]
 mod hostile;

@@ -40,19 +40,21 @@ fn input(path: &Path) -> Result<InputFile, CliError> {
     Ok(InputFile { path: utf8(&physical)?, sha256 })
 }
 
-/// Expected files are named by their path in the workspace, and can be nowhere else.
+/// Expected files are named by their path in the workspace, and can be nowhere else. A leading `./` is dropped.
 pub(super) fn expects(paths: &[String]) -> Result<Vec<String>, CliError> {
-    for path in paths {
-        let inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        if path.is_empty() || !inside {
-            return Err(CliError::new(
-                Code::Usage,
-                format!("cannot expect `{path}`: it is not a path in the workspace"),
-            )
-            .hint("name it relative to the directory the agent works in"));
+    paths.iter().map(|path| expected(path)).collect()
+}
+
+fn expected(path: &str) -> Result<String, CliError> {
+    let plain = Path::new(path).strip_prefix(".").unwrap_or(Path::new(path));
+    let is_inside = plain.components().all(|part| matches!(part, Component::Normal(_)));
+    match plain.to_str() {
+        Some(plain) if is_inside && !plain.is_empty() => Ok(plain.to_owned()),
+        Some(_) | None => {
+            let what = format!("cannot expect `{path}`: it is not a path in the workspace");
+            Err(CliError::new(Code::Usage, what).hint("name it relative to the directory the agent works in"))
         }
     }
-    Ok(paths.to_vec())
 }
 
 #[cfg(test)]
@@ -71,8 +73,8 @@ mod tests {
 
     #[test]
     fn expected_files_stay_inside() {
-        assert!(expects(&["out/report.txt".into(), "./a".into()]).is_ok());
-        for bad in ["/etc/passwd", "../up", "a/../../b", ""] {
+        assert_eq!(expects(&["out/report.txt".into(), "./a".into()]).unwrap(), ["out/report.txt", "a"]);
+        for bad in ["/etc/passwd", "../up", "a/../../b", "", ".", "./", "./.."] {
             assert!(expects(&[bad.into()]).is_err(), "{bad}");
         }
     }

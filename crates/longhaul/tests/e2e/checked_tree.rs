@@ -3,6 +3,8 @@
 //! Honest agents that work in place, without a commit or beside filters are verified; lying ones are not, or the tree holds their lie.
 //! Each case runs the binary with an agent made of a shell script and then checks the named tree in a clean checkout.
 
+mod conversions;
+mod expected;
 mod lies;
 mod removal;
 mod repeats;

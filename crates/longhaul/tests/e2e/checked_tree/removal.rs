@@ -47,7 +47,7 @@ fn an_expected_file_that_is_ignored_keeps_the_worktree() {
     let setup = format!("echo /dist/ >.gitignore; {REPOSITORY}");
     let env =
         world(&setup, "mkdir dist; echo result >dist/result; echo scratch >dist/scratch; echo hello >hello.txt", "");
-    assert_eq!(run(&env, "true", &["--expect", "dist/result"]).0, 0);
+    assert_eq!(run(&env, "true", &["--expect", "dist/result"]).0, 10);
     let (said, kept) = sweep(&env);
     assert!(kept && said.contains("the expected file `dist/result` is in no commit"), "{said}");
     std::fs::remove_file(env.worktrees()[0].join("dist/result")).unwrap();

@@ -1,0 +1,49 @@
+//! Expected files that exist where the checks ran but are not part of the tree: the result does not hold them, so it is not verified.
+
+use super::{REPOSITORY, is_verified, result, run, world};
+
+#[track_caller]
+fn is_doubted(headline: &str, code: i32, name: &str) {
+    let words = format!("expected files are not part of the tree: {name} (");
+    assert!(code == 10 && headline.contains(&words), "{code} {headline}");
+}
+
+#[test]
+fn an_ignored_file_is_not_part_of_the_tree() {
+    let setup = format!("echo /dist/ >.gitignore; {REPOSITORY}");
+    for place in [&[][..], &["--in-place"]] {
+        let env = world(&setup, "mkdir dist; echo built >dist/result; echo hello >hello.txt", "");
+        let more = [&["--expect", "dist/result", "--expect", "./hello.txt"], place].concat();
+        let (code, headline) = run(&env, "true", &more);
+        is_doubted(&headline, code, "dist/result");
+        assert_eq!(result(&env)["doubts"][0]["expected_files"]["first"], serde_json::json!(["dist/result"]));
+    }
+}
+
+#[test]
+fn without_checks_an_ignored_file_is_a_doubt_too() {
+    let env = world(&format!("echo /dist/ >.gitignore; {REPOSITORY}"), "mkdir dist; echo built >dist/result", "");
+    let done = env.run(&["run", "Do it", "--name", "t", "--delay", "0s", "--expect", "dist/result"]);
+    assert_eq!(done.code, 10, "{}", done.stderr);
+}
+
+#[test]
+fn a_file_that_a_check_left_is_not_part_of_the_tree() {
+    let env = world(REPOSITORY, "echo hello >hello.txt", "true");
+    let (code, headline) = run(&env, "echo built >built.txt", &["--in-place", "--expect", "built.txt"]);
+    is_doubted(&headline, code, "built.txt");
+}
+
+#[test]
+fn a_file_of_the_tree_is_verified_wherever_the_agent_works() {
+    let setup = format!("mkdir -p sub/deep; echo x >sub/deep/x; {REPOSITORY}");
+    let env = world(&setup, "mkdir -p out; echo hello >out/hello.txt", "");
+    is_verified(&env, "true", &["--expect", "out/hello.txt"]);
+}
+
+#[test]
+fn in_a_clean_checkout_a_check_may_build_it() {
+    let setup = format!("echo /dist/ >.gitignore; {REPOSITORY}");
+    let env = world(&setup, "echo hello >hello.txt", "").var("LONGHAUL_VERIFY_WHERE", "clean");
+    is_verified(&env, "mkdir dist; echo built >dist/result", &["--expect", "dist/result"]);
+}
