@@ -213,8 +213,15 @@ pub(crate) async fn the_limits_of_a_family_hold_under_concurrency(harness: &dyn 
     }
     let (live, refused): (Vec<_>, Vec<_>) = starts.join_all().await.into_iter().partition(Result::is_ok);
     assert_eq!((live.len(), refused.len()), (3, 5));
-    let all = Reached { limit: Limit::Sessions, used: 3, cap: 3, family: Some(top.task.id) };
-    let is_told = |answer| matches!(answer, &Err(CommitError::FamilyLimit { reached }) if reached == all);
+    let all = Reached {
+        limit: Limit::Sessions,
+        used: 3,
+        cap: 3,
+        family: Some(top.task.id),
+        family_name: Some(top.task.submission.name.clone()),
+    };
+    let is_told =
+        |answer: &Result<_, _>| matches!(answer, Err(CommitError::FamilyLimit { reached }) if *reached == all);
     assert!(refused.iter().all(is_told), "{refused:?}");
 }
 

@@ -124,7 +124,8 @@ fn what_a_killed_git_left_of_one_worktree_stops_no_other() {
             };
             with("create", &|| drop(repository.create_worktree(&place("new"), "longhaul/new", &head).unwrap()));
             with("make_checkout", &|| repository.make_checkout(&place("checkout"), &head).unwrap());
-            with("remove_checkout", &|| repository.remove_checkout(&place("checkout")).unwrap());
+            let removed = || assert_eq!(repository.remove_checkout(&place("checkout")).unwrap(), Removal::Removed);
+            with("remove_checkout", &removed);
             with("open", &|| drop(Worktree::open(&scene.git, kept.record()).unwrap()));
             with("adopt", &|| drop(Worktree::adopt(&scene.git, kept.path(), Some(&head)).unwrap()));
             with("remove", &|| assert_eq!(kept.remove().unwrap(), Removal::Removed));
