@@ -24,7 +24,7 @@ use scene::{Child, Scene};
 
 /// Unfinished tasks at once, and tasks in all.
 const AT_ONCE: usize = 6;
-const IN_ALL: usize = 1000;
+const IN_ALL: usize = 3000;
 /// Workers at once, at most.
 const WORKERS: usize = 3;
 /// How long a victim of a kind is looked for.

@@ -9,8 +9,13 @@ list=$dir/task_list.md
 file() { echo "$task/step-$1.txt"; }
 
 exec 9>>"$scene/locks/$task" 8<.
-flock -n 9 || echo "two agents of one task: $task $LONGHAUL_SESSION" >>"$scene/seen"
-flock -n 8 || echo "an agent beside another one or a check in $PWD: $task $LONGHAUL_SESSION" >>"$scene/seen"
+# A `flock` that was hit itself has met nobody.
+alone() {
+    flock -n -E 75 "$1"
+    case $? in 0) ;; 75) echo "$2: $task $LONGHAUL_SESSION" >>"$scene/seen" ;; *) exit 1 ;; esac
+}
+alone 9 "two agents of one task"
+alone 8 "an agent beside another one or a check in $PWD"
 echo "$task $LONGHAUL_SESSION" >>"$scene/ledger"
 echo ignored >dirt
 case $child in

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use super::*;
@@ -81,8 +82,11 @@ fn agents_and_checks_complain_about_each_other() {
     }
     fs::write(place("agent.sh"), include_str!("../agent.sh")).unwrap();
     fs::write(place("check.sh"), include_str!("../check.sh")).unwrap();
-    let run = |script: &str, argument: &str| {
+    let killed = place("flock");
+    fs::write(&killed, "#!/bin/sh\nkill -9 $$\n").unwrap();
+    let with = |path: &str, script: &str, argument: &str| {
         let mut command = Command::new("sh");
+        command.env("PATH", path);
         command.arg(place(script)).arg(directory.path()).arg(argument).env("LONGHAUL_SESSION", "s1");
         let mut process =
             command.current_dir(place("here")).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
@@ -94,6 +98,8 @@ fn agents_and_checks_complain_about_each_other() {
         fs::remove_file(place("seen")).ok();
         seen
     };
+    let path = std::env::var("PATH").unwrap();
+    let run = |script: &str, argument: &str| with(&path, script, argument);
     let says = |seen: &str, words: &str| assert!(seen.contains(words) && seen.lines().count() == 1, "{words}: {seen}");
     says(&run("check.sh", "workspace"), "not where the agent worked");
     says(&run("check.sh", "clean"), "without its setup");
@@ -111,4 +117,7 @@ fn agents_and_checks_complain_about_each_other() {
     let _directory = lock("here");
     says(&run("agent.sh", "none"), "an agent beside another one");
     says(&run("check.sh", "workspace"), "a check beside an agent");
+    fs::set_permissions(&killed, fs::Permissions::from_mode(0o755)).unwrap();
+    let killed = format!("{}:{path}", directory.path().display());
+    assert_eq!(with(&killed, "agent.sh", "none") + &with(&killed, "check.sh", "workspace"), "", "met nobody");
 }
