@@ -58,20 +58,31 @@ pub(super) const CONTEXTS: &[Context] = &[
         text.extend_from_slice(&[0x80, 0x1b, 0xc2]);
         text
     }),
-    ("wrapped", |token| wrapped(token).into()),
-    ("wrapped in JSON", |token| format!("{}\n", json!({"type": "tool", "output": wrapped(token)})).into()),
+    ("wrapped", |token| wrapped(token, "").into()),
+    ("wrapped in JSON", |token| format!("{}\n", json!({"type": "tool", "output": wrapped(token, "")})).into()),
+    ("hanging indent", |token| indented(token).into()),
+    ("hanging indent in JSON", |token| format!("{}\n", json!({"type": "tool", "output": indented(token)})).into()),
     ("HTML cell", |token| format!("<tr><td>{token}</td><td>{token}</td></tr>\n").into()),
     ("HTML attribute", |token| format!("<input value=\"{token}\"/>\n").into()),
     ("Markdown table", |token| format!("| name | {token} |\n").into()),
     ("end of a line", |token| format!("it is {token}\nand The next line\n").into()),
 ];
 
+/// Wrapped, with the next lines indented, as lists and help texts are.
+fn indented(token: &str) -> String {
+    wrapped(token, "    ")
+}
+
 /// A line of more than 80 columns, wrapped there; the token is cut behind what tells it.
-fn wrapped(token: &str) -> String {
+fn wrapped(token: &str, indent: &str) -> String {
     let telling = token.rfind([':', '.', '~', '/', '=', ' ']).map_or(0, |at| at + 6).min(token.len() - 1);
     let cut = telling.max(token.len() / 2).min(79);
     let before: String = "as wide as the screen is ".chars().cycle().take(79 - cut).collect();
     let text = format!("{before} {token} and more\n");
-    let lines: Vec<&str> = text.as_bytes().chunks(80).map(|line| std::str::from_utf8(line).unwrap()).collect();
-    lines.join("\n")
+    let (first, rest) = text.split_at(text.len().min(80));
+    let rest = rest
+        .as_bytes()
+        .chunks(80 - indent.len())
+        .map(|line| format!("\n{indent}{}", std::str::from_utf8(line).unwrap()));
+    first.to_owned() + &rest.collect::<String>()
 }

@@ -94,6 +94,25 @@ fn tokens_in_lines_of_their_own_stay_in_lines_of_their_own() {
     }
 }
 
+/// What was masked in one line has no say about the next.
+#[test]
+fn no_token_hides_the_one_in_the_next_line() {
+    let mut random = Random(seed());
+    let mut leaked = Vec::new();
+    for (row, first) in FORMATS.iter().enumerate() {
+        for (column, second) in FORMATS.iter().enumerate() {
+            let (one, other) = (sample(first, &mut random), sample(second, &mut random));
+            let between = ["\n", "\nx", "\r\n", "\n\n", "\n  ", "\n- ", " \n", "\\n", "\\nx"][(row + column) % 9];
+            let text = format!("{}{between}{}\n", one.text, other.text);
+            let output = redacted(&[text.as_bytes()]);
+            if leaks(one.secret(), &output) || leaks(other.secret(), &output) {
+                leaked.push(format!("{first}, {second}: {text}{}", String::from_utf8_lossy(&output)));
+            }
+        }
+    }
+    assert!(leaked.is_empty(), "{}:\n{}", leaked.len(), leaked.join("\n"));
+}
+
 /// The rest of a wrapped value is part of it, also when it reads like words: up to the quote that closes it, or because no
 /// word has its capitals there.
 #[test]

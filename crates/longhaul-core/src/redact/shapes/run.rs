@@ -13,6 +13,9 @@ use super::value::is_public_id;
 /// How wide lines are wrapped.
 const WIDTHS: [usize; 7] = [64, 72, 76, 79, 80, 100, 120];
 
+/// Lists and help texts indent the lines they wrap.
+const DEEPEST_INDENT: usize = 40;
+
 /// A shorter rest gives nothing away.
 const SHORTEST_REST: usize = 8;
 
@@ -61,7 +64,8 @@ impl Run {
 
     fn continued(mut self, text: &Text<'_>, prefix: &Range<usize>, charset: Charset, lengths: Lengths) -> Run {
         while let Some(cut) = self.cut(text, lengths) {
-            let next = text.skip(self.end, 2, |byte| matches!(byte, b'\r' | b'\n'));
+            let line = text.skip(self.end, 2, |byte| matches!(byte, b'\r' | b'\n'));
+            let next = text.skip(line, DEEPEST_INDENT, |byte| matches!(byte, b' ' | b'\t'));
             let rest = next..text.run(next, charset);
             self.is_open = text.is_open_at(rest.end);
             // In a list of tokens each line begins like the first.
@@ -128,11 +132,8 @@ fn is_rest(text: &Text<'_>, rest: Range<usize>, has_full_line: bool) -> bool {
     let is_name = matches!(text.at(rest.end), Some(b':' | b'('));
     let run = &text.bytes[rest];
     let is_assignment = run.iter().rposition(|byte| *byte != b'=').is_some_and(|last| run[..last].contains(&b'='));
-    run.len() >= SHORTEST_REST
-        && looks_drawn(run)
-        && !is_assignment
-        && !is_public_id(run)
-        && (has_full_line || !(is_name || is_plain_words(run)))
+    let is_drawn = !(is_name || is_plain_words(run)) || (has_full_line && looks_drawn(run));
+    run.len() >= SHORTEST_REST && is_drawn && !is_assignment && !is_public_id(run)
 }
 
 /// Words as in prose and file names: all letters but the first have one case, and at most four digits are behind.

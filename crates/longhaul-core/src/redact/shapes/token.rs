@@ -17,6 +17,9 @@ const SHORTEST_RUN: usize = 8;
 /// A prefix inside so long a run of base64 is chance, not a token.
 const SHORTEST_BLOB: usize = 48;
 
+/// Longer than the lines that base64 is written in.
+const LONGEST_BLOB_LINE: usize = 128;
+
 /// As before, for prefixes that chance brings about more easily.
 const SHORTEST_LIKELY_BLOB: usize = 16;
 
@@ -61,14 +64,15 @@ fn is_inside_blob(text: &Text<'_>, hit: Hit, shortest: usize) -> bool {
     is_plain && hit.start - text.run_back(hit.start, BASE64, shortest) >= shortest - 1
 }
 
-/// Whether the line before is part of a blob that continues here.
+/// Whether the two lines before are part of a blob that continues here; one alone may be another token.
 fn is_in_lines_of_blob(text: &Text<'_>, hit: Hit) -> bool {
-    if text.is_word_start(hit.start) {
-        return false;
-    }
-    let line = text.run_back(hit.start, BASE64, SHORTEST_BLOB);
-    let before = text.bytes[..line].strip_suffix(b"\n").map_or(0, <[u8]>::len);
-    before > 0 && before - text.run_back(before, BASE64, SHORTEST_BLOB) >= SHORTEST_BLOB
+    let mut line = text.run_back(hit.start, BASE64, SHORTEST_BLOB);
+    !text.is_word_start(hit.start)
+        && (0..2).all(|_| {
+            let end = text.bytes[..line].strip_suffix(b"\n").map_or(0, <[u8]>::len);
+            line = text.run_back(end, BASE64, LONGEST_BLOB_LINE);
+            end - line >= SHORTEST_BLOB
+        })
 }
 
 fn is_token(run: &[u8], format: &Format, is_glued: bool) -> bool {
