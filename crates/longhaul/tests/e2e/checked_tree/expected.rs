@@ -35,10 +35,21 @@ fn a_file_that_a_check_left_is_not_part_of_the_tree() {
 }
 
 #[test]
-fn a_file_of_the_tree_is_verified_wherever_the_agent_works() {
-    let setup = format!("mkdir -p sub/deep; echo x >sub/deep/x; {REPOSITORY}");
-    let env = world(&setup, "mkdir -p out; echo hello >out/hello.txt", "");
+fn a_file_of_the_tree_is_verified_where_the_agent_works() {
+    let env = world(REPOSITORY, "mkdir -p out; echo hello >out/hello.txt", "");
     is_verified(&env, "true", &["--expect", "out/hello.txt"]);
+}
+
+#[test]
+fn in_a_subdirectory_its_path_in_the_tree_counts() {
+    let setup = format!("mkdir sub; echo x >sub/x; echo /sub/built >.gitignore; {REPOSITORY}");
+    for (name, code) in [("new", 0), ("built", 10)] {
+        // A file of the same name at the top level is another file.
+        let env = world(&setup, "echo hello >new; echo hello >built; echo hello >../built", "");
+        let mut command = env.command(&["run", "Do it", "--name", "t", "--delay", "0s", "--expect", name]);
+        let done = command.current_dir(env.workspace().join("sub")).output().unwrap();
+        assert_eq!(done.status.code(), Some(code), "{name}: {}", String::from_utf8_lossy(&done.stderr));
+    }
 }
 
 #[test]
