@@ -175,3 +175,37 @@ fn values_in_a_record_are_masked_and_the_record_reads_on() {
         "a pair is a pair only as text: {value}"
     );
 }
+
+/// Passwords with characters that end other things, and values behind a type.
+#[test]
+fn no_sign_of_code_hides_a_value() {
+    for (before, secret, behind) in [
+        ("const API_KEY: &str = \"", "kJ8wq2Lm9ZrTTx81", "\";\n"),
+        ("const API_KEY: &'static str = \"", "kJ8wq2Lm9ZrTTx81", "\";\n"),
+        ("api_key: str = \"", "kJ8wq2Lm9ZrTTx81", "\"\n"),
+        ("api_key: str | None = '", "kJ8wq2Lm9ZrTTx81", "'\n"),
+        ("const apiKey: string = '", "kJ8wq2Lm9ZrTTx81", "';\n"),
+        ("db_password: Option<String> = \"", "kJ8wq2Lm9ZrTTx81", "\"\n"),
+        ("postgres://app:", "kJ8wq2%2FLm9ZrTTx81", "@db.example/x\n"),
+        ("postgres://app:", "kJ8wq2%40Lm9ZrTTx81", "@db.example/x@y\n"),
+        ("postgres://app:", "kJ8wq2@Lm9ZrTTx81", "@db.example/x@y\n"),
+        ("postgres://app:", "kJ8wq2/Lm9ZrTTx81%23", "@db.example/x\n"),
+        ("redis://:", "kJ8$q2*m9", "@db.example/x\n"),
+        ("password = \"", "@kJ8wq2Lm9ZrTTx81", "\"\n"),
+        ("password = \"", "kJ8w..q2Lm9ZrTTx81", "\"\n"),
+        ("DB_PASSWORD=", "!kJ8wq2Lm9ZrTTx81", "\n"),
+        ("password: '", "#kJ8wq2Lm9ZrTTx81", "'\n"),
+        ("password = \"", "correct-horse-battery-staple", "\"\n"),
+        ("password = \"", "xkqlmzrwtp", "\"\n"),
+        ("Authorization: Basic ", "YXBwOmtKOHdxMkxtOVpy", "\n"),
+    ] {
+        let text = format!("{before}{secret}{behind}");
+        let masked = redact_text(&Secrets::default(), &text).0;
+        let is_masked = masked.starts_with(&format!("{before}[redacted:")) && masked.ends_with(&format!("]{behind}"));
+        assert!(is_masked, "{masked}");
+        for cut in 0..text.len() {
+            let output = redacted(&[&text.as_bytes()[..cut], &text.as_bytes()[cut..]]);
+            assert!(!leaks(secret.as_bytes(), &output), "{text} cut at {cut}: {}", String::from_utf8_lossy(&output));
+        }
+    }
+}

@@ -10,6 +10,9 @@ use crate::redact::find::Mask;
 
 const RULE: &str = "assignment";
 
+/// Longer than one part of a type.
+const LONGEST_TYPE: usize = 64;
+
 /// What stands before `key` in names of secrets; other keys are those of maps, caches and tables.
 const TELLING_QUALIFIERS: [&[u8]; 22] = [
     b"api",
@@ -48,7 +51,10 @@ pub(super) fn read(text: &Text<'_>, hit: Hit, ending: Ending, masks: &mut Vec<Ma
     if text.is_open_at(at + 1) {
         return open;
     }
-    let Some(sign) = Sign::read(text, hit, at) else { return Reading::Decided };
+    let sign = match Sign::read(text, hit, at) {
+        Ok(sign) => sign,
+        Err(reading) => return reading,
+    };
     let (start, quote) = text.skip_quote(text.skip_blanks(sign.end));
     let end = if quote.is_some() { quoted_end(text, start) } else { text.run(start, VALUE) };
     let run = Run::of_value(text, start..end, quote);
@@ -77,25 +83,33 @@ impl Sign {
         text.skip_blanks(text.skip(name_end, 1, |byte| byte == b']'))
     }
 
-    /// `=`, `:`, `:=` or `=>`; nothing but the blank before the password of a netrc.
-    fn read(text: &Text<'_>, hit: Hit, at: usize) -> Option<Sign> {
-        let byte = text.at(at)?;
-        let next = text.at(at + 1)?;
+    /// `=`, `:`, `:=` or `=>`, or `=` behind a type; nothing but the blank before the password of a netrc.
+    fn read(text: &Text<'_>, hit: Hit, at: usize) -> Result<Sign, Reading> {
+        let (Some(byte), Some(next)) = (text.at(at), text.at(at + 1)) else { return Err(Reading::Decided) };
         let is_sign = match byte {
             b'=' => next != b'=' && next != b'~',
             b':' => next != b':' && next != b'/',
             _ => false,
         };
-        if is_sign {
-            let end = at + if matches!(next, b'=' | b'>') { 2 } else { 1 };
-            let is_tight = at == hit.end && !matches!(next, b' ' | b'\t');
-            // In `arn:aws:secretsmanager:*:*:secret:x` and `"AWS::KMS::Key": "x"` colons separate parts of a name.
-            let follows_colon = text.before(text.run_back(hit.start, DOTTED, 64)) == Some(b':');
-            let is_part = byte == b':' && follows_colon && (is_tight || at > hit.end);
-            return (!is_part).then_some(Sign { end, byte, is_tight });
+        if !is_sign {
+            let is_netrc = at > hit.end && text.has_before(hit.start, 200, b"login ") && is_in_netrc(text, hit.start);
+            let sign = Sign { end: hit.end, byte: b' ', is_tight: true };
+            return if is_netrc { Ok(sign) } else { Err(Reading::Decided) };
         }
-        let is_netrc = at > hit.end && text.has_before(hit.start, 200, b"login ") && is_in_netrc(text, hit.start);
-        is_netrc.then_some(Sign { end: hit.end, byte: b' ', is_tight: true })
+        let is_tight = at == hit.end && !matches!(next, b' ' | b'\t');
+        // In `arn:aws:secretsmanager:*:*:secret:x` and `"AWS::KMS::Key": "x"` colons separate parts of a name.
+        let follows_colon = text.before(text.run_back(hit.start, DOTTED, 64)) == Some(b':');
+        if byte == b':' && follows_colon && (is_tight || at > hit.end) {
+            return Err(Reading::Decided);
+        }
+        let type_end = if byte == b':' { type_end(text, at + 1) } else { at };
+        if text.is_open_at(type_end + 2) {
+            return Err(Reading::Open { from: hit.start });
+        }
+        if text.bytes[type_end..].starts_with(b" = ") {
+            return Ok(Sign { end: type_end + 2, byte: b'=', is_tight: false });
+        }
+        Ok(Sign { end: at + if matches!(next, b'=' | b'>') { 2 } else { 1 }, byte, is_tight })
     }
 
     fn writing(&self, text: &Text<'_>, hit: Hit, quote: Option<u8>, value_end: usize) -> Writing {
@@ -109,6 +123,24 @@ impl Sign {
             None if is_tight && !ends_call => Writing::Setting,
             None if ends_expression => Writing::Expression,
             None => Writing::Bare,
+        }
+    }
+}
+
+/// The end of the type of a declaration: `String`, `&'static str`, `Option<String>`, `str | None`.
+fn type_end(text: &Text<'_>, from: usize) -> usize {
+    let begin = text.skip_blanks(from);
+    let mut end = begin;
+    loop {
+        end = text.skip(end, LONGEST_TYPE, |byte| byte.is_ascii_alphanumeric() || b"_&'<>[]|.:?".contains(&byte));
+        let is_lifetime = text.bytes[begin..end].starts_with(b"&'") && !text.bytes[begin..end].contains(&b' ');
+        let is_followed_by_word = text.at(end) == Some(b' ') && text.at(end + 1).is_some_and(|byte| WORD.has(byte));
+        if text.bytes[end..].starts_with(b" | ") {
+            end += b" | ".len();
+        } else if is_lifetime && is_followed_by_word {
+            end += 1;
+        } else {
+            return end;
         }
     }
 }

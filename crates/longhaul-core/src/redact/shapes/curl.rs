@@ -25,7 +25,7 @@ pub(super) fn read(text: &Text<'_>, hit: Hit, masks: &mut Vec<Mask>) -> Reading 
         }
         if let Some(colon) = text.bytes[start..end].iter().position(|byte| *byte == b':') {
             let password = start + colon + 1;
-            if end - password >= 4 && text.at(password) != Some(b'$') && !is_example(&text.bytes[password..end]) {
+            if end - password >= 4 && !is_example(&text.bytes[password..end]) {
                 masks.push(Mask::shape(password, end, "curl-password"));
             }
         }

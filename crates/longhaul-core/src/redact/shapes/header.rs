@@ -5,7 +5,8 @@ use super::charset::VALUE;
 use super::literals::Hit;
 use super::run::Run;
 use super::text::{Reading, Text};
-use super::value::{SHORTEST_VALUE, is_reference, is_words};
+use super::url::is_example;
+use super::value::{SHORTEST_VALUE, decoded_text, is_reference, is_words};
 use crate::redact::find::Mask;
 
 const SCHEMES: [&[u8]; 7] = [b"Bearer", b"Basic", b"Token", b"Digest", b"Negotiate", b"ApiKey", b"AWS4-HMAC-SHA256"];
@@ -30,8 +31,8 @@ pub(super) fn read_authorization(text: &Text<'_>, hit: Hit, masks: &mut Vec<Mask
     let end = run.end;
     // Without a scheme it may be a variable, and the name a part of another.
     let is_header = text.is_word_start(hit.start) && run.characters.iter().any(u8::is_ascii_digit);
-    let is_drawn = has_scheme || (is_header && !is_reference(&run.characters));
-    if is_drawn && is_credential(&run.characters) && !text.is_code_at(end) {
+    let is_drawn = has_scheme || (is_header && !is_reference(&run.characters) && !is_words(&run.characters));
+    if is_drawn && !is_example_login(&run.characters) && is_credential(&run.characters) && !text.is_code_at(end) {
         masks.push(Mask::shape(start, end, "authorization"));
     }
     Reading::Decided
@@ -104,11 +105,20 @@ fn after_scheme(text: &Text<'_>, start: usize) -> usize {
     scheme.map_or(start, |scheme| text.skip_blanks(start + scheme.len()))
 }
 
+/// `user:password` of an example, in base64.
+fn is_example_login(value: &[u8]) -> bool {
+    decoded_text(value).is_some_and(|login| {
+        let colon = login.iter().position(|byte| *byte == b':').unwrap_or(login.len());
+        let password = &login[login.len().min(colon + 1)..];
+        password.is_empty() || is_example(password)
+    })
+}
+
 /// Words are no credentials.
 fn is_credential(value: &[u8]) -> bool {
     value.len() >= SHORTEST_VALUE
         && !matches!(value[0], b'$' | b'%' | b'*' | b':' | b'.')
         && value.iter().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase() || *byte == b'=')
-        && !value[1..].iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'.')
+        && !value[1..].iter().all(|byte| byte.is_ascii_lowercase() || b".=".contains(byte))
         && !value.windows(2).any(|pair| pair == b"::" || pair == b"//")
 }

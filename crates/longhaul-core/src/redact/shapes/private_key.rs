@@ -70,7 +70,10 @@ fn read_body(text: &Text<'_>, hit: Hit, from: usize, masks: &mut Vec<Mask>) -> R
         }
         at = end;
     }
-    masks.extend(finished.into_iter().chain(masked));
+    // Documentation writes `XXXX` for a key.
+    let is_filler = |byte: &u8| !byte.is_ascii_alphanumeric() || byte.eq_ignore_ascii_case(&b'x');
+    let found = finished.into_iter().chain(masked);
+    masks.extend(found.filter(|mask| !text.bytes[mask.start..mask.end].iter().all(is_filler)));
     Reading::Decided
 }
 

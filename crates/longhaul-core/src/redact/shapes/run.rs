@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::charset::{BASE64, Charset};
 use super::text::{Text, looks_drawn};
-use super::value::is_public_id;
+use super::value::{is_dictionary_words, is_plain_words, is_public_id};
 
 /// How wide lines are wrapped.
 const WIDTHS: [usize; 7] = [64, 72, 76, 79, 80, 100, 120];
@@ -132,19 +132,9 @@ fn is_rest(text: &Text<'_>, rest: Range<usize>, has_full_line: bool) -> bool {
     let is_name = matches!(text.at(rest.end), Some(b':' | b'('));
     let run = &text.bytes[rest];
     let is_assignment = run.iter().rposition(|byte| *byte != b'=').is_some_and(|last| run[..last].contains(&b'='));
-    let is_drawn = !(is_name || is_plain_words(run)) || (has_full_line && looks_drawn(run));
+    let is_drawn =
+        !(is_name || is_plain_words(run)) || (has_full_line && (looks_drawn(run) || !is_dictionary_words(run)));
     run.len() >= SHORTEST_REST && is_drawn && !is_assignment && !is_public_id(run)
-}
-
-/// Words as in prose and file names: all letters but the first have one case, and at most four digits are behind.
-fn is_plain_words(run: &[u8]) -> bool {
-    run.split(|byte| !byte.is_ascii_alphanumeric()).all(|word| {
-        let letters = word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        let (tail, digits) = (&word[letters.min(1)..letters], &word[letters..]);
-        let has_one_case =
-            tail.iter().all(u8::is_ascii_lowercase) || word[..letters].iter().all(u8::is_ascii_uppercase);
-        has_one_case && digits.len() <= 4 && digits.iter().all(u8::is_ascii_digit)
-    })
 }
 
 /// Whether the line that ends here has one of the widths. Inside a record it begins behind a quote.

@@ -33,6 +33,9 @@ pub(super) fn read(text: &Text<'_>, hit: Hit, format: &'static Format, masks: &m
     }
     let dots = run.trailing_dots();
     let is_glued = format.before == Before::NoBlob && !text.is_word_start(hit.start);
+    if is_glued && matches!(text.at(run.end), Some(b'/' | b'+')) {
+        return Reading::Decided;
+    }
     if is_token(&run.characters[..run.characters.len() - dots], format, is_glued) {
         masks.push(Mask::shape(hit.start, run.end - dots, format.name));
     }
