@@ -111,6 +111,8 @@ fn a_child_in_a_plain_directory_works_between_the_sessions_of_its_parent() {
                 while [ ! -e "$SCRATCH_DIR/go" ]; do sleep 0.02; done
                 longhaul run -d --name kid c >"$SCRATCH_DIR/said" 2>&1
                 longhaul wait kid >>"$SCRATCH_DIR/said" 2>&1; echo "exit $?" >>"$SCRATCH_DIR/said"
+                # The worker may not have claimed it yet.
+                until longhaul show kid | grep -q '^state *waiting'; do sleep 0.02; done
                 longhaul why kid >"$SCRATCH_DIR/why" 2>&1
                 sed -i '0,/- \[ \]/s//- [x]/' "$td/task_list.md"
             else
