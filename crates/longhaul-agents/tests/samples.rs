@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use longhaul_agents::{Agent, Moment, Over, Reader, find};
-use longhaul_core::redact::{Redactor, Secrets};
 use longhaul_core::task::{Exit, Failure, Outcome, Usage};
 use longhaul_core::time::Time;
+use longhaul_redact::{Redactor, Secrets};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -7,11 +7,11 @@
 pub mod causes;
 pub mod check_files;
 pub mod edit_distance;
+pub mod fingerprint;
 pub mod ids;
 pub mod names;
 pub mod plan;
 pub mod recovery;
-pub mod redact;
 pub mod span;
 pub mod task;
 pub mod test_summary;

@@ -8,6 +8,9 @@ use std::fmt;
 use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 
+/// The directory of a workspace that holds its task directories, as the existing shell runner names it.
+pub const STATE_DIR: &str = ".autonomous";
+
 /// The rule for names in one sentence, as the help prints it.
 pub const RULE: &str = "a task name has 1 to 100 letters, digits, dots, underscores and hyphens (ASCII), begins with a \
                         letter, a digit or an underscore, and contains no `..`";

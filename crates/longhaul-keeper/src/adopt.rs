@@ -12,15 +12,15 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-pub use crate::contain::Swept;
-use crate::contain::{Kin, Tree};
+pub use crate::tree::contain::Swept;
+use crate::tree::contain::{Kin, Tree};
 use longhaul_core::ids::SessionId;
 
-use crate::cgroup::Cgroup;
 use crate::contract::{EndRecord, ExitRecord, Identity, RecordError};
 use crate::files::write_once;
 use crate::layout::{LOCK, REVOKED, SessionDir};
-use crate::process::{Process, boot_id, hold, signal};
+use crate::tree::cgroup::Cgroup;
+use crate::tree::process::{Process, boot_id, hold, signal};
 
 /// What became of a session.
 #[derive(Debug)]
@@ -140,7 +140,7 @@ impl SessionGuard {
         let recorded = identity.and_then(|identity| identity.cgroup.as_deref());
         let cgroup = recorded.and_then(|path| Cgroup::open(path, session)).or_else(|| Cgroup::find(session));
         let swept = Tree::new(session, identity.map(|identity| identity.child), cgroup).end(|| Kin::Unknown);
-        crate::cgroup::remove_forgotten();
+        crate::tree::cgroup::remove_forgotten();
         swept
     }
 }

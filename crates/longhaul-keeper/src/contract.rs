@@ -12,7 +12,7 @@ use longhaul_core::time::Time;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::process::Process;
+use crate::tree::process::Process;
 
 /// The version this build writes.
 pub const CONTRACT_VERSION: u32 = 2;

@@ -14,9 +14,7 @@ use std::time::Duration;
 use longhaul_core::causes::with_causes;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-use crate::cgroup::Cgroup;
 use crate::clock::now;
-use crate::contain::Tree;
 use crate::contract::{
     CONTRACT_VERSION, Containment, EndRecord, ExitRecord, ExitStatus, Identity, RecordError, Spec, Why, record_bytes,
 };
@@ -24,11 +22,13 @@ use crate::fail_point::reach;
 use crate::files::{replace, write_once};
 use crate::launch::{LaunchError, open_input, prepare};
 use crate::layout::{BadSessionDir, END, EXIT, IDENTITY, LOCK, REVOKED, SessionDir};
-use crate::logs::{LogTotals, Logs};
+use crate::log::reserve::wants_room;
+use crate::log::writer::{LogTotals, Logs};
 use crate::os::{self, Gated, Inherited, Launch, Signals, Stage, Streams};
-use crate::process::{Process, boot_id, own_identity, start_time};
 use crate::pump::{Outputs, Pump};
-use crate::reserve::wants_room;
+use crate::tree::cgroup::Cgroup;
+use crate::tree::contain::Tree;
+use crate::tree::process::{Process, boot_id, own_identity, start_time};
 
 /// Exit code: the session was kept to its end.
 pub const KEPT: u8 = 0;
@@ -102,7 +102,7 @@ fn start(directory: &SessionDir, lock: &File, inherited: Inherited) -> Result<Ru
     let launch_by = |containment| prepare(&spec, std::env::vars_os().collect(), inherited, containment);
     let (grouped, loose) = (launch_by(Containment::Cgroup)?, launch_by(Containment::Walk)?);
     let input = open_input(directory, &spec)?;
-    let logs = Logs::create(directory, &spec.caps, crate::filter::make(directory, &spec.secret_names))?;
+    let logs = Logs::create(directory, &spec.caps, crate::log::filter::make(directory, &spec.secret_names))?;
     let (out, output) = os::pipe()?;
     let (err, error) = os::pipe()?;
     for end in [&out, &err] {

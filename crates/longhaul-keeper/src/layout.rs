@@ -11,7 +11,7 @@ use longhaul_core::ids::SessionId;
 
 use crate::contract::{EndRecord, ExitRecord, Identity, RecordError, Spec, Stalled, read_record};
 use crate::files::reclaim;
-use crate::index::Stream;
+use crate::log::index::Stream;
 
 /// The variable that marks every process of a session with the session's id.
 pub const SESSION_VARIABLE: &str = "LONGHAUL_SESSION";

@@ -5,53 +5,50 @@
 //! no socket, no runtime, nothing printed. What a worker needs of the operating system besides is here too.
 
 mod adopt;
-mod ancestry;
 mod beneath;
-mod cgroup;
 mod clock;
-mod contain;
 mod contract;
 mod discard;
+mod environment;
 pub mod fail_point;
 mod fault;
 pub mod files;
-mod filter;
-mod index;
 mod keep;
 mod launch;
 mod layout;
 mod lock;
-mod logs;
+mod log;
 mod os;
-pub mod process;
 mod pump;
-mod read_log;
-mod reserve;
+mod random;
 mod scope;
-mod segments;
 mod silence;
 mod socket;
 mod spawn;
 mod stop;
+mod tree;
 
 pub use adopt::{
     Delivery, Found, LiveKeeper, LookError, SessionGuard, SignalError, Stop, Swept, carriers, end_strays, look,
     signal_keeper,
 };
-pub use ancestry::Caller;
 pub use beneath::{Beneath, BeneathError};
-pub use cgroup::group_parents;
 pub use contract::{
     CONTRACT_VERSION, Caps, Containment, EndRecord, ExitRecord, ExitStatus, Identity, Marking, RecordError, Spec,
     Stalled, StopSignal, StopStep, Why,
 };
 pub use discard::{Discarded, SessionFiles, discard_file, discard_session, survey_session, temporary_of};
-pub use filter::{REDACT_KEY, read_redact_key};
-pub use index::{EntryKind, INDEX_RECORD, IndexEntry, Stream, read_index};
+pub use environment::{Environment, find_program};
 pub use keep::{DEFERRED, FAILED, KEPT, LEFT_ALONE, NOT_STARTED, keep};
 pub use layout::{BadSessionDir, HOME_VARIABLE, PROMPT, SESSION_VARIABLE, SessionDir, TRANSCRIPT, is_own_variable};
 pub use lock::WorkerLock;
-pub use read_log::{LogReader, Piece, read_tail};
+pub use log::{
+    EntryKind, INDEX_RECORD, IndexEntry, LogReader, Piece, REDACT_KEY, Stream, read_index, read_redact_key, read_tail,
+};
+pub use random::random;
 pub use scope::{Scopes, Standing, close_inherited, scopes};
 pub use socket::{bind_private, connect_private};
 pub use spawn::{Executable, PrepareError, prepare_session, raise_descriptor_limit, spawn_keeper, spawn_keeper_with};
+pub use tree::ancestry::Caller;
+pub use tree::cgroup::group_parents;
+pub use tree::process;

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use crate::files::{create_private_dir, open_directory};
 use crate::os;
-use crate::process::{boot_id, own_identity};
+use crate::tree::process::{boot_id, own_identity};
 
 /// The lock of the calling worker, released by the kernel when the process ends in whatever way.
 #[derive(Debug)]

@@ -14,15 +14,15 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, wait};
 
 use crate::clock::now;
-use crate::contain::{Kin, Tree};
 use crate::contract::{Containment, ExitStatus, Spec, StopSignal, Why};
-use crate::index::Stream;
-use crate::logs::{LogTotals, Logs};
+use crate::log::index::Stream;
+use crate::log::reserve::wants_room;
+use crate::log::writer::{LogTotals, Logs};
 use crate::os::{Signals, dumped_core};
-use crate::process::Process;
-use crate::reserve::wants_room;
 use crate::silence::Silence;
 use crate::stop::{Due, StopCourse};
+use crate::tree::contain::{Kin, Tree};
+use crate::tree::process::Process;
 
 const BUFFER: usize = 64 * 1024;
 

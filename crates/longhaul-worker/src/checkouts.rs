@@ -8,9 +8,9 @@ use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Cause, Checkout, Task};
 use longhaul_keeper::fail_point;
 
-use crate::git::{Git, GitError, Removal, Repository, io_failed};
 use crate::home::Home;
 use crate::work_place::unfit;
+use longhaul_git::{Git, GitError, Removal, Repository, io_failed};
 
 /// One checkout on disk.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,10 +9,10 @@ use longhaul_store::Store;
 
 use crate::change::ChangeError;
 use crate::clock::now;
-use crate::git::{Git, GitError, Repository};
 use crate::handover::Declined;
 use crate::home::Home;
 use crate::intake::blocking;
+use longhaul_git::{Git, GitError, Repository};
 
 /// Why a child task was not taken in.
 #[derive(Debug, thiserror::Error)]

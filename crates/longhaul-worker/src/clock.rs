@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
 use longhaul_core::time::Time;
+use longhaul_keeper::random;
 
 /// The wall clock, for stored times. Limits on running sessions are the keeper's, on the monotonic clock.
 pub fn now() -> Time {
@@ -21,13 +22,6 @@ pub(crate) fn since_boot() -> Duration {
     #[cfg(not(target_os = "linux"))]
     let clock = ClockId::Monotonic;
     Duration::try_from(clock_gettime(clock)).unwrap_or_default()
-}
-
-/// Bytes from the operating system's generator.
-pub fn random<const N: usize>() -> [u8; N] {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
-    bytes
 }
 
 /// A new task id.

@@ -21,8 +21,8 @@ use tokio::task::{AbortHandle, JoinError, JoinSet};
 use crate::checkouts;
 use crate::clock::now;
 use crate::effects::{self, Job, Message};
-use crate::environment::Environment;
 use crate::worker::Context;
+use longhaul_keeper::Environment;
 
 /// How long a hub waits before it tries again what the store refused for now.
 const TRY_AGAIN: Duration = Duration::from_millis(250);

@@ -20,10 +20,10 @@ pub(crate) use reception::Reception;
 use crate::change::{ChangeError, change};
 use crate::child::NoChild;
 use crate::clock::mint_lease;
-use crate::environment::Environment;
 use crate::home::Home;
 use crate::intake::{agents, commit_submission, complete};
 use crate::worker::Context;
+use longhaul_keeper::Environment;
 
 /// What is handed over.
 #[derive(Debug, Clone, Serialize, Deserialize)]

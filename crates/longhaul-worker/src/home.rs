@@ -8,7 +8,7 @@ use longhaul_core::ids::{SessionId, TaskId, WorkerId};
 use longhaul_keeper::files::{PrivateDirError, create_private_dir, replace};
 use longhaul_keeper::{REDACT_KEY, read_redact_key};
 
-use crate::clock::random;
+use longhaul_keeper::random;
 
 const SESSION_CAP: &str = "session-cap";
 const DEFAULT_SESSION_CAP: u32 = 8;

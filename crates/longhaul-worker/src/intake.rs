@@ -4,18 +4,18 @@
 use std::path::{Path, PathBuf};
 
 use longhaul_agents::{Chosen, Cost, UnknownAgent};
-use longhaul_core::names::{self, TaskName};
+use longhaul_core::names::{self, STATE_DIR, TaskName};
 use longhaul_core::task::{Criterion, Place, Refusal, Sandbox, Scope, Submission, Target, submit};
 use longhaul_store::{Change, CommitError, Guard, NewLease, Store, Stored};
 
 use crate::change::ChangeError;
 use crate::child::{self, NoChild};
 use crate::clock::now;
-use crate::environment::Environment;
-use crate::git::{Git, Repository};
 use crate::handover::{Declined, Request};
 use crate::home::Home;
-use crate::task_dir::{STATE_DIR, task_dir_exists};
+use crate::task_dir::task_dir_exists;
+use longhaul_git::{Git, Repository};
+use longhaul_keeper::Environment;
 
 /// Commits a submission, once: a repeat of one that is stored already answers with that.
 pub(crate) async fn commit_submission(

@@ -11,13 +11,9 @@ mod clock;
 mod dispatcher;
 mod drive;
 mod effects;
-mod environment;
+mod environments;
 mod exit_watch;
-#[cfg(test)]
-mod exits;
-mod fingerprint;
 mod floors;
-pub mod git;
 mod handover;
 mod hold;
 mod home;
@@ -31,11 +27,9 @@ mod work_place;
 mod worker;
 
 pub use change::{ChangeError, Changed, change};
-pub use clock::{mint_session, mint_task, now, random};
+pub use clock::{mint_session, mint_task, now};
 pub use drive::{DriveError, Driving, TakenUp};
 pub use effects::{OPENCLAW, desktop_program, sleep_inhibitor};
-pub use environment::{Environment, find_program};
-pub use fingerprint::of_reader as fingerprint_of;
 pub use floors::{free_disk, free_memory};
 pub use handover::{Answer, Handover, RefusalKind, Request, is_attended, offer, sockets};
 pub use hold::{
@@ -44,5 +38,5 @@ pub use hold::{
 pub use home::{Home, HomeError};
 pub use intake::{mode_warnings, needs_env, redact_intake};
 pub use prompt::{BadTemplate, TEMPLATES, check_template};
-pub use task_dir::{STATE_DIR, ShellLock, TaskDir};
+pub use task_dir::{ShellLock, TaskDir};
 pub use worker::{Context, Options, Watcher, WorkerError, run};

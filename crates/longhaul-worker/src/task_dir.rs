@@ -8,14 +8,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::environment::Environment;
-use crate::fingerprint;
 use longhaul_core::causes::with_causes;
+use longhaul_core::fingerprint;
+use longhaul_core::names::STATE_DIR;
 use longhaul_core::task::{Cause, ListSight, PlanSight, Restore, Task};
-use longhaul_keeper::{Beneath, BeneathError, process};
-
-/// The directory for all tasks of a workspace, as the existing shell runner has it.
-pub const STATE_DIR: &str = ".autonomous";
+use longhaul_keeper::{Beneath, BeneathError, Environment, process};
 
 /// Clocks of processes and of files differ by so much at most; in doubt a runner lives.
 const SAME_MOMENT: Duration = Duration::from_secs(2);

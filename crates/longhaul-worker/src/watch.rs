@@ -4,11 +4,10 @@
 
 use std::io;
 
+use longhaul_core::fingerprint;
 use longhaul_core::task::Offset;
 use longhaul_keeper::{LogReader, Piece, SessionDir, Stream};
 use sha2::{Digest, Sha256};
-
-use crate::fingerprint;
 
 /// A line longer than this is not parsed; it stays whole in the log.
 const LINE_CAP: usize = 1 << 20;
@@ -139,7 +138,9 @@ impl Unfinished {
     fn finish(self) -> Option<Line> {
         match self {
             Unfinished::Torn => None,
-            Unfinished::Long { length, hash } => Some(Line::Oversize { length, hash: fingerprint::hex(*hash) }),
+            Unfinished::Long { length, hash } => {
+                Some(Line::Oversize { length, hash: fingerprint::hex(&hash.finalize()) })
+            }
             Unfinished::Short(mut line) => {
                 line.truncate(line.iter().rposition(|byte| *byte != b'\r').map_or(0, |last| last + 1));
                 Some(Line::Whole(line))
@@ -247,7 +248,7 @@ mod tests {
         let long = vec![b'x'; 3 * LINE_CAP];
         scene.segment(0, &[&long[..], b"\nnext\n"].concat());
         let mut tail = scene.tail(Offset::default());
-        let hash = Sha256::digest(&long).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = fingerprint::of_bytes(&long);
         assert_eq!(all(&mut tail), [Line::Oversize { length: long.len() as u64, hash }, whole("next")]);
         assert_eq!(tail.offset().byte, 3 * LINE_CAP as u64 + 6);
     }

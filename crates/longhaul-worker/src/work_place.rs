@@ -7,9 +7,9 @@ use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Cause, GitPlace, Place, Task, Workspace};
 
-use crate::environment::Environment;
-use crate::git::{Git, GitDir, GitError, Repository, Whose, Worktree, WorktreeRecord, is_transient, task_branch};
 use crate::home::Home;
+use longhaul_git::{Git, GitDir, GitError, Repository, Whose, Worktree, WorktreeRecord, is_transient, task_branch};
+use longhaul_keeper::Environment;
 
 /// A workspace found again.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use longhaul_agents::{AGENTS, Chosen, Login, choose};
-use longhaul_worker::find_program;
+use longhaul_keeper::find_program;
 use serde_json::{Value, json};
 
 use crate::start::{Asked, ask};
@@ -151,7 +151,7 @@ fn login(agent: &Chosen, path: Option<&Path>) -> LoggedIn {
 /// A variable that is set and holds a key of the agent: a secret by its name, or named by the program's own configuration.
 fn key_set(agent: &Chosen) -> Option<String> {
     let is_set = |name: &String| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let own = agent.about().env.iter().filter(|name| longhaul_core::redact::is_secret_name(name));
+    let own = agent.about().env.iter().filter(|name| longhaul_redact::is_secret_name(name));
     own.map(ToString::to_string).chain(provider_keys(agent)).find(is_set)
 }
 

@@ -148,5 +148,5 @@ pub(crate) fn is_telling(event: &Event) -> bool {
 
 /// Where the agent's plan and progress lie.
 pub(crate) fn task_directory(task: &Task) -> String {
-    format!("{}/{}/{}", task.root(), longhaul_worker::STATE_DIR, task.submission.name)
+    format!("{}/{}/{}", task.root(), longhaul_core::names::STATE_DIR, task.submission.name)
 }

@@ -1,12 +1,12 @@
 //! Random tags as text: idempotency keys of commands and names of scratch directories.
 //! Used by `act` and `demo`; ids of tasks are minted elsewhere.
 
-use longhaul_worker::random;
+use longhaul_core::fingerprint::hex;
+use longhaul_keeper::random;
 
 /// So many random bytes as lower-case hex.
 pub(crate) fn tag<const BYTES: usize>() -> String {
-    let bytes: [u8; BYTES] = random();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&random::<BYTES>())
 }
 
 #[cfg(test)]

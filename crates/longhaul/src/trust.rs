@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use longhaul_keeper::files::replace;
 use longhaul_keeper::{Beneath, BeneathError};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 const FILE: &str = "trust.toml";
 const LOCK: &str = "trust.lock";
@@ -79,7 +78,7 @@ struct Stored {
 
 /// The SHA-256 of a file's content, in hexadecimal.
 pub(crate) fn fingerprint(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    longhaul_core::fingerprint::of_bytes(bytes)
 }
 
 /// How a file with this content stands. Without a home nothing is trusted.

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use longhaul_core::task::{Task, Workspace};
+use longhaul_git::{ChangedFile, CommitId, FileStatus, Git, GitError, Patch, Repository, Whose};
 use longhaul_worker::Home;
-use longhaul_worker::git::{ChangedFile, CommitId, FileStatus, Git, GitError, Patch, Repository, Whose};
 use serde::Serialize;
 
 /// Why nobody knows what a task changed.

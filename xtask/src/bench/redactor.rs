@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use longhaul_core::redact::{Redactor, Secrets};
+use longhaul_redact::{Redactor, Secrets};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::agent_text::{json_lines, source_text};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use longhaul_worker::git::Git;
+use longhaul_git::Git;
 
 use super::figures::{Samples, Unit};
 use super::scene::{BenchError, Scene, failed, finish, milliseconds};

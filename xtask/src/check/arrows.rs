@@ -14,6 +14,8 @@ struct Arrows {
 }
 
 const CORE: &str = "longhaul-core";
+const REDACT: &str = "longhaul-redact";
+const GIT: &str = "longhaul-git";
 const AGENTS: &str = "longhaul-agents";
 const STORE: &str = "longhaul-store";
 const KEEPER: &str = "longhaul-keeper";
@@ -25,19 +27,22 @@ const XTASK: &str = "xtask";
 const SCRIPTED_MODEL: &str = "longhaul-scripted-model";
 
 const ARROWS: &[Arrows] = &[
-    Arrows {
-        name: CORE,
-        may_use: &[],
-        outside: Some(&["memchr", "serde", "serde_json", "sha2", "thiserror", "uuid", "jiff"]),
-    },
-    Arrows { name: AGENTS, may_use: &[CORE], outside: Some(&["serde", "serde_json", "thiserror", "jiff"]) },
+    Arrows { name: CORE, may_use: &[], outside: Some(&["serde", "serde_json", "sha2", "thiserror", "uuid", "jiff"]) },
+    Arrows { name: REDACT, may_use: &[], outside: Some(&["memchr", "serde_json", "sha2"]) },
+    Arrows { name: AGENTS, may_use: &[CORE, REDACT], outside: Some(&["serde", "serde_json", "thiserror", "jiff"]) },
     Arrows { name: STORE, may_use: &[CORE], outside: None },
-    Arrows { name: KEEPER, may_use: &[CORE], outside: None },
-    Arrows { name: WORKER, may_use: &[STORE, KEEPER, AGENTS, CORE], outside: None },
-    Arrows { name: SERVER, may_use: &[STORE, KEEPER, AGENTS, CORE], outside: None },
-    Arrows { name: BINARY, may_use: &[SERVER, WORKER, STORE, KEEPER, AGENTS, CORE, SCRIPTED_MODEL], outside: None },
+    Arrows { name: KEEPER, may_use: &[CORE, REDACT], outside: None },
+    // Private files and the environment of programs are the keeper's.
+    Arrows { name: GIT, may_use: &[KEEPER, CORE], outside: None },
+    Arrows { name: WORKER, may_use: &[STORE, KEEPER, GIT, AGENTS, CORE, REDACT], outside: None },
+    Arrows { name: SERVER, may_use: &[STORE, KEEPER, GIT, AGENTS, CORE, REDACT], outside: None },
+    Arrows {
+        name: BINARY,
+        may_use: &[SERVER, WORKER, STORE, KEEPER, GIT, AGENTS, CORE, REDACT, SCRIPTED_MODEL],
+        outside: None,
+    },
     Arrows { name: SCRIPTED_MODEL, may_use: &[], outside: None },
-    Arrows { name: XTASK, may_use: &[WORKER, STORE, KEEPER, AGENTS, CORE], outside: None },
+    Arrows { name: XTASK, may_use: &[WORKER, STORE, KEEPER, GIT, AGENTS, CORE, REDACT], outside: None },
 ];
 
 /// Outside crates that only some may ship: SQL is the store's, and a keeper has no async runtime.

@@ -68,7 +68,7 @@ fn variable(name: &str) -> Meaning<String> {
     if name.starts_with("LONGHAUL_") {
         return Err(Wrong::Part(format!("`{name}`, which is one of Longhaul's own")));
     }
-    if longhaul_core::redact::is_secret_name(name) {
+    if longhaul_redact::is_secret_name(name) {
         return Err(Wrong::Part(format!("`{name}`, whose value is a secret: export it and name it in `env`")));
     }
     Ok(name.to_owned())

@@ -22,7 +22,7 @@ use rustix::process::{
 
 use super::Seen;
 use super::walk::open_step_by_step;
-use crate::process::Process;
+use crate::tree::process::Process;
 
 /// Reads the kernel's name for this boot.
 pub(crate) fn boot_id() -> io::Result<String> {

@@ -25,7 +25,7 @@ pub(crate) use other::*;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     /// Which process it is.
-    pub(crate) process: crate::process::Process,
+    pub(crate) process: crate::tree::process::Process,
     /// Its parent at that moment.
     pub(crate) parent: u32,
     /// False for a zombie that only waits to be reaped.

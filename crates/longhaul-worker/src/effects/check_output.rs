@@ -3,12 +3,11 @@
 
 use std::io;
 
+use longhaul_core::fingerprint;
 use longhaul_core::task::{Offset, OutputSight};
 use longhaul_core::test_summary;
 use longhaul_keeper::{LogReader, Piece, SessionDir, Stream};
 use sha2::{Digest, Sha256};
-
-use crate::fingerprint;
 
 const TAIL: usize = 4096;
 const SUMMARY: usize = 64 * 1024;
@@ -24,7 +23,7 @@ pub(super) fn sight(session: &SessionDir) -> OutputSight {
         tail: last(&[out, err].concat(), TAIL).to_owned(),
         nothing_run: summary.nothing_ran,
         up_to_date: summary.up_to_date,
-        sha256: Some(fingerprint::hex(whole.hash)),
+        sha256: Some(fingerprint::hex(&whole.hash.finalize())),
     }
 }
 

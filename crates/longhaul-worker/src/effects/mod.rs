@@ -8,7 +8,6 @@ mod attend_session;
 mod await_task;
 mod awake;
 mod check_output;
-pub(crate) mod exclude;
 mod group;
 mod keep_work;
 mod keeper_death;
@@ -40,9 +39,9 @@ pub(crate) use passed_variables::passed;
 pub(crate) use start_session::{spec_of, writable};
 pub(crate) use transcript_copy::OwnConversations;
 
-use crate::environment::Environment;
 use crate::task_dir::TaskDir;
 use crate::worker::Context;
+use longhaul_keeper::Environment;
 
 /// An observation on its way to the hub.
 pub(crate) struct Message {

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use longhaul_agents::Chosen;
 use longhaul_core::task::Submission;
 
-use crate::environment::Environment;
+use longhaul_keeper::Environment;
 
 /// In strict mode the named variables, and those the agent takes its login and configuration from. None means all.
 pub(crate) fn passed(submission: &Submission, agent: Option<&Chosen>) -> Option<Vec<String>> {

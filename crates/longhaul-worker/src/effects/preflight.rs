@@ -8,7 +8,7 @@ use longhaul_agents::{AgentHome, Chosen};
 use longhaul_core::task::{Cause, Sandbox, Submission};
 
 use super::passed_variables::{as_seen, passed};
-use crate::environment::Environment;
+use longhaul_keeper::Environment;
 
 /// What an agent's session depends on outside of its task.
 pub(super) struct Surroundings<'a> {

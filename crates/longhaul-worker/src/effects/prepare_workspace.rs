@@ -10,13 +10,13 @@ use longhaul_core::task::{Actor, Basis, Cause, Checkout, FileSight, NameList, Ob
 use longhaul_keeper::process::boot_id;
 use longhaul_keeper::{Beneath, fail_point};
 
-use super::{Job, account, exclude, keep_work, preflight};
+use super::{Job, account, keep_work, preflight};
 use crate::clock::{mint_session, now};
-use crate::environment::Environment;
 use crate::home::Home;
 use crate::task_dir::ShellLock;
 use crate::work_place::Found;
-use crate::{checkouts, fingerprint, floors, work_place};
+use crate::{checkouts, floors, work_place};
+use longhaul_keeper::Environment;
 
 pub(super) async fn prepare(mut job: Job) {
     // Before the wait, so that a limited task is not in line; after it, because another task may have reached a limit meanwhile.
@@ -78,7 +78,7 @@ fn look(job: &Job) -> Result<Observation, Cause> {
         ShellLock::Living(pid) => return Err(Cause::OtherRunner { pid: Some(pid) }),
         ShellLock::Unnamed => return Err(Cause::OtherRunner { pid: None }),
     }
-    exclude::keep_out_of_git(root);
+    longhaul_git::keep_out_of_git(root);
     if let Some(restore) = &task.restore {
         dir.restore(restore)?;
         return Ok(Observation::PlanRestored);
@@ -150,7 +150,7 @@ pub(super) fn look_for(task: &Task, directory: &str) -> Vec<FileSight> {
 
 fn hash(root: &Path, path: &str) -> Option<String> {
     let file = Beneath::open(root).ok()?.open_file(path).ok()??;
-    fingerprint::of_reader(file).ok()
+    longhaul_core::fingerprint::of_reader(file).ok()
 }
 
 fn variables(names: &[String], environment: &Environment) -> Result<(), Cause> {

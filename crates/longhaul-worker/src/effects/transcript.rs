@@ -12,7 +12,7 @@ use longhaul_keeper::SessionDir;
 use super::transcript_command::{DEADLINE, from_command};
 use super::transcript_source::{self, Found};
 use super::{Job, transcript_copy};
-use crate::environment::Environment;
+use longhaul_keeper::Environment;
 
 /// As many of the last lines as can tell how a session ended.
 const LAST_LINES: usize = 200;

@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::group;
 use super::transcript_source::{CAP, Found};
-use crate::environment::Environment;
+use longhaul_keeper::Environment;
 
 /// How long a command has to print one.
 pub(super) const DEADLINE: Duration = Duration::from_secs(60);

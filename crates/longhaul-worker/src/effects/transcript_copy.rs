@@ -10,9 +10,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use longhaul_core::ids::SessionId;
-use longhaul_core::redact::{Redactor, Secrets};
 use longhaul_core::task::SessionRun;
 use longhaul_keeper::TRANSCRIPT;
+use longhaul_redact::{Redactor, Secrets};
 
 /// As much as is redacted at once.
 const CHUNK: usize = 64 << 10;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::environment::Environment;
+use longhaul_keeper::Environment;
 
 /// The most that is read of a transcript: its end.
 pub(super) const CAP: u64 = 16 << 20;

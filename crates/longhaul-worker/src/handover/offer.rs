@@ -9,8 +9,8 @@ use longhaul_keeper::{connect_private, fail_point};
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Handover};
-use crate::environment::Environment;
 use crate::home::Home;
+use longhaul_keeper::Environment;
 
 /// How long a worker has to greet. One that is stopped never does.
 const GREETING: Duration = Duration::from_secs(2);

@@ -11,8 +11,8 @@ use longhaul_keeper::{HOME_VARIABLE, SESSION_VARIABLE, is_own_variable};
 
 use super::marker;
 use crate::effects::{passed, spec_of, writable};
-use crate::environment::find_program;
 use crate::home::Home;
+use longhaul_keeper::find_program;
 
 /// What a program needs of its terminal, also where the task names every variable that its agents may see.
 const OF_THE_TERMINAL: [&str; 3] = ["TERM", "COLORTERM", "TERM_PROGRAM"];

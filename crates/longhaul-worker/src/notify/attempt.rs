@@ -16,8 +16,8 @@ use longhaul_store::{Notice, Settled, Store, StoreError};
 
 use crate::clock::now;
 use crate::effects::notify::{Message, Reason, Undelivered, deliver};
-use crate::environment::Environment;
 use crate::worker::Context;
+use longhaul_keeper::Environment;
 
 /// So many tries each notice gets; where one try is enough, only those count that nobody lived to tell of.
 const TRIES: u32 = 5;

@@ -12,8 +12,8 @@ use tokio::task::{Id, JoinError, JoinSet};
 
 use super::attempt::{Tried, attempt, is_past_waiting};
 use crate::clock::now;
-use crate::environment::Environment;
 use crate::worker::Context;
+use longhaul_keeper::Environment;
 
 /// So many notices are delivered at once.
 const AT_ONCE: usize = 16;

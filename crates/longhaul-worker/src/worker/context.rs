@@ -14,9 +14,10 @@ use tokio::time::Instant;
 use crate::bell::Bell;
 use crate::clock::mint_worker;
 use crate::effects::{Awake, OwnConversations};
-use crate::environment::{Environment, Environments};
+use crate::environments::Environments;
 use crate::home::Home;
 use crate::turns::Line;
+use longhaul_keeper::Environment;
 
 /// So many workspaces are looked at at once.
 const LOOKS: usize = 16;

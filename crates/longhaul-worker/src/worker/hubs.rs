@@ -13,10 +13,10 @@ use super::changes::{Look, ROUND};
 use super::{Context, Options, WorkerError};
 use crate::claim::{self, OtherOwners};
 use crate::dispatcher::{Hub, Left, Poke};
-use crate::environment::Environment;
 use crate::handover::Reception;
 use crate::hold;
 use crate::notify::Sender;
+use longhaul_keeper::Environment;
 
 /// The hubs of one worker.
 pub(super) struct Hubs {

@@ -156,7 +156,7 @@ async fn account(
     out::note(&format!("Where it lies:\n  the app      {dir}/workspace  (try: sh {dir}/workspace/todo.sh add milk)"));
     out::note(&format!(
         "  plan, notes  {dir}/workspace/{}/{}",
-        longhaul_worker::STATE_DIR,
+        longhaul_core::names::STATE_DIR,
         stored.task.submission.name
     ));
     out::note(&format!(

@@ -3,8 +3,8 @@
 
 use std::io::IsTerminal;
 
+use longhaul_git::Patch;
 use longhaul_store::Stored;
-use longhaul_worker::git::Patch;
 use serde_json::json;
 
 use super::{Opened, open_existing};

@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 use longhaul_core::task::{Haste, State, Task};
 use longhaul_keeper::Executable;
+use longhaul_keeper::find_program;
 use longhaul_store::{Filter, Stored, Unfinished};
-use longhaul_worker::{Context, Driving, ShellLock, TaskDir, find_program};
+use longhaul_worker::{Context, Driving, ShellLock, TaskDir};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 

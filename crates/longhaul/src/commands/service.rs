@@ -129,7 +129,7 @@ fn suitable() -> Result<ServiceKind, CliError> {
     if systemd::answers() {
         return Ok(ServiceKind::Systemd);
     }
-    if longhaul_worker::find_program("crontab").is_some() {
+    if longhaul_keeper::find_program("crontab").is_some() {
         return Ok(ServiceKind::Cron);
     }
     Err(CliError::new(Code::Failure, "neither a systemd user manager nor crontab answers here")

@@ -30,7 +30,7 @@ fn install(place: &SkillPlace, force: Force) -> Result<Code, CliError> {
     for path in folder(place)?.write(FILES, force)? {
         out::data(&out::safe(&format!("wrote `{}`", path.display())));
     }
-    if longhaul_worker::find_program("longhaul").is_none() {
+    if longhaul_keeper::find_program("longhaul").is_none() {
         out::note("warning: `longhaul` is not on PATH, where the skills look for it");
     }
     Ok(Code::Done)

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::Task;
-use longhaul_worker::find_program;
+use longhaul_keeper::find_program;
 
 use super::Opened;
 use crate::error::CliError;

@@ -1,7 +1,7 @@
 //! What `run` says when nobody chose an agent: the built-in demo agent only plays, and a person may not expect that.
 //! Looks for programs on PATH and asks them nothing.
 
-use longhaul_worker::find_program;
+use longhaul_keeper::find_program;
 
 use crate::config::{Loaded, Origin};
 use crate::{agent_look, out, place};

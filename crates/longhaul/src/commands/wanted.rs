@@ -4,8 +4,8 @@
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 
+use longhaul_core::fingerprint::of_reader as fingerprint_of;
 use longhaul_core::task::{Criterion, InputFile};
-use longhaul_worker::fingerprint_of;
 
 use super::run::utf8;
 use crate::error::CliError;

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use longhaul_core::task::Place;
+use longhaul_git::{Git, GitError, Repository, Uncommitted};
 use longhaul_worker::Home;
-use longhaul_worker::git::{Git, GitError, Repository, Uncommitted};
 
 use crate::error::CliError;
 use crate::exit::Code;

@@ -7,8 +7,6 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 /// Who may read a file that is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
@@ -81,16 +79,12 @@ pub(super) fn random_hex() -> Result<String, FileError> {
     let mut bytes = [0_u8; 8];
     let read = File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut bytes));
     read.map_err(|source| FileError { action: "read", path: path.to_owned(), source })?;
-    Ok(hex(&bytes))
+    Ok(longhaul_core::fingerprint::hex(&bytes))
 }
 
 /// The SHA-256 of some bytes in hexadecimal.
 pub(super) fn sha256_hex(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    longhaul_core::fingerprint::of_bytes(bytes)
 }
 
 fn open(path: &Path, options: &mut OpenOptions, access: Access) -> io::Result<File> {

@@ -2,7 +2,7 @@
 //!
 //! The file is input and view; lifecycle truth is the store. Zero steps is never "all done".
 
-use sha2::{Digest, Sha256};
+use crate::fingerprint;
 
 use super::super::{Accepted, Ended, Event, ListSight, Outcome, PlanSight, Restore, Task};
 use crate::plan::{self, Plan, PlanChange, Refused};
@@ -110,5 +110,5 @@ fn refusal(
 
 /// Lower-case hex of a text's SHA-256, as the owner computes it for the file.
 pub(super) fn hash_of(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    fingerprint::of_bytes(text.as_bytes())
 }

@@ -7,7 +7,7 @@ use longhaul_core::time::Time;
 use longhaul_store::Notice;
 use serde::Serialize;
 
-use crate::environment::Environment;
+use longhaul_keeper::Environment;
 
 /// The most of a sentence that is told; the rest is in the report.
 const LONGEST_SENTENCE: usize = 2_000;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use longhaul_keeper::is_own_variable;
 
 use super::super::group;
-use crate::environment::Environment;
+use longhaul_keeper::Environment;
 
 /// Between two looks whether it has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);

@@ -2,7 +2,7 @@
 //! Nothing of a test outlives it but what it shows to be gone.
 
 use super::*;
-use crate::exits::exits;
+use longhaul_keeper::process::exits_within;
 
 fn shell(script: &str, input: &[u8]) -> Call {
     Call {
@@ -46,5 +46,5 @@ async fn one_that_hangs_is_ended_with_what_it_started() {
     let script = format!("sleep 600 & echo $! > '{0}.new'; mv '{0}.new' '{0}'; wait", pids.display());
     let error = run(shell(&script, b""), Duration::from_millis(500)).await.unwrap_err();
     assert!(matches!(error, ProgramError::TimedOut { .. }), "{error}");
-    assert!(exits(&std::fs::read_to_string(pids).unwrap(), PATIENCE));
+    assert!(exits_within(std::fs::read_to_string(pids).unwrap().trim().parse().unwrap(), PATIENCE).unwrap());
 }

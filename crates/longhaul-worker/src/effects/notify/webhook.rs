@@ -5,13 +5,14 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
+use longhaul_core::fingerprint::hex;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode};
 use sha2::Sha256;
 
 use super::message::Message;
-use crate::environment::Environment;
+use longhaul_keeper::Environment;
 
 const SIGNATURE: &str = "X-Longhaul-Signature";
 
@@ -75,7 +76,7 @@ fn signature(key: &[u8], body: &[u8]) -> String {
     let mut hmac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
     hmac.update(body);
     let digest = hmac.finalize().into_bytes();
-    digest.iter().fold("sha256=".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+    format!("sha256={}", hex(&digest))
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use longhaul_core::redact::{Secrets, redact_text};
 use longhaul_keeper::files::write_once;
+use longhaul_redact::{Secrets, redact_text};
 use longhaul_store::{Filter, Stored, Unfinished};
 
 use super::Patient;

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use longhaul_core::task::Target;
-use longhaul_worker::{OPENCLAW, desktop_program, find_program, now};
+use longhaul_keeper::find_program;
+use longhaul_worker::{OPENCLAW, desktop_program, now};
 
 use super::Patient;
 use super::finding::Finding;

@@ -1,7 +1,8 @@
 //! Programs that tasks need or like to have: git, the agents, and the one that keeps the machine awake.
 //! One part of `doctor`. It asks git and the agents for their versions, offline; nothing is changed and no token is read.
 
-use longhaul_worker::{find_program, sleep_inhibitor};
+use longhaul_keeper::find_program;
+use longhaul_worker::sleep_inhibitor;
 
 use super::Patient;
 use super::finding::Finding;

@@ -2,8 +2,8 @@
 //! One part of `doctor`; it asks loginctl, systemctl and systemd-run. Nothing stays changed: the scope that is tried ends at once. What
 //! they do not tell is unknown.
 
+use longhaul_keeper::find_program;
 use longhaul_keeper::{Scopes, scopes};
-use longhaul_worker::find_program;
 
 use super::Patient;
 use super::finding::Finding;

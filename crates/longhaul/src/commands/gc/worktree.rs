@@ -6,8 +6,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::task::{Place, Task, Workspace};
+use longhaul_git::{AdoptError, Git, GitDir, GitError, OpenError, Removal, Worktree, WorktreeRecord};
 use longhaul_worker::Home;
-use longhaul_worker::git::{AdoptError, Git, GitDir, GitError, OpenError, Removal, Worktree, WorktreeRecord};
 
 use super::Mode;
 

@@ -17,7 +17,7 @@ const NONE: &[&str] = &["no crontab", "No such file"];
 
 pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, CliError> {
     // Without the program there is no crontab, and the step says so unless it is only told.
-    let table = match longhaul_worker::find_program("crontab") {
+    let table = match longhaul_keeper::find_program("crontab") {
         Some(_) => Table::read()?,
         None => Table(Vec::new()),
     };
@@ -30,7 +30,7 @@ pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, CliError> {
 
 pub(super) fn uninstall() -> Result<Vec<Step>, CliError> {
     // Without the program there is no crontab of ours.
-    if longhaul_worker::find_program("crontab").is_none() {
+    if longhaul_keeper::find_program("crontab").is_none() {
         return Ok(Vec::new());
     }
     let table = Table::read()?;
@@ -42,7 +42,7 @@ pub(super) fn uninstall() -> Result<Vec<Step>, CliError> {
 }
 
 pub(super) fn look(worker: &Worker) -> Result<Standing, CliError> {
-    let found = match longhaul_worker::find_program("crontab") {
+    let found = match longhaul_keeper::find_program("crontab") {
         Some(_) => Table::read()?.block()?.map(<[u8]>::to_vec),
         None => None,
     };

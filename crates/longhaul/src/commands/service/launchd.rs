@@ -37,7 +37,7 @@ pub(super) fn look(worker: &Worker) -> Result<Standing, CliError> {
     let path = path()?;
     let installed = file::look(&path, &property_list(worker))?;
     let is_ours = matches!(installed, Installed::Yes | Installed::Otherwise);
-    let answers = is_ours && longhaul_worker::find_program("launchctl").is_some();
+    let answers = is_ours && longhaul_keeper::find_program("launchctl").is_some();
     let state = if answers { state() } else { None };
     Ok(Standing {
         kind: ServiceKind::Launchd,

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use longhaul_worker::find_program;
+use longhaul_keeper::find_program;
 
 use crate::commands::run::utf8;
 use crate::error::CliError;

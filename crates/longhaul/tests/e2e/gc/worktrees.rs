@@ -6,10 +6,11 @@ use std::process::Command;
 use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
 use longhaul_core::names::TaskName;
 use longhaul_core::task::{Actor, Event, GitPlace, Submission, Workspace};
+use longhaul_git::{Git, Worktree};
+use longhaul_keeper::random;
 use longhaul_store::sqlite::SqliteStore;
 use longhaul_store::{Change, Guard, NewLease, Store, Stored};
-use longhaul_worker::git::{Git, Worktree};
-use longhaul_worker::{Home, now, random};
+use longhaul_worker::{Home, now};
 
 use super::{names, strings};
 use crate::env::{TestEnv, done};

@@ -1,0 +1,224 @@
+//! Makes a worktree with a branch of its own, or completes one that an earlier attempt left half-made.
+//!
+//! Called by the prepare effect until the caller has stored the record; afterwards it calls open. Every step looks first whether it is
+//! done, so a kill at any point and a repeat give one worktree and one branch. No hook and no filter runs; the user's checkout is not
+//! touched.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::branch::{settle, tip};
+use super::command::LONG;
+use super::error::{GitError, io_failed};
+use super::id::CommitId;
+use super::index_lock::install_first;
+use super::lock::PathLock;
+use super::rebuild::rebuild;
+use super::reference::patiently;
+use super::registry::{Registered, clear_half_made, is_complete, metadata_of, registered};
+use super::repository::Repository;
+use super::rules::today;
+use super::view::{Objects, View};
+use super::worktree::{Worktree, WorktreeRecord};
+use crate::exclude::keep_out_of_git;
+use longhaul_keeper::Environment;
+
+/// Why there is no worktree.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum CreateError {
+    #[error("`{branch}` is not a valid branch name")]
+    BadBranch { branch: String },
+    #[error("commit `{base}` is not in the repository")]
+    NoBase { base: CommitId },
+    #[error("`{path}` is in use by something else than a worktree of this repository")]
+    PathTaken { path: PathBuf },
+    #[error("the worktree `{path}` stands on branch `{found}`, which is not `{wanted}`")]
+    OtherBranch { path: PathBuf, found: String, wanted: String },
+    #[error("failed to make the worktree")]
+    Git {
+        #[from]
+        source: GitError,
+    },
+}
+
+/// What stands where the worktree is to be.
+enum Place {
+    Free,
+    /// Only git's own file.
+    GitFile,
+    Files,
+}
+
+/// What is to be done with the files.
+pub(super) enum Fill {
+    CheckOut,
+    KeepFiles,
+}
+
+impl Repository {
+    /// Makes the worktree at `path` (absolute) with the branch `wanted_branch`, or with a number behind it if that is taken, at `base`.
+    pub fn create_worktree(&self, path: &Path, wanted_branch: &str, base: &CommitId) -> Result<Worktree, CreateError> {
+        self.create_worktree_in(path, wanted_branch, base, &Environment::of_process())
+    }
+
+    /// The same with the environment that leads to the git configuration of the person whose task it is.
+    pub fn create_worktree_in(
+        &self,
+        path: &Path,
+        wanted_branch: &str,
+        base: &CommitId,
+        environment: &Environment,
+    ) -> Result<Worktree, CreateError> {
+        if wanted_branch.starts_with('-') || !self.is_reference_name(&format!("refs/heads/{wanted_branch}"))? {
+            return Err(CreateError::BadBranch { branch: wanted_branch.to_owned() });
+        }
+        if self.commit_of(base.as_str())?.as_ref() != Some(base) {
+            return Err(CreateError::NoBase { base: base.clone() });
+        }
+        let path = &settled_path(path)?;
+        let path_lock = PathLock::take(&self.git().locks(), path)?;
+        let (worktree, branch, fill) =
+            self.clone().holding(Some(path_lock.file())).register(path, wanted_branch, base)?;
+        if !worktree.git_dir().git_dir.join("index").exists() {
+            let rules = today(&worktree, environment)?;
+            populate(&worktree.clone().with_rules(rules), &branch, &fill)?;
+        }
+        keep_out_of_git(path);
+        let base = self.actual_base(&branch, base)?;
+        let record = WorktreeRecord { path: path.clone(), branch, base, git_dir: worktree.git_dir().clone() };
+        Ok(Worktree::new(record, worktree.holding(None)))
+    }
+
+    /// The part that writes references and git's list of worktrees.
+    fn register(&self, path: &Path, wanted: &str, base: &CommitId) -> Result<(Repository, String, Fill), CreateError> {
+        let lock = self.lock()?;
+        // Should this worker die, its git keeps the lock: the next holder takes an unfinished worktree for a dead git's.
+        let holding = self.clone().holding(Some(lock.file()));
+        let (reuse, fill) = holding.settle_place(path, wanted, base)?;
+        let worktree = self.git().find(path)?.filter(|found| found.git_dir().common_dir == self.git_dir().common_dir);
+        let worktree = worktree.ok_or_else(|| CreateError::PathTaken { path: path.to_owned() })?;
+        let worktree = worktree.holding(holding.held());
+        remove_dead_locks(&worktree.git_dir().git_dir);
+        let Some(branch) = settle(&worktree, wanted, base, reuse.as_deref())? else {
+            let found = worktree.branch()?.unwrap_or_default();
+            return Err(CreateError::OtherBranch { path: path.to_owned(), found, wanted: wanted.to_owned() });
+        };
+        Ok((worktree.holding(self.held()), branch, fill))
+    }
+
+    /// Sees to it that git has a whole worktree at the path; returns the branch that an earlier attempt had.
+    fn settle_place(&self, path: &Path, wanted: &str, base: &CommitId) -> Result<(Option<String>, Fill), CreateError> {
+        let common = &self.git_dir().common_dir;
+        clear_half_made(common, path);
+        let entry = registered(self)?.into_iter().find(|entry| entry.path == path);
+        let branch = entry.as_ref().and_then(|entry| entry.branch.clone());
+        let is_whole = metadata_of(common, path).is_some_and(|metadata| is_complete(&metadata))
+            && entry.as_ref().is_some_and(|entry| !entry.is_half_made);
+        match look_at(path, common)? {
+            Place::Free => self.add(path, entry.as_ref(), base)?,
+            Place::GitFile | Place::Files if is_whole => {}
+            Place::GitFile => {
+                let dot_git = path.join(".git");
+                fs::remove_file(&dot_git).map_err(io_failed("remove", &dot_git))?;
+                self.add(path, entry.as_ref(), base)?;
+            }
+            Place::Files => {
+                rebuild(self, path, base)?;
+                return Ok((branch.or_else(|| Some(wanted.to_owned())), Fill::KeepFiles));
+            }
+        }
+        Ok((branch, Fill::CheckOut))
+    }
+
+    /// Registers a worktree without files. The force is for one that git still lists although nothing is there.
+    pub(super) fn add(&self, path: &Path, listed: Option<&Registered>, base: &CommitId) -> Result<(), GitError> {
+        if listed.is_some_and(|entry| entry.is_half_made) {
+            self.shared().call()?.words(&["worktree", "unlock"]).value(path)?.succeed()?;
+        }
+        patiently(|| {
+            let words: &[&str] = if listed.is_some() {
+                &["worktree", "add", "--no-checkout", "--detach", "--force"]
+            } else {
+                &["worktree", "add", "--no-checkout", "--detach"]
+            };
+            let call = self.shared().call()?.words(words).value(path)?.value(base.as_str())?;
+            call.deadline(LONG).succeed().map(drop)
+        })
+    }
+
+    /// Where the branch left what it was made from: the base of an earlier attempt is older than the one wanted now.
+    fn actual_base(&self, branch: &str, base: &CommitId) -> Result<CommitId, GitError> {
+        let tip = tip(self, branch)?;
+        let Some(tip) = tip.filter(|tip| tip != base) else { return Ok(base.clone()) };
+        let answer = self.call()?.words(&["merge-base"]).value(tip.as_str())?.value(base.as_str())?.run()?;
+        Ok(String::from_utf8_lossy(&answer.output).trim().parse().unwrap_or_else(|_| base.clone()))
+    }
+}
+
+/// Whoever holds the path's lock is alone with a worktree that has no index yet: lock files in it are of a git that was killed.
+fn remove_dead_locks(git_dir: &Path) {
+    if !git_dir.join("index").exists() {
+        for name in ["HEAD.lock", "index.lock"] {
+            fs::remove_file(git_dir.join(name)).ok();
+        }
+    }
+}
+
+/// Writes files and index of a worktree that nobody has worked in. The index comes last: where it is missing, this was not finished.
+fn populate(worktree: &Repository, branch: &str, fill: &Fill) -> Result<(), GitError> {
+    let view = View::new(worktree, Objects::Private)?;
+    let commit = tip(worktree, branch)?.map(String::from).unwrap_or_default();
+    let words: &[&str] = match fill {
+        Fill::CheckOut => &["read-tree", "--reset", "-u"],
+        Fill::KeepFiles => &["read-tree"],
+    };
+    view.call().words(words).value(&commit)?.deadline(LONG).succeed()?;
+    // Its exit says whether files differ, which is no failure here.
+    view.call().words(&["update-index", "-q", "--refresh"]).deadline(LONG).run()?;
+    install_first(&view, &worktree.git_dir().git_dir)
+}
+
+/// The path as git will write it: its parent exists and has no links in it.
+pub(super) fn settled_path(path: &Path) -> Result<PathBuf, CreateError> {
+    let taken = || CreateError::PathTaken { path: path.to_owned() };
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(taken()) };
+    fs::create_dir_all(parent).map_err(io_failed("make", parent))?;
+    Ok(parent.canonicalize().map_err(io_failed("find", parent))?.join(name))
+}
+
+fn look_at(path: &Path, common_dir: &Path) -> Result<Place, CreateError> {
+    let taken = || CreateError::PathTaken { path: path.to_owned() };
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Place::Free),
+        Err(_) => return Err(taken()),
+    };
+    let names: Vec<_> = entries.take(2).filter_map(|entry| entry.ok().map(|entry| entry.file_name())).collect();
+    if names.is_empty() {
+        return Ok(Place::Free);
+    }
+    let leads_to = link_of(path).ok_or_else(taken)?;
+    // Cut off while it was written, it can only be ours: nobody else makes an empty one.
+    let is_ours = leads_to.as_os_str().is_empty() || leads_to.starts_with(common_dir.join("worktrees"));
+    match (is_ours, names.len()) {
+        (true, 1) => Ok(Place::GitFile),
+        (true, _) => Ok(Place::Files),
+        (false, _) => Err(taken()),
+    }
+}
+
+/// What the `.git` file of a worktree names.
+fn link_of(path: &Path) -> Option<PathBuf> {
+    let dot_git = path.join(".git");
+    let meta = dot_git.symlink_metadata().ok()?;
+    if !meta.is_file() {
+        return None;
+    }
+    if meta.len() == 0 {
+        return Some(PathBuf::new());
+    }
+    let text = fs::read_to_string(dot_git).ok()?;
+    text.strip_prefix("gitdir: ").map(|target| PathBuf::from(target.trim_end_matches('\n')))
+}

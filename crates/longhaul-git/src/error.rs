@@ -1,0 +1,130 @@
+//! What can go wrong with any call of git. Returned by every function of the wrapper, alone or inside a narrower error.
+//! It never hides what git said: a refusal carries git's own text.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Why git could not answer.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum GitError {
+    #[error("found no program `git` in `PATH`")]
+    NoProgram,
+    #[error("failed to start `{command}`")]
+    Start {
+        command: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("`{command}` did not end within `{deadline:?}` and was killed")]
+    Deadline { command: String, deadline: Duration },
+    #[error("`{command}` was killed by signal {signal}")]
+    Killed { command: String, signal: i32 },
+    #[error("`{command}` refused: {text}")]
+    Refused { command: String, text: String },
+    #[error("`{command}` printed more than `{cap}` bytes")]
+    TooMuch { command: String, cap: usize },
+    #[error("`{command}` answered something unknown: `{text}`")]
+    Unreadable { command: String, text: String },
+    #[error("`{value}` begins with a hyphen or has a NUL byte, so it can not be an argument of git")]
+    BadArgument { value: String },
+    #[error("the git directory of `{directory}` is `{found}`, not `{recorded}` as recorded")]
+    Swapped { directory: PathBuf, recorded: PathBuf, found: String },
+    #[error("`{directory}` has no files to work on: it is a bare repository or lies inside a git directory")]
+    NoWorkTree { directory: PathBuf },
+    #[error("`{directory}` looks like a repository, but git does not take it for one: {text}")]
+    Damaged { directory: PathBuf, text: String },
+    #[error("`{path}` is held by another git")]
+    IndexLocked { path: PathBuf },
+    #[error("failed to {what} `{path}`")]
+    Io {
+        what: &'static str,
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// What the system and git say when memory, processes or descriptors have run out, in the C locale that git gets from us.
+const SCARCE: &[&str] = &[
+    "Cannot allocate memory",
+    "Out of memory",
+    "out of memory",
+    "Resource temporarily unavailable",
+    "Too many open files",
+    "died of signal",
+];
+
+impl GitError {
+    /// Whether the machine is at fault and the same call may succeed later: git was killed, was too slow, or found no memory,
+    /// process or descriptor. A missing program and a refusal are not of this kind.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            GitError::Killed { .. } | GitError::Deadline { .. } => true,
+            GitError::Start { source, .. } | GitError::Io { source, .. } => is_scarcity(source),
+            GitError::Refused { text, .. } | GitError::Damaged { text, .. } => {
+                SCARCE.iter().any(|words| text.contains(words))
+            }
+            GitError::NoProgram
+            | GitError::TooMuch { .. }
+            | GitError::Unreadable { .. }
+            | GitError::BadArgument { .. }
+            | GitError::Swapped { .. }
+            | GitError::NoWorkTree { .. }
+            | GitError::IndexLocked { .. } => false,
+        }
+    }
+}
+
+/// The same for an error with a [`GitError`] anywhere among its sources.
+pub fn is_transient(error: &(dyn std::error::Error + 'static)) -> bool {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    chain.filter_map(|error| error.downcast_ref::<GitError>()).any(GitError::is_transient)
+}
+
+fn is_scarcity(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let scarce = [Errno::NOMEM, Errno::AGAIN, Errno::MFILE, Errno::NFILE];
+    Errno::from_io_error(error).is_some_and(|errno| scarce.contains(&errno))
+}
+
+/// Says what was tried with which path when the system refused.
+pub fn io_failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
+    let path = path.to_owned();
+    move |source| GitError::Io { what, path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(errno: rustix::io::Errno) -> GitError {
+        GitError::Start { command: "git x".into(), source: errno.into() }
+    }
+
+    fn refused(text: &str) -> GitError {
+        GitError::Refused { command: "git x".into(), text: text.into() }
+    }
+
+    #[test]
+    fn the_machine_passes_and_a_refusal_stays() {
+        use rustix::io::Errno;
+        for passes in [
+            GitError::Killed { command: "git x".into(), signal: 9 },
+            GitError::Deadline { command: "git x".into(), deadline: Duration::ZERO },
+            start(Errno::NOMEM),
+            start(Errno::AGAIN),
+            start(Errno::MFILE),
+            start(Errno::NFILE),
+            refused("error: cannot fork() for git-index-pack: Resource temporarily unavailable"),
+            refused("fatal: Out of memory, malloc failed (tried to allocate 8 bytes)"),
+        ] {
+            assert!(passes.is_transient(), "{passes}");
+            assert!(is_transient(&crate::OpenError::from(passes)), "as the source of another error");
+        }
+        for stays in [GitError::NoProgram, start(Errno::NOENT), start(Errno::ACCESS), refused("fatal: not a tree")] {
+            assert!(!stays.is_transient(), "{stays}");
+        }
+    }
+}

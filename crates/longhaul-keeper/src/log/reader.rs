@@ -1,0 +1,144 @@
+//! Reading one stream of a session as it grows, across segments and over what is missing.
+//!
+//! The one reader of logs: workers follow with it and the command line shows with it. It never writes, and a segment that
+//! is dropped while it is read is read to its end.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use longhaul_core::task::Offset;
+
+use crate::layout::SessionDir;
+use crate::log::index::{EntryKind, Stream, read_index};
+
+const CHUNK: usize = 64 << 10;
+
+/// What comes next in a log.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Output, all of it in one segment.
+    Bytes(Vec<u8>),
+    /// Output that is missing here.
+    Gap {
+        /// How much; 0 if nobody knows.
+        bytes: u64,
+    },
+}
+
+/// One stream's log, read from a place on.
+#[derive(Debug)]
+pub struct LogReader {
+    directory: SessionDir,
+    stream: Stream,
+    at: Offset,
+    file: Option<File>,
+}
+
+impl LogReader {
+    /// A reader that goes on at `from`; nothing needs to be there yet.
+    pub fn new(directory: &SessionDir, stream: Stream, from: Offset) -> LogReader {
+        LogReader { directory: directory.clone(), stream, at: from, file: None }
+    }
+
+    /// The place after the last piece.
+    pub fn offset(&self) -> Offset {
+        self.at
+    }
+
+    /// The next piece; none at the end of what is there now.
+    pub fn next_piece(&mut self) -> io::Result<Option<Piece>> {
+        self.next_piece_before(Offset { segment: u32::MAX, byte: u64::MAX })
+    }
+
+    /// The next piece that begins before `end` and does not reach beyond it.
+    pub fn next_piece_before(&mut self, end: Offset) -> io::Result<Option<Piece>> {
+        while self.at < end {
+            if let Some(bytes) = self.read(end)? {
+                return Ok(Some(Piece::Bytes(bytes)));
+            }
+            let Some(next) = self.following()?.filter(|next| *next <= end.segment) else { return Ok(None) };
+            // A segment is complete before the next one is made, so what came late can be seen by now.
+            if let Some(bytes) = self.read(end)? {
+                return Ok(Some(Piece::Bytes(bytes)));
+            }
+            let missing = self.missing_before(next)?;
+            let is_next = next == self.at.segment + 1;
+            self.at = Offset { segment: next, byte: 0 };
+            self.file = None;
+            if missing > 0 || !is_next {
+                return Ok(Some(Piece::Gap { bytes: missing }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn read(&mut self, end: Offset) -> io::Result<Option<Vec<u8>>> {
+        let limit = if end.segment == self.at.segment { end.byte } else { u64::MAX };
+        let wanted = usize::try_from(limit.saturating_sub(self.at.byte)).unwrap_or(CHUNK).min(CHUNK);
+        if self.file.is_none() {
+            self.file = match File::open(self.directory.segment(self.stream, self.at.segment)) {
+                Ok(file) => Some(file),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error),
+            };
+        }
+        let Some(file) = &self.file else { return Ok(None) };
+        let mut chunk = vec![0; wanted];
+        let count = file.read_at(&mut chunk, self.at.byte)?;
+        chunk.truncate(count);
+        self.at.byte += count as u64;
+        Ok((count > 0).then_some(chunk))
+    }
+
+    /// The first segment there is after this one.
+    fn following(&self) -> io::Result<Option<u32>> {
+        let next = self.at.segment.saturating_add(1);
+        if self.directory.segment(self.stream, next).symlink_metadata().is_ok() {
+            return Ok(Some(next));
+        }
+        Ok(self.directory.segments(self.stream)?.into_iter().find(|number| *number > self.at.segment))
+    }
+
+    fn missing_before(&self, next: u32) -> io::Result<u64> {
+        let index = match std::fs::read(self.directory.index()) {
+            Ok(index) => index,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+            Err(error) => return Err(error),
+        };
+        let passed = read_index(&index).into_iter().filter(|entry| {
+            entry.kind == EntryKind::Gap
+                && entry.stream == self.stream
+                && (self.at.segment..next).contains(&entry.segment)
+        });
+        Ok(passed
+            .map(|entry| {
+                let read_to = if entry.segment == self.at.segment { self.at.byte } else { 0 };
+                entry.end().byte.saturating_sub(read_to.max(entry.offset))
+            })
+            .sum())
+    }
+}
+
+/// Reads the last bytes of a log, at most so many.
+pub fn read_tail(directory: &SessionDir, stream: Stream, most: usize) -> io::Result<Vec<u8>> {
+    let mut tail = Vec::new();
+    for number in directory.segments(stream)?.into_iter().rev() {
+        let file = match File::open(directory.segment(stream, number)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        let wanted = (most - tail.len()) as u64;
+        let length = file.metadata()?.len();
+        let mut piece = vec![0; usize::try_from(length.min(wanted)).unwrap_or(most)];
+        let count = file.read_at(&mut piece, length.saturating_sub(wanted))?;
+        piece.truncate(count);
+        piece.append(&mut tail);
+        tail = piece;
+        if tail.len() >= most {
+            break;
+        }
+    }
+    Ok(tail)
+}
