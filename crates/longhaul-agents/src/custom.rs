@@ -29,7 +29,7 @@ use crate::clip::{one_line, reason};
 use crate::conversation_id;
 use crate::json_line::object;
 use crate::launch::{Launch, LaunchSpec, Stdin, StopStep};
-use crate::reading::{Moment, Over, Reader, Reading, Shown};
+use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
 
 /// What a person declared, checked.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ impl Custom {
         }
         let done = places.done.iter().any(|pick| pick.says_yes(event));
         if done {
-            reader.over = Some(Over::Done);
+            reader.over = Some(TurnEnd::Done);
             if !memory(reader).troubled {
                 reader.verdict = Some(Outcome::Completed);
             }

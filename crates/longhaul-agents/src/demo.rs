@@ -13,7 +13,7 @@ use longhaul_core::time::Time;
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::Agent;
 use crate::launch::{Launch, LaunchSpec, Network, StopSignal, StopStep};
-use crate::reading::{Moment, Over, Reader, Reading, Shown};
+use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
 
 /// The number of SIGTERM.
 const TERMINATED: i32 = 15;
@@ -99,7 +99,7 @@ impl Agent for Demo {
             }
             Line::Done => {
                 reader.verdict = Some(Outcome::Completed);
-                reader.over = Some(Over::Done);
+                reader.over = Some(TurnEnd::Done);
                 Reading::default()
             }
         }
@@ -151,7 +151,7 @@ mod tests {
         let (reader, readings) = read(&[r#"{"type":"session","id":"d-1"}"#, r#"{"type":"done"}"#]);
         assert_eq!(readings[0].conversation.as_deref(), Some("d-1"));
         assert_eq!(Demo.read_end(&reader, &Exit::Code(0), "").outcome, Outcome::Completed);
-        assert_eq!(reader.over, Some(Over::Done));
+        assert_eq!(reader.over, Some(TurnEnd::Done));
         assert_eq!(Demo.read_end(&reader, &Exit::Signal(15), "").outcome, Outcome::Completed, "it was told to stop");
         assert_eq!(Demo.read_end(&Reader::default(), &Exit::Signal(15), "").outcome, Outcome::Failed(Failure::Crashed));
         assert_eq!(Demo.read_end(&reader, &Exit::Signal(9), "").outcome, Outcome::Failed(Failure::Crashed));

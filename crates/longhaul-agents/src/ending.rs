@@ -3,7 +3,7 @@
 
 use longhaul_core::task::{Exit, Failure, Outcome};
 
-use crate::reading::{Over, Reader};
+use crate::reading::{Reader, TurnEnd};
 
 /// What the session came to by the agent's own verdict; none when only the exit and stderr can tell.
 pub(crate) fn by_verdict(reader: &Reader, exit: &Exit) -> Option<Outcome> {
@@ -11,7 +11,7 @@ pub(crate) fn by_verdict(reader: &Reader, exit: &Exit) -> Option<Outcome> {
     match (verdict, exit) {
         (Outcome::Failed(_), _) | (Outcome::Completed, Exit::Code(0)) => Some(verdict.clone()),
         // Whatever killed the program after its turn was over took nothing from that turn.
-        (Outcome::Completed, Exit::Signal(_)) if reader.over == Some(Over::Done) => Some(Outcome::Completed),
+        (Outcome::Completed, Exit::Signal(_)) if reader.over == Some(TurnEnd::Done) => Some(Outcome::Completed),
         (Outcome::Completed, Exit::Code(_) | Exit::Signal(_)) => None,
         (Outcome::Completed, Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown) => None,
     }
@@ -26,18 +26,18 @@ pub(crate) fn crashed() -> Outcome {
 mod tests {
     use super::*;
 
-    fn judge(verdict: Option<Outcome>, over: Option<Over>, exit: &Exit) -> Option<Outcome> {
+    fn judge(verdict: Option<Outcome>, over: Option<TurnEnd>, exit: &Exit) -> Option<Outcome> {
         by_verdict(&Reader { verdict, over, ..Reader::default() }, exit)
     }
 
     #[test]
     fn a_finished_turn_survives_a_signal_but_no_failure_code_and_no_unknown_exit() {
         let done = Some(Outcome::Completed);
-        assert_eq!(judge(done.clone(), Some(Over::Done), &Exit::Code(0)), done);
-        assert_eq!(judge(done.clone(), Some(Over::Done), &Exit::Signal(15)), done);
+        assert_eq!(judge(done.clone(), Some(TurnEnd::Done), &Exit::Code(0)), done);
+        assert_eq!(judge(done.clone(), Some(TurnEnd::Done), &Exit::Signal(15)), done);
         assert_eq!(judge(done.clone(), None, &Exit::Signal(15)), None);
-        assert_eq!(judge(done.clone(), Some(Over::Done), &Exit::Code(1)), None);
-        assert_eq!(judge(done, Some(Over::Done), &Exit::Unknown), None);
+        assert_eq!(judge(done.clone(), Some(TurnEnd::Done), &Exit::Code(1)), None);
+        assert_eq!(judge(done, Some(TurnEnd::Done), &Exit::Unknown), None);
     }
 
     #[test]
@@ -46,6 +46,6 @@ mod tests {
         for exit in [Exit::Code(0), Exit::Code(1), Exit::Signal(9), Exit::Unknown] {
             assert_eq!(judge(failed.clone(), None, &exit), failed);
         }
-        assert_eq!(judge(None, Some(Over::Done), &Exit::Code(0)), None);
+        assert_eq!(judge(None, Some(TurnEnd::Done), &Exit::Code(0)), None);
     }
 }

@@ -45,7 +45,7 @@ pub use custom::PLACEHOLDERS;
 pub use declared::{BadDeclaration, DECLARED_KEYS, Declared, DeclaredKey, Takes, Whose};
 pub use interactive::Interactive;
 pub use launch::{Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep, User};
-pub use reading::{End, Moment, Over, Reader, Reading, Shown};
+pub use reading::{End, Moment, Reader, Reading, Shown, TurnEnd};
 pub use table::UnknownAgent;
 
 /// Every agent. Help, completions and the docs table grow from it.

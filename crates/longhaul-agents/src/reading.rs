@@ -24,7 +24,7 @@ pub struct Reader {
     pub verdict: Option<Outcome>,
     /// Why the program need not go on, if so. A new turn takes it back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub over: Option<Over>,
+    pub over: Option<TurnEnd>,
     /// What the agent wanted and was refused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
@@ -49,11 +49,12 @@ impl Reader {
 /// Why a program need not go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Over {
+pub enum TurnEnd {
     /// Its turn is over; what is still running is left over, and gets a short grace.
     Done,
     /// It goes on trying what cannot succeed; it is stopped at once.
-    Hopeless,
+    #[serde(rename = "hopeless")]
+    Unrecoverable,
 }
 
 /// What one line says.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use longhaul_agents::{Agent, Moment, Over, Reader, find};
+use longhaul_agents::{Agent, Moment, Reader, TurnEnd, find};
 use longhaul_core::task::{Exit, Failure, Outcome, Usage};
 use longhaul_core::time::Time;
 use longhaul_redact::{Redactor, Secrets};
@@ -59,7 +59,7 @@ struct Expect {
     cost_micros: Option<u64>,
     unknown_lines: u64,
     denied: Vec<String>,
-    over: Option<Over>,
+    over: Option<TurnEnd>,
 }
 
 /// What was read so far; an adopting worker has all of it.

@@ -82,7 +82,7 @@ fn how(ended: &Ended) -> String {
     match ended.stopped_by {
         StoppedBy::Silence => "silent for too long".to_owned(),
         StoppedBy::Wall => "ran for too long".to_owned(),
-        StoppedBy::Itself | StoppedBy::Task | StoppedBy::Shutdown | StoppedBy::Over => ended.exit.to_string(),
+        StoppedBy::Itself | StoppedBy::Task | StoppedBy::Shutdown | StoppedBy::Lingered => ended.exit.to_string(),
     }
 }
 

@@ -4,10 +4,10 @@
 
 use std::mem::discriminant;
 
-use crate::task::{Doubt, Evidence, Exit, FileSight, NameList, OutputSight, Round, RoundOutcome, StoppedBy};
+use crate::task::{CheckOutput, Doubt, Evidence, Exit, FileHash, NameList, Round, RoundOutcome, StoppedBy};
 
 /// Why a check is no pass; none for a pass.
-pub fn failure(exit: &Exit, stopped_by: StoppedBy, output: &OutputSight) -> Option<String> {
+pub fn failure(exit: &Exit, stopped_by: StoppedBy, output: &CheckOutput) -> Option<String> {
     match (exit, stopped_by) {
         (_, StoppedBy::Wall) => Some("it ran longer than it may".into()),
         (Exit::Code(0), _) if output.nothing_run => Some("passed without running any test".into()),
@@ -70,7 +70,7 @@ fn beside_the_tree(round: &Round) -> impl Iterator<Item = Doubt> {
     found.into_iter().flatten().filter(move |doubt| !is_known(doubt))
 }
 
-fn missing(file: &FileSight) -> String {
+fn missing(file: &FileHash) -> String {
     format!("expected file `{}` is missing", file.path)
 }
 

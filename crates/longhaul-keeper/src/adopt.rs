@@ -24,7 +24,7 @@ use crate::tree::process::{Process, boot_id, hold, signal};
 
 /// What became of a session.
 #[derive(Debug)]
-pub enum Found {
+pub enum SessionStatus {
     /// Somebody holds the lock: a keeper, or another who looks. Ask again later.
     Alive(LiveKeeper),
     /// No keeper ever got so far as to execute anything, and none ever will: the session is revoked.
@@ -59,7 +59,7 @@ pub enum Found {
 
 /// Why nothing can be said about a session.
 #[derive(Debug, thiserror::Error)]
-pub enum LookError {
+pub enum InspectError {
     /// The lock can not be tried or the revocation not written.
     #[error("failed to use `{path}`")]
     Io {
@@ -72,28 +72,28 @@ pub enum LookError {
 }
 
 /// Looks what became of a session, without waiting.
-pub fn look(directory: &SessionDir) -> Result<Found, LookError> {
+pub fn inspect_session(directory: &SessionDir) -> Result<SessionStatus, InspectError> {
     directory.reclaim();
     let path = directory.path().join(LOCK);
-    let io = |source| LookError::Io { path: path.clone(), source };
+    let io = |source| InspectError::Io { path: path.clone(), source };
     let lock = OpenOptions::new().read(true).write(true).open(&path).map_err(io)?;
     match lock.try_lock() {
         Ok(()) => {}
         // A keeper whose identity we can not read is still a keeper: it may be of a newer version.
         Err(TryLockError::WouldBlock) => {
-            return Ok(Found::Alive(LiveKeeper { identity: directory.identity().ok().flatten() }));
+            return Ok(SessionStatus::Alive(LiveKeeper { identity: directory.identity().ok().flatten() }));
         }
         Err(TryLockError::Error(source)) => return Err(io(source)),
     }
     let guard = SessionGuard { _lock: lock, directory: directory.clone() };
     match records(directory) {
-        Err(error) => Ok(Found::Unreadable { error, guard }),
-        Ok((Some(exit), end, identity)) => Ok(Found::Ended { exit, end, identity, guard }),
-        Ok((None, _, Some(identity))) => Ok(Found::Lost { identity, guard }),
+        Err(error) => Ok(SessionStatus::Unreadable { error, guard }),
+        Ok((Some(exit), end, identity)) => Ok(SessionStatus::Ended { exit, end, identity, guard }),
+        Ok((None, _, Some(identity))) => Ok(SessionStatus::Lost { identity, guard }),
         Ok((None, _, None)) => {
-            revoke(directory).map_err(|source| LookError::Io { path: directory.path().join(REVOKED), source })?;
+            revoke(directory).map_err(|source| InspectError::Io { path: directory.path().join(REVOKED), source })?;
             remove_group(directory.session());
-            Ok(Found::NeverStarted(guard))
+            Ok(SessionStatus::NeverStarted(guard))
         }
     }
 }
@@ -159,9 +159,9 @@ pub fn carriers(session: SessionId) -> io::Result<Vec<Process>> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     /// By the recipe of its spec (TERM).
-    Recipe,
+    Graceful,
     /// By ending the whole tree at once (INT).
-    Now,
+    Immediate,
 }
 
 /// What became of a signal to a keeper.
@@ -191,8 +191,8 @@ pub fn signal_keeper(identity: &Identity, stop: Stop) -> Result<Delivery, Signal
         return Ok(Delivery::Gone);
     }
     let number = match stop {
-        Stop::Recipe => Signal::TERM,
-        Stop::Now => Signal::INT,
+        Stop::Graceful => Signal::TERM,
+        Stop::Immediate => Signal::INT,
     };
     let sent = signal(&identity.keeper, number).map_err(failed)?;
     Ok(if sent { Delivery::Sent } else { Delivery::Gone })

@@ -1,11 +1,10 @@
 //! The keeper: the small process that owns one session's process tree and outlives everything else.
 //!
 //! The binary calls [`keep`] for `longhaul keep <session-dir>`; workers call [`prepare_session`], [`spawn_keeper`],
-//! [`look`] and [`signal_keeper`]. Between the two there are only signals in one direction and files in the other:
+//! [`inspect_session`] and [`signal_keeper`]. Between the two there are only signals in one direction and files in the other:
 //! no socket, no runtime, nothing printed. What a worker needs of the operating system besides is here too.
 
 mod adopt;
-mod beneath;
 mod clock;
 mod contract;
 mod discard;
@@ -21,6 +20,7 @@ mod log;
 mod os;
 mod pump;
 mod random;
+mod safe_dir;
 mod scope;
 mod silence;
 mod socket;
@@ -29,10 +29,9 @@ mod stop;
 mod tree;
 
 pub use adopt::{
-    Delivery, Found, LiveKeeper, LookError, SessionGuard, SignalError, Stop, Swept, carriers, end_strays, look,
-    signal_keeper,
+    Delivery, InspectError, LiveKeeper, SessionGuard, SessionStatus, SignalError, Stop, Swept, carriers, end_strays,
+    inspect_session, signal_keeper,
 };
-pub use beneath::{Beneath, BeneathError};
 pub use contract::{
     CONTRACT_VERSION, Caps, Containment, EndRecord, ExitRecord, ExitStatus, Identity, Marking, RecordError, Spec,
     Stalled, StopSignal, StopStep, Why,
@@ -46,6 +45,7 @@ pub use log::{
     EntryKind, INDEX_RECORD, IndexEntry, LogReader, Piece, REDACT_KEY, Stream, read_index, read_redact_key, read_tail,
 };
 pub use random::random;
+pub use safe_dir::{Beneath, BeneathError};
 pub use scope::{Scopes, Standing, close_inherited, scopes};
 pub use socket::{bind_private, connect_private};
 pub use spawn::{Executable, PrepareError, prepare_session, raise_descriptor_limit, spawn_keeper, spawn_keeper_with};

@@ -11,6 +11,6 @@ pub use chain::{ChainEntry, ChainHead, link};
 pub use notice::{Notice, NoticeState, Settled};
 pub use store::{
     Candidate, Carrier, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Key, Lease,
-    Listed, MovedTask, NewLease, News, Outline, Outlines, Owner, RemoveError, Steps, Store, StoreError, Stored,
-    StoredEvent, Turn, Turns, Unfinished,
+    Listed, MovedTask, NewLease, News, Owner, RemoveError, Steps, Store, StoreError, Stored, StoredEvent, Summaries,
+    TaskSummary, Turn, Turns, Which,
 };

@@ -39,7 +39,7 @@ pub trait Store: Send + Sync {
 
     /// What is written about tasks for lists, newest first, without rebuilding any: fast with many thousands of them. A damaged
     /// row is reported as `list` does, but only what the columns show is seen here.
-    async fn tasks(&self, filter: Filter) -> Result<Outlines, StoreError>;
+    async fn tasks(&self, filter: Filter) -> Result<Summaries, StoreError>;
 
     /// Events of a task after a sequence number, in order, at most `limit`.
     async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
@@ -345,7 +345,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// Whether it passes by itself: nothing was written, and trying again later is right.
-    pub fn passes(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
             StoreError::Busy | StoreError::Full { .. } | StoreError::Later { .. } => true,
             StoreError::NewerSchema { .. }
@@ -367,7 +367,7 @@ pub struct Filter {
     /// Only ids that begin so (hyphenated lower-case hex).
     pub id_prefix: Option<String>,
     /// Unfinished ones, finished ones, or both.
-    pub unfinished: Unfinished,
+    pub which: Which,
     /// Only in the state of this name.
     pub state: Option<String>,
     /// Only those whose last event happened before.
@@ -378,14 +378,14 @@ pub struct Filter {
 
 /// Whether unfinished and finished tasks are listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Unfinished {
+pub enum Which {
     /// All.
     #[default]
-    AndFinished,
+    All,
     /// Only unfinished ones.
-    Only,
+    Unfinished,
     /// Only finished ones.
-    Without,
+    Finished,
 }
 
 /// A listing.
@@ -399,16 +399,16 @@ pub struct Listed {
 
 /// A listing of outlines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outlines {
+pub struct Summaries {
     /// Newest first; ties broken by id.
-    pub tasks: Vec<Outline>,
+    pub tasks: Vec<TaskSummary>,
     /// Rows that could not be read.
     pub damaged: Vec<Damaged>,
 }
 
 /// What lists show of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outline {
+pub struct TaskSummary {
     /// Which.
     pub task: TaskId,
     /// Where it was submitted.

@@ -80,7 +80,7 @@ pub(crate) async fn claim_of(context: &Context, task: TaskId, epoch: u64) -> Res
     let lease = NewLease { id: mint_lease(), worker: context.worker, host: context.host.clone() };
     match context.store.claim(task, epoch, lease, now()).await {
         Ok(committed) => Ok(Some(committed.stored)),
-        Err(CommitError::Store(error)) if error.passes() => Ok(None),
+        Err(CommitError::Store(error)) if error.is_transient() => Ok(None),
         Err(CommitError::Store(error)) => Err(error),
         // Another worker was faster, or the task moved on: both are fine.
         Err(CommitError::Conflict | CommitError::Fenced | CommitError::NotFound | CommitError::Illegal(_)) => Ok(None),

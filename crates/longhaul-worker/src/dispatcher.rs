@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use longhaul_core::causes::with_causes;
 use longhaul_core::ids::SessionId;
-use longhaul_core::task::{Actor, Checkout, Command, Effect, Haste, Input, Observation, Task, decide, due};
+use longhaul_core::task::{Actor, Checkout, Command, Effect, Input, Observation, StopMode, Task, decide, due};
 use longhaul_keeper::fail_point;
 use longhaul_store::{Change, CommitError, Guard, Lease, StoreError};
 use tokio::sync::{Notify, mpsc};
@@ -29,7 +29,7 @@ const TRY_AGAIN: Duration = Duration::from_millis(250);
 
 /// Why a hub stopped.
 #[derive(Debug)]
-pub(crate) enum Left {
+pub(crate) enum HubExit {
     /// The task no longer wants an owner, or has another one.
     NotOurs,
     /// An effect died of a bug. The task is still ours and is claimed anew, which recovers it like after a crash.
@@ -40,13 +40,13 @@ pub(crate) enum Left {
 
 /// How a hub is told to look at its task again.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Poke {
+pub(crate) struct Waker {
     news: Arc<Notify>,
     /// The version that the hub knows.
     version: Arc<AtomicU64>,
 }
 
-impl Poke {
+impl Waker {
     /// Tells the hub that its task has this version now, unless it knows.
     pub(crate) fn tell(&self, version: u64) {
         if self.version.load(Ordering::Relaxed) != version {
@@ -74,12 +74,12 @@ pub(crate) struct Hub {
     running: JoinSet<()>,
     answers: mpsc::Sender<Message>,
     arrived: mpsc::Receiver<Message>,
-    poke: Poke,
+    poke: Waker,
 }
 
 impl Hub {
     /// A hub for a task whose lease was just taken.
-    pub(crate) fn new(context: Arc<Context>, task: Task, lease: Lease, poke: Poke) -> Hub {
+    pub(crate) fn new(context: Arc<Context>, task: Task, lease: Lease, poke: Waker) -> Hub {
         let (answers, arrived) = mpsc::channel(16);
         let task_checkout = task.checkout().cloned();
         poke.version.store(task.version, Ordering::Relaxed);
@@ -99,15 +99,15 @@ impl Hub {
     }
 
     /// Runs until the task needs no owner or has another one.
-    pub(crate) async fn run(mut self) -> Left {
+    pub(crate) async fn run(mut self) -> HubExit {
         let left = loop {
             self.leave_checkout().await;
             if !self.task.state.wants_owner() {
-                break Left::NotOurs;
+                break HubExit::NotOurs;
             }
             if self.is_for_its_runner() {
-                let paused = self.offer(Command::Pause { haste: Haste::Recipe }.into(), &Actor::worker()).await;
-                break paused.err().unwrap_or(Left::NotOurs);
+                let paused = self.offer(Command::Pause { haste: StopMode::Graceful }.into(), &Actor::worker()).await;
+                break paused.err().unwrap_or(HubExit::NotOurs);
             }
             self.start_what_is_due();
             let next = tokio::select! {
@@ -177,7 +177,7 @@ impl Hub {
         }
     }
 
-    async fn take(&mut self, message: Message) -> Result<(), Left> {
+    async fn take(&mut self, message: Message) -> Result<(), HubExit> {
         let once = matches!(message.effect, Effect::Prepare | Effect::Wake(_) | Effect::Await(_) | Effect::Probe);
         let outcome = self.offer(message.seen.into(), &message.actor).await;
         if once {
@@ -189,7 +189,7 @@ impl Hub {
     }
 
     /// Decides and commits; on conflict reloads and decides again, so that no observation is dropped.
-    async fn offer(&mut self, mut input: Input, actor: &Actor) -> Result<(), Left> {
+    async fn offer(&mut self, mut input: Input, actor: &Actor) -> Result<(), HubExit> {
         let mut actor = actor.clone();
         loop {
             let at = now();
@@ -239,16 +239,16 @@ impl Hub {
         (!self.task.submission.driver.is_runner()).then(|| self.context.home.session_cap())
     }
 
-    async fn survive(&self, error: CommitError) -> Result<(), Left> {
+    async fn survive(&self, error: CommitError) -> Result<(), HubExit> {
         match error {
             // The session goes on meanwhile: its keeper writes its own files, and waits for room of its own.
-            CommitError::Store(error) if error.passes() => {
+            CommitError::Store(error) if error.is_transient() => {
                 self.report(&format!("{error}; trying again"));
                 tokio::time::sleep(TRY_AGAIN).await;
                 Ok(())
             }
-            CommitError::Store(error) => Err(Left::Store(error)),
-            CommitError::Fenced | CommitError::NotFound => Err(Left::NotOurs),
+            CommitError::Store(error) => Err(HubExit::Store(error)),
+            CommitError::Fenced | CommitError::NotFound => Err(HubExit::NotOurs),
             other @ (CommitError::Conflict
             | CommitError::NameTaken { .. }
             | CommitError::SessionCap { .. }
@@ -259,7 +259,7 @@ impl Hub {
             | CommitError::KeyReused
             | CommitError::Illegal(_)) => {
                 self.report(&other);
-                Err(Left::NotOurs)
+                Err(HubExit::NotOurs)
             }
         }
     }
@@ -282,15 +282,15 @@ impl Hub {
         self.context.report_from(&self.environment, &format!("task {}: {what}", self.task.id));
     }
 
-    async fn reload(&mut self) -> Result<(), Left> {
+    async fn reload(&mut self) -> Result<(), HubExit> {
         let stored = match self.context.store.load(self.task.id).await {
             Ok(Some(stored)) => stored,
-            Ok(None) => return Err(Left::NotOurs),
-            Err(error) if error.passes() => return Ok(()),
-            Err(error) => return Err(Left::Store(error)),
+            Ok(None) => return Err(HubExit::NotOurs),
+            Err(error) if error.is_transient() => return Ok(()),
+            Err(error) => return Err(HubExit::Store(error)),
         };
         if stored.owner.as_ref().map(|owner| owner.lease) != Some(self.lease) {
-            return Err(Left::NotOurs);
+            return Err(HubExit::NotOurs);
         }
         self.is_now(stored.task);
         Ok(())
@@ -315,9 +315,9 @@ fn committed_points(input: &Input) {
 }
 
 /// Effects end by themselves or because they were aborted; anything else is a bug of ours.
-fn broken(ended: Result<(), JoinError>) -> Result<(), Left> {
+fn broken(ended: Result<(), JoinError>) -> Result<(), HubExit> {
     match ended {
-        Err(error) if error.is_panic() => Err(Left::Broken(error.to_string())),
+        Err(error) if error.is_panic() => Err(HubExit::Broken(error.to_string())),
         Ok(()) | Err(_) => Ok(()),
     }
 }

@@ -16,7 +16,7 @@ use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Actor, Command, ReleasedBy};
 use longhaul_keeper::process::Process;
 use longhaul_keeper::{carriers, fail_point};
-use longhaul_store::{Filter, Store, Stored, Unfinished};
+use longhaul_store::{Filter, Store, Stored, Which};
 
 pub use interface::{Interface, NoInterface, interface_of};
 use lock::Free;
@@ -86,7 +86,7 @@ pub async fn release_if_gone(
 
 /// The held tasks of this home.
 pub(crate) async fn listed_in_store(context: &Context) -> BTreeSet<TaskId> {
-    let held = Filter { unfinished: Unfinished::Only, state: Some(HELD.to_owned()), ..Filter::default() };
+    let held = Filter { which: Which::Unfinished, state: Some(HELD.to_owned()), ..Filter::default() };
     let found = context.store.tasks(held).await.map(|listed| listed.tasks).unwrap_or_default();
     found.iter().map(|outline| outline.task).collect()
 }

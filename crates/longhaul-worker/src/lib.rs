@@ -2,17 +2,16 @@
 //!
 //! All it knows of a task it learnt from the store and from the keeper's files; it writes state only through `decide` and commit.
 
-mod bell;
 mod change;
 pub mod checkouts;
 mod child;
 mod claim;
 mod clock;
 mod dispatcher;
-mod drive;
 mod effects;
 mod environments;
 mod exit_watch;
+mod file_watcher;
 mod floors;
 mod handover;
 mod hold;
@@ -20,6 +19,7 @@ mod home;
 mod intake;
 mod notify;
 mod prompt;
+mod runner_worker;
 mod task_dir;
 mod turns;
 mod watch;
@@ -28,7 +28,6 @@ mod worker;
 
 pub use change::{ChangeError, Changed, change};
 pub use clock::{mint_session, mint_task, now};
-pub use drive::{DriveError, Driving, TakenUp};
 pub use effects::{OPENCLAW, desktop_program, sleep_inhibitor};
 pub use floors::{free_disk, free_memory};
 pub use handover::{Answer, Handover, RefusalKind, Request, is_attended, offer, sockets};
@@ -38,5 +37,6 @@ pub use hold::{
 pub use home::{Home, HomeError};
 pub use intake::{mode_warnings, needs_env, redact_intake};
 pub use prompt::{BadTemplate, TEMPLATES, check_template};
+pub use runner_worker::{RunnerError, RunnerProcess, TakenUp};
 pub use task_dir::{ShellLock, TaskDir};
 pub use worker::{Context, Options, Watcher, WorkerError, run};

@@ -2,10 +2,10 @@
 //! Who delivers a notice is decided here, and the one try is made in `attempt.rs`.
 
 mod attempt;
-mod last_words;
+mod deliver_before_exit;
 mod sender;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use last_words::deliver_of;
+pub(crate) use deliver_before_exit::deliver_of;
 pub(crate) use sender::Sender;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use longhaul_core::causes::with_causes;
 use longhaul_core::fingerprint;
 use longhaul_core::names::STATE_DIR;
-use longhaul_core::task::{Cause, ListSight, PlanSight, Restore, Task};
+use longhaul_core::task::{Cause, PlanFiles, Restore, Task, TaskListFile};
 use longhaul_keeper::{Beneath, BeneathError, Environment, process};
 
 /// Clocks of processes and of files differ by so much at most; in doubt a runner lives.
@@ -82,30 +82,30 @@ impl TaskDir {
     }
 
     /// The plan's files as they are now.
-    pub fn sight(&self) -> PlanSight {
+    pub fn sight(&self) -> PlanFiles {
         let list = match self.root.read(&self.inside(LIST), LIST_CAP) {
-            Ok(None) => ListSight::Missing,
+            Ok(None) => TaskListFile::Missing,
             Ok(Some(bytes)) => self.text_of(bytes),
-            Err(error) => ListSight::Unreadable { why: error.to_string() },
+            Err(error) => TaskListFile::Unreadable { why: error.to_string() },
         };
         let progress = self.root.read(&self.inside(PROGRESS), LIST_CAP);
         let progress_exists = matches!(progress, Ok(Some(_)) | Err(BeneathError::TooLarge { .. }));
-        PlanSight { list, progress_exists }
+        PlanFiles { list, progress_exists }
     }
 
     /// Puts a plan back and keeps what it replaces. A file that is no longer the one refused is left alone.
     pub(crate) fn restore(&self, restore: &Restore) -> Result<(), Cause> {
         let still_refused = match (self.sight().list, &restore.expect) {
-            (ListSight::Text { hash, text }, Some(expected)) if hash == *expected => {
+            (TaskListFile::Text { hash, text }, Some(expected)) if hash == *expected => {
                 self.replace(&rejected(restore), text.as_bytes())?;
                 true
             }
-            (ListSight::Unreadable { .. }, None) => {
+            (TaskListFile::Unreadable { .. }, None) => {
                 self.keep_unreadable(restore)?;
                 true
             }
-            (ListSight::Missing, None) => true,
-            (ListSight::Text { .. } | ListSight::Missing | ListSight::Unreadable { .. }, _) => false,
+            (TaskListFile::Missing, None) => true,
+            (TaskListFile::Text { .. } | TaskListFile::Missing | TaskListFile::Unreadable { .. }, _) => false,
         };
         longhaul_keeper::fail_point::reach("worker.plan_kept");
         if still_refused {
@@ -154,12 +154,12 @@ impl TaskDir {
         if age + SAME_MOMENT >= made { ShellLock::Living(pid) } else { ShellLock::Stale(pid) }
     }
 
-    fn text_of(&self, bytes: Vec<u8>) -> ListSight {
+    fn text_of(&self, bytes: Vec<u8>) -> TaskListFile {
         let hash = fingerprint::of_bytes(&bytes);
         match String::from_utf8(bytes) {
             // What is stored and shown is masked; the hash stays that of the file, so that a change is still a change.
-            Ok(text) => ListSight::Text { hash, text: self.environment.mask(&text, &self.secret_names).0 },
-            Err(_) => ListSight::Unreadable { why: "not UTF-8".into() },
+            Ok(text) => TaskListFile::Text { hash, text: self.environment.mask(&text, &self.secret_names).0 },
+            Err(_) => TaskListFile::Unreadable { why: "not UTF-8".into() },
         }
     }
 

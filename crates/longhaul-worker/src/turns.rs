@@ -66,7 +66,7 @@ pub(crate) async fn serve(context: &Context) -> StoreError {
     loop {
         let look_again = match call_next(context, &mut offer).await {
             Ok(look_again) => look_again,
-            Err(error) if error.passes() => Some(Instant::now() + TRY_AGAIN),
+            Err(error) if error.is_transient() => Some(Instant::now() + TRY_AGAIN),
             Err(error) => return error,
         };
         let later = async {

@@ -3,7 +3,7 @@
 
 mod changes;
 mod context;
-mod hubs;
+mod task_loops;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use longhaul_keeper::{WorkerLock, fail_point, raise_descriptor_limit};
 use longhaul_store::StoreError;
 
 pub use self::context::{Context, Watcher};
-use self::hubs::Hubs;
+use self::task_loops::TaskLoops;
 use crate::handover::{Answer, Handover};
 use crate::home::Home;
 use crate::turns;
@@ -51,7 +51,7 @@ pub async fn run(
     // With the limit of before there are fewer sessions, nothing else.
     raise_descriptor_limit().ok();
     fail_point::reach("worker.locked");
-    let mut hubs = Hubs::new(Arc::clone(&context), &options, lock);
+    let mut hubs = TaskLoops::new(Arc::clone(&context), &options, lock);
     // Before the answer: whoever waits for this start finds the socket then.
     hubs.open_reception();
     if let Some(handover) = options.handover {

@@ -3,7 +3,7 @@
 //! Used by every verb that takes a task. It makes nothing, also for names that nobody has, and finds only what the caller may see.
 
 use longhaul_core::ids::TaskId;
-use longhaul_store::{Filter, Listed, StoreError, Stored, Unfinished};
+use longhaul_store::{Filter, Listed, StoreError, Stored, Which};
 
 use crate::error::CliError;
 use crate::exit::Code;
@@ -74,7 +74,7 @@ fn newest(tasks: Vec<Stored>) -> Option<Stored> {
 }
 
 async fn only_live_one(opened: &Opened) -> Result<Stored, CliError> {
-    let filter = Filter { unfinished: Unfinished::Only, ..of_this_project(opened).await? };
+    let filter = Filter { which: Which::Unfinished, ..of_this_project(opened).await? };
     let mut tasks = sound(opened.list(filter).await?)?;
     match tasks.len() {
         0 => Err(CliError::new(Code::NotFound, "no unfinished task in this project").hint("see `longhaul list --all`")),

@@ -2,11 +2,12 @@
 //! Everything else begins in `commands`.
 
 mod agent_flags;
-mod agent_look;
 mod agent_name;
 #[cfg(test)]
 mod agent_reference;
+mod agent_status;
 mod amount;
+mod changed_files;
 mod cli;
 mod commands;
 mod config;
@@ -25,7 +26,6 @@ mod place;
 mod prompt_files;
 mod report;
 mod session_dirs;
-mod sight;
 mod slots;
 mod start;
 mod tag;
@@ -33,7 +33,7 @@ mod task_flags;
 mod trust;
 mod usual_span;
 mod viewer;
-mod work;
+mod visibility;
 mod worker_log;
 
 use std::process::ExitCode;

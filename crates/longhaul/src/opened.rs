@@ -10,13 +10,13 @@ use longhaul_core::ids::TaskId;
 use longhaul_keeper::fail_point;
 use longhaul_keeper::files::PrivateDirError;
 use longhaul_store::sqlite::SqliteStore;
-use longhaul_store::{Filter, Listed, Outlines, Store, Stored};
+use longhaul_store::{Filter, Listed, Store, Stored, Summaries};
 use longhaul_worker::{Home, HomeError, release_if_gone};
 
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::place;
-use crate::sight::Sight;
+use crate::visibility::Visibility;
 
 /// The name of the state in which a person works in the agent's conversation.
 const HELD: &str = "held";
@@ -27,7 +27,7 @@ pub(crate) struct Opened {
     pub(crate) store: Arc<dyn Store>,
     /// Added to this shell's environment for workers that this process starts.
     pub(crate) worker_env: Vec<(&'static str, String)>,
-    sight: Sight,
+    sight: Visibility,
 }
 
 /// Opens the store, making home and database if they are missing.
@@ -70,15 +70,15 @@ fn is_there(root: &Path) -> Result<bool, HomeError> {
 
 impl Opened {
     fn new(home: Home, store: SqliteStore) -> Opened {
-        let sight = Sight::of_caller(&home);
+        let sight = Visibility::of_caller(&home);
         Opened { home, store: Arc::new(store), worker_env: Vec::new(), sight }
     }
 
     /// The task whose session the caller runs below, if it does.
     pub(crate) fn own_task(&self) -> Option<TaskId> {
         match self.sight {
-            Sight::Family(own) => Some(own),
-            Sight::Everything | Sight::Nothing => None,
+            Visibility::Family(own) => Some(own),
+            Visibility::Everything | Visibility::Nothing => None,
         }
     }
 
@@ -94,7 +94,7 @@ impl Opened {
     }
 
     /// What lists show of the tasks that the caller may see.
-    pub(crate) async fn outlines(&self, filter: Filter) -> Result<Outlines, CliError> {
+    pub(crate) async fn outlines(&self, filter: Filter) -> Result<Summaries, CliError> {
         let mut outlines = self.store.tasks(filter.clone()).await?;
         if self.gives_back(&outlines).await {
             outlines = self.store.tasks(filter).await?;
@@ -122,7 +122,7 @@ impl Opened {
     }
 
     /// The same for all of a list; says whether any was given back.
-    async fn gives_back(&self, outlines: &Outlines) -> bool {
+    async fn gives_back(&self, outlines: &Summaries) -> bool {
         let mut given = false;
         for outline in outlines.tasks.iter().filter(|outline| outline.state == HELD) {
             // A row that cannot be read is told among the damaged ones.

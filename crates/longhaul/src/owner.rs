@@ -7,7 +7,7 @@ use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_core::task::State;
 use longhaul_keeper::process::{self, Process};
 use longhaul_keeper::{WorkerLock, fail_point};
-use longhaul_store::{Outline, Stored};
+use longhaul_store::{Stored, TaskSummary};
 use longhaul_worker::Home;
 
 use crate::describe;
@@ -48,7 +48,7 @@ pub(crate) async fn is_missing(opened: &Opened, stored: &Stored) -> Result<bool,
 }
 
 /// The same of a task as lists show it.
-pub(crate) async fn is_missing_in_list(opened: &Opened, outline: &Outline) -> Result<bool, CliError> {
+pub(crate) async fn is_missing_in_list(opened: &Opened, outline: &TaskSummary) -> Result<bool, CliError> {
     let wants_owner = outline.wants_owner;
     if wants_owner { is_deserted(opened, outline.task, outline.owner, outline.parent).await } else { Ok(false) }
 }
@@ -102,7 +102,7 @@ pub(crate) fn left_by_runner(stored: &Stored) -> CliError {
 
 /// Starts a worker when none lives for this task; says whether it did. A living one has been rung already, and one of this home adopts
 /// the tasks of dead ones.
-pub(crate) async fn see_to(opened: &Opened, stored: &Stored) -> Result<bool, CliError> {
+pub(crate) async fn ensure_worker(opened: &Opened, stored: &Stored) -> Result<bool, CliError> {
     if !place::is_person() || !is_missing(opened, stored).await? || is_left_by_runner(opened, stored).await? {
         return Ok(false);
     }
@@ -122,17 +122,17 @@ async fn is_attended(home: &Home) -> bool {
 
 /// Sees to one task's owner again and again, so that one death does not start a crowd.
 #[derive(Debug, Default)]
-pub(crate) struct Caretaker {
+pub(crate) struct WorkerKeepalive {
     started: Option<Instant>,
 }
 
-impl Caretaker {
+impl WorkerKeepalive {
     /// Starts a worker when none lives and none was started lately; says whether it did.
     pub(crate) async fn look(&mut self, opened: &Opened, stored: &Stored) -> Result<bool, CliError> {
         if self.started.is_some_and(|started| started.elapsed() < START_AGAIN) {
             return Ok(false);
         }
-        let started = see_to(opened, stored).await?;
+        let started = ensure_worker(opened, stored).await?;
         if started {
             self.started = Some(Instant::now());
         }

@@ -4,7 +4,7 @@
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::State;
-use longhaul_store::{Outline, Stored, Turns};
+use longhaul_store::{Stored, TaskSummary, Turns};
 
 use crate::describe::Waiting;
 use crate::directories::DirectoryWait;
@@ -41,7 +41,11 @@ impl Slots {
     }
 
     /// The same for a line of a list.
-    pub(crate) async fn wait_in_list(&self, opened: &Opened, outline: &Outline) -> Result<Option<Waiting>, CliError> {
+    pub(crate) async fn wait_in_list(
+        &self,
+        opened: &Opened,
+        outline: &TaskSummary,
+    ) -> Result<Option<Waiting>, CliError> {
         let in_line = outline.state == State::ABOUT_TO_START && !outline.of_runner;
         if in_line && outline.owner.is_some() { self.wait(opened, outline.task).await } else { Ok(None) }
     }

@@ -143,7 +143,7 @@ impl Fleet<'_> {
     fn check_watch(&self) -> Result<(), BenchError> {
         let Some(session) = self.sessions.first() else { return Ok(()) };
         if let Some(identity) = session.identity()? {
-            signal_keeper(&identity, Stop::Now)
+            signal_keeper(&identity, Stop::Immediate)
                 .map_err(|error| failed("end a session")(std::io::Error::other(error)))?;
         }
         let is_seen = || Ok(self.tasks()?.iter().any(|stored| self.is_over(stored)).then_some(()));
@@ -165,7 +165,7 @@ impl Drop for Fleet<'_> {
             entries.into_iter().flatten().flatten().filter_map(|entry| SessionDir::at(&entry.path()).ok()).collect();
         for session in &all {
             if let Ok(Some(identity)) = session.identity() {
-                signal_keeper(&identity, Stop::Now).ok();
+                signal_keeper(&identity, Stop::Immediate).ok();
             }
         }
         let ended =

@@ -9,7 +9,7 @@ use longhaul_core::ids::WorkerId;
 use longhaul_keeper::process::Process;
 use longhaul_keeper::{SessionDir, Stop, signal_keeper};
 use longhaul_store::sqlite::SqliteStore;
-use longhaul_store::{Filter, Outline, Store};
+use longhaul_store::{Filter, Store, TaskSummary};
 use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::runtime::Runtime;
@@ -105,12 +105,12 @@ impl Crowd<'_> {
     pub(super) fn wait_until_adopted(&self) -> Result<(), BenchError> {
         wait_for("the adoption of every task", || {
             let worker = self.only_worker().ok().map(|worker| worker.id);
-            let is_owned = |task: &Outline| task.owner.is_some() && task.owner == worker;
+            let is_owned = |task: &TaskSummary| task.owner.is_some() && task.owner == worker;
             Ok(self.tasks()?.iter().all(is_owned).then_some(()))
         })
     }
 
-    fn tasks(&self) -> Result<Vec<Outline>, BenchError> {
+    fn tasks(&self) -> Result<Vec<TaskSummary>, BenchError> {
         Ok(self.runtime.block_on(self.store.tasks(Filter::default()))?.tasks)
     }
 
@@ -165,7 +165,7 @@ impl Drop for Crowd<'_> {
         wait_for("the death of all workers", || Ok(self.workers().is_empty().then_some(()))).ok();
         let sessions = self.sessions();
         for identity in sessions.iter().filter_map(|session| session.identity().ok().flatten()) {
-            signal_keeper(&identity, Stop::Now).ok();
+            signal_keeper(&identity, Stop::Immediate).ok();
         }
         let ended =
             |session: &SessionDir| !matches!(session.identity(), Ok(Some(_))) || matches!(session.end(), Ok(Some(_)));

@@ -124,7 +124,7 @@ impl Drop for Kept {
     fn drop(&mut self) {
         if let Ok(Some(identity)) = self.directory.identity() {
             // A keeper that can not be told to end is waited for below in vain, and that is seen.
-            signal_keeper(&identity, Stop::Now).ok();
+            signal_keeper(&identity, Stop::Immediate).ok();
         }
         self.keeper.wait().ok();
     }

@@ -11,7 +11,7 @@ use super::failure;
 use crate::clip::{one_line, reason};
 use crate::clock_text::from_epoch;
 use crate::json_line::{number, object, text};
-use crate::reading::{Moment, Over, Reader, Reading, Shown};
+use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
 use crate::{conversation_id, refused};
 
 /// A single refusal passes: a token is renewed, a proxy restarts. After so many in a row without an answer the login is wrong, although
@@ -106,7 +106,7 @@ fn api_retry(reader: &mut Reader, event: &Value) -> Reading {
     let refusals = memory(reader).refusals + u32::from(matches!(trouble.status, Some(401 | 403)));
     if refusals >= REFUSALS {
         reader.verdict = Some(Outcome::Failed(failure::of_trouble(&trouble, None)));
-        reader.over = Some(Over::Hopeless);
+        reader.over = Some(TurnEnd::Unrecoverable);
     }
     let notice = Shown::Notice(trouble.said.clone());
     remember(reader, |memory| {
@@ -167,7 +167,7 @@ fn assistant(reader: &mut Reader, event: &Value) -> Reading {
 
 /// The model answered, so what was hopeless a moment ago is not.
 fn went_well(reader: &mut Reader) {
-    if reader.over == Some(Over::Hopeless) {
+    if reader.over == Some(TurnEnd::Unrecoverable) {
         reader.over = None;
         reader.verdict = None;
     }
@@ -198,7 +198,7 @@ fn detail(input: &Value) -> String {
 fn result(reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
     let usage = usage(reader, event);
     refusals(reader, event);
-    reader.over = Some(Over::Done);
+    reader.over = Some(TurnEnd::Done);
     if event["is_error"] == Value::Bool(false) {
         reader.verdict = Some(Outcome::Completed);
         return Reading { usage, ..Reading::default() };

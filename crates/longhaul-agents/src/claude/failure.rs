@@ -9,7 +9,7 @@ use super::events::{Memory, Trouble, memory};
 use crate::clip::{last_line, reason};
 use crate::clock_text::{from_epoch, time_after};
 use crate::json_line::text;
-use crate::reading::{Moment, Over, Reader};
+use crate::reading::{Moment, Reader, TurnEnd};
 
 /// The class of the whole session.
 pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
@@ -17,7 +17,7 @@ pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcom
         (Some(Outcome::Failed(failure)), _) => Outcome::Failed(failure.clone()),
         (Some(Outcome::Completed), Exit::Code(0)) => Outcome::Completed,
         // Stopped while it waited for something left in the background: the turn itself was over.
-        (Some(Outcome::Completed), Exit::Code(143 | 129) | Exit::Signal(_)) if reader.over == Some(Over::Done) => {
+        (Some(Outcome::Completed), Exit::Code(143 | 129) | Exit::Signal(_)) if reader.over == Some(TurnEnd::Done) => {
             Outcome::Completed
         }
         (Some(Outcome::Completed), _) => Outcome::Failed(Failure::Crashed),

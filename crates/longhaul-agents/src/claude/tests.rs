@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::launch::Stdin;
-use crate::reading::{Over, Shown};
+use crate::reading::{Shown, TurnEnd};
 use crate::sample::{moment, spec};
 use crate::strict_cli::{StrictCli, Understood};
 
@@ -246,7 +246,7 @@ fn with_more_than_one_result_the_last_counts() {
     assert!(matches!(outcome(&reader, &Exit::Code(1), ""), Outcome::Failed(Failure::Exhausted(_))));
     let task = json!({"type": "system", "subtype": "task_notification"});
     let (reader, _) = read(&[init(), result(false), task]);
-    assert_eq!(reader.over, Some(Over::Done));
+    assert_eq!(reader.over, Some(TurnEnd::Done));
 }
 
 fn refused_retry(status: u64) -> Value {
@@ -257,7 +257,7 @@ fn refused_retry(status: u64) -> Value {
 fn a_login_is_refused_after_three_refusals_in_a_row() {
     for status in [401, 403] {
         let (reader, readings) = read(&[init(), refused_retry(status), refused_retry(status), refused_retry(status)]);
-        assert_eq!(reader.over, Some(Over::Hopeless));
+        assert_eq!(reader.over, Some(TurnEnd::Unrecoverable));
         assert!(matches!(outcome(&reader, &Exit::Code(143), ""), Outcome::Failed(Failure::Auth(_))));
         assert!(matches!(&readings[1].shown[..], [Shown::Notice(_)]));
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::failure;
 use crate::clip::{one_line, reason};
 use crate::json_line::{number, object, text};
-use crate::reading::{Moment, Over, Reader, Reading, Shown};
+use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
 use crate::{conversation_id, refused};
 
 /// What the reader remembers between lines.
@@ -94,7 +94,7 @@ fn turn_started(reader: &mut Reader) -> Reading {
 
 fn turn_completed(reader: &mut Reader, event: &Value) -> Reading {
     reader.verdict = Some(Outcome::Completed);
-    reader.over = Some(Over::Done);
+    reader.over = Some(TurnEnd::Done);
     let before = totals(reader);
     let now = Totals {
         input: number(event, "/usage/input_tokens").or(before.input),
@@ -132,7 +132,7 @@ pub(super) fn count_recorded(reader: &mut Reader, recorded: &Value) -> Usage {
 fn turn_failed(reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
     let message = text(event, "/error/message").unwrap_or("the turn failed without a reason");
     reader.verdict = Some(Outcome::Failed(failure::of_message(message, moment)));
-    reader.over = Some(Over::Done);
+    reader.over = Some(TurnEnd::Done);
     Reading::showing(Shown::Notice(reason(message)))
 }
 

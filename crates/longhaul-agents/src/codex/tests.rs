@@ -6,7 +6,7 @@ use longhaul_core::time::Time;
 
 use super::*;
 use crate::launch::{Stdin, User};
-use crate::reading::{Over, Shown};
+use crate::reading::{Shown, TurnEnd};
 use crate::sample::{moment, spec};
 use crate::strict_cli::StrictCli;
 
@@ -473,7 +473,7 @@ fn what_people_see() {
 #[test]
 fn a_failed_turn_is_over_too() {
     let (reader, _) = read(&[r#"{"type":"turn.failed"}"#]);
-    assert_eq!(reader.over, Some(Over::Done));
+    assert_eq!(reader.over, Some(TurnEnd::Done));
     assert!(matches!(outcome(&reader, &Exit::Code(0), ""), Outcome::Failed(Failure::Retryable(_))));
 }
 

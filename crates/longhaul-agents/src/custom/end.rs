@@ -5,7 +5,7 @@ use longhaul_core::task::{Exit, Failure, Outcome};
 
 use super::{Definition, memory, rule};
 use crate::clip::last_line;
-use crate::reading::{Over, Reader};
+use crate::reading::{Reader, TurnEnd};
 
 pub(super) fn outcome(definition: &Definition, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
     let waits_for_done = !definition.places.done.is_empty();
@@ -23,7 +23,7 @@ pub(super) fn outcome(definition: &Definition, reader: &Reader, exit: &Exit, std
 
 /// Its turn was over and something of it was left: it was told to stop, and says so with its end.
 fn was_stopped(reader: &Reader, exit: &Exit) -> bool {
-    reader.over == Some(Over::Done) && matches!(exit, Exit::Signal(_) | Exit::Code(129..))
+    reader.over == Some(TurnEnd::Done) && matches!(exit, Exit::Signal(_) | Exit::Code(129..))
 }
 
 fn without_verdict(definition: &Definition, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Failure {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::chosen::{Chosen, choose};
 use crate::launch::{LaunchSpec, Stdin, StopSignal, StopStep};
-use crate::reading::{Over, Reader, Reading, Shown};
+use crate::reading::{Reader, Reading, Shown, TurnEnd};
 use crate::sample::{moment, spec};
 
 fn agent(table: Value) -> Chosen {
@@ -135,7 +135,7 @@ fn success_is_exit_zero_and_done_where_that_is_declared() {
 fn a_turn_that_is_over_and_is_stopped_then_was_completed() {
     let mut reader = Reader::default();
     read(&full(), &mut reader, &json!({ "type": "end" }));
-    assert_eq!(reader.over, Some(Over::Done));
+    assert_eq!(reader.over, Some(TurnEnd::Done));
     for exit in [Exit::Signal(15), Exit::Code(143)] {
         assert_eq!(full().read_end(&reader, &exit, "").outcome, Outcome::Completed);
     }

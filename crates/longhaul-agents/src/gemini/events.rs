@@ -8,7 +8,7 @@ use longhaul_core::task::{Outcome, Usage};
 
 use super::failure;
 use crate::json_line::{self, number, text};
-use crate::reading::{Over, Reader, Reading, Shown};
+use crate::reading::{Reader, Reading, Shown, TurnEnd};
 use crate::{conversation_id, reader_memory, tool_detail};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ fn note_error(reader: &mut Reader, said: &str) {
 
 fn result(reader: &mut Reader, line: &Value) -> Reading {
     let usage = usage(&line["stats"]);
-    reader.over = Some(Over::Done);
+    reader.over = Some(TurnEnd::Done);
     if text(line, "/status") == Some("success") {
         reader.verdict = Some(Outcome::Completed);
         return Reading { usage, ..Reading::default() };

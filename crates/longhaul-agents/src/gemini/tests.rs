@@ -8,7 +8,7 @@ use super::Gemini;
 use crate::agent::{Agent, Transcript};
 use crate::every_launch::every_launch;
 use crate::launch::{LaunchSpec, Stdin};
-use crate::reading::{Over, Reader, Reading, Shown};
+use crate::reading::{Reader, Reading, Shown, TurnEnd};
 use crate::sample::{moment, spec};
 use crate::strict_cli::StrictCli;
 
@@ -189,7 +189,7 @@ fn usage_is_told_once_without_a_price_and_a_killed_run_has_none() {
 #[test]
 fn a_new_run_takes_the_end_back() {
     let (reader, _) = read(&[init(), success()]);
-    assert_eq!(reader.over, Some(Over::Done));
+    assert_eq!(reader.over, Some(TurnEnd::Done));
     let (reader, _) = read(&[init(), success(), init()]);
     assert_eq!((reader.over, reader.verdict), (None, None));
 }

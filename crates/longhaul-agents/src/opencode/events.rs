@@ -8,7 +8,7 @@ use longhaul_core::task::{Failure, Outcome, Usage};
 
 use super::failure;
 use crate::json_line::{self, number, text};
-use crate::reading::{Moment, Over, Reader, Reading, Shown};
+use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
 use crate::{conversation_id, dollars, reader_memory, refused, tool_detail};
 
 /// It asks the model again at once and for ever when a stream ends without a reason; so many in a row are enough.
@@ -56,7 +56,7 @@ fn event(reader: &mut Reader, memory: &mut Memory, moment: &Moment<'_>, line: &V
 }
 
 fn step_started(reader: &mut Reader, memory: &Memory) -> Reading {
-    if reader.over == Some(Over::Done) {
+    if reader.over == Some(TurnEnd::Done) {
         reader.over = None;
     }
     if !memory.failed && memory.unknown_finishes == 0 {
@@ -94,7 +94,7 @@ fn step_finished(reader: &mut Reader, memory: &mut Memory, line: &Value) -> Read
         "stop" if memory.failed => {}
         "stop" => {
             reader.verdict = Some(Outcome::Completed);
-            reader.over = Some(Over::Done);
+            reader.over = Some(TurnEnd::Done);
         }
         // More is to come, unless a tool was refused.
         "tool-calls" => {}
@@ -103,7 +103,7 @@ fn step_finished(reader: &mut Reader, memory: &mut Memory, line: &Value) -> Read
         "unknown" => {
             reader.verdict = retryable("the model's stream ended without a finish reason");
             if memory.unknown_finishes >= HOPELESS_FINISHES {
-                reader.over = Some(Over::Hopeless);
+                reader.over = Some(TurnEnd::Unrecoverable);
             }
         }
         other => reader.verdict = retryable(&format!("the model finished with `{other}`")),

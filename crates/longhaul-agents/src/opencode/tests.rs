@@ -8,7 +8,7 @@ use super::OpenCode;
 use crate::agent::{Agent, Transcript};
 use crate::every_launch::every_launch;
 use crate::launch::{LaunchSpec, Stdin};
-use crate::reading::{Over, Reader, Reading, Shown};
+use crate::reading::{Reader, Reading, Shown, TurnEnd};
 use crate::sample::{moment, spec};
 use crate::strict_cli::StrictCli;
 
@@ -139,7 +139,7 @@ fn the_third_finish_for_no_reason_in_a_row_is_hopeless_and_stays_so() {
     let interrupted = [&lines[..], &[finish("tool-calls")], &lines[..]].concat();
     assert_eq!(read(&interrupted).0.over, None, "only in a row");
     let (reader, _) = read(&[&lines[..], &unknown(), &[start()]].concat());
-    assert_eq!(reader.over, Some(Over::Hopeless));
+    assert_eq!(reader.over, Some(TurnEnd::Unrecoverable));
     let stopped = OpenCode.read_end(&reader, &Exit::Signal(15), "").outcome;
     assert!(matches!(stopped, Outcome::Failed(Failure::Retryable(_))));
 }

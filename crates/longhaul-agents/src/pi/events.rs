@@ -8,7 +8,7 @@ use longhaul_core::task::{Failure, Outcome, Usage};
 
 use super::failure;
 use crate::json_line::{self, number, text};
-use crate::reading::{Over, Reader, Reading, Shown};
+use crate::reading::{Reader, Reading, Shown, TurnEnd};
 use crate::{clip, conversation_id, dollars, reader_memory, tool_detail};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -111,7 +111,7 @@ fn retry(line: &Value) -> String {
 }
 
 fn settled(reader: &mut Reader) -> Reading {
-    reader.over = Some(Over::Done);
+    reader.over = Some(TurnEnd::Done);
     if reader_memory::recall::<Memory>(reader).stopped && reader.verdict.is_none() {
         reader.verdict = Some(Outcome::Completed);
     }

@@ -4,7 +4,7 @@
 use longhaul_core::task::{Exit, Failure, Outcome};
 
 use super::events::Memory;
-use crate::reading::{Over, Reader};
+use crate::reading::{Reader, TurnEnd};
 use crate::{api_error, clip, ending, reader_memory};
 
 /// The class of an `errorMessage`: mostly `<HTTP status>: <what the provider said>`. It never tells when a limit ends.
@@ -32,7 +32,7 @@ pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcom
     if let Some(outcome) = ending::by_verdict(reader, exit) {
         return outcome;
     }
-    let turn_over = reader.verdict == Some(Outcome::Completed) && reader.over == Some(Over::Done);
+    let turn_over = reader.verdict == Some(Outcome::Completed) && reader.over == Some(TurnEnd::Done);
     match exit {
         // It turns SIGTERM and SIGHUP into codes of its own.
         Exit::Code(143 | 129) if turn_over => Outcome::Completed,

@@ -8,7 +8,7 @@ use super::Pi;
 use crate::agent::{Agent, Transcript};
 use crate::every_launch::every_launch;
 use crate::launch::{LaunchSpec, Stdin, StopSignal};
-use crate::reading::{Over, Reader, Reading, Shown};
+use crate::reading::{Reader, Reading, Shown, TurnEnd};
 use crate::sample::{moment, spec};
 use crate::strict_cli::StrictCli;
 
@@ -145,7 +145,7 @@ fn a_retry_takes_the_failure_back_and_a_kill_in_its_wait_does_not() {
 #[test]
 fn a_new_turn_takes_the_end_back() {
     let (reader, _) = read(&[session(), answer("stop", None), settled()]);
-    assert_eq!(reader.over, Some(Over::Done));
+    assert_eq!(reader.over, Some(TurnEnd::Done));
     let (reader, _) = read(&[session(), answer("stop", None), settled(), json!({"type": "turn_start"})]);
     assert_eq!((reader.over, reader.verdict), (None, None));
 }

@@ -54,7 +54,7 @@ impl Task {
         let mut next = self.clone();
         next.version += 1;
         next.updated = at;
-        next.count(event);
+        next.fold_facts(event);
         next.state = self.state_after(event, next.phase())?;
         // What was checked before an interruption says nothing about the files after it.
         next.round = next.round.filter(|round| !round.is_open() || next.state.continues_round());

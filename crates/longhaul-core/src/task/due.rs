@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::{Haste, SessionRun, State, Task, Wait, WokenBy};
+use super::{SessionRun, State, StopMode, Task, Wait, WokenBy};
 use crate::ids::{SessionId, TaskId};
 use crate::time::Time;
 
@@ -16,7 +16,7 @@ pub enum Effect {
     /// See that the session's keeper runs or ran, read its output, answer `SessionRead` and `SessionEnded`.
     Attend(SessionId),
     /// Tell the session's keeper to stop.
-    Stop(SessionId, Haste),
+    Stop(SessionId, StopMode),
     /// Answer `Woke` when this alarm goes off.
     Wake(Alarm),
     /// Answer `OtherEnded` when that task has ended.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BackTo, Basis, Cause, Ended, Evidence, FileSight, Haste, HelpReason, Observation, Reached, ReadTo, ReleasedBy,
-    Restore, RoundOutcome, RunnerRun, Said, SessionRun, Setting, Submission, Then, Verdict, Wait, Workspace,
+    BackTo, Basis, Cause, Ended, Evidence, FileHash, HelpReason, Observation, Reached, ReadTo, ReleasedBy, Restore,
+    RoundOutcome, RunnerOptions, Said, SessionRun, Setting, StopMode, Submission, Then, Verdict, Wait, Workspace,
 };
 use crate::ids::{SessionId, TaskId, WorkerId};
 use crate::plan::{Plan, PlanChange, Refused};
@@ -83,7 +83,7 @@ pub enum Event {
     /// The session was told to stop.
     StopAsked {
         /// How quickly.
-        haste: Haste,
+        haste: StopMode,
         /// What follows.
         then: Then,
     },
@@ -124,7 +124,7 @@ pub enum Event {
     /// An invocation of the runner took the task up.
     Driven {
         /// What it was asked for.
-        run: RunnerRun,
+        run: RunnerOptions,
     },
     /// A person let it go on.
     Resumed {
@@ -193,7 +193,7 @@ pub enum Event {
         /// The round before changed the tree it was run on.
         again: bool,
         /// The expected files.
-        files: Vec<FileSight>,
+        files: Vec<FileHash>,
         /// The tree it begins on; none without git.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<String>,

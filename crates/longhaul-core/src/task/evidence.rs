@@ -38,7 +38,7 @@ pub struct Evidence {
     /// How long it ran.
     pub lasted_ms: u64,
     /// Its output as kept.
-    pub output: OutputSight,
+    pub output: CheckOutput,
     /// The tree it ran on; none without git.
     pub tree_before: Option<String>,
     /// What became of the files of that tree; the same id if no content and no mode changed, apart from filtered and
@@ -90,7 +90,7 @@ impl FileEffects {
 
 /// A check's output as the owner saw it in the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OutputSight {
+pub struct CheckOutput {
     /// SHA-256 of the kept bytes of both streams, lower-case hex; none when they could not be read.
     pub sha256: Option<String>,
     /// How many bytes that are.
@@ -107,7 +107,7 @@ pub struct OutputSight {
 
 /// An expected file as the owner saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileSight {
+pub struct FileHash {
     /// Its path in the workspace, as it was asked for.
     pub path: String,
     /// SHA-256 of its bytes; none when there is no such regular file.
@@ -149,7 +149,7 @@ pub struct Round {
     /// The round before changed the tree it was run on.
     pub again: bool,
     /// The expected files, as they were at its start.
-    pub files: Vec<FileSight>,
+    pub files: Vec<FileHash>,
     /// The tree it began on; none without git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
@@ -192,7 +192,7 @@ pub enum RoundOutcome {
 
 impl Round {
     /// A round that has not run anything yet.
-    pub fn new(number: u32, again: bool, files: Vec<FileSight>, tree: Option<String>, basis: Basis) -> Round {
+    pub fn new(number: u32, again: bool, files: Vec<FileHash>, tree: Option<String>, basis: Basis) -> Round {
         Round { number, again, files, tree, basis, evidence: Vec::new(), outcome: None }
     }
 

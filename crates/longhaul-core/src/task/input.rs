@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AccountLimit, Basis, Cause, Ended, FileSight, Phase, Reached, ReadTo, RunnerRun, Setting, Usage, Workspace,
+    AccountLimit, Basis, Cause, Ended, FileHash, Phase, Reached, ReadTo, RunnerOptions, Setting, Usage, Workspace,
 };
 use crate::ids::{SessionId, TaskId};
 use crate::time::Time;
@@ -25,7 +25,7 @@ pub enum Command {
     /// Stop the session and wait for a person.
     Pause {
         /// By the stop recipe, or at once.
-        haste: Haste,
+        haste: StopMode,
     },
     /// Go on.
     Resume {
@@ -62,7 +62,7 @@ pub enum Command {
     /// Carry it out by the runner's rules, in this invocation.
     Drive {
         /// What it was asked for.
-        run: RunnerRun,
+        run: RunnerOptions,
         /// Settings changed by the way.
         #[serde(default)]
         settings: Vec<Setting>,
@@ -88,7 +88,7 @@ pub enum Observation {
         /// Minted by the owner.
         session: SessionId,
         /// The plan's files as they are now.
-        plan: PlanSight,
+        plan: PlanFiles,
         /// The files it would start on; none where there is no git to tell.
         #[serde(default)]
         tree: Option<String>,
@@ -97,7 +97,7 @@ pub enum Observation {
         phase: Option<Phase>,
         /// The expected files, when the result is about to be verified.
         #[serde(default)]
-        files: Vec<FileSight>,
+        files: Vec<FileHash>,
         /// What else is known of the files, when the result is about to be verified.
         #[serde(default)]
         basis: Box<Basis>,
@@ -157,7 +157,7 @@ pub enum Observation {
         /// How.
         ended: Box<Ended>,
         /// The plan's files after it.
-        plan: PlanSight,
+        plan: PlanFiles,
     },
 }
 
@@ -174,11 +174,13 @@ pub enum ReleasedBy {
 /// How quickly a session is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Haste {
+pub enum StopMode {
     /// By the agent's stop recipe.
-    Recipe,
+    #[serde(rename = "recipe")]
+    Graceful,
     /// At once.
-    Now,
+    #[serde(rename = "now")]
+    Immediate,
 }
 
 /// What a stretch of output said that is worth keeping.
@@ -194,9 +196,9 @@ pub struct Said {
 
 /// The plan's files as the owner saw them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlanSight {
+pub struct PlanFiles {
     /// `task_list.md`.
-    pub list: ListSight,
+    pub list: TaskListFile,
     /// Whether `progress.md` exists.
     pub progress_exists: bool,
 }
@@ -204,7 +206,7 @@ pub struct PlanSight {
 /// `task_list.md` as the owner saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ListSight {
+pub enum TaskListFile {
     /// It is not there.
     Missing,
     /// It is there and cannot be read as text: a link, a directory, too large, not UTF-8.

@@ -5,25 +5,26 @@
 
 mod account;
 mod actor;
+mod agent_limits;
 mod apply;
+mod budget;
 mod choices;
 mod conversation;
-mod count;
 mod decide;
 mod due;
 mod event;
 mod evidence;
 mod family;
+mod fold;
 mod history;
 mod hours;
 mod input;
-mod limits;
 mod narrate;
 mod notice;
 mod notify;
 mod policy;
-mod quota;
 mod reasons;
+mod record;
 mod refusal;
 mod runner;
 mod session;
@@ -31,7 +32,6 @@ mod settings;
 mod state;
 mod submission;
 mod verdict;
-mod whole;
 mod workspace;
 
 #[cfg(test)]
@@ -39,26 +39,27 @@ mod tests;
 
 pub use account::{AccountChange, AccountLimit, account_changes};
 pub use actor::{Actor, Scope};
+pub use agent_limits::{AgentLimit, Unavailable};
 pub use apply::IllegalEvent;
+pub use budget::{Amount, Limit};
 pub use choices::{ChecksIn, Context, OnLimit, Sandbox};
 pub use conversation::{Conversation, Opening};
 pub use decide::{decide, submit};
 pub use due::{Alarm, Effect, due};
 pub use event::Event;
-pub use evidence::{Basis, CheckRole, Checkout, Evidence, FileEffects, FileSight, OutputSight, Round, RoundOutcome};
+pub use evidence::{Basis, CheckOutput, CheckRole, Checkout, Evidence, FileEffects, FileHash, Round, RoundOutcome};
 pub use family::Family;
 pub use history::{SessionRecord, sessions};
 pub use hours::{BadHours, Hours};
-pub use input::{Command, Haste, Input, ListSight, Observation, PlanSight, ReleasedBy, Said};
-pub use limits::{Amount, Limit};
+pub use input::{Command, Input, Observation, PlanFiles, ReleasedBy, Said, StopMode, TaskListFile};
 pub use narrate::narrate;
 pub use notice::{notice, tells_why};
 pub use notify::{Notify, Occasion, Target};
 pub use policy::Policy;
-pub use quota::{AgentLimit, Unavailable};
 pub use reasons::{Cause, HelpReason, Reached, Wait, WokenBy};
+pub use record::{Accepted, Restore, Tally, Task};
 pub use refusal::Refusal;
-pub use runner::{Resume, RunnerRun};
+pub use runner::{Resume, RunnerOptions};
 pub use session::{
     Delivered, Ended, Exit, Failure, Gap, Offset, Outcome, Purpose, ReadTo, SessionRun, StoppedBy, Usage,
 };
@@ -66,5 +67,4 @@ pub use settings::Setting;
 pub use state::{BackTo, Phase, State, Then};
 pub use submission::{Criterion, Driver, InputFile, Submission};
 pub use verdict::{CheckChange, CheckEdit, Doubt, NameList, Remarks, ResultKind, Verdict};
-pub use whole::{Accepted, Restore, Tally, Task};
 pub use workspace::{GitPlace, Place, Saved, Workspace};

@@ -2,8 +2,8 @@
 //! Agent text inside is not made safe for a terminal here; that is the printer's duty.
 
 use super::{
-    Amount, CheckRole, Ended, Event, Evidence, Failure, Gap, Haste, Observation, Opening, Outcome, ReleasedBy, Restore,
-    Resume, RoundOutcome, RunnerRun, Saved, SessionRun, Setting, StoppedBy, Then, Workspace,
+    Amount, CheckRole, Ended, Event, Evidence, Failure, Gap, Observation, Opening, Outcome, ReleasedBy, Restore,
+    Resume, RoundOutcome, RunnerOptions, Saved, SessionRun, Setting, StopMode, StoppedBy, Then, Workspace,
 };
 use crate::ids::TaskId;
 use crate::plan::Refused;
@@ -107,7 +107,7 @@ fn ended_sentence(ended: &Ended, progress: bool) -> String {
         StoppedBy::Shutdown => ", interrupted from outside".into(),
         StoppedBy::Silence => ", silent for too long".into(),
         StoppedBy::Wall => ", ran for too long".into(),
-        StoppedBy::Over => ", its turn was over".into(),
+        StoppedBy::Lingered => ", its turn was over".into(),
     };
     let verdict = match (&ended.outcome, ended.stopped_by) {
         // What a check came to is told by its evidence.
@@ -168,10 +168,10 @@ fn refused_sentence(refused: &[Refused], unreadable: Option<&str>, restore: &Res
     format!("plan changes refused ({}), kept as task_list.rejected-{}.md", reasons.join("; "), restore.keep_as)
 }
 
-fn stop_sentence(haste: Haste, then: &Then) -> String {
+fn stop_sentence(haste: StopMode, then: &Then) -> String {
     let how = match haste {
-        Haste::Recipe => "asked to stop",
-        Haste::Now => "being ended at once",
+        StopMode::Graceful => "asked to stop",
+        StopMode::Immediate => "being ended at once",
     };
     let next = match then {
         Then::Pause => "then pause",
@@ -210,7 +210,7 @@ fn round_sentence(outcome: &RoundOutcome) -> String {
     }
 }
 
-fn driven_sentence(run: &RunnerRun) -> String {
+fn driven_sentence(run: &RunnerOptions) -> String {
     let sessions = match run.left {
         Some(1) => "one session".to_owned(),
         Some(number) => format!("{number} sessions"),

@@ -8,7 +8,7 @@ use super::{Ended, Exit, Failure, Outcome, SessionRun, StoppedBy, Task};
 
 /// What one invocation of the runner was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunnerRun {
+pub struct RunnerOptions {
     /// Sessions it may still take; none is as many as it needs.
     pub left: Option<u32>,
     /// Whether its sessions go on in the saved conversation.
@@ -33,10 +33,10 @@ pub enum Resume {
     Never,
 }
 
-impl RunnerRun {
+impl RunnerOptions {
     /// An invocation that has taken no session yet.
-    pub fn new(left: Option<u32>, resume: Resume, cwd: String) -> RunnerRun {
-        RunnerRun { left, resume, cwd, falls_back: false, carry: Value::Null }
+    pub fn new(left: Option<u32>, resume: Resume, cwd: String) -> RunnerOptions {
+        RunnerOptions { left, resume, cwd, falls_back: false, carry: Value::Null }
     }
 
     /// Whether it has taken all sessions it may.

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Cause, FileEffects, FileSight, Opening, OutputSight, Saved};
+use super::{Cause, CheckOutput, FileEffects, FileHash, Opening, Saved};
 use crate::ids::{SessionId, TaskId};
 use crate::time::Time;
 
@@ -220,10 +220,10 @@ pub struct Ended {
     pub boot: Option<String>,
     /// The expected files after a check in a clean checkout.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub expected: Vec<FileSight>,
+    pub expected: Vec<FileHash>,
     /// What a check printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub printed: Option<OutputSight>,
+    pub printed: Option<CheckOutput>,
     /// What a check did to the files.
     #[serde(default, skip_serializing_if = "FileEffects::is_empty")]
     pub files: FileEffects,
@@ -309,7 +309,8 @@ pub enum StoppedBy {
     /// It ran for too long.
     Wall,
     /// Its turn was over, or going on was pointless, and it did not end by itself.
-    Over,
+    #[serde(rename = "over")]
+    Lingered,
 }
 
 /// Output that did not reach the log.

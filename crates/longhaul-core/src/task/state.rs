@@ -42,7 +42,7 @@ pub enum State {
         /// The live session.
         session: SessionRun,
         /// Whether it is ended at once or by its stop recipe.
-        haste: super::Haste,
+        haste: super::StopMode,
         /// What follows.
         then: Then,
     },

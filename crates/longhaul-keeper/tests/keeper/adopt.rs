@@ -1,10 +1,12 @@
 //! Adoption: records that lie, numbers that were used again, another boot; nobody is signalled by mistake.
 
 use longhaul_keeper::process::{Process, boot_id, is_alive, own_identity, start_time};
-use longhaul_keeper::{Delivery, Found, Identity, LookError, RecordError, SessionDir, Stop, look, signal_keeper};
+use longhaul_keeper::{
+    Delivery, Identity, InspectError, RecordError, SessionDir, SessionStatus, Stop, inspect_session, signal_keeper,
+};
 use rustix::event::{PollFd, PollFlags, poll};
 
-use crate::scene::{Scene, kill, look_when_free, mint, until, wait};
+use crate::scene::{Scene, inspect_when_free, kill, mint, until, wait};
 
 fn write_identity(directory: &SessionDir, identity: &Identity) {
     std::fs::write(directory.path().join("identity"), serde_json::to_vec(identity).unwrap()).unwrap();
@@ -17,18 +19,18 @@ fn a_number_used_again_gets_no_signal_and_no_kill() {
     let (directory, mut keeper, identity) = scene.run_until_ready(&spec);
     let older = |process: Process| Process { start: process.start - 1, ..process };
     let reused = Identity { keeper: older(identity.keeper), child: older(identity.child), ..identity.clone() };
-    assert_eq!(signal_keeper(&reused, Stop::Now).unwrap(), Delivery::Gone);
+    assert_eq!(signal_keeper(&reused, Stop::Immediate).unwrap(), Delivery::Gone);
     assert!(!is_alive(&reused.keeper, &reused.boot).unwrap());
 
     // A stranger's session whose record names our processes by number only.
     let stranger = scene.prepare(&scene.spec(&["exit", "0"]));
     write_identity(&stranger, &reused);
-    let Found::Lost { identity: read, guard } = look(&stranger).unwrap() else { panic!("not lost") };
+    let SessionStatus::Lost { identity: read, guard } = inspect_session(&stranger).unwrap() else { panic!("not lost") };
     assert_eq!(guard.end_tree(Some(&read)).unwrap().killed, 0);
     assert!(is_alive(&identity.child, &identity.boot).unwrap());
 
     // The control: with the right start time the same calls do reach them.
-    assert_eq!(signal_keeper(&identity, Stop::Now).unwrap(), Delivery::Sent);
+    assert_eq!(signal_keeper(&identity, Stop::Immediate).unwrap(), Delivery::Sent);
     wait(&mut keeper);
     assert!(!is_alive(&identity.child, &identity.boot).unwrap());
     assert!(directory.end().unwrap().is_some());
@@ -40,14 +42,14 @@ fn after_another_boot_all_numbers_are_void() {
     let spec = scene.spec(&["linger", "plain", &scene.tag, &scene.text("r")]);
     let (_directory, mut keeper, identity) = scene.run_until_ready(&spec);
     let before = Identity { boot: "an-earlier-boot".to_owned(), ..identity.clone() };
-    assert_eq!(signal_keeper(&before, Stop::Now).unwrap(), Delivery::Gone);
+    assert_eq!(signal_keeper(&before, Stop::Immediate).unwrap(), Delivery::Gone);
     assert!(!is_alive(&before.keeper, &before.boot).unwrap());
     let stranger = scene.prepare(&scene.spec(&["exit", "0"]));
     write_identity(&stranger, &before);
-    let Found::Lost { identity: read, guard } = look(&stranger).unwrap() else { panic!("not lost") };
+    let SessionStatus::Lost { identity: read, guard } = inspect_session(&stranger).unwrap() else { panic!("not lost") };
     assert_eq!(guard.end_tree(Some(&read)).unwrap().killed, 0);
     assert!(is_alive(&identity.keeper, &boot_id().unwrap()).unwrap());
-    signal_keeper(&identity, Stop::Now).unwrap();
+    signal_keeper(&identity, Stop::Immediate).unwrap();
     wait(&mut keeper);
 }
 
@@ -56,7 +58,7 @@ fn the_descriptor_of_a_live_keeper_tells_its_death() {
     let scene = Scene::new();
     let spec = scene.spec(&["linger", "plain", &scene.tag, &scene.text("r")]);
     let (directory, mut keeper, identity) = scene.run_until_ready(&spec);
-    let Found::Alive(live) = look(&directory).unwrap() else { panic!("not alive") };
+    let SessionStatus::Alive(live) = inspect_session(&directory).unwrap() else { panic!("not alive") };
     assert_eq!(live.identity.as_ref(), Some(&identity));
     let descriptor = live.pidfd().unwrap().unwrap();
     let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -67,7 +69,7 @@ fn the_descriptor_of_a_live_keeper_tells_its_death() {
     assert_eq!(poll(&mut interest, Some(&long)).unwrap(), 1);
     wait(&mut keeper);
     assert!(live.pidfd().unwrap().is_none());
-    let Found::Lost { identity, guard } = look_when_free(&directory) else { panic!("not lost") };
+    let SessionStatus::Lost { identity, guard } = inspect_when_free(&directory) else { panic!("not lost") };
     guard.end_tree(Some(&identity)).unwrap();
     until("the agent is gone", || scene.tagged().is_empty());
 }
@@ -78,16 +80,17 @@ fn damage_is_never_absence() {
     for name in ["identity", "exit"] {
         let directory = scene.prepare(&scene.spec(&["exit", "0"]));
         std::fs::write(directory.path().join(name), "").unwrap();
-        let path = match look_when_free(&directory) {
-            Found::Unreadable { error: RecordError::Damaged { path, .. }, .. } => path,
+        let path = match inspect_when_free(&directory) {
+            SessionStatus::Unreadable { error: RecordError::Damaged { path, .. }, .. } => path,
             other => panic!("{other:?}"),
         };
         assert!(path.ends_with(name));
         assert!(!directory.path().join("revoked").exists());
 
         std::fs::write(directory.path().join(name), r#"{"version":9}"#).unwrap();
-        let found = look_when_free(&directory);
-        let Found::Unreadable { error: RecordError::NewerContract { found: 9, known: 2, .. }, .. } = found else {
+        let found = inspect_when_free(&directory);
+        let SessionStatus::Unreadable { error: RecordError::NewerContract { found: 9, known: 2, .. }, .. } = found
+        else {
             panic!("{found:?}")
         };
     }
@@ -100,7 +103,7 @@ fn a_keeper_whose_identity_can_not_be_read_is_still_a_keeper() {
     let lock = std::fs::File::open(directory.path().join("session.lock")).unwrap();
     lock.lock().unwrap();
     std::fs::write(directory.path().join("identity"), r#"{"version":9}"#).unwrap();
-    let Found::Alive(live) = look(&directory).unwrap() else { panic!("not alive") };
+    let SessionStatus::Alive(live) = inspect_session(&directory).unwrap() else { panic!("not alive") };
     assert!(live.identity.is_none());
 }
 
@@ -108,7 +111,7 @@ fn a_keeper_whose_identity_can_not_be_read_is_still_a_keeper() {
 fn a_missing_directory_or_lock_is_an_error() {
     let scene = Scene::new();
     let directory = SessionDir::at(&scene.path(&mint().to_string())).unwrap();
-    assert!(matches!(look(&directory), Err(LookError::Io { .. })));
+    assert!(matches!(inspect_session(&directory), Err(InspectError::Io { .. })));
     assert!(SessionDir::at(&scene.path("not-an-id")).is_err());
 }
 

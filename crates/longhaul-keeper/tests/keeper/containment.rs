@@ -7,11 +7,11 @@ use std::time::{Duration, SystemTime};
 
 use longhaul_keeper::process::{Process, is_alive};
 use longhaul_keeper::{
-    Containment, ExitStatus, Found, Identity, SessionDir, Stop, Stream, Why, end_strays, signal_keeper,
+    Containment, ExitStatus, Identity, SessionDir, SessionStatus, Stop, Stream, Why, end_strays, signal_keeper,
 };
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::scene::{FIXTURE, Scene, containments, kill, look_when_free, mint, output, until, wait};
+use crate::scene::{FIXTURE, Scene, containments, inspect_when_free, kill, mint, output, until, wait};
 
 /// Every way to get away that we know of.
 const HABITS: [&str; 13] = [
@@ -64,7 +64,7 @@ fn a_process_that_starts_programs_all_the_time_is_found_by_its_marker() {
 #[test]
 fn nothing_survives_either_kind_of_stop() {
     for (how, habit) in containments().into_iter().flat_map(|how| HABITS.map(|habit| (how, habit))) {
-        for (stop, why, number) in [(Stop::Recipe, Why::Terminated, 15), (Stop::Now, Why::EndedNow, 9)] {
+        for (stop, why, number) in [(Stop::Graceful, Why::Terminated, 15), (Stop::Immediate, Why::EndedNow, 9)] {
             let scene = Scene::held_by(how);
             let spec = scene.spec(&["stray", habit, &scene.tag, &scene.text("r")]);
             let (directory, mut keeper, identity) = scene.run_until_ready(&spec);
@@ -93,7 +93,7 @@ fn a_scrubbed_daemon_of_a_killed_keeper_dies_only_with_a_group() {
         assert!(most.is_none_or(|most| most.trim() == spec.caps.pids_max.to_string()));
         kill(&identity.keeper);
         wait(&mut keeper);
-        let Found::Lost { identity, guard } = look_when_free(&directory) else { panic!("not lost") };
+        let SessionStatus::Lost { identity, guard } = inspect_when_free(&directory) else { panic!("not lost") };
         assert_eq!(guard.end_tree(Some(&identity)).unwrap().left, 0);
         until("the killed have vanished", || scene.tagged().len() <= 1);
         let survivors = if how == Containment::Cgroup { 0 } else { 1 };
@@ -112,10 +112,10 @@ fn only_the_sessions_own_group_is_ended() {
     let lying = Identity { session: other.session(), child: identity.keeper, ..identity.clone() };
     let lying = Identity { child: Process { start: lying.child.start - 1, ..lying.child }, ..lying };
     std::fs::write(other.path().join("identity"), serde_json::to_vec(&lying).unwrap()).unwrap();
-    let Found::Lost { identity: read, guard } = look_when_free(&other) else { panic!("not lost") };
+    let SessionStatus::Lost { identity: read, guard } = inspect_when_free(&other) else { panic!("not lost") };
     assert_eq!(guard.end_tree(Some(&read)).unwrap().killed, 0);
     assert!(is_alive(&identity.child, &identity.boot).unwrap());
-    signal_keeper(&identity, Stop::Now).unwrap();
+    signal_keeper(&identity, Stop::Immediate).unwrap();
     wait(&mut keeper);
 }
 
@@ -134,7 +134,7 @@ fn a_group_nobody_came_back_for_is_taken_away_by_the_next_adopter() {
     std::fs::File::open(&forgotten).unwrap().set_modified(long_ago).unwrap();
     kill(&identity.keeper);
     wait(&mut keeper);
-    let Found::Lost { identity, guard } = look_when_free(&directory) else { panic!("not lost") };
+    let SessionStatus::Lost { identity, guard } = inspect_when_free(&directory) else { panic!("not lost") };
     guard.end_tree(Some(&identity)).unwrap();
     let left = [&forgotten, &fresh].map(|path| path.exists());
     std::fs::remove_dir(&fresh).unwrap();
@@ -178,7 +178,7 @@ fn a_stopped_agent_still_gets_its_term() {
     let (directory, mut keeper, identity) = scene.run_until_ready(&spec);
     let stat = format!("/proc/{}/stat", identity.child.pid);
     until("the agent has stopped", || std::fs::read_to_string(&stat).unwrap().contains(") T "));
-    signal_keeper(&identity, Stop::Recipe).unwrap();
+    signal_keeper(&identity, Stop::Graceful).unwrap();
     wait(&mut keeper);
     let exit = directory.exit().unwrap().unwrap();
     assert_eq!((exit.status, exit.why), (ExitStatus::Signal { number: 15, core: false }, Why::Terminated));

@@ -1,8 +1,8 @@
 //! The keeper is killed at every point that matters; afterwards no agent runs, none ran twice, and no end is invented.
 
-use longhaul_keeper::{ExitStatus, Found, LEFT_ALONE, Why, look};
+use longhaul_keeper::{ExitStatus, LEFT_ALONE, SessionStatus, Why, inspect_session};
 
-use crate::scene::{Scene, kill, look_when_free, until, wait};
+use crate::scene::{Scene, inspect_when_free, kill, until, wait};
 
 #[derive(Debug, PartialEq)]
 enum Outcome {
@@ -22,19 +22,21 @@ fn kill_at(point: &str, scene: &Scene) -> Outcome {
     let mut keeper = scene.keeper(&directory, point);
     let status = wait(&mut keeper);
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9), "{point}: {status}");
-    let outcome = match look_when_free(&directory) {
-        Found::Alive(_) | Found::Unreadable { .. } => unreachable!("looked until free, and nothing was damaged"),
-        Found::NeverStarted(guard) => {
+    let outcome = match inspect_when_free(&directory) {
+        SessionStatus::Alive(_) | SessionStatus::Unreadable { .. } => {
+            unreachable!("looked until free, and nothing was damaged")
+        }
+        SessionStatus::NeverStarted(guard) => {
             assert_eq!(guard.end_tree(None).unwrap().left, 0);
             Outcome::NeverStarted
         }
-        Found::Lost { identity, guard } => {
+        SessionStatus::Lost { identity, guard } => {
             // Nobody may interfere while the lock is held.
-            assert!(matches!(look(&directory).unwrap(), Found::Alive(_)));
+            assert!(matches!(inspect_session(&directory).unwrap(), SessionStatus::Alive(_)));
             assert_eq!(guard.end_tree(Some(&identity)).unwrap().left, 0);
             Outcome::Lost
         }
-        Found::Ended { exit, end, identity, guard } => {
+        SessionStatus::Ended { exit, end, identity, guard } => {
             assert_eq!((exit.status, exit.why), (ExitStatus::Code(7), Why::Own));
             if point == "keeper.exited" {
                 assert_eq!(scene.tagged().len(), 1, "the control: a dead keeper did leave the stray");
@@ -81,7 +83,7 @@ fn a_paused_keeper_is_alive_and_undecided() {
     let directory = scene.prepare(&scene.spec(&["exit", "0"]));
     let mut keeper = scene.keeper(&directory, "keeper.locked=pause");
     until("the keeper has the lock", || scene.path("points/keeper.locked").exists());
-    let Found::Alive(live) = look(&directory).unwrap() else { panic!("the lock is held") };
+    let SessionStatus::Alive(live) = inspect_session(&directory).unwrap() else { panic!("the lock is held") };
     assert!(live.identity.is_none() && live.pidfd().unwrap().is_none());
     std::fs::write(scene.path("points/keeper.locked.go"), "").unwrap();
     assert!(wait(&mut keeper).success());
@@ -91,9 +93,9 @@ fn a_paused_keeper_is_alive_and_undecided() {
 fn a_revoked_session_is_never_run() {
     let scene = Scene::new();
     let directory = scene.prepare(&scene.spec(&["exit", "0"]));
-    assert!(matches!(look(&directory).unwrap(), Found::NeverStarted(_)));
+    assert!(matches!(inspect_session(&directory).unwrap(), SessionStatus::NeverStarted(_)));
     assert_eq!(wait(&mut scene.keeper(&directory, "")).code(), Some(i32::from(LEFT_ALONE)));
-    assert!(matches!(look(&directory).unwrap(), Found::NeverStarted(_)));
+    assert!(matches!(inspect_session(&directory).unwrap(), SessionStatus::NeverStarted(_)));
     assert_eq!(scene.executions(), 0);
 }
 
@@ -101,7 +103,9 @@ fn a_revoked_session_is_never_run() {
 fn a_keeper_that_waits_for_the_lock_loses_to_the_adopter() {
     let scene = Scene::new();
     let directory = scene.prepare(&scene.spec(&["exit", "0"]));
-    let Found::NeverStarted(guard) = look(&directory).unwrap() else { panic!("nothing had started") };
+    let SessionStatus::NeverStarted(guard) = inspect_session(&directory).unwrap() else {
+        panic!("nothing had started")
+    };
     let mut keeper = scene.keeper(&directory, "");
     drop(guard);
     assert_eq!(wait(&mut keeper).code(), Some(i32::from(LEFT_ALONE)));
@@ -117,7 +121,9 @@ fn the_tree_of_a_killed_keeper_is_found_whole() {
         kill(&identity.keeper);
         wait(&mut keeper);
         assert!(scene.tagged().len() >= 2, "the control: agent and stray live on");
-        let Found::Lost { identity, guard } = look_when_free(&directory) else { panic!("{habit}: not lost") };
+        let SessionStatus::Lost { identity, guard } = inspect_when_free(&directory) else {
+            panic!("{habit}: not lost")
+        };
         let swept = guard.end_tree(Some(&identity)).unwrap();
         assert_eq!((swept.killed >= 2, swept.left), (true, 0), "{habit}: {swept:?}");
         assert_eq!(scene.tagged(), [], "{habit}");

@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use longhaul_keeper::process::is_alive;
-use longhaul_keeper::{Caps, ExitStatus, Found, LogReader, Piece, SessionDir, Spec, Stop, Stream, Why, signal_keeper};
+use longhaul_keeper::{
+    Caps, ExitStatus, LogReader, Piece, SessionDir, SessionStatus, Spec, Stop, Stream, Why, signal_keeper,
+};
 use rustix::process::geteuid;
 
-use crate::scene::{Scene, is_ci, look_when_free, until, wait};
+use crate::scene::{Scene, inspect_when_free, is_ci, until, wait};
 
 const INSIDE: &str = "KEEPER_TEST_IN_NAMESPACE";
 const FLOOD: u64 = 6 << 20;
@@ -141,7 +143,7 @@ fn a_full_disk_makes_the_agent_wait_and_heals_without_a_gap() {
 #[test]
 fn a_stop_on_a_full_disk_works_at_once_and_is_recorded() {
     on_a_small_disk("a_stop_on_a_full_disk_works_at_once_and_is_recorded", |disk| {
-        for (stop, why) in [(Stop::Recipe, Why::Terminated), (Stop::Now, Why::EndedNow)] {
+        for (stop, why) in [(Stop::Graceful, Why::Terminated), (Stop::Immediate, Why::EndedNow)] {
             let directory = disk.scene.prepare(&disk.spec(&["lines", &(FLOOD / 16).to_string()]));
             disk.fill_but(2 << 20);
             let mut keeper = disk.scene.keeper(&directory, "");
@@ -201,7 +203,7 @@ fn a_keeper_killed_while_it_waits_leaves_what_was_written() {
         let status = wait(&mut disk.scene.keeper(&directory, "keeper.stalled"));
         assert_eq!(status.signal(), Some(9));
         disk.free();
-        let Found::Lost { identity, guard } = look_when_free(&directory) else { panic!("not lost") };
+        let SessionStatus::Lost { identity, guard } = inspect_when_free(&directory) else { panic!("not lost") };
         assert_eq!(guard.end_tree(Some(&identity)).unwrap().left, 0);
         let log = whole_log(&directory);
         assert!(log.len() as u64 > 1 << 20);
@@ -217,6 +219,6 @@ fn a_start_on_a_full_disk_is_put_off() {
         let code = wait(&mut disk.scene.keeper(&directory, "")).code();
         assert_eq!(code, Some(i32::from(longhaul_keeper::DEFERRED)));
         disk.free();
-        assert!(matches!(look_when_free(&directory), Found::NeverStarted(_)));
+        assert!(matches!(inspect_when_free(&directory), SessionStatus::NeverStarted(_)));
     });
 }

@@ -53,7 +53,7 @@ fn a_recipe_that_is_ignored_ends_in_a_kill() {
     spec.stop =
         [StopSignal::Int, StopSignal::Hup, StopSignal::Term].map(|signal| StopStep { signal, grace_ms: 30 }).to_vec();
     let (directory, mut keeper, identity) = scene.run_until_ready(&spec);
-    assert_eq!(signal_keeper(&identity, Stop::Recipe).unwrap(), Delivery::Sent);
+    assert_eq!(signal_keeper(&identity, Stop::Graceful).unwrap(), Delivery::Sent);
     wait(&mut keeper);
     let exit = directory.exit().unwrap().unwrap();
     assert_eq!((exit.status, exit.why), (ExitStatus::Signal { number: 9, core: false }, Why::Terminated));
@@ -67,15 +67,15 @@ fn the_end_now_overrides_a_recipe_and_both_may_be_repeated() {
     spec.stop = vec![StopStep { signal: StopSignal::Term, grace_ms: 3_600_000 }];
     let (directory, mut keeper, identity) = scene.run_until_ready(&spec);
     for _ in 0..3 {
-        signal_keeper(&identity, Stop::Recipe).unwrap();
+        signal_keeper(&identity, Stop::Graceful).unwrap();
     }
     assert!(directory.exit().unwrap().is_none());
-    signal_keeper(&identity, Stop::Now).unwrap();
-    signal_keeper(&identity, Stop::Now).unwrap();
+    signal_keeper(&identity, Stop::Immediate).unwrap();
+    signal_keeper(&identity, Stop::Immediate).unwrap();
     assert!(wait(&mut keeper).success());
     let exit = directory.exit().unwrap().unwrap();
     assert_eq!((exit.status, exit.why), (ExitStatus::Signal { number: 9, core: false }, Why::EndedNow));
-    assert_eq!(signal_keeper(&identity, Stop::Now).unwrap(), Delivery::Gone);
+    assert_eq!(signal_keeper(&identity, Stop::Immediate).unwrap(), Delivery::Gone);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_keeper_survives_hangup_and_a_broken_pipe() {
     for signal in [rustix::process::Signal::HUP, rustix::process::Signal::PIPE] {
         rustix::process::kill_process(pid, signal).unwrap();
     }
-    signal_keeper(&identity, Stop::Recipe).unwrap();
+    signal_keeper(&identity, Stop::Graceful).unwrap();
     assert!(wait(&mut keeper).success());
     assert_eq!(directory.exit().unwrap().unwrap().why, Why::Terminated);
 }

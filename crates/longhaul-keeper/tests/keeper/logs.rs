@@ -4,11 +4,11 @@ use std::os::unix::process::ExitStatusExt;
 
 use longhaul_core::task::Offset;
 use longhaul_keeper::{
-    Caps, EndRecord, ExitStatus, Found, LogReader, NOT_STARTED, Piece, SessionDir, Spec, Stop, Stream, read_tail,
-    signal_keeper,
+    Caps, EndRecord, ExitStatus, LogReader, NOT_STARTED, Piece, SessionDir, SessionStatus, Spec, Stop, Stream,
+    read_tail, signal_keeper,
 };
 
-use crate::scene::{Scene, look_when_free, output, until, wait};
+use crate::scene::{Scene, inspect_when_free, output, until, wait};
 
 const SMALL: Caps = Caps { segment_bytes: 64 << 10, log_bytes: 512 << 10, pids_max: 4096 };
 /// The length of a numbered line.
@@ -119,7 +119,9 @@ fn a_keeper_killed_between_segment_and_index_leaves_a_readable_log() {
         let directory = scene.prepare(&capped(&scene, &["lines", "400000"], SMALL));
         let status = wait(&mut scene.keeper(&directory, point));
         assert_eq!(status.signal(), Some(9), "{point}");
-        let Found::Lost { identity, guard } = look_when_free(&directory) else { panic!("{point}: not lost") };
+        let SessionStatus::Lost { identity, guard } = inspect_when_free(&directory) else {
+            panic!("{point}: not lost")
+        };
         assert_eq!(guard.end_tree(Some(&identity)).unwrap().left, 0);
         let mut late = Follower::new(&directory);
         late.catch_up();
@@ -140,7 +142,7 @@ fn a_session_of_the_old_layout_is_read() {
         r#"{"version":1,"out_len":16,"err_len":0,"index_len":24,"killed_leftovers":0,"tree_empty":true,
             "gap_bytes":0,"log_error":null,"at":5}"#,
     );
-    let Found::Ended { exit, end: Some(end), .. } = look_when_free(&directory) else { panic!("not ended") };
+    let SessionStatus::Ended { exit, end: Some(end), .. } = inspect_when_free(&directory) else { panic!("not ended") };
     assert_eq!((exit.status, end.containment, end.sync_failed), (ExitStatus::Code(3), None, false));
     assert_counts(&directory, &end, 16);
 }
@@ -236,7 +238,7 @@ fn a_read_only_disk_makes_the_agent_wait_and_a_stop_still_works() {
     until("the limits have passed", || waited.elapsed().as_millis() > 600);
     let identity = directory.identity().unwrap().unwrap();
     assert!(directory.exit().unwrap().is_none());
-    signal_keeper(&identity, Stop::Recipe).unwrap();
+    signal_keeper(&identity, Stop::Graceful).unwrap();
     assert!(wait(&mut keeper).success());
     assert_eq!(directory.exit().unwrap().unwrap().why, longhaul_keeper::Why::Terminated);
     let end = directory.end().unwrap().unwrap();
@@ -249,7 +251,7 @@ fn a_machine_without_room_for_a_process_defers_and_records_nothing() {
     let scene = Scene::with_faults("keeper.fork=11");
     let directory = scene.prepare(&scene.spec(&["exit", "0"]));
     assert_eq!(wait(&mut scene.keeper(&directory, "")).code(), Some(i32::from(longhaul_keeper::DEFERRED)));
-    assert!(matches!(look_when_free(&directory), Found::NeverStarted(_)));
+    assert!(matches!(inspect_when_free(&directory), SessionStatus::NeverStarted(_)));
     assert_eq!(scene.executions(), 0);
 
     let lasting = Scene::with_faults("keeper.fork=1");

@@ -13,8 +13,8 @@ use longhaul_core::ids::SessionId;
 use longhaul_core::time::Time;
 use longhaul_keeper::process::Process;
 use longhaul_keeper::{
-    CONTRACT_VERSION, Caps, Containment, EndRecord, Executable, ExitRecord, Found, Identity, Marking, SessionDir, Spec,
-    StopSignal, StopStep, look, prepare_session,
+    CONTRACT_VERSION, Caps, Containment, EndRecord, Executable, ExitRecord, Identity, Marking, SessionDir,
+    SessionStatus, Spec, StopSignal, StopStep, inspect_session, prepare_session,
 };
 
 pub(crate) const FIXTURE: &str = env!("CARGO_BIN_EXE_keeper-fixture");
@@ -200,11 +200,11 @@ pub(crate) fn wait(child: &mut Child) -> ExitStatus {
 }
 
 /// Looks until nobody holds the lock: a fork on its way out may hold it for a moment after its keeper's death.
-pub(crate) fn look_when_free(directory: &SessionDir) -> Found {
+pub(crate) fn inspect_when_free(directory: &SessionDir) -> SessionStatus {
     let mut found = None;
     until("the lock is free", || {
-        found = Some(look(directory).unwrap());
-        !matches!(found, Some(Found::Alive(_)))
+        found = Some(inspect_session(directory).unwrap());
+        !matches!(found, Some(SessionStatus::Alive(_)))
     });
     found.unwrap()
 }

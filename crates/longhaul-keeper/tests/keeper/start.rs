@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use longhaul_keeper::{
-    Executable, ExitStatus, FAILED, Found, KEPT, LEFT_ALONE, NOT_STARTED, PrepareError, Standing, Stream, Why, look,
-    prepare_session, read_index, spawn_keeper,
+    Executable, ExitStatus, FAILED, KEPT, LEFT_ALONE, NOT_STARTED, PrepareError, SessionStatus, Standing, Stream, Why,
+    inspect_session, prepare_session, read_index, spawn_keeper,
 };
 
-use crate::scene::{FIXTURE, SECRET, Scene, look_when_free, output, until, wait};
+use crate::scene::{FIXTURE, SECRET, Scene, inspect_when_free, output, until, wait};
 
 #[test]
 fn an_agent_that_ends_by_itself_is_recorded_as_it_ended() {
@@ -23,7 +23,7 @@ fn an_agent_that_ends_by_itself_is_recorded_as_it_ended() {
         assert_eq!((ended.code, ended.exit.status, ended.exit.why), (Some(i32::from(KEPT)), status, Why::Own));
         let end = ended.end.unwrap();
         assert_eq!((end.tree_empty, end.killed_leftovers, end.log_error), (true, 0, None));
-        assert!(matches!(look(&ended.directory).unwrap(), Found::Ended { end: Some(_), .. }));
+        assert!(matches!(inspect_session(&ended.directory).unwrap(), SessionStatus::Ended { end: Some(_), .. }));
     }
 }
 
@@ -129,7 +129,9 @@ fn a_spec_that_is_damaged_newer_foreign_or_missing_runs_nothing() {
             std::fs::write(&file, text).unwrap();
         }
         assert_eq!(wait(&mut scene.keeper(&directory, "")).code(), Some(i32::from(NOT_STARTED)));
-        let Found::Ended { exit, identity, .. } = look(&directory).unwrap() else { panic!("not ended") };
+        let SessionStatus::Ended { exit, identity, .. } = inspect_session(&directory).unwrap() else {
+            panic!("not ended")
+        };
         let ExitStatus::ExecFailed { message, .. } = exit.status else { panic!("{exit:?}") };
         assert!(message.contains(word) && identity.is_none(), "{message}");
     }
@@ -143,7 +145,7 @@ fn where_nothing_can_be_written_nothing_is_run() {
     let line = format!("ulimit -f 0; exec {FIXTURE} keep {}", directory.path().display());
     let status = Command::new("sh").args(["-c", &line]).status().unwrap();
     assert_eq!(status.code(), Some(i32::from(FAILED)));
-    assert!(matches!(look_when_free(&directory), Found::NeverStarted(_)));
+    assert!(matches!(inspect_when_free(&directory), SessionStatus::NeverStarted(_)));
     assert_eq!(scene.executions(), 0);
 }
 
@@ -212,7 +214,7 @@ fn output_is_on_disk_while_the_agent_runs() {
     let spec = scene.spec(&["stray", "plain", &scene.tag, &scene.text("r")]);
     let (directory, mut keeper, identity) = scene.run_until_ready(&spec);
     assert!(directory.exit().unwrap().is_none());
-    longhaul_keeper::signal_keeper(&identity, longhaul_keeper::Stop::Now).unwrap();
+    longhaul_keeper::signal_keeper(&identity, longhaul_keeper::Stop::Immediate).unwrap();
     wait(&mut keeper);
     until("the stray is gone", || scene.tagged().is_empty());
 }

@@ -30,7 +30,7 @@ use super::verify::{check, verify};
 use super::writer::Writer;
 use crate::{
     Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, News,
-    Notice, Outlines, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Turns,
+    Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Turns,
 };
 
 /// The store of one machine: `longhaul.db` in the home.
@@ -101,7 +101,7 @@ impl Store for SqliteStore {
         self.readers.read(move |connection| list(connection, &filter)).await
     }
 
-    async fn tasks(&self, filter: Filter) -> Result<Outlines, StoreError> {
+    async fn tasks(&self, filter: Filter) -> Result<Summaries, StoreError> {
         self.readers.read(move |connection| tasks(connection, &filter)).await
     }
 

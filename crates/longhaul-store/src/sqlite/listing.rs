@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row, params_from_iter};
 use super::failure::{is_row_damage, store_error};
 use super::load::read_task;
 use super::row::{FROM_THE_TASK, TASK_COLUMNS, damaged_task, parse_id, parse_optional};
-use crate::{ChainHead, Damaged, Filter, Listed, Outline, Outlines, Steps, StoreError, Unfinished};
+use crate::{ChainHead, Damaged, Filter, Listed, Steps, StoreError, Summaries, TaskSummary, Which};
 
 /// Tasks for people, newest first.
 pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Listed, StoreError> {
@@ -28,8 +28,8 @@ pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Listed, S
 }
 
 /// What the rows say of tasks, newest first.
-pub(super) fn tasks(connection: &Connection, filter: &Filter) -> Result<Outlines, StoreError> {
-    let mut outlines = Outlines::default();
+pub(super) fn tasks(connection: &Connection, filter: &Filter) -> Result<Summaries, StoreError> {
+    let mut outlines = Summaries::default();
     each(connection, filter, |row| {
         match outline(row)? {
             Ok(outline) => outlines.tasks.push(outline),
@@ -83,16 +83,16 @@ pub(super) fn query(filter: &Filter) -> (String, Vec<Value>) {
     if let Some(Time(before)) = filter.updated_before {
         wants("updated < ?", Value::Integer(before));
     }
-    match filter.unfinished {
-        Unfinished::AndFinished => {}
-        Unfinished::Only => conditions.push("final = 0".to_owned()),
-        Unfinished::Without => conditions.push("final = 1".to_owned()),
+    match filter.which {
+        Which::All => {}
+        Which::Unfinished => conditions.push("final = 0".to_owned()),
+        Which::Finished => conditions.push("final = 1".to_owned()),
     }
     let conditions = if conditions.is_empty() { "true".to_owned() } else { conditions.join(" AND ") };
     (format!("SELECT {TASK_COLUMNS} FROM tasks WHERE {conditions} ORDER BY created DESC, id DESC"), values)
 }
 
-fn outline(row: &Row<'_>) -> Result<Result<Outline, Damaged>, StoreError> {
+fn outline(row: &Row<'_>) -> Result<Result<TaskSummary, Damaged>, StoreError> {
     match read_outline(row) {
         Ok(outline) => Ok(outline.map_err(|what| damaged_task(row, what))),
         Err(error) if is_row_damage(&error) => Ok(Err(damaged_task(row, error.to_string()))),
@@ -100,7 +100,7 @@ fn outline(row: &Row<'_>) -> Result<Result<Outline, Damaged>, StoreError> {
     }
 }
 
-fn read_outline(row: &Row<'_>) -> rusqlite::Result<Result<Outline, String>> {
+fn read_outline(row: &Row<'_>) -> rusqlite::Result<Result<TaskSummary, String>> {
     let id: String = row.get(FROM_THE_TASK)?;
     let (owner, parent, live): (Option<String>, Option<String>, Option<String>) =
         (row.get(4)?, row.get(11)?, row.get(17)?);
@@ -115,7 +115,7 @@ fn read_outline(row: &Row<'_>) -> rusqlite::Result<Result<Outline, String>> {
     let result: Option<String> = row.get(26)?;
     let result = result.and_then(|name| ResultKind::ALL.into_iter().find(|kind| kind.name() == name));
     let steps: (Option<u32>, Option<u32>) = (row.get(19)?, row.get(20)?);
-    Ok(Ok(Outline {
+    Ok(Ok(TaskSummary {
         task,
         owner,
         parent,

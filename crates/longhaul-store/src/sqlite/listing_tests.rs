@@ -29,10 +29,10 @@ fn every_filter_has_an_index_that_sorts() {
     let (_home, connection) = database();
     let all = Filter::default();
     let project = Filter { project: Some("/project".into()), ..Filter::default() };
-    let unfinished = Filter { unfinished: Unfinished::Only, ..Filter::default() };
+    let unfinished = Filter { which: Which::Unfinished, ..Filter::default() };
     for (filter, index) in [
         (all, "SCAN tasks USING INDEX tasks_by_age"),
-        (Filter { unfinished: Unfinished::Only, ..project.clone() }, "INDEX tasks_by_project"),
+        (Filter { which: Which::Unfinished, ..project.clone() }, "INDEX tasks_by_project"),
         (project, "SEARCH tasks USING INDEX tasks_by_project (project=?)"),
         (Filter { name: Some("x".into()), ..Filter::default() }, "SEARCH tasks USING INDEX tasks_by_name (name=?)"),
         (Filter { state: Some("held".into()), ..unfinished.clone() }, "SCAN tasks USING INDEX tasks_unfinished_by_age"),

@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use rusqlite::{Connection, OpenFlags};
 
 use super::busy::{patiently, wait_with_jitter};
+use super::disk_failure_note;
 use super::failure::{damaged, store_error};
 use super::place::Place;
 use super::schema::{self, MIGRATIONS};
-use super::suspicion;
 use crate::StoreError;
 
 /// A seam for crash tests: called with a name at points where a kill must lose nothing.
@@ -32,7 +32,7 @@ pub(super) fn open_writer(place: &Place, probe: Probe) -> Result<Connection, Sto
     let found = patiently_do(|| schema::version(&connection))?;
     schema::refuse_strange(&connection, found, MIGRATIONS)?;
     prepare_for_writing(&connection)?;
-    suspicion::settle(&connection, place)?;
+    disk_failure_note::settle(&connection, place)?;
     schema::migrate(&mut connection, place, MIGRATIONS, probe)?;
     Ok(connection)
 }

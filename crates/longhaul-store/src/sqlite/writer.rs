@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use super::cache::Cache;
 use super::claim::claim;
 use super::commit::commit;
+use super::disk_failure_note;
 use super::doorbell::Bell;
 use super::failure::store_error;
 use super::open::Probe;
@@ -24,7 +25,6 @@ use super::outbox::{self, NoticeWork};
 use super::place::Place;
 use super::remove::remove;
 use super::request::{Answer, Made, Outcome, Request, Work};
-use super::suspicion;
 use crate::{CommitError, Committed, Guard, RemoveError, StoreError};
 
 /// As many changes as one transaction takes.
@@ -180,7 +180,7 @@ impl Group {
         match error {
             StoreError::StorageFailed { .. } => {
                 let _without = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
-                suspicion::raise(&self.place);
+                disk_failure_note::raise(&self.place);
                 self.failure = Some(error.clone());
                 error
             }

@@ -9,7 +9,7 @@ use longhaul_core::task::{AccountLimit, Event, Purpose, Task};
 use longhaul_core::time::Time;
 use longhaul_store::{
     Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, News,
-    Notice, Outlines, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Turns,
+    Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Turns,
 };
 
 use super::Harness;
@@ -43,7 +43,7 @@ pub(crate) enum Fault {
     KeepsWhatIsRemoved,
     /// A copy replaces what is there.
     OverwritesBackups,
-    /// Outlines leave the last task out.
+    /// Summaries leave the last task out.
     ForgetsATask,
     /// No notice is ever pending.
     LosesNotices,
@@ -138,7 +138,7 @@ impl Store for Faulty {
         self.sound.list(filter).await
     }
 
-    async fn tasks(&self, filter: Filter) -> Result<Outlines, StoreError> {
+    async fn tasks(&self, filter: Filter) -> Result<Summaries, StoreError> {
         let mut outlines = self.sound.tasks(filter).await?;
         if matches!(self.fault, Fault::ForgetsATask) {
             outlines.tasks.pop();

@@ -2,7 +2,7 @@
 
 use longhaul_core::task::{Event, NameList, Remarks, ResultKind, Verdict};
 use longhaul_core::time::Time;
-use longhaul_store::{Change, Filter, Guard, Key, Outline, RemoveError, Steps, Store, Stored, Unfinished};
+use longhaul_store::{Change, Filter, Guard, Key, RemoveError, Steps, Store, Stored, TaskSummary, Which};
 
 use super::Harness;
 use super::refusals::everything;
@@ -15,7 +15,7 @@ async fn finished(store: &dyn Store, name: &str) -> Stored {
     store.commit(by_person(&task, vec![cancelled()])).await.expect("a cancel").stored
 }
 
-async fn outlines(store: &dyn Store, filter: Filter) -> Vec<Outline> {
+async fn outlines(store: &dyn Store, filter: Filter) -> Vec<TaskSummary> {
     let outlines = store.tasks(filter).await.expect("outlines");
     assert_eq!(outlines.damaged, []);
     outlines.tasks
@@ -74,7 +74,7 @@ pub(crate) async fn outlines_are_filtered_by_end_and_age(harness: &dyn Harness) 
     let young = finished(&*store, "young").await;
     let ids = |filter| async { outlines(&*store, filter).await.iter().map(|one| one.task).collect::<Vec<_>>() };
     assert_eq!(ids(Filter::default()).await, [young.task.id, live.task.id, old.task.id]);
-    let ended = Filter { unfinished: Unfinished::Without, ..Filter::default() };
+    let ended = Filter { which: Which::Finished, ..Filter::default() };
     assert_eq!(ids(ended.clone()).await, [young.task.id, old.task.id]);
     let named = |state: &str| Filter { state: Some(state.into()), ..Filter::default() };
     let (of_live, of_none) = (named(live.task.state.name()), named("held"));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longhaul_core::task::{Cause, Event, Haste, HelpReason, Then, Verdict, Wait};
+use longhaul_core::task::{Cause, Event, HelpReason, StopMode, Then, Verdict, Wait};
 use longhaul_core::time::Time;
 use longhaul_store::{Change, CommitError};
 use tokio::sync::Barrier;
@@ -107,7 +107,7 @@ pub(crate) async fn the_lease_is_kept_while_there_is_work(harness: &dyn Harness)
     let again = advance(&*store, &waited, Event::WaitEnded).await;
     let working = advance(&*store, &again, started()).await;
     assert_eq!(working.owner, task.owner);
-    let stopping = Event::StopAsked { haste: Haste::Recipe, then: Then::Pause };
+    let stopping = Event::StopAsked { haste: StopMode::Graceful, then: Then::Pause };
     let stopping = store.commit(by_person(&working, vec![stopping])).await.expect("a stop").stored;
     assert_eq!((&stopping.owner, stopping.epoch), (&task.owner, 1));
     assert_eq!(reload(&*store, &task).await, stopping);

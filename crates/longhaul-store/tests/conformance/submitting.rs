@@ -1,7 +1,7 @@
 //! Promises about making tasks and finding them: durable, once, under a name that is free, in lists.
 
 use longhaul_core::task::{Event, State};
-use longhaul_store::{Change, CommitError, Filter, Guard, Key, Unfinished};
+use longhaul_store::{Change, CommitError, Filter, Guard, Key, Which};
 
 use super::Harness;
 use super::sample::{
@@ -116,7 +116,7 @@ pub(crate) async fn lists_are_newest_first_and_filtered(harness: &dyn Harness) {
     all[1] = finished;
     let list = |filter| async { store.list(filter).await.expect("a list").tasks };
     assert_eq!(list(Filter::default()).await, all);
-    let unfinished = Filter { unfinished: Unfinished::Only, ..Filter::default() };
+    let unfinished = Filter { which: Which::Unfinished, ..Filter::default() };
     assert_eq!(list(unfinished).await, [all[0].clone(), all[2].clone(), all[3].clone()]);
     assert_eq!(list(Filter { limit: Some(2), ..Filter::default() }).await, all[..2]);
     assert_eq!(list(Filter { name: Some("c".into()), ..Filter::default() }).await, all[1..2]);

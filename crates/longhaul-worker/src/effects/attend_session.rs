@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use longhaul_agents::{Ids, Over};
+use longhaul_agents::{Ids, TurnEnd};
 use longhaul_core::ids::SessionId;
 use longhaul_core::task::{
-    Actor, Delivered, Ended, Exit, Failure, ListSight, Observation, Outcome, OutputSight, PlanSight, Purpose, Said,
-    SessionRun, StoppedBy, Task, Usage,
+    Actor, CheckOutput, Delivered, Ended, Exit, Failure, Observation, Outcome, PlanFiles, Purpose, Said, SessionRun,
+    StoppedBy, Task, TaskListFile, Usage,
 };
 use longhaul_keeper::process::boot_id;
 use longhaul_keeper::{SessionDir, Stop, fail_point};
@@ -63,7 +63,7 @@ async fn start(job: &Job, session: &SessionRun) -> Ended {
     let (dir, child) = match start_session::start(job, session, &program, &view) {
         Ok(started) => started,
         // Nothing ran, and nothing is wrong with the program: the machine is out of something for now.
-        Err(error) if error.passes() => {
+        Err(error) if error.is_transient() => {
             job.report(&format!("session {}: {error}", session.id));
             let starved = floors::check(&job.task, &job.context.home).err();
             return Ended { starved, delivered: preset, ..nothing_ran(session, Exit::NeverStarted) };
@@ -116,7 +116,7 @@ async fn follow(
             () = &mut death => break,
             () = ear.changed() => {}
             () = pass(patience) => {
-                stop_session::tell(job, session.id, Stop::Recipe).await;
+                stop_session::tell(job, session.id, Stop::Graceful).await;
                 told = true;
             }
         }
@@ -176,9 +176,9 @@ fn account(job: &Job, session: &SessionRun) -> Option<String> {
 }
 
 /// The keeper cannot know why it was told to stop; a program whose turn was over was not interrupted.
-fn stopped_by(observed: StoppedBy, over: Option<Over>) -> StoppedBy {
+fn stopped_by(observed: StoppedBy, over: Option<TurnEnd>) -> StoppedBy {
     match (observed, over) {
-        (StoppedBy::Shutdown, Some(_)) => StoppedBy::Over,
+        (StoppedBy::Shutdown, Some(_)) => StoppedBy::Lingered,
         (observed, _) => observed,
     }
 }
@@ -204,7 +204,7 @@ async fn preset(job: &Job, session: &SessionRun, program: &Program<'_>) -> Deliv
     Delivered::NoTranscript
 }
 
-fn printed(job: &Job, session: &SessionRun) -> Option<OutputSight> {
+fn printed(job: &Job, session: &SessionRun) -> Option<CheckOutput> {
     match session.purpose {
         Purpose::Check => {
             SessionDir::at(&job.context.home.session(session.id)).ok().map(|dir| check_output::sight(&dir))
@@ -249,9 +249,9 @@ fn announce(session: &SessionRun, view: &TaskDir) {
     view.append_log(format!("=== session {} ({}) {started} ===\n", session.number, session.purpose).as_bytes());
 }
 
-fn plan_now(job: &Job) -> PlanSight {
+fn plan_now(job: &Job) -> PlanFiles {
     match job.task_dir() {
         Ok(dir) => dir.sight(),
-        Err(cause) => PlanSight { list: ListSight::Unreadable { why: cause.to_string() }, progress_exists: false },
+        Err(cause) => PlanFiles { list: TaskListFile::Unreadable { why: cause.to_string() }, progress_exists: false },
     }
 }

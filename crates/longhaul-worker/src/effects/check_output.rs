@@ -4,7 +4,7 @@
 use std::io;
 
 use longhaul_core::fingerprint;
-use longhaul_core::task::{Offset, OutputSight};
+use longhaul_core::task::{CheckOutput, Offset};
 use longhaul_core::test_summary;
 use longhaul_keeper::{LogReader, Piece, SessionDir, Stream};
 use sha2::{Digest, Sha256};
@@ -13,12 +13,12 @@ const TAIL: usize = 4096;
 const SUMMARY: usize = 64 * 1024;
 
 /// Both streams of a session, one after the other.
-pub(super) fn sight(session: &SessionDir) -> OutputSight {
+pub(super) fn sight(session: &SessionDir) -> CheckOutput {
     let mut whole = Whole::default();
     let mut read = |stream| whole.read(LogReader::new(session, stream, Offset::default()));
-    let (Ok(out), Ok(err)) = (read(Stream::Out), read(Stream::Err)) else { return OutputSight::default() };
+    let (Ok(out), Ok(err)) = (read(Stream::Out), read(Stream::Err)) else { return CheckOutput::default() };
     let summary = test_summary::read([&out, &err]);
-    OutputSight {
+    CheckOutput {
         bytes: whole.bytes,
         tail: last(&[out, err].concat(), TAIL).to_owned(),
         nothing_run: summary.nothing_ran,

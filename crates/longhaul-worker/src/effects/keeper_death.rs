@@ -1,7 +1,7 @@
 //! Waiting for the end of a keeper that is no child of this worker, because it adopted the session.
 //! Used by the attend effect. It never takes a decision about the session; that is `session_end`.
 
-use longhaul_keeper::{Found, LookError, SessionDir, look};
+use longhaul_keeper::{InspectError, SessionDir, SessionStatus, inspect_session};
 
 use crate::exit_watch::exited;
 
@@ -12,14 +12,14 @@ const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(10);
 pub(super) async fn of_adopted(dir: SessionDir) {
     loop {
         let seen = dir.clone();
-        let found = tokio::task::spawn_blocking(move || look(&seen)).await;
+        let found = tokio::task::spawn_blocking(move || inspect_session(&seen)).await;
         match found {
-            Ok(Ok(Found::Alive(keeper))) => match keeper.pidfd() {
+            Ok(Ok(SessionStatus::Alive(keeper))) => match keeper.pidfd() {
                 Ok(Some(fd)) => exited(fd).await,
                 Ok(None) | Err(_) => tokio::time::sleep(LOOK_AGAIN).await,
             },
             // A lock that cannot be asked for now proves nothing; one that was removed will never answer.
-            Ok(Err(LookError::Io { source, .. })) if source.kind() != std::io::ErrorKind::NotFound => {
+            Ok(Err(InspectError::Io { source, .. })) if source.kind() != std::io::ErrorKind::NotFound => {
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
             Ok(_) | Err(_) => return,

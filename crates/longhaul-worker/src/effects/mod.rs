@@ -6,9 +6,7 @@
 mod account;
 mod attend_session;
 mod await_task;
-mod awake;
 mod check_output;
-mod group;
 mod keep_work;
 mod keeper_death;
 pub(crate) mod notify;
@@ -16,8 +14,10 @@ mod passed_variables;
 mod preflight;
 mod prepare_workspace;
 mod probe;
+mod process_group;
 mod read_output;
 mod session_end;
+mod sleep_inhibitor;
 mod start_session;
 mod stop_session;
 mod transcript;
@@ -32,10 +32,10 @@ use longhaul_core::ids::SessionId;
 use longhaul_core::task::{Actor, Cause, Effect, Observation, Task};
 use tokio::sync::{mpsc, oneshot};
 
-pub(crate) use awake::Awake;
-pub use awake::sleep_inhibitor;
 pub use notify::{OPENCLAW, desktop_program};
 pub(crate) use passed_variables::passed;
+pub(crate) use sleep_inhibitor::Awake;
+pub use sleep_inhibitor::sleep_inhibitor;
 pub(crate) use start_session::{spec_of, writable};
 pub(crate) use transcript_copy::OwnConversations;
 

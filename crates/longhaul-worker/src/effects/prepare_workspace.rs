@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use longhaul_core::check_files;
-use longhaul_core::task::{Actor, Basis, Cause, Checkout, FileSight, NameList, Observation, Phase, Remarks, Task};
+use longhaul_core::task::{Actor, Basis, Cause, Checkout, FileHash, NameList, Observation, Phase, Remarks, Task};
 use longhaul_keeper::process::boot_id;
 use longhaul_keeper::{Beneath, fail_point};
 
@@ -138,13 +138,13 @@ fn changed_check_files(task: &Task, found: &Found, tree: Option<&String>) -> Opt
 }
 
 /// The expected files, when every step is ticked and the result is about to be verified.
-fn expected(task: &Task, directory: &str) -> Vec<FileSight> {
+fn expected(task: &Task, directory: &str) -> Vec<FileHash> {
     if task.phase() == Phase::Verify { look_for(task, directory) } else { Vec::new() }
 }
 
 /// The expected files in a directory.
-pub(super) fn look_for(task: &Task, directory: &str) -> Vec<FileSight> {
-    let see = |path: &String| FileSight { path: path.clone(), sha256: hash(Path::new(directory), path) };
+pub(super) fn look_for(task: &Task, directory: &str) -> Vec<FileHash> {
+    let see = |path: &String| FileHash { path: path.clone(), sha256: hash(Path::new(directory), path) };
     task.submission.expects.iter().map(see).collect()
 }
 

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
-use longhaul_agents::{Chosen, End, Moment, Over, Reader};
+use longhaul_agents::{Chosen, End, Moment, Reader, TurnEnd};
 use longhaul_core::task::{Actor, Exit, Failure, Observation, Outcome, ReadTo, Said, SessionRun, Usage};
 use longhaul_keeper::{SessionDir, Stream, fail_point, read_tail};
 use serde_json::Value;
@@ -61,8 +61,8 @@ impl<'a> Listener<'a> {
             return None;
         }
         let grace = match self.reader.over? {
-            Over::Done => Duration::from_millis(self.job.task.submission.policy.linger_ms),
-            Over::Hopeless => Duration::ZERO,
+            TurnEnd::Done => Duration::from_millis(self.job.task.submission.policy.linger_ms),
+            TurnEnd::Unrecoverable => Duration::ZERO,
         };
         Some(grace.saturating_sub(self.heard.elapsed()))
     }
@@ -179,7 +179,7 @@ impl<'a> Listener<'a> {
 /// What was heard of a session until its end.
 pub(super) struct Heard {
     pub(super) end: End,
-    pub(super) over: Option<Over>,
+    pub(super) over: Option<TurnEnd>,
     pub(super) looked: Looked,
     pub(super) carry: Value,
 }

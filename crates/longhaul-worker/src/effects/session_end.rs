@@ -11,7 +11,8 @@ use longhaul_core::ids::SessionId;
 use longhaul_core::task::{Exit, Gap, StoppedBy};
 use longhaul_core::time::Time;
 use longhaul_keeper::{
-    EndRecord, ExitRecord, ExitStatus, Found, LookError, PROMPT, SessionDir, Swept, Why, end_strays, look,
+    EndRecord, ExitRecord, ExitStatus, InspectError, PROMPT, SessionDir, SessionStatus, Swept, Why, end_strays,
+    inspect_session,
 };
 
 /// Between two tries at something that should have succeeded; what goes on failing is tried less and less often.
@@ -34,24 +35,26 @@ pub(super) struct Observed {
 pub(super) fn observe(dir: &SessionDir, tell: &dyn Fn(&str)) -> Observed {
     let mut pause = TRY_AGAIN;
     loop {
-        match look(dir) {
+        match inspect_session(dir) {
             // Its keeper has gone, so only another look can hold the lock, and only for a moment.
-            Ok(Found::Alive(_)) => {}
-            Ok(Found::NeverStarted(_guard)) => return never_started(),
-            Ok(Found::Ended { exit, end: Some(end), identity, guard }) => {
+            Ok(SessionStatus::Alive(_)) => {}
+            Ok(SessionStatus::NeverStarted(_guard)) => return never_started(),
+            Ok(SessionStatus::Ended { exit, end: Some(end), identity, guard }) => {
                 return clean(&exit, &end, || sweep(tell, || guard.end_tree(identity.as_ref())));
             }
-            Ok(Found::Ended { exit, end: None, identity, guard }) => {
+            Ok(SessionStatus::Ended { exit, end: None, identity, guard }) => {
                 let leftovers = sweep(tell, || guard.end_tree(identity.as_ref()));
                 return Observed { leftovers, gap: Gap::UnknownSize, ..known(&exit) };
             }
-            Ok(Found::Lost { identity, guard }) => return lost(sweep(tell, || guard.end_tree(Some(&identity)))),
+            Ok(SessionStatus::Lost { identity, guard }) => {
+                return lost(sweep(tell, || guard.end_tree(Some(&identity))));
+            }
             // Whatever the damaged records said, the marker still finds the tree.
-            Ok(Found::Unreadable { error, guard }) => {
+            Ok(SessionStatus::Unreadable { error, guard }) => {
                 tell(&with_causes(&error));
                 return lost(sweep(tell, || guard.end_tree(None)));
             }
-            Err(LookError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            Err(InspectError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
                 return gone(dir.session(), tell);
             }
             Err(error) => tell(&with_causes(&error)),

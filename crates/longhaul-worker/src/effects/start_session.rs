@@ -38,7 +38,7 @@ pub(super) enum StartError {
 
 impl StartError {
     /// Whether the machine lacks room, processes, memory or descriptors: then the same start may succeed later.
-    pub(super) fn passes(&self) -> bool {
+    pub(super) fn is_transient(&self) -> bool {
         let mut cause: Option<&(dyn Error + 'static)> = Some(self);
         while let Some(error) = cause {
             if error.downcast_ref::<io::Error>().is_some_and(is_lack) {

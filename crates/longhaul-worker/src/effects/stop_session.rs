@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use longhaul_core::causes::with_causes;
 use longhaul_core::ids::SessionId;
-use longhaul_core::task::Haste;
+use longhaul_core::task::StopMode;
 use longhaul_keeper::{SessionDir, Stop, fail_point, signal_keeper};
 
 use super::Job;
@@ -13,11 +13,11 @@ use super::Job;
 /// A keeper that has just been spawned has no identity yet; this is how often it is looked for.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-pub(super) async fn stop(job: Job, session: SessionId, haste: Haste) {
+pub(super) async fn stop(job: Job, session: SessionId, haste: StopMode) {
     fail_point::reach("worker.stop_due");
     let how = match haste {
-        Haste::Recipe => Stop::Recipe,
-        Haste::Now => Stop::Now,
+        StopMode::Graceful => Stop::Graceful,
+        StopMode::Immediate => Stop::Immediate,
     };
     tell(&job, session, how).await;
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use longhaul_keeper::{Spec, is_own_variable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::group;
+use super::process_group;
 use super::transcript_source::{CAP, Found};
 use longhaul_keeper::Environment;
 
@@ -42,7 +42,7 @@ pub(super) fn from_command(
         .spawn();
     let Ok(mut child) = spawned else { return Found::Unknown };
     let printed = read_all(&mut child, Instant::now() + deadline);
-    match (printed, group::end(&mut child)) {
+    match (printed, process_group::end(&mut child)) {
         (Ok(Some(bytes)), Ok(status)) if status.success() && !bytes.is_empty() => Found::Bytes { bytes, whole: true },
         _ => Found::Unknown,
     }
@@ -66,7 +66,7 @@ fn read_all(child: &mut Child, until: Instant) -> io::Result<Option<Vec<u8>>> {
     let Some(output) = child.stdout.take() else { return Ok(None) };
     let mut printed = Printed::new(output);
     let in_time = || Instant::now() < until;
-    while !group::has_ended(child)? {
+    while !process_group::has_ended(child)? {
         if !in_time() {
             return Ok(None);
         }

@@ -103,7 +103,7 @@ async fn try_once(context: &Context, notice: &Notice, environment: &Environment)
 
 /// What cannot be read counts as a try like any other, so that it comes to an end.
 async fn unreadable(store: &dyn Store, notice: &Notice, error: StoreError) -> Result<Tried, StoreError> {
-    if error.passes() || !store.claim_notice(notice.id, notice.tries, now().after(GRACE)).await? {
+    if error.is_transient() || !store.claim_notice(notice.id, notice.tries, now().after(GRACE)).await? {
         return Err(error);
     }
     match &error {

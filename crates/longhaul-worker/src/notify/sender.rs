@@ -48,7 +48,7 @@ impl Sender {
         }
         let pending = match self.context.store.pending_notices().await {
             Ok(pending) => pending,
-            Err(error) if error.passes() => return Ok(true),
+            Err(error) if error.is_transient() => return Ok(true),
             Err(error) => return Err(error),
         };
         carried.retain(|task, _| is_carried_now(*task) || pending.iter().any(|notice| notice.task == *task));

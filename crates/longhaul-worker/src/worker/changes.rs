@@ -8,7 +8,7 @@ use longhaul_core::ids::TaskId;
 use longhaul_store::{Candidate, MovedTask, StoreError};
 use tokio::time::Instant;
 
-use super::hubs::Hubs;
+use super::task_loops::TaskLoops;
 use crate::claim::{self, OtherOwners};
 use crate::hold;
 
@@ -35,7 +35,7 @@ fn is_over(last: Option<Instant>, span: Duration) -> bool {
     last.is_none_or(|last| last.elapsed() >= span)
 }
 
-impl Hubs {
+impl TaskLoops {
     /// Hears the news of the store; looks at everything at first, when an owner has died, and now and then in case something was missed.
     pub(super) async fn look_around(&mut self) -> Result<(), StoreError> {
         if is_over(self.look.everything, SAFETY_NET) {

@@ -11,10 +11,10 @@ use longhaul_store::Store;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::Instant;
 
-use crate::bell::Bell;
 use crate::clock::mint_worker;
 use crate::effects::{Awake, OwnConversations};
 use crate::environments::Environments;
+use crate::file_watcher::FileWatcher;
 use crate::home::Home;
 use crate::turns::Line;
 use longhaul_keeper::Environment;
@@ -36,7 +36,7 @@ pub struct Context {
     pub worker: WorkerId,
     /// This machine.
     pub host: String,
-    pub(crate) bell: Arc<Bell>,
+    pub(crate) bell: Arc<FileWatcher>,
     /// The tasks that wait for their turn to start a session.
     pub(crate) line: Line,
     /// Keeps the machine awake while sessions run.
@@ -71,7 +71,7 @@ impl Context {
             executable,
             worker: mint_worker(),
             host,
-            bell: Arc::new(Bell::new()),
+            bell: Arc::new(FileWatcher::new()),
             line: Line::default(),
             awake: Awake::default(),
             own_conversations: OwnConversations::default(),

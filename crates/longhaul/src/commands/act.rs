@@ -26,7 +26,7 @@ pub(crate) async fn act(opened: &Opened, stored: &Stored, command: Command) -> R
         return handed_over(opened, stored, &handover).await;
     }
     let changed = change(&*opened.store, stored.task.id, command, &actor, None, None).await?;
-    owner::see_to(opened, &changed.stored).await?;
+    owner::ensure_worker(opened, &changed.stored).await?;
     Ok(changed.stored)
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::config::tell;
 use super::open_existing;
-use crate::agent_look::{self, Look};
+use crate::agent_status::{self, AgentStatus};
 use crate::cli::Agents;
 use crate::config::{Overrides, load};
 use crate::error::CliError;
@@ -19,7 +19,7 @@ const HEADS: [&str; 5] = ["AGENT", "WHERE", "VERSION", "KNOWN GOOD", "LOGGED IN"
 pub(crate) async fn agents(args: &Agents) -> Result<Code, CliError> {
     let loaded = load(&place::here()?.project, &Overrides::default())?;
     tell(&loaded.notices);
-    let looks = agent_look::look(&loaded.settings.agents);
+    let looks = agent_status::probe_agents(&loaded.settings.agents);
     let limits = limits().await?;
     if args.json {
         let rows: Vec<Value> = looks.iter().map(|look| row_json(look, &limits)).collect();
@@ -42,18 +42,18 @@ async fn limits() -> Result<Vec<AccountLimit>, CliError> {
     Ok(limits.into_iter().filter(|limit| limit.until > now()).collect())
 }
 
-fn of_agent<'a>(look: &'a Look, limits: &'a [AccountLimit]) -> impl Iterator<Item = &'a AccountLimit> {
+fn of_agent<'a>(look: &'a AgentStatus, limits: &'a [AccountLimit]) -> impl Iterator<Item = &'a AccountLimit> {
     limits.iter().filter(|limit| limit.agent == look.name)
 }
 
-fn row_json(look: &Look, limits: &[AccountLimit]) -> Value {
+fn row_json(look: &AgentStatus, limits: &[AccountLimit]) -> Value {
     let limit = |limit: &AccountLimit| json!({ "account": limit.account, "until": limit.until.rfc3339(), "reported": limit.told, "task": limit.task });
     let mut row = look.json();
     row["limits"] = of_agent(look, limits).map(limit).collect();
     row
 }
 
-fn print(looks: &[Look], limits: &[AccountLimit]) {
+fn print(looks: &[AgentStatus], limits: &[AccountLimit]) {
     let rows: Vec<[String; 5]> = looks.iter().map(row).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).chain([HEADS[column].len()]).max();
     let widths: Vec<usize> = (0..HEADS.len()).map(|column| width(column).unwrap_or(0)).collect();
@@ -77,7 +77,7 @@ fn limit_line(limit: &AccountLimit) -> String {
     format!("  usage limit until {until}, in {left}{guess} (account: {})", limit.account)
 }
 
-fn row(look: &Look) -> [String; 5] {
+fn row(look: &AgentStatus) -> [String; 5] {
     let known = match look.known_good() {
         Some(true) => "yes",
         Some(false) => "no",

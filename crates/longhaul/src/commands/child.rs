@@ -10,12 +10,12 @@ use longhaul_core::task::{Place, Submission, Task};
 use longhaul_worker::{Answer, Request, mint_task};
 
 use super::run::{submit, text_or_stdin, told};
-use super::{Opened, open, tmux_view, wanted};
+use super::{Opened, open, submit_args, tmux_view};
 use crate::cli::Run;
 use crate::config::read_flags;
 use crate::error::{CliError, code_of};
 use crate::exit::Code;
-use crate::sight::task_of;
+use crate::visibility::task_of;
 use crate::{out, place};
 
 /// Submits the child task; the owner of its parent will run it.
@@ -78,10 +78,10 @@ fn submission(args: &Run, parent: &Task) -> Result<Submission, CliError> {
     let mut child = Submission {
         goal: text_or_stdin(&args.goal)?,
         checks: args.checks.clone(),
-        criteria: args.criteria.iter().map(|text| wanted::criterion(text)).collect(),
+        criteria: args.criteria.iter().map(|text| submit_args::criterion(text)).collect(),
         constraints: args.constraints.clone(),
-        inputs: wanted::inputs(&args.inputs)?,
-        expects: wanted::expects(&args.expects)?,
+        inputs: submit_args::inputs(&args.inputs)?,
+        expects: submit_args::expects(&args.expects)?,
         model,
         parent: Some(parent.id),
         ..Submission::clone(&parent.submission)

@@ -8,10 +8,10 @@ use longhaul_store::Stored;
 use serde_json::json;
 
 use super::{Opened, open_existing};
+use crate::changed_files::{self, FileChange, Unknown};
 use crate::cli::Diff;
 use crate::error::CliError;
 use crate::exit::Code;
-use crate::work::{self, FileChange, Unknown};
 use crate::{lookup, out};
 
 pub(crate) async fn diff(args: &Diff) -> Result<Code, CliError> {
@@ -22,11 +22,12 @@ pub(crate) async fn diff(args: &Diff) -> Result<Code, CliError> {
     let opened = open_existing()?;
     let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
     if args.stat {
-        let files = work::changed_files(&opened.home, &stored.task).await.map_err(|why| unknown(&stored, &why))?;
+        let files =
+            changed_files::changed_files(&opened.home, &stored.task).await.map_err(|why| unknown(&stored, &why))?;
         print_names(args, &stored, &files);
         return Ok(Code::Done);
     }
-    let patch = work::patch(&opened.home, &stored.task).await.map_err(|why| unknown(&stored, &why))?;
+    let patch = changed_files::patch(&opened.home, &stored.task).await.map_err(|why| unknown(&stored, &why))?;
     print_patch(&opened, args, &stored, &patch).await?;
     Ok(Code::Done)
 }
@@ -53,7 +54,8 @@ fn print_names(args: &Diff, stored: &Stored, files: &[FileChange]) {
 
 async fn print_patch(opened: &Opened, args: &Diff, stored: &Stored, patch: &Patch) -> Result<(), CliError> {
     if args.json {
-        let files = work::changed_files(&opened.home, &stored.task).await.map_err(|why| unknown(stored, &why))?;
+        let files =
+            changed_files::changed_files(&opened.home, &stored.task).await.map_err(|why| unknown(stored, &why))?;
         let text = String::from_utf8_lossy(&patch.bytes);
         let facts = json!({
             "task": stored.task.id, "base": base(stored), "files": files, "patch": text, "cut": patch.is_cut,

@@ -1,7 +1,7 @@
 //! `longhaul list`: the tasks of this project, or of all. Works without a worker, and says when none lives.
 //! Only reads: nothing is made when there is nothing, and one damaged row hides none of the others.
 
-use longhaul_store::{Damaged, Filter, Listed, Outline, Outlines, Steps, Stored};
+use longhaul_store::{Damaged, Filter, Listed, Steps, Stored, Summaries, TaskSummary};
 use serde_json::{Value, json};
 
 use super::open_existing;
@@ -52,7 +52,7 @@ async fn list_whole(opened: &Opened, filter: Filter) -> Result<Vec<Damaged>, Cli
 
 /// People get lines, for which no task has to be rebuilt: fast with many thousands of them.
 async fn list_lines(opened: &Opened, filter: Filter, with_project: bool) -> Result<Vec<Damaged>, CliError> {
-    let Outlines { tasks, damaged } = opened.outlines(filter).await?;
+    let Summaries { tasks, damaged } = opened.outlines(filter).await?;
     let slots = Slots::now(opened).await?;
     let mut rows = Vec::new();
     for outline in tasks {
@@ -66,7 +66,7 @@ async fn list_lines(opened: &Opened, filter: Filter, with_project: bool) -> Resu
 }
 
 /// What a waiting task waits for. Only of those the whole task is read, and they are few.
-async fn waiting(opened: &Opened, outline: &Outline) -> Result<Option<Waiting>, CliError> {
+async fn waiting(opened: &Opened, outline: &TaskSummary) -> Result<Option<Waiting>, CliError> {
     if outline.state != WAITING {
         return Ok(None);
     }
@@ -85,7 +85,7 @@ fn nothing(args: &List) -> Code {
 
 /// One task as a line.
 struct Row {
-    outline: Outline,
+    outline: TaskSummary,
     /// It wants an owner and none lives.
     orphaned: bool,
     waiting: Option<Waiting>,

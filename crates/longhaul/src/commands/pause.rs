@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use longhaul_core::task::{Command, Haste, State, Task};
+use longhaul_core::task::{Command, State, StopMode, Task};
 use longhaul_keeper::process::{self, Process};
 use longhaul_keeper::{Identity, SessionDir};
 use longhaul_store::Stored;
@@ -26,7 +26,7 @@ pub(crate) async fn pause(args: &Pause) -> Result<Code, CliError> {
     let opened = open_existing()?;
     let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
     let id = stored.task.id;
-    let haste = if args.now { Haste::Now } else { Haste::Recipe };
+    let haste = if args.now { StopMode::Immediate } else { StopMode::Graceful };
     act(&opened, &stored, Command::Pause { haste }).await?;
     if let Some(stored) = until(&opened, id, PATIENCE, stopped).await? {
         return Ok(told(&stored));
@@ -125,7 +125,7 @@ async fn force(opened: &Opened, stored: &Stored, silent: &Silent) -> Result<(), 
         .map_err(|error| CliError::new(Code::Failure, format!("cannot kill {}", silent.name)).because(&error))?;
     if !killed {
         out::note(&format!("{} was gone already", silent.name));
-        return owner::see_to(opened, stored).await.map(drop);
+        return owner::ensure_worker(opened, stored).await.map(drop);
     }
     out::note(&format!("{} was killed", silent.name));
     if owner::process(&opened.home, stored) == Some(silent.process) {

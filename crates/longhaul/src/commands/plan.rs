@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use longhaul_core::plan;
-use longhaul_core::task::{Accepted, Command, ListSight, Task};
+use longhaul_core::task::{Accepted, Command, Task, TaskListFile};
 use longhaul_store::StoredEvent;
 use longhaul_worker::{TaskDir, redact_intake};
 use serde_json::json;
@@ -26,7 +26,7 @@ pub(crate) async fn plan(args: &Plan) -> Result<Code, CliError> {
     let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
     let task = &stored.task;
     let list = sight(task)?;
-    let seen = if let ListSight::Text { hash, .. } = &list { Some(hash.clone()) } else { None };
+    let seen = if let TaskListFile::Text { hash, .. } = &list { Some(hash.clone()) } else { None };
     let text = match file {
         Some(path) => redact_intake(&from_file(path)?, &task.submission.secret_names).0,
         None => from_task_directory(task, list)?,
@@ -61,24 +61,24 @@ fn from_file(path: &Path) -> Result<String, CliError> {
     std::fs::read_to_string(path).map_err(|error| unusable("it cannot be read as text").because(&error))
 }
 
-fn from_task_directory(task: &Task, list: ListSight) -> Result<String, CliError> {
+fn from_task_directory(task: &Task, list: TaskListFile) -> Result<String, CliError> {
     let unusable = |why: &str| {
         let path = format!("{}/task_list.md", describe::task_directory(task));
         CliError::new(Code::Usage, format!("cannot take `{path}` as a plan: {why}"))
             .hint("write it there, or name a file: `longhaul plan TASK --accept FILE`")
     };
     match list {
-        ListSight::Text { text, .. } => Ok(text),
-        ListSight::Missing => Err(unusable("it is not there")),
-        ListSight::Unreadable { why } => Err(unusable(&why)),
+        TaskListFile::Text { text, .. } => Ok(text),
+        TaskListFile::Missing => Err(unusable("it is not there")),
+        TaskListFile::Unreadable { why } => Err(unusable(&why)),
     }
 }
 
 /// The list in the task directory as it is now. Makes nothing.
-fn sight(task: &Task) -> Result<ListSight, CliError> {
+fn sight(task: &Task) -> Result<TaskListFile, CliError> {
     let directory = describe::task_directory(task);
     if !Path::new(&directory).is_dir() {
-        return Ok(ListSight::Missing);
+        return Ok(TaskListFile::Missing);
     }
     let opened = TaskDir::open(task);
     opened.map(|dir| dir.sight().list).map_err(|cause| CliError::new(Code::Failure, out::safe(&cause.to_string())))
@@ -102,10 +102,10 @@ fn file(task: &Task) -> &'static str {
         hash == accepted.hash || plan::parse(text).is_ok_and(|plan| plan == accepted.plan)
     };
     match (sight(task), &task.plan) {
-        (Ok(ListSight::Text { hash, text }), Some(accepted)) if same(accepted, &hash, &text) => "as accepted",
-        (Ok(ListSight::Text { .. }), _) => "changed",
-        (Ok(ListSight::Missing), _) => "missing",
-        (Ok(ListSight::Unreadable { .. }) | Err(_), _) => "unreadable",
+        (Ok(TaskListFile::Text { hash, text }), Some(accepted)) if same(accepted, &hash, &text) => "as accepted",
+        (Ok(TaskListFile::Text { .. }), _) => "changed",
+        (Ok(TaskListFile::Missing), _) => "missing",
+        (Ok(TaskListFile::Unreadable { .. }) | Err(_), _) => "unreadable",
     }
 }
 

@@ -10,13 +10,13 @@ use crate::cli::Report;
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::report::{gather, page};
-use crate::{lookup, out, work};
+use crate::{changed_files, lookup, out};
 
 pub(crate) async fn report(args: &Report) -> Result<Code, CliError> {
     let opened = open_existing()?;
     let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
     let events = opened.store.events(stored.task.id, 0, u32::MAX).await?;
-    let changed = work::changed_files(&opened.home, &stored.task).await;
+    let changed = changed_files::changed_files(&opened.home, &stored.task).await;
     let notices = opened.store.notices(stored.task.id).await?;
     let facts = gather(&opened.home, &stored, &events, changed, &notices);
     let text = if args.json { out::document("report", &facts) + "\n" } else { page(&facts) };

@@ -10,7 +10,7 @@ use longhaul_store::Filter;
 use longhaul_worker::{Request, mint_task};
 
 use super::run::{submit, told};
-use super::{Opened, declared, edit, open_existing, wanted, workspace_choice};
+use super::{Opened, declared, edit, open_existing, submit_args, workspace_choice};
 use crate::cli::Retry;
 use crate::error::CliError;
 use crate::exit::Code;
@@ -53,7 +53,7 @@ fn submission(old: &Task, settings: &[Setting]) -> Result<Submission, CliError> 
     let mut submission = Submission::clone(&old.submission);
     place::place(Path::new(&submission.workspace))?;
     let paths: Vec<PathBuf> = submission.inputs.iter().map(|file| PathBuf::from(&file.path)).collect();
-    submission.inputs = wanted::inputs(&paths)?;
+    submission.inputs = submit_args::inputs(&paths)?;
     submission.retry_of = Some(old.id);
     settings.iter().for_each(|setting| submission.set(setting));
     submission.declared = declared::refreshed(&submission)?;

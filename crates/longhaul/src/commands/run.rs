@@ -9,7 +9,7 @@ use longhaul_core::task::{Policy, Submission};
 use longhaul_worker::{Answer, Handover, Request, mint_task};
 
 use super::config::tell;
-use super::{Opened, child, declared, open, open_existing, tmux_view, unchosen_agent, wanted, workspace_choice};
+use super::{Opened, child, declared, open, open_existing, submit_args, tmux_view, unchosen_agent, workspace_choice};
 use crate::cli::Run;
 use crate::config::{Settings, Sources, load};
 use crate::directories::DirectoryWait;
@@ -142,10 +142,10 @@ async fn submission(args: &Run, place: &Place, settings: Settings) -> Result<Sub
         checks: [settings.verify.commands, args.checks.clone()].concat(),
         checks_in: settings.verify.checks_in,
         setup: settings.workspace.setup,
-        criteria: args.criteria.iter().map(|text| wanted::criterion(text)).collect(),
+        criteria: args.criteria.iter().map(|text| submit_args::criterion(text)).collect(),
         constraints: args.constraints.clone(),
-        inputs: wanted::inputs(&args.inputs)?,
-        expects: wanted::expects(&args.expects)?,
+        inputs: submit_args::inputs(&args.inputs)?,
+        expects: submit_args::expects(&args.expects)?,
         model: settings.model,
         needs_env: settings.env.need,
         secret_names: settings.redact.extra,

@@ -5,16 +5,16 @@ mod directory;
 mod list;
 mod name;
 mod outcome;
+mod printer;
 mod record;
-mod voice;
 
 use std::sync::Arc;
 
-use longhaul_core::task::{Haste, State, Task};
+use longhaul_core::task::{State, StopMode, Task};
 use longhaul_keeper::Executable;
 use longhaul_keeper::find_program;
-use longhaul_store::{Filter, Stored, Unfinished};
-use longhaul_worker::{Context, Driving, ShellLock, TaskDir};
+use longhaul_store::{Filter, Stored, Which};
+use longhaul_worker::{Context, RunnerProcess, ShellLock, TaskDir};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -30,8 +30,8 @@ use directory::{Directories, Directory, Found};
 use list::Marks;
 use name::Name;
 use outcome::Outcome;
+use printer::{Ears, RunnerPrinter};
 use record::{Ground, Invocation, Record};
-use voice::{Ears, Voice};
 
 pub(crate) async fn run_session(args: &RunSession) -> Result<Code, CliError> {
     // The runner knows two codes of its own: it went well, or it did not.
@@ -111,9 +111,9 @@ async fn drive(
     let executable = Executable::open_own()
         .map_err(|error| CliError::new(Code::Failure, "cannot open our own executable").because(&error))?;
     let opened = open()?;
-    let voice = Arc::new(Voice::default());
+    let voice = Arc::new(RunnerPrinter::default());
     let context = Context::new(Arc::clone(&opened.store), opened.home.clone(), executable, report);
-    let driving = Driving::begin(context.watched_by(Box::new(Ears(Arc::clone(&voice)))))?;
+    let driving = RunnerProcess::begin(context.watched_by(Box::new(Ears(Arc::clone(&voice)))))?;
     let stored = invocation.take_up(&Ground { args, place, directories, driving: &driving, opened: &opened }).await?;
     if let Some(session) = stored.task.state.session() {
         voice.adopt(&stored.task, session);
@@ -159,7 +159,7 @@ fn warn(args: &RunSession, task: &Task, directory: &Directory) {
 async fn marks(place: &Place) -> Marks {
     let Ok(opened) = open_existing() else { return Marks::new() };
     let project = Some(place.project.display().to_string());
-    let filter = Filter { project, unfinished: Unfinished::Only, ..Filter::default() };
+    let filter = Filter { project, which: Which::Unfinished, ..Filter::default() };
     let listed = opened.list(filter).await.map(|listed| listed.tasks).unwrap_or_default();
     let named = |stored: &Stored| (stored.task.submission.name.to_string(), mark(&opened, stored));
     listed.iter().map(named).filter_map(|(name, mark)| Some((name, mark?))).collect()
@@ -177,7 +177,7 @@ fn mark(opened: &Opened, stored: &Stored) -> Option<&'static str> {
 
 /// The signals that pause an invocation.
 struct Asks {
-    receiver: mpsc::Receiver<Haste>,
+    receiver: mpsc::Receiver<StopMode>,
     /// Set once one has come.
     asked: Arc<std::sync::atomic::AtomicBool>,
 }
@@ -192,7 +192,7 @@ fn pauses() -> Result<Asks, CliError> {
     let asked = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let told = Arc::clone(&asked);
     tokio::spawn(async move {
-        let mut haste = Haste::Recipe;
+        let mut haste = StopMode::Graceful;
         loop {
             tokio::select! {
                 _ = interrupt.recv() => {}
@@ -203,7 +203,7 @@ fn pauses() -> Result<Asks, CliError> {
             if sender.send(haste).await.is_err() {
                 return;
             }
-            haste = Haste::Now;
+            haste = StopMode::Immediate;
         }
     });
     Ok(Asks { receiver, asked })

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Exit, SessionRecord};
-use longhaul_store::{Damaged, Filter, Outline, StoreError};
+use longhaul_store::{Damaged, Filter, StoreError, TaskSummary};
 use serde_json::json;
 
 use super::show::sessions_of;
@@ -71,7 +71,7 @@ async fn check(json: bool) -> Result<Code, CliError> {
 }
 
 /// Holds the sessions that events tell of against the directories that are there.
-async fn compare(opened: &Opened, tasks: &[Outline], findings: &mut Findings) -> Result<(), CliError> {
+async fn compare(opened: &Opened, tasks: &[TaskSummary], findings: &mut Findings) -> Result<(), CliError> {
     let failed =
         |error: std::io::Error| CliError::new(Code::Failure, "cannot look at the session directories").because(&error);
     let on_disk = survey(&opened.home).map_err(failed)?;

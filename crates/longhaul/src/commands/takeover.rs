@@ -5,7 +5,7 @@
 
 use std::os::fd::AsFd;
 
-use longhaul_core::task::{Command, Haste, State, Then, decide};
+use longhaul_core::task::{Command, State, StopMode, Then, decide};
 use longhaul_keeper::fail_point;
 use longhaul_store::Stored;
 use longhaul_worker::{ChangeError, Hold, Interface, NoInterface, in_conversation, interface_of, now, release};
@@ -102,7 +102,7 @@ async fn pause_instead(opened: &Opened, stored: &Stored) -> Result<(), CliError>
     if !matches!(now.task.state, State::Stopping { then: Then::Hold { .. }, .. }) {
         return Ok(());
     }
-    match act(opened, &now, Command::Pause { haste: Haste::Recipe }).await {
+    match act(opened, &now, Command::Pause { haste: StopMode::Graceful }).await {
         // Held in this very moment: giving it back is a pause too.
         Err(error) if error.code == Code::Conflict => Ok(()),
         Ok(_) => Ok(()),

@@ -4,7 +4,7 @@
 use longhaul_keeper::find_program;
 
 use crate::config::{Loaded, Origin};
-use crate::{agent_look, out, place};
+use crate::{agent_status, out, place};
 
 /// What to say when no flag, variable or file has chosen the agent. Below a session nobody reads it who could choose.
 pub(super) fn warning(loaded: &Loaded) -> Option<String> {
@@ -26,7 +26,7 @@ pub(super) fn warning(loaded: &Loaded) -> Option<String> {
 
 /// The agents whose program is there.
 fn found(loaded: &Loaded) -> Vec<String> {
-    let mut agents = agent_look::every(&loaded.settings.agents);
+    let mut agents = agent_status::every(&loaded.settings.agents);
     agents.retain(|agent| agent.program().is_some_and(|program| find_program(program).is_some()));
     agents.iter().map(|agent| agent.about().name.to_string()).collect()
 }

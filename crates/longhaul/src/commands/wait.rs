@@ -12,7 +12,7 @@ use crate::config::show_span;
 use crate::describe::{self, next_command};
 use crate::error::CliError;
 use crate::exit::Code;
-use crate::owner::Caretaker;
+use crate::owner::WorkerKeepalive;
 use crate::slots::Slots;
 use crate::viewer::{code_of, until};
 use crate::{directories, lookup, out, owner};
@@ -25,7 +25,7 @@ pub(crate) async fn wait(args: &Wait) -> Result<Code, CliError> {
     let mut stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
     // A time beyond what the clock can tell is for ever.
     let deadline = args.timeout.and_then(|span| Instant::now().checked_add(span));
-    let mut caretaker = Caretaker::default();
+    let mut caretaker = WorkerKeepalive::default();
     loop {
         if owner::is_left_by_runner(&opened, &stored).await? {
             return Err(owner::left_by_runner(&stored));

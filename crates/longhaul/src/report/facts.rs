@@ -12,8 +12,8 @@ use super::checks::{Checks, checks};
 use super::history::{self, Guidance, Happening, Question, RefusedPlan};
 use super::notices::{NoticeRow, notices};
 use super::sessions::{SessionRow, rows};
+use crate::changed_files::{FileChange, Unknown};
 use crate::describe::{self, ResultFacts, UnavailableAgent};
-use crate::work::{FileChange, Unknown};
 
 /// Everything stored about one task.
 #[derive(Debug, Serialize)]

@@ -116,9 +116,9 @@ fn outcome(ended: &Ended, is_agent: bool) -> &'static str {
         (_, StoppedBy::Shutdown) => "interrupted from outside",
         (_, StoppedBy::Silence) => "silent for too long",
         (_, StoppedBy::Wall) => "ran for too long",
-        (_, StoppedBy::Itself | StoppedBy::Over) if !is_agent => "ended",
-        (Outcome::Completed, StoppedBy::Itself | StoppedBy::Over) => "completed",
-        (Outcome::Failed(failure), StoppedBy::Itself | StoppedBy::Over) => match failure {
+        (_, StoppedBy::Itself | StoppedBy::Lingered) if !is_agent => "ended",
+        (Outcome::Completed, StoppedBy::Itself | StoppedBy::Lingered) => "completed",
+        (Outcome::Failed(failure), StoppedBy::Itself | StoppedBy::Lingered) => match failure {
             Failure::Crashed => "crashed",
             Failure::Retryable(_) => "failed for now",
             Failure::Limited(_) => "usage limit",

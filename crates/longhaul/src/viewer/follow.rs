@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Command, Haste, State};
+use longhaul_core::task::{Command, State, StopMode};
 use longhaul_store::{Stored, StoredEvent};
 use longhaul_worker::now;
 
@@ -18,7 +18,7 @@ use crate::commands::turns::Turns;
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::opened::Opened;
-use crate::owner::Caretaker;
+use crate::owner::WorkerKeepalive;
 use crate::{describe, out, owner, slots};
 
 /// How often the owner's life is looked at when nothing rings.
@@ -97,7 +97,7 @@ async fn watch_from(
 ) -> Result<Code, CliError> {
     let submission = opened.store.load(task).await?.map(|stored| stored.task.submission);
     let turns = Turns::new(&opened.home, submission.as_deref().map(Agents::of_task).unwrap_or_default());
-    let caretaker = Caretaker::default();
+    let caretaker = WorkerKeepalive::default();
     let (screen, waits_for) = (Screen::new(), None);
     let mut viewer = Viewer { opened, task, screen, turns, seen, reach, interrupted: 0, caretaker, waits_for };
     let outcome = viewer.watch(signals, Keys::listen(), watched).await;
@@ -144,7 +144,7 @@ struct Viewer<'a> {
     seen: u64,
     reach: Reach,
     interrupted: u32,
-    caretaker: Caretaker,
+    caretaker: WorkerKeepalive,
     /// What was last said about a wait in line.
     waits_for: Option<String>,
 }
@@ -242,10 +242,10 @@ impl Viewer<'_> {
     /// The first Ctrl+C pauses, the second ends the agent at once.
     async fn interrupt(&mut self, stored: &Stored) -> Result<(), CliError> {
         self.interrupted += 1;
-        let haste = if self.interrupted == 1 { Haste::Recipe } else { Haste::Now };
+        let haste = if self.interrupted == 1 { StopMode::Graceful } else { StopMode::Immediate };
         self.screen.line(match haste {
-            Haste::Recipe => "pausing; Ctrl+C again ends the agent at once",
-            Haste::Now => "ending the agent at once",
+            StopMode::Graceful => "pausing; Ctrl+C again ends the agent at once",
+            StopMode::Immediate => "ending the agent at once",
         });
         // Refused only when it settled meanwhile, which the next round shows.
         match act::act(self.opened, stored, Command::Pause { haste }).await {

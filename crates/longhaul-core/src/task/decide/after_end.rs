@@ -2,15 +2,15 @@
 //! The plan is compared, progress is judged, and the recovery table chooses what is next.
 
 use super::super::{
-    AgentLimit, BackTo, Cause, Ended, Event, HelpReason, Outcome, Phase, PlanSight, Purpose, Saved, SessionRun, Task,
+    AgentLimit, BackTo, Cause, Ended, Event, HelpReason, Outcome, Phase, PlanFiles, Purpose, Saved, SessionRun, Task,
     Verdict, Wait,
 };
 use super::plan::{self, Seen};
-use super::{runner, usage};
+use super::{agent_limited, runner};
 use crate::recovery::{self, Facts, Next};
 use crate::time::Time;
 
-pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSight, now: Time) -> Vec<Event> {
+pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles, now: Time) -> Vec<Event> {
     if task.submission.driver.is_runner() {
         return runner::after_end(task, session, ended, sight, now);
     }
@@ -46,21 +46,21 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
         Next::WaitUntil(why, until) => vec![wait(why, until, back_to, now)],
         Next::Limited { until, told } => {
             let limit = AgentLimit { until, told, account: ended.account.clone(), found_by: None, over: false };
-            usage::limited(&after, session, limit, back_to, now)
+            agent_limited::limited(&after, session, limit, back_to, now)
         }
         Next::Exhausted(why) => {
             let reason = HelpReason::Exhausted { agent: session.agent.clone(), why: why.clone() };
             let asks = Event::HelpNeeded { reason, back_to };
             let why = format!("no usage left: {why}");
-            usage::unusable(&after, &session.agent, &why, asks, back_to, now)
+            agent_limited::unusable(&after, &session.agent, &why, asks, back_to, now)
         }
         Next::Ask(reason @ HelpReason::AgentRefuses { .. }) => {
             let why = reason.to_string();
-            usage::unusable(&after, &session.agent, &why, Event::HelpNeeded { reason, back_to }, back_to, now)
+            agent_limited::unusable(&after, &session.agent, &why, Event::HelpNeeded { reason, back_to }, back_to, now)
         }
         Next::Block(cause @ Cause::Program { .. }) => {
             let why = cause.to_string();
-            usage::unusable(&after, &session.agent, &why, Event::Blocked { cause, back_to }, back_to, now)
+            agent_limited::unusable(&after, &session.agent, &why, Event::Blocked { cause, back_to }, back_to, now)
         }
         Next::Ask(reason) => vec![Event::HelpNeeded { reason, back_to }],
         Next::Block(cause) => vec![Event::Blocked { cause, back_to }],
@@ -100,7 +100,7 @@ pub(super) fn wait(why: Wait, until: Time, back_to: BackTo, now: Time) -> Event 
 }
 
 /// What the plan's files mean after this session; a check has nothing to do with them.
-pub(super) fn look(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSight) -> Seen {
+pub(super) fn look(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles) -> Seen {
     if task.submission.driver.is_runner() {
         return runner::look(task, sight);
     }

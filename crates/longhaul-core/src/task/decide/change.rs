@@ -1,7 +1,7 @@
 //! What a person may change on a task that is not finished: settings, guidance, the plan. Called by `decide` only.
 //! A change counts from the next session on; a live one is stopped only when it is over a limit already.
 
-use super::super::{Actor, Event, Haste, Refusal, Restore, Setting, State, Task, Then, Wait};
+use super::super::{Actor, Event, Refusal, Restore, Setting, State, StopMode, Task, Then, Wait};
 use super::command::{Decision, refuse};
 use super::plan::hash_of;
 use crate::plan;
@@ -20,7 +20,7 @@ pub(super) fn edit(task: &Task, settings: &[Setting], actor: &Actor, now: Time) 
     }
     let mut events = vec![edited];
     events.extend(let_go_on(task, &after, now));
-    events.extend(over(&after, now).map(|then| Event::StopAsked { haste: Haste::Recipe, then }));
+    events.extend(over(&after, now).map(|then| Event::StopAsked { haste: StopMode::Graceful, then }));
     Ok(events)
 }
 

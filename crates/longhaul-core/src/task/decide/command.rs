@@ -2,7 +2,8 @@
 //! Every state is spelled out for every command, so that a new one does not compile until it has an answer everywhere.
 
 use super::super::{
-    Actor, BackTo, Command, Driver, Event, Haste, Phase, Refusal, ReleasedBy, Setting, State, Task, Then, Wait, WokenBy,
+    Actor, BackTo, Command, Driver, Event, Phase, Refusal, ReleasedBy, Setting, State, StopMode, Task, Then, Wait,
+    WokenBy,
 };
 use super::{change, runner};
 use crate::time::Time;
@@ -30,7 +31,7 @@ pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) 
     }
 }
 
-fn pause(task: &Task, asked: Haste) -> Decision {
+fn pause(task: &Task, asked: StopMode) -> Decision {
     match &task.state {
         State::Queued { back_to } | State::Preparing { back_to } | State::Waiting { back_to, .. } => {
             Ok(vec![Event::Paused { back_to: *back_to, why: None }])
@@ -126,7 +127,7 @@ fn take_over(task: &Task, actor: &Actor) -> Decision {
     let person = actor.principal.clone();
     match &task.state {
         State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => {
-            Ok(vec![Event::StopAsked { haste: Haste::Recipe, then: Then::Hold { person } }])
+            Ok(vec![Event::StopAsked { haste: StopMode::Graceful, then: Then::Hold { person } }])
         }
         State::Stopping { then: Then::Cancel { .. }, .. } => refuse(task, "take over", "it is being cancelled"),
         State::Stopping { haste, .. } => change_stop(task, *haste, Then::Hold { person }),
@@ -151,7 +152,7 @@ fn cancel(task: &Task, actor: &Actor, reason: Option<&String>) -> Decision {
     let then = || Then::Cancel { by: by.clone(), reason: reason.cloned() };
     match &task.state {
         State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => {
-            Ok(vec![Event::StopAsked { haste: Haste::Recipe, then: then() }])
+            Ok(vec![Event::StopAsked { haste: StopMode::Graceful, then: then() }])
         }
         State::Stopping { haste, .. } => change_stop(task, *haste, then()),
         State::Queued { .. }
@@ -167,7 +168,7 @@ fn cancel(task: &Task, actor: &Actor, reason: Option<&String>) -> Decision {
 }
 
 /// Asking for the same again changes nothing and writes nothing.
-pub(super) fn change_stop(task: &Task, haste: Haste, then: Then) -> Decision {
+pub(super) fn change_stop(task: &Task, haste: StopMode, then: Then) -> Decision {
     let event = Event::StopAsked { haste, then };
     let unchanged = task.apply(&event, task.updated).is_ok_and(|after| after.state == task.state);
     Ok(if unchanged { Vec::new() } else { vec![event] })

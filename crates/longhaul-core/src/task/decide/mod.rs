@@ -4,13 +4,13 @@
 //! Only commands can be refused; what was observed is recorded in every state, and the types say so.
 
 mod after_end;
+mod agent_limited;
 mod change;
 mod command;
 mod observe;
 mod plan;
 mod prepared;
 mod runner;
-mod usage;
 mod verify;
 
 use super::{Actor, Command, Event, Input, Refusal, ReleasedBy, Scope, Submission, Task};

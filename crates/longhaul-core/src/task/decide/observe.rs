@@ -2,11 +2,11 @@
 //! A state with a session is left only by its observed end. What moves nothing is noted.
 
 use super::super::{
-    BackTo, Cause, Ended, Event, Haste, HelpReason, Observation, Phase, PlanSight, Said, SessionRun, State, StoppedBy,
-    Task, Then, Wait, WokenBy,
+    BackTo, Cause, Ended, Event, HelpReason, Observation, Phase, PlanFiles, Said, SessionRun, State, StopMode,
+    StoppedBy, Task, Then, Wait, WokenBy,
 };
 use super::prepared::{self, Found};
-use super::{after_end, usage, verify};
+use super::{after_end, agent_limited, verify};
 use crate::ids::TaskId;
 use crate::recovery;
 use crate::time::Time;
@@ -48,7 +48,7 @@ fn preparing(task: &Task, back_to: BackTo, seen: &Observation, now: Time) -> Vec
         Observation::Placed { workspace } => vec![Event::Placed { workspace: workspace.clone() }],
         Observation::CannotPrepare { cause: cause @ Cause::Program { .. } } => {
             let blocked = Event::Blocked { cause: cause.clone(), back_to };
-            usage::unusable(task, task.next_agent(now), &cause.to_string(), blocked, back_to, now)
+            agent_limited::unusable(task, task.next_agent(now), &cause.to_string(), blocked, back_to, now)
         }
         Observation::CannotPrepare { cause: cause @ Cause::Git { .. } } => {
             let again = try_again(task, back_to, now);
@@ -56,7 +56,7 @@ fn preparing(task: &Task, back_to: BackTo, seen: &Observation, now: Time) -> Vec
             [noted(seen), vec![again.unwrap_or_else(blocked)]].concat()
         }
         Observation::CannotPrepare { cause } => vec![Event::Blocked { cause: cause.clone(), back_to }],
-        Observation::AccountsLimited { limits } => usage::learned(task, limits, back_to, now),
+        Observation::AccountsLimited { limits } => agent_limited::learned(task, limits, back_to, now),
         Observation::FamilyLimit { reached } => vec![Event::Stopped { reached: reached.clone(), back_to }],
         Observation::PlanRestored => vec![Event::PlanRestored],
         Observation::Woke
@@ -129,7 +129,7 @@ fn attending(
     task: &Task,
     session: &SessionRun,
     seen: &Observation,
-    end: impl FnOnce(&Ended, &PlanSight) -> Vec<Event>,
+    end: impl FnOnce(&Ended, &PlanFiles) -> Vec<Event>,
 ) -> Vec<Event> {
     match seen {
         Observation::SessionRead { session: id, read, said } if *id == session.id => {
@@ -154,7 +154,7 @@ fn attending(
 /// The time of the live session was shortened meanwhile, and is over.
 fn stop_if_over(task: &Task, now: Time) -> Vec<Event> {
     let then = super::change::over(task, now);
-    then.map(|then| Event::StopAsked { haste: Haste::Recipe, then }).into_iter().collect()
+    then.map(|then| Event::StopAsked { haste: StopMode::Graceful, then }).into_iter().collect()
 }
 
 /// A session that has used up the task's tokens or money is asked to stop; never one that a person is stopping already.
@@ -163,7 +163,10 @@ fn too_dear(task: &Task, read: &Event, said: &Said) -> Vec<Event> {
         return Vec::new();
     }
     let reached = task.apply(read, task.updated).ok().and_then(|after| after.limit_reached());
-    reached.map(|reached| Event::StopAsked { haste: Haste::Recipe, then: Then::Stop { reached } }).into_iter().collect()
+    reached
+        .map(|reached| Event::StopAsked { haste: StopMode::Graceful, then: Then::Stop { reached } })
+        .into_iter()
+        .collect()
 }
 
 pub(super) fn noted(seen: &Observation) -> Vec<Event> {
@@ -171,7 +174,7 @@ pub(super) fn noted(seen: &Observation) -> Vec<Event> {
 }
 
 /// What comes after a session that was asked to stop.
-fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSight, then: &Then) -> Vec<Event> {
+fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles, then: &Then) -> Vec<Event> {
     let seen = after_end::look(task, session, ended, sight);
     let mut events = after_end::end_events(session, &as_asked(ended), &seen);
     let back_to = BackTo::phase(after_end::phase_after(task, &events));
@@ -191,7 +194,9 @@ fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSigh
 fn as_asked(ended: &Ended) -> Ended {
     let stopped_by = match ended.stopped_by {
         StoppedBy::Shutdown => StoppedBy::Task,
-        other @ (StoppedBy::Itself | StoppedBy::Task | StoppedBy::Silence | StoppedBy::Wall | StoppedBy::Over) => other,
+        other @ (StoppedBy::Itself | StoppedBy::Task | StoppedBy::Silence | StoppedBy::Wall | StoppedBy::Lingered) => {
+            other
+        }
     };
     Ended { stopped_by, ..ended.clone() }
 }

@@ -4,7 +4,7 @@
 
 use crate::fingerprint;
 
-use super::super::{Accepted, Ended, Event, ListSight, Outcome, PlanSight, Restore, Task};
+use super::super::{Accepted, Ended, Event, Outcome, PlanFiles, Restore, Task, TaskListFile};
 use crate::plan::{self, Plan, PlanChange, Refused};
 
 /// What a look at the plan's files came to.
@@ -35,7 +35,7 @@ impl Seen {
 }
 
 /// After a session without an accepted plan: both files must exist and the list must parse, and the session must have finished.
-pub(super) fn first(ended: &Ended, sight: &PlanSight) -> Seen {
+pub(super) fn first(ended: &Ended, sight: &PlanFiles) -> Seen {
     match accept(ended, sight) {
         Ok((plan, hash)) => {
             let ticked = plan.steps.iter().filter(|step| step.ticked).map(|step| step.number).collect();
@@ -47,14 +47,14 @@ pub(super) fn first(ended: &Ended, sight: &PlanSight) -> Seen {
     }
 }
 
-fn accept(ended: &Ended, sight: &PlanSight) -> Result<(Plan, String), String> {
+fn accept(ended: &Ended, sight: &PlanFiles) -> Result<(Plan, String), String> {
     if ended.outcome != Outcome::Completed {
         return Err("the planning session did not finish".into());
     }
     let (text, hash) = match &sight.list {
-        ListSight::Missing => return Err("the planning session did not create task_list.md".into()),
-        ListSight::Unreadable { why } => return Err(format!("invalid task_list.md: {why}")),
-        ListSight::Text { hash, text } => (text, hash),
+        TaskListFile::Missing => return Err("the planning session did not create task_list.md".into()),
+        TaskListFile::Unreadable { why } => return Err(format!("invalid task_list.md: {why}")),
+        TaskListFile::Text { hash, text } => (text, hash),
     };
     if !sight.progress_exists {
         return Err("the planning session did not create progress.md".into());
@@ -64,11 +64,11 @@ fn accept(ended: &Ended, sight: &PlanSight) -> Result<(Plan, String), String> {
 }
 
 /// New ticks and additions are taken; everything else is refused and the last good plan put back with what was taken.
-pub(super) fn compare(task: &Task, accepted: &Accepted, sight: &PlanSight) -> Seen {
+pub(super) fn compare(task: &Task, accepted: &Accepted, sight: &PlanFiles) -> Seen {
     let (text, hash) = match &sight.list {
-        ListSight::Text { hash, text } => (text, hash),
-        ListSight::Missing => return put_back(task, accepted, None, "task_list.md is missing".into()),
-        ListSight::Unreadable { why } => return put_back(task, accepted, None, why.clone()),
+        TaskListFile::Text { hash, text } => (text, hash),
+        TaskListFile::Missing => return put_back(task, accepted, None, "task_list.md is missing".into()),
+        TaskListFile::Unreadable { why } => return put_back(task, accepted, None, why.clone()),
     };
     if *hash == accepted.hash {
         return Seen::unchanged(accepted.plan.clone());

@@ -1,7 +1,7 @@
 //! The workspace is fit: what the owner does next. Wait, take or refuse plan changes, finish, verify, or commit a session.
 //! Called by `decide` only. Every session of a task, of the agent or of a check, starts here.
 
-use super::super::{BackTo, Basis, Event, FileSight, Phase, PlanSight, Purpose, SessionRun, Task, Verdict, Wait};
+use super::super::{BackTo, Basis, Event, FileHash, Phase, PlanFiles, Purpose, SessionRun, Task, Verdict, Wait};
 use super::after_end::wait;
 use super::{plan, runner, verify};
 use crate::ids::SessionId;
@@ -10,10 +10,10 @@ use crate::time::Time;
 /// What the owner found.
 pub(super) struct Found<'a> {
     pub(super) session: SessionId,
-    pub(super) plan: &'a PlanSight,
+    pub(super) plan: &'a PlanFiles,
     pub(super) tree: Option<&'a String>,
     pub(super) phase: Option<Phase>,
-    pub(super) files: &'a [FileSight],
+    pub(super) files: &'a [FileHash],
     pub(super) basis: &'a Basis,
     pub(super) opens: Option<Time>,
     pub(super) saved: Option<&'a String>,

@@ -2,19 +2,19 @@
 //! is retried, put back or verified, and whatever is wrong ends the invocation. Called by `decide` only.
 
 use super::super::{
-    AgentLimit, BackTo, Ended, Event, Exit, Failure, HelpReason, ListSight, Outcome, PlanSight, Purpose, RunnerRun,
-    SessionRun, State, Task, Then, Verdict, Wait, narrate,
+    AgentLimit, BackTo, Ended, Event, Exit, Failure, HelpReason, Outcome, PlanFiles, Purpose, RunnerOptions,
+    SessionRun, State, Task, TaskListFile, Then, Verdict, Wait, narrate,
 };
 use super::after_end::wait;
+use super::agent_limited;
 use super::command::{Decision, change_stop, refuse};
 use super::plan::Seen;
 use super::prepared::{Found, session};
-use super::usage;
 use crate::plan::{self, Plan, PlanChange};
 use crate::time::Time;
 
 /// An invocation takes a task up: one that waits goes on, one whose session lives is adopted.
-pub(super) fn drive(task: &Task, run: &RunnerRun) -> Decision {
+pub(super) fn drive(task: &Task, run: &RunnerOptions) -> Decision {
     let no = |why| refuse(task, "drive", why);
     if !task.submission.driver.is_runner() {
         return no("it is supervised: go on with `longhaul resume`");
@@ -52,8 +52,8 @@ pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Tim
     seen.events
 }
 
-fn start(task: &Task, run: &RunnerRun, found: &Found<'_>, now: Time) -> Event {
-    let purpose = if found.plan.list == ListSight::Missing { Purpose::Plan } else { Purpose::Work };
+fn start(task: &Task, run: &RunnerOptions, found: &Found<'_>, now: Time) -> Event {
+    let purpose = if found.plan.list == TaskListFile::Missing { Purpose::Plan } else { Purpose::Work };
     Event::SessionStarted {
         session: SessionRun {
             agent: task.submission.agent.clone(),
@@ -66,12 +66,12 @@ fn start(task: &Task, run: &RunnerRun, found: &Found<'_>, now: Time) -> Event {
 }
 
 /// What comes after a session that ended without being asked to.
-pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanSight, now: Time) -> Vec<Event> {
+pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles, now: Time) -> Vec<Event> {
     let seen = look(task, sight);
     let mut events = super::after_end::end_events(session, ended, &seen);
     let Ok(after) = events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)) else { return events };
     let back_to = BackTo::phase(after.phase());
-    let is_over = after.run.as_ref().is_none_or(RunnerRun::is_used_up);
+    let is_over = after.run.as_ref().is_none_or(RunnerOptions::is_used_up);
     let delay = std::time::Duration::from_millis(after.submission.policy.delay_ms);
     match &ended.exit {
         // At once, and afresh.
@@ -110,18 +110,18 @@ fn limit_of(after: &Task, session: &SessionRun, ended: &Ended, now: Time) -> Opt
     let Outcome::Failed(Failure::Limited(told)) = &ended.outcome else { return None };
     let until = told.unwrap_or_else(|| now.after(after.probe_after()));
     let limit = AgentLimit { until, told: told.is_some(), account: ended.account.clone(), found_by: None, over: false };
-    Some(usage::note(&session.agent, limit))
+    Some(agent_limited::note(&session.agent, limit))
 }
 
 /// The list as it is: what it says now is the plan. One that cannot be read is left as it is, and a person told.
-pub(super) fn look(task: &Task, sight: &PlanSight) -> Seen {
+pub(super) fn look(task: &Task, sight: &PlanFiles) -> Seen {
     let accepted = task.plan.as_ref();
     let nothing = |problem: Option<String>| Seen { events: Vec::new(), plan: Plan::default(), problem };
     let (text, hash) = match &sight.list {
-        ListSight::Missing => return nothing(None),
-        ListSight::Unreadable { why } => return nothing(Some(format!("invalid task_list.md: {why}"))),
-        ListSight::Text { .. } if !sight.progress_exists => return nothing(Some("progress.md is missing".into())),
-        ListSight::Text { hash, text } => (text, hash),
+        TaskListFile::Missing => return nothing(None),
+        TaskListFile::Unreadable { why } => return nothing(Some(format!("invalid task_list.md: {why}"))),
+        TaskListFile::Text { .. } if !sight.progress_exists => return nothing(Some("progress.md is missing".into())),
+        TaskListFile::Text { hash, text } => (text, hash),
     };
     if let Some(accepted) = accepted.filter(|accepted| accepted.hash == *hash) {
         return Seen::unchanged(accepted.plan.clone());

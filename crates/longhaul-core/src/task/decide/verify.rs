@@ -3,8 +3,8 @@
 //! A check whose exit nobody saw is run again, never assumed. A round that changed the tree is run once more, and no third time.
 
 use super::super::{
-    BackTo, Basis, CheckRole, Ended, Event, Evidence, HelpReason, ListSight, PlanSight, Purpose, Remarks, Round,
-    RoundOutcome, SessionRun, Task, Verdict, Wait,
+    BackTo, Basis, CheckRole, Ended, Event, Evidence, HelpReason, PlanFiles, Purpose, Remarks, Round, RoundOutcome,
+    SessionRun, Task, TaskListFile, Verdict, Wait,
 };
 use super::after_end::wait;
 use super::prepared::{Found, session};
@@ -48,7 +48,7 @@ pub(super) fn after_check(
     task: &Task,
     session: &SessionRun,
     ended: &Ended,
-    sight: &PlanSight,
+    sight: &PlanFiles,
     now: Time,
 ) -> Vec<Event> {
     let mut events = vec![Event::SessionEnded { session: session.id, ended: ended.clone(), progress: false }];
@@ -75,9 +75,9 @@ pub(super) fn after_check(
     events
 }
 
-fn is_as_accepted(task: &Task, sight: &PlanSight) -> bool {
+fn is_as_accepted(task: &Task, sight: &PlanFiles) -> bool {
     match (&task.plan, &sight.list) {
-        (Some(accepted), ListSight::Text { hash, .. }) => accepted.hash == *hash,
+        (Some(accepted), TaskListFile::Text { hash, .. }) => accepted.hash == *hash,
         (Some(_) | None, _) => false,
     }
 }

@@ -54,13 +54,13 @@ pub(super) fn list(ticks: &[bool]) -> String {
     format!("# List\n\n## Tasks\n\n{}", lines.concat())
 }
 
-pub(super) fn sight(ticks: &[bool]) -> PlanSight {
+pub(super) fn sight(ticks: &[bool]) -> PlanFiles {
     let text = list(ticks);
-    PlanSight { list: ListSight::Text { hash: format!("hash of {text}"), text }, progress_exists: true }
+    PlanFiles { list: TaskListFile::Text { hash: format!("hash of {text}"), text }, progress_exists: true }
 }
 
-pub(super) fn nothing_there() -> PlanSight {
-    PlanSight { list: ListSight::Missing, progress_exists: false }
+pub(super) fn nothing_there() -> PlanFiles {
+    PlanFiles { list: TaskListFile::Missing, progress_exists: false }
 }
 
 pub(super) fn ended(exit: Exit, outcome: Outcome) -> Ended {
@@ -75,7 +75,7 @@ pub(super) fn crashed() -> Ended {
     ended(Exit::Signal(9), Outcome::Failed(Failure::Crashed))
 }
 
-pub(super) fn end_of(task: &Task, ended: Ended, plan: PlanSight) -> Observation {
+pub(super) fn end_of(task: &Task, ended: Ended, plan: PlanFiles) -> Observation {
     let session = task.state.session().expect("a live session").id;
     Observation::SessionEnded { session, ended: Box::new(ended), plan }
 }
@@ -94,9 +94,9 @@ pub(super) fn working() -> Task {
 }
 
 /// The workspace is fit, in a place without git.
-pub(super) fn prepared(session: SessionId, plan: PlanSight) -> Observation {
+pub(super) fn prepared(session: SessionId, plan: PlanFiles) -> Observation {
     let complete = |text: &str| crate::plan::parse(text).is_ok_and(|plan| plan.is_complete());
-    let ticked = matches!(&plan.list, ListSight::Text { text, .. } if complete(text));
+    let ticked = matches!(&plan.list, TaskListFile::Text { text, .. } if complete(text));
     let phase = Some(if ticked { Phase::Verify } else { Phase::Work });
     Observation::Prepared {
         session,
@@ -120,6 +120,6 @@ pub(super) fn verifying() -> Task {
 
 /// A check that passed, on an unknown tree.
 pub(super) fn check_end(task: &Task, exit: Exit) -> Observation {
-    let printed = OutputSight { sha256: Some("0".into()), bytes: 2, tail: "ok".into(), ..OutputSight::default() };
+    let printed = CheckOutput { sha256: Some("0".into()), bytes: 2, tail: "ok".into(), ..CheckOutput::default() };
     end_of(task, Ended { printed: Some(printed), ..ended(exit, Outcome::Completed) }, sight(&[true, true]))
 }

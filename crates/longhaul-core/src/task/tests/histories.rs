@@ -40,7 +40,7 @@ fn histories() -> Vec<Vec<Event>> {
     };
     let cut: Step = |task| end_of(task, completed(), sight(&[true])).into();
     let restored: Step = |_| Observation::PlanRestored.into();
-    let pause: Step = |_| Command::Pause { haste: Haste::Recipe }.into();
+    let pause: Step = |_| Command::Pause { haste: StopMode::Graceful }.into();
     let resume: Step = |_| Command::Resume { reason: Some("go".into()), settings: Vec::new() }.into();
     let cancel: Step = |_| Command::Cancel { reason: None }.into();
     let w = |f: Step| (f, worker.clone());
@@ -148,7 +148,7 @@ fn a_limit_burns_no_attempt_and_holds_over_pause() {
     let task = feed(&task, end_of(&task, limited, sight(&[false, false])), &Actor::worker());
     assert_eq!(task.tally.failures, 0);
     let person = Actor::person("ann");
-    let paused = feed(&task, Command::Pause { haste: Haste::Recipe }, &person);
+    let paused = feed(&task, Command::Pause { haste: StopMode::Graceful }, &person);
     let resumed = fold(feed(&paused, Command::Resume { reason: None, settings: Vec::new() }, &person), &[claimed()]);
     let prepared = super::fixture::prepared(session_id(4), sight(&[false, false]));
     let task = feed(&resumed, prepared, &Actor::worker());
@@ -187,7 +187,7 @@ fn a_removed_step_is_put_back_and_its_neighbours_tick_is_kept() {
 fn an_emptied_list_is_never_all_done() {
     let task = working();
     let empty =
-        PlanSight { list: ListSight::Text { hash: "e".into(), text: "## Tasks\n".into() }, progress_exists: true };
+        PlanFiles { list: TaskListFile::Text { hash: "e".into(), text: "## Tasks\n".into() }, progress_exists: true };
     let task = feed(&task, end_of(&task, completed(), empty), &Actor::worker());
     assert!(!task.state.is_final());
     assert!(task.restore.is_some());
@@ -196,7 +196,7 @@ fn an_emptied_list_is_never_all_done() {
 #[test]
 fn a_first_plan_needs_both_files_and_a_finished_session() {
     let task = planning();
-    let without_progress = PlanSight { progress_exists: false, ..sight(&[false]) };
+    let without_progress = PlanFiles { progress_exists: false, ..sight(&[false]) };
     let after = feed(&task, end_of(&task, completed(), without_progress), &Actor::worker());
     assert_eq!(after.plan, None);
     let after = feed(&task, end_of(&task, crashed(), sight(&[false])), &Actor::worker());

@@ -69,11 +69,11 @@ fn unseen() -> Ended {
 
 #[test]
 fn a_stop_ends_the_round_at_once_also_when_it_is_taken_back() {
-    for command in [Command::Pause { haste: Haste::Recipe }, Command::TakeOver] {
+    for command in [Command::Pause { haste: StopMode::Graceful }, Command::TakeOver] {
         let task = feed(&halfway(), command, &Actor::person("ann"));
         assert!(matches!(task.state, State::Stopping { .. }) && task.round.is_none(), "{:?}", task.state);
     }
-    let task = feed(&halfway(), Command::Pause { haste: Haste::Recipe }, &Actor::person("ann"));
+    let task = feed(&halfway(), Command::Pause { haste: StopMode::Graceful }, &Actor::person("ann"));
     let resume = Command::Resume { reason: None, settings: Vec::new() };
     let task = end(&feed(&task, resume, &Actor::person("ann")), stopped());
     let task = next(&task, "a");
@@ -200,7 +200,7 @@ fn a_checkout_that_is_gone_starts_another_round() {
 fn expected_files_count_as_they_are_after_the_last_check_in_a_checkout() {
     let mut task = with_setup();
     asked(&mut task).expects = vec!["out".into()];
-    let file = |sha256: Option<&str>| vec![FileSight { path: "out".into(), sha256: sha256.map(str::to_owned) }];
+    let file = |sha256: Option<&str>| vec![FileHash { path: "out".into(), sha256: sha256.map(str::to_owned) }];
     let checked = |task: &Task, sha256: Option<&str>| {
         end(&clean(task, "/c"), Ended { boot: Some("a".into()), expected: file(sha256), ..completed() })
     };

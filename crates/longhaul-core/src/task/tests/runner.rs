@@ -4,11 +4,11 @@
 use super::super::*;
 use super::fixture::*;
 
-fn run(left: Option<u32>, resume: Resume) -> RunnerRun {
-    RunnerRun::new(left, resume, "/p/below".into())
+fn run(left: Option<u32>, resume: Resume) -> RunnerOptions {
+    RunnerOptions::new(left, resume, "/p/below".into())
 }
 
-fn drive(task: &Task, run: RunnerRun) -> Task {
+fn drive(task: &Task, run: RunnerOptions) -> Task {
     feed(task, Command::Drive { run, settings: Vec::new() }, &Actor::person("ann"))
 }
 
@@ -20,7 +20,7 @@ pub(super) fn driven(left: Option<u32>, resume: Resume) -> Task {
     fold(drive(&task, run(left, resume)), &[claimed()])
 }
 
-fn saved(plan: PlanSight, id: Option<&str>) -> Observation {
+fn saved(plan: PlanFiles, id: Option<&str>) -> Observation {
     let Observation::Prepared { session, plan, tree, phase, files, basis, opens, .. } = prepared(session_id(5), plan)
     else {
         unreachable!("the fixture makes this one")
@@ -28,11 +28,11 @@ fn saved(plan: PlanSight, id: Option<&str>) -> Observation {
     Observation::Prepared { session, plan, tree, phase, files, basis, opens, saved: id.map(str::to_owned) }
 }
 
-fn look(task: &Task, plan: PlanSight) -> Task {
+fn look(task: &Task, plan: PlanFiles) -> Task {
     feed(task, saved(plan, Some("old-id")), &Actor::workspace())
 }
 
-fn end(task: &Task, exit: Exit, plan: PlanSight) -> Task {
+fn end(task: &Task, exit: Exit, plan: PlanFiles) -> Task {
     // Whatever the stream said: only the exit status counts.
     let outcome = if exit == Exit::Code(0) { Outcome::Failed(Failure::Crashed) } else { Outcome::Completed };
     feed(task, end_of(task, ended(exit, outcome), plan), &Actor::worker())
@@ -142,11 +142,11 @@ fn every_session_of_a_resuming_invocation_resumes_as_long_as_an_id_is_saved() {
 
 #[test]
 fn a_list_that_cannot_be_read_ends_the_invocation_and_is_left_alone() {
-    let bad = PlanSight {
-        list: ListSight::Text { hash: "h".into(), text: "## Tasks\n- [?] Task 1: a\n".into() },
+    let bad = PlanFiles {
+        list: TaskListFile::Text { hash: "h".into(), text: "## Tasks\n- [?] Task 1: a\n".into() },
         progress_exists: true,
     };
-    let no_progress = PlanSight { progress_exists: false, ..sight(&[false]) };
+    let no_progress = PlanFiles { progress_exists: false, ..sight(&[false]) };
     for sight_after in [bad, no_progress, nothing_there()] {
         let task = look(&driven(None, Resume::Never), sight(&[false, false]));
         let task = end(&task, Exit::Code(0), sight_after);
@@ -203,7 +203,7 @@ fn resume_makes_it_supervised_wherever_it_stands() {
 #[test]
 fn a_pause_ends_the_invocation_and_the_next_takes_it_up() {
     let task = look(&driven(None, Resume::Never), sight(&[false]));
-    let task = feed(&task, Command::Pause { haste: Haste::Recipe }, &Actor::person("ann"));
+    let task = feed(&task, Command::Pause { haste: StopMode::Graceful }, &Actor::person("ann"));
     let again = drive(&task, run(None, Resume::Never));
     assert!(matches!(again.state, State::Stopping { then: Then::GoOn, .. }), "the dying session is waited for");
     let task = feed(&task, end_of(&task, crashed(), sight(&[false])), &Actor::worker());
@@ -212,8 +212,8 @@ fn a_pause_ends_the_invocation_and_the_next_takes_it_up() {
 
 #[test]
 fn a_worker_may_leave_a_runners_task_to_the_next_invocation_and_pause_no_other() {
-    let pause = Input::from(Command::Pause { haste: Haste::Recipe });
-    let runners = feed(&driven(None, Resume::Never), Command::Pause { haste: Haste::Recipe }, &Actor::worker());
+    let pause = Input::from(Command::Pause { haste: StopMode::Graceful });
+    let runners = feed(&driven(None, Resume::Never), Command::Pause { haste: StopMode::Graceful }, &Actor::worker());
     assert_eq!(runners.state.name(), "paused");
     let refused = decide(&fold(new_task(), &[claimed()]), &pause, &Actor::worker(), NOW);
     assert!(matches!(refused, Err(Refusal::Scope { .. })), "{refused:?}");

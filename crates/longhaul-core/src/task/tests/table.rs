@@ -20,12 +20,12 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
         ("planning", planning()),
         ("working", working()),
         ("verifying", verifying()),
-        ("stopping, then pause", stopping(Command::Pause { haste: Haste::Recipe })),
+        ("stopping, then pause", stopping(Command::Pause { haste: StopMode::Graceful })),
         ("stopping, then cancel", stopping(Command::Cancel { reason: None })),
         (
             "stopping, then go on",
             feed(
-                &stopping(Command::Pause { haste: Haste::Recipe }),
+                &stopping(Command::Pause { haste: StopMode::Graceful }),
                 Command::Resume { reason: None, settings: Vec::new() },
                 &person,
             ),
@@ -73,8 +73,8 @@ fn runner(state: State) -> Task {
     Task { state, ..task }
 }
 
-fn run() -> RunnerRun {
-    RunnerRun::new(None, Resume::Never, "/p".into())
+fn run() -> RunnerOptions {
+    RunnerOptions::new(None, Resume::Never, "/p".into())
 }
 
 fn other() -> TaskId {
@@ -91,7 +91,7 @@ fn stopped() -> Task {
 
 fn inputs(task: &Task) -> Vec<(&'static str, Input, Actor)> {
     let commands = commands().into_iter().map(|(label, command)| (label, command.into(), Actor::person("ann")));
-    let below = Command::Pause { haste: Haste::Recipe };
+    let below = Command::Pause { haste: StopMode::Graceful };
     let from_below = ("pause from below an agent", below.into(), Actor::below(session_id(3)));
     let seen = observations(task).into_iter().map(|(label, seen)| (label, seen.into(), Actor::worker()));
     commands.chain([from_below]).chain(seen).collect()
@@ -99,8 +99,8 @@ fn inputs(task: &Task) -> Vec<(&'static str, Input, Actor)> {
 
 fn commands() -> Vec<(&'static str, Command)> {
     vec![
-        ("pause", Command::Pause { haste: Haste::Recipe }),
-        ("pause now", Command::Pause { haste: Haste::Now }),
+        ("pause", Command::Pause { haste: StopMode::Graceful }),
+        ("pause now", Command::Pause { haste: StopMode::Immediate }),
         ("resume", Command::Resume { reason: None, settings: Vec::new() }),
         ("resume with reason", Command::Resume { reason: Some("mended".into()), settings: Vec::new() }),
         ("resume, limit raised", {
@@ -121,10 +121,10 @@ fn commands() -> Vec<(&'static str, Command)> {
 
 fn observations(task: &Task) -> Vec<(&'static str, Observation)> {
     let live = task.state.session().map_or(session_id(7), |session| session.id);
-    let prepared = |plan: PlanSight| super::fixture::prepared(session_id(8), plan);
+    let prepared = |plan: PlanFiles| super::fixture::prepared(session_id(8), plan);
     let other_ended = |verified: bool| Observation::OtherEnded { task: other(), verified, how: "cancelled".into() };
     let workspace = Workspace { root: "/w".into(), cwd: "/w".into(), branch: None, base: None, git: None };
-    let end = |ended: Ended, plan: PlanSight| Observation::SessionEnded { session: live, ended: Box::new(ended), plan };
+    let end = |ended: Ended, plan: PlanFiles| Observation::SessionEnded { session: live, ended: Box::new(ended), plan };
     let failed = |exit: Exit, failure: Failure| end(ended(exit, Outcome::Failed(failure)), sight(&[false, false]));
     vec![
         ("prepared", prepared(sight(&[false, false]))),

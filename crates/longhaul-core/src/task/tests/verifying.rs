@@ -44,7 +44,7 @@ fn two_checks() -> Task {
 /// Runs one check to its end.
 fn check(task: &Task, code: i32, before: Option<&str>, after: Option<&str>) -> Task {
     let task = next(task, before);
-    let printed = OutputSight { sha256: Some("s".into()), bytes: 1, tail: "t".into(), ..OutputSight::default() };
+    let printed = CheckOutput { sha256: Some("s".into()), bytes: 1, tail: "t".into(), ..CheckOutput::default() };
     let end =
         Ended { tree: after.map(str::to_owned), printed: Some(printed), ..ended(Exit::Code(code), Outcome::Completed) };
     feed(&task, end_of(&task, end, sight(TICKED)), &worker())
@@ -136,7 +136,7 @@ fn a_check_nobody_saw_end_is_run_again() {
 
 #[test]
 fn an_empty_run_and_a_deadline_are_no_pass() {
-    let printed = OutputSight { nothing_run: true, ..OutputSight::default() };
+    let printed = CheckOutput { nothing_run: true, ..CheckOutput::default() };
     let fail = |end: Ended| {
         let task = verifying();
         let task = feed(&task, end_of(&task, end, sight(TICKED)), &worker());
@@ -154,7 +154,7 @@ fn expected_files_are_evidence() {
     asked(&mut task).expects = vec!["out.txt".into()];
     let task = feed(&task, end_of(&task, completed(), sight(TICKED)), &worker());
     let see = |sha256: Option<String>| {
-        let files = vec![FileSight { path: "out.txt".into(), sha256 }];
+        let files = vec![FileHash { path: "out.txt".into(), sha256 }];
         let session = session_id(9);
         feed(
             &task,
@@ -211,9 +211,9 @@ fn a_step_added_while_the_last_check_runs_is_worked_on_and_all_checks_run_again(
 #[test]
 fn a_list_whose_words_changed_while_the_last_check_runs_is_looked_at_and_judged() {
     let task = next(&check(&two_checks(), 0, None, None), None);
-    let PlanSight { list: ListSight::Text { text, .. }, .. } = sight(TICKED) else { unreachable!() };
-    let list = ListSight::Text { hash: "another".into(), text: format!("{text}\nA note\n") };
-    let noted = PlanSight { list, progress_exists: true };
+    let PlanFiles { list: TaskListFile::Text { text, .. }, .. } = sight(TICKED) else { unreachable!() };
+    let list = TaskListFile::Text { hash: "another".into(), text: format!("{text}\nA note\n") };
+    let noted = PlanFiles { list, progress_exists: true };
     let mut task = feed(&task, end_of(&task, completed(), noted.clone()), &worker());
     for _ in 0..2 {
         task = feed(&task, prepared(session_id(8), noted.clone()), &worker());
@@ -230,7 +230,7 @@ fn expected_files_count_also_when_a_person_ticks_the_last_step() {
     // The look was taken while a step was open, so it had no reason to look for the file.
     let task = feed(&task, prepared(session_id(8), sight(TICKED)), &worker());
     assert!(matches!(task.state, State::Preparing { .. }), "{:?}", task.state);
-    let files = vec![FileSight { path: "out.txt".into(), sha256: None }];
+    let files = vec![FileHash { path: "out.txt".into(), sha256: None }];
     let seen = Observation::Prepared {
         session: session_id(9),
         plan: sight(TICKED),
@@ -314,7 +314,7 @@ fn on_basis(session: SessionId, basis: Basis) -> Observation {
 fn a_check_that_was_up_to_date_passes_and_verifies_nothing() {
     let task = next(&two_checks(), Some("t"));
     let line = "make: 'lint' is up to date.".to_owned();
-    let printed = OutputSight { up_to_date: Some(line.clone()), ..OutputSight::default() };
+    let printed = CheckOutput { up_to_date: Some(line.clone()), ..CheckOutput::default() };
     let end = Ended { tree: Some("t".into()), printed: Some(printed), ..completed() };
     let task = feed(&task, end_of(&task, end, sight(TICKED)), &worker());
     assert!(task.round.as_ref().is_some_and(|round| round.evidence[0].failure.is_none()), "it is no failure");

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use longhaul_keeper::is_own_variable;
 
-use super::super::group;
+use super::super::process_group;
 use longhaul_keeper::Environment;
 
 /// Between two looks whether it has ended.
@@ -100,7 +100,7 @@ struct Group {
 
 impl Group {
     fn has_ended(&mut self) -> io::Result<bool> {
-        self.ended = group::has_ended(&self.child)?;
+        self.ended = process_group::has_ended(&self.child)?;
         Ok(self.ended)
     }
 }
@@ -108,7 +108,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if !self.ended {
-            group::end(&mut self.child).ok();
+            process_group::end(&mut self.child).ok();
         }
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use longhaul_keeper::files::write_once;
 use longhaul_redact::{Secrets, redact_text};
-use longhaul_store::{Filter, Stored, Unfinished};
+use longhaul_store::{Filter, Stored, Which};
 
 use super::Patient;
 use super::finding::Finding;
@@ -102,7 +102,7 @@ async fn tasks(opened: &Opened, goals: Goals) -> Vec<String> {
         })),
         Err(error) => lines.push(format!("cannot be listed: {error}")),
     }
-    let filter = Filter { unfinished: Unfinished::Only, ..Filter::default() };
+    let filter = Filter { which: Which::Unfinished, ..Filter::default() };
     for stored in opened.store.list(filter).await.map(|listed| listed.tasks).unwrap_or_default() {
         lines.push(String::new());
         lines.extend(last_events(opened, &stored, goals).await);

@@ -77,7 +77,7 @@ async fn clock(patient: &Patient) -> Finding {
     }
     let listed = match &patient.opened {
         Ok(opened) => opened.store.tasks(Filter::default()).await.unwrap_or_default(),
-        Err(_) => longhaul_store::Outlines::default(),
+        Err(_) => longhaul_store::Summaries::default(),
     };
     match listed.tasks.iter().map(|outline| outline.updated).max() {
         Some(newest) if newest > time.after(SLACK) => {

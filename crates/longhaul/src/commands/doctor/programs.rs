@@ -6,7 +6,7 @@ use longhaul_worker::sleep_inhibitor;
 
 use super::Patient;
 use super::finding::Finding;
-use crate::agent_look::{self, Look};
+use crate::agent_status::{self, AgentStatus};
 use crate::start::answer_of;
 
 /// The oldest git whose worktrees we rely on.
@@ -51,11 +51,11 @@ fn agents(patient: &Patient) -> Vec<Finding> {
     let settings = patient.config.as_ref().ok().map(|loaded| &loaded.settings);
     let tables = settings.map(|settings| settings.agents.clone()).unwrap_or_default();
     let is_wanted = |name: &String| settings.is_some_and(|have| have.agent == *name || have.fallbacks.contains(name));
-    let looks = agent_look::look(&tables);
+    let looks = agent_status::probe_agents(&tables);
     looks.iter().map(|look| if is_wanted(&look.name) { wanted(look) } else { unused(look) }).collect()
 }
 
-fn wanted(look: &Look) -> Finding {
+fn wanted(look: &AgentStatus) -> Finding {
     match look.advice() {
         Some(advice) if !look.is_found() => {
             let other = "or choose another with `agent` or `fallbacks` in the configuration";
@@ -67,7 +67,7 @@ fn wanted(look: &Look) -> Finding {
 }
 
 /// An agent that the configuration does not name is nobody's trouble yet.
-fn unused(look: &Look) -> Finding {
+fn unused(look: &AgentStatus) -> Finding {
     let advice = look.advice().map(|advice| format!("only to use it: {advice}"));
     Finding { advice, ..Finding::ok(AGENT, look.line()) }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use longhaul_keeper::process::{self, Process};
 use longhaul_keeper::{SessionDir, WorkerLock};
-use longhaul_store::{Filter, Stored, Unfinished};
+use longhaul_store::{Filter, Stored, Which};
 use longhaul_worker::Home;
 
 use super::Patient;
@@ -18,7 +18,7 @@ const SESSIONS: &str = "sessions";
 
 pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
     let Ok(opened) = &patient.opened else { return Vec::new() };
-    let filter = Filter { unfinished: Unfinished::Only, ..Filter::default() };
+    let filter = Filter { which: Which::Unfinished, ..Filter::default() };
     let tasks = match opened.list(filter).await {
         Ok(listed) => listed.tasks,
         Err(error) => return vec![Finding::unknown(WORKERS, format!("the tasks cannot be listed: {}", error.what))],

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use longhaul_core::ids::{SessionId, TaskId};
-use longhaul_store::{Damaged, Filter, Outline, StoreError, Stored, Unfinished};
+use longhaul_store::{Damaged, Filter, StoreError, Stored, TaskSummary, Which};
 use longhaul_worker::now;
 
 use super::retention::{Excess, Size, excess};
@@ -16,7 +16,7 @@ use crate::session_dirs::OnDisk;
 /// A finished task that is not to be kept.
 #[derive(Debug)]
 pub(super) struct Candidate {
-    pub(super) outline: Outline,
+    pub(super) outline: TaskSummary,
     pub(super) excess: Excess,
     /// Its session directories, as far as their specs tell.
     pub(super) sessions: Vec<SessionId>,
@@ -32,12 +32,12 @@ pub(super) async fn candidates(
     retention: &RetentionSettings,
     on_disk: &OnDisk,
 ) -> Result<Vec<Candidate>, CliError> {
-    let filter = Filter { unfinished: Unfinished::Without, ..Filter::default() };
+    let filter = Filter { which: Which::Finished, ..Filter::default() };
     let listed = opened.store.tasks(filter).await?;
     sound(&listed.damaged)?;
     let mut finished = listed.tasks;
     finished.sort_by_key(|outline| std::cmp::Reverse((outline.updated, outline.task)));
-    let bytes = |outline: &Outline| on_disk.bytes_of(outline.task).saturating_add(outline.history_bytes);
+    let bytes = |outline: &TaskSummary| on_disk.bytes_of(outline.task).saturating_add(outline.history_bytes);
     let sizes: Vec<Size> =
         finished.iter().map(|outline| Size { finished: outline.updated, bytes: bytes(outline) }).collect();
     let judged = excess(retention, now(), &sizes);
@@ -77,7 +77,7 @@ impl Needs {
     /// Why an unfinished task needs this one, if one does. A task may have been submitted since the last question, so each one
     /// looks which there are now; what a known one needs does not change.
     pub(super) async fn why(&mut self, opened: &Opened, task: TaskId) -> Result<Option<String>, CliError> {
-        let filter = Filter { unfinished: Unfinished::Only, ..Filter::default() };
+        let filter = Filter { which: Which::Unfinished, ..Filter::default() };
         let now = opened.store.tasks(filter.clone()).await?;
         sound(&now.damaged)?;
         if now.tasks.iter().any(|outline| !self.unfinished.contains(&outline.task)) {

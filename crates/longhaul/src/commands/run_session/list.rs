@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::directory::{Directories, Directory};
-use super::voice::{banner, paint};
+use super::printer::{banner, paint};
 use crate::out;
 
 /// What is known of tasks beside their directories: who works on them, or what became of that.

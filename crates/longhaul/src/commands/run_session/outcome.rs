@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use longhaul_core::task::{Cause, Exit, Purpose, State, StoppedBy, Task};
 
 use super::directory::{Directory, Found};
-use super::voice::{Voice, success};
+use super::printer::{RunnerPrinter, success};
 use crate::cli::RunSession;
 use crate::error::CliError;
 use crate::exit::Code;
@@ -17,7 +17,7 @@ use crate::{out, owner};
 pub(super) struct Outcome<'a> {
     pub(super) args: &'a RunSession,
     pub(super) task: &'a Task,
-    pub(super) voice: &'a Voice,
+    pub(super) voice: &'a RunnerPrinter,
     pub(super) directory: Directory,
     /// Whether a signal asked for the pause.
     pub(super) asked: &'a AtomicBool,
@@ -70,7 +70,7 @@ impl Outcome<'_> {
             Some((exit, _)) => return self.failed(&exit),
         }
         match self.directory.look() {
-            Found::Plan(_) if self.task.run.as_ref().is_some_and(longhaul_core::task::RunnerRun::is_used_up) => {
+            Found::Plan(_) if self.task.run.as_ref().is_some_and(longhaul_core::task::RunnerOptions::is_used_up) => {
                 out::note(&self.used_up());
                 Ok(Code::Done)
             }

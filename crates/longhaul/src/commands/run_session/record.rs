@@ -2,9 +2,11 @@
 //! Called once per invocation. The lease it ends with is the runner's lock.
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Command, Driver, Place as Where, Policy, Resume, RunnerRun, Sandbox, Setting, Submission};
-use longhaul_store::{Filter, Stored, Unfinished};
-use longhaul_worker::{Answer, DriveError, Driving, RefusalKind, Request, TakenUp, change, mint_task};
+use longhaul_core::task::{
+    Command, Driver, Place as Where, Policy, Resume, RunnerOptions, Sandbox, Setting, Submission,
+};
+use longhaul_store::{Filter, Stored, Which};
+use longhaul_worker::{Answer, RefusalKind, Request, RunnerError, RunnerProcess, TakenUp, change, mint_task};
 
 use super::directory::Directories;
 use super::name::Name;
@@ -34,7 +36,7 @@ impl Record {
 
     async fn find_in(opened: &Opened, place: &Place, name: &Name) -> Result<Option<Record>, CliError> {
         let (project, name) = (Some(utf8(&place.project)?), Some(name.as_str().to_owned()));
-        let filter = Filter { project, name, unfinished: Unfinished::Only, ..Filter::default() };
+        let filter = Filter { project, name, which: Which::Unfinished, ..Filter::default() };
         Ok(opened.list(filter).await?.tasks.into_iter().next().map(|stored| Record { stored }))
     }
 
@@ -86,7 +88,7 @@ pub(super) struct Ground<'a> {
     pub(super) args: &'a RunSession,
     pub(super) place: &'a Place,
     pub(super) directories: &'a Directories,
-    pub(super) driving: &'a Driving,
+    pub(super) driving: &'a RunnerProcess,
     pub(super) opened: &'a Opened,
 }
 
@@ -195,9 +197,9 @@ fn sandbox(args: &RunSession) -> Sandbox {
     if args.network { Sandbox::Full } else { Sandbox::Workspace }
 }
 
-fn run(ground: &Ground<'_>) -> Result<RunnerRun, CliError> {
+fn run(ground: &Ground<'_>) -> Result<RunnerOptions, CliError> {
     let resume = if ground.args.resume_last { Resume::Saved } else { Resume::Never };
-    Ok(RunnerRun::new(ground.args.sessions(), resume, utf8(&ground.place.directory)?))
+    Ok(RunnerOptions::new(ground.args.sessions(), resume, utf8(&ground.place.directory)?))
 }
 
 /// Nothing but the person ends a session of the runner, and nothing keeps it from starting.
@@ -223,6 +225,6 @@ async fn clear_away(ground: &Ground<'_>, stored: Stored, why: &str) -> Result<()
 }
 
 /// An invocation that could not go on.
-pub(super) fn failed(error: &DriveError) -> CliError {
+pub(super) fn failed(error: &RunnerError) -> CliError {
     CliError::new(Code::Failure, "the task cannot be carried out").because(error)
 }

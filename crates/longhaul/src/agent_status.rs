@@ -19,7 +19,7 @@ const STRANGE: &str = "not among the versions tried";
 
 /// What was seen of one agent.
 #[derive(Debug, Clone)]
-pub(crate) struct Look {
+pub(crate) struct AgentStatus {
     pub(crate) name: String,
     pub(crate) summary: String,
     /// Whether the configuration declares it.
@@ -94,7 +94,7 @@ pub(crate) fn every(tables: &BTreeMap<String, Value>) -> Vec<Chosen> {
 }
 
 /// Looks at every agent.
-pub(crate) fn look(tables: &BTreeMap<String, Value>) -> Vec<Look> {
+pub(crate) fn probe_agents(tables: &BTreeMap<String, Value>) -> Vec<AgentStatus> {
     let agents = every(tables);
     // Each program may take its whole time; together they take no longer.
     std::thread::scope(|scope| {
@@ -103,10 +103,10 @@ pub(crate) fn look(tables: &BTreeMap<String, Value>) -> Vec<Look> {
     })
 }
 
-fn of(agent: &Chosen) -> Look {
+fn of(agent: &Chosen) -> AgentStatus {
     let about = agent.about();
     let path = agent.program().and_then(find_program);
-    Look {
+    AgentStatus {
         name: about.name.to_string(),
         summary: about.summary.to_string(),
         custom: agent.is_custom(),
@@ -164,7 +164,7 @@ fn provider_keys(agent: &Chosen) -> Vec<String> {
     text.map_or_else(Vec::new, |text| keys.names_in(&text))
 }
 
-impl Look {
+impl AgentStatus {
     /// Whether it can be started.
     pub(crate) fn is_found(&self) -> bool {
         self.program.is_none() || self.path.is_some()
@@ -250,8 +250,8 @@ impl Look {
 mod tests {
     use super::*;
 
-    fn look(version: &str, known: &'static [&'static str]) -> Look {
-        Look {
+    fn look(version: &str, known: &'static [&'static str]) -> AgentStatus {
+        AgentStatus {
             name: "x".into(),
             summary: String::new(),
             custom: false,
@@ -278,11 +278,11 @@ mod tests {
 
     #[test]
     fn what_to_do_is_said_once_and_the_worst_first() {
-        let missing = Look { path: None, login: LoggedIn::No, ..look("9", &["1"]) };
+        let missing = AgentStatus { path: None, login: LoggedIn::No, ..look("9", &["1"]) };
         assert!(missing.advice().unwrap().contains("install `x`"));
-        let stranger = Look { login: LoggedIn::No, ..look("9", &["1"]) };
+        let stranger = AgentStatus { login: LoggedIn::No, ..look("9", &["1"]) };
         assert!(stranger.advice().unwrap().contains("log in with the program itself"));
-        let helped = Look { login_help: Some("`x login`"), ..stranger };
+        let helped = AgentStatus { login_help: Some("`x login`"), ..stranger };
         assert_eq!(helped.advice().unwrap(), "log in with `x login`");
         assert!(look("9", &["1"]).advice().unwrap().contains("tried with 1"));
         assert_eq!(look("1", &["1"]).advice(), None);
@@ -290,9 +290,9 @@ mod tests {
 
     #[test]
     fn the_line_has_every_fact() {
-        let key = Look { key: Some("X_KEY".into()), ..look("9", &["1"]) };
+        let key = AgentStatus { key: Some("X_KEY".into()), ..look("9", &["1"]) };
         assert_eq!(key.line(), "x: /bin/x; 9; not among the versions tried; logged in: unknown; X_KEY is set");
-        let silent = Look { version: Told::Silent, ..look("1", &["1"]) };
+        let silent = AgentStatus { version: Told::Silent, ..look("1", &["1"]) };
         assert_eq!(silent.line(), "x: /bin/x; no answer within 10 s; logged in: unknown");
         assert!(look("1", &["1"]).line().contains("; 1; known good;"));
     }

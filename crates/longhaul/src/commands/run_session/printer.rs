@@ -32,11 +32,11 @@ struct Seen {
 
 /// The runner's voice.
 #[derive(Debug, Default)]
-pub(super) struct Voice {
+pub(super) struct RunnerPrinter {
     seen: Mutex<Seen>,
 }
 
-impl Voice {
+impl RunnerPrinter {
     /// Announces the live session of an invocation that died.
     pub(super) fn adopt(&self, task: &Task, session: &SessionRun) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,7 +62,7 @@ impl Voice {
 }
 
 /// The one voice of this process, as the hub holds it.
-pub(super) struct Ears(pub(super) std::sync::Arc<Voice>);
+pub(super) struct Ears(pub(super) std::sync::Arc<RunnerPrinter>);
 
 impl Watcher for Ears {
     fn committed(&self, events: &[Event], task: &Task) {

@@ -12,14 +12,14 @@ use tokio::task::{JoinError, JoinSet};
 use super::changes::{Look, ROUND};
 use super::{Context, Options, WorkerError};
 use crate::claim::{self, OtherOwners};
-use crate::dispatcher::{Hub, Left, Poke};
+use crate::dispatcher::{Hub, HubExit, Waker};
 use crate::handover::Reception;
 use crate::hold;
 use crate::notify::Sender;
 use longhaul_keeper::Environment;
 
 /// The hubs of one worker.
-pub(super) struct Hubs {
+pub(super) struct TaskLoops {
     pub(super) context: Arc<Context>,
     pub(super) lock: WorkerLock,
     pub(super) only: bool,
@@ -29,20 +29,20 @@ pub(super) struct Hubs {
     /// What this process has carried and may still have to tell of, with the environment that its notices are meant for.
     carried: HashMap<TaskId, Environment>,
     sender: Sender,
-    running: JoinSet<(TaskId, Left)>,
+    running: JoinSet<(TaskId, HubExit)>,
     pub(super) reception: Option<Reception>,
     pub(super) look: Look,
 }
 
 /// A hub that runs.
 pub(super) struct OpenHub {
-    pub(super) poke: Poke,
+    pub(super) poke: Waker,
     pub(super) lease: LeaseId,
 }
 
-impl Hubs {
-    pub(super) fn new(context: Arc<Context>, options: &Options, lock: WorkerLock) -> Hubs {
-        Hubs {
+impl TaskLoops {
+    pub(super) fn new(context: Arc<Context>, options: &Options, lock: WorkerLock) -> TaskLoops {
+        TaskLoops {
             sender: Sender::new(Arc::clone(&context)),
             context,
             lock,
@@ -99,7 +99,7 @@ impl Hubs {
         if self.hubs.contains_key(&id) {
             return;
         }
-        let (poke, lease) = (Poke::default(), owner.lease);
+        let (poke, lease) = (Waker::default(), owner.lease);
         let hub = Hub::new(Arc::clone(&self.context), stored.task.clone(), lease, poke.clone());
         self.hubs.insert(id, OpenHub { poke, lease: lease.id });
         self.carried.insert(id, self.context.environments.of(lease.id));
@@ -173,7 +173,7 @@ impl Hubs {
         }
         match self.look_around().await {
             Ok(()) => {}
-            Err(error) if error.passes() => return Ok(true),
+            Err(error) if error.is_transient() => return Ok(true),
             Err(error) => return Err(error),
         }
         let has_to_tell = self.sender.round(&mut self.carried, |task| self.hubs.contains_key(&task)).await?;
@@ -181,22 +181,22 @@ impl Hubs {
         let watches_others = !self.only && self.look.other_owners == Some(OtherOwners::Alive);
         Ok(watches_others || self.look.other_owners == Some(OtherOwners::SomeDead) || has_to_tell)
     }
-    fn left(&mut self, left: Result<(TaskId, Left), JoinError>) -> Result<(), WorkerError> {
+    fn left(&mut self, left: Result<(TaskId, HubExit), JoinError>) -> Result<(), WorkerError> {
         match left {
-            Ok((task, Left::NotOurs)) => {
+            Ok((task, HubExit::NotOurs)) => {
                 if let Some(hub) = self.hubs.remove(&task) {
                     self.context.environments.forget(hub.lease);
                 }
                 Ok(())
             }
-            Ok((task, Left::Broken(why))) => {
+            Ok((task, HubExit::Broken(why))) => {
                 self.context.report(&format!("task {task}: {why}"));
                 // The lease is still ours, so the next look opens a hub again.
                 self.hubs.remove(&task);
                 self.look.everything = None;
                 Ok(())
             }
-            Ok((_, Left::Store(error))) => Err(error.into()),
+            Ok((_, HubExit::Store(error))) => Err(error.into()),
             Err(error) => Err(StoreError::Failed { what: format!("a hub ended badly: {error}") }.into()),
         }
     }

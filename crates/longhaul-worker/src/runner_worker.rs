@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Actor, Command, Haste, Input, RunnerRun, Setting, Task, decide};
+use longhaul_core::task::{Actor, Command, Input, RunnerOptions, Setting, StopMode, Task, decide};
 use longhaul_keeper::WorkerLock;
 use longhaul_store::{Change, CommitError, Guard, NewLease, Stored};
 use tokio::sync::mpsc;
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use crate::change::{ChangeError, change};
 use crate::claim::claim_of;
 use crate::clock::{mint_lease, now};
-use crate::dispatcher::{Hub, Left, Poke};
+use crate::dispatcher::{Hub, HubExit, Waker};
 use crate::handover::{Answer, Handover, Request};
 use crate::notify;
 use crate::worker::{Context, WorkerError};
@@ -24,14 +24,14 @@ use crate::worker::{Context, WorkerError};
 const LOOK_AT_LOCK: Duration = Duration::from_secs(1);
 
 /// One invocation of the runner.
-pub struct Driving {
+pub struct RunnerProcess {
     context: Arc<Context>,
     lock: WorkerLock,
 }
 
 /// Why an invocation could not go on.
 #[derive(Debug, thiserror::Error)]
-pub enum DriveError {
+pub enum RunnerError {
     /// Its lock could not be taken, or the store failed.
     #[error(transparent)]
     Worker(#[from] WorkerError),
@@ -54,11 +54,11 @@ pub enum TakenUp {
     Finished,
 }
 
-impl Driving {
+impl RunnerProcess {
     /// Begins an invocation: from now on its death can be proved.
-    pub fn begin(context: Context) -> Result<Driving, WorkerError> {
+    pub fn begin(context: Context) -> Result<RunnerProcess, WorkerError> {
         let lock = WorkerLock::take(&context.home.workers(), context.worker).map_err(WorkerError::Lock)?;
-        Ok(Driving { context: Arc::new(context), lock })
+        Ok(RunnerProcess { context: Arc::new(context), lock })
     }
 
     /// Makes the task; it is this invocation's from the start.
@@ -70,10 +70,10 @@ impl Driving {
     pub async fn take_up(
         &self,
         task: TaskId,
-        run: &RunnerRun,
+        run: &RunnerOptions,
         settings: &[Setting],
         actor: &Actor,
-    ) -> Result<TakenUp, DriveError> {
+    ) -> Result<TakenUp, RunnerError> {
         let command = Input::from(Command::Drive { run: run.clone(), settings: settings.to_vec() });
         loop {
             let stored =
@@ -109,13 +109,13 @@ impl Driving {
         &self,
         stored: Stored,
         actor: &Actor,
-        asks: &mut mpsc::Receiver<Haste>,
-    ) -> Result<Task, DriveError> {
+        asks: &mut mpsc::Receiver<StopMode>,
+    ) -> Result<Task, RunnerError> {
         self.attend(stored, actor, asks).await
     }
 
     /// Ends the invocation, once it was told what came of it: tells those who are not looking, unless somebody is in a hurry.
-    pub async fn leave(self, task: &Task, asks: &mut mpsc::Receiver<Haste>) -> Result<(), DriveError> {
+    pub async fn leave(self, task: &Task, asks: &mut mpsc::Receiver<StopMode>) -> Result<(), RunnerError> {
         tokio::select! {
             () = notify::deliver_of(&self.context, task) => {}
             Some(_) = asks.recv() => {}
@@ -130,7 +130,7 @@ impl Driving {
     }
 
     /// Sees a task that was given up to its end: what still runs for it is ended.
-    pub async fn finish(&self, stored: Stored) -> Result<Task, DriveError> {
+    pub async fn finish(&self, stored: Stored) -> Result<Task, RunnerError> {
         let (_nobody_asks, mut asks) = mpsc::channel(1);
         self.attend(stored, &Actor::worker(), &mut asks).await
     }
@@ -139,13 +139,13 @@ impl Driving {
         &self,
         stored: Stored,
         actor: &Actor,
-        asks: &mut mpsc::Receiver<Haste>,
-    ) -> Result<Task, DriveError> {
+        asks: &mut mpsc::Receiver<StopMode>,
+    ) -> Result<Task, RunnerError> {
         let Some(owner) = stored.owner.filter(|owner| owner.worker == self.context.worker) else {
             return Ok(stored.task);
         };
         let (id, store) = (stored.task.id, &*self.context.store);
-        let poke = Poke::default();
+        let poke = Waker::default();
         let hub = Hub::new(Arc::clone(&self.context), stored.task, owner.lease, poke.clone()).run();
         let mut changes = store.changes().map_err(WorkerError::Store)?;
         tokio::pin!(hub);
@@ -171,15 +171,15 @@ impl Driving {
         }
     }
 
-    async fn left(&self, left: Left, id: TaskId) -> Result<Task, DriveError> {
+    async fn left(&self, left: HubExit, id: TaskId) -> Result<Task, RunnerError> {
         match left {
-            Left::NotOurs => self.task(id).await,
-            Left::Broken(why) => Err(DriveError::Broken(why)),
-            Left::Store(error) => Err(WorkerError::Store(error).into()),
+            HubExit::NotOurs => self.task(id).await,
+            HubExit::Broken(why) => Err(RunnerError::Broken(why)),
+            HubExit::Store(error) => Err(WorkerError::Store(error).into()),
         }
     }
 
-    async fn task(&self, id: TaskId) -> Result<Task, DriveError> {
+    async fn task(&self, id: TaskId) -> Result<Task, RunnerError> {
         let stored = self.context.store.load(id).await.map_err(ChangeError::from)?;
         Ok(stored.ok_or(ChangeError::NotFound)?.task)
     }

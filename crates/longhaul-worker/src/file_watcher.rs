@@ -17,13 +17,13 @@ const UNWATCHED: Duration = Duration::from_millis(500);
 type Listeners = Arc<Mutex<HashMap<PathBuf, Arc<Notify>>>>;
 
 /// The worker's one watcher.
-pub(crate) struct Bell {
+pub(crate) struct FileWatcher {
     listeners: Listeners,
     watcher: Mutex<Option<RecommendedWatcher>>,
 }
 
-impl Bell {
-    pub(crate) fn new() -> Bell {
+impl FileWatcher {
+    pub(crate) fn new() -> FileWatcher {
         let listeners = Listeners::default();
         let heard = Arc::clone(&listeners);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
@@ -43,18 +43,18 @@ impl Bell {
             }
         });
         // Without a watcher the safety net alone still finds every change.
-        Bell { listeners, watcher: Mutex::new(watcher.ok()) }
+        FileWatcher { listeners, watcher: Mutex::new(watcher.ok()) }
     }
 
     /// Listens to one directory until the ear is dropped.
-    pub(crate) fn listen(self: &Arc<Self>, directory: &Path) -> Ear {
+    pub(crate) fn listen(self: &Arc<Self>, directory: &Path) -> Subscription {
         let rung = Arc::new(Notify::new());
         self.lock_listeners().insert(directory.to_owned(), Arc::clone(&rung));
         let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
         let watched =
             watcher.as_mut().is_some_and(|watcher| watcher.watch(directory, RecursiveMode::NonRecursive).is_ok());
         let safety_net = if watched { WATCHED } else { UNWATCHED };
-        Ear { bell: Arc::clone(self), directory: directory.to_owned(), rung, safety_net }
+        Subscription { bell: Arc::clone(self), directory: directory.to_owned(), rung, safety_net }
     }
 
     fn lock_listeners(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Arc<Notify>>> {
@@ -63,21 +63,21 @@ impl Bell {
 }
 
 /// Hears the changes of one directory.
-pub(crate) struct Ear {
-    bell: Arc<Bell>,
+pub(crate) struct Subscription {
+    bell: Arc<FileWatcher>,
     directory: PathBuf,
     rung: Arc<Notify>,
     safety_net: Duration,
 }
 
-impl Ear {
+impl Subscription {
     /// Returns when something changed, or after the safety net's time.
     pub(crate) async fn changed(&self) {
         tokio::time::timeout(self.safety_net, self.rung.notified()).await.ok();
     }
 }
 
-impl Drop for Ear {
+impl Drop for Subscription {
     fn drop(&mut self) {
         self.bell.lock_listeners().remove(&self.directory);
         if let Some(watcher) = self.bell.watcher.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {

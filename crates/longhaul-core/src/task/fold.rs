@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::session::{Ended, Failure, Outcome, StoppedBy};
 use super::{
-    Accepted, AgentLimit, CheckChange, CheckEdit, Driver, Event, Exit, Purpose, Round, RunnerRun, SessionRun, Setting,
-    State, Task,
+    Accepted, AgentLimit, CheckChange, CheckEdit, Driver, Event, Exit, Purpose, Round, RunnerOptions, SessionRun,
+    Setting, State, Task,
 };
 use crate::ids::SessionId;
 
 impl Task {
-    pub(super) fn count(&mut self, event: &Event) {
+    pub(super) fn fold_facts(&mut self, event: &Event) {
         match event {
             Event::SessionStarted { session } => self.count_start(session),
             Event::SessionEnded { session, ended, progress } => self.count_end(*session, ended, *progress),
@@ -36,7 +36,7 @@ impl Task {
             Event::Driven { run } => {
                 // The saved conversation's counters outlast an invocation.
                 let carry = self.run.take().map(|last| last.carry).unwrap_or_default();
-                self.run = Some(RunnerRun { carry, ..run.clone() });
+                self.run = Some(RunnerOptions { carry, ..run.clone() });
                 self.tally.interrupted = 0;
             }
             Event::Placed { workspace } => self.workspace = Some(workspace.clone()),

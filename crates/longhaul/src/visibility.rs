@@ -4,14 +4,14 @@
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::Task;
 use longhaul_keeper::SessionDir;
-use longhaul_store::Outline;
+use longhaul_store::TaskSummary;
 use longhaul_worker::Home;
 
 use crate::place;
 
 /// What a caller may see of a home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sight {
+pub(crate) enum Visibility {
     /// A person.
     Everything,
     /// Below a session of this task: it and its children.
@@ -20,39 +20,39 @@ pub(crate) enum Sight {
     Nothing,
 }
 
-impl Sight {
+impl Visibility {
     /// What the calling process may see of this home.
-    pub(crate) fn of_caller(home: &Home) -> Sight {
+    pub(crate) fn of_caller(home: &Home) -> Visibility {
         match place::actor().session {
-            None => Sight::Everything,
-            Some(session) => task_of(home, session).map_or(Sight::Nothing, Sight::Family),
+            None => Visibility::Everything,
+            Some(session) => task_of(home, session).map_or(Visibility::Nothing, Visibility::Family),
         }
     }
 
     /// Whether this task may be seen.
     pub(crate) fn allows(self, task: &Task) -> bool {
         match self {
-            Sight::Everything => true,
-            Sight::Family(own) => task.id == own || task.submission.parent == Some(own),
-            Sight::Nothing => false,
+            Visibility::Everything => true,
+            Visibility::Family(own) => task.id == own || task.submission.parent == Some(own),
+            Visibility::Nothing => false,
         }
     }
 
     /// Whether this task may be seen in lists.
-    pub(crate) fn allows_outline(self, outline: &Outline) -> bool {
+    pub(crate) fn allows_outline(self, outline: &TaskSummary) -> bool {
         match self {
-            Sight::Everything => true,
-            Sight::Family(own) => outline.task == own || outline.parent == Some(own),
-            Sight::Nothing => false,
+            Visibility::Everything => true,
+            Visibility::Family(own) => outline.task == own || outline.parent == Some(own),
+            Visibility::Nothing => false,
         }
     }
 
     /// Whether a damaged row may be named. Whose child it is can not be read from it, so only the own one is.
     pub(crate) fn allows_row(self, row: &str) -> bool {
         match self {
-            Sight::Everything => true,
-            Sight::Family(own) => row.contains(&own.to_string()),
-            Sight::Nothing => false,
+            Visibility::Everything => true,
+            Visibility::Family(own) => row.contains(&own.to_string()),
+            Visibility::Nothing => false,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentLimit, CheckEdit, Checkout, Conversation, Limit, Phase, Round, RoundOutcome, RunnerRun, State, Submission,
+    AgentLimit, CheckEdit, Checkout, Conversation, Limit, Phase, Round, RoundOutcome, RunnerOptions, State, Submission,
     Usage, Workspace,
 };
 use crate::ids::TaskId;
@@ -70,7 +70,7 @@ pub struct Task {
     pub after_met: bool,
     /// The invocation of the runner that carries it out, or was the last to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<RunnerRun>,
+    pub run: Option<RunnerOptions>,
 }
 
 /// The last accepted plan.
