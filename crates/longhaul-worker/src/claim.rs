@@ -8,8 +8,8 @@ use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
 use longhaul_keeper::WorkerLock;
 use longhaul_store::{Candidate, Carrier, CommitError, NewLease, StoreError, Stored};
 
-use crate::clock::{mint_lease, now};
 use crate::worker::Context;
+use longhaul_app::{mint_lease, now};
 
 /// Claims those of the candidates that may be claimed. `lease_of` knows the leases of the tasks that this worker has hubs for.
 pub(crate) async fn claim_round(

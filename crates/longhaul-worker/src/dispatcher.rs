@@ -18,10 +18,10 @@ use longhaul_store::{Change, CommitError, Guard, Lease, StoreError};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 
-use crate::checkouts;
-use crate::clock::now;
 use crate::effects::{self, Job, Message};
 use crate::worker::Context;
+use longhaul_app::checkouts;
+use longhaul_app::now;
 use longhaul_keeper::Environment;
 
 /// How long a hub waits before it tries again what the store refused for now.

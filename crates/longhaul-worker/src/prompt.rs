@@ -3,7 +3,7 @@
 
 use longhaul_core::task::{Evidence, Opening, Purpose, Round, SessionRun, Submission, Task};
 
-use crate::task_dir::task_dir_of;
+use longhaul_app::task_dir_of;
 
 /// The templates by name; a person can put others in their place.
 pub const TEMPLATES: &[(&str, &str)] = &[

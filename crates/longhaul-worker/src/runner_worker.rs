@@ -12,13 +12,14 @@ use longhaul_keeper::WorkerLock;
 use longhaul_store::{Change, CommitError, Guard, NewLease, Stored};
 use tokio::sync::mpsc;
 
-use crate::change::{ChangeError, change};
 use crate::claim::claim_of;
-use crate::clock::{mint_lease, now};
 use crate::dispatcher::{Hub, HubExit, Waker};
-use crate::handover::{Answer, Handover, Request};
 use crate::notify;
+use crate::reception::take_on;
 use crate::worker::{Context, WorkerError};
+use longhaul_app::{Answer, Handover, Request};
+use longhaul_app::{ChangeError, change};
+use longhaul_app::{mint_lease, now};
 
 /// How often an invocation sees to it that its lock file is there.
 const LOOK_AT_LOCK: Duration = Duration::from_secs(1);
@@ -63,7 +64,7 @@ impl RunnerProcess {
 
     /// Makes the task; it is this invocation's from the start.
     pub async fn submit(&self, request: Request) -> Answer {
-        Handover::Submit(Box::new(request)).commit(&self.context, self.context.environments.own()).await
+        take_on(&self.context, Handover::Submit(Box::new(request)), self.context.environments.own()).await
     }
 
     /// Takes a task up, from nobody or from the dead.

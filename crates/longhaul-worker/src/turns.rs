@@ -145,7 +145,7 @@ impl Offer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::{mint_task, mint_worker};
+    use longhaul_app::{mint_task, mint_worker};
 
     fn turn(owner: WorkerId) -> Turn {
         Turn { task: mint_task(), owner }

@@ -3,12 +3,11 @@
 
 use std::path::Path;
 
-use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Cause, GitPlace, Place, Task, Workspace};
 
-use crate::home::Home;
-use longhaul_git::{Git, GitDir, GitError, Repository, Whose, Worktree, WorktreeRecord, is_transient, task_branch};
+use longhaul_app::{Home, unfit};
+use longhaul_git::{Git, GitDir, GitError, Repository, Whose, Worktree, WorktreeRecord, task_branch};
 use longhaul_keeper::Environment;
 
 /// A workspace found again.
@@ -116,12 +115,6 @@ fn git_place(dir: &GitDir) -> Result<GitPlace, Cause> {
 fn utf8(path: &Path) -> Result<String, Cause> {
     let unreadable = || Cause::Workspace { why: format!("{}: not UTF-8", path.display()) };
     path.to_str().map(str::to_owned).ok_or_else(unreadable)
-}
-
-/// What git's failure means for the task: the machine is at fault and it passes, or the workspace is not what it was.
-pub(crate) fn unfit(error: &(dyn std::error::Error + 'static)) -> Cause {
-    let why = with_causes(error);
-    if is_transient(error) { Cause::Git { why } } else { Cause::Workspace { why } }
 }
 
 /// Git's answer, or none where it refused. A git that could not run has not refused.

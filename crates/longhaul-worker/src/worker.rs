@@ -14,9 +14,10 @@ use longhaul_store::StoreError;
 
 pub use self::context::{Context, Watcher};
 use self::task_loops::TaskLoops;
-use crate::handover::{Answer, Handover};
-use crate::home::Home;
+use crate::reception::take_on;
 use crate::turns;
+use longhaul_app::Home;
+use longhaul_app::{Answer, Handover};
 
 /// How a worker is to run.
 #[derive(Debug, Default)]
@@ -55,7 +56,7 @@ pub async fn run(
     // Before the answer: whoever waits for this start finds the socket then.
     hubs.open_reception();
     if let Some(handover) = options.handover {
-        let answered = handover.commit(&context, context.environments.own()).await;
+        let answered = take_on(&context, handover, context.environments.own()).await;
         let accepted = match &answered {
             Answer::Accepted { task, .. } => Some(*task),
             Answer::Refused { .. } => None,
@@ -111,7 +112,7 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
-    use crate::clock::mint_worker;
+    use longhaul_app::mint_worker;
 
     #[test]
     fn only_locks_of_the_dead_are_swept() {

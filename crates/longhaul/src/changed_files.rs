@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use longhaul_app::Home;
 use longhaul_core::task::{Task, Workspace};
 use longhaul_git::{ChangedFile, CommitId, FileStatus, Git, GitError, Patch, Repository, Whose};
-use longhaul_worker::Home;
 use serde::Serialize;
 
 /// Why nobody knows what a task changed.

@@ -3,9 +3,10 @@
 
 use std::error::Error as StdError;
 
+use longhaul_app::{ChangeError, HomeError, RefusalKind};
 use longhaul_core::task::Refusal;
 use longhaul_store::{CommitError, StoreError};
-use longhaul_worker::{ChangeError, HomeError, RefusalKind, WorkerError};
+use longhaul_worker::WorkerError;
 
 use crate::exit::Code;
 

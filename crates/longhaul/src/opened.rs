@@ -6,12 +6,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use longhaul_app::{Home, HomeError, release_if_gone};
 use longhaul_core::ids::TaskId;
 use longhaul_keeper::fail_point;
 use longhaul_keeper::files::PrivateDirError;
 use longhaul_store::sqlite::SqliteStore;
 use longhaul_store::{Filter, Listed, Store, Stored, Summaries};
-use longhaul_worker::{Home, HomeError, release_if_gone};
 
 use crate::error::CliError;
 use crate::exit::Code;

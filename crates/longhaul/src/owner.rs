@@ -3,12 +3,12 @@
 
 use std::time::{Duration, Instant};
 
+use longhaul_app::Home;
 use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_core::task::State;
 use longhaul_keeper::process::{self, Process};
 use longhaul_keeper::{WorkerLock, fail_point};
 use longhaul_store::{Stored, TaskSummary};
-use longhaul_worker::Home;
 
 use crate::describe;
 use crate::error::CliError;
@@ -117,7 +117,7 @@ pub(crate) async fn ensure_worker(opened: &Opened, stored: &Stored) -> Result<bo
 
 async fn is_attended(home: &Home) -> bool {
     let home = home.clone();
-    tokio::task::spawn_blocking(move || longhaul_worker::is_attended(&home)).await.unwrap_or(false)
+    tokio::task::spawn_blocking(move || longhaul_app::is_attended(&home)).await.unwrap_or(false)
 }
 
 /// Sees to one task's owner again and again, so that one death does not start a crowd.

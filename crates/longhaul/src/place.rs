@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use longhaul_app::Home;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Actor, Scope};
 use longhaul_keeper::Caller;
-use longhaul_worker::Home;
 
 use crate::error::CliError;
 use crate::exit::Code;

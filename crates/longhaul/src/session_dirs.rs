@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::io;
 
+use longhaul_app::Home;
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_keeper::{SessionDir, SessionFiles, survey_session};
-use longhaul_worker::Home;
 
 /// One session directory.
 #[derive(Debug)]

@@ -15,9 +15,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use longhaul_app::{Answer, Handover, Home, Interface, offer, sockets};
 use longhaul_keeper::{Environment, find_program};
 use longhaul_keeper::{Executable, Scopes, Standing, scopes};
-use longhaul_worker::{Answer, Handover, Home, Interface, offer, sockets};
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use crate::config::{Overrides, load};

@@ -1,11 +1,11 @@
 //! What the caller may see: a person everything, something below an agent session only that session's task and its children.
 //! Asked by `opened` for every listing and lookup, so that no verb can forget to. What may be changed is decided by the core.
 
+use longhaul_app::Home;
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::Task;
 use longhaul_keeper::SessionDir;
 use longhaul_store::TaskSummary;
-use longhaul_worker::Home;
 
 use crate::place;
 

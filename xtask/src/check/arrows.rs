@@ -19,6 +19,7 @@ const GIT: &str = "longhaul-git";
 const AGENTS: &str = "longhaul-agents";
 const STORE: &str = "longhaul-store";
 const KEEPER: &str = "longhaul-keeper";
+const APP: &str = "longhaul-app";
 const WORKER: &str = "longhaul-worker";
 const SERVER: &str = "longhaul-server";
 const BINARY: &str = "longhaul";
@@ -34,20 +35,21 @@ const ARROWS: &[Arrows] = &[
     Arrows { name: KEEPER, may_use: &[CORE, REDACT], outside: None },
     // Private files and the environment of programs are the keeper's.
     Arrows { name: GIT, may_use: &[KEEPER, CORE], outside: None },
-    Arrows { name: WORKER, may_use: &[STORE, KEEPER, GIT, AGENTS, CORE, REDACT], outside: None },
-    Arrows { name: SERVER, may_use: &[STORE, KEEPER, GIT, AGENTS, CORE, REDACT], outside: None },
+    Arrows { name: APP, may_use: &[STORE, KEEPER, GIT, AGENTS, CORE, REDACT], outside: None },
+    Arrows { name: WORKER, may_use: &[APP, STORE, KEEPER, GIT, AGENTS, CORE, REDACT], outside: None },
+    Arrows { name: SERVER, may_use: &[APP, CORE], outside: None },
     Arrows {
         name: BINARY,
-        may_use: &[SERVER, WORKER, STORE, KEEPER, GIT, AGENTS, CORE, REDACT, SCRIPTED_MODEL],
+        may_use: &[SERVER, WORKER, APP, STORE, KEEPER, GIT, AGENTS, CORE, REDACT, SCRIPTED_MODEL],
         outside: None,
     },
     Arrows { name: SCRIPTED_MODEL, may_use: &[], outside: None },
-    Arrows { name: XTASK, may_use: &[WORKER, STORE, KEEPER, GIT, AGENTS, CORE, REDACT], outside: None },
+    Arrows { name: XTASK, may_use: &[WORKER, APP, STORE, KEEPER, GIT, AGENTS, CORE, REDACT], outside: None },
 ];
 
 /// Outside crates that only some may ship: SQL is the store's, and a keeper has no async runtime.
 const RESERVED: &[(&str, &[&str])] =
-    &[("rusqlite", &[STORE, XTASK]), ("tokio", &[STORE, WORKER, SERVER, BINARY, XTASK])];
+    &[("rusqlite", &[STORE, XTASK]), ("tokio", &[STORE, APP, WORKER, SERVER, BINARY, XTASK])];
 
 /// Finds dependencies that point where no arrow goes.
 pub(super) fn violations(metadata: &Value) -> Vec<Violation> {
@@ -128,6 +130,9 @@ mod tests {
         for (name, used) in [
             ("longhaul-core", "longhaul-agents"),
             ("longhaul-worker", "longhaul"),
+            ("longhaul-app", "longhaul-worker"),
+            ("longhaul-server", "longhaul-worker"),
+            ("longhaul-server", "longhaul-store"),
             ("longhaul-store", "longhaul-keeper"),
             ("longhaul-core", "tokio"),
             ("longhaul-agents", "sha2"),

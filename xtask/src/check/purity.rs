@@ -82,7 +82,7 @@ const BANS: &[Ban] = &[
     Ban {
         words: &["remove_dir_all"],
         // A clean checkout that no repository knows any more: ours by its path, and nothing in it is work.
-        place: Place::EverywhereBut(&["crates/longhaul-worker/src/checkouts.rs"]),
+        place: Place::EverywhereBut(&["crates/longhaul-app/src/checkouts.rs"]),
         reach: Reach::Shipped,
         what: "deletes a whole directory tree",
         remedy: "delete only files made by us, by exact name, below a directory handle",

@@ -5,8 +5,8 @@ use longhaul_agents::{Chosen, account, choose};
 use longhaul_core::task::{AccountLimit, Observation, Phase};
 
 use super::Job;
-use super::passed_variables::{as_seen, passed};
-use crate::clock::now;
+use longhaul_app::now;
+use longhaul_app::{as_seen, passed};
 
 /// The account that this agent works with for the task.
 pub(super) fn account_of(job: &Job, agent: &Chosen) -> String {

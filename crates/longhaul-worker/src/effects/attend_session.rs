@@ -17,10 +17,10 @@ use super::read_output::Listener;
 use super::session_end::{self, Observed};
 use super::start_session::{self, Program};
 use super::{Job, check_output, keep_work, keeper_death, prepare_workspace, stop_session};
-use crate::clock::now;
 use crate::exit_watch::reap;
-use crate::floors;
-use crate::task_dir::{ShellLock, TaskDir};
+use longhaul_app::check_floors;
+use longhaul_app::now;
+use longhaul_app::{ShellLock, TaskDir};
 
 pub(super) async fn attend(job: Job, id: SessionId) {
     let Some(session) = job.task.state.live(id) else { return };
@@ -65,7 +65,7 @@ async fn start(job: &Job, session: &SessionRun) -> Ended {
         // Nothing ran, and nothing is wrong with the program: the machine is out of something for now.
         Err(error) if error.is_transient() => {
             job.report(&format!("session {}: {error}", session.id));
-            let starved = floors::check(&job.task, &job.context.home).err();
+            let starved = check_floors(&job.task, &job.context.home).err();
             return Ended { starved, delivered: preset, ..nothing_ran(session, Exit::NeverStarted) };
         }
         Err(error) => return Ended { delivered: preset, ..not_started(error.to_string()) },
@@ -158,7 +158,7 @@ async fn finish(job: &Job, session: &SessionRun, listener: Listener<'_>, observe
         lasted_ms: u64::try_from(lasted.as_millis()).unwrap_or(u64::MAX),
         tree: kept.tree,
         saved: kept.saved,
-        starved: failed.then(|| floors::check(&job.task, &job.context.home).err()).flatten(),
+        starved: failed.then(|| check_floors(&job.task, &job.context.home).err()).flatten(),
         printed: printed(job, session),
         files: kept.files,
         delivered: heard.looked.delivered,

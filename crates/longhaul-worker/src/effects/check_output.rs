@@ -71,7 +71,7 @@ mod tests {
     use longhaul_keeper::{SessionDir, Stream};
 
     use super::{last, sight};
-    use crate::clock::mint_session;
+    use longhaul_app::mint_session;
 
     #[test]
     fn both_streams_are_evidence_and_only_the_end_is_quoted() {

@@ -12,8 +12,9 @@ use longhaul_keeper::fail_point;
 
 use super::Job;
 use super::prepare_workspace::look_for;
-use crate::home::Home;
-use crate::work_place::{self, Found, answer, unfit};
+use crate::work_place::{self, Found, answer};
+use longhaul_app::Home;
+use longhaul_app::unfit;
 use longhaul_git::{CommitId, Committed, GitError, LockAnswer, Repository, Survey, Worktree};
 
 /// What became of the work.

@@ -10,7 +10,6 @@ mod check_output;
 mod keep_work;
 mod keeper_death;
 pub(crate) mod notify;
-mod passed_variables;
 mod preflight;
 mod prepare_workspace;
 mod probe;
@@ -33,14 +32,12 @@ use longhaul_core::task::{Actor, Cause, Effect, Observation, Task};
 use tokio::sync::{mpsc, oneshot};
 
 pub use notify::{OPENCLAW, desktop_program};
-pub(crate) use passed_variables::passed;
 pub(crate) use sleep_inhibitor::Awake;
 pub use sleep_inhibitor::sleep_inhibitor;
-pub(crate) use start_session::{spec_of, writable};
 pub(crate) use transcript_copy::OwnConversations;
 
-use crate::task_dir::TaskDir;
 use crate::worker::Context;
+use longhaul_app::TaskDir;
 use longhaul_keeper::Environment;
 
 /// An observation on its way to the hub.

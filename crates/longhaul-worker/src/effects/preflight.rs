@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use longhaul_agents::{AgentHome, Chosen};
 use longhaul_core::task::{Cause, Sandbox, Submission};
 
-use super::passed_variables::{as_seen, passed};
+use longhaul_app::{as_seen, passed};
 use longhaul_keeper::Environment;
 
 /// What an agent's session depends on outside of its task.

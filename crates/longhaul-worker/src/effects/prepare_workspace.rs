@@ -11,11 +11,12 @@ use longhaul_keeper::process::boot_id;
 use longhaul_keeper::{Beneath, fail_point};
 
 use super::{Job, account, keep_work, preflight};
-use crate::clock::{mint_session, now};
-use crate::home::Home;
-use crate::task_dir::ShellLock;
+use crate::work_place;
 use crate::work_place::Found;
-use crate::{checkouts, floors, work_place};
+use longhaul_app::Home;
+use longhaul_app::ShellLock;
+use longhaul_app::{check_floors, checkouts};
+use longhaul_app::{mint_session, now};
 use longhaul_keeper::Environment;
 
 pub(super) async fn prepare(mut job: Job) {
@@ -62,7 +63,7 @@ fn look(job: &Job) -> Result<Observation, Cause> {
     if task.phase() != Phase::Verify {
         preflight::check(task.next_agent(now()), &task.submission, context.home.root(), &job.environment)?;
     }
-    floors::check(task, &context.home)?;
+    check_floors(task, &context.home)?;
     let Some(workspace) = &task.workspace else {
         directory(Path::new(&task.submission.project))?;
         directory(Path::new(&task.submission.workspace))?;
@@ -102,7 +103,7 @@ fn before_checks(task: &Task, found: &Found, home: &Home) -> Result<(Option<Stri
     let open = task.round.as_ref().filter(|round| round.is_open() && round.basis.boot == boot);
     let open = open.filter(|round| round.basis.checkout.as_ref().is_none_or(is_there));
     if let (Found::Ours(worktree), None) = (found, open) {
-        worktree.repository().clear_left_by_checks(task.id).map_err(|error| work_place::unfit(&error))?;
+        worktree.repository().clear_left_by_checks(task.id).map_err(|error| longhaul_app::unfit(&error))?;
     }
     let (tree, basis) = keep_work::before_checks(found, task)?;
     if !task.submission.can_be_verified() || basis.problem.is_some() {

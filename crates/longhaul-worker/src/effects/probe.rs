@@ -6,12 +6,12 @@ use std::time::Duration;
 use longhaul_core::task::{Actor, Observation};
 
 use super::Job;
-use crate::floors;
+use longhaul_app::check_floors;
 
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 pub(super) async fn probe(job: Job) {
-    while floors::check(&job.task, &job.context.home).is_err() {
+    while check_floors(&job.task, &job.context.home).is_err() {
         tokio::time::sleep(LOOK_AGAIN).await;
     }
     job.answer(Observation::Woke, Actor::worker()).await;

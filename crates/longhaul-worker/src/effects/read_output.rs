@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use super::Job;
 use super::transcript::{self, Looked};
-use crate::clock::{self, now};
-use crate::task_dir::TaskDir;
 use crate::watch::{Line, Tail};
+use longhaul_app::TaskDir;
+use longhaul_app::{now, time_of};
 
 const STDERR_TAIL: usize = 4096;
 
@@ -167,7 +167,7 @@ impl<'a> Listener<'a> {
     /// When the newest output was written: an adopter reads it much later.
     fn written(&self) -> longhaul_core::time::Time {
         let written = self.directory.as_ref().and_then(SessionDir::last_output);
-        written.and_then(clock::time_of).unwrap_or_else(now)
+        written.and_then(time_of).unwrap_or_else(now)
     }
 
     fn stderr_tail(&self) -> String {

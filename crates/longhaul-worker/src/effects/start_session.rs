@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::process::Child;
 
-use longhaul_agents::{Chosen, Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep, UnknownAgent, User};
+use longhaul_agents::{Chosen, Launch, LaunchSpec, Stdin, StopSignal, StopStep, UnknownAgent};
 use longhaul_core::task::{Policy, SessionRun, Task};
 use longhaul_keeper::{
     CONTRACT_VERSION, Caps, Marking, PROMPT, SessionDir, Spec, Standing, fail_point, prepare_session, spawn_keeper_with,
@@ -14,9 +14,9 @@ use longhaul_keeper::{
 use rustix::io::Errno;
 
 use super::Job;
-use super::passed_variables::passed;
 use crate::prompt::{pointer, prompt};
-use crate::task_dir::{TaskDir, task_dir_of};
+use longhaul_app::TaskDir;
+use longhaul_app::{passed, spec_of, writable};
 
 /// How a program of our own is named in argv: the keeper's own executable, even when its path was replaced meanwhile.
 #[cfg(target_os = "linux")]
@@ -130,33 +130,6 @@ fn launch(agent: &Chosen, task: &Task, session: &SessionRun, dir: &Path) -> Laun
         argument: argument.as_deref(),
         ..spec_of(agent, task, writable.as_deref())
     })
-}
-
-/// What every program of the task's agent is started with, a session's or a person's; nothing of a session is in it.
-pub(crate) fn spec_of<'a>(agent: &'a Chosen, task: &'a Task, writable: Option<&'a str>) -> LaunchSpec<'a> {
-    let submission = &task.submission;
-    LaunchSpec {
-        own_program: "",
-        program: agent.declared().program.as_deref(),
-        extra: &[],
-        session: "",
-        mark: "",
-        resumes: None,
-        model: submission.model.as_deref(),
-        cwd: task.cwd(),
-        writable,
-        sandbox: submission.sandbox,
-        network: if submission.network { Network::Open } else { Network::AsSandboxed },
-        user: if rustix::process::geteuid().is_root() { User::Root } else { User::Plain },
-        prompt_file: "",
-        argument: None,
-    }
-}
-
-/// The task directory, when the agent starts below the root it lies in and may be confined to where it starts.
-pub(crate) fn writable(task: &Task) -> Option<String> {
-    let below = task.cwd() != task.root();
-    below.then(|| task_dir_of(task))
 }
 
 pub(super) fn start(

@@ -65,7 +65,7 @@ mod tests {
     use longhaul_core::task::Purpose;
 
     use super::*;
-    use crate::clock::now;
+    use longhaul_app::now;
 
     const SECRET: &str = "correct-horse-battery";
 

@@ -7,7 +7,7 @@ use longhaul_core::task::{Actor, Alarm, Observation};
 use longhaul_core::time::Time;
 
 use super::Job;
-use crate::clock::{now, since_boot};
+use longhaul_app::{now, since_boot};
 
 /// How long a clock that was set, or a suspend, may go unnoticed.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);

@@ -14,9 +14,9 @@ use longhaul_core::time::Time;
 use longhaul_keeper::fail_point;
 use longhaul_store::{Notice, Settled, Store, StoreError};
 
-use crate::clock::now;
 use crate::effects::notify::{Message, Reason, Undelivered, deliver};
 use crate::worker::Context;
+use longhaul_app::now;
 use longhaul_keeper::Environment;
 
 /// So many tries each notice gets; where one try is enough, only those count that nobody lived to tell of.

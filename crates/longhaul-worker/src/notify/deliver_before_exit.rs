@@ -11,8 +11,8 @@ use longhaul_store::{Changes, Notice};
 use tokio::task::JoinSet;
 
 use super::attempt::{Tried, attempt, patience};
-use crate::clock::now;
 use crate::worker::Context;
+use longhaul_app::now;
 
 /// What a try that took all of its time may take to store its end.
 const TO_STORE: Duration = Duration::from_secs(2);

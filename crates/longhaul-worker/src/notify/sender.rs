@@ -11,8 +11,8 @@ use longhaul_store::{Notice, StoreError};
 use tokio::task::{Id, JoinError, JoinSet};
 
 use super::attempt::{Tried, attempt, is_past_waiting};
-use crate::clock::now;
 use crate::worker::Context;
+use longhaul_app::now;
 use longhaul_keeper::Environment;
 
 /// So many notices are delivered at once.

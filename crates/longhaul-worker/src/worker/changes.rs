@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::task_loops::TaskLoops;
 use crate::claim::{self, OtherOwners};
-use crate::hold;
+use crate::holds;
 
 /// How often a dead owner is looked for when nothing rings.
 pub(super) const ROUND: Duration = Duration::from_secs(1);
@@ -47,7 +47,7 @@ impl TaskLoops {
         // A look at the holds may go through all processes of the machine, so neither is done at every ring.
         if is_over(self.look.others, ROUND) {
             self.look.other_owners = Some(claim::other_owners(&self.context).await?);
-            hold::look_at(&self.context, &self.look.held).await;
+            holds::look_at(&self.context, &self.look.held).await;
             self.look.others = Some(Instant::now());
         }
         match self.look.other_owners {
@@ -60,8 +60,8 @@ impl TaskLoops {
         // The position first: what moves meanwhile is then news.
         self.look.position = self.context.store.news(u64::MAX).await?.position;
         let candidates = self.context.store.candidates().await?;
-        self.look.held = hold::listed_in_store(&self.context).await;
-        hold::look_at(&self.context, &self.look.held).await;
+        self.look.held = holds::listed_in_store(&self.context).await;
+        holds::look_at(&self.context, &self.look.held).await;
         let versions: HashMap<TaskId, u64> = candidates.iter().map(|one| (one.task, one.version)).collect();
         for (task, hub) in &self.hubs {
             match versions.get(task) {
@@ -82,7 +82,7 @@ impl TaskLoops {
             if let Some(hub) = self.hubs.get(&task.task) {
                 hub.poke.tell(task.version);
             }
-            match task.state == hold::HELD {
+            match task.state == longhaul_app::HELD {
                 true => self.look.held.insert(task.task),
                 false => self.look.held.remove(&task.task),
             };

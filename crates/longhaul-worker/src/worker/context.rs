@@ -11,12 +11,12 @@ use longhaul_store::Store;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::Instant;
 
-use crate::clock::mint_worker;
 use crate::effects::{Awake, OwnConversations};
 use crate::environments::Environments;
 use crate::file_watcher::FileWatcher;
-use crate::home::Home;
 use crate::turns::Line;
+use longhaul_app::Home;
+use longhaul_app::mint_worker;
 use longhaul_keeper::Environment;
 
 /// So many workspaces are looked at at once.

@@ -13,9 +13,9 @@ use super::changes::{Look, ROUND};
 use super::{Context, Options, WorkerError};
 use crate::claim::{self, OtherOwners};
 use crate::dispatcher::{Hub, HubExit, Waker};
-use crate::handover::Reception;
-use crate::hold;
+use crate::holds;
 use crate::notify::Sender;
+use crate::reception::Reception;
 use longhaul_keeper::Environment;
 
 /// The hubs of one worker.
@@ -150,7 +150,7 @@ impl TaskLoops {
             return Ok(false);
         }
         // The last task that left may be held by a person who is gone already, and nobody may come after this worker.
-        hold::look_at(&self.context, &hold::listed_in_store(&self.context).await).await;
+        holds::look_at(&self.context, &holds::listed_in_store(&self.context).await).await;
         Ok(true)
     }
 

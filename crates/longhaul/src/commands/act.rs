@@ -2,9 +2,9 @@
 //!
 //! A task that nobody owns and that becomes due is handed to a worker together with the input, so this shell's environment counts.
 
+use longhaul_app::{Answer, ChangeError, Handover, change, now, redact_intake};
 use longhaul_core::task::{Command, decide};
 use longhaul_store::Stored;
-use longhaul_worker::{Answer, ChangeError, Handover, change, now, redact_intake};
 
 use super::Opened;
 use crate::error::{CliError, code_of};

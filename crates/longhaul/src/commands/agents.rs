@@ -1,8 +1,8 @@
 //! `longhaul agents`: every agent, built in and declared: found, version, known good, logged in, its usage limit, and what to do.
 //! Asks the programs offline, with a deadline; starts no session and reads no token.
 
+use longhaul_app::now;
 use longhaul_core::task::AccountLimit;
-use longhaul_worker::now;
 use serde_json::{Value, json};
 
 use super::config::tell;

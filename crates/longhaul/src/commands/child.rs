@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
+use longhaul_app::{Answer, Request, mint_task};
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Place, Submission, Task};
-use longhaul_worker::{Answer, Request, mint_task};
 
 use super::run::{submit, text_or_stdin, told};
 use super::{Opened, open, submit_args, tmux_view};

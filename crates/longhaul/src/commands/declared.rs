@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use longhaul_app::needs_env;
 use longhaul_core::task::{Setting, Submission};
-use longhaul_worker::needs_env;
 use serde_json::Value;
 
 use crate::config::{Overrides, load};

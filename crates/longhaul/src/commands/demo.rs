@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
+use longhaul_app::{Home, Request, mint_task};
 use longhaul_core::names::TaskName;
 use longhaul_core::task::{Policy, State, Submission};
 use longhaul_keeper::SessionDir;
 use longhaul_keeper::process::{self, Process};
 use longhaul_store::Stored;
-use longhaul_worker::{Home, Request, mint_task};
 
 use super::run::{submit, utf8};
 use super::show::sessions_of;

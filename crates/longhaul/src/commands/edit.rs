@@ -1,8 +1,8 @@
 //! `longhaul edit`: changes limits, checks, agents, modes or priority of a task that is not finished.
 //! What a change does to a running session is decided by the core: it counts from the next one, unless a limit is used up already.
 
+use longhaul_app::{mode_warnings, redact_intake};
 use longhaul_core::task::{Command, Limit, Setting, Submission};
-use longhaul_worker::{mode_warnings, redact_intake};
 
 use super::act::act;
 use super::{declared, open_existing};

@@ -14,7 +14,7 @@ mod worktree;
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
 
-use longhaul_worker::Home;
+use longhaul_app::Home;
 
 use super::{Opened, open_existing};
 use crate::cli::Gc;

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
+use longhaul_app::{TaskDir, redact_intake};
 use longhaul_core::plan;
 use longhaul_core::task::{Accepted, Command, Task, TaskListFile};
 use longhaul_store::StoredEvent;
-use longhaul_worker::{TaskDir, redact_intake};
 use serde_json::json;
 
 use super::act::act;

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use longhaul_app::{Request, mint_task};
 use longhaul_core::names::STATE_DIR;
 use longhaul_core::names::{self, TaskName};
 use longhaul_core::task::{Place, Refusal, Setting, Submission, Task};
 use longhaul_store::Filter;
-use longhaul_worker::{Request, mint_task};
 
 use super::run::{submit, told};
 use super::{Opened, declared, edit, open_existing, submit_args, workspace_choice};

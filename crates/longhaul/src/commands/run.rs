@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use longhaul_app::{Answer, Handover, Request, mint_task};
 use longhaul_core::ids::TaskId;
 use longhaul_core::names::TaskName;
 use longhaul_core::task::{Policy, Submission};
-use longhaul_worker::{Answer, Handover, Request, mint_task};
 
 use super::config::tell;
 use super::{Opened, child, declared, open, open_existing, submit_args, tmux_view, unchosen_agent, workspace_choice};

@@ -10,11 +10,12 @@ mod record;
 
 use std::sync::Arc;
 
+use longhaul_app::{ShellLock, TaskDir};
 use longhaul_core::task::{State, StopMode, Task};
 use longhaul_keeper::Executable;
 use longhaul_keeper::find_program;
 use longhaul_store::{Filter, Stored, Which};
-use longhaul_worker::{Context, RunnerProcess, ShellLock, TaskDir};
+use longhaul_worker::{Context, RunnerProcess};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 

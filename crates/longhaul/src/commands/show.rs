@@ -4,9 +4,9 @@
 mod live;
 mod sessions;
 
+use longhaul_app::{in_conversation, mode_warnings, now};
 use longhaul_core::task::{SessionRecord, Task};
 use longhaul_store::{Stored, StoredEvent};
-use longhaul_worker::{in_conversation, mode_warnings, now};
 use serde_json::json;
 
 use super::turns::cut;

@@ -5,10 +5,10 @@
 
 use std::os::fd::AsFd;
 
+use longhaul_app::{ChangeError, Hold, Interface, NoInterface, in_conversation, interface_of, now, release};
 use longhaul_core::task::{Command, State, StopMode, Then, decide};
 use longhaul_keeper::fail_point;
 use longhaul_store::Stored;
-use longhaul_worker::{ChangeError, Hold, Interface, NoInterface, in_conversation, interface_of, now, release};
 use rustix::process::WaitStatus;
 
 use super::act::act;

@@ -1,8 +1,8 @@
 //! `longhaul tell`: guidance for the next session, kept until one has heard it.
 //! A running session is not disturbed; pause and resume the task to have it heard at once.
 
+use longhaul_app::redact_intake;
 use longhaul_core::task::Command;
-use longhaul_worker::redact_intake;
 
 use super::act::act;
 use super::open_existing;

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use longhaul_worker::Home;
+use longhaul_app::Home;
 use serde_json::json;
 
 use super::run::utf8;

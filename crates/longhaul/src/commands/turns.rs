@@ -3,9 +3,9 @@
 
 use jiff::tz::TimeZone;
 use longhaul_agents::{Agent, Chosen, Moment, Reader, Shown};
+use longhaul_app::{Home, now};
 use longhaul_core::task::{Event, Purpose, SessionRun};
 use longhaul_keeper::{SessionDir, Stream};
-use longhaul_worker::{Home, now};
 
 use super::session_agent::Agents;
 use super::session_output::{OutputLine, SessionOutput};
@@ -119,9 +119,9 @@ impl<'a> Turns<'a> {
 
 #[cfg(test)]
 mod tests {
+    use longhaul_app::mint_session;
     use longhaul_core::task::SessionRun;
     use longhaul_core::time::Time;
-    use longhaul_worker::mint_session;
 
     use super::*;
 

@@ -1,12 +1,12 @@
 //! `longhaul why`: one sentence from the events, and what would move the task on.
 //! Text an agent printed is no part of the answer.
 
+use longhaul_app::now;
 use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Event, Scope, SessionRecord, State, Task, Wait, narrate};
 use longhaul_keeper::SessionDir;
 use longhaul_store::{Stored, StoredEvent};
-use longhaul_worker::now;
 use serde_json::json;
 
 use super::show::sessions_of;

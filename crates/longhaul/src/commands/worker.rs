@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use longhaul_app::{Answer, Handover};
 use longhaul_keeper::Executable;
-use longhaul_worker::{Answer, Context, Handover, Options, run};
+use longhaul_worker::{Context, Options, run};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Opened, open};

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use longhaul_app::Home;
 use longhaul_core::task::Place;
 use longhaul_git::{Git, GitError, Repository, Uncommitted};
-use longhaul_worker::Home;
 
 use crate::error::CliError;
 use crate::exit::Code;

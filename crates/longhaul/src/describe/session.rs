@@ -45,9 +45,9 @@ pub(crate) fn network(submission: &Submission) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use longhaul_app::mint_session;
     use longhaul_core::task::{Opening, Purpose, SessionRun};
     use longhaul_core::time::Time;
-    use longhaul_worker::mint_session;
 
     use super::{is_degraded, opening};
 

@@ -47,12 +47,12 @@ fn was_executed(record: &SessionRecord) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use longhaul_app::{mint_session, mint_task};
     use longhaul_core::names::TaskName;
     use longhaul_core::task::{
         Ended, Event, Exit, Limit, Outcome, Purpose, SessionRecord, SessionRun, Submission, Task, Usage,
     };
     use longhaul_core::time::Time;
-    use longhaul_worker::{mint_session, mint_task};
 
     use super::{at_least, count, tokens, tokens_so_far};
 

@@ -1,9 +1,9 @@
 //! What the checks showed: criteria, commands and expected files, each pass, fail or unknown, with the evidence that says so.
 //! Only the round that counts now decides; earlier rounds are listed and prove nothing any more.
 
+use longhaul_app::Home;
 use longhaul_core::task::{CheckRole, Event, Evidence, FileEffects, NameList, Round, RoundOutcome, Task, narrate};
 use longhaul_store::StoredEvent;
-use longhaul_worker::Home;
 use serde::Serialize;
 
 /// Everything that speaks for or against the result.

@@ -1,11 +1,11 @@
 //! The report as data: one struct, which is also the shape of its JSON. A field that nobody knows is null, never zero.
 //! Filled from the task, its events and the files of its sessions; nothing is asked of an agent.
 
+use longhaul_app::{Home, mode_warnings, now};
 use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Context, Hours, Limit, OnLimit, Sandbox, SessionRecord, Submission, Task};
 use longhaul_store::{Notice, Stored, StoredEvent};
-use longhaul_worker::{Home, mode_warnings, now};
 use serde::Serialize;
 
 use super::checks::{Checks, checks};

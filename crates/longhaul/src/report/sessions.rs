@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
+use longhaul_app::Home;
 use longhaul_core::ids::SessionId;
 use longhaul_core::task::{Delivered, Ended, Event, Failure, Gap, Outcome, Saved, SessionRecord, StoppedBy, sessions};
 use longhaul_store::StoredEvent;
-use longhaul_worker::Home;
 use serde::Serialize;
 
 use crate::commands::session_agent::Agents;

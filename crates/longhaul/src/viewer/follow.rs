@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
+use longhaul_app::now;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Command, State, StopMode};
 use longhaul_store::{Stored, StoredEvent};
-use longhaul_worker::now;
 
 use super::code_of;
 use super::keys::Keys;

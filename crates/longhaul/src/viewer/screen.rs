@@ -6,10 +6,10 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use longhaul_app::now;
 use longhaul_core::task::{Event, Task, narrate};
 use longhaul_core::time::Time;
 use longhaul_store::StoredEvent;
-use longhaul_worker::now;
 
 use crate::commands::turns::cut;
 use crate::{describe, out};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::bounded;
 use super::message::Message;
 use super::program::{Call, ProgramError, run};
-use crate::home::Home;
+use longhaul_app::Home;
 
 /// How long the project is looked for; a claim outlasts its try by more.
 const LOOK: Duration = Duration::from_secs(1);

@@ -12,7 +12,7 @@ use super::message::Message;
 use super::openclaw;
 use super::program::ProgramError;
 use super::webhook::{self, WebhookError};
-use crate::home::Home;
+use longhaul_app::Home;
 
 /// Why a message was not delivered.
 #[derive(Debug, thiserror::Error)]

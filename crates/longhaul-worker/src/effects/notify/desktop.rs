@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::message::Message;
 use super::program::{Call, ProgramError, run};
-use crate::home::Home;
+use longhaul_app::Home;
 
 /// The program that shows a notification on this kind of machine.
 pub fn desktop_program() -> &'static str {

@@ -117,7 +117,7 @@ pub(crate) mod tests {
     use longhaul_store::NoticeState;
 
     use super::*;
-    use crate::clock::{mint_task, now};
+    use longhaul_app::{mint_task, now};
 
     /// A message about a task that needs help for this reason.
     pub(crate) fn sample(why: &str) -> Message {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::message::Message;
 use super::program::{Call, ProgramError, run};
-use crate::home::Home;
+use longhaul_app::Home;
 
 /// OpenClaw's program.
 pub const OPENCLAW: &str = "openclaw";

@@ -4,7 +4,7 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use longhaul_worker::{Home, free_disk};
+use longhaul_app::{Home, free_disk};
 
 use super::Patient;
 use super::finding::Finding;

@@ -5,10 +5,10 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use longhaul_app::{free_memory, now};
 use longhaul_core::time::Time;
 use longhaul_keeper::group_parents;
 use longhaul_store::Filter;
-use longhaul_worker::{free_memory, now};
 use rustix::fs::Access;
 
 use super::Patient;

@@ -4,9 +4,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use longhaul_app::now;
 use longhaul_core::task::Target;
 use longhaul_keeper::find_program;
-use longhaul_worker::{OPENCLAW, desktop_program, now};
+use longhaul_worker::{OPENCLAW, desktop_program};
 
 use super::Patient;
 use super::finding::Finding;

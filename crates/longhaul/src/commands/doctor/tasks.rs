@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
+use longhaul_app::Home;
 use longhaul_keeper::process::{self, Process};
 use longhaul_keeper::{SessionDir, WorkerLock};
 use longhaul_store::{Filter, Stored, Which};
-use longhaul_worker::Home;
 
 use super::Patient;
 use super::finding::Finding;

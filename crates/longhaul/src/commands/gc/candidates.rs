@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use longhaul_app::now;
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_store::{Damaged, Filter, StoreError, Stored, TaskSummary, Which};
-use longhaul_worker::now;
 
 use super::retention::{Excess, Size, excess};
 use crate::config::RetentionSettings;

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
+use longhaul_app::checkouts::{self, LeftCheckout};
 use longhaul_core::causes::with_causes;
-use longhaul_worker::checkouts::{self, LeftCheckout};
 
 use super::Mode;
 use super::orphans::{DAY, is_older};

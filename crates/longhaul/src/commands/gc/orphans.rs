@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use longhaul_app::Home;
 use longhaul_core::ids::{SessionId, TaskId, WorkerId};
 use longhaul_keeper::{Discarded, WorkerLock, discard_file, discard_session, temporary_of};
 use longhaul_store::Filter;
-use longhaul_worker::Home;
 
 use super::super::show::sessions_of;
 use super::Mode;

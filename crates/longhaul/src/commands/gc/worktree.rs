@@ -5,9 +5,9 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
+use longhaul_app::Home;
 use longhaul_core::task::{Place, Task, Workspace};
 use longhaul_git::{AdoptError, Git, GitDir, GitError, OpenError, Removal, Worktree, WorktreeRecord};
-use longhaul_worker::Home;
 
 use super::Mode;
 

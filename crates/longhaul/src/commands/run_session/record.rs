@@ -1,12 +1,13 @@
 //! The stored task behind a task directory: found, made, taken over from the dead, or cleared away when the directory was.
 //! Called once per invocation. The lease it ends with is the runner's lock.
 
+use longhaul_app::{Answer, RefusalKind, Request, change, mint_task};
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{
     Command, Driver, Place as Where, Policy, Resume, RunnerOptions, Sandbox, Setting, Submission,
 };
 use longhaul_store::{Filter, Stored, Which};
-use longhaul_worker::{Answer, RefusalKind, Request, RunnerError, RunnerProcess, TakenUp, change, mint_task};
+use longhaul_worker::{RunnerError, RunnerProcess, TakenUp};
 
 use super::directory::Directories;
 use super::name::Name;

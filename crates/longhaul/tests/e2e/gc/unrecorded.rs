@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use longhaul_app::Home;
 use longhaul_git::Git;
-use longhaul_worker::Home;
 use serde_json::json;
 
 use super::leftovers::age;

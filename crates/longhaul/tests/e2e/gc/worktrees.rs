@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use longhaul_app::{Home, now};
 use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
 use longhaul_core::names::TaskName;
 use longhaul_core::task::{Actor, Event, GitPlace, Submission, Workspace};
@@ -10,7 +11,6 @@ use longhaul_git::{Git, Worktree};
 use longhaul_keeper::random;
 use longhaul_store::sqlite::SqliteStore;
 use longhaul_store::{Change, Guard, NewLease, Store, Stored};
-use longhaul_worker::{Home, now};
 
 use super::{names, strings};
 use crate::env::{TestEnv, done};

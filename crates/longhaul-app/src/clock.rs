@@ -14,7 +14,7 @@ pub fn now() -> Time {
 }
 
 /// Time since the machine started, suspend included: it measures spans, because nobody can set it.
-pub(crate) fn since_boot() -> Duration {
+pub fn since_boot() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
     #[cfg(target_os = "linux")]
     let clock = ClockId::Boottime;
@@ -34,16 +34,16 @@ pub fn mint_session() -> SessionId {
     SessionId::mint(now(), random())
 }
 
-pub(crate) fn mint_worker() -> WorkerId {
+pub fn mint_worker() -> WorkerId {
     WorkerId::mint(now(), random())
 }
 
-pub(crate) fn mint_lease() -> LeaseId {
+pub fn mint_lease() -> LeaseId {
     LeaseId::mint(now(), random())
 }
 
 /// A time of the file system.
-pub(crate) fn time_of(at: SystemTime) -> Option<Time> {
+pub fn time_of(at: SystemTime) -> Option<Time> {
     let since = at.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(since.as_micros()).ok().map(Time)
 }

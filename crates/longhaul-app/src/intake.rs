@@ -73,7 +73,7 @@ pub(crate) async fn commit_submission(
 }
 
 /// Runs what asks git or the disk on a thread of its own: a slow answer must not stop the worker's other tasks.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(answer) => answer,
         Err(error) => std::panic::resume_unwind(error.into_panic()),

@@ -26,7 +26,7 @@ pub fn free_memory() -> Option<u64> {
 }
 
 /// Whether the task's floors hold now.
-pub(crate) fn check(task: &Task, home: &Home) -> Result<(), Cause> {
+pub fn check(task: &Task, home: &Home) -> Result<(), Cause> {
     let policy = &task.submission.policy;
     disk(home.root(), policy.disk_floor.max(LEAST_DISK))?;
     disk(Path::new(task.root()), policy.disk_floor)?;

@@ -71,14 +71,14 @@ impl AsFd for Hold {
 }
 
 /// A hold that nobody has, and nobody can take while this lives. Those who look do not disturb each other.
-pub(super) struct Free {
+pub struct Free {
     shared: File,
     path: PathBuf,
 }
 
 impl Free {
     /// Looks at the hold on a task; none when somebody has it.
-    pub(super) fn look(home: &Home, task: TaskId) -> Result<Option<Free>, HoldError> {
+    pub fn look(home: &Home, task: TaskId) -> Result<Option<Free>, HoldError> {
         let path = prepared(home, task)?;
         loop {
             match lock(&path, File::try_lock_shared).map_err(failed(&path))? {
@@ -90,7 +90,7 @@ impl Free {
     }
 
     /// Takes the file away, if nobody else looks at it now.
-    pub(super) fn retire(self) {
+    pub fn retire(self) {
         if self.shared.try_lock().is_ok() {
             remove(&self.shared, &self.path);
         }
@@ -98,7 +98,7 @@ impl Free {
 }
 
 /// The tasks there is a file for.
-pub(super) fn listed(home: &Home) -> Vec<TaskId> {
+pub fn listed(home: &Home) -> Vec<TaskId> {
     let entries = std::fs::read_dir(home.holds()).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".lock")?.parse().ok()).collect()
 }

@@ -19,21 +19,21 @@ const ANSWER: Duration = Duration::from_secs(10);
 
 /// The worker's first line.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Greeting {
-    pub(super) version: String,
+pub struct Greeting {
+    pub version: String,
 }
 
 impl Greeting {
-    pub(super) fn own() -> Greeting {
+    pub fn own() -> Greeting {
         Greeting { version: env!("CARGO_PKG_VERSION").to_owned() }
     }
 }
 
 /// The caller's line.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Offer {
-    pub(super) handover: Handover,
-    pub(super) environment: Environment,
+pub struct Offer {
+    pub handover: Handover,
+    pub environment: Environment,
 }
 
 /// The names of the sockets of this home, the oldest worker first. Some may be of workers that are dead.

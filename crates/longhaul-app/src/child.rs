@@ -16,7 +16,7 @@ use longhaul_git::{Git, GitError, Repository};
 
 /// Why a child task was not taken in.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NoChild {
+pub enum NoChild {
     #[error("the task of this session is not in this home, so it cannot have child tasks")]
     NoParent,
     #[error("task `{parent}` is finished, so it cannot have more child tasks")]

@@ -8,8 +8,8 @@ use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Cause, Checkout, Task};
 use longhaul_keeper::fail_point;
 
+use crate::git_failure::unfit;
 use crate::home::Home;
-use crate::work_place::unfit;
 use longhaul_git::{Git, GitError, Removal, Repository, io_failed};
 
 /// One checkout on disk.
@@ -42,7 +42,7 @@ fn directory(home: &Home) -> PathBuf {
 }
 
 /// Makes the checkout for the next round of a task; those of earlier rounds go.
-pub(crate) fn make(task: &Task, home: &Home, repository: &Repository, tree: &str) -> Result<Checkout, Cause> {
+pub fn make(task: &Task, home: &Home, repository: &Repository, tree: &str) -> Result<Checkout, Cause> {
     let commit = repository.commit_to_check(task.id, tree).map_err(|error| unfit(&error))?;
     let no_commit = || Cause::Workspace { why: format!("tree {tree} is in no commit, so it cannot be checked out") };
     let commit = commit.ok_or_else(no_commit)?;

@@ -10,7 +10,7 @@ use longhaul_core::task::{SessionRecord, SessionRun, Task};
 use longhaul_keeper::{HOME_VARIABLE, SESSION_VARIABLE, is_own_variable};
 
 use super::marker;
-use crate::effects::{passed, spec_of, writable};
+use crate::agent_launch::{passed, spec_of, writable};
 use crate::home::Home;
 use longhaul_keeper::find_program;
 

@@ -9,25 +9,22 @@ mod lock;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::io;
 
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Actor, Command, ReleasedBy};
 use longhaul_keeper::process::Process;
 use longhaul_keeper::{carriers, fail_point};
-use longhaul_store::{Filter, Store, Stored, Which};
+use longhaul_store::{Store, Stored};
 
 pub use interface::{Interface, NoInterface, interface_of};
-use lock::Free;
-pub use lock::{Hold, HoldError};
+pub use lock::{Free, Hold, HoldError, listed as listed_holds};
 
 use crate::change::{ChangeError, change};
 use crate::home::Home;
-use crate::worker::Context;
 
 /// The name of the state of a task in a person's hands.
-pub(crate) const HELD: &str = "held";
+pub const HELD: &str = "held";
 
 /// Why nobody knows whether a person is still there.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +41,7 @@ pub enum ReleaseError {
 }
 
 /// What the marker variable of a held conversation's processes holds. A session never has a task's id.
-pub(crate) fn marker(task: TaskId) -> SessionId {
+pub fn marker(task: TaskId) -> SessionId {
     task.to_string().parse().expect("an id of one kind is spelled like that of another")
 }
 
@@ -82,33 +79,4 @@ pub async fn release_if_gone(
     let changed = change(store, task, Command::Release { how: ReleasedBy::Gone }, actor, None, None).await?;
     free.retire();
     Ok(changed.stored)
-}
-
-/// The held tasks of this home.
-pub(crate) async fn listed_in_store(context: &Context) -> BTreeSet<TaskId> {
-    let held = Filter { which: Which::Unfinished, state: Some(HELD.to_owned()), ..Filter::default() };
-    let found = context.store.tasks(held).await.map(|listed| listed.tasks).unwrap_or_default();
-    found.iter().map(|outline| outline.task).collect()
-}
-
-/// Looks at every hold there is, and at these held tasks: the file of one may be gone, because nobody had it while the session was still
-/// being stopped. What cannot be looked at now is looked at again.
-pub(crate) async fn look_at(context: &Context, held: &BTreeSet<TaskId>) {
-    let mut tasks: BTreeSet<TaskId> = lock::listed(&context.home).into_iter().collect();
-    tasks.extend(held);
-    for task in tasks {
-        let Ok(Some(free)) = Free::look(&context.home, task) else { continue };
-        match context.store.load(task).await {
-            Ok(Some(stored)) if stored.task.state.is_held() => {
-                drop(free);
-                let looked = release_if_gone(&*context.store, &context.home, stored, &Actor::worker()).await;
-                if let Err(error) = looked {
-                    context.report(&format!("task {task} is held, and nobody knows by whom: {error}"));
-                }
-            }
-            // Whoever had it died between giving the task back and taking the file away, or before the task was held.
-            Ok(_) => free.retire(),
-            Err(_) => {}
-        }
-    }
 }

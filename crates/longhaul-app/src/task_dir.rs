@@ -52,7 +52,7 @@ pub enum ShellLock {
 }
 
 /// Where a task has its directory.
-pub(crate) fn task_dir_of(task: &Task) -> String {
+pub fn task_dir_of(task: &Task) -> String {
     format!("{}/{STATE_DIR}/{}", task.root(), task.submission.name)
 }
 
@@ -63,7 +63,7 @@ impl TaskDir {
     }
 
     /// The same for a task with an environment of its own: what is read is masked by the secrets in it.
-    pub(crate) fn open_in(task: &Task, environment: Environment) -> Result<TaskDir, Cause> {
+    pub fn open_in(task: &Task, environment: Environment) -> Result<TaskDir, Cause> {
         let project = Path::new(task.root());
         let workspace = |error: io::Error| Cause::Workspace { why: format!("{}: {error}", project.display()) };
         let root = Beneath::open(project).map_err(workspace)?;
@@ -94,7 +94,7 @@ impl TaskDir {
     }
 
     /// Puts a plan back and keeps what it replaces. A file that is no longer the one refused is left alone.
-    pub(crate) fn restore(&self, restore: &Restore) -> Result<(), Cause> {
+    pub fn restore(&self, restore: &Restore) -> Result<(), Cause> {
         let still_refused = match (self.sight().list, &restore.expect) {
             (TaskListFile::Text { hash, text }, Some(expected)) if hash == *expected => {
                 self.replace(&rejected(restore), text.as_bytes())?;
@@ -126,7 +126,7 @@ impl TaskDir {
     }
 
     /// The agent's own conversation id, for people and for the existing shell runner.
-    pub(crate) fn write_conversation(&self, id: &str) -> Result<(), Cause> {
+    pub fn write_conversation(&self, id: &str) -> Result<(), Cause> {
         self.replace("session.id", format!("{id}\n").as_bytes())
     }
 
@@ -137,7 +137,7 @@ impl TaskDir {
     }
 
     /// Appends to `session.log`, up to its cap. A view only: it is never read back, and a failure changes nothing.
-    pub(crate) fn append_log(&self, bytes: &[u8]) {
+    pub fn append_log(&self, bytes: &[u8]) {
         let length = self.path.join("session.log").symlink_metadata().map_or(0, |meta| meta.len());
         if length + (bytes.len() as u64) < LOG_CAP {
             self.root.append(&self.inside("session.log"), bytes).ok();

@@ -4,7 +4,6 @@
 //! home that lives takes it on its socket (`offer`, `reception`); one that is started for it, on its standard input.
 
 mod offer;
-mod reception;
 
 use longhaul_agents::UnknownAgent;
 use longhaul_core::causes::with_causes;
@@ -14,15 +13,12 @@ use longhaul_core::task::{Actor, Command, Refusal, Submission, submit};
 use longhaul_store::{CommitError, Key, NewLease, Store, Stored};
 use serde::{Deserialize, Serialize};
 
-pub use offer::{is_attended, offer, sockets};
-pub(crate) use reception::Reception;
+pub use offer::{Greeting, Offer, is_attended, offer, sockets};
 
 use crate::change::{ChangeError, change};
 use crate::child::NoChild;
-use crate::clock::mint_lease;
 use crate::home::Home;
 use crate::intake::{agents, commit_submission, complete};
-use crate::worker::Context;
 use longhaul_keeper::Environment;
 
 /// What is handed over.
@@ -97,7 +93,7 @@ pub enum RefusalKind {
 
 /// Why a hand-over was not taken.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Declined {
+pub enum Declined {
     #[error("{0}; {rule}", rule = names::RULE)]
     Name(#[from] BadName),
     #[error(transparent)]
@@ -133,25 +129,21 @@ impl Declined {
 }
 
 impl Handover {
-    /// Commits what was handed over, together with this worker's claim. The task's programs will run in this environment.
-    pub(crate) async fn commit(self, context: &Context, environment: &Environment) -> Answer {
-        let (store, home) = (&*context.store, &context.home);
-        let lease = NewLease { id: mint_lease(), worker: context.worker, host: context.host.clone() };
-        let id = lease.id;
-        // Before the commit: from then on a round of this worker may open the task's hub.
-        context.environments.keep(id, environment.clone());
-        let done = match self {
+    /// Commits what was handed over, together with the claim of the worker that took it. The task's programs will run in this environment.
+    pub async fn commit(
+        self,
+        store: &dyn Store,
+        home: &Home,
+        environment: &Environment,
+        lease: NewLease,
+    ) -> Result<(Stored, Vec<String>), Declined> {
+        match self {
             Handover::Submit(request) => commit_submission(store, home, *request, environment, Some(lease)).await,
             Handover::Command { task, command, actor, key } => {
-                let changed = change(store, task, command, &actor, Some(Key(key)), Some(lease)).await;
-                changed.map(|changed| (changed.stored, Vec::new())).map_err(Declined::from)
+                let changed = change(store, task, command, &actor, Some(Key(key)), Some(lease)).await?;
+                Ok((changed.stored, Vec::new()))
             }
-        };
-        let owner = done.as_ref().ok().and_then(|(stored, _)| stored.owner.as_ref());
-        if owner.is_none_or(|owner| owner.lease.id != id) {
-            context.environments.forget(id);
         }
-        Answer::from(done)
     }
 }
 

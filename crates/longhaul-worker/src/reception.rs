@@ -21,9 +21,10 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::offer::{Greeting, Offer};
-use super::{Answer, Handover, RefusalKind};
 use crate::worker::Context;
+use longhaul_app::{Answer, Greeting, Handover, Offer, RefusalKind, mint_lease};
+use longhaul_keeper::Environment;
+use longhaul_store::NewLease;
 
 /// How long a caller that was greeted may take to send its line, and to read the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -31,6 +32,20 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LONGEST: u64 = 64 << 20;
 /// How long to wait when the system has no descriptor for another connection.
 const TRY_AGAIN: Duration = Duration::from_millis(100);
+
+/// Commits what was handed over, together with this worker's claim. The task's programs will run in this environment.
+pub(crate) async fn take_on(context: &Context, handover: Handover, environment: &Environment) -> Answer {
+    let lease = NewLease { id: mint_lease(), worker: context.worker, host: context.host.clone() };
+    let id = lease.id;
+    // Before the commit: from then on a round of this worker may open the task's hub.
+    context.environments.keep(id, environment.clone());
+    let done = handover.commit(&*context.store, &context.home, environment, lease).await;
+    let owner = done.as_ref().ok().and_then(|(stored, _)| stored.owner.as_ref());
+    if owner.is_none_or(|owner| owner.lease.id != id) {
+        context.environments.forget(id);
+    }
+    Answer::from(done)
+}
 
 /// A worker's open socket.
 pub(crate) struct Reception {
@@ -127,7 +142,7 @@ async fn attend(context: &Context, stream: UnixStream) -> io::Result<Option<Task
         return Ok(None);
     }
     let answer = match judged(handover, pid, &context.home.workers()) {
-        Ok(handover) => handover.commit(context, &environment).await,
+        Ok(handover) => take_on(context, handover, &environment).await,
         Err(refused) => refused,
     };
     fail_point::reach("worker.handover_committed");
@@ -184,9 +199,9 @@ mod tests {
     use longhaul_core::task::{Scope, Submission};
     use longhaul_keeper::SESSION_VARIABLE;
 
-    use super::super::Request;
     use super::*;
-    use crate::clock::mint_task;
+    use longhaul_app::Request;
+    use longhaul_app::mint_task;
 
     fn claiming(actor: Actor) -> Handover {
         let submission = Submission::new("goal".into(), TaskName::new("t").unwrap(), "/p".into(), "demo".into());

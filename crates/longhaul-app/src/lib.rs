@@ -1,0 +1,33 @@
+//! Operations and views: everything a front end can ask for, in one place for the command line and for servers.
+//!
+//! Front ends pass in who calls and how processes are started; answers come back as values. Nothing here prints, exits, or starts a
+//! process, and every change of a task goes through `decide` and a commit.
+
+#![expect(missing_docs, reason = "the operations document themselves; their fields are named after what they hold")]
+
+mod agent_launch;
+mod change;
+pub mod checkouts;
+mod child;
+mod clock;
+mod floors;
+mod git_failure;
+mod handover;
+mod hold;
+mod home;
+mod intake;
+mod task_dir;
+
+pub use agent_launch::{as_seen, passed, spec_of, writable};
+pub use change::{ChangeError, Changed, change};
+pub use clock::{mint_lease, mint_session, mint_task, mint_worker, now, since_boot, time_of};
+pub use floors::{check as check_floors, free_disk, free_memory};
+pub use git_failure::unfit;
+pub use handover::{Answer, Declined, Greeting, Handover, Offer, RefusalKind, Request, is_attended, offer, sockets};
+pub use hold::{
+    Free, HELD, Hold, HoldError, Interface, NoInterface, ReleaseError, in_conversation, interface_of, listed_holds,
+    marker, release, release_if_gone,
+};
+pub use home::{Home, HomeError};
+pub use intake::{blocking, mode_warnings, needs_env, redact_intake};
+pub use task_dir::{ShellLock, TaskDir, task_dir_of};
