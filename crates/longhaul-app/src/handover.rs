@@ -160,22 +160,20 @@ impl From<Result<(Stored, Vec<String>), Declined>> for Answer {
 
 impl Request {
     /// The refusal that any worker would answer with, told before anything is made; none when the request makes sense.
-    pub fn refusal(&self) -> Option<Answer> {
-        let declined = self.check().err()?;
+    pub fn refusal(&self, environment: &Environment) -> Option<Answer> {
+        let declined = self.check(environment).err()?;
         Some(Answer::Refused { kind: declined.kind(), message: with_causes(&declined) })
     }
 
-    fn check(&self) -> Result<(), Declined> {
+    fn check(&self, environment: &Environment) -> Result<(), Declined> {
         let agents = agents(&self.submission)?;
         let name = TaskName::new(self.name.as_deref().unwrap_or("generated"))?;
-        let environment = Environment::of_process();
-        submit(&complete(self, self.submission.goal.clone(), name, &agents, &environment))
-            .map_err(ChangeError::from)?;
+        submit(&complete(self, self.submission.goal.clone(), name, &agents, environment)).map_err(ChangeError::from)?;
         Ok(())
     }
 
     /// Commits the submission without a claim: below an agent session, where the parent's owner takes it.
-    pub async fn commit_unclaimed(self, store: &dyn Store, home: &Home) -> Answer {
-        Answer::from(commit_submission(store, home, self, &Environment::of_process(), None).await)
+    pub async fn commit_unclaimed(self, store: &dyn Store, home: &Home, environment: &Environment) -> Answer {
+        Answer::from(commit_submission(store, home, self, environment, None).await)
     }
 }

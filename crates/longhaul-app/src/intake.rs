@@ -148,14 +148,14 @@ fn missing_stand_in(agent: &Chosen, environment: &Environment) -> Option<String>
 }
 
 /// The variables that a task needs after a change of its agents: the new ones' instead of the old ones', as far as they are set here.
-pub fn needs_env(before: &Submission, after: &Submission) -> Vec<String> {
+pub fn needs_env(environment: &Environment, before: &Submission, after: &Submission) -> Vec<String> {
     let names = |of: &Submission| -> Vec<String> {
         let agents = of.agents().filter_map(|name| longhaul_agents::choose(name, &of.declared).ok());
         agents.flat_map(|agent| env_names(&agent)).collect()
     };
     let (old, new) = (names(before), names(after));
     let asked_for = before.needs_env.iter().filter(|name| !old.contains(name)).cloned();
-    set_in(&Environment::of_process(), new.into_iter().chain(asked_for))
+    set_in(environment, new.into_iter().chain(asked_for))
 }
 
 fn env_names(agent: &Chosen) -> Vec<String> {
@@ -269,8 +269,8 @@ fn repository(submission: &Submission, home: &Home) -> Option<Repository> {
 
 /// Masks what a person typed before it is stored: values of secrets in this process's environment, also of the variables that are
 /// secret only by the task's word. Says how many there were.
-pub fn redact_intake(text: &str, secret_names: &[String]) -> (String, usize) {
-    Environment::of_process().mask(text, secret_names)
+pub fn redact_intake(environment: &Environment, text: &str, secret_names: &[String]) -> (String, usize) {
+    environment.mask(text, secret_names)
 }
 
 fn redact_goal(submission: &Submission, environment: &Environment) -> (String, Vec<String>) {

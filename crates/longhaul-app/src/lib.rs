@@ -6,23 +6,53 @@
 #![expect(missing_docs, reason = "the operations document themselves; their fields are named after what they hold")]
 
 mod agent_launch;
+pub mod agent_status;
+pub mod amount;
+mod app;
+mod caller;
 mod change;
+pub mod changed_files;
 pub mod checkouts;
 mod child;
 mod clock;
+pub mod config;
+pub mod describe;
+pub mod directory_wait;
+mod error;
 mod floors;
 mod git_failure;
+mod hand_over;
 mod handover;
 mod hold;
 mod home;
 mod intake;
+pub mod locations;
+pub mod lookup;
+pub mod ownership;
+mod processes;
+mod project;
+mod prompt;
+pub mod prompt_files;
+pub mod report;
+pub mod send_command;
+pub mod session;
+pub mod slot_wait;
+pub mod submit;
+pub mod tag;
 mod task_dir;
+pub mod text;
+pub mod trust;
+pub mod usual_span;
 
 pub use agent_launch::{as_seen, passed, spec_of, writable};
+pub use app::{App, Call};
+pub use caller::{Caller, Visibility, task_of};
 pub use change::{ChangeError, Changed, change};
 pub use clock::{mint_lease, mint_session, mint_task, mint_worker, now, since_boot, time_of};
+pub use error::{AppError, ErrorKind};
 pub use floors::{check as check_floors, free_disk, free_memory};
 pub use git_failure::unfit;
+pub use hand_over::hand_over;
 pub use handover::{Answer, Declined, Greeting, Handover, Offer, RefusalKind, Request, is_attended, offer, sockets};
 pub use hold::{
     Free, HELD, Hold, HoldError, Interface, NoInterface, ReleaseError, in_conversation, interface_of, listed_holds,
@@ -30,4 +60,7 @@ pub use hold::{
 };
 pub use home::{Home, HomeError};
 pub use intake::{blocking, mode_warnings, needs_env, redact_intake};
+pub use processes::{Asked, Processes, Reply, System};
+pub use project::Project;
+pub use prompt::{BadTemplate, TEMPLATES, check_template, pointer, prompt};
 pub use task_dir::{ShellLock, TaskDir, task_dir_of};

@@ -57,13 +57,9 @@ pub fn task_dir_of(task: &Task) -> String {
 }
 
 impl TaskDir {
-    /// Opens the directory of a task in its workspace, making it if it is missing.
-    pub fn open(task: &Task) -> Result<TaskDir, Cause> {
-        TaskDir::open_in(task, Environment::of_process())
-    }
-
-    /// The same for a task with an environment of its own: what is read is masked by the secrets in it.
-    pub fn open_in(task: &Task, environment: Environment) -> Result<TaskDir, Cause> {
+    /// Opens the directory of a task in its workspace, making it if it is missing. What is read there is masked by the secrets of
+    /// this environment.
+    pub fn open(task: &Task, environment: Environment) -> Result<TaskDir, Cause> {
         let project = Path::new(task.root());
         let workspace = |error: io::Error| Cause::Workspace { why: format!("{}: {error}", project.display()) };
         let root = Beneath::open(project).map_err(workspace)?;

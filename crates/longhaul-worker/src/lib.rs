@@ -10,7 +10,6 @@ mod exit_watch;
 mod file_watcher;
 mod holds;
 mod notify;
-mod prompt;
 mod reception;
 mod runner_worker;
 mod turns;
@@ -19,6 +18,5 @@ mod work_place;
 mod worker;
 
 pub use effects::{OPENCLAW, desktop_program, sleep_inhibitor};
-pub use prompt::{BadTemplate, TEMPLATES, check_template};
 pub use runner_worker::{RunnerError, RunnerProcess, TakenUp};
 pub use worker::{Context, Options, Watcher, WorkerError, run};

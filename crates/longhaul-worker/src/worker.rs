@@ -17,7 +17,7 @@ use self::task_loops::TaskLoops;
 use crate::reception::take_on;
 use crate::turns;
 use longhaul_app::Home;
-use longhaul_app::{Answer, Handover};
+use longhaul_app::{Answer, AppError, ErrorKind, Handover};
 
 /// How a worker is to run.
 #[derive(Debug, Default)]
@@ -39,6 +39,15 @@ pub enum WorkerError {
     /// The store failed.
     #[error("the store failed")]
     Store(#[from] StoreError),
+}
+
+impl From<WorkerError> for AppError {
+    fn from(error: WorkerError) -> AppError {
+        match error {
+            WorkerError::Store(error) => error.into(),
+            WorkerError::Lock(_) => AppError::new(ErrorKind::Failure, "the worker cannot start").because(&error),
+        }
+    }
 }
 
 /// Runs a worker until there is nothing to stay for, or `leave` resolves. Sessions go on in either case.

@@ -6,9 +6,8 @@ use clap::builder::PossibleValuesParser;
 use longhaul_core::task::{Context, OnLimit, Sandbox, Setting, Submission};
 
 use crate::agent_name::AgentName;
-use crate::config::{Overrides, Settings};
-use crate::error::CliError;
-use crate::exit::Code;
+use longhaul_app::config::{Overrides, Settings};
+use longhaul_app::{AppError, ErrorKind};
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct AgentFlags {
@@ -78,11 +77,11 @@ impl AgentFlags {
     }
 
     /// The same agent twice can not stand in for itself.
-    pub(crate) fn refuse_twice(&self) -> Result<(), CliError> {
+    pub(crate) fn refuse_twice(&self) -> Result<(), AppError> {
         let twice = self.agents.iter().enumerate().find(|(at, name)| self.agents[..*at].contains(name));
         match twice {
             None => Ok(()),
-            Some((_, name)) => Err(CliError::new(Code::Usage, format!("--agents names `{name}` twice"))
+            Some((_, name)) => Err(AppError::new(ErrorKind::Usage, format!("--agents names `{name}` twice"))
                 .hint("name each agent once, the preferred one first")),
         }
     }
@@ -93,14 +92,16 @@ impl AgentFlags {
     }
 
     /// What a task would come to with these flags: an error when they contradict it, or what a person should know.
-    pub(crate) fn judge(&self, submission: &Submission) -> Result<Option<String>, CliError> {
+    pub(crate) fn judge(&self, submission: &Submission) -> Result<Option<String>, AppError> {
         if submission.on_limit != OnLimit::Switch || !submission.fallbacks.is_empty() {
             return Ok(None);
         }
         let agent = &submission.agent;
         if self.asks_to_switch() {
             let what = format!("cannot switch at a usage limit: `{agent}` is the task's only agent");
-            return Err(CliError::new(Code::Usage, what).hint(format!("name others, as in --agents {agent},OTHER")));
+            return Err(
+                AppError::new(ErrorKind::Usage, what).hint(format!("name others, as in --agents {agent},OTHER"))
+            );
         }
         Ok(Some(format!(
             "a usage limit is to switch agents, but `{agent}` is the only one, so it will be waited out; --agents {agent},OTHER \

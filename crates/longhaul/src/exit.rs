@@ -3,6 +3,8 @@
 
 use std::process::ExitCode;
 
+use longhaul_app::ErrorKind;
+
 /// How `longhaul` ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
@@ -24,6 +26,22 @@ pub(crate) enum Code {
     Terminated,
     /// The code of the agent's own program, for `run-session`.
     Agents(u8),
+}
+
+impl From<ErrorKind> for Code {
+    fn from(kind: ErrorKind) -> Code {
+        match kind {
+            ErrorKind::Usage => Code::Usage,
+            ErrorKind::NotFound => Code::NotFound,
+            ErrorKind::Conflict => Code::Conflict,
+            ErrorKind::NeedsPerson => Code::NeedsPerson,
+            ErrorKind::Waiting => Code::Waiting,
+            ErrorKind::TimedOut => Code::TimedOut,
+            ErrorKind::Interrupted => Code::Interrupted,
+            ErrorKind::Damaged => Code::Damaged,
+            ErrorKind::Failure => Code::Failure,
+        }
+    }
 }
 
 /// Number and meaning of each code.

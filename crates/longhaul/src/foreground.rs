@@ -9,8 +9,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpgrp, getpid, kil
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr, tcsetpgrp};
 use tokio::signal::unix::{Signal as Listened, SignalKind, signal};
 
-use crate::error::CliError;
-use crate::exit::Code;
+use longhaul_app::{AppError, ErrorKind};
 
 /// A terminal in whose foreground this process is.
 pub(crate) struct Foreground {
@@ -20,8 +19,8 @@ pub(crate) struct Foreground {
 }
 
 /// Whether a program can be given this process's terminal.
-pub(crate) fn permit() -> Result<(), CliError> {
-    let refused = |what: &str| Err(CliError::new(Code::Usage, what));
+pub(crate) fn permit() -> Result<(), AppError> {
+    let refused = |what: &str| Err(AppError::new(ErrorKind::Usage, what));
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return refused("a takeover needs a terminal: standard input and output are none")
             .map_err(|error| error.hint("run it in a terminal; without one, `longhaul tell` guides the next session"));
@@ -36,7 +35,7 @@ pub(crate) fn permit() -> Result<(), CliError> {
 
 impl Foreground {
     /// Remembers the terminal as it is, and leaves its signals to the program from now on.
-    pub(crate) fn take() -> Result<Foreground, CliError> {
+    pub(crate) fn take() -> Result<Foreground, AppError> {
         let kinds = [SignalKind::interrupt(), SignalKind::quit(), SignalKind::hangup()];
         let deaf_to = kinds.into_iter().map(listen).collect::<Result<_, _>>()?;
         Ok(Foreground { before: tcgetattr(io::stdin()).ok(), _deaf_to: deaf_to })
@@ -58,7 +57,7 @@ impl Foreground {
     }
 
     /// A line that a person types, or none when they do not want to answer.
-    pub(crate) async fn answer(&self) -> Result<Option<String>, CliError> {
+    pub(crate) async fn answer(&self) -> Result<Option<String>, AppError> {
         // From now on: a Ctrl+C that was meant for the program is no answer.
         let mut interrupt = interrupts()?;
         let line = tokio::task::spawn_blocking(|| {
@@ -73,12 +72,12 @@ impl Foreground {
 }
 
 /// Every Ctrl+C from now on.
-pub(crate) fn interrupts() -> Result<Listened, CliError> {
+pub(crate) fn interrupts() -> Result<Listened, AppError> {
     listen(SignalKind::interrupt())
 }
 
-fn listen(kind: SignalKind) -> Result<Listened, CliError> {
-    signal(kind).map_err(|error| CliError::new(Code::Failure, "cannot listen for signals").because(&error))
+fn listen(kind: SignalKind) -> Result<Listened, AppError> {
+    signal(kind).map_err(|error| AppError::new(ErrorKind::Failure, "cannot listen for signals").because(&error))
 }
 
 /// Waits for a program's end. When it is stopped this process stops too, so that the shell that started both has its terminal again.

@@ -4,9 +4,7 @@
 //! A task is handed to a worker that lives, with this shell's environment, or to one that is started for it: that one gets this
 //! environment, a session of its own, and one line on its stdin. Nothing of a goal is in its argv.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
@@ -15,17 +13,14 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use longhaul_app::{Answer, Handover, Home, Interface, offer, sockets};
-use longhaul_keeper::{Environment, find_program};
+use longhaul_app::config::{self, Overrides};
+use longhaul_app::{App, AppError, Asked, Caller, ErrorKind, Handover, Interface, Processes, Reply};
+use longhaul_keeper::find_program;
 use longhaul_keeper::{Executable, Scopes, Standing, scopes};
 use rustix::io::{FdFlags, fcntl_setfd};
 
-use crate::config::{Overrides, load};
-use crate::error::CliError;
-use crate::exit::Code;
-use crate::opened::Opened;
-use crate::tag::tag;
-use crate::{place, worker_log};
+use crate::worker_log;
+use longhaul_app::tag::tag;
 
 /// How long a program of the system may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -34,84 +29,38 @@ const CONVERSATION: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 const MOST_ANSWER: usize = 64 << 10;
 
-/// What came back from a worker that was handed something.
-pub(crate) enum Reply {
-    /// Its one line.
-    Answer(Answer),
-    /// It ended without one: whether anything was committed, only the store can tell.
-    Silence,
+/// Starts processes as children of this one that outlive it.
+pub(crate) struct ChildProcesses {
+    /// Whose configuration says where workers run.
+    pub(crate) caller: Caller,
 }
 
-/// Hands one input to a worker of this home that lives, or else to one that it starts, and waits for the answer.
-///
-/// A worker that does not answer is passed over. `is_stored` then tells whether it took the input all the same.
-pub(crate) async fn hand_over(
-    opened: &Opened,
-    handover: &Handover,
-    is_stored: impl AsyncFn() -> Result<bool, CliError>,
-) -> Result<Reply, CliError> {
-    let environment = environment(opened);
-    let mut asked = HashSet::new();
-    let mut turn = None;
-    loop {
-        let Some(socket) = sockets(&opened.home).into_iter().find(|socket| asked.insert(socket.clone())) else {
-            if turn.is_some() {
-                return start_for(opened, handover);
-            }
-            // Of callers who come at once, one starts a worker; the others find it then.
-            turn = Some(take_turn(&opened.home));
-            continue;
-        };
-        if let Some(answer) = offer(&opened.home, &socket, handover, &environment) {
-            return Ok(Reply::Answer(answer));
+impl Processes for ChildProcesses {
+    fn start_worker(&self, app: &App, arguments: &[&str]) -> Result<u32, AppError> {
+        let child = self.spawn_worker(app, arguments, Streams::Closed)?;
+        let pid = child.id();
+        reap_later(child);
+        Ok(pid)
+    }
+
+    fn start_worker_for(&self, app: &App, handover: &Handover) -> Result<Reply, AppError> {
+        let mut child = self.spawn_worker(app, &["worker", "--only", "--handover"], Streams::Piped)?;
+        let line = serde_json::to_string(handover).map_err(|error| cannot_start(&error))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // A worker that died before reading is found out by its silence.
+            writeln!(stdin, "{line}").ok();
         }
-        if is_stored().await? {
-            return Ok(Reply::Silence);
+        let mut answer = String::new();
+        if let Some(stdout) = child.stdout.take() {
+            BufReader::new(stdout).read_line(&mut answer).ok();
         }
+        reap_later(child);
+        Ok(serde_json::from_str(&answer).map_or(Reply::Silence, Reply::Answer))
     }
-}
 
-/// What a task's programs run with: this shell's variables, with what spawned workers get besides.
-fn environment(opened: &Opened) -> Environment {
-    let own = Environment::of_process().with("LONGHAUL_HOME", opened.home.root());
-    opened.worker_env.iter().fold(own, |own, (name, value)| own.with(name, value))
-}
-
-/// Waits until nobody else is starting a worker of this home, but not for long: the lock ends with what is returned.
-fn take_turn(home: &Home) -> Option<File> {
-    let directory = File::open(home.workers()).ok()?;
-    let deadline = Instant::now() + PATIENCE;
-    while directory.try_lock().is_err() {
-        if Instant::now() >= deadline {
-            return None;
-        }
-        std::thread::sleep(LOOK_AGAIN);
+    fn ask(&self, program: &Path, arguments: &[&str], patience: Duration) -> Asked {
+        ask(program, arguments, patience)
     }
-    Some(directory)
-}
-
-/// Starts a detached worker, hands it one input and waits for its line.
-fn start_for(opened: &Opened, handover: &Handover) -> Result<Reply, CliError> {
-    let mut child = spawn_worker(opened, &["worker", "--only", "--handover"], Streams::Piped)?;
-    let line = serde_json::to_string(handover).map_err(|error| cannot_start(&error))?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A worker that died before reading is found out by its silence.
-        writeln!(stdin, "{line}").ok();
-    }
-    let mut answer = String::new();
-    if let Some(stdout) = child.stdout.take() {
-        BufReader::new(stdout).read_line(&mut answer).ok();
-    }
-    reap_later(child);
-    Ok(serde_json::from_str(&answer).map_or(Reply::Silence, Reply::Answer))
-}
-
-/// Starts a detached worker that adopts what dead owners left.
-pub(crate) fn start_worker(opened: &Opened, arguments: &[&str]) -> Result<u32, CliError> {
-    let child = spawn_worker(opened, arguments, Streams::Closed)?;
-    let pid = child.id();
-    reap_later(child);
-    Ok(pid)
 }
 
 /// Starts an agent's own program in this terminal, in this process's group, so that the terminal's keys reach it. It inherits the
@@ -129,19 +78,6 @@ pub(crate) fn in_terminal(interface: &Interface, inherited: BorrowedFd<'_>) -> s
     let child = command.spawn();
     fcntl_setfd(inherited, FdFlags::CLOEXEC)?;
     Ok(child?.id())
-}
-
-/// What came of asking a program something.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Asked {
-    /// It succeeded and printed this.
-    Said(String),
-    /// It said no.
-    Failed,
-    /// It did not end in time.
-    Late,
-    /// It cannot be run.
-    Unknown,
 }
 
 /// What a program of the system prints about itself; none if it is not there, fails, or does not end soon. For `doctor`.
@@ -248,35 +184,40 @@ enum Streams {
     Closed,
 }
 
-fn spawn_worker(opened: &Opened, arguments: &[&str], streams: Streams) -> Result<Child, CliError> {
-    let executable = Executable::open_own().map_err(|error| cannot_start(&error))?;
-    let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
-    let root = opened.home.root();
-    let prepare = |command: &mut Command| {
-        command.env("LONGHAUL_HOME", root).current_dir(root);
-        command.envs(opened.worker_env.iter().map(|(name, value)| (name, value)));
-        if streams == Streams::Piped {
-            command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        }
-        if let Ok(log) = worker_log::open(root) {
-            command.stderr(log);
-        }
-        Ok(())
-    };
-    let unit = format!("longhaul-worker-{}", tag::<8>());
-    executable.spawn(standing(), &unit, &arguments, prepare).map_err(|error| cannot_start(&error))
-}
-
-/// Whether workers are to run in scopes of their own. Where there are none the configuration need not be read.
-fn standing() -> Standing {
-    if scopes() != Scopes::Usable {
-        return Standing::Plain;
+impl ChildProcesses {
+    fn spawn_worker(&self, app: &App, arguments: &[&str], streams: Streams) -> Result<Child, AppError> {
+        let executable = Executable::open_own().map_err(|error| cannot_start(&error))?;
+        let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
+        let root = app.home.root();
+        let prepare = |command: &mut Command| {
+            command.envs(app.system.environment.iter()).env("LONGHAUL_HOME", root).current_dir(root);
+            if streams == Streams::Piped {
+                command.stdin(Stdio::piped()).stdout(Stdio::piped());
+            }
+            if let Ok(log) = worker_log::open(root) {
+                command.stderr(log);
+            }
+            Ok(())
+        };
+        let unit = format!("longhaul-worker-{}", tag::<8>());
+        executable.spawn(self.standing(app), &unit, &arguments, prepare).map_err(|error| cannot_start(&error))
     }
-    let loaded = place::here().and_then(|here| load(&here.project, &Overrides::default()));
-    // A configuration that cannot be used is told by whoever needs it for more than this.
-    match loaded.map_or(true, |loaded| loaded.settings.session.scopes) {
-        true => Standing::OwnScope,
-        false => Standing::Plain,
+
+    /// Whether workers are to run in scopes of their own. Where there are none the configuration need not be read.
+    fn standing(&self, app: &App) -> Standing {
+        if scopes() != Scopes::Usable {
+            return Standing::Plain;
+        }
+        let environment = &app.system.environment;
+        let loaded = self
+            .caller
+            .project()
+            .and_then(|here| config::load(environment, &self.caller, &here.root, &Overrides::default()));
+        // A configuration that cannot be used is told by whoever needs it for more than this.
+        match loaded.map_or(true, |loaded| loaded.settings.session.scopes) {
+            true => Standing::OwnScope,
+            false => Standing::Plain,
+        }
     }
 }
 
@@ -285,8 +226,8 @@ fn reap_later(mut child: std::process::Child) {
     std::thread::spawn(move || child.wait());
 }
 
-fn cannot_start(error: &dyn std::error::Error) -> CliError {
-    CliError::new(Code::Failure, "cannot start a worker").because(error).hint("see that the home is writable")
+fn cannot_start(error: &dyn std::error::Error) -> AppError {
+    AppError::new(ErrorKind::Failure, "cannot start a worker").because(error).hint("see that the home is writable")
 }
 
 #[cfg(test)]

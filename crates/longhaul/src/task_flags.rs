@@ -7,8 +7,8 @@ use clap::Args;
 use longhaul_core::task::{Limit, Policy, Setting};
 
 use crate::agent_flags::AgentFlags;
-use crate::config::{Overrides, Settings, read_flags};
-use crate::error::CliError;
+use longhaul_app::AppError;
+use longhaul_app::config::{Overrides, Settings, read_flags};
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct TaskFlags {
@@ -67,7 +67,7 @@ impl TaskFlags {
     }
 
     /// The flags that were given, as changes of a task.
-    pub(crate) fn settings(&self) -> Result<Vec<Setting>, CliError> {
+    pub(crate) fn settings(&self) -> Result<Vec<Setting>, AppError> {
         self.agents.refuse_twice()?;
         let read = read_flags(&self.overrides())?;
         let policy = policy(&read);
@@ -130,7 +130,7 @@ mod tests {
     use longhaul_core::task::Policy;
 
     use super::policy;
-    use crate::config::defaults;
+    use longhaul_app::config::defaults;
 
     #[test]
     fn the_configuration_and_the_core_agree_on_defaults() {

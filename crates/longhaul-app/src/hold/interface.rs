@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 
 use longhaul_agents::{Chosen, Interactive, UnknownAgent};
 use longhaul_core::task::{SessionRecord, SessionRun, Task};
-use longhaul_keeper::{HOME_VARIABLE, SESSION_VARIABLE, is_own_variable};
+use longhaul_keeper::{Environment, HOME_VARIABLE, SESSION_VARIABLE, is_own_variable};
 
 use super::marker;
 use crate::agent_launch::{passed, spec_of, writable};
 use crate::home::Home;
-use longhaul_keeper::find_program;
 
 /// What a program needs of its terminal, also where the task names every variable that its agents may see.
 const OF_THE_TERMINAL: [&str; 3] = ["TERM", "COLORTERM", "TERM_PROGRAM"];
@@ -70,19 +69,24 @@ pub enum NoInterface {
 
 /// The program for this task: in its live session's conversation, else the one that its next session would go on with, else the last there
 /// was.
-pub fn interface_of(home: &Home, task: &Task, history: &[SessionRecord]) -> Result<Interface, NoInterface> {
+pub fn interface_of(
+    home: &Home,
+    task: &Task,
+    history: &[SessionRecord],
+    shell: &Environment,
+) -> Result<Interface, NoInterface> {
     let (agent, conversation) = conversation_of(task, history)?;
     let chosen = longhaul_agents::choose(&agent, &task.submission.declared)?;
     let Some(interactive) = interactive(&chosen, task, &conversation) else {
         return Err(NoInterface::None { agent, conversation });
     };
     let name = interactive.argv.first().cloned().unwrap_or_default();
-    let program = find_program(&name).ok_or(NoInterface::NotFound { program: name })?;
+    let program = shell.find_program(&name).ok_or(NoInterface::NotFound { program: name })?;
     let cwd = PathBuf::from(task.cwd());
     if !cwd.is_dir() {
         return Err(NoInterface::NoDirectory { path: cwd });
     }
-    let environment = environment(home, task, &chosen, interactive.env_set);
+    let environment = environment(home, task, &chosen, shell, interactive.env_set);
     Ok(Interface { agent, conversation, program, argv: interactive.argv, environment, cwd })
 }
 
@@ -107,7 +111,13 @@ fn interactive(agent: &Chosen, task: &Task, conversation: &str) -> Option<Intera
 }
 
 /// This shell's environment as a session would get it, without what speaks for us, and what marks the hold.
-fn environment(home: &Home, task: &Task, agent: &Chosen, set: Vec<(String, String)>) -> BTreeMap<OsString, OsString> {
+fn environment(
+    home: &Home,
+    task: &Task,
+    agent: &Chosen,
+    shell: &Environment,
+    set: Vec<(String, String)>,
+) -> BTreeMap<OsString, OsString> {
     let names = passed(&task.submission, Some(agent));
     let of_notices = task.submission.notify.variables();
     let passes = |name: &OsStr| {
@@ -115,8 +125,11 @@ fn environment(home: &Home, task: &Task, agent: &Chosen, set: Vec<(String, Strin
         let wanted = names.as_deref().is_none_or(listed) || OF_THE_TERMINAL.iter().any(|one| OsStr::new(one) == name);
         wanted && !listed(&of_notices)
     };
-    let mut environment: BTreeMap<OsString, OsString> =
-        std::env::vars_os().filter(|(name, _)| !is_own_variable(name) && passes(name)).collect();
+    let mut environment: BTreeMap<OsString, OsString> = shell
+        .iter()
+        .filter(|(name, _)| !is_own_variable(name) && passes(name))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
     environment.extend(set.into_iter().map(|(name, value)| (name.into(), value.into())));
     let fixed: [(&str, &Path); 2] = [(HOME_VARIABLE, home.root()), ("PWD", Path::new(task.cwd()))];
     environment.extend(fixed.map(|(name, path)| (name.into(), path.into())));

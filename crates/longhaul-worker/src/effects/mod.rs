@@ -65,7 +65,7 @@ pub(crate) struct Job {
 impl Job {
     /// The task's directory in its workspace, made if it is missing.
     fn task_dir(&self) -> Result<TaskDir, Cause> {
-        TaskDir::open_in(&self.task, self.environment.clone())
+        TaskDir::open(&self.task, self.environment.clone())
     }
 
     /// Writes to the worker's log, without secret values.

@@ -14,9 +14,9 @@ use longhaul_keeper::{
 use rustix::io::Errno;
 
 use super::Job;
-use crate::prompt::{pointer, prompt};
 use longhaul_app::TaskDir;
 use longhaul_app::{passed, spec_of, writable};
+use longhaul_app::{pointer, prompt};
 
 /// How a program of our own is named in argv: the keeper's own executable, even when its path was replaced meanwhile.
 #[cfg(target_os = "linux")]

@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::Args;
 
 use super::Which;
-use crate::config::{SPAN_SPELLING, read_span};
 use crate::task_flags::TaskFlags;
+use longhaul_app::config::{SPAN_SPELLING, read_span};
 
 #[derive(Debug, Args)]
 #[command(after_help = run_help())]

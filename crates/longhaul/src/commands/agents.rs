@@ -6,21 +6,21 @@ use longhaul_core::task::AccountLimit;
 use serde_json::{Value, json};
 
 use super::config::tell;
-use super::open_existing;
-use crate::agent_status::{self, AgentStatus};
 use crate::cli::Agents;
-use crate::config::{Overrides, load};
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::{out, place};
+use crate::out;
+use longhaul_app::agent_status::{self, AgentStatus};
+use longhaul_app::config::Overrides;
+use longhaul_app::{AppError, ErrorKind};
 
 const HEADS: [&str; 5] = ["AGENT", "WHERE", "VERSION", "KNOWN GOOD", "LOGGED IN"];
 
-pub(crate) async fn agents(args: &Agents) -> Result<Code, CliError> {
-    let loaded = load(&place::here()?.project, &Overrides::default())?;
+pub(crate) async fn agents(line: &CommandLine, args: &Agents) -> Result<Code, AppError> {
+    let loaded = line.load(&line.caller.project()?.root, &Overrides::default())?;
     tell(&loaded.notices);
-    let looks = agent_status::probe_agents(&loaded.settings.agents);
-    let limits = limits().await?;
+    let looks = agent_status::probe_agents(&line.system, &loaded.settings.agents);
+    let limits = limits(line).await?;
     if args.json {
         let rows: Vec<Value> = looks.iter().map(|look| row_json(look, &limits)).collect();
         out::json("agents", &json!({ "agents": rows, "default": loaded.settings.agent }));
@@ -32,13 +32,13 @@ pub(crate) async fn agents(args: &Agents) -> Result<Code, CliError> {
 }
 
 /// The usage limits that hold now; none where there is no home yet.
-async fn limits() -> Result<Vec<AccountLimit>, CliError> {
-    let opened = match open_existing() {
-        Ok(opened) => opened,
-        Err(error) if error.code == Code::NotFound => return Ok(Vec::new()),
+async fn limits(line: &CommandLine) -> Result<Vec<AccountLimit>, AppError> {
+    let call = match line.open_existing() {
+        Ok(call) => call,
+        Err(error) if error.kind == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let limits = opened.store.account_limits().await?;
+    let limits = call.store().account_limits().await?;
     Ok(limits.into_iter().filter(|limit| limit.until > now()).collect())
 }
 

@@ -3,16 +3,18 @@
 
 use longhaul_core::task::Event;
 
-use super::{open_existing, tmux_view};
+use super::tmux_view;
 use crate::cli::Attach;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
+use crate::out;
 use crate::viewer::{self, Reach, Signals, code_of};
-use crate::{describe, lookup, out};
+use longhaul_app::AppError;
+use longhaul_app::{describe, lookup};
 
-pub(crate) async fn attach(args: &Attach) -> Result<Code, CliError> {
-    let opened = open_existing()?;
-    let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
+pub(crate) async fn attach(line: &CommandLine, args: &Attach) -> Result<Code, AppError> {
+    let call = line.open_existing()?;
+    let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
     let task = &stored.task;
     let name = &task.submission.name;
     let reach = if args.read_only || args.tmux { Reach::Looks } else { Reach::Steers };
@@ -22,11 +24,11 @@ pub(crate) async fn attach(args: &Attach) -> Result<Code, CliError> {
         return Ok(code_of(&task.state));
     }
     if args.tmux {
-        tmux_view::permit()?;
-        return tmux_view::open(&opened, task.id).await;
+        tmux_view::permit(&line.caller)?;
+        return tmux_view::open(&call, task.id).await;
     }
     let signals = Signals::listen()?;
-    let events = opened.store.events(task.id, 0, u32::MAX).await?;
+    let events = call.store().events(task.id, 0, u32::MAX).await?;
     let newest = events.iter().rev().find(|event| matches!(event.event, Event::SessionStarted { .. }));
     let seen = newest.map_or(0, |event| event.seq - 1);
     out::note(&match reach {
@@ -36,5 +38,5 @@ pub(crate) async fn attach(args: &Attach) -> Result<Code, CliError> {
     if seen > 0 {
         out::note(&format!("{seen} earlier events: `longhaul events {name}`"));
     }
-    viewer::follow_after(&opened, task.id, seen, reach, signals).await
+    viewer::follow_after(&call, task.id, seen, reach, signals).await
 }

@@ -10,48 +10,50 @@ use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Place, Submission, Task};
 
 use super::run::{submit, text_or_stdin, told};
-use super::{Opened, open, submit_args, tmux_view};
+use super::tmux_view;
 use crate::cli::Run;
-use crate::config::read_flags;
-use crate::error::{CliError, code_of};
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::visibility::task_of;
-use crate::{out, place};
+use crate::out;
+use longhaul_app::config::read_flags;
+use longhaul_app::task_of;
+use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{Call, submit::files};
 
 /// Submits the child task; the owner of its parent will run it.
-pub(super) async fn run(args: &Run, session: SessionId) -> Result<Code, CliError> {
+pub(super) async fn run(line: &CommandLine, args: &Run, session: SessionId) -> Result<Code, AppError> {
     if args.tmux {
-        tmux_view::permit()?;
+        tmux_view::permit(&line.caller)?;
     }
-    let opened = open()?;
-    let parent = parent(&opened, session).await?;
+    let call = line.open()?;
+    let parent = parent(&call, session).await?;
     refuse_flags(args)?;
     let submission = submission(args, &parent)?;
-    let request = Request { id: mint_task(), name: args.name.clone(), submission, actor: place::actor() };
-    if let Some(Answer::Refused { kind, message }) = request.refusal() {
-        return Err(CliError::new(code_of(kind), out::safe(&message)));
+    let request = Request { id: mint_task(), name: args.name.clone(), submission, actor: call.caller.actor.clone() };
+    if let Some(Answer::Refused { kind, message }) = request.refusal(&line.system.environment) {
+        return Err(AppError::new(kind.into(), out::safe(&message)));
     }
-    let task = submit(&opened, request).await?;
+    let task = submit(&call, request).await?;
     if args.detach {
-        told(&opened, task, args.json).await?;
+        told(&call, task, args.json).await?;
     }
-    tell_place(&opened, task).await?;
+    tell_place(&call, task).await?;
     Ok(Code::Done)
 }
 
-async fn parent(opened: &Opened, session: SessionId) -> Result<Task, CliError> {
-    let stored = match task_of(&opened.home, session) {
-        Some(task) => opened.store.load(task).await?,
+async fn parent(call: &Call, session: SessionId) -> Result<Task, AppError> {
+    let stored = match task_of(call.home(), session) {
+        Some(task) => call.store().load(task).await?,
         None => None,
     };
     stored.map(|stored| stored.task).ok_or_else(|| {
-        CliError::new(Code::Conflict, "this agent session belongs to another home, so it cannot submit tasks here")
+        AppError::new(ErrorKind::Conflict, "this agent session belongs to another home, so it cannot submit tasks here")
             .hint("keep the value of LONGHAUL_HOME that the session has")
     })
 }
 
 /// Flags that a child task cannot set, whatever their value.
-fn refuse_flags(args: &Run) -> Result<(), CliError> {
+fn refuse_flags(args: &Run) -> Result<(), AppError> {
     let given = [
         ("--workspace", args.workspace != Path::new(".")),
         ("--in-place", args.in_place),
@@ -66,22 +68,22 @@ fn refuse_flags(args: &Run) -> Result<(), CliError> {
     }
 }
 
-fn refused(what: &str) -> CliError {
-    CliError::new(Code::Conflict, format!("{what}: it inherits that from its parent"))
+fn refused(what: &str) -> AppError {
+    AppError::new(ErrorKind::Conflict, format!("{what}: it inherits that from its parent"))
         .hint("drop it; a child task chooses its goal, criteria, files, model and lower limits")
 }
 
 /// What the child brings, on top of what its parent has.
-fn submission(args: &Run, parent: &Task) -> Result<Submission, CliError> {
+fn submission(args: &Run, parent: &Task) -> Result<Submission, AppError> {
     let flags = read_flags(&args.flags.overrides().word("model", "--model", args.model.as_deref()))?;
     let model = if args.model.is_some() { flags.model } else { parent.submission.model.clone() };
     let mut child = Submission {
         goal: text_or_stdin(&args.goal)?,
         checks: args.checks.clone(),
-        criteria: args.criteria.iter().map(|text| submit_args::criterion(text)).collect(),
+        criteria: args.criteria.iter().map(|text| files::criterion(text)).collect(),
         constraints: args.constraints.clone(),
-        inputs: submit_args::inputs(&args.inputs)?,
-        expects: submit_args::expects(&args.expects)?,
+        inputs: files::inputs(&args.inputs)?,
+        expects: files::expects(&args.expects)?,
         model,
         parent: Some(parent.id),
         ..Submission::clone(&parent.submission)
@@ -96,8 +98,8 @@ fn submission(args: &Run, parent: &Task) -> Result<Submission, CliError> {
 }
 
 /// Where the child works, and what that means for its parent.
-async fn tell_place(opened: &Opened, task: TaskId) -> Result<(), CliError> {
-    let Some(stored) = opened.store.load(task).await? else { return Ok(()) };
+async fn tell_place(call: &Call, task: TaskId) -> Result<(), AppError> {
+    let Some(stored) = call.store().load(task).await? else { return Ok(()) };
     let name = &stored.task.submission.name;
     out::note(&match stored.task.submission.place {
         Place::Worktree { .. } => format!(

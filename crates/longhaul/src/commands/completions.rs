@@ -4,15 +4,15 @@
 use clap::CommandFactory;
 
 use crate::cli::{Cli, Completions};
-use crate::error::CliError;
 use crate::exit::Code;
 use crate::out;
+use longhaul_app::{AppError, ErrorKind};
 
-pub(crate) fn completions(args: &Completions) -> Result<Code, CliError> {
+pub(crate) fn completions(args: &Completions) -> Result<Code, AppError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "longhaul", &mut script);
     let script = String::from_utf8(script)
-        .map_err(|error| CliError::new(Code::Failure, "the script is not text").because(&error))?;
+        .map_err(|error| AppError::new(ErrorKind::Failure, "the script is not text").because(&error))?;
     out::data(script.trim_end());
     Ok(Code::Done)
 }

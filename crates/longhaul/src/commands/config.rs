@@ -4,18 +4,19 @@
 use serde_json::{Value as Json, json};
 
 use crate::cli::{Config, ConfigVerb};
-use crate::config::{
-    AgentTable, ConfigError, KEYS, Loaded, Notice, Origin, Overrides, Sources, WORKSPACE_FILE, load, page,
-    read_workspace_file, schema,
-};
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::{out, place, trust};
+use crate::out;
+use longhaul_app::AppError;
+use longhaul_app::config::{
+    AgentTable, KEYS, Loaded, Notice, Overrides, Sources, WORKSPACE_FILE, page, read_workspace_file, schema,
+};
+use longhaul_app::trust;
 
-pub(crate) fn config(args: &Config) -> Result<Code, CliError> {
+pub(crate) fn config(line: &CommandLine, args: &Config) -> Result<Code, AppError> {
     match &args.verb {
         ConfigVerb::Show { origin, json } => {
-            let mut loaded = load(&place::here()?.project, &Overrides::default())?;
+            let mut loaded = line.load(&line.caller.project()?.root, &Overrides::default())?;
             tell(&loaded.notices);
             if *json {
                 out::json("config", &document(&mut loaded));
@@ -24,7 +25,7 @@ pub(crate) fn config(args: &Config) -> Result<Code, CliError> {
                 print(&mut loaded, &origin);
             }
         }
-        ConfigVerb::Path { json } => paths(*json)?,
+        ConfigVerb::Path { json } => paths(line, *json)?,
         ConfigVerb::Reference => out::data(page().trim_end()),
         ConfigVerb::Schema => out::data(&format!("{:#}", schema())),
     }
@@ -87,8 +88,8 @@ fn agents(loaded: &Loaded) -> Vec<Json> {
     rows.collect()
 }
 
-fn paths(json: bool) -> Result<(), CliError> {
-    let sources = Sources::of_process(&place::here()?.project)?;
+fn paths(line: &CommandLine, json: bool) -> Result<(), AppError> {
+    let sources = Sources::of(&line.system.environment, &line.caller, &line.caller.project()?.root)?;
     let mut rows = Vec::new();
     if let Some((path, _)) = &sources.user {
         let state = if path.exists() { "read" } else { "not there" };
@@ -114,19 +115,4 @@ fn paths(json: bool) -> Result<(), CliError> {
         out::data(&out::safe(&format!("{layer:10} {} ({state})", path.display())));
     }
     Ok(())
-}
-
-impl From<ConfigError> for CliError {
-    fn from(error: ConfigError) -> CliError {
-        match error {
-            ConfigError::Trust { source, .. } => source.into(),
-            ConfigError::BadValue { origin: Origin::Flag { flag }, found, wanted, .. } => {
-                CliError::new(Code::Usage, format!("`{flag}` cannot be {found}: it takes {wanted}"))
-                    .hint("`--help` after the verb lists its flags")
-            }
-            error => CliError::new(Code::Usage, "the configuration cannot be used")
-                .because(&error)
-                .hint("`longhaul config path` names the files, `longhaul config reference` describes every key"),
-        }
-    }
 }

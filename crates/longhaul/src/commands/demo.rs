@@ -10,65 +10,71 @@ use longhaul_keeper::SessionDir;
 use longhaul_keeper::process::{self, Process};
 use longhaul_store::Stored;
 
-use super::run::{submit, utf8};
+use super::run::submit;
 use super::show::sessions_of;
-use super::{Opened, open_at};
 use crate::cli::Demo;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::tag::tag;
 use crate::viewer::{Signals, Watched, follow_with};
-use crate::{out, owner, place, start};
+use crate::{out, start};
+use longhaul_app::Call;
+use longhaul_app::ownership;
+use longhaul_app::submit::files::utf8;
+use longhaul_app::tag::tag;
+use longhaul_app::{AppError, ErrorKind};
 
 const GOAL: &str = "Build a todo command line app";
 /// What Longhaul runs itself once every step is ticked.
 const CHECK: &str = "TODO_FILE=$(mktemp) && export TODO_FILE && sh todo.sh add milk && sh todo.sh list | grep milk";
 
-pub(crate) async fn demo(args: &Demo) -> Result<Code, CliError> {
-    if place::actor().session.is_some() {
-        return Err(CliError::new(Code::Conflict, "the demo cannot run below an agent session"));
+pub(crate) async fn demo(line: &CommandLine, args: &Demo) -> Result<Code, AppError> {
+    if line.caller.actor.session.is_some() {
+        return Err(AppError::new(ErrorKind::Conflict, "the demo cannot run below an agent session"));
     }
     let scratch = scratch(args.dir.as_deref())?;
     let workspace = scratch.join("workspace");
     std::fs::create_dir_all(&workspace).map_err(|error| unusable(&workspace, &error))?;
     let git = start::git_init(&workspace);
-    let mut opened = open_at(&scratch.join("home"))?;
-    opened.worker_env.push(("DEMO_PACE_MS", args.pace.to_string()));
+    let mut system = line.system.clone();
+    system.environment = system.environment.with("DEMO_PACE_MS", args.pace.to_string());
+    let call = line.open_at(&scratch.join("home"), system)?;
     out::note(&format!("Longhaul demo: \"{GOAL}\" with the built-in agent, in {}", scratch.display()));
     if !git {
         out::note("git is not there: the demo works without it");
     }
     let signals = Signals::listen()?;
-    let task = submit(&opened, request(&workspace)?).await?;
+    let task = submit(&call, request(line, &workspace)?).await?;
     let kills: &[Victim] = if args.no_kills { &[] } else { &[Victim::Worker, Victim::Agent] };
-    let mut show = Show { home: opened.home.clone(), kills, killed: Vec::new(), last: 0 };
-    let code = follow_with(&opened, task, signals, &mut show).await?;
-    account(&opened, task, &scratch, &show.killed).await?;
+    let mut show = Show { home: call.home().clone(), kills, killed: Vec::new(), last: 0 };
+    let code = follow_with(&call, task, signals, &mut show).await?;
+    account(&call, task, &scratch, &show.killed).await?;
     Ok(code)
 }
 
-fn request(workspace: &Path) -> Result<Request, CliError> {
-    let directory = utf8(&place::place(workspace)?.directory)?;
-    let provisional = TaskName::new("demo").map_err(|error| CliError::new(Code::Usage, error.to_string()))?;
+fn request(line: &CommandLine, workspace: &Path) -> Result<Request, AppError> {
+    let directory = utf8(&longhaul_app::Project::of(workspace)?.directory)?;
+    let provisional = TaskName::new("demo").map_err(|error| AppError::new(ErrorKind::Usage, error.to_string()))?;
     let submission = Submission {
         checks: vec![CHECK.into()],
         policy: Policy { backoff_ms: 1000, delay_ms: 0, ..Policy::default() },
         ..Submission::new(GOAL.into(), provisional, directory, "demo".into())
     };
-    Ok(Request { id: mint_task(), name: None, submission, actor: place::actor() })
+    Ok(Request { id: mint_task(), name: None, submission, actor: line.caller.actor.clone() })
 }
 
-fn scratch(dir: Option<&Path>) -> Result<PathBuf, CliError> {
+fn scratch(dir: Option<&Path>) -> Result<PathBuf, AppError> {
     let parent = dir.map_or_else(std::env::temp_dir, Path::to_owned);
     let path = parent.join(format!("longhaul-demo-{}", tag::<4>()));
     std::fs::create_dir_all(&parent).map_err(|error| unusable(&parent, &error))?;
     longhaul_keeper::files::create_private_dir(&path)
-        .map_err(|error| CliError::new(Code::Usage, format!("cannot use `{}`", path.display())).because(&error))?;
+        .map_err(|error| AppError::new(ErrorKind::Usage, format!("cannot use `{}`", path.display())).because(&error))?;
     path.canonicalize().map_err(|error| unusable(&path, &error))
 }
 
-fn unusable(path: &Path, error: &std::io::Error) -> CliError {
-    CliError::new(Code::Usage, format!("cannot use `{}`", path.display())).because(error).hint("choose another --dir")
+fn unusable(path: &Path, error: &std::io::Error) -> AppError {
+    AppError::new(ErrorKind::Usage, format!("cannot use `{}`", path.display()))
+        .because(error)
+        .hint("choose another --dir")
 }
 
 /// What the demo kills, in order.
@@ -114,7 +120,7 @@ impl Show {
     fn find(&self, victim: Victim, stored: &Stored) -> Option<(String, Process)> {
         match victim {
             Victim::Worker => {
-                let process = owner::process(&self.home, stored)?;
+                let process = ownership::process(&self.home, stored)?;
                 Some((format!("worker (pid {})", process.pid), process))
             }
             Victim::Agent => {
@@ -127,15 +133,15 @@ impl Show {
 }
 
 async fn account(
-    opened: &Opened,
+    call: &Call,
     task: longhaul_core::ids::TaskId,
     scratch: &Path,
     killed: &[String],
-) -> Result<(), CliError> {
-    let Some(stored) = opened.store.load(task).await? else { return Ok(()) };
-    let events = opened.store.events(task, 0, u32::MAX).await?;
+) -> Result<(), AppError> {
+    let Some(stored) = call.store().load(task).await? else { return Ok(()) };
+    let events = call.store().events(task, 0, u32::MAX).await?;
     let sessions = sessions_of(&events);
-    let chain = opened.store.verify(task).await?;
+    let chain = call.store().verify(task).await?;
     let progress = stored.task.plan.as_ref().map_or_else(|| "no plan".to_owned(), |plan| plan.plan.progress());
     out::note(&format!(
         "\nWhat happened: {} sessions, {progress} steps ticked, {} events.",

@@ -7,34 +7,36 @@ use longhaul_git::Patch;
 use longhaul_store::Stored;
 use serde_json::json;
 
-use super::{Opened, open_existing};
-use crate::changed_files::{self, FileChange, Unknown};
 use crate::cli::Diff;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::{lookup, out};
+use crate::out;
+use longhaul_app::Call;
+use longhaul_app::changed_files::{self, FileChange, Unknown};
+use longhaul_app::lookup;
+use longhaul_app::{AppError, ErrorKind};
 
-pub(crate) async fn diff(args: &Diff) -> Result<Code, CliError> {
+pub(crate) async fn diff(line: &CommandLine, args: &Diff) -> Result<Code, AppError> {
     if args.raw && std::io::stdout().is_terminal() {
-        return Err(CliError::new(Code::Usage, "raw bytes are not for a terminal")
+        return Err(AppError::new(ErrorKind::Usage, "raw bytes are not for a terminal")
             .hint("send them to a file or a program, as in `longhaul diff --raw > work.patch`"));
     }
-    let opened = open_existing()?;
-    let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
+    let call = line.open_existing()?;
+    let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
     if args.stat {
         let files =
-            changed_files::changed_files(&opened.home, &stored.task).await.map_err(|why| unknown(&stored, &why))?;
+            changed_files::changed_files(call.home(), &stored.task).await.map_err(|why| unknown(&stored, &why))?;
         print_names(args, &stored, &files);
         return Ok(Code::Done);
     }
-    let patch = changed_files::patch(&opened.home, &stored.task).await.map_err(|why| unknown(&stored, &why))?;
-    print_patch(&opened, args, &stored, &patch).await?;
+    let patch = changed_files::patch(call.home(), &stored.task).await.map_err(|why| unknown(&stored, &why))?;
+    print_patch(&call, args, &stored, &patch).await?;
     Ok(Code::Done)
 }
 
-fn unknown(stored: &Stored, why: &Unknown) -> CliError {
+fn unknown(stored: &Stored, why: &Unknown) -> AppError {
     let name = &stored.task.submission.name;
-    CliError::new(Code::Failure, format!("nobody knows what task {name} changed"))
+    AppError::new(ErrorKind::Failure, format!("nobody knows what task {name} changed"))
         .because(why)
         .hint(format!("look at {} yourself, or read `longhaul report {name}`", stored.task.cwd()))
 }
@@ -52,10 +54,10 @@ fn print_names(args: &Diff, stored: &Stored, files: &[FileChange]) {
     }
 }
 
-async fn print_patch(opened: &Opened, args: &Diff, stored: &Stored, patch: &Patch) -> Result<(), CliError> {
+async fn print_patch(call: &Call, args: &Diff, stored: &Stored, patch: &Patch) -> Result<(), AppError> {
     if args.json {
         let files =
-            changed_files::changed_files(&opened.home, &stored.task).await.map_err(|why| unknown(stored, &why))?;
+            changed_files::changed_files(call.home(), &stored.task).await.map_err(|why| unknown(stored, &why))?;
         let text = String::from_utf8_lossy(&patch.bytes);
         let facts = json!({
             "task": stored.task.id, "base": base(stored), "files": files, "patch": text, "cut": patch.is_cut,

@@ -17,31 +17,34 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::cli::Doctor;
-use crate::config::{Loaded, Overrides, load};
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::opened::{Opened, open_existing};
-use crate::{out, place};
+use crate::out;
+use longhaul_app::config::{Loaded, Overrides};
+use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{Call, System};
 
 use bundle::Goals;
 use finding::{Finding, Verdict};
 
 /// What the checks look at; what could not be had is an error that one of them tells.
 struct Patient {
-    home: Result<std::path::PathBuf, CliError>,
-    opened: Result<Opened, CliError>,
-    config: Result<Loaded, CliError>,
+    home: Result<std::path::PathBuf, AppError>,
+    opened: Result<Call, AppError>,
+    system: System,
+    config: Result<Loaded, AppError>,
 }
 
-pub(crate) async fn doctor(args: &Doctor) -> Result<Code, CliError> {
-    if args.bundle.is_some() && place::actor().session.is_some() {
-        return Err(CliError::new(Code::Conflict, "below an agent session no bundle can be made")
+pub(crate) async fn doctor(line: &CommandLine, args: &Doctor) -> Result<Code, AppError> {
+    if args.bundle.is_some() && line.caller.actor.session.is_some() {
+        return Err(AppError::new(ErrorKind::Conflict, "below an agent session no bundle can be made")
             .hint("ask a person to run `longhaul doctor --bundle FILE`"));
     }
     let patient = Patient {
-        home: place::home(),
-        opened: open_existing(),
-        config: place::here().and_then(|here| load(&here.project, &Overrides::default())),
+        home: line.home(),
+        opened: line.open_existing(),
+        system: line.system.clone(),
+        config: line.caller.project().and_then(|here| line.load(&here.root, &Overrides::default())),
     };
     let findings = examine(&patient).await;
     if let Some(file) = &args.bundle {
@@ -87,7 +90,7 @@ fn print(findings: &[Finding]) {
     });
 }
 
-async fn write_bundle(file: &Path, args: &Doctor, patient: &Patient, findings: &[Finding]) -> Result<(), CliError> {
+async fn write_bundle(file: &Path, args: &Doctor, patient: &Patient, findings: &[Finding]) -> Result<(), AppError> {
     let goals = if args.with_goals { Goals::Told } else { Goals::LeftOut };
     let text = bundle::text(patient, findings, goals).await;
     bundle::write(file, &text)?;

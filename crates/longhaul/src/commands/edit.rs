@@ -4,27 +4,32 @@
 use longhaul_app::{mode_warnings, redact_intake};
 use longhaul_core::task::{Command, Limit, Setting, Submission};
 
-use super::act::act;
-use super::{declared, open_existing};
+use super::run::warn;
 use crate::cli::{Changes, Edit};
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::task_flags::TaskFlags;
-use crate::{agent_flags, lookup, out};
+use crate::{agent_flags, out};
+use longhaul_app::lookup;
+use longhaul_app::send_command::send_command;
+use longhaul_app::submit::declared;
+use longhaul_app::{AppError, ErrorKind};
 
-pub(crate) async fn edit(args: &Edit) -> Result<Code, CliError> {
+pub(crate) async fn edit(line: &CommandLine, args: &Edit) -> Result<Code, AppError> {
     let mut settings = settings(&args.changes)?;
     if settings.is_empty() {
-        return Err(CliError::new(Code::Usage, "nothing to change").hint("`longhaul edit --help` lists what can be"));
+        return Err(
+            AppError::new(ErrorKind::Usage, "nothing to change").hint("`longhaul edit --help` lists what can be")
+        );
     }
-    let opened = open_existing()?;
-    let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
-    refuse_secrets(&args.changes.checks, &stored.task.submission.secret_names)?;
-    let warnings = weigh(&args.changes.flags, &stored.task.submission, &mut settings)?;
+    let call = line.open_existing()?;
+    let stored = lookup::find(&call, args.which.task.as_deref()).await?;
+    refuse_secrets(line, &args.changes.checks, &stored.task.submission.secret_names)?;
+    let warnings = weigh(line, &args.changes.flags, &stored.task.submission, &mut settings)?;
     let said: Vec<String> = settings.iter().map(ToString::to_string).collect();
-    let changed = act(&opened, &stored, Command::Edit { settings }).await?;
+    let changed = send_command(&call, &stored, Command::Edit { settings }).await?;
     out::note(&format!("task {}: {}", stored.task.submission.name, out::safe(&said.join(", "))));
-    tell(&warnings);
+    warn(&warnings);
     if args.changes.no_checks
         && let Some(left) = still_checked(&changed.task.submission)
     {
@@ -36,12 +41,13 @@ pub(crate) async fn edit(args: &Edit) -> Result<Code, CliError> {
 /// What changes of a task come to: refused where they contradict it, completed where something follows from them, and what a
 /// person should know.
 pub(super) fn weigh(
+    line: &CommandLine,
     flags: &TaskFlags,
     submission: &Submission,
     settings: &mut Vec<Setting>,
-) -> Result<Vec<String>, CliError> {
+) -> Result<Vec<String>, AppError> {
     let mut after = agent_flags::complete(submission, settings);
-    declared::complete(submission, &mut after, settings)?;
+    declared::complete(&line.system.environment, &line.caller, submission, &mut after, settings)?;
     let mut warnings = Vec::new();
     if settings.iter().any(|setting| matches!(setting, Setting::Fallbacks(_) | Setting::OnLimit(_))) {
         warnings.extend(flags.agents.judge(&after)?);
@@ -62,11 +68,6 @@ pub(super) fn weigh(
     Ok(warnings)
 }
 
-/// Says what a person should know of a change.
-pub(super) fn tell(warnings: &[String]) {
-    warnings.iter().for_each(|warning| out::note(&format!("warning: {}", out::safe(warning))));
-}
-
 /// What the result is still verified by without checks of its own; it belongs to what was asked for and stays.
 fn still_checked(submission: &Submission) -> Option<String> {
     let quoted = |text: &str| format!("`{text}`");
@@ -82,7 +83,7 @@ fn still_checked(submission: &Submission) -> Option<String> {
 }
 
 /// The flags that were given, as changes of a task.
-pub(super) fn settings(changes: &Changes) -> Result<Vec<Setting>, CliError> {
+pub(super) fn settings(changes: &Changes) -> Result<Vec<Setting>, AppError> {
     let mut settings = changes.flags.settings()?;
     if changes.no_checks || !changes.checks.is_empty() {
         settings.push(Setting::Checks(changes.checks.clone()));
@@ -93,10 +94,10 @@ pub(super) fn settings(changes: &Changes) -> Result<Vec<Setting>, CliError> {
 }
 
 /// A command with a mask in it would run something else, so one that holds a secret is refused.
-fn refuse_secrets(checks: &[String], secret_names: &[String]) -> Result<(), CliError> {
-    if checks.iter().all(|check| redact_intake(check, secret_names).1 == 0) {
+fn refuse_secrets(line: &CommandLine, checks: &[String], secret_names: &[String]) -> Result<(), AppError> {
+    if checks.iter().all(|check| redact_intake(&line.system.environment, check, secret_names).1 == 0) {
         return Ok(());
     }
-    Err(CliError::new(Code::Usage, "the check contains a secret value of this shell's environment")
+    Err(AppError::new(ErrorKind::Usage, "the check contains a secret value of this shell's environment")
         .hint("name the variable in it, in single quotes, instead of its value"))
 }

@@ -5,23 +5,25 @@ use longhaul_core::task::narrate;
 use longhaul_store::{Stored, StoredEvent};
 use serde_json::json;
 
-use super::{Opened, open_existing};
 use crate::cli::Events;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::{lookup, out};
+use crate::out;
+use longhaul_app::Call;
+use longhaul_app::lookup;
+use longhaul_app::{AppError, ErrorKind};
 
 const PAGE: u32 = 500;
 
-pub(crate) async fn events(args: &Events) -> Result<Code, CliError> {
-    let opened = open_existing()?;
-    let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
+pub(crate) async fn events(line: &CommandLine, args: &Events) -> Result<Code, AppError> {
+    let call = line.open_existing()?;
+    let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
     if args.verify {
-        return verify(&opened, &stored, args.json).await;
+        return verify(&call, &stored, args.json).await;
     }
     let mut after = 0;
     loop {
-        let page = opened.store.events(stored.task.id, after, PAGE).await?;
+        let page = call.store().events(stored.task.id, after, PAGE).await?;
         let Some(last) = page.last() else { return Ok(Code::Done) };
         after = last.seq;
         for event in &page {
@@ -54,8 +56,8 @@ fn as_json(event: &StoredEvent) -> serde_json::Value {
     })
 }
 
-async fn verify(opened: &Opened, stored: &Stored, as_json: bool) -> Result<Code, CliError> {
-    let report = opened.store.verify(stored.task.id).await?;
+async fn verify(call: &Call, stored: &Stored, as_json: bool) -> Result<Code, AppError> {
+    let report = call.store().verify(stored.task.id).await?;
     if as_json {
         out::json("chain", &json!({ "task": stored.task.id, "events": report.events, "broken": report.broken }));
     }
@@ -64,7 +66,9 @@ async fn verify(opened: &Opened, stored: &Stored, as_json: bool) -> Result<Code,
             out::note(&format!("{} events: the chain is whole and rebuilds the stored state", report.events));
             Ok(Code::Done)
         }
-        Some(broken) => Err(CliError::new(Code::Damaged, format!("the history was changed: {}", out::safe(&broken)))
-            .hint("the database was edited from outside, or the disk is failing; keep it and look at a backup")),
+        Some(broken) => {
+            Err(AppError::new(ErrorKind::Damaged, format!("the history was changed: {}", out::safe(&broken)))
+                .hint("the database was edited from outside, or the disk is failing; keep it and look at a backup"))
+        }
     }
 }

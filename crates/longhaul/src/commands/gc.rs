@@ -16,13 +16,14 @@ use std::fs::{File, TryLockError};
 
 use longhaul_app::Home;
 
-use super::{Opened, open_existing};
 use crate::cli::Gc;
-use crate::config::{Overrides, load};
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::session_dirs::survey;
-use crate::{out, place};
+use crate::out;
+use longhaul_app::Call;
+use longhaul_app::config::Overrides;
+use longhaul_app::session::on_disk::survey;
+use longhaul_app::{AppError, ErrorKind};
 
 use candidates::{Candidate, Needs};
 use removal::Outcome;
@@ -35,26 +36,26 @@ enum Mode {
     DryRun,
 }
 
-pub(crate) async fn gc(args: &Gc) -> Result<Code, CliError> {
-    if place::actor().session.is_some() {
-        return Err(CliError::new(Code::Conflict, "below an agent session nothing can be swept")
+pub(crate) async fn gc(line: &CommandLine, args: &Gc) -> Result<Code, AppError> {
+    if line.caller.actor.session.is_some() {
+        return Err(AppError::new(ErrorKind::Conflict, "below an agent session nothing can be swept")
             .hint("ask a person to run `longhaul gc`"));
     }
     let mode = if args.dry_run { Mode::DryRun } else { Mode::Really };
-    let loaded = load(&place::here()?.project, &overrides(args))?;
+    let loaded = line.load(&line.caller.project()?.root, &overrides(args))?;
     super::config::tell(&loaded.notices);
     let mut swept = Swept::new(mode);
-    match open_existing() {
-        Ok(opened) => {
-            let _alone = if mode == Mode::Really { Some(alone(&opened.home)?) } else { None };
-            let on_disk = survey(&opened.home).map_err(|error| cannot_look(&error))?;
-            let found = candidates::candidates(&opened, &loaded.settings.retention, &on_disk).await?;
-            sweep_tasks(&opened, mode, found, &mut swept).await?;
-            orphans::sweep(&opened, mode, &on_disk, &mut swept).await?;
-            stray_worktrees::sweep(&opened, mode, &mut swept).await;
-            checkouts::sweep(&opened, mode, &mut swept).await;
+    match line.open_existing() {
+        Ok(call) => {
+            let _alone = if mode == Mode::Really { Some(alone(call.home())?) } else { None };
+            let on_disk = survey(call.home()).map_err(|error| cannot_look(&error))?;
+            let found = candidates::candidates(&call, &loaded.settings.retention, &on_disk).await?;
+            sweep_tasks(&call, mode, found, &mut swept).await?;
+            orphans::sweep(&call, mode, &on_disk, &mut swept).await?;
+            stray_worktrees::sweep(&call, mode, &mut swept).await;
+            checkouts::sweep(&call, mode, &mut swept).await;
         }
-        Err(error) if error.code == Code::NotFound => {}
+        Err(error) if error.kind == ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
     if args.json {
@@ -73,28 +74,29 @@ fn overrides(args: &Gc) -> Overrides {
 }
 
 /// One sweep at a time: the lock is on the home's directory itself and goes with this process.
-fn alone(home: &Home) -> Result<File, CliError> {
-    let failed = |error: &std::io::Error| CliError::new(Code::Failure, "cannot lock Longhaul's home").because(error);
+fn alone(home: &Home) -> Result<File, AppError> {
+    let failed =
+        |error: &std::io::Error| AppError::new(ErrorKind::Failure, "cannot lock Longhaul's home").because(error);
     let held = File::open(home.root()).map_err(|error| failed(&error))?;
     match held.try_lock() {
         Ok(()) => Ok(held),
-        Err(TryLockError::WouldBlock) => Err(CliError::new(Code::Conflict, "another `longhaul gc` is at work")),
+        Err(TryLockError::WouldBlock) => Err(AppError::new(ErrorKind::Conflict, "another `longhaul gc` is at work")),
         Err(TryLockError::Error(error)) => Err(failed(&error)),
     }
 }
 
-fn cannot_look(error: &std::io::Error) -> CliError {
-    CliError::new(Code::Failure, "cannot look at the session directories").because(error)
+fn cannot_look(error: &std::io::Error) -> AppError {
+    AppError::new(ErrorKind::Failure, "cannot look at the session directories").because(error)
 }
 
-async fn sweep_tasks(opened: &Opened, mode: Mode, found: Vec<Candidate>, swept: &mut Swept) -> Result<(), CliError> {
+async fn sweep_tasks(call: &Call, mode: Mode, found: Vec<Candidate>, swept: &mut Swept) -> Result<(), AppError> {
     let (mut gone, mut needs) = (HashSet::new(), Needs::default());
     for candidate in found {
         let child = candidate.children.iter().find(|(child, _)| !gone.contains(child));
         let part = child.map(|(_, name)| format!("its child task `{name}` is kept"));
-        let outcome = match needs.why(opened, candidate.outline.task).await?.or(part) {
+        let outcome = match needs.why(call, candidate.outline.task).await?.or(part) {
             Some(why) => Outcome::Kept { why },
-            None => removal::remove(opened, &candidate, mode).await?,
+            None => removal::remove(call, &candidate, mode).await?,
         };
         let task = candidate.outline.task;
         let (id, name) = (task.to_string(), candidate.outline.name);

@@ -4,32 +4,33 @@
 use longhaul_store::{Damaged, Filter, Listed, Steps, Stored, Summaries, TaskSummary};
 use serde_json::{Value, json};
 
-use super::open_existing;
 use crate::cli::List;
-use crate::describe::{ResultFacts, Waiting};
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::opened::Opened;
-use crate::slots::Slots;
-use crate::{describe, lookup, out, owner, place};
+use crate::out;
+use longhaul_app::Call;
+use longhaul_app::describe::{ResultFacts, Waiting};
+use longhaul_app::slot_wait::Slots;
+use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{describe, lookup, ownership};
 
 /// The name of the state in which a task waits for a time or for another task.
 const WAITING: &str = "waiting";
 
-pub(crate) async fn list(args: &List) -> Result<Code, CliError> {
-    let opened = match open_existing() {
-        Ok(opened) => opened,
-        Err(error) if error.code == Code::NotFound => return Ok(nothing(args)),
+pub(crate) async fn list(line: &CommandLine, args: &List) -> Result<Code, AppError> {
+    let call = match line.open_existing() {
+        Ok(call) => call,
+        Err(error) if error.kind == ErrorKind::NotFound => return Ok(nothing(args)),
         Err(error) => return Err(error),
     };
     // Below a session there is only its task with its children to see, wherever these work.
-    let filter = if args.all || place::actor().session.is_some() {
+    let filter = if args.all || call.caller.actor.session.is_some() {
         Filter::default()
     } else {
-        lookup::of_this_project(&opened).await?
+        lookup::of_this_project(&call).await?
     };
     let damaged =
-        if args.json { list_whole(&opened, filter).await? } else { list_lines(&opened, filter, args.all).await? };
+        if args.json { list_whole(&call, filter).await? } else { list_lines(&call, filter, args.all).await? };
     for damaged in &damaged {
         out::note(&format!("damaged: {}: {}", out::safe(&damaged.row), out::safe(&damaged.what)));
     }
@@ -37,13 +38,13 @@ pub(crate) async fn list(args: &List) -> Result<Code, CliError> {
 }
 
 /// Programs get the goal too, which only whole tasks have.
-async fn list_whole(opened: &Opened, filter: Filter) -> Result<Vec<Damaged>, CliError> {
-    let Listed { tasks, damaged } = opened.list(filter).await?;
-    let slots = Slots::now(opened).await?;
+async fn list_whole(call: &Call, filter: Filter) -> Result<Vec<Damaged>, AppError> {
+    let Listed { tasks, damaged } = call.list(filter).await?;
+    let slots = Slots::now(call).await?;
     let mut rows = Vec::new();
     for stored in &tasks {
-        let waiting = describe::waiting(&stored.task).or(slots.wait_of(opened, stored).await?);
-        rows.push(as_json(stored, waiting.as_ref(), owner::is_missing(opened, stored).await?));
+        let waiting = describe::waiting(&stored.task).or(slots.wait_of(call, stored).await?);
+        rows.push(as_json(stored, waiting.as_ref(), ownership::is_missing(call, stored).await?));
     }
     let broken: Vec<Value> = damaged.iter().map(|row| json!({ "row": row.row, "what": row.what })).collect();
     out::json("tasks", &json!({ "tasks": rows, "damaged": broken }));
@@ -51,14 +52,14 @@ async fn list_whole(opened: &Opened, filter: Filter) -> Result<Vec<Damaged>, Cli
 }
 
 /// People get lines, for which no task has to be rebuilt: fast with many thousands of them.
-async fn list_lines(opened: &Opened, filter: Filter, with_project: bool) -> Result<Vec<Damaged>, CliError> {
-    let Summaries { tasks, damaged } = opened.outlines(filter).await?;
-    let slots = Slots::now(opened).await?;
+async fn list_lines(call: &Call, filter: Filter, with_project: bool) -> Result<Vec<Damaged>, AppError> {
+    let Summaries { tasks, damaged } = call.outlines(filter).await?;
+    let slots = Slots::now(call).await?;
     let mut rows = Vec::new();
     for outline in tasks {
-        let orphaned = owner::is_missing_in_list(opened, &outline).await?;
-        let waiting = waiting(opened, &outline).await?;
-        let slot = slots.wait_in_list(opened, &outline).await?;
+        let orphaned = ownership::is_missing_in_list(call, &outline).await?;
+        let waiting = waiting(call, &outline).await?;
+        let slot = slots.wait_in_list(call, &outline).await?;
         rows.push(Row { outline, orphaned, waiting, slot });
     }
     print(&rows, with_project);
@@ -66,12 +67,12 @@ async fn list_lines(opened: &Opened, filter: Filter, with_project: bool) -> Resu
 }
 
 /// What a waiting task waits for. Only of those the whole task is read, and they are few.
-async fn waiting(opened: &Opened, outline: &TaskSummary) -> Result<Option<Waiting>, CliError> {
+async fn waiting(call: &Call, outline: &TaskSummary) -> Result<Option<Waiting>, AppError> {
     if outline.state != WAITING {
         return Ok(None);
     }
     // A row that cannot be read is told among the damaged ones.
-    Ok(opened.store.load(outline.task).await.ok().flatten().and_then(|stored| describe::waiting(&stored.task)))
+    Ok(call.store().load(outline.task).await.ok().flatten().and_then(|stored| describe::waiting(&stored.task)))
 }
 
 fn nothing(args: &List) -> Code {

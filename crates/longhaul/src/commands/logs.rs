@@ -10,28 +10,30 @@ use longhaul_core::task::{Event, SessionRun};
 use longhaul_keeper::{SessionDir, Stream};
 use serde_json::json;
 
-use super::session_agent::Agents;
-use super::session_output::{OutputLine, SessionOutput};
-use super::turns::{Listener, heading};
-use super::{Opened, open_existing};
 use crate::cli::Logs;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
+use crate::out;
 use crate::viewer::rung_or;
-use crate::{lookup, out};
+use longhaul_app::Call;
+use longhaul_app::lookup;
+use longhaul_app::session::agents::Agents;
+use longhaul_app::session::output::{OutputLine, SessionOutput};
+use longhaul_app::session::turns::{Listener, heading};
+use longhaul_app::{AppError, ErrorKind};
 
 /// How often a growing log is looked at: output rings no bell.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-pub(crate) async fn logs(args: &Logs) -> Result<Code, CliError> {
-    let opened = open_existing()?;
-    let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
+pub(crate) async fn logs(line: &CommandLine, args: &Logs) -> Result<Code, AppError> {
+    let call = line.open_existing()?;
+    let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
     let id = stored.task.id;
     let mut printer =
-        Printer { opened: &opened, agents: Agents::default(), args, seen: 0, sessions: VecDeque::new(), shown: 0 };
-    let mut changes = opened.store.changes()?;
+        Printer { call: &call, agents: Agents::default(), args, seen: 0, sessions: VecDeque::new(), shown: 0 };
+    let mut changes = call.store().changes()?;
     loop {
-        let settled = opened.store.load(id).await?.is_none_or(|stored| !stored.task.state.wants_owner());
+        let settled = call.store().load(id).await?.is_none_or(|stored| !stored.task.state.wants_owner());
         printer.catch_up(id).await?;
         if !args.follow || settled || out::nobody_reads() {
             return printer.finish();
@@ -50,7 +52,7 @@ struct Open {
 }
 
 struct Printer<'a> {
-    opened: &'a Opened,
+    call: &'a Call,
     agents: Agents,
     args: &'a Logs,
     /// The last event read.
@@ -62,8 +64,8 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     /// Prints everything there is now.
-    async fn catch_up(&mut self, task: TaskId) -> Result<(), CliError> {
-        for event in self.opened.store.events(task, self.seen, u32::MAX).await? {
+    async fn catch_up(&mut self, task: TaskId) -> Result<(), AppError> {
+        for event in self.call.store().events(task, self.seen, u32::MAX).await? {
             self.seen = event.seq;
             self.note(event.event);
         }
@@ -95,7 +97,7 @@ impl Printer<'_> {
 
     fn print_new(&mut self, open: &mut Open) {
         if open.output.is_none() {
-            let Ok(session) = SessionDir::at(&self.opened.home.session(open.run.id)) else { return };
+            let Ok(session) = SessionDir::at(&self.call.home().session(open.run.id)) else { return };
             self.shown += 1;
             self.begin(&open.run);
             open.output = Some((SessionOutput::new(&session), Listener::new(open.agent.clone())));
@@ -129,10 +131,10 @@ impl Printer<'_> {
         }
     }
 
-    fn finish(&self) -> Result<Code, CliError> {
+    fn finish(&self) -> Result<Code, AppError> {
         match self.args.session {
             Some(number) if self.shown == 0 => {
-                Err(CliError::new(Code::NotFound, format!("the task has no session {number}")))
+                Err(AppError::new(ErrorKind::NotFound, format!("the task has no session {number}")))
             }
             Some(_) | None => Ok(Code::Done),
         }

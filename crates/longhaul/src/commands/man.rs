@@ -1,22 +1,22 @@
 //! `longhaul man`: manual pages, grown from the same command line that is parsed: one to stdout, or all into a directory.
 //! The pages are for everyone to read, so they are plain files, unlike what Longhaul keeps.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 
 use clap::CommandFactory;
 use clap_mangen::Man as Page;
 
 use crate::cli::{Cli, Man};
-use crate::error::CliError;
 use crate::exit::Code;
 use crate::out;
+use longhaul_app::{AppError, ErrorKind};
 
-pub(crate) fn man(args: &Man) -> Result<Code, CliError> {
+pub(crate) fn man(args: &Man) -> Result<Code, AppError> {
     match &args.dir {
         Some(dir) => {
             write_all(dir).map_err(|error| {
-                CliError::new(Code::Failure, format!("cannot write manual pages into `{}`", dir.display()))
+                AppError::new(ErrorKind::Failure, format!("cannot write manual pages into `{}`", dir.display()))
                     .because(&error)
                     .hint("name a directory; only the last one of its path is made if it is missing")
             })?;
@@ -30,16 +30,16 @@ pub(crate) fn man(args: &Man) -> Result<Code, CliError> {
 fn write_all(dir: &Path) -> std::io::Result<()> {
     // A misspelt path must not grow a tree of directories somewhere.
     match std::fs::create_dir(dir) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
     }
     clap_mangen::generate_to(Cli::command(), dir)
 }
 
-fn main_page() -> Result<String, CliError> {
+fn main_page() -> Result<String, AppError> {
     let mut page = Vec::new();
     Page::new(Cli::command())
         .render(&mut page)
-        .map_err(|error| CliError::new(Code::Failure, "cannot make the manual page").because(&error))?;
+        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot make the manual page").because(&error))?;
     Ok(String::from_utf8_lossy(&page).trim_end().to_owned())
 }

@@ -1,14 +1,12 @@
 //! One file per verb. `main` parses the line, opens what the verb needs, and turns the outcome into an exit code.
 //! The verbs decide nothing: they load, ask the core through the store, and print.
 
-pub(crate) mod act;
 mod agents;
 mod attach;
 mod cancel;
 mod child;
 mod completions;
 mod config;
-mod declared;
 mod demo;
 mod diff;
 mod doctor;
@@ -26,22 +24,16 @@ mod retry;
 mod run;
 mod run_session;
 pub(crate) mod service;
-pub(crate) mod session_agent;
-mod session_output;
 mod show;
 mod skill;
 mod store;
-mod submit_args;
 mod takeover;
 mod tell;
 mod tmux_view;
 mod trust;
-pub(crate) mod turns;
-mod unchosen_agent;
 mod wait;
 mod why;
 mod worker;
-mod workspace_choice;
 
 use std::process::ExitCode;
 
@@ -49,10 +41,10 @@ use clap::Parser;
 use longhaul_core::task::{Refusal, Scope};
 
 use crate::cli::{Cli, Verb};
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::opened::{Opened, open, open_at, open_existing};
-use crate::{out, place};
+use crate::out;
+use longhaul_app::{AppError, ErrorKind};
 
 /// Parses the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
@@ -62,61 +54,61 @@ pub(crate) fn main() -> ExitCode {
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return failed(&CliError::new(Code::Failure, "cannot start").because(&error)),
+        Err(error) => return failed(&AppError::new(ErrorKind::Failure, "cannot start").because(&error)),
     };
-    let outcome = runtime.block_on(dispatch(cli.verb));
+    let outcome = runtime.block_on(dispatch(&CommandLine::of_process(), cli.verb));
     // Effects of a leaving worker may still block on files; sessions do not depend on them.
     runtime.shutdown_background();
     match (outcome, out::loss()) {
         (Err(error), _) => failed(&error),
         (Ok(Code::Done), Some(loss)) => {
-            failed(&CliError::new(Code::Failure, "cannot write to standard output").because(loss))
+            failed(&AppError::new(ErrorKind::Failure, "cannot write to standard output").because(loss))
         }
         (Ok(code), _) => code.into(),
     }
 }
 
-async fn dispatch(verb: Verb) -> Result<Code, CliError> {
-    permit(&verb)?;
+async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
+    permit(line, &verb)?;
     match verb {
-        Verb::Demo(args) => demo::demo(&args).await,
-        Verb::Run(args) => run::run(&args).await,
-        Verb::List(args) => list::list(&args).await,
-        Verb::Show(args) => show::show(&args).await,
-        Verb::Logs(args) => logs::logs(&args).await,
-        Verb::Events(args) => events::events(&args).await,
-        Verb::Why(args) => why::why(&args).await,
-        Verb::Pause(args) => pause::pause(&args).await,
-        Verb::Resume(args) => resume::resume(&args).await,
-        Verb::Takeover(args) => takeover::takeover(&args).await,
-        Verb::Cancel(args) => cancel::cancel(&args).await,
-        Verb::Wait(args) => wait::wait(&args).await,
-        Verb::Worker(args) => worker::worker(&args).await,
-        Verb::Edit(args) => edit::edit(&args).await,
-        Verb::Tell(args) => tell::tell(&args).await,
-        Verb::Config(args) => config::config(&args),
-        Verb::Trust(args) => trust::trust(&args),
+        Verb::Demo(args) => demo::demo(line, &args).await,
+        Verb::Run(args) => run::run(line, &args).await,
+        Verb::List(args) => list::list(line, &args).await,
+        Verb::Show(args) => show::show(line, &args).await,
+        Verb::Logs(args) => logs::logs(line, &args).await,
+        Verb::Events(args) => events::events(line, &args).await,
+        Verb::Why(args) => why::why(line, &args).await,
+        Verb::Pause(args) => pause::pause(line, &args).await,
+        Verb::Resume(args) => resume::resume(line, &args).await,
+        Verb::Takeover(args) => takeover::takeover(line, &args).await,
+        Verb::Cancel(args) => cancel::cancel(line, &args).await,
+        Verb::Wait(args) => wait::wait(line, &args).await,
+        Verb::Worker(args) => worker::worker(line, &args).await,
+        Verb::Edit(args) => edit::edit(line, &args).await,
+        Verb::Tell(args) => tell::tell(line, &args).await,
+        Verb::Config(args) => config::config(line, &args),
+        Verb::Trust(args) => trust::trust(line, &args),
         Verb::Completions(args) => completions::completions(&args),
         Verb::Man(args) => man::man(&args),
-        Verb::Report(args) => report::report(&args).await,
-        Verb::Diff(args) => diff::diff(&args).await,
-        Verb::Plan(args) => plan::plan(&args).await,
-        Verb::Attach(args) => attach::attach(&args).await,
-        Verb::Retry(args) => retry::retry(&args).await,
-        Verb::Gc(args) => gc::gc(&args).await,
-        Verb::Store(args) => store::store(&args).await,
-        Verb::Doctor(args) => doctor::doctor(&args).await,
-        Verb::Agents(args) => agents::agents(&args).await,
-        Verb::Service(args) => service::service(&args),
-        Verb::Skill(args) => skill::skill(&args),
-        Verb::RunSession(args) => run_session::run_session(&args).await,
+        Verb::Report(args) => report::report(line, &args).await,
+        Verb::Diff(args) => diff::diff(line, &args).await,
+        Verb::Plan(args) => plan::plan(line, &args).await,
+        Verb::Attach(args) => attach::attach(line, &args).await,
+        Verb::Retry(args) => retry::retry(line, &args).await,
+        Verb::Gc(args) => gc::gc(line, &args).await,
+        Verb::Store(args) => store::store(line, &args).await,
+        Verb::Doctor(args) => doctor::doctor(line, &args).await,
+        Verb::Agents(args) => agents::agents(line, &args).await,
+        Verb::Service(args) => service::service(line, &args),
+        Verb::Skill(args) => skill::skill(line, &args),
+        Verb::RunSession(args) => run_session::run_session(line, &args).await,
     }
 }
 
 /// Somebody who may be an agent may read. What an agent may do is decided by each verb, and by the core.
-fn permit(verb: &Verb) -> Result<(), CliError> {
+fn permit(line: &CommandLine, verb: &Verb) -> Result<(), AppError> {
     match verb.change() {
-        Some(name) if place::actor().scope == Scope::Unknown => Err(Refusal::UnknownCaller { verb: name }.into()),
+        Some(name) if line.caller.actor.scope == Scope::Unknown => Err(Refusal::UnknownCaller { verb: name }.into()),
         Some(_) | None => Ok(()),
     }
 }
@@ -139,7 +131,7 @@ fn worse_than_help(help: clap::Error) -> clap::Error {
     Cli::try_parse_from(others).err().unwrap_or(help)
 }
 
-fn failed(error: &CliError) -> ExitCode {
+fn failed(error: &AppError) -> ExitCode {
     out::note(&out::safe_lines(&error.text()));
-    error.code.into()
+    Code::from(error.kind).into()
 }

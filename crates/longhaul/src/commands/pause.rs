@@ -8,52 +8,54 @@ use longhaul_keeper::process::{self, Process};
 use longhaul_keeper::{Identity, SessionDir};
 use longhaul_store::Stored;
 
-use super::act::act;
 use super::why::unreadable;
-use super::{Opened, open_existing};
 use crate::cli::Pause;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
+use crate::out;
 use crate::viewer::{code_of, until};
-use crate::{describe, lookup, out, owner};
+use longhaul_app::Call;
+use longhaul_app::send_command::send_command;
+use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{describe, lookup, ownership};
 
 /// How long an owner and its keeper have to answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// How often a killed worker's lock is looked at; there is no event for its end.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-pub(crate) async fn pause(args: &Pause) -> Result<Code, CliError> {
-    let opened = open_existing()?;
-    let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
+pub(crate) async fn pause(line: &CommandLine, args: &Pause) -> Result<Code, AppError> {
+    let call = line.open_existing()?;
+    let stored = lookup::find(&call, args.which.task.as_deref()).await?;
     let id = stored.task.id;
     let haste = if args.now { StopMode::Immediate } else { StopMode::Graceful };
-    act(&opened, &stored, Command::Pause { haste }).await?;
-    if let Some(stored) = until(&opened, id, PATIENCE, stopped).await? {
+    send_command(&call, &stored, Command::Pause { haste }).await?;
+    if let Some(stored) = until(&call, id, PATIENCE, stopped).await? {
         return Ok(told(&stored));
     }
-    let stored = opened.store.load(id).await?.unwrap_or(stored);
+    let stored = call.store().load(id).await?.unwrap_or(stored);
     if !args.force {
-        return Err(not_stopped(&opened, &stored));
+        return Err(not_stopped(&call, &stored));
     }
-    let victim = match stopped_process(&opened, &stored) {
+    let victim = match stopped_process(&call, &stored) {
         Some(silent) => silent,
         // Nobody is known to be silent, and yet a person wants it to end: its keeper's death ends the session.
-        None => Silent::keeper(&keeper(&opened, &stored).ok_or_else(|| not_stopped(&opened, &stored))?),
+        None => Silent::keeper(&keeper(&call, &stored).ok_or_else(|| not_stopped(&call, &stored))?),
     };
-    force(&opened, &stored, &victim).await?;
-    match until(&opened, id, PATIENCE, stopped).await? {
+    force(&call, &stored, &victim).await?;
+    match until(&call, id, PATIENCE, stopped).await? {
         Some(stored) => Ok(told(&stored)),
-        None => Err(CliError::new(Code::TimedOut, "the session has still not ended")),
+        None => Err(AppError::new(ErrorKind::TimedOut, "the session has still not ended")),
     }
 }
 
 /// Why a session has not ended in time.
-pub(super) fn not_stopped(opened: &Opened, stored: &Stored) -> CliError {
-    if let Some(silent) = stopped_process(opened, stored) {
+pub(super) fn not_stopped(call: &Call, stored: &Stored) -> AppError {
+    if let Some(silent) = stopped_process(call, stored) {
         return silent.does_not_answer();
     }
-    match unreadable(opened, stored) {
-        Some(why) => CliError::new(Code::TimedOut, why)
+    match unreadable(call, stored) {
+        Some(why) => AppError::new(ErrorKind::TimedOut, why)
             .hint("restore your access to that directory; the worker tries again by itself"),
         None => still_stopping(),
     }
@@ -76,8 +78,8 @@ fn told(stored: &Stored) -> Code {
     code_of(state)
 }
 
-fn still_stopping() -> CliError {
-    CliError::new(Code::TimedOut, "the session is still being stopped; its agent has a while to end by itself")
+fn still_stopping() -> AppError {
+    AppError::new(ErrorKind::TimedOut, "the session is still being stopped; its agent has a while to end by itself")
         .hint("wait for it, or end it with `longhaul pause --now`; `--force` kills its keeper")
 }
 
@@ -96,52 +98,52 @@ impl Silent {
         Silent { name: format!("keeper {}", keeper.keeper.pid), process: keeper.keeper }
     }
 
-    fn does_not_answer(&self) -> CliError {
-        CliError::new(Code::TimedOut, format!("{} is stopped and does not answer", self.name))
+    fn does_not_answer(&self) -> AppError {
+        AppError::new(ErrorKind::TimedOut, format!("{} is stopped and does not answer", self.name))
             .hint("`longhaul pause --force` kills it; the task is kept")
     }
 }
 
 /// The worker or keeper that stands still (SIGSTOP) and so cannot answer. One that runs is only slow.
-fn stopped_process(opened: &Opened, stored: &Stored) -> Option<Silent> {
-    let lives = !owner::is_dead(&opened.home, stored);
-    let worker = owner::process(&opened.home, stored).filter(|worker| lives && process::is_stopped(worker.pid));
+fn stopped_process(call: &Call, stored: &Stored) -> Option<Silent> {
+    let lives = !ownership::is_dead(call.home(), stored);
+    let worker = ownership::process(call.home(), stored).filter(|worker| lives && process::is_stopped(worker.pid));
     worker.map(Silent::worker).or_else(|| {
-        let keeper = keeper(opened, stored)?;
+        let keeper = keeper(call, stored)?;
         process::is_stopped(keeper.keeper.pid).then(|| Silent::keeper(&keeper))
     })
 }
 
 /// The keeper of the task's session, if it lives.
-fn keeper(opened: &Opened, stored: &Stored) -> Option<Identity> {
+fn keeper(call: &Call, stored: &Stored) -> Option<Identity> {
     let session = stored.task.state.session()?;
-    let identity = SessionDir::at(&opened.home.session(session.id)).ok()?.identity().ok()??;
+    let identity = SessionDir::at(&call.home().session(session.id)).ok()?.identity().ok()??;
     process::is_alive(&identity.keeper, &identity.boot).unwrap_or(false).then_some(identity)
 }
 
 /// Kills by handle after comparing identity, records who did it, and sees that a worker lives: at most one is started.
-async fn force(opened: &Opened, stored: &Stored, silent: &Silent) -> Result<(), CliError> {
+async fn force(call: &Call, stored: &Stored, silent: &Silent) -> Result<(), AppError> {
     let killed = process::kill(&silent.process)
-        .map_err(|error| CliError::new(Code::Failure, format!("cannot kill {}", silent.name)).because(&error))?;
+        .map_err(|error| AppError::new(ErrorKind::Failure, format!("cannot kill {}", silent.name)).because(&error))?;
     if !killed {
         out::note(&format!("{} was gone already", silent.name));
-        return owner::ensure_worker(opened, stored).await.map(drop);
+        return ownership::ensure_worker(call, stored).await.map(drop);
     }
     out::note(&format!("{} was killed", silent.name));
-    if owner::process(&opened.home, stored) == Some(silent.process) {
-        await_death(opened, stored).await;
+    if ownership::process(call.home(), stored) == Some(silent.process) {
+        await_death(call, stored).await;
     }
     // Refused only when the task was finished meanwhile.
-    match act(opened, stored, Command::Force { target: silent.name.clone() }).await {
-        Err(error) if error.code != Code::Conflict => Err(error),
+    match send_command(call, stored, Command::Force { target: silent.name.clone() }).await {
+        Err(error) if error.kind != ErrorKind::Conflict => Err(error),
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
 /// Waits until a killed worker's lock is free, because only then its successor is started.
-async fn await_death(opened: &Opened, stored: &Stored) {
+async fn await_death(call: &Call, stored: &Stored) {
     let killed = Instant::now();
-    while !owner::is_dead(&opened.home, stored) && killed.elapsed() < PATIENCE {
+    while !ownership::is_dead(call.home(), stored) && killed.elapsed() < PATIENCE {
         tokio::time::sleep(LOOK_AGAIN).await;
     }
 }

@@ -9,34 +9,36 @@ use longhaul_core::task::{Accepted, Command, Task, TaskListFile};
 use longhaul_store::StoredEvent;
 use serde_json::json;
 
-use super::act::act;
-use super::open_existing;
 use crate::cli::Plan;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::report::refused_plans;
-use crate::{describe, lookup, out, place};
+use crate::out;
+use longhaul_app::report::refused_plans;
+use longhaul_app::send_command::send_command;
+use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{describe, lookup};
 
 /// As long as a list may be.
 const LIST_CAP: u64 = 4 << 20;
 
-pub(crate) async fn plan(args: &Plan) -> Result<Code, CliError> {
-    let Some(file) = &args.accept else { return show(args).await };
-    let opened = open_existing()?;
-    let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
+pub(crate) async fn plan(line: &CommandLine, args: &Plan) -> Result<Code, AppError> {
+    let Some(file) = &args.accept else { return show(line, args).await };
+    let call = line.open_existing()?;
+    let stored = lookup::find(&call, args.which.task.as_deref()).await?;
     let task = &stored.task;
-    let list = sight(task)?;
+    let list = sight(line, task)?;
     let seen = if let TaskListFile::Text { hash, .. } = &list { Some(hash.clone()) } else { None };
     let text = match file {
-        Some(path) => redact_intake(&from_file(path)?, &task.submission.secret_names).0,
+        Some(path) => redact_intake(&line.system.environment, &from_file(path)?, &task.submission.secret_names).0,
         None => from_task_directory(task, list)?,
     };
     let name = &task.submission.name;
-    let running = task.state.session().is_some() && place::actor().session.is_none();
-    let after = act(&opened, &stored, Command::AcceptPlan { text, seen }).await.map_err(|error| match error.code {
-        Code::Conflict if running => error.hint(format!("first `longhaul pause {name}`, then this again")),
-        _ => error,
-    })?;
+    let running = task.state.session().is_some() && call.caller.actor.clone().session.is_none();
+    let after =
+        send_command(&call, &stored, Command::AcceptPlan { text, seen }).await.map_err(|error| match error.kind {
+            ErrorKind::Conflict if running => error.hint(format!("first `longhaul pause {name}`, then this again")),
+            _ => error,
+        })?;
     if after.task.version == task.version {
         out::note(&format!("task {name}: that is the accepted plan already"));
     } else if let Some(accepted) = &after.task.plan {
@@ -49,9 +51,9 @@ pub(crate) async fn plan(args: &Plan) -> Result<Code, CliError> {
     Ok(Code::Done)
 }
 
-fn from_file(path: &Path) -> Result<String, CliError> {
+fn from_file(path: &Path) -> Result<String, AppError> {
     let unusable = |why: &str| {
-        CliError::new(Code::Usage, format!("cannot take `{}` as a plan: {why}", path.display()))
+        AppError::new(ErrorKind::Usage, format!("cannot take `{}` as a plan: {why}", path.display()))
             .hint("name a file with `- [ ] Task 1: ...` lines; the task comes before --accept")
     };
     let meta = path.metadata().map_err(|error| unusable("it cannot be read").because(&error))?;
@@ -61,10 +63,10 @@ fn from_file(path: &Path) -> Result<String, CliError> {
     std::fs::read_to_string(path).map_err(|error| unusable("it cannot be read as text").because(&error))
 }
 
-fn from_task_directory(task: &Task, list: TaskListFile) -> Result<String, CliError> {
+fn from_task_directory(task: &Task, list: TaskListFile) -> Result<String, AppError> {
     let unusable = |why: &str| {
         let path = format!("{}/task_list.md", describe::task_directory(task));
-        CliError::new(Code::Usage, format!("cannot take `{path}` as a plan: {why}"))
+        AppError::new(ErrorKind::Usage, format!("cannot take `{path}` as a plan: {why}"))
             .hint("write it there, or name a file: `longhaul plan TASK --accept FILE`")
     };
     match list {
@@ -75,33 +77,33 @@ fn from_task_directory(task: &Task, list: TaskListFile) -> Result<String, CliErr
 }
 
 /// The list in the task directory as it is now. Makes nothing.
-fn sight(task: &Task) -> Result<TaskListFile, CliError> {
+fn sight(line: &CommandLine, task: &Task) -> Result<TaskListFile, AppError> {
     let directory = describe::task_directory(task);
     if !Path::new(&directory).is_dir() {
         return Ok(TaskListFile::Missing);
     }
-    let opened = TaskDir::open(task);
-    opened.map(|dir| dir.sight().list).map_err(|cause| CliError::new(Code::Failure, out::safe(&cause.to_string())))
+    let opened = TaskDir::open(task, line.system.environment.clone());
+    opened.map(|dir| dir.sight().list).map_err(|cause| AppError::new(ErrorKind::Failure, out::safe(&cause.to_string())))
 }
 
-async fn show(args: &Plan) -> Result<Code, CliError> {
-    let opened = open_existing()?;
-    let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
-    let events = opened.store.events(stored.task.id, 0, u32::MAX).await?;
+async fn show(line: &CommandLine, args: &Plan) -> Result<Code, AppError> {
+    let call = line.open_existing()?;
+    let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
+    let events = call.store().events(stored.task.id, 0, u32::MAX).await?;
     if args.json {
-        out::json("plan", &facts(&stored.task, &events));
+        out::json("plan", &facts(line, &stored.task, &events));
     } else {
-        print(&stored.task, &events);
+        print(line, &stored.task, &events);
     }
     Ok(Code::Done)
 }
 
 /// How the file in the task directory stands to the accepted plan.
-fn file(task: &Task) -> &'static str {
+fn file(line: &CommandLine, task: &Task) -> &'static str {
     let same = |accepted: &Accepted, hash: &str, text: &str| {
         hash == accepted.hash || plan::parse(text).is_ok_and(|plan| plan == accepted.plan)
     };
-    match (sight(task), &task.plan) {
+    match (sight(line, task), &task.plan) {
         (Ok(TaskListFile::Text { hash, text }), Some(accepted)) if same(accepted, &hash, &text) => "as accepted",
         (Ok(TaskListFile::Text { .. }), _) => "changed",
         (Ok(TaskListFile::Missing), _) => "missing",
@@ -109,7 +111,7 @@ fn file(task: &Task) -> &'static str {
     }
 }
 
-fn facts(task: &Task, events: &[StoredEvent]) -> serde_json::Value {
+fn facts(line: &CommandLine, task: &Task, events: &[StoredEvent]) -> serde_json::Value {
     let accepted = task.plan.as_ref();
     json!({
         "task": task.id,
@@ -121,11 +123,11 @@ fn facts(task: &Task, events: &[StoredEvent]) -> serde_json::Value {
         "current": accepted.and_then(|accepted| accepted.plan.current()).map(|step| step.number),
         "refused": refused_plans(events),
         "directory": describe::task_directory(task),
-        "file": file(task),
+        "file": file(line, task),
     })
 }
 
-fn print(task: &Task, events: &[StoredEvent]) {
+fn print(line: &CommandLine, task: &Task, events: &[StoredEvent]) {
     let name = &task.submission.name;
     match &task.plan {
         None => out::data("no plan is accepted yet"),
@@ -134,7 +136,7 @@ fn print(task: &Task, events: &[StoredEvent]) {
     for refused in refused_plans(events) {
         out::data(&format!("refused {}: {}", refused.at, out::safe(&refused.what)));
     }
-    if task.plan.is_some() && file(task) == "changed" {
+    if task.plan.is_some() && file(line, task) == "changed" {
         out::note(&format!("task_list.md was changed since; `longhaul plan {name} --accept` takes it as it is"));
     }
 }

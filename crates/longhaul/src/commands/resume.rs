@@ -3,21 +3,23 @@
 
 use longhaul_core::task::Command;
 
-use super::act::{act, reason};
-use super::{edit, open_existing};
+use super::edit;
 use crate::cli::Resume;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::{lookup, out};
+use crate::out;
+use longhaul_app::AppError;
+use longhaul_app::lookup;
+use longhaul_app::send_command::{reason, send_command};
 
-pub(crate) async fn resume(args: &Resume) -> Result<Code, CliError> {
-    let opened = open_existing()?;
-    let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
+pub(crate) async fn resume(line: &CommandLine, args: &Resume) -> Result<Code, AppError> {
+    let call = line.open_existing()?;
+    let stored = lookup::find(&call, args.which.task.as_deref()).await?;
     let mut settings = args.flags.settings()?;
-    let warnings = edit::weigh(&args.flags, &stored.task.submission, &mut settings)?;
-    let command = Command::Resume { reason: reason(args.reason.as_ref(), &stored), settings };
-    let stored = act(&opened, &stored, command).await?;
-    edit::tell(&warnings);
+    let warnings = edit::weigh(line, &args.flags, &stored.task.submission, &mut settings)?;
+    let command = Command::Resume { reason: reason(&call, args.reason.as_ref(), &stored), settings };
+    let stored = send_command(&call, &stored, command).await?;
+    super::run::warn(&warnings);
     let name = &stored.task.submission.name;
     out::note(&format!("task {name} goes on; follow it with `longhaul logs -f {name}`"));
     Ok(Code::Done)

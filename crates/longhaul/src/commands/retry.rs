@@ -9,77 +9,82 @@ use longhaul_core::names::{self, TaskName};
 use longhaul_core::task::{Place, Refusal, Setting, Submission, Task};
 use longhaul_store::Filter;
 
+use super::edit;
 use super::run::{submit, told};
-use super::{Opened, declared, edit, open_existing, submit_args, workspace_choice};
 use crate::cli::Retry;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
+use crate::out;
 use crate::viewer::{self, Signals};
-use crate::{lookup, out, place};
+use longhaul_app::lookup;
+use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{Call, submit::declared, submit::files, submit::workspace_choice};
 
 /// So many names are tried when others take them at the same time.
 const MOST_NAMES: usize = 20;
 
-pub(crate) async fn retry(args: &Retry) -> Result<Code, CliError> {
-    let actor = place::actor();
+pub(crate) async fn retry(line: &CommandLine, args: &Retry) -> Result<Code, AppError> {
+    let actor = line.caller.actor.clone();
     if actor.session.is_some() {
         return Err(Refusal::Scope { principal: actor.principal, verb: "retry" }.into());
     }
     let mut settings = edit::settings(&args.changes)?;
-    let opened = open_existing()?;
-    let old = lookup::find_to_read(&opened, args.which.task.as_deref()).await?.task;
+    let call = line.open_existing()?;
+    let old = lookup::find_to_read(&call, args.which.task.as_deref()).await?.task;
     if !old.state.is_final() {
         let why = "it is not finished; `longhaul resume` lets it go on, `longhaul cancel` ends it";
         return Err(Refusal::WrongState { verb: "retry", from: old.state.name(), why }.into());
     }
     // Modes are warned of by the worker, which takes the submission in.
-    edit::weigh(&args.changes.flags, &old.submission, &mut settings)?;
-    let mut submission = submission(&old, &settings)?;
+    edit::weigh(line, &args.changes.flags, &old.submission, &mut settings)?;
+    let mut submission = submission(line, &old, &settings)?;
     if matches!(old.submission.place, Place::Worktree { .. }) {
         // A worktree of its own, from the commit the project stands on now.
-        submission.place = workspace_choice::choose(Path::new(&submission.project), &opened.home)?;
+        let (chosen, notes) = workspace_choice::choose(Path::new(&submission.project), call.home())?;
+        notes.iter().for_each(|note| out::note(note));
+        submission.place = chosen;
     }
     let signals = if args.detach { None } else { Some(Signals::listen()?) };
-    let task = submit_named(&opened, args, &old, &submission).await?;
+    let task = submit_named(&call, args, &old, &submission).await?;
     tell_news(&old, &submission, &settings);
     match signals {
-        Some(signals) => viewer::follow(&opened, task, signals).await,
-        None => told(&opened, task, args.json).await,
+        Some(signals) => viewer::follow(&call, task, signals).await,
+        None => told(&call, task, args.json).await,
     }
 }
 
 /// What was asked for then, with the files to start from as they are now.
-fn submission(old: &Task, settings: &[Setting]) -> Result<Submission, CliError> {
+fn submission(line: &CommandLine, old: &Task, settings: &[Setting]) -> Result<Submission, AppError> {
     let mut submission = Submission::clone(&old.submission);
-    place::place(Path::new(&submission.workspace))?;
+    longhaul_app::Project::of(Path::new(&submission.workspace))?;
     let paths: Vec<PathBuf> = submission.inputs.iter().map(|file| PathBuf::from(&file.path)).collect();
-    submission.inputs = submit_args::inputs(&paths)?;
+    submission.inputs = files::inputs(&paths)?;
     submission.retry_of = Some(old.id);
     settings.iter().for_each(|setting| submission.set(setting));
-    submission.declared = declared::refreshed(&submission)?;
+    submission.declared = declared::refreshed(&line.system.environment, &line.caller, &submission)?;
     Ok(submission)
 }
 
 async fn submit_named(
-    opened: &Opened,
+    call: &Call,
     args: &Retry,
     old: &Task,
     submission: &Submission,
-) -> Result<longhaul_core::ids::TaskId, CliError> {
+) -> Result<longhaul_core::ids::TaskId, AppError> {
     let request = |name: String| Request {
         id: mint_task(),
         name: Some(name),
         submission: submission.clone(),
-        actor: place::actor(),
+        actor: call.caller.actor.clone(),
     };
     if let Some(name) = &args.name {
-        return submit(opened, request(name.clone())).await;
+        return submit(call, request(name.clone())).await;
     }
-    let mut refused = CliError::new(Code::Conflict, "found no free name").hint("give one with --name");
-    for name in free_names(opened, old).await? {
-        match submit(opened, request(name)).await {
+    let mut refused = AppError::new(ErrorKind::Conflict, "found no free name").hint("give one with --name");
+    for name in free_names(call, old).await? {
+        match submit(call, request(name)).await {
             // Somebody took the name meanwhile.
-            Err(error) if error.code == Code::Conflict => refused = error,
+            Err(error) if error.kind == ErrorKind::Conflict => refused = error,
             outcome => return outcome,
         }
     }
@@ -87,9 +92,9 @@ async fn submit_named(
 }
 
 /// Names after the old one that no task of the project and no directory has.
-async fn free_names(opened: &Opened, old: &Task) -> Result<Vec<String>, CliError> {
+async fn free_names(call: &Call, old: &Task) -> Result<Vec<String>, AppError> {
     let project = &old.submission.project;
-    let listed = opened.list(Filter { project: Some(project.clone()), ..Filter::default() }).await?;
+    let listed = call.list(Filter { project: Some(project.clone()), ..Filter::default() }).await?;
     let is_free = |name: &String| {
         TaskName::new(name).is_ok()
             && !listed.tasks.iter().any(|stored| stored.task.submission.name.as_ref() == name)

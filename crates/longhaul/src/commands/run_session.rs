@@ -11,7 +11,7 @@ mod record;
 use std::sync::Arc;
 
 use longhaul_app::{ShellLock, TaskDir};
-use longhaul_core::task::{State, StopMode, Task};
+use longhaul_core::task::{State, StopMode, Submission, Task};
 use longhaul_keeper::Executable;
 use longhaul_keeper::find_program;
 use longhaul_store::{Filter, Stored, Which};
@@ -19,13 +19,15 @@ use longhaul_worker::{Context, RunnerProcess};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::{Opened, open, open_existing};
 use crate::cli::RunSession;
-use crate::directories::DirectoryWait;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::place::Place;
-use crate::{out, owner, place, usual_span};
+use crate::out;
+use longhaul_app::Call;
+use longhaul_app::Project;
+use longhaul_app::directory_wait::DirectoryWait;
+use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{ownership, usual_span};
 
 use directory::{Directories, Directory, Found};
 use list::Marks;
@@ -34,19 +36,19 @@ use outcome::Outcome;
 use printer::{Ears, RunnerPrinter};
 use record::{Ground, Invocation, Record};
 
-pub(crate) async fn run_session(args: &RunSession) -> Result<Code, CliError> {
+pub(crate) async fn run_session(line: &CommandLine, args: &RunSession) -> Result<Code, AppError> {
     // The runner knows two codes of its own: it went well, or it did not.
-    carry_out(args).await.map_err(|error| CliError { code: Code::Failure, ..error })
+    carry_out(line, args).await.map_err(|error| AppError { kind: ErrorKind::Failure, ..error })
 }
 
-async fn carry_out(args: &RunSession) -> Result<Code, CliError> {
-    let place = place::here()?;
-    let directories = Directories::of(&place.project);
+async fn carry_out(line: &CommandLine, args: &RunSession) -> Result<Code, AppError> {
+    let place = line.caller.project()?;
+    let directories = Directories::of(&place.root);
     if args.list {
-        list::print(&directories, &marks(&place).await);
+        list::print(&directories, &marks(line, &place).await);
         return Ok(Code::Done);
     }
-    let (name, record) = Record::settle(name::choose(args, &directories)?, &place, &directories).await?;
+    let (name, record) = Record::settle(line, name::choose(args, &directories)?, &place, &directories).await?;
     let found = directories.task(name.as_str()).look();
     let goal = fit(args, &name, &found, record.as_ref())?;
     name.announce();
@@ -58,19 +60,22 @@ async fn carry_out(args: &RunSession) -> Result<Code, CliError> {
         return Ok(Code::Done);
     }
     see_to_program()?;
-    if place::actor().session.is_some() {
-        return Err(CliError::new(Code::Conflict, "below an agent session no runner may start: it would die with it"));
+    if line.caller.actor.session.is_some() {
+        return Err(AppError::new(
+            ErrorKind::Conflict,
+            "below an agent session no runner may start: it would die with it",
+        ));
     }
-    drive(args, &place, &directories, Invocation { name, goal, record }).await
+    drive(line, args, &place, &directories, Invocation { name, goal, record }).await
 }
 
 /// The goal of the task, when its directory is fit to be worked on; what is wrong otherwise. Makes nothing.
-fn fit(args: &RunSession, name: &Name, found: &Found, record: Option<&Record>) -> Result<String, CliError> {
+fn fit(args: &RunSession, name: &Name, found: &Found, record: Option<&Record>) -> Result<String, AppError> {
     let described = args.description.clone().or_else(|| record.map(Record::goal));
     match found {
         // What a session that may be alive has half written is judged when it has ended.
         Found::Unfit(why) if !record.is_some_and(Record::is_in_session) => {
-            Err(CliError::new(Code::Failure, why.clone()).hint("mend it by hand; nothing was changed"))
+            Err(AppError::new(ErrorKind::Failure, why.clone()).hint("mend it by hand; nothing was changed"))
         }
         Found::Plan(_) | Found::Unfit(_) => {
             Ok(described.unwrap_or_else(|| format!("Finish the task list of `{}`", name.as_str())))
@@ -79,7 +84,7 @@ fn fit(args: &RunSession, name: &Name, found: &Found, record: Option<&Record>) -
     }
 }
 
-fn unknown(name: &Name, found: &Found) -> CliError {
+fn unknown(name: &Name, found: &Found) -> AppError {
     let name = out::safe(name.as_str());
     let what = match found {
         Found::NoList { left: Some(left) } => {
@@ -90,52 +95,53 @@ fn unknown(name: &Name, found: &Found) -> CliError {
             format!("there is no task `{name}`: its directory is missing")
         }
     };
-    CliError::new(Code::Failure, what).hint("give a description to begin it, or see `longhaul run-session --list`")
+    AppError::new(ErrorKind::Failure, what).hint("give a description to begin it, or see `longhaul run-session --list`")
 }
 
-fn see_to_program() -> Result<(), CliError> {
+fn see_to_program() -> Result<(), AppError> {
     match find_program("codex") {
         Some(_) => Ok(()),
-        None => {
-            Err(CliError::new(Code::Failure, "`codex` is not on PATH").hint("install it: npm install -g @openai/codex"))
-        }
+        None => Err(AppError::new(ErrorKind::Failure, "`codex` is not on PATH")
+            .hint("install it: npm install -g @openai/codex")),
     }
 }
 
 async fn drive(
+    line: &CommandLine,
     args: &RunSession,
-    place: &Place,
+    place: &Project,
     directories: &Directories,
     invocation: Invocation,
-) -> Result<Code, CliError> {
+) -> Result<Code, AppError> {
     let mut asks = pauses()?;
     let executable = Executable::open_own()
-        .map_err(|error| CliError::new(Code::Failure, "cannot open our own executable").because(&error))?;
-    let opened = open()?;
+        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot open our own executable").because(&error))?;
+    let call = line.open()?;
     let voice = Arc::new(RunnerPrinter::default());
-    let context = Context::new(Arc::clone(&opened.store), opened.home.clone(), executable, report);
+    let context = Context::new(Arc::clone(call.app.store_for(&call.caller)), call.home().clone(), executable, report);
     let driving = RunnerProcess::begin(context.watched_by(Box::new(Ears(Arc::clone(&voice)))))?;
-    let stored = invocation.take_up(&Ground { args, place, directories, driving: &driving, opened: &opened }).await?;
+    let stored = invocation.take_up(&Ground { line, args, place, directories, driving: &driving, call: &call }).await?;
     if let Some(session) = stored.task.state.session() {
         voice.adopt(&stored.task, session);
     }
-    warn_directory(&opened, &stored.task).await?;
-    warn(args, &stored.task, &directories.task(stored.task.submission.name.as_str()));
-    usual_span::tell(&opened, &stored.task.submission.agent, &stored.task.submission.project).await;
+    warn_directory(&call, &stored.task).await?;
+    warn(line, args, &stored.task, &directories.task(stored.task.submission.name.as_str()));
+    let Submission { agent, project, .. } = &*stored.task.submission;
+    out::note(&usual_span::sentence(&call, agent, project).await);
     let name = stored.task.submission.name.clone();
     let asked = asks.asked.clone();
     let task =
-        driving.run(stored, &place::actor(), &mut asks.receiver).await.map_err(|error| record::failed(&error))?;
+        driving.run(stored, &call.caller.actor, &mut asks.receiver).await.map_err(|error| record::failed(&error))?;
     let outcome =
         Outcome { args, task: &task, voice: &voice, directory: directories.task(name.as_str()), asked: &asked };
-    let code = outcome.tell(&opened).await;
+    let code = outcome.tell(&call).await;
     driving.leave(&task, &mut asks.receiver).await.map_err(|error| record::failed(&error))?;
     code
 }
 
 /// An invocation waits for nobody, because somebody waits for it in a terminal.
-async fn warn_directory(opened: &Opened, task: &Task) -> Result<(), CliError> {
-    if let Some(taken) = DirectoryWait::of(opened, task.id).await? {
+async fn warn_directory(call: &Call, task: &Task) -> Result<(), AppError> {
+    if let Some(taken) = DirectoryWait::of(call, task.id).await? {
         let who = out::safe(&taken.who());
         out::note(&format!("warning: {who} works in this directory too, and run-session does not wait for it"));
     }
@@ -143,11 +149,11 @@ async fn warn_directory(opened: &Opened, task: &Task) -> Result<(), CliError> {
 }
 
 /// What a person should know before the first session.
-fn warn(args: &RunSession, task: &Task, directory: &Directory) {
+fn warn(line: &CommandLine, args: &RunSession, task: &Task, directory: &Directory) {
     if args.network {
         out::note("warning: --network runs codex without any sandbox: it can write and reach everything that you can");
     }
-    let Ok(dir) = TaskDir::open(task) else { return };
+    let Ok(dir) = TaskDir::open(task, line.system.environment.clone()) else { return };
     if let ShellLock::Stale(pid) = dir.shell_lock() {
         out::note(&format!("warning: stale lock: the runner of .runner.lock (pid {pid}) is dead; it is left as it is"));
     }
@@ -157,19 +163,19 @@ fn warn(args: &RunSession, task: &Task, directory: &Directory) {
 }
 
 /// What the store knows of the tasks of this project.
-async fn marks(place: &Place) -> Marks {
-    let Ok(opened) = open_existing() else { return Marks::new() };
-    let project = Some(place.project.display().to_string());
+async fn marks(line: &CommandLine, place: &Project) -> Marks {
+    let Ok(call) = line.open_existing() else { return Marks::new() };
+    let project = Some(place.root.display().to_string());
     let filter = Filter { project, which: Which::Unfinished, ..Filter::default() };
-    let listed = opened.list(filter).await.map(|listed| listed.tasks).unwrap_or_default();
-    let named = |stored: &Stored| (stored.task.submission.name.to_string(), mark(&opened, stored));
+    let listed = call.list(filter).await.map(|listed| listed.tasks).unwrap_or_default();
+    let named = |stored: &Stored| (stored.task.submission.name.to_string(), mark(&call, stored));
     listed.iter().map(named).filter_map(|(name, mark)| Some((name, mark?))).collect()
 }
 
-fn mark(opened: &Opened, stored: &Stored) -> Option<&'static str> {
+fn mark(call: &Call, stored: &Stored) -> Option<&'static str> {
     let failed = stored.task.tally.failures > 0;
     match (&stored.owner, &stored.task.state) {
-        (Some(_), _) if owner::is_dead(&opened.home, stored) => Some("stale"),
+        (Some(_), _) if ownership::is_dead(call.home(), stored) => Some("stale"),
         (Some(_), _) => Some("running"),
         (None, State::Paused { .. }) if failed => Some("failed"),
         (None, _) => None,
@@ -184,9 +190,10 @@ struct Asks {
 }
 
 /// INT and TERM pause, the second one at once; HUP is ignored, because a runner outlives its terminal.
-fn pauses() -> Result<Asks, CliError> {
-    let listen =
-        |kind| signal(kind).map_err(|error| CliError::new(Code::Failure, "cannot listen for signals").because(&error));
+fn pauses() -> Result<Asks, AppError> {
+    let listen = |kind| {
+        signal(kind).map_err(|error| AppError::new(ErrorKind::Failure, "cannot listen for signals").because(&error))
+    };
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
     let mut hang_up = listen(SignalKind::hangup())?;
     let (sender, receiver) = mpsc::channel(4);

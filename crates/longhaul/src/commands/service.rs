@@ -11,10 +11,11 @@ mod worker;
 use serde_json::json;
 
 use crate::cli::{Service, ServiceKind, ServiceVerb};
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
+use crate::out;
 use crate::start::{Said, converse};
-use crate::{out, place};
+use longhaul_app::{AppError, ErrorKind};
 
 use step::Step;
 use worker::Worker;
@@ -48,14 +49,14 @@ pub(crate) struct Standing {
 pub(crate) struct Looked {
     pub(crate) standings: Vec<Standing>,
     /// Why one or the other kind could not be looked at.
-    pub(crate) unknown: Vec<CliError>,
+    pub(crate) unknown: Vec<AppError>,
 }
 
-pub(crate) fn service(args: &Service) -> Result<Code, CliError> {
+pub(crate) fn service(line: &CommandLine, args: &Service) -> Result<Code, AppError> {
     match args.verb {
         ServiceVerb::Status { kind, json } => status(kind, json),
         ServiceVerb::Install { kind, dry_run } => {
-            refuse_below()?;
+            refuse_below(line)?;
             let kind = kind.map_or_else(suitable, Ok)?;
             let steps = match kind {
                 ServiceKind::Systemd => systemd::install(&Worker::here()?),
@@ -67,7 +68,7 @@ pub(crate) fn service(args: &Service) -> Result<Code, CliError> {
             Ok(Code::Done)
         }
         ServiceVerb::Uninstall { kind, dry_run } => {
-            refuse_below()?;
+            refuse_below(line)?;
             let (steps, unknown) = uninstall(kind)?;
             if steps.is_empty() && unknown.is_empty() {
                 out::note("nothing of ours is installed");
@@ -80,7 +81,7 @@ pub(crate) fn service(args: &Service) -> Result<Code, CliError> {
 }
 
 /// Every kind that is installed, and the given one in any case. Of several, one that cannot be looked at hides none of the others.
-pub(crate) fn look(kind: Option<ServiceKind>) -> Result<Looked, CliError> {
+pub(crate) fn look(kind: Option<ServiceKind>) -> Result<Looked, AppError> {
     let worker = Worker::here()?;
     let (all, unknown) = of_each(kind, |kind| match kind {
         ServiceKind::Systemd => systemd::look(&worker),
@@ -94,35 +95,37 @@ pub(crate) fn look(kind: Option<ServiceKind>) -> Result<Looked, CliError> {
 /// Asks for the given kind, else for each of them; then what failed is set aside. What is not ours is never only set aside.
 fn of_each<T>(
     kind: Option<ServiceKind>,
-    ask: impl Fn(ServiceKind) -> Result<T, CliError>,
-) -> Result<(Vec<T>, Vec<CliError>), CliError> {
+    ask: impl Fn(ServiceKind) -> Result<T, AppError>,
+) -> Result<(Vec<T>, Vec<AppError>), AppError> {
     let (mut answers, mut unknown) = (Vec::new(), Vec::new());
     for one in KINDS.into_iter().filter(|have| kind.is_none_or(|wanted| wanted == *have)) {
         match ask(one) {
             Ok(answer) => answers.push(answer),
-            Err(error) if kind.is_none() && error.code == Code::Failure => unknown.push(error),
+            Err(error) if kind.is_none() && error.kind == ErrorKind::Failure => unknown.push(error),
             Err(error) => return Err(error),
         }
     }
     Ok((answers, unknown))
 }
 
-fn tell_unknown(unknown: &[CliError]) {
+fn tell_unknown(unknown: &[AppError]) {
     for error in unknown {
         out::note(&format!("one kind of service is left as it is: {}", error.what));
     }
 }
 
-fn refuse_below() -> Result<(), CliError> {
-    match place::actor().session {
-        Some(_) => Err(CliError::new(Code::Conflict, "below an agent session no service can be installed or removed")
-            .hint("ask a person to run `longhaul service`")),
+fn refuse_below(line: &CommandLine) -> Result<(), AppError> {
+    match line.caller.actor.session {
+        Some(_) => {
+            Err(AppError::new(ErrorKind::Conflict, "below an agent session no service can be installed or removed")
+                .hint("ask a person to run `longhaul service`"))
+        }
         None => Ok(()),
     }
 }
 
 /// What this system has.
-fn suitable() -> Result<ServiceKind, CliError> {
+fn suitable() -> Result<ServiceKind, AppError> {
     if cfg!(target_os = "macos") {
         return Ok(ServiceKind::Launchd);
     }
@@ -132,11 +135,11 @@ fn suitable() -> Result<ServiceKind, CliError> {
     if longhaul_keeper::find_program("crontab").is_some() {
         return Ok(ServiceKind::Cron);
     }
-    Err(CliError::new(Code::Failure, "neither a systemd user manager nor crontab answers here")
+    Err(AppError::new(ErrorKind::Failure, "neither a systemd user manager nor crontab answers here")
         .hint("choose with `--kind`, or let your own supervisor run `longhaul worker --stay`"))
 }
 
-fn uninstall(kind: Option<ServiceKind>) -> Result<(Vec<Step>, Vec<CliError>), CliError> {
+fn uninstall(kind: Option<ServiceKind>) -> Result<(Vec<Step>, Vec<AppError>), AppError> {
     let (steps, unknown) = of_each(kind, |kind| match kind {
         ServiceKind::Systemd => systemd::uninstall(),
         ServiceKind::Launchd => launchd::uninstall(),
@@ -145,7 +148,7 @@ fn uninstall(kind: Option<ServiceKind>) -> Result<(Vec<Step>, Vec<CliError>), Cl
     Ok((steps.concat(), unknown))
 }
 
-fn carry_out(steps: &[Step], dry_run: bool) -> Result<(), CliError> {
+fn carry_out(steps: &[Step], dry_run: bool) -> Result<(), AppError> {
     for step in steps {
         match dry_run {
             true => out::data(&out::safe_lines(&step.plan())),
@@ -163,7 +166,7 @@ fn advise(kind: ServiceKind, dry_run: bool) {
     }
 }
 
-fn status(kind: Option<ServiceKind>, as_json: bool) -> Result<Code, CliError> {
+fn status(kind: Option<ServiceKind>, as_json: bool) -> Result<Code, AppError> {
     let Looked { standings, unknown } = look(kind)?;
     unknown.iter().for_each(|error| out::note(&format!("one kind of service is unknown: {}", error.what)));
     if as_json {

@@ -1,7 +1,6 @@
 //! `longhaul show`: everything about one task, from the store and the session's files.
 //! Only reads; everything it prints of an agent or a workspace is made safe first.
 
-mod live;
 mod sessions;
 
 use longhaul_app::{in_conversation, mode_warnings, now};
@@ -9,32 +8,35 @@ use longhaul_core::task::{SessionRecord, Task};
 use longhaul_store::{Stored, StoredEvent};
 use serde_json::json;
 
-use super::turns::cut;
-use super::{Opened, open_existing};
 use crate::cli::Read;
-use crate::describe::{ResultFacts, Waiting};
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::report::{Checks, checks, limits, notices, undelivered};
+use longhaul_app::AppError;
+use longhaul_app::Call;
+use longhaul_app::describe::{ResultFacts, Waiting};
+use longhaul_app::report::{Checks, checks, limits, notices, undelivered};
+use longhaul_app::session::live::live;
+use longhaul_app::session::turns::cut;
 
-use crate::{describe, lookup, out, owner, slots};
+use crate::out;
+use longhaul_app::{describe, lookup, ownership, slot_wait};
 
 const ALL: u32 = u32::MAX;
 
-pub(crate) async fn show(args: &Read) -> Result<Code, CliError> {
-    let opened = open_existing()?;
-    let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
-    let events = opened.store.events(stored.task.id, 0, ALL).await?;
+pub(crate) async fn show(line: &CommandLine, args: &Read) -> Result<Code, AppError> {
+    let call = line.open_existing()?;
+    let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
+    let events = call.store().events(stored.task.id, 0, ALL).await?;
     let records = sessions_of(&events);
-    let notices = notices(&stored.task, &opened.store.notices(stored.task.id).await?);
-    let slot = slots::wait_of(&opened, &stored).await?;
+    let notices = notices(&stored.task, &call.store().notices(stored.task.id).await?);
+    let slot = slot_wait::wait_of(&call, &stored).await?;
     if args.json {
         let owner = stored.owner.as_ref().map(|owner| {
             json!({
                 "worker": owner.worker,
                 "host": owner.host,
-                "alive": !owner::is_dead(&opened.home, &stored),
-                "stopped": owner::is_stopped(&opened.home, &stored),
+                "alive": !ownership::is_dead(call.home(), &stored),
+                "stopped": ownership::is_stopped(call.home(), &stored),
             })
         });
         let facts = json!({
@@ -43,25 +45,25 @@ pub(crate) async fn show(args: &Read) -> Result<Code, CliError> {
             "epoch": stored.epoch,
             "owner": owner,
             "sessions": records,
-            "live": live::live(&opened, &stored.task),
+            "live": live(&call, &stored.task),
             "held_by": held_by(&stored.task),
             "waiting": describe::waiting(&stored.task).or(slot),
             "agent_limits": describe::unavailable(&stored.task, now()),
             "degraded": records.iter().filter(|record| describe::is_degraded(&record.run)).count(),
             "warnings": mode_warnings(&stored.task.submission),
-            "verification": checks(&opened.home, &stored.task, &events),
+            "verification": checks(call.home(), &stored.task, &events),
             "limits": limits(&stored.task, &records),
             "notices": notices,
         });
         out::json("task", &facts);
     } else {
-        print(&opened, &stored, &owner(&opened, &stored).await?, slot.as_ref());
+        print(&call, &stored, &owner(&call, &stored).await?, slot.as_ref());
         print_used(&stored.task, &records);
-        undelivered(&notices).iter().for_each(|words| line("notices", words));
+        undelivered(&notices).iter().for_each(|words| row("notices", words));
         print_guidance(&stored.task);
-        print_checks(&checks(&opened.home, &stored.task, &events));
+        print_checks(&checks(call.home(), &stored.task, &events));
         print_plan(&stored);
-        sessions::print(&opened, &records);
+        sessions::print(&call, &records);
     }
     Ok(Code::Done)
 }
@@ -71,40 +73,40 @@ pub(crate) fn sessions_of(events: &[StoredEvent]) -> Vec<SessionRecord> {
     longhaul_core::task::sessions(events.iter().map(|event| (event.at, &event.event)))
 }
 
-fn line(label: &str, text: &str) {
+fn row(label: &str, text: &str) {
     out::data(&format!("{label:10} {}", out::readable(text)));
 }
 
-fn print(opened: &Opened, stored: &Stored, owner: &str, slot: Option<&Waiting>) {
+fn print(call: &Call, stored: &Stored, owner: &str, slot: Option<&Waiting>) {
     let task = &stored.task;
     let submission = &task.submission;
-    line("task", &format!("{} ({})", submission.name, task.id));
-    line("goal", submission.goal.lines().next().unwrap_or_default());
-    line("state", &slot.map_or_else(|| describe::state(task), Waiting::in_line));
-    line("next", &describe::next_command(stored));
-    line("owner", owner);
-    if let Some(live) = live::live(opened, task) {
-        line("session", &live.words());
+    row("task", &format!("{} ({})", submission.name, task.id));
+    row("goal", submission.goal.lines().next().unwrap_or_default());
+    row("state", &slot.map_or_else(|| describe::state(task), Waiting::in_line));
+    row("next", &describe::next_command(stored));
+    row("owner", owner);
+    if let Some(live) = live(call, task) {
+        row("session", &live.words());
         if live.is_agents() {
-            line("began", &live.opening);
+            row("began", &live.opening);
         }
     }
     if let Some(pids) = held_by(task) {
         let pids: Vec<String> = pids.iter().map(ToString::to_string).collect();
-        line("held by", &format!("process {}", if pids.is_empty() { "unknown".to_owned() } else { pids.join(", ") }));
+        row("held by", &format!("process {}", if pids.is_empty() { "unknown".to_owned() } else { pids.join(", ") }));
     }
     print_agents(task);
-    line("workspace", &workspace(task));
-    line("files", &describe::task_directory(task));
-    line("priority", &submission.priority.to_string());
+    row("workspace", &workspace(task));
+    row("files", &describe::task_directory(task));
+    row("priority", &submission.priority.to_string());
     let links = [("parent", submission.parent), ("after", submission.after), ("retry of", submission.retry_of)];
     for (label, other) in links {
         if let Some(other) = other {
-            line(label, &other.to_string());
+            row(label, &other.to_string());
         }
     }
-    line("created", &task.created.rfc3339());
-    line("updated", &format!("{} ({} ago)", task.updated.rfc3339(), out::span(now().since(task.updated))));
+    row("created", &task.created.rfc3339());
+    row("updated", &format!("{} ({} ago)", task.updated.rfc3339(), out::span(now().since(task.updated))));
 }
 
 /// The processes of a person's own work in the agent's conversation; none where nobody holds the task.
@@ -116,26 +118,26 @@ fn held_by(task: &Task) -> Option<Vec<u32>> {
 /// Who works, what they may do, and what holds them up.
 fn print_agents(task: &Task) {
     let submission = &task.submission;
-    line("agent", &agent(task));
-    line("sandbox", &submission.sandbox.to_string());
+    row("agent", &agent(task));
+    row("sandbox", &submission.sandbox.to_string());
     for words in describe::network(submission) {
-        line("network", &words);
+        row("network", &words);
     }
     for warning in mode_warnings(submission) {
-        line("warning", &warning);
+        row("warning", &warning);
     }
-    line("context", &format!("{}; at a usage limit: {}", submission.context, submission.on_limit));
+    row("context", &format!("{}; at a usage limit: {}", submission.context, submission.on_limit));
     if let Some(hours) = submission.hours {
-        line("hours", &format!("sessions start at {hours} only"));
+        row("hours", &format!("sessions start at {hours} only"));
     }
     for agent in describe::unavailable(task, now()) {
-        line(agent.label(), &agent.words());
+        row(agent.label(), &agent.words());
     }
     if let Some(why) = task.handover(now()) {
-        line("handover", &format!("the next session starts afresh, with a note, because {why}"));
+        row("handover", &format!("the next session starts afresh, with a note, because {why}"));
     }
     for name in submission.prompts.keys() {
-        line("prompt", &format!("{name}: a template of its own, as it was at submit"));
+        row("prompt", &format!("{name}: a template of its own, as it was at submit"));
     }
 }
 
@@ -169,17 +171,17 @@ fn workspace(task: &Task) -> String {
 fn print_used(task: &Task, records: &[SessionRecord]) {
     let tokens = describe::tokens(task.tally.usage.total(), records);
     let worked = out::span(std::time::Duration::from_millis(task.tally.worked_ms));
-    line("used", &format!("{}, {worked} of work, {tokens}", describe::count(task.tally.sessions, "session")));
+    row("used", &format!("{}, {worked} of work, {tokens}", describe::count(task.tally.sessions, "session")));
     let attempts = task.submission.policy.attempts;
-    line("attempts", &format!("{} of {attempts} failed in a row", task.tally.failures));
+    row("attempts", &format!("{} of {attempts} failed in a row", task.tally.failures));
     let rows = limits(task, records).into_iter().filter(|row| row.cap.is_some());
     let words: Vec<String> = rows.map(|row| format!("{} {}", row.limit.flag(), row.words)).collect();
-    line("limits", &if words.is_empty() { "none".to_owned() } else { words.join(", ") });
+    row("limits", &if words.is_empty() { "none".to_owned() } else { words.join(", ") });
 }
 
 fn print_guidance(task: &Task) {
     for text in &task.guidance {
-        line(
+        row(
             "guidance",
             &format!("waits for the next session: {}", cut(&text.lines().collect::<Vec<_>>().join(" "), 200)),
         );
@@ -221,18 +223,18 @@ fn print_checks(facts: &Checks) {
     }
 }
 
-async fn owner(opened: &Opened, stored: &Stored) -> Result<String, CliError> {
-    if owner::is_left_by_runner(opened, stored).await? {
+async fn owner(call: &Call, stored: &Stored) -> Result<String, AppError> {
+    if ownership::is_left_by_runner(call, stored).await? {
         return Ok(format!("its run-session is dead; {}", describe::go_on_after_runner(stored)));
     }
-    let missing = owner::is_missing(opened, stored).await?;
+    let missing = ownership::is_missing(call, stored).await?;
     Ok(match &stored.owner {
         None if missing => "none; `longhaul worker -d` starts one that takes it".into(),
         None => "none".into(),
         Some(owner) if missing => {
             format!("worker {} is dead; `longhaul worker -d` starts one that takes over", owner.worker)
         }
-        Some(owner) if owner::is_stopped(&opened.home, stored) => format!(
+        Some(owner) if ownership::is_stopped(call.home(), stored) => format!(
             "worker {} is stopped and does not answer; `longhaul pause --force {}` ends it",
             owner.worker, stored.task.submission.name
         ),

@@ -10,23 +10,27 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use crate::cli::{Skill, SkillClient, SkillPlace, SkillVerb};
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::{out, place};
+use crate::out;
+use longhaul_app::{AppError, ErrorKind, locations};
+use longhaul_keeper::Environment;
 
 use folder::{Folder, Force, Kept};
 use shipped::FILES;
 
-pub(crate) fn skill(args: &Skill) -> Result<Code, CliError> {
+pub(crate) fn skill(line: &CommandLine, args: &Skill) -> Result<Code, AppError> {
     match &args.verb {
-        SkillVerb::Install { place, force } => install(place, if *force { Force::Overwrite } else { Force::Respect }),
+        SkillVerb::Install { place, force } => {
+            install(line, place, if *force { Force::Overwrite } else { Force::Respect })
+        }
         SkillVerb::List { client, dir, json } => list(*client, dir.as_ref(), *json),
-        SkillVerb::Uninstall { place } => uninstall(place),
+        SkillVerb::Uninstall { place } => uninstall(line, place),
     }
 }
 
-fn install(place: &SkillPlace, force: Force) -> Result<Code, CliError> {
-    refuse_below()?;
+fn install(line: &CommandLine, place: &SkillPlace, force: Force) -> Result<Code, AppError> {
+    refuse_below(line)?;
     for path in folder(place)?.write(FILES, force)? {
         out::data(&out::safe(&format!("wrote `{}`", path.display())));
     }
@@ -36,8 +40,8 @@ fn install(place: &SkillPlace, force: Force) -> Result<Code, CliError> {
     Ok(Code::Done)
 }
 
-fn uninstall(place: &SkillPlace) -> Result<Code, CliError> {
-    refuse_below()?;
+fn uninstall(line: &CommandLine, place: &SkillPlace) -> Result<Code, AppError> {
+    refuse_below(line)?;
     let folder = folder(place)?;
     for file in FILES {
         let path = folder.path(file);
@@ -52,20 +56,22 @@ fn uninstall(place: &SkillPlace) -> Result<Code, CliError> {
     Ok(Code::Done)
 }
 
-fn refuse_below() -> Result<(), CliError> {
-    match place::actor().session {
-        Some(_) => Err(CliError::new(Code::Conflict, "below an agent session no skill can be installed or removed")
-            .hint("ask a person to run `longhaul skill`")),
+fn refuse_below(line: &CommandLine) -> Result<(), AppError> {
+    match line.caller.actor.session {
+        Some(_) => {
+            Err(AppError::new(ErrorKind::Conflict, "below an agent session no skill can be installed or removed")
+                .hint("ask a person to run `longhaul skill`"))
+        }
         None => Ok(()),
     }
 }
 
 /// A given directory counts before the client's own.
-fn folder(place: &SkillPlace) -> Result<Folder, CliError> {
+fn folder(place: &SkillPlace) -> Result<Folder, AppError> {
     match (&place.dir, place.client) {
         (Some(dir), _) => Ok(Folder(dir.clone())),
         (None, Some(client)) => Ok(Folder(directory(client)?)),
-        (None, None) => Err(CliError::new(Code::Usage, "neither --client nor --dir is given")),
+        (None, None) => Err(AppError::new(ErrorKind::Usage, "neither --client nor --dir is given")),
     }
 }
 
@@ -73,21 +79,22 @@ fn folder(place: &SkillPlace) -> Result<Folder, CliError> {
 ///
 /// codex: `$CODEX_HOME/skills` (developers.openai.com/codex/skills); claude: `~/.claude/skills` (code.claude.com/docs/en/skills);
 /// opencode: `~/.config/opencode/skills` (opencode.ai/docs/skills); pi: `~/.pi/agent/skills` (pi.dev/docs/latest/skills).
-fn directory(client: SkillClient) -> Result<PathBuf, CliError> {
-    let home = |variable: &str, default: &str| match place::named_directory(variable) {
+fn directory(client: SkillClient) -> Result<PathBuf, AppError> {
+    let own = Environment::of_process();
+    let home = |variable: &str, default: &str| match locations::named_directory(&own, variable) {
         Some(named) => Ok(named),
-        None => Ok::<_, CliError>(place::user_directory()?.join(default)),
+        None => Ok::<_, AppError>(locations::user_directory(&own)?.join(default)),
     };
     let root = match client {
         SkillClient::Codex => home("CODEX_HOME", ".codex")?,
         SkillClient::Claude => home("CLAUDE_CONFIG_DIR", ".claude")?,
-        SkillClient::Opencode => place::config_directory()?.join("opencode"),
+        SkillClient::Opencode => locations::config_directory(&own)?.join("opencode"),
         SkillClient::Pi => home("PI_CODING_AGENT_DIR", ".pi/agent")?,
     };
     Ok(root.join("skills"))
 }
 
-fn list(client: Option<SkillClient>, dir: Option<&PathBuf>, as_json: bool) -> Result<Code, CliError> {
+fn list(client: Option<SkillClient>, dir: Option<&PathBuf>, as_json: bool) -> Result<Code, AppError> {
     let mut places: Vec<(String, Folder)> = Vec::new();
     match dir {
         Some(dir) => places.push(("directory".to_owned(), Folder(dir.clone()))),

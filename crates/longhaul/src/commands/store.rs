@@ -10,21 +10,26 @@ use longhaul_store::{Damaged, Filter, StoreError, TaskSummary};
 use serde_json::json;
 
 use super::show::sessions_of;
-use super::{Opened, open_existing};
 use crate::cli::{Store, StoreVerb};
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::session_dirs::survey;
-use crate::{amount, out, place};
+use crate::out;
+use longhaul_app::Call;
+use longhaul_app::amount;
+use longhaul_app::session::on_disk::survey;
+use longhaul_app::{AppError, ErrorKind};
 
-pub(crate) async fn store(args: &Store) -> Result<Code, CliError> {
-    if place::actor().session.is_some() {
-        return Err(CliError::new(Code::Conflict, "below an agent session the store is neither checked nor copied")
-            .hint("ask a person to run `longhaul store`"));
+pub(crate) async fn store(line: &CommandLine, args: &Store) -> Result<Code, AppError> {
+    if line.caller.actor.session.is_some() {
+        return Err(AppError::new(
+            ErrorKind::Conflict,
+            "below an agent session the store is neither checked nor copied",
+        )
+        .hint("ask a person to run `longhaul store`"));
     }
     match &args.verb {
-        StoreVerb::Check { json } => check(*json).await,
-        StoreVerb::Backup { file } => backup(file).await,
+        StoreVerb::Check { json } => check(line, *json).await,
+        StoreVerb::Backup { file } => backup(line, file).await,
     }
 }
 
@@ -56,12 +61,12 @@ impl Findings {
     }
 }
 
-async fn check(json: bool) -> Result<Code, CliError> {
-    let opened = open_existing()?;
-    let mut findings = Findings { damaged: opened.store.check().await?, ..Findings::default() };
-    let tasks = opened.store.tasks(Filter::default()).await?.tasks;
+async fn check(line: &CommandLine, json: bool) -> Result<Code, AppError> {
+    let call = line.open_existing()?;
+    let mut findings = Findings { damaged: call.store().check().await?, ..Findings::default() };
+    let tasks = call.store().tasks(Filter::default()).await?.tasks;
     findings.tasks = tasks.len();
-    compare(&opened, &tasks, &mut findings).await?;
+    compare(&call, &tasks, &mut findings).await?;
     if json {
         print_json(&findings);
     } else {
@@ -71,14 +76,15 @@ async fn check(json: bool) -> Result<Code, CliError> {
 }
 
 /// Holds the sessions that events tell of against the directories that are there.
-async fn compare(opened: &Opened, tasks: &[TaskSummary], findings: &mut Findings) -> Result<(), CliError> {
-    let failed =
-        |error: std::io::Error| CliError::new(Code::Failure, "cannot look at the session directories").because(&error);
-    let on_disk = survey(&opened.home).map_err(failed)?;
+async fn compare(call: &Call, tasks: &[TaskSummary], findings: &mut Findings) -> Result<(), AppError> {
+    let failed = |error: std::io::Error| {
+        AppError::new(ErrorKind::Failure, "cannot look at the session directories").because(&error)
+    };
+    let on_disk = survey(call.home()).map_err(failed)?;
     let there: HashSet<SessionId> = on_disk.sessions.iter().map(|session| session.id).collect();
     let mut told = HashSet::new();
     for outline in tasks {
-        let records = match opened.store.events(outline.task, 0, u32::MAX).await {
+        let records = match call.store().events(outline.task, 0, u32::MAX).await {
             Ok(events) => sessions_of(&events),
             // Named already as damaged.
             Err(StoreError::Damaged { .. }) => Vec::new(),
@@ -154,15 +160,15 @@ fn print_json(findings: &Findings) {
     );
 }
 
-async fn backup(file: &Path) -> Result<Code, CliError> {
-    let opened = open_existing()?;
+async fn backup(line: &CommandLine, file: &Path) -> Result<Code, AppError> {
+    let call = line.open_existing()?;
     let target = std::path::absolute(file)
-        .map_err(|error| CliError::new(Code::Usage, format!("cannot use `{}`", file.display())).because(&error))?;
+        .map_err(|error| AppError::new(ErrorKind::Usage, format!("cannot use `{}`", file.display())).because(&error))?;
     if target.symlink_metadata().is_ok() {
-        return Err(CliError::new(Code::Conflict, format!("`{}` exists already", target.display()))
+        return Err(AppError::new(ErrorKind::Conflict, format!("`{}` exists already", target.display()))
             .hint("name a new file; a backup overwrites nothing"));
     }
-    opened.store.backup(&target).await.map_err(|error| cannot_back_up(&target, error))?;
+    call.store().backup(&target).await.map_err(|error| cannot_back_up(&target, error))?;
     let bytes = target.symlink_metadata().map_or(0, |meta| meta.len());
     out::data(&out::safe(&target.display().to_string()));
     out::note(&format!("backed up and checked: {}; session logs are not part of it", amount::bytes(bytes)));
@@ -170,13 +176,13 @@ async fn backup(file: &Path) -> Result<Code, CliError> {
 }
 
 /// What is wrong with the place of the copy is not wrong with the home.
-fn cannot_back_up(target: &Path, error: StoreError) -> CliError {
-    let code = match &error {
-        StoreError::Unfit { .. } => Code::Usage,
-        StoreError::Failed { .. } | StoreError::Full { .. } => Code::Failure,
+fn cannot_back_up(target: &Path, error: StoreError) -> AppError {
+    let kind = match &error {
+        StoreError::Unfit { .. } => ErrorKind::Usage,
+        StoreError::Failed { .. } | StoreError::Full { .. } => ErrorKind::Failure,
         _ => return error.into(),
     };
-    CliError::new(code, format!("cannot back up to `{}`", target.display()))
+    AppError::new(kind, format!("cannot back up to `{}`", target.display()))
         .because(&error)
         .hint("name a new file in a directory that is there, that you may write to, and that has room")
 }

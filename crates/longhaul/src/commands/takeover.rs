@@ -11,74 +11,73 @@ use longhaul_keeper::fail_point;
 use longhaul_store::Stored;
 use rustix::process::WaitStatus;
 
-use super::act::act;
 use super::pause::{PATIENCE, not_stopped, stopped};
 use super::show::sessions_of;
-use super::{Opened, open_existing};
 use crate::cli::Takeover;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::foreground::{self, Foreground};
+use crate::out;
 use crate::start::in_terminal;
 use crate::viewer::{code_of, until};
-use crate::{describe, lookup, out, place};
+use longhaul_app::Call;
+use longhaul_app::send_command::send_command;
+use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{describe, lookup};
 
-pub(crate) async fn takeover(args: &Takeover) -> Result<Code, CliError> {
-    let opened = open_existing()?;
-    let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
+pub(crate) async fn takeover(line: &CommandLine, args: &Takeover) -> Result<Code, AppError> {
+    let call = line.open_existing()?;
+    let stored = lookup::find(&call, args.which.task.as_deref()).await?;
     // Nothing is stopped for somebody who may not, can not, or would find nothing to work in.
-    decide(&stored.task, &Command::TakeOver.into(), &place::actor(), now())?;
+    decide(&stored.task, &Command::TakeOver.into(), &call.caller.actor, now())?;
     foreground::permit()?;
-    interface(&opened, &stored).await?;
-    let hold = take(&opened, &stored)?;
+    interface(&call, &stored).await?;
+    let hold = take(&call, &stored)?;
     fail_point::reach("takeover.locked");
-    let worked = work(&opened, &stored, &hold).await;
+    let worked = work(&call, &stored, &hold).await;
     // Of a task that is not held, for whatever reason, nothing is changed by this.
-    let released = release(&*opened.store, stored.task.id, hold, &place::actor()).await;
-    let Some((agent, status, terminal)) = worked? else { return overtaken(&opened, &stored).await };
+    let released = release(call.store(), stored.task.id, hold, &call.caller.actor).await;
+    let Some((agent, status, terminal)) = worked? else { return overtaken(&call, &stored).await };
     out::note(&format!("{agent} ended{}", words(status)));
     tell_left_behind(&stored);
     match released {
-        Ok(stored) => go_on(&opened, &stored, &terminal).await,
+        Ok(stored) => go_on(&call, &stored, &terminal).await,
         // Cancelled meanwhile.
-        Err(ChangeError::Refused(_)) => overtaken(&opened, &stored).await,
+        Err(ChangeError::Refused(_)) => overtaken(&call, &stored).await,
         Err(error) => Err(error.into()),
     }
 }
 
-fn take(opened: &Opened, stored: &Stored) -> Result<Hold, CliError> {
-    let hold = Hold::take(&opened.home, stored.task.id)
-        .map_err(|error| CliError::new(Code::Failure, "cannot take the task over").because(&error))?;
+fn take(call: &Call, stored: &Stored) -> Result<Hold, AppError> {
+    let hold = Hold::take(call.home(), stored.task.id)
+        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot take the task over").because(&error))?;
     hold.ok_or_else(|| {
-        CliError::new(Code::Conflict, "somebody takes this task over already").hint("`longhaul show` tells by whom")
+        AppError::new(ErrorKind::Conflict, "somebody takes this task over already")
+            .hint("`longhaul show` tells by whom")
     })
 }
 
 /// Stops the session, waits for its observed end and runs the program; none when somebody else had another idea meanwhile.
-async fn work(
-    opened: &Opened,
-    stored: &Stored,
-    hold: &Hold,
-) -> Result<Option<(String, WaitStatus, Foreground)>, CliError> {
+async fn work(call: &Call, stored: &Stored, hold: &Hold) -> Result<Option<(String, WaitStatus, Foreground)>, AppError> {
     // Before anything is asked for: a Ctrl+C from here on pauses the task and does not kill this process.
     let mut interrupt = foreground::interrupts()?;
-    let asked = act(opened, stored, Command::TakeOver).await?;
+    let asked = send_command(call, stored, Command::TakeOver).await?;
     fail_point::reach("takeover.asked");
     if !stopped(&asked.task) {
         out::note("the session is being stopped");
     }
     let held = tokio::select! {
-        held = until(opened, stored.task.id, PATIENCE, stopped) => {
-            held?.ok_or_else(|| not_stopped(opened, &asked).hint("the task is paused when its session has ended; then try again"))
+        held = until(call, stored.task.id, PATIENCE, stopped) => {
+            held?.ok_or_else(|| not_stopped(call, &asked).hint("the task is paused when its session has ended; then try again"))
         }
         Some(()) = interrupt.recv() => {
-            Err(CliError::new(Code::Interrupted, "interrupted: the task is paused when its session has ended"))
+            Err(AppError::new(ErrorKind::Interrupted, "interrupted: the task is paused when its session has ended"))
         }
     };
     let held = match held {
         Ok(held) => held,
         Err(error) => {
-            pause_instead(opened, stored).await?;
+            pause_instead(call, stored).await?;
             return Err(error);
         }
     };
@@ -86,7 +85,7 @@ async fn work(
         return Ok(None);
     }
     fail_point::reach("takeover.held");
-    let interface = interface(opened, &held).await?;
+    let interface = interface(call, &held).await?;
     let name = &held.task.submission.name;
     out::note(&format!("task {name} is yours in {}; it is paused when that ends", interface.agent));
     let terminal = Foreground::take()?;
@@ -97,34 +96,35 @@ async fn work(
 }
 
 /// Nobody will be in the conversation when the session has ended. What somebody else wants of the task meanwhile stays.
-async fn pause_instead(opened: &Opened, stored: &Stored) -> Result<(), CliError> {
-    let now = opened.store.load(stored.task.id).await?.ok_or(ChangeError::NotFound)?;
+async fn pause_instead(call: &Call, stored: &Stored) -> Result<(), AppError> {
+    let now = call.store().load(stored.task.id).await?.ok_or(ChangeError::NotFound)?;
     if !matches!(now.task.state, State::Stopping { then: Then::Hold { .. }, .. }) {
         return Ok(());
     }
-    match act(opened, &now, Command::Pause { haste: StopMode::Graceful }).await {
+    match send_command(call, &now, Command::Pause { haste: StopMode::Graceful }).await {
         // Held in this very moment: giving it back is a pause too.
-        Err(error) if error.code == Code::Conflict => Ok(()),
+        Err(error) if error.kind == ErrorKind::Conflict => Ok(()),
         Ok(_) => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-fn run(interface: &Interface, hold: &Hold) -> Result<WaitStatus, CliError> {
+fn run(interface: &Interface, hold: &Hold) -> Result<WaitStatus, AppError> {
     let failed = |error: std::io::Error| {
-        CliError::new(Code::Failure, format!("cannot run `{}`", interface.program.display())).because(&error)
+        AppError::new(ErrorKind::Failure, format!("cannot run `{}`", interface.program.display())).because(&error)
     };
     let child = in_terminal(interface, hold.as_fd()).map_err(failed)?;
     fail_point::reach("takeover.started");
     foreground::wait(child).map_err(failed)
 }
 
-async fn interface(opened: &Opened, stored: &Stored) -> Result<Interface, CliError> {
-    let events = opened.store.events(stored.task.id, 0, u32::MAX).await?;
-    interface_of(&opened.home, &stored.task, &sessions_of(&events)).map_err(|error| nothing(stored, &error))
+async fn interface(call: &Call, stored: &Stored) -> Result<Interface, AppError> {
+    let events = call.store().events(stored.task.id, 0, u32::MAX).await?;
+    interface_of(call.home(), &stored.task, &sessions_of(&events), &call.app.system.environment)
+        .map_err(|error| nothing(stored, &error))
 }
 
-fn nothing(stored: &Stored, error: &NoInterface) -> CliError {
+fn nothing(stored: &Stored, error: &NoInterface) -> AppError {
     let name = &stored.task.submission.name;
     let hint = match error {
         NoInterface::NoConversation => format!("let a session begin with `longhaul resume {name}`, then take it over"),
@@ -136,7 +136,9 @@ fn nothing(stored: &Stored, error: &NoInterface) -> CliError {
         NoInterface::NotFound { .. } | NoInterface::Unknown(_) => "`longhaul agents` tells what is missing".to_owned(),
         NoInterface::NoDirectory { .. } => format!("`longhaul show {name}` tells where it worked"),
     };
-    CliError::new(Code::Conflict, format!("task {name} cannot be taken over")).because(error).hint(out::safe(&hint))
+    AppError::new(ErrorKind::Conflict, format!("task {name} cannot be taken over"))
+        .because(error)
+        .hint(out::safe(&hint))
 }
 
 /// What the agent started and left is not ended: it may be a server that the person wants.
@@ -148,7 +150,7 @@ fn tell_left_behind(stored: &Stored) {
     }
 }
 
-async fn go_on(opened: &Opened, stored: &Stored, terminal: &Foreground) -> Result<Code, CliError> {
+async fn go_on(call: &Call, stored: &Stored, terminal: &Foreground) -> Result<Code, AppError> {
     let name = &stored.task.submission.name;
     let is_paused = matches!(stored.task.state, State::Paused { .. });
     out::note(&format!("task {name} is {}; {}", describe::state(&stored.task), describe::next_command(stored)));
@@ -161,13 +163,13 @@ async fn go_on(opened: &Opened, stored: &Stored, terminal: &Foreground) -> Resul
     if !matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
         return Ok(Code::Done);
     }
-    act(opened, stored, Command::Resume { reason: None, settings: Vec::new() }).await?;
+    send_command(call, stored, Command::Resume { reason: None, settings: Vec::new() }).await?;
     out::note(&format!("task {name} goes on; follow it with `longhaul attach {name}`"));
     Ok(Code::Done)
 }
 
-async fn overtaken(opened: &Opened, stored: &Stored) -> Result<Code, CliError> {
-    let now = opened.store.load(stored.task.id).await?.ok_or(ChangeError::NotFound)?;
+async fn overtaken(call: &Call, stored: &Stored) -> Result<Code, AppError> {
+    let now = call.store().load(stored.task.id).await?.ok_or(ChangeError::NotFound)?;
     let name = &now.task.submission.name;
     out::note(&format!("task {name} is not yours, but {}", out::safe(&describe::state(&now.task))));
     out::note(&describe::next_command(&now));

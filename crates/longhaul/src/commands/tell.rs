@@ -4,20 +4,21 @@
 use longhaul_app::redact_intake;
 use longhaul_core::task::Command;
 
-use super::act::act;
-use super::open_existing;
 use super::run::text_or_stdin;
 use crate::cli::Tell;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::{lookup, out};
+use crate::out;
+use longhaul_app::AppError;
+use longhaul_app::lookup;
+use longhaul_app::send_command::send_command;
 
-pub(crate) async fn tell(args: &Tell) -> Result<Code, CliError> {
+pub(crate) async fn tell(line: &CommandLine, args: &Tell) -> Result<Code, AppError> {
     let typed = text_or_stdin(&args.text)?;
-    let opened = open_existing()?;
-    let stored = lookup::find(&opened, Some(&args.task)).await?;
-    let (text, masked) = redact_intake(&typed, &stored.task.submission.secret_names);
-    let stored = act(&opened, &stored, Command::Tell { text }).await?;
+    let call = line.open_existing()?;
+    let stored = lookup::find(&call, Some(&args.task)).await?;
+    let (text, masked) = redact_intake(&line.system.environment, &typed, &stored.task.submission.secret_names);
+    let stored = send_command(&call, &stored, Command::Tell { text }).await?;
     if masked > 0 {
         out::note(&format!("warning: {masked} secret value(s) in it were masked"));
     }

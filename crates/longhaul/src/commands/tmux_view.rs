@@ -9,11 +9,11 @@ use longhaul_core::ids::TaskId;
 use longhaul_core::task::Task;
 use longhaul_keeper::find_program;
 
-use super::Opened;
-use crate::error::CliError;
 use crate::exit::Code;
-use crate::start::{Asked, ask};
-use crate::{out, place};
+use crate::out;
+use crate::start::ask;
+use longhaul_app::Call;
+use longhaul_app::{AppError, Asked, Caller, ErrorKind};
 
 /// How long tmux may take to start its server and a session.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -21,31 +21,32 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const NAMES: u32 = 100;
 
 /// Refused below an agent session: the view would be a person's, outside of the session.
-pub(crate) fn permit() -> Result<(), CliError> {
-    match place::actor().session {
-        Some(_) => Err(CliError::new(Code::Conflict, "below an agent session no tmux session is opened")),
+pub(crate) fn permit(caller: &Caller) -> Result<(), AppError> {
+    match caller.actor.session {
+        Some(_) => Err(AppError::new(ErrorKind::Conflict, "below an agent session no tmux session is opened")),
         None => Ok(()),
     }
 }
 
 /// Opens the view and says how to attach to it. Whatever goes wrong, the task is not touched.
-pub(crate) async fn open(opened: &Opened, task: TaskId) -> Result<Code, CliError> {
-    let stored = opened.store.load(task).await?.ok_or_else(|| CliError::new(Code::NotFound, "the task is gone"))?;
+pub(crate) async fn open(call: &Call, task: TaskId) -> Result<Code, AppError> {
+    let stored =
+        call.store().load(task).await?.ok_or_else(|| AppError::new(ErrorKind::NotFound, "the task is gone"))?;
     let task = &stored.task;
     let name = &task.submission.name;
     let goes_on = format!("the task does not depend on it: follow it with `longhaul attach {name}`");
     let tmux = find_program("tmux").ok_or_else(|| {
-        CliError::new(Code::Failure, "tmux is not on PATH, so there is no view in it").hint(goes_on.as_str())
+        AppError::new(ErrorKind::Failure, "tmux is not on PATH, so there is no view in it").hint(goes_on.as_str())
     })?;
-    let session = start(&tmux, opened, task).map_err(|error| error.hint(goes_on))?;
+    let session = start(&tmux, call, task).map_err(|error| error.hint(goes_on))?;
     out::data(&format!("tmux attach -t {session}"));
     out::note(&format!("task {name} is shown in the tmux session {session}; that only shows, and can be killed"));
     Ok(Code::Done)
 }
 
 /// Starts a session under the first name that is free.
-fn start(tmux: &Path, opened: &Opened, task: &Task) -> Result<String, CliError> {
-    let viewer = viewer(opened, task)?;
+fn start(tmux: &Path, call: &Call, task: &Task) -> Result<String, AppError> {
+    let viewer = viewer(call, task)?;
     let wanted = session_name(&task.submission.agent, task.submission.name.as_ref());
     for number in 1..=NAMES {
         let name = if number == 1 { wanted.clone() } else { format!("{wanted}-{number}") };
@@ -66,8 +67,8 @@ fn start(tmux: &Path, opened: &Opened, task: &Task) -> Result<String, CliError> 
     Err(failed("every name for a tmux session is taken"))
 }
 
-fn failed(what: &str) -> CliError {
-    CliError::new(Code::Failure, what).hint("`tmux new-session -d` may say why")
+fn failed(what: &str) -> AppError {
+    AppError::new(ErrorKind::Failure, what).hint("`tmux new-session -d` may say why")
 }
 
 fn is_taken(tmux: &Path, name: &str) -> bool {
@@ -76,10 +77,10 @@ fn is_taken(tmux: &Path, name: &str) -> bool {
 }
 
 /// The program of the view. tmux gives it the environment of its server, so the home is named.
-fn viewer(opened: &Opened, task: &Task) -> Result<Vec<String>, CliError> {
+fn viewer(call: &Call, task: &Task) -> Result<Vec<String>, AppError> {
     let own = std::env::current_exe()
-        .map_err(|error| CliError::new(Code::Failure, "cannot find our own executable").because(&error))?;
-    let home = format!("LONGHAUL_HOME={}", opened.home.root().display());
+        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot find our own executable").because(&error))?;
+    let home = format!("LONGHAUL_HOME={}", call.home().root().display());
     let arguments =
         [home, own.display().to_string(), "attach".to_owned(), task.id.to_string(), "--read-only".to_owned()];
     Ok(std::iter::once("env".to_owned()).chain(arguments.into_iter().map(literal)).collect())

@@ -6,40 +6,41 @@ use std::path::{Path, PathBuf};
 use longhaul_app::Home;
 use serde_json::json;
 
-use super::run::utf8;
 use crate::cli::Trust;
-use crate::config::{AgentTable, Layer, Untrusted, WORKSPACE_FILE, Written, read_entries, read_workspace_file};
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::trust::{TrustError, Trusted, add, fingerprint, list, remove};
-use crate::{out, place};
+use crate::out;
+use longhaul_app::config::{AgentTable, Layer, Untrusted, WORKSPACE_FILE, Written, read_entries, read_workspace_file};
+use longhaul_app::submit::files::utf8;
+use longhaul_app::trust::{Trusted, add, fingerprint, list, remove};
+use longhaul_app::{AppError, ErrorKind, Project};
 
-pub(crate) fn trust(args: &Trust) -> Result<Code, CliError> {
-    if place::actor().session.is_some() {
-        return Err(CliError::new(Code::Conflict, "below an agent session nothing can be trusted")
+pub(crate) fn trust(line: &CommandLine, args: &Trust) -> Result<Code, AppError> {
+    if line.caller.actor.session.is_some() {
+        return Err(AppError::new(ErrorKind::Conflict, "below an agent session nothing can be trusted")
             .hint("ask a person to run `longhaul trust`"));
     }
     match (&args.path, &args.remove) {
-        (Some(path), _) => give(path, args),
-        (None, Some(path)) => take_back(path),
-        (None, None) => show_all(args),
+        (Some(path), _) => give(line, path, args),
+        (None, Some(path)) => take_back(line, path),
+        (None, None) => show_all(line, args),
     }
 }
 
-fn give(path: &Path, args: &Trust) -> Result<Code, CliError> {
+fn give(line: &CommandLine, path: &Path, args: &Trust) -> Result<Code, AppError> {
     let project = project(path)?;
     let file = project.join(WORKSPACE_FILE);
-    let home = Home::create(&place::home()?)?;
+    let home = Home::create(&line.home()?)?;
     refuse_inside(&home, &project)?;
     let Some(bytes) = read_workspace_file(&project)? else {
-        return Err(CliError::new(Code::Usage, format!("there is no `{}`", file.display()))
+        return Err(AppError::new(ErrorKind::Usage, format!("there is no `{}`", file.display()))
             .hint("name the directory of a project that has one"));
     };
     let written = read_entries(Layer::Workspace, &file, &bytes)?;
     let trusted =
         Trusted { path: utf8(&file)?, sha256: fingerprint(&bytes), since: jiff::Timestamp::now().to_string() };
     if let Some(expected) = args.sha256.as_ref().filter(|expected| !expected.eq_ignore_ascii_case(&trusted.sha256)) {
-        return Err(CliError::new(Code::Conflict, format!("`{}` is not what you expect", file.display()))
+        return Err(AppError::new(ErrorKind::Conflict, format!("`{}` is not what you expect", file.display()))
             .hint(format!("its SHA-256 is {}, not {}; read it again", trusted.sha256, out::safe(expected))));
     }
     add(home.root(), trusted.clone())?;
@@ -72,11 +73,11 @@ fn show(trusted: &Trusted, written: &Written) {
 }
 
 /// A task's worktree is written by its agent; nobody can read it faster than it changes.
-fn refuse_inside(home: &Home, project: &Path) -> Result<(), CliError> {
+fn refuse_inside(home: &Home, project: &Path) -> Result<(), AppError> {
     let root = home.root().canonicalize().unwrap_or_else(|_| home.root().to_owned());
     if project.starts_with(root) {
-        return Err(CliError::new(
-            Code::Usage,
+        return Err(AppError::new(
+            ErrorKind::Usage,
             "what lies inside Longhaul's home belongs to agents and is not trusted",
         )
         .hint("trust the file in your own checkout"));
@@ -85,43 +86,43 @@ fn refuse_inside(home: &Home, project: &Path) -> Result<(), CliError> {
 }
 
 /// The project meant by its directory, one below it, or the file itself.
-fn project(path: &Path) -> Result<PathBuf, CliError> {
+fn project(path: &Path) -> Result<PathBuf, AppError> {
     let names_file = path.file_name().is_some_and(|name| name == WORKSPACE_FILE) && !path.is_dir();
     if !names_file {
-        return Ok(place::place(path)?.project);
+        return Ok(Project::of(path)?.root);
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let place = place::place(parent)?;
-    if place.directory != place.project {
-        return Err(CliError::new(Code::Usage, format!("`{}` is not at the root of its project", path.display()))
-            .hint(format!("only `{}` counts", place.project.join(WORKSPACE_FILE).display())));
+    let place = Project::of(parent)?;
+    if place.directory != place.root {
+        return Err(AppError::new(ErrorKind::Usage, format!("`{}` is not at the root of its project", path.display()))
+            .hint(format!("only `{}` counts", place.root.join(WORKSPACE_FILE).display())));
     }
-    Ok(place.project)
+    Ok(place.root)
 }
 
-fn take_back(path: &Path) -> Result<Code, CliError> {
-    let home = place::home()?;
+fn take_back(line: &CommandLine, path: &Path) -> Result<Code, AppError> {
+    let home = line.home()?;
     // What was trusted may be gone; then its path counts as it is written.
     let project = project(path).or_else(|_| gone(path))?;
     let file = project.join(WORKSPACE_FILE);
     let known = list(&home)?.iter().any(|trusted| Some(trusted.path.as_str()) == file.to_str());
     if !known || !remove(&home, &utf8(&file)?)? {
-        return Err(CliError::new(Code::Usage, format!("`{}` is not trusted", file.display()))
+        return Err(AppError::new(ErrorKind::Usage, format!("`{}` is not trusted", file.display()))
             .hint("`longhaul trust --list` shows what is"));
     }
     out::note(&format!("`{}` is no longer trusted", out::safe(&file.display().to_string())));
     Ok(Code::Done)
 }
 
-fn gone(path: &Path) -> Result<PathBuf, CliError> {
+fn gone(path: &Path) -> Result<PathBuf, AppError> {
     let absolute = std::path::absolute(path)
-        .map_err(|error| CliError::new(Code::Usage, format!("cannot use `{}`", path.display())).because(&error))?;
+        .map_err(|error| AppError::new(ErrorKind::Usage, format!("cannot use `{}`", path.display())).because(&error))?;
     let names_file = absolute.file_name().is_some_and(|name| name == WORKSPACE_FILE);
     Ok(if names_file { absolute.parent().unwrap_or(&absolute).to_owned() } else { absolute })
 }
 
-fn show_all(args: &Trust) -> Result<Code, CliError> {
-    let all = list(&place::home()?)?;
+fn show_all(line: &CommandLine, args: &Trust) -> Result<Code, AppError> {
+    let all = list(&line.home()?)?;
     if args.json {
         out::json("trust", &json!({ "trusted": all }));
         return Ok(Code::Done);
@@ -133,13 +134,4 @@ fn show_all(args: &Trust) -> Result<Code, CliError> {
         out::note("nothing is trusted");
     }
     Ok(Code::Done)
-}
-
-impl From<TrustError> for CliError {
-    fn from(error: TrustError) -> CliError {
-        let code = if matches!(error, TrustError::Damaged { .. }) { Code::Damaged } else { Code::Failure };
-        CliError::new(code, "cannot use the list of trusted files")
-            .because(&error)
-            .hint("trust.toml in Longhaul's home holds it; without that file nothing is trusted")
-    }
 }

@@ -6,40 +6,42 @@ use std::time::{Duration, Instant};
 use longhaul_core::task::State;
 use longhaul_store::Stored;
 
-use super::{Opened, open_existing};
 use crate::cli::Wait;
-use crate::config::show_span;
-use crate::describe::{self, next_command};
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::owner::WorkerKeepalive;
-use crate::slots::Slots;
+use crate::out;
 use crate::viewer::{code_of, until};
-use crate::{directories, lookup, out, owner};
+use longhaul_app::Call;
+use longhaul_app::config::show_span;
+use longhaul_app::describe::{self, next_command};
+use longhaul_app::ownership::WorkerKeepalive;
+use longhaul_app::slot_wait::Slots;
+use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{directory_wait, lookup, ownership};
 
 /// How often the owner's life is looked at when nothing rings.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
-pub(crate) async fn wait(args: &Wait) -> Result<Code, CliError> {
-    let opened = open_existing()?;
-    let mut stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
+pub(crate) async fn wait(line: &CommandLine, args: &Wait) -> Result<Code, AppError> {
+    let call = line.open_existing()?;
+    let mut stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
     // A time beyond what the clock can tell is for ever.
     let deadline = args.timeout.and_then(|span| Instant::now().checked_add(span));
     let mut caretaker = WorkerKeepalive::default();
     loop {
-        if owner::is_left_by_runner(&opened, &stored).await? {
-            return Err(owner::left_by_runner(&stored));
+        if ownership::is_left_by_runner(&call, &stored).await? {
+            return Err(ownership::left_by_runner(&stored));
         }
-        if let Some(needed) = needs_this_session(&opened, &stored).await? {
+        if let Some(needed) = needs_this_session(&call, &stored).await? {
             return Err(in_the_way(&stored, needed));
         }
-        caretaker.look(&opened, &stored).await?;
+        caretaker.look(&call, &stored).await?;
         let left = deadline.map_or(LOOK_AGAIN, |deadline| deadline.saturating_duration_since(Instant::now()));
         let id = stored.task.id;
-        if let Some(stored) = until(&opened, id, left.min(LOOK_AGAIN), |task| !task.state.wants_owner()).await? {
+        if let Some(stored) = until(&call, id, left.min(LOOK_AGAIN), |task| !task.state.wants_owner()).await? {
             return Ok(told(&stored, args.json));
         }
-        stored = opened.store.load(id).await?.unwrap_or(stored);
+        stored = call.store().load(id).await?.unwrap_or(stored);
         if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             return Err(gave_up(&stored, args.timeout.unwrap_or_default()));
         }
@@ -47,31 +49,30 @@ pub(crate) async fn wait(args: &Wait) -> Result<Code, CliError> {
 }
 
 /// What a task needs that the calling agent's own session has: waiting here would be waiting for ever.
-async fn needs_this_session(opened: &Opened, stored: &Stored) -> Result<Option<&'static str>, CliError> {
-    let Some(own) = opened.own_task() else { return Ok(None) };
+async fn needs_this_session(call: &Call, stored: &Stored) -> Result<Option<&'static str>, AppError> {
+    let Some(own) = call.own_task() else { return Ok(None) };
     if !matches!(stored.task.state, State::Queued { .. } | State::Preparing { .. }) {
         return Ok(None);
     }
-    if directories::line_before(opened, stored.task.id).await?.contains(&own) {
+    if directory_wait::line_before(call, stored.task.id).await?.contains(&own) {
         return Ok(Some("directory"));
     }
-    Ok(Slots::now(opened).await?.are_taken().then_some("slot"))
+    Ok(Slots::now(call).await?.are_taken().then_some("slot"))
 }
 
-fn in_the_way(stored: &Stored, needed: &str) -> CliError {
+fn in_the_way(stored: &Stored, needed: &str) -> AppError {
     let name = &stored.task.submission.name;
-    CliError::new(
-        Code::Waiting,
+    AppError::new(ErrorKind::Waiting,
         format!("task {name} needs this session's {needed}, and starts when the session has ended"),
     )
     .hint("note in your progress file what to do with its result, then end this session; your next one starts after that task")
 }
 
 /// A task that waits for a time has a code of its own: who waits for it knows when to come back.
-fn gave_up(stored: &Stored, span: Duration) -> CliError {
+fn gave_up(stored: &Stored, span: Duration) -> AppError {
     let is_waiting = code_of(&stored.task.state) == Code::Waiting;
-    let code = if is_waiting { Code::Waiting } else { Code::TimedOut };
-    CliError::new(code, format!("the task is not finished after {}; it goes on", show_span(span)))
+    let kind = if is_waiting { ErrorKind::Waiting } else { ErrorKind::TimedOut };
+    AppError::new(kind, format!("the task is not finished after {}; it goes on", show_span(span)))
         .hint(next_command(stored))
 }
 

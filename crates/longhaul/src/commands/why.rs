@@ -10,27 +10,29 @@ use longhaul_store::{Stored, StoredEvent};
 use serde_json::json;
 
 use super::show::sessions_of;
-use super::{Opened, open_existing};
 use crate::cli::Read;
-use crate::describe::{UnavailableAgent, Waiting, is_telling, next_command};
-use crate::directories::DirectoryWait;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::report::{LimitRow, limits};
-use crate::{describe, lookup, out, slots};
+use crate::out;
+use longhaul_app::AppError;
+use longhaul_app::Call;
+use longhaul_app::describe::{UnavailableAgent, Waiting, is_telling, next_command};
+use longhaul_app::directory_wait::DirectoryWait;
+use longhaul_app::report::{LimitRow, limits};
+use longhaul_app::{describe, lookup, slot_wait};
 
 /// So many events are looked at in one read.
 const PAGE: u32 = 50;
 
-pub(crate) async fn why(args: &Read) -> Result<Code, CliError> {
-    let opened = open_existing()?;
-    let stored = lookup::find_to_read(&opened, args.which.task.as_deref()).await?;
-    let slot = slots::wait_of(&opened, &stored).await?;
-    let sentence = sentence(&opened, &stored, slot.as_ref()).await?;
-    let next = next(&opened, &stored, slot.as_ref()).await?;
-    let records = sessions_of(&opened.store.events(stored.task.id, 0, u32::MAX).await?);
+pub(crate) async fn why(line: &CommandLine, args: &Read) -> Result<Code, AppError> {
+    let call = line.open_existing()?;
+    let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
+    let slot = slot_wait::wait_of(&call, &stored).await?;
+    let sentence = sentence(&call, &stored, slot.as_ref()).await?;
+    let next = next(&call, &stored, slot.as_ref()).await?;
+    let records = sessions_of(&call.store().events(stored.task.id, 0, u32::MAX).await?);
     let mut also = also(&stored.task, &records);
-    also.extend(unreadable(&opened, &stored));
+    also.extend(unreadable(&call, &stored));
     if args.json {
         let state = stored.task.state.name();
         out::json(
@@ -46,9 +48,9 @@ pub(crate) async fn why(args: &Read) -> Result<Code, CliError> {
 }
 
 /// What would move the task on: of one that waits for its directory, what the task there needs.
-async fn next(opened: &Opened, stored: &Stored, slot: Option<&Waiting>) -> Result<String, CliError> {
+async fn next(call: &Call, stored: &Stored, slot: Option<&Waiting>) -> Result<String, AppError> {
     let is_ready = matches!(stored.task.state, State::Queued { .. } | State::Preparing { .. });
-    let directory = if is_ready { DirectoryWait::of(opened, stored.task.id).await? } else { None };
+    let directory = if is_ready { DirectoryWait::of(call, stored.task.id).await? } else { None };
     Ok(match (directory, slot) {
         (Some(directory), _) => out::safe(&directory.next()),
         (None, Some(_)) => {
@@ -86,9 +88,9 @@ fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
 }
 
 /// Why nothing is known of the live session, where its directory cannot be read.
-pub(super) fn unreadable(opened: &Opened, stored: &Stored) -> Option<String> {
+pub(super) fn unreadable(call: &Call, stored: &Stored) -> Option<String> {
     let session = stored.task.state.session()?;
-    let error = SessionDir::at(&opened.home.session(session.id)).ok()?.identity().err()?;
+    let error = SessionDir::at(&call.home().session(session.id)).ok()?.identity().err()?;
     Some(format!("its session cannot be inspected: {}", with_causes(&error)))
 }
 
@@ -101,39 +103,39 @@ fn conversation(task: &Task) -> Option<String> {
 }
 
 /// The last event that moved the task, with its time, and who is behind it.
-async fn sentence(opened: &Opened, stored: &Stored, slot: Option<&Waiting>) -> Result<String, CliError> {
+async fn sentence(call: &Call, stored: &Stored, slot: Option<&Waiting>) -> Result<String, AppError> {
     let name = &stored.task.submission.name;
     let state = stored.task.state.name();
-    let Some(event) = newest(opened, stored.task.id, stored.task.version, is_telling).await? else {
+    let Some(event) = newest(call, stored.task.id, stored.task.version, is_telling).await? else {
         return Ok(format!("{name} is {state}"));
     };
-    let who = asked_by(opened, stored.task.id, &event).await?.map_or_else(String::new, |who| format!(" (by {who})"));
-    let because = because(opened, stored.task.id, &event).await?;
+    let who = asked_by(call, stored.task.id, &event).await?.map_or_else(String::new, |who| format!(" (by {who})"));
+    let because = because(call, stored.task.id, &event).await?;
     let slot = slot.map_or_else(String::new, |slot| format!("; {}", slot.in_line()));
     Ok(format!("{name} is {state} since {}: {}{because}{who}{slot}", event.at.rfc3339(), narrate(&event.event)))
 }
 
 /// What a backoff follows: a failed session, or a look at the workspace that failed.
-async fn because(opened: &Opened, task: TaskId, event: &StoredEvent) -> Result<String, CliError> {
+async fn because(call: &Call, task: TaskId, event: &StoredEvent) -> Result<String, AppError> {
     if !matches!(event.event, Event::WaitStarted { why: Wait::Backoff, .. }) {
         return Ok(String::new());
     }
     let failed = |event: &Event| matches!(event, Event::SessionEnded { .. } | Event::Noted { .. }) && is_telling(event);
-    let cause = newest(opened, task, event.seq, failed).await?;
+    let cause = newest(call, task, event.seq, failed).await?;
     Ok(cause.map_or_else(String::new, |cause| format!(" because {}", narrate(&cause.event))))
 }
 
 /// The newest event of a kind up to a sequence number, looked for page by page backwards.
 async fn newest(
-    opened: &Opened,
+    call: &Call,
     task: TaskId,
     up_to: u64,
     wanted: fn(&Event) -> bool,
-) -> Result<Option<StoredEvent>, CliError> {
+) -> Result<Option<StoredEvent>, AppError> {
     let mut end = up_to;
     while end > 0 {
         let start = end.saturating_sub(PAGE.into());
-        let page = opened.store.events(task, start, PAGE).await?;
+        let page = call.store().events(task, start, PAGE).await?;
         let found = page.into_iter().rev().find(|event| event.seq <= end && wanted(&event.event));
         if found.is_some() {
             return Ok(found);
@@ -144,13 +146,13 @@ async fn newest(
 }
 
 /// Who asked for what an event tells, if anyone did: the owner observes an end, but a person may have asked for it.
-async fn asked_by(opened: &Opened, task: TaskId, event: &StoredEvent) -> Result<Option<String>, CliError> {
+async fn asked_by(call: &Call, task: TaskId, event: &StoredEvent) -> Result<Option<String>, AppError> {
     let asked = match (&event.event, event.actor.scope) {
         // The sentence names who did it.
         (Event::Cancelled { .. }, _) | (_, Scope::Workspace) => None,
         (_, Scope::Person | Scope::Session | Scope::Unknown) => Some(event.clone()),
         (Event::Paused { why: None, .. }, Scope::Worker) => {
-            newest(opened, task, event.seq, |event| matches!(event, Event::StopAsked { .. })).await?
+            newest(call, task, event.seq, |event| matches!(event, Event::StopAsked { .. })).await?
         }
         (_, Scope::Worker) => None,
     };

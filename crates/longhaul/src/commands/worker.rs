@@ -8,39 +8,40 @@ use longhaul_keeper::Executable;
 use longhaul_worker::{Context, Options, run};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{Opened, open};
 use crate::cli::Worker;
-use crate::error::CliError;
+use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::start::start_worker;
-use crate::{out, place, worker_log};
+use crate::{out, worker_log};
+use longhaul_app::Call;
+use longhaul_app::{AppError, ErrorKind};
 
-pub(crate) async fn worker(args: &Worker) -> Result<Code, CliError> {
-    if place::actor().session.is_some() {
-        return Err(CliError::new(
-            Code::Conflict,
+pub(crate) async fn worker(line: &CommandLine, args: &Worker) -> Result<Code, AppError> {
+    if line.caller.actor.session.is_some() {
+        return Err(AppError::new(
+            ErrorKind::Conflict,
             "below an agent session no worker may start: it would die with the session",
         ));
     }
     if args.detach {
-        return detached(args);
+        return detached(line, args);
     }
     let leave = leave_on_signal()?;
     let executable = Executable::open_own()
-        .map_err(|error| CliError::new(Code::Failure, "cannot open our own executable").because(&error))?;
-    let opened = open()?;
-    remember_cap(&opened, args)?;
+        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot open our own executable").because(&error))?;
+    let call = line.open()?;
+    remember_cap(&call, args)?;
     let handover = if args.handover { Some(read_handover()?) } else { None };
-    worker_log::keep_bounded(opened.home.root());
-    let context = Context::new(opened.store, opened.home, executable, worker_log::report);
+    worker_log::keep_bounded(call.home().root());
+    let context =
+        Context::new(Arc::clone(call.app.store_for(&call.caller)), call.home().clone(), executable, worker_log::report);
     let options = Options { only: args.only, stay: args.stay, handover };
     run(Arc::new(context), options, answer, leave).await?;
     Ok(Code::Done)
 }
 
-fn detached(args: &Worker) -> Result<Code, CliError> {
-    let opened = open()?;
-    remember_cap(&opened, args)?;
+fn detached(line: &CommandLine, args: &Worker) -> Result<Code, AppError> {
+    let call = line.open()?;
+    remember_cap(&call, args)?;
     let mut arguments = vec!["worker"];
     if args.only {
         arguments.push("--only");
@@ -48,23 +49,23 @@ fn detached(args: &Worker) -> Result<Code, CliError> {
     if args.stay {
         arguments.push("--stay");
     }
-    let pid = start_worker(&opened, &arguments)?;
+    let pid = call.app.system.processes.start_worker(&call.app, &arguments)?;
     out::data(&pid.to_string());
     Ok(Code::Done)
 }
 
-fn remember_cap(opened: &Opened, args: &Worker) -> Result<(), CliError> {
+fn remember_cap(call: &Call, args: &Worker) -> Result<(), AppError> {
     let Some(cap) = args.sessions else { return Ok(()) };
-    opened
-        .home
+    call.home()
         .set_session_cap(cap)
-        .map_err(|error| CliError::new(Code::Failure, "cannot save the session cap").because(&error))?;
+        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot save the session cap").because(&error))?;
     // Tasks may be waiting for one of the slots.
-    Ok(opened.store.ring()?)
+    Ok(call.store().ring()?)
 }
 
-fn read_handover() -> Result<Handover, CliError> {
-    let bad = |error: &dyn std::error::Error| CliError::new(Code::Usage, "cannot read the hand-over").because(error);
+fn read_handover() -> Result<Handover, AppError> {
+    let bad =
+        |error: &dyn std::error::Error| AppError::new(ErrorKind::Usage, "cannot read the hand-over").because(error);
     let text = std::io::read_to_string(std::io::stdin().lock()).map_err(|error| bad(&error))?;
     serde_json::from_str(&text).map_err(|error| bad(&error))
 }
@@ -80,9 +81,10 @@ fn answer(answer: &Answer) {
 }
 
 /// TERM and INT ask for an orderly leave; HUP is ignored, because a worker outlives its terminal.
-fn leave_on_signal() -> Result<impl Future<Output = ()>, CliError> {
-    let listen =
-        |kind| signal(kind).map_err(|error| CliError::new(Code::Failure, "cannot listen for signals").because(&error));
+fn leave_on_signal() -> Result<impl Future<Output = ()>, AppError> {
+    let listen = |kind| {
+        signal(kind).map_err(|error| AppError::new(ErrorKind::Failure, "cannot listen for signals").because(&error))
+    };
     let mut terminate = listen(SignalKind::terminate())?;
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut hang_up = listen(SignalKind::hangup())?;

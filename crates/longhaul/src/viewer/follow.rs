@@ -12,14 +12,15 @@ use super::code_of;
 use super::keys::Keys;
 use super::screen::Screen;
 use super::signals::{Asked, Signals};
-use crate::commands::act;
-use crate::commands::session_agent::Agents;
-use crate::commands::turns::Turns;
-use crate::error::CliError;
 use crate::exit::Code;
-use crate::opened::Opened;
-use crate::owner::WorkerKeepalive;
-use crate::{describe, out, owner, slots};
+use crate::out;
+use longhaul_app::Call;
+use longhaul_app::ownership::WorkerKeepalive;
+use longhaul_app::send_command::send_command;
+use longhaul_app::session::agents::Agents;
+use longhaul_app::session::turns::Turns;
+use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{describe, ownership, slot_wait};
 
 /// How often the owner's life is looked at when nothing rings.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
@@ -62,44 +63,44 @@ impl Watched for Nobody {
 }
 
 /// Follows a task until it is done or needs someone.
-pub(crate) async fn follow(opened: &Opened, task: TaskId, signals: Signals) -> Result<Code, CliError> {
-    watch_from(opened, task, 0, Reach::Steers, signals, &mut Nobody).await
+pub(crate) async fn follow(call: &Call, task: TaskId, signals: Signals) -> Result<Code, AppError> {
+    watch_from(call, task, 0, Reach::Steers, signals, &mut Nobody).await
 }
 
 /// The same from the middle on: what is after this event. It may only look.
 pub(crate) async fn follow_after(
-    opened: &Opened,
+    call: &Call,
     task: TaskId,
     seen: u64,
     reach: Reach,
     signals: Signals,
-) -> Result<Code, CliError> {
-    watch_from(opened, task, seen, reach, signals, &mut Nobody).await
+) -> Result<Code, AppError> {
+    watch_from(call, task, seen, reach, signals, &mut Nobody).await
 }
 
 /// The same, with someone who watches.
 pub(crate) async fn follow_with(
-    opened: &Opened,
+    call: &Call,
     task: TaskId,
     signals: Signals,
     watched: &mut dyn Watched,
-) -> Result<Code, CliError> {
-    watch_from(opened, task, 0, Reach::Steers, signals, watched).await
+) -> Result<Code, AppError> {
+    watch_from(call, task, 0, Reach::Steers, signals, watched).await
 }
 
 async fn watch_from(
-    opened: &Opened,
+    call: &Call,
     task: TaskId,
     seen: u64,
     reach: Reach,
     signals: Signals,
     watched: &mut dyn Watched,
-) -> Result<Code, CliError> {
-    let submission = opened.store.load(task).await?.map(|stored| stored.task.submission);
-    let turns = Turns::new(&opened.home, submission.as_deref().map(Agents::of_task).unwrap_or_default());
+) -> Result<Code, AppError> {
+    let submission = call.store().load(task).await?.map(|stored| stored.task.submission);
+    let turns = Turns::new(call.home(), submission.as_deref().map(Agents::of_task).unwrap_or_default());
     let caretaker = WorkerKeepalive::default();
     let (screen, waits_for) = (Screen::new(), None);
-    let mut viewer = Viewer { opened, task, screen, turns, seen, reach, interrupted: 0, caretaker, waits_for };
+    let mut viewer = Viewer { call, task, screen, turns, seen, reach, interrupted: 0, caretaker, waits_for };
     let outcome = viewer.watch(signals, Keys::listen(), watched).await;
     viewer.screen.close();
     Ok(match outcome? {
@@ -137,7 +138,7 @@ enum Leave {
 }
 
 struct Viewer<'a> {
-    opened: &'a Opened,
+    call: &'a Call,
     task: TaskId,
     screen: Screen,
     turns: Turns<'a>,
@@ -155,16 +156,16 @@ impl Viewer<'_> {
         mut signals: Signals,
         mut keys: Keys,
         watched: &mut dyn Watched,
-    ) -> Result<Leave, CliError> {
-        let mut changes = self.opened.store.changes()?;
+    ) -> Result<Leave, AppError> {
+        let mut changes = self.call.store().changes()?;
         loop {
             let stored = self.show_new().await?;
             watched.moved(&stored, &|text| self.screen.line(text));
             if self.reach.is_over(&stored.task.state) {
                 return Ok(Leave::Settled(Box::new(stored)));
             }
-            if owner::is_left_by_runner(self.opened, &stored).await? {
-                return Err(owner::left_by_runner(&stored));
+            if ownership::is_left_by_runner(self.call, &stored).await? {
+                return Err(ownership::left_by_runner(&stored));
             }
             self.see_to_owner(&stored).await?;
             self.tell_wait(&stored).await?;
@@ -182,12 +183,12 @@ impl Viewer<'_> {
     }
 
     /// Shows until nothing is left that the task, as it is returned, went through: its last state is never told without its events.
-    async fn show_new(&mut self) -> Result<Stored, CliError> {
+    async fn show_new(&mut self) -> Result<Stored, AppError> {
         loop {
             self.show_events().await?;
             self.screen.batch(|print| self.turns.look(print));
-            let stored = self.opened.store.load(self.task).await?;
-            let stored = stored.ok_or_else(|| CliError::new(Code::NotFound, "the task is gone"))?;
+            let stored = self.call.store().load(self.task).await?;
+            let stored = stored.ok_or_else(|| AppError::new(ErrorKind::NotFound, "the task is gone"))?;
             if stored.task.version <= self.seen {
                 self.screen.task(&stored.task);
                 return Ok(stored);
@@ -195,9 +196,9 @@ impl Viewer<'_> {
         }
     }
 
-    async fn show_events(&mut self) -> Result<(), CliError> {
+    async fn show_events(&mut self) -> Result<(), AppError> {
         loop {
-            let page = self.opened.store.events(self.task, self.seen, PAGE).await?;
+            let page = self.call.store().events(self.task, self.seen, PAGE).await?;
             for event in &page {
                 self.show(event);
                 self.seen = event.seq;
@@ -215,8 +216,8 @@ impl Viewer<'_> {
         self.screen.batch(|print| self.turns.after(&event.event, print));
     }
 
-    async fn see_to_owner(&mut self, stored: &Stored) -> Result<(), CliError> {
-        if self.reach == Reach::Steers && self.caretaker.look(self.opened, stored).await? {
+    async fn see_to_owner(&mut self, stored: &Stored) -> Result<(), AppError> {
+        if self.reach == Reach::Steers && self.caretaker.look(self.call, stored).await? {
             self.screen.line(match stored.owner {
                 Some(_) => "its worker is dead; another one was started",
                 None => "no worker has it; one was started",
@@ -226,12 +227,12 @@ impl Viewer<'_> {
     }
 
     /// Says what a task in line waits for, once for each reason: no event tells of it. All other waits are events.
-    async fn tell_wait(&mut self, stored: &Stored) -> Result<(), CliError> {
-        if !slots::is_in_line(stored) {
+    async fn tell_wait(&mut self, stored: &Stored) -> Result<(), AppError> {
+        if !slot_wait::is_in_line(stored) {
             self.waits_for = None;
             return Ok(());
         }
-        let waits_for = slots::wait_of(self.opened, stored).await?.map(|waiting| waiting.in_line());
+        let waits_for = slot_wait::wait_of(self.call, stored).await?.map(|waiting| waiting.in_line());
         if waits_for.is_some() && waits_for != self.waits_for {
             self.screen.moment(now(), waits_for.as_deref().unwrap_or_default());
             self.waits_for = waits_for;
@@ -240,7 +241,7 @@ impl Viewer<'_> {
     }
 
     /// The first Ctrl+C pauses, the second ends the agent at once.
-    async fn interrupt(&mut self, stored: &Stored) -> Result<(), CliError> {
+    async fn interrupt(&mut self, stored: &Stored) -> Result<(), AppError> {
         self.interrupted += 1;
         let haste = if self.interrupted == 1 { StopMode::Graceful } else { StopMode::Immediate };
         self.screen.line(match haste {
@@ -248,8 +249,8 @@ impl Viewer<'_> {
             StopMode::Immediate => "ending the agent at once",
         });
         // Refused only when it settled meanwhile, which the next round shows.
-        match act::act(self.opened, stored, Command::Pause { haste }).await {
-            Err(error) if error.code != Code::Conflict => Err(error),
+        match send_command(self.call, stored, Command::Pause { haste }).await {
+            Err(error) if error.kind != ErrorKind::Conflict => Err(error),
             Ok(_) | Err(_) => Ok(()),
         }
     }

@@ -15,9 +15,9 @@ use longhaul_store::{Changes, Stored};
 pub(crate) use follow::{Reach, Watched, follow, follow_after, follow_with};
 pub(crate) use signals::Signals;
 
-use crate::error::CliError;
 use crate::exit::Code;
-use crate::opened::Opened;
+use longhaul_app::AppError;
+use longhaul_app::Call;
 
 /// The exit code that a state gives to those who waited for it.
 pub(crate) fn code_of(state: &State) -> Code {
@@ -43,15 +43,15 @@ pub(crate) fn code_of(state: &State) -> Code {
 
 /// Waits until a task is as wanted, at most so long.
 pub(crate) async fn until(
-    opened: &Opened,
+    call: &Call,
     task: TaskId,
     patience: Duration,
     wanted: impl Fn(&Task) -> bool,
-) -> Result<Option<Stored>, CliError> {
+) -> Result<Option<Stored>, AppError> {
     let deadline = tokio::time::Instant::now() + patience;
-    let mut changes = opened.store.changes()?;
+    let mut changes = call.store().changes()?;
     loop {
-        match opened.store.load(task).await? {
+        match call.store().load(task).await? {
             Some(stored) if wanted(&stored.task) => return Ok(Some(stored)),
             Some(_) | None => {}
         }

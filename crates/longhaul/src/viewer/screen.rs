@@ -11,8 +11,9 @@ use longhaul_core::task::{Event, Task, narrate};
 use longhaul_core::time::Time;
 use longhaul_store::StoredEvent;
 
-use crate::commands::turns::cut;
-use crate::{describe, out};
+use crate::out;
+use longhaul_app::describe;
+use longhaul_app::session::turns::cut;
 
 /// So many lines of output are shown at once; of more only the last.
 const BATCH: usize = 200;

@@ -3,8 +3,8 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::error::CliError;
 use crate::exit::Code;
+use longhaul_app::{AppError, ErrorKind};
 
 /// Signals that have come since the listening began.
 pub(crate) struct Signals {
@@ -25,9 +25,9 @@ pub(super) enum Asked {
 
 impl Signals {
     /// Listens from now on; nothing that comes is lost.
-    pub(crate) fn listen() -> Result<Signals, CliError> {
+    pub(crate) fn listen() -> Result<Signals, AppError> {
         let listen = |kind| {
-            signal(kind).map_err(|error| CliError::new(Code::Failure, "cannot listen for signals").because(&error))
+            signal(kind).map_err(|error| AppError::new(ErrorKind::Failure, "cannot listen for signals").because(&error))
         };
         let hang_up = if hang_ups_are_ignored() { None } else { Some(listen(SignalKind::hangup())?) };
         Ok(Signals {

@@ -13,11 +13,10 @@ use longhaul_store::{Filter, Stored, Which};
 
 use super::Patient;
 use super::finding::Finding;
-use crate::config::{KEYS, Origin};
-use crate::error::CliError;
-use crate::exit::Code;
-use crate::opened::Opened;
 use crate::out;
+use longhaul_app::Call;
+use longhaul_app::config::{KEYS, Origin};
+use longhaul_app::{AppError, ErrorKind};
 
 /// So many of the last events of each unfinished task.
 const LAST_EVENTS: u64 = 50;
@@ -38,22 +37,22 @@ pub(super) async fn text(patient: &Patient, findings: &[Finding], goals: Goals) 
     let mut text = String::new();
     section(&mut text, "doctor", findings.iter().flat_map(Finding::lines));
     section(&mut text, "configuration", configuration(patient));
-    if let Ok(opened) = &patient.opened {
-        section(&mut text, "tasks", tasks(opened, goals).await);
-        section(&mut text, "workers' log, its end", worker_log(opened));
+    if let Ok(call) = &patient.opened {
+        section(&mut text, "tasks", tasks(call, goals).await);
+        section(&mut text, "workers' log, its end", worker_log(call));
     }
     redact_text(&secrets(patient), &text).0
 }
 
 /// Writes the file, for its owner only; one that is there already is refused.
-pub(super) fn write(file: &Path, text: &str) -> Result<(), CliError> {
+pub(super) fn write(file: &Path, text: &str) -> Result<(), AppError> {
     let failed = |error: std::io::Error| {
         let what = format!("cannot write `{}`", file.display());
-        CliError::new(Code::Failure, what).because(&error).hint("name a new file in a directory of yours")
+        AppError::new(ErrorKind::Failure, what).because(&error).hint("name a new file in a directory of yours")
     };
     let path = std::path::absolute(file).map_err(failed)?;
     let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
-        return Err(CliError::new(Code::Usage, format!("`{}` is not the name of a file", file.display())));
+        return Err(AppError::new(ErrorKind::Usage, format!("`{}` is not the name of a file", file.display())));
     };
     write_once(&parent.canonicalize().map_err(failed)?, name, text.as_bytes()).map_err(failed)
 }
@@ -92,9 +91,9 @@ fn configuration(patient: &Patient) -> Vec<String> {
     lines
 }
 
-async fn tasks(opened: &Opened, goals: Goals) -> Vec<String> {
+async fn tasks(call: &Call, goals: Goals) -> Vec<String> {
     let mut lines = Vec::new();
-    match opened.store.tasks(Filter::default()).await {
+    match call.store().tasks(Filter::default()).await {
         Ok(listed) => lines.extend(listed.tasks.iter().map(|outline| {
             let name = if goals == Goals::Told { format!(" {}", outline.name) } else { String::new() };
             let (state, sessions) = (&outline.state, outline.sessions);
@@ -103,21 +102,21 @@ async fn tasks(opened: &Opened, goals: Goals) -> Vec<String> {
         Err(error) => lines.push(format!("cannot be listed: {error}")),
     }
     let filter = Filter { which: Which::Unfinished, ..Filter::default() };
-    for stored in opened.store.list(filter).await.map(|listed| listed.tasks).unwrap_or_default() {
+    for stored in call.store().list(filter).await.map(|listed| listed.tasks).unwrap_or_default() {
         lines.push(String::new());
-        lines.extend(last_events(opened, &stored, goals).await);
+        lines.extend(last_events(call, &stored, goals).await);
     }
     lines
 }
 
 /// Kinds, times and actors only: what an event carries may be an agent's or a person's text.
-async fn last_events(opened: &Opened, stored: &Stored, goals: Goals) -> Vec<String> {
+async fn last_events(call: &Call, stored: &Stored, goals: Goals) -> Vec<String> {
     let task = &stored.task;
     let mut lines = vec![format!("-- {}: {}, agent {}", task.id, task.state.name(), task.submission.agent)];
     if goals == Goals::Told {
         lines.extend(task.submission.goal.lines().map(|line| format!("   goal: {line}")));
     }
-    match opened.store.events(task.id, task.version.saturating_sub(LAST_EVENTS), u32::MAX).await {
+    match call.store().events(task.id, task.version.saturating_sub(LAST_EVENTS), u32::MAX).await {
         Ok(events) => lines.extend(events.iter().map(|event| {
             format!("   {:>5} {} epoch {} {}", event.seq, event.at.rfc3339(), event.epoch, event.event.kind())
         })),
@@ -126,9 +125,9 @@ async fn last_events(opened: &Opened, stored: &Stored, goals: Goals) -> Vec<Stri
     lines
 }
 
-fn worker_log(opened: &Opened) -> Vec<String> {
+fn worker_log(call: &Call) -> Vec<String> {
     let tail = || -> std::io::Result<String> {
-        let mut file = File::open(opened.home.root().join("worker.log"))?;
+        let mut file = File::open(call.home().root().join("worker.log"))?;
         let length = file.metadata()?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(LOG_TAIL)))?;
         let mut bytes = Vec::new();

@@ -8,8 +8,9 @@ use longhaul_app::{Home, free_disk};
 
 use super::Patient;
 use super::finding::Finding;
-use crate::session_dirs::survey;
-use crate::{amount, worker_log};
+use crate::worker_log;
+use longhaul_app::amount;
+use longhaul_app::session::on_disk::survey;
 
 const HOME: &str = "home";
 const DISK: &str = "disk";

@@ -13,7 +13,7 @@ use rustix::fs::Access;
 
 use super::Patient;
 use super::finding::Finding;
-use crate::amount;
+use longhaul_app::amount;
 
 /// No clock that is right shows an earlier time: 2025-01-01.
 const LONG_AGO: Time = Time(1_735_689_600_000_000);
@@ -76,7 +76,7 @@ async fn clock(patient: &Patient) -> Finding {
         return Finding::problem(SUBJECT, format!("it is {}, long ago", time.rfc3339()), advice);
     }
     let listed = match &patient.opened {
-        Ok(opened) => opened.store.tasks(Filter::default()).await.unwrap_or_default(),
+        Ok(call) => call.store().tasks(Filter::default()).await.unwrap_or_default(),
         Err(_) => longhaul_store::Summaries::default(),
     };
     match listed.tasks.iter().map(|outline| outline.updated).max() {

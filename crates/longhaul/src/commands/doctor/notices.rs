@@ -12,8 +12,8 @@ use longhaul_worker::{OPENCLAW, desktop_program};
 use super::Patient;
 use super::finding::Finding;
 use super::tasks::living_workers;
-use crate::notify_targets::targets;
-use crate::opened::Opened;
+use longhaul_app::Call;
+use longhaul_app::submit::notify_targets::targets;
 
 const NOTICES: &str = "notices";
 /// A worker that lives and can has delivered what is due, or has set out to, long before.
@@ -23,8 +23,8 @@ pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
     let settings = patient.config.as_ref().ok().map(|loaded| &loaded.settings.notify);
     let targets = settings.map(targets).unwrap_or_default();
     let mut findings: Vec<Finding> = targets.iter().map(way).collect();
-    if let Ok(opened) = &patient.opened {
-        findings.extend(waiting(opened).await);
+    if let Ok(call) = &patient.opened {
+        findings.extend(waiting(call).await);
     }
     findings
 }
@@ -85,12 +85,12 @@ fn place(url: &str) -> String {
 }
 
 /// Notices that nobody delivers: no worker lives, or those that do have left them lying.
-async fn waiting(opened: &Opened) -> Option<Finding> {
-    let pending = match opened.store.pending_notices().await {
+async fn waiting(call: &Call) -> Option<Finding> {
+    let pending = match call.store().pending_notices().await {
         Ok(pending) => pending,
         Err(error) => return Some(Finding::unknown(NOTICES, format!("the outbox cannot be read: {error}"))),
     };
-    let nobody_lives = living_workers(&opened.home).is_empty();
+    let nobody_lives = living_workers(call.home()).is_empty();
     let waiting = pending.iter().filter(|notice| nobody_lives || notice.next_at.after(PATIENCE) <= now()).count();
     let facts = format!("{waiting} wait to be delivered");
     let advice = "`longhaul worker -d` delivers them, from a shell that has what they need";

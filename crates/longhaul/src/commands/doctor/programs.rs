@@ -6,8 +6,8 @@ use longhaul_worker::sleep_inhibitor;
 
 use super::Patient;
 use super::finding::Finding;
-use crate::agent_status::{self, AgentStatus};
 use crate::start::answer_of;
+use longhaul_app::agent_status::{self, AgentStatus};
 
 /// The oldest git whose worktrees we rely on.
 const OLDEST_GIT: (u32, u32) = (2, 31);
@@ -51,7 +51,7 @@ fn agents(patient: &Patient) -> Vec<Finding> {
     let settings = patient.config.as_ref().ok().map(|loaded| &loaded.settings);
     let tables = settings.map(|settings| settings.agents.clone()).unwrap_or_default();
     let is_wanted = |name: &String| settings.is_some_and(|have| have.agent == *name || have.fallbacks.contains(name));
-    let looks = agent_status::probe_agents(&tables);
+    let looks = agent_status::probe_agents(&patient.system, &tables);
     looks.iter().map(|look| if is_wanted(&look.name) { wanted(look) } else { unused(look) }).collect()
 }
 

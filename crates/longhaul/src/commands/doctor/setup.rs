@@ -3,7 +3,7 @@
 
 use super::Patient;
 use super::finding::Finding;
-use crate::config::Notice;
+use longhaul_app::config::Notice;
 
 const CONFIG: &str = "config";
 

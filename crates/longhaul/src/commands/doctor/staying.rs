@@ -9,9 +9,9 @@ use super::Patient;
 use super::finding::Finding;
 use crate::cli::ServiceKind;
 use crate::commands::service::{self, Installed, Standing};
-use crate::error::CliError;
 use crate::start::answer_of;
-use crate::tag::tag;
+use longhaul_app::AppError;
+use longhaul_app::tag::tag;
 
 const ENABLE: &str = "`loginctl enable-linger` lets you linger";
 
@@ -84,7 +84,7 @@ fn tried() -> Scopes {
 /// Whether a worker starts by itself after a reboot.
 fn at_boot(lingers: Option<bool>) -> Finding {
     const SUBJECT: &str = "service";
-    let untold = |error: &CliError| Finding::unknown(SUBJECT, format!("it cannot be told: {}", error.what));
+    let untold = |error: &AppError| Finding::unknown(SUBJECT, format!("it cannot be told: {}", error.what));
     let looked = match service::look(None) {
         Ok(looked) => looked,
         Err(error) => return untold(&error),

@@ -1,27 +1,27 @@
 //! The store: does it open, is its schema known, and is everything in it sound.
 //! One part of `doctor`; it repairs nothing.
 
+use longhaul_app::ErrorKind;
+
 use super::Patient;
 use super::finding::Finding;
-use crate::exit::Code;
-use crate::place;
 
 const STORE: &str = "store";
 
 pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
     vec![match &patient.opened {
-        Err(error) if error.code == Code::NotFound => Finding::ok(STORE, "not there yet; the first task makes it"),
+        Err(error) if error.kind == ErrorKind::NotFound => Finding::ok(STORE, "not there yet; the first task makes it"),
         Err(error) => {
             let advice = error.hints.first().cloned().unwrap_or_else(|| "see the guide on care".to_owned());
             let facts = std::iter::once(&error.what).chain(&error.because).cloned().collect::<Vec<_>>().join(": ");
             Finding::problem(STORE, facts, advice)
         }
-        Ok(opened) => match opened.store.check().await {
+        Ok(call) => match call.store().check().await {
             Ok(damaged) => match damaged.first() {
                 None => Finding::ok(STORE, "opens, its schema is known, every chain and every state is sound"),
                 // Below a session other tasks are not to be told of.
                 Some(first) => {
-                    let first = if place::actor().session.is_none() {
+                    let first = if call.caller.actor.session.is_none() {
                         format!(", first {}: {}", first.row, first.what)
                     } else {
                         String::new()

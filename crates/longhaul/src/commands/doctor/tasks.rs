@@ -10,20 +10,20 @@ use longhaul_store::{Filter, Stored, Which};
 
 use super::Patient;
 use super::finding::Finding;
-use crate::opened::Opened;
-use crate::owner;
+use longhaul_app::Call;
+use longhaul_app::ownership;
 
 const WORKERS: &str = "workers";
 const SESSIONS: &str = "sessions";
 
 pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
-    let Ok(opened) = &patient.opened else { return Vec::new() };
+    let Ok(call) = &patient.opened else { return Vec::new() };
     let filter = Filter { which: Which::Unfinished, ..Filter::default() };
-    let tasks = match opened.list(filter).await {
+    let tasks = match call.list(filter).await {
         Ok(listed) => listed.tasks,
         Err(error) => return vec![Finding::unknown(WORKERS, format!("the tasks cannot be listed: {}", error.what))],
     };
-    vec![workers(opened, &tasks).await, sessions(&opened.home, &tasks)]
+    vec![workers(call, &tasks).await, sessions(call.home(), &tasks)]
 }
 
 /// The workers of this home that live.
@@ -31,16 +31,16 @@ pub(super) fn living_workers(home: &Home) -> Vec<Process> {
     locks(home).iter().filter_map(|lock| living(lock)).collect()
 }
 
-async fn workers(opened: &Opened, tasks: &[Stored]) -> Finding {
-    let living = living_workers(&opened.home);
+async fn workers(call: &Call, tasks: &[Stored]) -> Finding {
+    let living = living_workers(call.home());
     let still: Vec<String> =
         living.iter().filter(|worker| process::is_stopped(worker.pid)).map(|worker| worker.pid.to_string()).collect();
     let mut orphaned = 0;
     let mut left = Vec::new();
     for stored in tasks {
-        match owner::is_left_by_runner(opened, stored).await.unwrap_or(false) {
+        match ownership::is_left_by_runner(call, stored).await.unwrap_or(false) {
             true => left.push(stored.task.submission.name.as_str()),
-            false => orphaned += usize::from(owner::is_missing(opened, stored).await.unwrap_or(false)),
+            false => orphaned += usize::from(ownership::is_missing(call, stored).await.unwrap_or(false)),
         }
     }
     let facts = format!("{} alive, {} unfinished task(s)", living.len(), tasks.len());

@@ -8,10 +8,10 @@ use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_store::{Damaged, Filter, StoreError, Stored, TaskSummary, Which};
 
 use super::retention::{Excess, Size, excess};
-use crate::config::RetentionSettings;
-use crate::error::CliError;
-use crate::opened::Opened;
-use crate::session_dirs::OnDisk;
+use longhaul_app::AppError;
+use longhaul_app::Call;
+use longhaul_app::config::RetentionSettings;
+use longhaul_app::session::on_disk::OnDisk;
 
 /// A finished task that is not to be kept.
 #[derive(Debug)]
@@ -28,12 +28,12 @@ pub(super) struct Candidate {
 
 /// Finished tasks beyond what is to be kept, oldest first, but children before their parents.
 pub(super) async fn candidates(
-    opened: &Opened,
+    call: &Call,
     retention: &RetentionSettings,
     on_disk: &OnDisk,
-) -> Result<Vec<Candidate>, CliError> {
+) -> Result<Vec<Candidate>, AppError> {
     let filter = Filter { which: Which::Finished, ..Filter::default() };
-    let listed = opened.store.tasks(filter).await?;
+    let listed = call.store().tasks(filter).await?;
     sound(&listed.damaged)?;
     let mut finished = listed.tasks;
     finished.sort_by_key(|outline| std::cmp::Reverse((outline.updated, outline.task)));
@@ -76,12 +76,12 @@ pub(super) struct Needs {
 impl Needs {
     /// Why an unfinished task needs this one, if one does. A task may have been submitted since the last question, so each one
     /// looks which there are now; what a known one needs does not change.
-    pub(super) async fn why(&mut self, opened: &Opened, task: TaskId) -> Result<Option<String>, CliError> {
+    pub(super) async fn why(&mut self, call: &Call, task: TaskId) -> Result<Option<String>, AppError> {
         let filter = Filter { which: Which::Unfinished, ..Filter::default() };
-        let now = opened.store.tasks(filter.clone()).await?;
+        let now = call.store().tasks(filter.clone()).await?;
         sound(&now.damaged)?;
         if now.tasks.iter().any(|outline| !self.unfinished.contains(&outline.task)) {
-            let listed = opened.store.list(filter).await?;
+            let listed = call.store().list(filter).await?;
             sound(&listed.damaged)?;
             self.learn(&listed.tasks);
         }
@@ -101,11 +101,11 @@ impl Needs {
     }
 }
 
-fn sound(damaged: &[Damaged]) -> Result<(), CliError> {
+fn sound(damaged: &[Damaged]) -> Result<(), AppError> {
     match damaged.first() {
         Some(row) => {
             let error = StoreError::Damaged { what: format!("{}: {}", row.row, row.what) };
-            Err(CliError::from(error).hint("nothing was swept; `longhaul store check` names all of it"))
+            Err(AppError::from(error).hint("nothing was swept; `longhaul store check` names all of it"))
         }
         None => Ok(()),
     }

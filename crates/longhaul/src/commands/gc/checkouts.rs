@@ -9,14 +9,14 @@ use longhaul_core::causes::with_causes;
 use super::Mode;
 use super::orphans::{DAY, is_older};
 use super::swept::{Left, Orphan, Swept};
-use crate::opened::Opened;
+use longhaul_app::Call;
 
 /// Sweeps the checkouts of finished tasks, and those of no task.
-pub(super) async fn sweep(opened: &Opened, mode: Mode, swept: &mut Swept) {
-    for LeftCheckout { task, path } in checkouts::list(&opened.home) {
+pub(super) async fn sweep(call: &Call, mode: Mode, swept: &mut Swept) {
+    for LeftCheckout { task, path } in checkouts::list(call.home()) {
         let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let name = format!("checkouts/{file_name}");
-        let project = match opened.store.load(task).await {
+        let project = match call.store().load(task).await {
             Ok(Some(stored)) if stored.task.state.is_final() => Some(stored.task.submission.project.clone()),
             Ok(None) if is_older(&path, DAY) => None,
             Ok(_) => continue,
@@ -27,7 +27,7 @@ pub(super) async fn sweep(opened: &Opened, mode: Mode, swept: &mut Swept) {
         };
         let removed = match mode {
             Mode::DryRun => Ok(()),
-            Mode::Really => checkouts::remove(&opened.home, &path, project.as_deref().map(Path::new)),
+            Mode::Really => checkouts::remove(call.home(), &path, project.as_deref().map(Path::new)),
         };
         match removed {
             Ok(()) => swept.orphan(Orphan { name, what: "checkout of a finished round", bytes: 0 }),

@@ -14,9 +14,9 @@ use super::super::show::sessions_of;
 use super::Mode;
 use super::removal::{not_ours, unusable};
 use super::swept::{Left, Orphan, Swept};
-use crate::error::CliError;
-use crate::opened::Opened;
-use crate::session_dirs::{OnDisk, SessionOnDisk};
+use longhaul_app::AppError;
+use longhaul_app::Call;
+use longhaul_app::session::on_disk::{OnDisk, SessionOnDisk};
 
 pub(super) const DAY: Duration = Duration::from_secs(86_400);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -25,18 +25,18 @@ const MINUTE: Duration = Duration::from_secs(60);
 const REPLACED: [&str; 2] = ["session-cap", "trust.toml"];
 
 /// Sweeps everything that nobody knows.
-pub(super) async fn sweep(opened: &Opened, mode: Mode, on_disk: &OnDisk, swept: &mut Swept) -> Result<(), CliError> {
+pub(super) async fn sweep(call: &Call, mode: Mode, on_disk: &OnDisk, swept: &mut Swept) -> Result<(), AppError> {
     for name in &on_disk.strange {
         swept.left.push(Left { name: format!("sessions/{name}"), why: "not ours".to_owned() });
     }
-    for session in unknown(opened, on_disk).await? {
-        sweep_session(&opened.home, mode, session, swept);
+    for session in unknown(call, on_disk).await? {
+        sweep_session(call.home(), mode, session, swept);
     }
-    sweep_files(&opened.home.workers(), "workers/", mode, swept, |name, path| {
+    sweep_files(&call.home().workers(), "workers/", mode, swept, |name, path| {
         let lock = is_dead_lock(name, path).then_some("lock of a dead worker");
         lock.or(is_dead_socket(name, path).then_some("socket of a dead worker"))
     });
-    sweep_files(opened.home.root(), "", mode, swept, |name, path| {
+    sweep_files(call.home().root(), "", mode, swept, |name, path| {
         let is_ours = temporary_of(name).is_some_and(|base| REPLACED.contains(&base));
         (is_ours && is_older(path, DAY)).then_some("half-written file")
     });
@@ -44,24 +44,24 @@ pub(super) async fn sweep(opened: &Opened, mode: Mode, on_disk: &OnDisk, swept: 
 }
 
 /// The old session directories of no task.
-async fn unknown<'a>(opened: &Opened, on_disk: &'a OnDisk) -> Result<Vec<&'a SessionOnDisk>, CliError> {
+async fn unknown<'a>(call: &Call, on_disk: &'a OnDisk) -> Result<Vec<&'a SessionOnDisk>, AppError> {
     let tasks: HashSet<TaskId> =
-        opened.store.tasks(Filter::default()).await?.tasks.iter().map(|outline| outline.task).collect();
+        call.store().tasks(Filter::default()).await?.tasks.iter().map(|outline| outline.task).collect();
     let is_stranger = |session: &&SessionOnDisk| session.task.is_none_or(|task| !tasks.contains(&task));
     let is_old = |session: &&SessionOnDisk| age(session.files.changed) >= DAY;
     let mut found: Vec<&SessionOnDisk> = on_disk.sessions.iter().filter(is_stranger).filter(is_old).collect();
     // One without a readable spec may still be told of by a task's events.
     if found.iter().any(|session| session.task.is_none()) {
-        let told = sessions_told(opened, &tasks).await?;
+        let told = sessions_told(call, &tasks).await?;
         found.retain(|session| !told.contains(&session.id));
     }
     Ok(found)
 }
 
-async fn sessions_told(opened: &Opened, tasks: &HashSet<TaskId>) -> Result<HashSet<SessionId>, CliError> {
+async fn sessions_told(call: &Call, tasks: &HashSet<TaskId>) -> Result<HashSet<SessionId>, AppError> {
     let mut told = HashSet::new();
     for task in tasks {
-        let events = opened.store.events(*task, 0, u32::MAX).await?;
+        let events = call.store().events(*task, 0, u32::MAX).await?;
         told.extend(sessions_of(&events).into_iter().map(|record| record.run.id));
     }
     Ok(told)

@@ -12,8 +12,8 @@ use super::super::show::sessions_of;
 use super::Mode;
 use super::candidates::Candidate;
 use super::worktree::{self, Fate};
-use crate::error::CliError;
-use crate::opened::Opened;
+use longhaul_app::AppError;
+use longhaul_app::Call;
 
 /// What became of a task.
 #[derive(Debug)]
@@ -27,22 +27,22 @@ pub(super) enum Outcome {
 }
 
 /// Removes a finished task, or only says what would become of it.
-pub(super) async fn remove(opened: &Opened, candidate: &Candidate, mode: Mode) -> Result<Outcome, CliError> {
-    let Some(stored) = opened.store.load(candidate.outline.task).await? else {
+pub(super) async fn remove(call: &Call, candidate: &Candidate, mode: Mode) -> Result<Outcome, AppError> {
+    let Some(stored) = call.store().load(candidate.outline.task).await? else {
         return Ok(Outcome::Kept { why: "somebody else removed it".to_owned() });
     };
     if !stored.task.state.is_final() || stored.owner.is_some() {
         return Ok(Outcome::Kept { why: "it is not finished".to_owned() });
     }
-    let sessions = match sessions(opened, candidate).await {
+    let sessions = match sessions(call, candidate).await {
         Ok(sessions) => sessions,
         Err(error) => return Ok(Outcome::Failed { why: error.to_string() }),
     };
     // Looked at before anything is deleted, so that a task is kept as a whole.
-    if let Some(why) = strange(opened, &sessions) {
+    if let Some(why) = strange(call, &sessions) {
         return Ok(Outcome::Kept { why });
     }
-    match worktree::remove(&opened.home, &stored.task, mode) {
+    match worktree::remove(call.home(), &stored.task, mode) {
         Fate::Gone if mode == Mode::DryRun => {
             return Ok(Outcome::Removed { sessions: candidate.sessions.len(), bytes: candidate.bytes });
         }
@@ -51,24 +51,24 @@ pub(super) async fn remove(opened: &Opened, candidate: &Candidate, mode: Mode) -
         Fate::Failed { why } => return Ok(Outcome::Failed { why }),
     }
     for session in &sessions {
-        if let Some(outcome) = discard(opened, *session) {
+        if let Some(outcome) = discard(call, *session) {
             return Ok(outcome);
         }
         fail_point::reach("gc.session_removed");
     }
     fail_point::reach("gc.files_removed");
-    remove_rows(opened, &stored, candidate).await
+    remove_rows(call, &stored, candidate).await
 }
 
 /// Those its events tell of, and those whose specs name it.
-async fn sessions(opened: &Opened, candidate: &Candidate) -> Result<BTreeSet<SessionId>, StoreError> {
-    let events = opened.store.events(candidate.outline.task, 0, u32::MAX).await?;
+async fn sessions(call: &Call, candidate: &Candidate) -> Result<BTreeSet<SessionId>, StoreError> {
+    let events = call.store().events(candidate.outline.task, 0, u32::MAX).await?;
     let told = sessions_of(&events).into_iter().map(|record| record.run.id);
     Ok(told.chain(candidate.sessions.iter().copied()).collect())
 }
 
-fn strange(opened: &Opened, sessions: &BTreeSet<SessionId>) -> Option<String> {
-    sessions.iter().find_map(|session| match survey_session(&opened.home.sessions(), *session) {
+fn strange(call: &Call, sessions: &BTreeSet<SessionId>) -> Option<String> {
+    sessions.iter().find_map(|session| match survey_session(&call.home().sessions(), *session) {
         Ok(Some(files)) if !files.strange.is_empty() => Some(not_ours(*session, &files.strange)),
         Ok(_) => None,
         Err(error) => Some(unusable(*session, &error)),
@@ -76,8 +76,8 @@ fn strange(opened: &Opened, sessions: &BTreeSet<SessionId>) -> Option<String> {
 }
 
 /// None when the directory is gone.
-fn discard(opened: &Opened, session: SessionId) -> Option<Outcome> {
-    match discard_session(&opened.home.sessions(), session) {
+fn discard(call: &Call, session: SessionId) -> Option<Outcome> {
+    match discard_session(&call.home().sessions(), session) {
         Ok(Discarded::Gone { .. }) => None,
         Ok(Discarded::InUse) => Some(Outcome::Kept { why: format!("session {session} is still in use") }),
         Ok(Discarded::Strange { names }) => Some(Outcome::Kept { why: not_ours(session, &names) }),
@@ -85,8 +85,8 @@ fn discard(opened: &Opened, session: SessionId) -> Option<Outcome> {
     }
 }
 
-async fn remove_rows(opened: &Opened, stored: &Stored, candidate: &Candidate) -> Result<Outcome, CliError> {
-    match opened.store.remove(stored.task.id, Guard::Version(stored.task.version)).await {
+async fn remove_rows(call: &Call, stored: &Stored, candidate: &Candidate) -> Result<Outcome, AppError> {
+    match call.store().remove(stored.task.id, Guard::Version(stored.task.version)).await {
         Ok(()) | Err(RemoveError::NotFound) => {}
         Err(RemoveError::Store(error)) => return Err(error.into()),
         Err(error) => return Ok(Outcome::Failed { why: error.to_string() }),

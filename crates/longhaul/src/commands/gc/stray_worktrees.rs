@@ -9,18 +9,18 @@ use super::Mode;
 use super::orphans::{DAY, is_older};
 use super::swept::{Left, Orphan, Swept};
 use super::worktree::{Fate, remove_unrecorded};
-use crate::opened::Opened;
+use longhaul_app::Call;
 
 /// Sweeps the worktrees of no task.
-pub(super) async fn sweep(opened: &Opened, mode: Mode, swept: &mut Swept) {
-    for (task, path) in named_by_a_task(&opened.home.worktrees()) {
+pub(super) async fn sweep(call: &Call, mode: Mode, swept: &mut Swept) {
+    for (task, path) in named_by_a_task(&call.home().worktrees()) {
         if !is_older(&path, DAY) {
             continue;
         }
         let name = format!("worktrees/{task}");
         // Asked one by one and now: a task is stored before its worktree is made.
-        let fate = match opened.store.load(task).await {
-            Ok(None) => remove_unrecorded(&opened.home, &path, None, mode),
+        let fate = match call.store().load(task).await {
+            Ok(None) => remove_unrecorded(call.home(), &path, None, mode),
             Ok(Some(_)) => continue,
             Err(error) => Fate::Failed { why: error.to_string() },
         };

@@ -4,7 +4,8 @@
 use serde::Serialize;
 
 use super::Mode;
-use crate::{amount, out};
+use crate::out;
+use longhaul_app::amount;
 
 /// Everything a sweep did and did not do.
 #[derive(Debug, Serialize)]

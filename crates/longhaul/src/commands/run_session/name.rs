@@ -6,9 +6,8 @@ use longhaul_core::names::{self, BadName, TaskName};
 
 use super::directory::Directories;
 use crate::cli::RunSession;
-use crate::error::CliError;
-use crate::exit::Code;
 use crate::out;
+use longhaul_app::{AppError, ErrorKind};
 
 /// The name of the task.
 #[derive(Debug, Clone)]
@@ -45,22 +44,22 @@ impl Name {
     }
 }
 
-pub(super) fn choose(args: &RunSession, directories: &Directories) -> Result<Name, CliError> {
+pub(super) fn choose(args: &RunSession, directories: &Directories) -> Result<Name, AppError> {
     if let Some(name) = &args.task_name {
         return Ok(Name { name: TaskName::new(name).map_err(|bad| refused(&bad))?, base: None });
     }
     match &args.description {
         Some(description) if description.trim().is_empty() => {
-            Err(CliError::new(Code::Usage, "the description is empty"))
+            Err(AppError::new(ErrorKind::Usage, "the description is empty"))
         }
         Some(description) => generated(args, description, directories),
         None if args.continues() => most_recent(directories),
-        None => Err(CliError::new(Code::Usage, "nothing to do: neither a description nor --continue was given")
+        None => Err(AppError::new(ErrorKind::Usage, "nothing to do: neither a description nor --continue was given")
             .hint("`longhaul run-session --help` shows examples")),
     }
 }
 
-fn generated(args: &RunSession, description: &str, directories: &Directories) -> Result<Name, CliError> {
+fn generated(args: &RunSession, description: &str, directories: &Directories) -> Result<Name, AppError> {
     let base = names::slug(description).unwrap_or_else(|| {
         out::note("Non-alphanumeric description detected; the task is named by date and time.");
         names::fallback(Zoned::now().datetime())
@@ -69,7 +68,7 @@ fn generated(args: &RunSession, description: &str, directories: &Directories) ->
         return Ok(Name { name: TaskName::new(&base).map_err(|bad| refused(&bad))?, base: None });
     }
     let name = names::candidates(base.clone()).find_map(|name| free(&name, directories));
-    let name = name.ok_or_else(|| CliError::new(Code::Failure, "no name is left for this description"))?;
+    let name = name.ok_or_else(|| AppError::new(ErrorKind::Failure, "no name is left for this description"))?;
     Ok(Name { name, base: Some(base) })
 }
 
@@ -78,9 +77,9 @@ fn free(name: &str, directories: &Directories) -> Option<TaskName> {
     if taken { None } else { TaskName::new(name).ok() }
 }
 
-fn most_recent(directories: &Directories) -> Result<Name, CliError> {
+fn most_recent(directories: &Directories) -> Result<Name, AppError> {
     let Some(name) = directories.most_recent() else {
-        return Err(CliError::new(Code::NotFound, "there is no task to continue in this project")
+        return Err(AppError::new(ErrorKind::NotFound, "there is no task to continue in this project")
             .hint("begin one: longhaul run-session \"what is to be reached\""));
     };
     out::data(&format!("Continuing most recent task: {name}"));
@@ -88,7 +87,7 @@ fn most_recent(directories: &Directories) -> Result<Name, CliError> {
 }
 
 /// In the words of the existing runner, with the whole rule.
-fn refused(bad: &BadName) -> CliError {
+fn refused(bad: &BadName) -> AppError {
     let what = match bad {
         BadName::Empty => "Task name cannot be empty".to_owned(),
         BadName::LeadingHyphen { .. } => "Task name cannot start with a hyphen".to_owned(),
@@ -96,5 +95,5 @@ fn refused(bad: &BadName) -> CliError {
         BadName::Path { part, .. } => format!("Task name cannot contain `{part}`"),
         BadName::Character { .. } | BadName::TooLong { .. } => format!("Invalid task name: {bad}"),
     };
-    CliError::new(Code::Usage, what).hint(names::RULE)
+    AppError::new(ErrorKind::Usage, what).hint(names::RULE)
 }

@@ -8,10 +8,11 @@ use longhaul_core::task::{Cause, Exit, Purpose, State, StoppedBy, Task};
 use super::directory::{Directory, Found};
 use super::printer::{RunnerPrinter, success};
 use crate::cli::RunSession;
-use crate::error::CliError;
 use crate::exit::Code;
-use crate::opened::Opened;
-use crate::{out, owner};
+use crate::out;
+use longhaul_app::Call;
+use longhaul_app::ownership;
+use longhaul_app::{AppError, ErrorKind};
 
 /// What is known at the end.
 pub(super) struct Outcome<'a> {
@@ -24,15 +25,15 @@ pub(super) struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    pub(super) async fn tell(&self, opened: &Opened) -> Result<Code, CliError> {
+    pub(super) async fn tell(&self, call: &Call) -> Result<Code, AppError> {
         match &self.task.state {
             State::Done { .. } => {
                 complete(&self.directory);
                 Ok(Code::Done)
             }
-            State::Cancelled { .. } => Err(CliError::new(Code::Failure, "the task was cancelled")),
+            State::Cancelled { .. } => Err(AppError::new(ErrorKind::Failure, "the task was cancelled")),
             State::Blocked { cause: Cause::OtherRunner { pid }, .. } => Err(self.locked(*pid)),
-            State::Blocked { cause, .. } => Err(CliError::new(Code::Failure, cause.to_string())),
+            State::Blocked { cause, .. } => Err(AppError::new(ErrorKind::Failure, cause.to_string())),
             State::Paused { .. } => self.paused(),
             State::Held { person, .. } => {
                 out::note(&format!("{} works in the agent's conversation.", out::safe(person)));
@@ -46,20 +47,20 @@ impl Outcome<'_> {
             | State::Stopping { .. }
             | State::Waiting { .. }
             | State::NeedsHelp { .. }
-            | State::Stopped { .. } => self.supervised(opened).await,
+            | State::Stopped { .. } => self.supervised(call).await,
         }
     }
 
     /// A person made it supervised meanwhile: a worker goes on as soon as this process has ended.
-    async fn supervised(&self, opened: &Opened) -> Result<Code, CliError> {
-        if let Some(stored) = opened.load(self.task.id).await? {
-            owner::start_for(opened, &stored)?;
+    async fn supervised(&self, call: &Call) -> Result<Code, AppError> {
+        if let Some(stored) = call.load(self.task.id).await? {
+            ownership::start_for(call, &stored)?;
         }
         out::note(&format!("The task is supervised now: longhaul attach {}", self.task.submission.name));
         Ok(Code::Done)
     }
 
-    fn paused(&self) -> Result<Code, CliError> {
+    fn paused(&self) -> Result<Code, AppError> {
         if self.asked.load(Ordering::SeqCst) {
             return Ok(self.interrupted());
         }
@@ -80,7 +81,7 @@ impl Outcome<'_> {
     }
 
     /// A failed session ends the runner with the agent's own code.
-    fn failed(&self, exit: &Exit) -> Result<Code, CliError> {
+    fn failed(&self, exit: &Exit) -> Result<Code, AppError> {
         let code = match exit {
             Exit::Code(code) => u8::try_from(*code).ok(),
             Exit::Signal(number) => u8::try_from(128 + number).ok(),
@@ -88,7 +89,7 @@ impl Outcome<'_> {
         };
         let limit = self.voice.last_limit().map(|limit| out::safe(&limit));
         let what = limit.as_ref().map_or_else(|| format!("the session failed: {exit}"), Clone::clone);
-        let Some(code) = code else { return Err(CliError::new(Code::Failure, what)) };
+        let Some(code) = code else { return Err(AppError::new(ErrorKind::Failure, what)) };
         out::note(&format!("error: {what}"));
         if limit.is_some() {
             let name = &self.task.submission.name;
@@ -98,11 +99,11 @@ impl Outcome<'_> {
         Ok(Code::Agents(code))
     }
 
-    fn locked(&self, pid: Option<u32>) -> CliError {
+    fn locked(&self, pid: Option<u32>) -> AppError {
         let lock = self.directory.path().join(".runner.lock");
         match pid {
-            Some(pid) => CliError::new(Code::Conflict, format!("the task is already running (pid {pid})")),
-            None => CliError::new(Code::Conflict, "the task is already running: its lock names no process yet")
+            Some(pid) => AppError::new(ErrorKind::Conflict, format!("the task is already running (pid {pid})")),
+            None => AppError::new(ErrorKind::Conflict, "the task is already running: its lock names no process yet")
                 .hint(format!("if no runner is alive, remove the directory {}", lock.display())),
         }
     }
@@ -117,7 +118,7 @@ impl Outcome<'_> {
     }
 
     /// The list is left as it is; the message names what a person has to mend.
-    fn unfit(&self, found: Found) -> CliError {
+    fn unfit(&self, found: Found) -> AppError {
         let first = self.voice.last_purpose() == Some(Purpose::Plan);
         let what = match found {
             Found::Unfit(why) => why,
@@ -126,10 +127,10 @@ impl Outcome<'_> {
             }
         };
         if first {
-            return CliError::new(Code::Failure, format!("Initializer did not create required files: {what}"))
+            return AppError::new(ErrorKind::Failure, format!("Initializer did not create required files: {what}"))
                 .hint("try again under the same name");
         }
-        CliError::new(Code::Failure, what).hint("mend it by hand; nothing was changed")
+        AppError::new(ErrorKind::Failure, what).hint("mend it by hand; nothing was changed")
     }
 
     fn interrupted(&self) -> Code {

@@ -12,13 +12,14 @@ use longhaul_worker::{RunnerError, RunnerProcess, TakenUp};
 use super::directory::Directories;
 use super::name::Name;
 use crate::cli::RunSession;
-use crate::commands::run::utf8;
-use crate::config::{Overrides, SessionSettings, Sources, load};
-use crate::error::CliError;
-use crate::exit::Code;
-use crate::opened::{Opened, open_existing};
-use crate::place::Place;
-use crate::{notify_targets, out, owner, place, prompt_files};
+use crate::command_line::CommandLine;
+use crate::out;
+use longhaul_app::Call;
+use longhaul_app::Project;
+use longhaul_app::config::{Overrides, SessionSettings, Sources};
+use longhaul_app::submit::files::utf8;
+use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{ownership, prompt_files, submit::notify_targets};
 
 /// An unfinished task that is stored under a name.
 pub(super) struct Record {
@@ -27,28 +28,29 @@ pub(super) struct Record {
 
 impl Record {
     /// The unfinished task of this name in the project, if there is one.
-    async fn find(place: &Place, name: &Name) -> Result<Option<Record>, CliError> {
-        match open_existing() {
-            Ok(opened) => Record::find_in(&opened, place, name).await,
-            Err(error) if error.code == Code::NotFound => Ok(None),
+    async fn find(line: &CommandLine, place: &Project, name: &Name) -> Result<Option<Record>, AppError> {
+        match line.open_existing() {
+            Ok(call) => Record::find_in(&call, place, name).await,
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    async fn find_in(opened: &Opened, place: &Place, name: &Name) -> Result<Option<Record>, CliError> {
-        let (project, name) = (Some(utf8(&place.project)?), Some(name.as_str().to_owned()));
+    async fn find_in(call: &Call, place: &Project, name: &Name) -> Result<Option<Record>, AppError> {
+        let (project, name) = (Some(utf8(&place.root)?), Some(name.as_str().to_owned()));
         let filter = Filter { project, name, which: Which::Unfinished, ..Filter::default() };
-        Ok(opened.list(filter).await?.tasks.into_iter().next().map(|stored| Record { stored }))
+        Ok(call.list(filter).await?.tasks.into_iter().next().map(|stored| Record { stored }))
     }
 
     /// The stored task of a name. A name that was made up for a new task gives way to one that somebody has just taken.
     pub(super) async fn settle(
+        line: &CommandLine,
         mut name: Name,
-        place: &Place,
+        place: &Project,
         directories: &Directories,
-    ) -> Result<(Name, Option<Record>), CliError> {
+    ) -> Result<(Name, Option<Record>), AppError> {
         loop {
-            let record = Record::find(place, &name).await?;
+            let record = Record::find(line, place, &name).await?;
             let taken = record.as_ref().is_some_and(|record| !record.is_removed(directories));
             match name.next(directories).filter(|_| taken) {
                 Some(next) => name = next,
@@ -67,13 +69,13 @@ impl Record {
     }
 
     /// Whether it is for `run-session` at all.
-    fn check(&self) -> Result<(), CliError> {
+    fn check(&self) -> Result<(), AppError> {
         let task = &self.stored.task;
         if task.submission.driver.is_runner() {
             return Ok(());
         }
         let name = &task.submission.name;
-        Err(CliError::new(Code::Conflict, format!("task `{name}` is supervised by Longhaul"))
+        Err(AppError::new(ErrorKind::Conflict, format!("task `{name}` is supervised by Longhaul"))
             .hint(format!("go on with it: longhaul resume {name}")))
     }
 
@@ -86,11 +88,12 @@ impl Record {
 
 /// What an invocation stands on.
 pub(super) struct Ground<'a> {
+    pub(super) line: &'a CommandLine,
     pub(super) args: &'a RunSession,
-    pub(super) place: &'a Place,
+    pub(super) place: &'a Project,
     pub(super) directories: &'a Directories,
     pub(super) driving: &'a RunnerProcess,
-    pub(super) opened: &'a Opened,
+    pub(super) call: &'a Call,
 }
 
 /// What one invocation wants.
@@ -102,13 +105,18 @@ pub(super) struct Invocation {
 
 impl Invocation {
     /// Makes the task this invocation's, whatever has to be done for that.
-    pub(super) async fn take_up(mut self, ground: &Ground<'_>) -> Result<Stored, CliError> {
+    pub(super) async fn take_up(mut self, ground: &Ground<'_>) -> Result<Stored, AppError> {
         let run = run(ground)?;
         let wanted = [Setting::Sandbox(sandbox(ground.args))];
         loop {
             let Some(task) = self.obtain(ground).await? else { continue };
             let settings = if self.record.is_some() { &wanted[..] } else { &[] };
-            match ground.driving.take_up(task, &run, settings, &place::actor()).await.map_err(|error| failed(&error))? {
+            match ground
+                .driving
+                .take_up(task, &run, settings, &ground.call.caller.actor)
+                .await
+                .map_err(|error| failed(&error))?
+            {
                 TakenUp::Ours(stored) if self.is_removed(ground) => {
                     clear_away(ground, *stored, "directory removed").await?;
                 }
@@ -124,7 +132,7 @@ impl Invocation {
     }
 
     /// The stored task of the name, or a new one; none when the name was taken between the look and the submission.
-    async fn obtain(&mut self, ground: &Ground<'_>) -> Result<Option<TaskId>, CliError> {
+    async fn obtain(&mut self, ground: &Ground<'_>) -> Result<Option<TaskId>, AppError> {
         if let Some(record) = &self.record {
             record.check()?;
             return Ok(Some(record.stored.task.id));
@@ -135,18 +143,18 @@ impl Invocation {
                 Ok(Some(task))
             }
             Answer::Refused { kind: RefusalKind::Conflict, .. } => self.look_again(ground).await.map(|()| None),
-            Answer::Refused { message, .. } => Err(CliError::new(Code::Usage, out::safe(&message))),
+            Answer::Refused { message, .. } => Err(AppError::new(ErrorKind::Usage, out::safe(&message))),
         }
     }
 
     /// Another name where one was made, else the very task that has it.
-    async fn look_again(&mut self, ground: &Ground<'_>) -> Result<(), CliError> {
+    async fn look_again(&mut self, ground: &Ground<'_>) -> Result<(), AppError> {
         match self.name.next(ground.directories) {
             Some(next) => {
                 self.name = next;
                 self.name.announce();
             }
-            None => self.record = Record::find_in(ground.opened, ground.place, &self.name).await?,
+            None => self.record = Record::find_in(ground.call, ground.place, &self.name).await?,
         }
         Ok(())
     }
@@ -161,23 +169,27 @@ impl Invocation {
         !planned && self.record.as_ref().is_some_and(|record| record.goal() != self.goal)
     }
 
-    async fn busy(&self, ground: &Ground<'_>) -> CliError {
-        let record = Record::find_in(ground.opened, ground.place, &self.name).await.ok().flatten();
-        let process = record.and_then(|record| owner::process(&ground.opened.home, &record.stored));
+    async fn busy(&self, ground: &Ground<'_>) -> AppError {
+        let record = Record::find_in(ground.call, ground.place, &self.name).await.ok().flatten();
+        let process = record.and_then(|record| ownership::process(ground.call.home(), &record.stored));
         let who = process.map(|process| format!(" (pid {})", process.pid)).unwrap_or_default();
         let name = self.name.as_str();
-        CliError::new(Code::Conflict, format!("task `{name}` is already running{who}"))
+        AppError::new(ErrorKind::Conflict, format!("task `{name}` is already running{who}"))
             .hint(format!("follow it: longhaul attach {name}"))
     }
 
-    fn request(&self, ground: &Ground<'_>) -> Result<Request, CliError> {
+    fn request(&self, ground: &Ground<'_>) -> Result<Request, AppError> {
         let (args, place) = (ground.args, ground.place);
-        let settings = load(&place.project, &Overrides::default())?.settings;
-        let prompts = prompt_files::read(&Sources::of_process(&place.project)?, &settings)?.templates;
+        let settings = ground.line.load(&place.root, &Overrides::default())?.settings;
+        let prompts = prompt_files::read(
+            &Sources::of(&ground.line.system.environment, &ground.line.caller, &place.root)?,
+            &settings,
+        )?
+        .templates;
         let bare =
             Submission::new(self.goal.clone(), self.name.name().clone(), utf8(&place.directory)?, "codex".into());
         let submission = Submission {
-            project: utf8(&place.project)?,
+            project: utf8(&place.root)?,
             driver: Driver::Runner,
             place: Where::InPlace,
             sandbox: sandbox(args),
@@ -189,7 +201,7 @@ impl Invocation {
             ..bare
         };
         let name = Some(self.name.as_str().to_owned());
-        Ok(Request { id: mint_task(), name, submission, actor: place::actor() })
+        Ok(Request { id: mint_task(), name, submission, actor: ground.call.caller.actor.clone() })
     }
 }
 
@@ -198,7 +210,7 @@ fn sandbox(args: &RunSession) -> Sandbox {
     if args.network { Sandbox::Full } else { Sandbox::Workspace }
 }
 
-fn run(ground: &Ground<'_>) -> Result<RunnerOptions, CliError> {
+fn run(ground: &Ground<'_>) -> Result<RunnerOptions, AppError> {
     let resume = if ground.args.resume_last { Resume::Saved } else { Resume::Never };
     Ok(RunnerOptions::new(ground.args.sessions(), resume, utf8(&ground.place.directory)?))
 }
@@ -218,14 +230,14 @@ fn policy(settings: &SessionSettings) -> Policy {
 }
 
 /// The stored task is given up for another of its name. What still runs for it is ended first.
-async fn clear_away(ground: &Ground<'_>, stored: Stored, why: &str) -> Result<(), CliError> {
+async fn clear_away(ground: &Ground<'_>, stored: Stored, why: &str) -> Result<(), AppError> {
     let cancel = Command::Cancel { reason: Some(why.to_owned()) };
-    let changed = change(&*ground.opened.store, stored.task.id, cancel, &place::actor(), None, None).await?;
+    let changed = change(ground.call.store(), stored.task.id, cancel, &ground.call.caller.actor, None, None).await?;
     ground.driving.finish(changed.stored).await.map_err(|error| failed(&error))?;
     Ok(())
 }
 
 /// An invocation that could not go on.
-pub(super) fn failed(error: &RunnerError) -> CliError {
-    CliError::new(Code::Failure, "the task cannot be carried out").because(error)
+pub(super) fn failed(error: &RunnerError) -> AppError {
+    AppError::new(ErrorKind::Failure, "the task cannot be carried out").because(error)
 }

@@ -5,17 +5,16 @@ use super::step::Step;
 use super::worker::Worker;
 use super::{Installed, Standing};
 use crate::cli::ServiceKind;
-use crate::error::CliError;
-use crate::exit::Code;
 use crate::out;
 use crate::start::converse;
+use longhaul_app::{AppError, ErrorKind};
 
 const BEGIN: &str = "# longhaul service: begin (written by `longhaul service install`)\n";
 const END: &str = "# longhaul service: end\n";
 /// How the programs of this name say that a person has no crontab.
 const NONE: &[&str] = &["no crontab", "No such file"];
 
-pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, CliError> {
+pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, AppError> {
     // Without the program there is no crontab, and the step says so unless it is only told.
     let table = match longhaul_keeper::find_program("crontab") {
         Some(_) => Table::read()?,
@@ -28,7 +27,7 @@ pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, CliError> {
     Ok(vec![Step::feed(&["crontab", "-"], table.with(&block)?)])
 }
 
-pub(super) fn uninstall() -> Result<Vec<Step>, CliError> {
+pub(super) fn uninstall() -> Result<Vec<Step>, AppError> {
     // Without the program there is no crontab of ours.
     if longhaul_keeper::find_program("crontab").is_none() {
         return Ok(Vec::new());
@@ -41,7 +40,7 @@ pub(super) fn uninstall() -> Result<Vec<Step>, CliError> {
     Ok(vec![if rest.is_empty() { Step::run(&["crontab", "-r"]) } else { Step::feed(&["crontab", "-"], rest) }])
 }
 
-pub(super) fn look(worker: &Worker) -> Result<Standing, CliError> {
+pub(super) fn look(worker: &Worker) -> Result<Standing, AppError> {
     let found = match longhaul_keeper::find_program("crontab") {
         Some(_) => Table::read()?.block()?.map(<[u8]>::to_vec),
         None => None,
@@ -60,9 +59,9 @@ pub(super) fn look(worker: &Worker) -> Result<Standing, CliError> {
 struct Table(Vec<u8>);
 
 impl Table {
-    fn read() -> Result<Table, CliError> {
+    fn read() -> Result<Table, AppError> {
         let failed = |why: &str| {
-            CliError::new(Code::Failure, format!("`crontab -l` failed: {}", out::safe(why)))
+            AppError::new(ErrorKind::Failure, format!("`crontab -l` failed: {}", out::safe(why)))
                 .hint("nothing was changed; see that you may use crontab")
         };
         let Some(said) = converse("crontab", &["-l"], b"") else { return Err(failed("it cannot be run")) };
@@ -74,13 +73,13 @@ impl Table {
     }
 
     /// Where our lines are, with their marks.
-    fn place(&self) -> Result<Option<std::ops::Range<usize>>, CliError> {
+    fn place(&self) -> Result<Option<std::ops::Range<usize>>, AppError> {
         let (begins, ends) = (self.lines(BEGIN), self.lines(END));
         match (&begins[..], &ends[..]) {
             ([], []) => Ok(None),
             ([begin], [end]) if begin < end => Ok(Some(*begin..end + END.len())),
-            _ => Err(CliError::new(
-                Code::Conflict,
+            _ => Err(AppError::new(
+                ErrorKind::Conflict,
                 "the marks of longhaul in your crontab do not match; nothing was changed",
             )
             .hint("look at it with `crontab -e` and take the lines of longhaul out")),
@@ -100,12 +99,12 @@ impl Table {
         found
     }
 
-    fn block(&self) -> Result<Option<&[u8]>, CliError> {
+    fn block(&self) -> Result<Option<&[u8]>, AppError> {
         Ok(self.place()?.map(|place| &self.0[place]))
     }
 
     /// The same with our lines in their place, else at the end.
-    fn with(&self, block: &str) -> Result<Vec<u8>, CliError> {
+    fn with(&self, block: &str) -> Result<Vec<u8>, AppError> {
         let mut text = self.0.clone();
         match self.place()? {
             Some(place) => drop(text.splice(place, block.bytes())),
@@ -119,7 +118,7 @@ impl Table {
         Ok(text)
     }
 
-    fn without(&self) -> Result<Vec<u8>, CliError> {
+    fn without(&self) -> Result<Vec<u8>, AppError> {
         let mut text = self.0.clone();
         if let Some(place) = self.place()? {
             text.drain(place);

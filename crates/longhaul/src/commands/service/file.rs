@@ -1,26 +1,26 @@
 //! A file of the service: ours by its mark, foreign, or not there. Used by the kinds that write one; it only looks.
 //! A symbolic link is never ours: whoever made it decides what it leads to.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 
 use super::Installed;
 use super::step::Step;
-use crate::error::CliError;
-use crate::exit::Code;
+use longhaul_app::{AppError, ErrorKind};
 
 /// What every file of ours begins with, after the language's own opening.
 pub(super) const MARK: &str = "Written by `longhaul service install`; `longhaul service uninstall` takes it away.";
 
 /// Whether the file is there, and whose it is.
-pub(super) fn look(path: &Path, wanted: &str) -> Result<Installed, CliError> {
+pub(super) fn look(path: &Path, wanted: &str) -> Result<Installed, AppError> {
     match path.symlink_metadata() {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Installed::No),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Installed::No),
         Ok(meta) if !meta.is_file() => return Ok(Installed::Foreign),
         Ok(_) | Err(_) => {}
     }
-    let found = std::fs::read(path)
-        .map_err(|error| CliError::new(Code::Failure, format!("cannot read `{}`", path.display())).because(&error))?;
+    let found = std::fs::read(path).map_err(|error| {
+        AppError::new(ErrorKind::Failure, format!("cannot read `{}`", path.display())).because(&error)
+    })?;
     Ok(match String::from_utf8(found) {
         Ok(text) if text == wanted => Installed::Yes,
         Ok(text) if text.lines().take(4).any(|line| line.contains(MARK)) => Installed::Otherwise,
@@ -29,7 +29,7 @@ pub(super) fn look(path: &Path, wanted: &str) -> Result<Installed, CliError> {
 }
 
 /// Writing the file, unless it is there as it is wanted.
-pub(super) fn write(path: &Path, wanted: &str) -> Result<Option<Step>, CliError> {
+pub(super) fn write(path: &Path, wanted: &str) -> Result<Option<Step>, AppError> {
     match look(path, wanted)? {
         Installed::Yes => Ok(None),
         Installed::No | Installed::Otherwise => {
@@ -40,7 +40,7 @@ pub(super) fn write(path: &Path, wanted: &str) -> Result<Option<Step>, CliError>
 }
 
 /// Removing the file; nothing where there is none.
-pub(super) fn remove(path: &Path) -> Result<Option<Step>, CliError> {
+pub(super) fn remove(path: &Path) -> Result<Option<Step>, AppError> {
     match look(path, "")? {
         Installed::No => Ok(None),
         Installed::Yes | Installed::Otherwise => Ok(Some(Step::Remove { path: path.to_owned() })),
@@ -48,7 +48,7 @@ pub(super) fn remove(path: &Path) -> Result<Option<Step>, CliError> {
     }
 }
 
-fn foreign(path: &Path) -> CliError {
-    CliError::new(Code::Conflict, format!("`{}` is there and not ours; nothing was changed", path.display()))
+fn foreign(path: &Path) -> AppError {
+    AppError::new(ErrorKind::Conflict, format!("`{}` is there and not ours; nothing was changed", path.display()))
         .hint("look at it; rename it if you do not need it, then run the same again")
 }

@@ -8,13 +8,13 @@ use super::step::Step;
 use super::worker::Worker;
 use super::{Installed, Standing};
 use crate::cli::ServiceKind;
-use crate::error::CliError;
-use crate::place;
 use crate::start::converse;
+use longhaul_app::{AppError, locations};
+use longhaul_keeper::Environment;
 
 const LABEL: &str = "dev.longhaul.worker";
 
-pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, CliError> {
+pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, AppError> {
     let path = path()?;
     let write = file::write(&path, &property_list(worker))?;
     let mut steps = Vec::new();
@@ -28,12 +28,12 @@ pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, CliError> {
     Ok(steps)
 }
 
-pub(super) fn uninstall() -> Result<Vec<Step>, CliError> {
+pub(super) fn uninstall() -> Result<Vec<Step>, AppError> {
     let Some(remove) = file::remove(&path()?)? else { return Ok(Vec::new()) };
     Ok(vec![Step::attempt(&["launchctl", "bootout", &target()]), remove])
 }
 
-pub(super) fn look(worker: &Worker) -> Result<Standing, CliError> {
+pub(super) fn look(worker: &Worker) -> Result<Standing, AppError> {
     let path = path()?;
     let installed = file::look(&path, &property_list(worker))?;
     let is_ours = matches!(installed, Installed::Yes | Installed::Otherwise);
@@ -62,8 +62,10 @@ fn target() -> String {
     format!("{}/{LABEL}", domain())
 }
 
-fn path() -> Result<PathBuf, CliError> {
-    Ok(place::user_directory()?.join("Library/LaunchAgents").join(format!("{LABEL}.plist")))
+fn path() -> Result<PathBuf, AppError> {
+    Ok(locations::user_directory(&Environment::of_process())?
+        .join("Library/LaunchAgents")
+        .join(format!("{LABEL}.plist")))
 }
 
 fn property_list(worker: &Worker) -> String {

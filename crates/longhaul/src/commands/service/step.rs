@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use longhaul_keeper::files::replace;
 
-use crate::error::CliError;
-use crate::exit::Code;
 use crate::out;
 use crate::start::converse;
+use longhaul_app::{AppError, ErrorKind};
 
 /// One step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +51,7 @@ impl Step {
     }
 
     /// Does it, and says so.
-    pub(super) fn take(&self) -> Result<String, CliError> {
+    pub(super) fn take(&self) -> Result<String, AppError> {
         match self {
             Step::Write { path, text } => {
                 write(path, text).map_err(|error| failed(format!("cannot write `{}`", path.display()), &error))?;
@@ -86,21 +85,23 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
     replace(&directory.canonicalize()?, name, text.as_bytes())
 }
 
-fn run(argv: &[String], input: &[u8]) -> Result<(), CliError> {
+fn run(argv: &[String], input: &[u8]) -> Result<(), AppError> {
     let (program, arguments) = (argv.first().map_or("", String::as_str), argv.iter().skip(1));
     let arguments: Vec<&str> = arguments.map(String::as_str).collect();
     let line = argv.join(" ");
     match converse(program, &arguments, input) {
         Some(said) if said.succeeded => Ok(()),
-        Some(said) => Err(CliError::new(Code::Failure, format!("`{line}` failed: {}", out::safe(&said.complaint())))
-            .hint("what was written stays; mend this and run the same again")),
-        None => Err(CliError::new(Code::Failure, format!("`{line}` cannot be run or does not end"))
+        Some(said) => {
+            Err(AppError::new(ErrorKind::Failure, format!("`{line}` failed: {}", out::safe(&said.complaint())))
+                .hint("what was written stays; mend this and run the same again"))
+        }
+        None => Err(AppError::new(ErrorKind::Failure, format!("`{line}` cannot be run or does not end"))
             .hint(format!("see that `{program}` is on PATH; what was written stays"))),
     }
 }
 
-fn failed(what: String, error: &std::io::Error) -> CliError {
-    CliError::new(Code::Failure, what).because(error).hint("see that the directory is yours to write")
+fn failed(what: String, error: &std::io::Error) -> AppError {
+    AppError::new(ErrorKind::Failure, what).because(error).hint("see that the directory is yours to write")
 }
 
 fn owned(argv: &[&str]) -> Vec<String> {

@@ -8,8 +8,8 @@ use super::step::Step;
 use super::worker::Worker;
 use super::{Installed, Standing, word_of};
 use crate::cli::ServiceKind;
-use crate::error::CliError;
-use crate::place;
+use longhaul_app::{AppError, locations};
+use longhaul_keeper::Environment;
 
 const UNIT: &str = "longhaul.service";
 
@@ -19,7 +19,7 @@ pub(super) fn answers() -> bool {
     word_of("systemctl", &["--user", "is-system-running"]).is_some_and(|word| states.contains(&word.as_str()))
 }
 
-pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, CliError> {
+pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, AppError> {
     let Some(write) = file::write(&path()?, &unit(worker))? else {
         return Ok(vec![Step::run(&["systemctl", "--user", "enable", "--now", UNIT])]);
     };
@@ -32,7 +32,7 @@ pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, CliError> {
     ])
 }
 
-pub(super) fn uninstall() -> Result<Vec<Step>, CliError> {
+pub(super) fn uninstall() -> Result<Vec<Step>, AppError> {
     let Some(remove) = file::remove(&path()?)? else { return Ok(Vec::new()) };
     let mut steps = vec![Step::attempt(&["systemctl", "--user", "disable", "--now", UNIT]), remove];
     // A manager that does not answer leaves its link, which would lead nowhere at every login.
@@ -44,7 +44,7 @@ pub(super) fn uninstall() -> Result<Vec<Step>, CliError> {
     Ok(steps)
 }
 
-pub(super) fn look(worker: &Worker) -> Result<Standing, CliError> {
+pub(super) fn look(worker: &Worker) -> Result<Standing, AppError> {
     let path = path()?;
     let installed = file::look(&path, &unit(worker))?;
     let ask = |verb: &str| match installed {
@@ -65,13 +65,13 @@ pub(super) fn look(worker: &Worker) -> Result<Standing, CliError> {
     })
 }
 
-fn path() -> Result<PathBuf, CliError> {
-    Ok(place::config_directory()?.join("systemd/user").join(UNIT))
+fn path() -> Result<PathBuf, AppError> {
+    Ok(locations::config_directory(&Environment::of_process())?.join("systemd/user").join(UNIT))
 }
 
 /// The link by which the user manager remembers that the unit is enabled.
-fn enabled_by() -> Result<PathBuf, CliError> {
-    Ok(place::config_directory()?.join("systemd/user/default.target.wants").join(UNIT))
+fn enabled_by() -> Result<PathBuf, AppError> {
+    Ok(locations::config_directory(&Environment::of_process())?.join("systemd/user/default.target.wants").join(UNIT))
 }
 
 fn unit(worker: &Worker) -> String {

@@ -3,12 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use longhaul_keeper::find_program;
+use longhaul_app::locations;
+use longhaul_keeper::{Environment, find_program};
 
-use crate::commands::run::utf8;
-use crate::error::CliError;
-use crate::exit::Code;
-use crate::place;
+use longhaul_app::submit::files::utf8;
+use longhaul_app::{AppError, ErrorKind};
 
 /// What a service starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,14 +22,17 @@ pub(super) struct Worker {
 
 impl Worker {
     /// The worker of this program and this home.
-    pub(super) fn here() -> Result<Worker, CliError> {
+    pub(super) fn here() -> Result<Worker, AppError> {
         let program = utf8(&program()?)?;
-        let home = utf8(&place::home()?)?;
+        let home = utf8(&locations::home(&Environment::of_process())?)?;
         let path = std::env::var("PATH").unwrap_or_default();
         for text in [&program, &home, &path] {
             if text.chars().any(char::is_control) {
-                return Err(CliError::new(Code::Usage, "a path with control characters cannot stand in a service")
-                    .hint("move the program or Longhaul's home, or mend PATH"));
+                return Err(AppError::new(
+                    ErrorKind::Usage,
+                    "a path with control characters cannot stand in a service",
+                )
+                .hint("move the program or Longhaul's home, or mend PATH"));
             }
         }
         Ok(Worker { program, home, path })
@@ -38,9 +40,9 @@ impl Worker {
 }
 
 /// The path by which a person finds this program, which outlives an upgrade; else where it lies.
-fn program() -> Result<PathBuf, CliError> {
+fn program() -> Result<PathBuf, AppError> {
     let own = std::env::current_exe()
-        .map_err(|error| CliError::new(Code::Failure, "cannot tell where this program lies").because(&error))?;
+        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot tell where this program lies").because(&error))?;
     let is_own = |path: &Path| path.canonicalize().ok() == own.canonicalize().ok();
     Ok(find_program("longhaul").filter(|found| is_own(found)).unwrap_or(own))
 }

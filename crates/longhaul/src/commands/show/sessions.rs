@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use longhaul_core::task::{Delivered, SessionRecord};
 
-use super::super::Opened;
-use crate::{describe, out};
+use crate::out;
+use longhaul_app::Call;
+use longhaul_app::describe;
 
 /// Prints the list.
-pub(super) fn print(opened: &Opened, records: &[SessionRecord]) {
+pub(super) fn print(call: &Call, records: &[SessionRecord]) {
     if records.is_empty() {
         return;
     }
@@ -21,7 +22,7 @@ pub(super) fn print(opened: &Opened, records: &[SessionRecord]) {
         for more in details(record) {
             out::data(&format!("       {}", out::readable(&more)));
         }
-        out::data(&format!("       {}", out::readable(&opened.home.session(run.id).display().to_string())));
+        out::data(&format!("       {}", out::readable(&call.home().session(run.id).display().to_string())));
     }
 }
 

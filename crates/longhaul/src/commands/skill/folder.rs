@@ -2,15 +2,14 @@
 //! It touches only files of the table, by exact name, and never what is not a plain file.
 
 use std::fs::Permissions;
-use std::io::ErrorKind;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use longhaul_keeper::files::replace;
 
 use super::shipped::File;
-use crate::error::CliError;
-use crate::exit::Code;
+use longhaul_app::{AppError, ErrorKind};
 
 /// A directory of skills.
 #[derive(Debug)]
@@ -58,7 +57,7 @@ impl Folder {
     }
 
     /// Writes every file that is not there as it is; nothing at all when one of them is a person's.
-    pub(super) fn write(&self, files: &[File], force: Force) -> Result<Vec<PathBuf>, CliError> {
+    pub(super) fn write(&self, files: &[File], force: Force) -> Result<Vec<PathBuf>, AppError> {
         let mut wanted = Vec::new();
         let mut theirs = Vec::new();
         for file in files {
@@ -80,7 +79,7 @@ impl Folder {
     }
 
     /// Removes a file that is as it was written.
-    pub(super) fn remove(&self, file: &File) -> Result<Kept, CliError> {
+    pub(super) fn remove(&self, file: &File) -> Result<Kept, AppError> {
         let path = self.path(file);
         match self.look(file) {
             Ok(Standing::Absent) => Ok(Kept::Absent),
@@ -106,7 +105,7 @@ impl Folder {
     }
 
     /// How several files stand together.
-    pub(super) fn standing<'a>(&self, files: impl Iterator<Item = &'a File>) -> Result<Standing, CliError> {
+    pub(super) fn standing<'a>(&self, files: impl Iterator<Item = &'a File>) -> Result<Standing, AppError> {
         let all: Vec<Standing> = files.map(|file| self.look(file)).collect::<Result<_, _>>()?;
         Ok(match all.first() {
             Some(first) if all.iter().all(|standing| standing == first) => *first,
@@ -116,14 +115,14 @@ impl Folder {
         })
     }
 
-    fn look(&self, file: &File) -> Result<Standing, CliError> {
+    fn look(&self, file: &File) -> Result<Standing, AppError> {
         let path = self.path(file);
         let unfit = |error: &std::io::Error| failed(format!("cannot look at `{}`", path.display()), error);
         match path.symlink_metadata() {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Standing::Absent),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Standing::Absent),
             Err(error) => return Err(unfit(&error)),
             Ok(meta) if !meta.is_file() => {
-                return Err(CliError::new(Code::Conflict, format!("`{}` is not a plain file", path.display()))
+                return Err(AppError::new(ErrorKind::Conflict, format!("`{}` is not a plain file", path.display()))
                     .hint("nothing was changed; take it away by hand, or choose another directory with `--dir`"));
             }
             Ok(_) => {}
@@ -139,19 +138,19 @@ impl Folder {
 
 fn write(path: &Path, file: &File) -> std::io::Result<()> {
     let (Some(directory), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
-        return Err(ErrorKind::InvalidInput.into());
+        return Err(io::ErrorKind::InvalidInput.into());
     };
     std::fs::create_dir_all(directory)?;
     replace(&directory.canonicalize()?, name, file.text.as_bytes())?;
     std::fs::set_permissions(path, Permissions::from_mode(file.mode))
 }
 
-fn changed(paths: &[PathBuf]) -> CliError {
+fn changed(paths: &[PathBuf]) -> AppError {
     let named: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
     let what = format!("not written by longhaul, or changed since: {}; nothing was written", named.join(", "));
-    CliError::new(Code::Conflict, what).hint("`--force` replaces exactly these files; keep a copy if you need one")
+    AppError::new(ErrorKind::Conflict, what).hint("`--force` replaces exactly these files; keep a copy if you need one")
 }
 
-fn failed(what: String, error: &std::io::Error) -> CliError {
-    CliError::new(Code::Failure, what).because(error).hint("see that the directory is yours to write")
+fn failed(what: String, error: &std::io::Error) -> AppError {
+    AppError::new(ErrorKind::Failure, what).because(error).hint("see that the directory is yours to write")
 }

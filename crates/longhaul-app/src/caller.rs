@@ -1,0 +1,117 @@
+//! Who calls an operation, from where, and what they may see: a person everything, something below an agent session only that session's
+//! task and its children. Made by each front end and passed with every call; there is no process-wide caller.
+//! Visibility is asked by `app` for every listing and lookup, so that no operation can forget to. What may be changed is decided by the core.
+
+use std::path::{Path, PathBuf};
+
+use longhaul_core::ids::{SessionId, TaskId};
+use longhaul_core::task::{Actor, Scope, Task};
+use longhaul_keeper::SessionDir;
+use longhaul_store::TaskSummary;
+
+use crate::error::{AppError, ErrorKind};
+use crate::home::Home;
+use crate::project::Project;
+
+/// Who calls.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub actor: Actor,
+    /// The directory the call comes from; none if it is gone, or if the caller has none.
+    directory: Option<PathBuf>,
+}
+
+impl Caller {
+    /// This actor, calling from this directory.
+    pub fn new(actor: Actor, directory: Option<PathBuf>) -> Caller {
+        Caller { actor, directory }
+    }
+
+    /// Whether a person calls, as far as can be told.
+    pub fn is_person(&self) -> bool {
+        self.actor.scope == Scope::Person
+    }
+
+    /// The directory the call comes from.
+    pub fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
+    }
+
+    /// The project the call comes from.
+    pub fn project(&self) -> Result<Project, AppError> {
+        match &self.directory {
+            Some(directory) => Project::of(directory),
+            None => Err(AppError::new(ErrorKind::Usage, "the current directory is gone")),
+        }
+    }
+
+    /// The task in whose worktree below this home the call comes from, if it does.
+    pub fn worktree_task(&self, home: &Home) -> Option<TaskId> {
+        let directory = self.project().ok()?.directory;
+        let below = directory.strip_prefix(home.worktrees().canonicalize().ok()?).ok()?.to_owned();
+        below.components().next()?.as_os_str().to_str()?.parse().ok()
+    }
+}
+
+/// What a caller may see of a home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visibility {
+    /// A person.
+    Everything,
+    /// Below a session of this task: it and its children.
+    Family(TaskId),
+    /// Below a session that this home does not know.
+    Nothing,
+}
+
+impl Visibility {
+    /// What this actor may see of this home.
+    pub fn of(actor: &Actor, home: &Home) -> Visibility {
+        match actor.session {
+            None => Visibility::Everything,
+            Some(session) => task_of(home, session).map_or(Visibility::Nothing, Visibility::Family),
+        }
+    }
+
+    /// Whether this task may be seen.
+    pub fn allows(self, task: &Task) -> bool {
+        match self {
+            Visibility::Everything => true,
+            Visibility::Family(own) => task.id == own || task.submission.parent == Some(own),
+            Visibility::Nothing => false,
+        }
+    }
+
+    /// Whether this task may be seen in lists.
+    pub fn allows_outline(self, outline: &TaskSummary) -> bool {
+        match self {
+            Visibility::Everything => true,
+            Visibility::Family(own) => outline.task == own || outline.parent == Some(own),
+            Visibility::Nothing => false,
+        }
+    }
+
+    /// Whether a damaged row may be named. Whose child it is can not be read from it, so only the own one is.
+    pub fn allows_row(self, row: &str) -> bool {
+        match self {
+            Visibility::Everything => true,
+            Visibility::Family(own) => row.contains(&own.to_string()),
+            Visibility::Nothing => false,
+        }
+    }
+}
+
+/// The task a session of this home works for, or the one that a person has taken over: what runs then is marked with the task's id.
+pub fn task_of(home: &Home, session: SessionId) -> Option<TaskId> {
+    task_of_session(home, session).or_else(|| held_task(home, session))
+}
+
+fn held_task(home: &Home, marker: SessionId) -> Option<TaskId> {
+    let task = marker.to_string().parse().ok()?;
+    home.hold(task).symlink_metadata().is_ok().then_some(task)
+}
+
+fn task_of_session(home: &Home, session: SessionId) -> Option<TaskId> {
+    let spec = SessionDir::at(&home.session(session)).ok()?.spec().ok()??;
+    spec.task.parse().ok()
+}

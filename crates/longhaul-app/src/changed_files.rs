@@ -1,0 +1,159 @@
+//! What a task changed since it began, from version control and from nothing else. Used by `diff` and the report.
+//! Only reads, through the hardened wrapper; where nothing can be known it says why instead of guessing.
+
+use std::path::Path;
+
+use crate::Home;
+use longhaul_core::task::{Task, Workspace};
+use longhaul_git::{ChangedFile, CommitId, FileStatus, Git, GitError, Patch, Repository, Whose};
+use serde::Serialize;
+
+/// Why nobody knows what a task changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Unknown {
+    #[error("it has no workspace yet")]
+    NotPlaced,
+    #[error("there was no commit to start from: the workspace is in no git repository, or in one without commits")]
+    NoBase,
+    #[error("the workspace `{root}` is gone")]
+    Gone { root: String },
+    #[error("`{root}` is no git repository any more")]
+    NoRepository { root: String },
+    #[error("`{root}` has another git directory than the task began with: `{found}` instead of `{recorded}`")]
+    Swapped { root: String, recorded: String, found: String },
+    #[error("the recorded commit `{base}` makes no sense")]
+    BadBase { base: String },
+    #[error("git does not answer")]
+    Git(#[from] GitError),
+    #[error("the look itself failed: {why}")]
+    Broken { why: String },
+}
+
+/// One file that differs from the start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileChange {
+    /// Relative to the workspace's root; bytes that are no text are replaced.
+    pub path: String,
+    pub status: &'static str,
+}
+
+/// The files that differ between the task's start and now.
+pub async fn changed_files(home: &Home, task: &Task) -> Result<Vec<FileChange>, Unknown> {
+    let files = ask(home, task, |repository, base| repository.changed_files(base)).await?;
+    Ok(files.iter().map(file_change).collect())
+}
+
+/// The patch from the task's start to now.
+pub async fn patch(home: &Home, task: &Task) -> Result<Patch, Unknown> {
+    ask(home, task, |repository, base| repository.diff(base)).await
+}
+
+fn file_change(file: &ChangedFile) -> FileChange {
+    let status = match file.status {
+        FileStatus::Added => "added",
+        FileStatus::Modified => "modified",
+        FileStatus::Deleted => "deleted",
+        FileStatus::TypeChanged => "type changed",
+    };
+    FileChange { path: file.path.to_string_lossy().into_owned(), status }
+}
+
+async fn ask<T: Send + 'static>(
+    home: &Home,
+    task: &Task,
+    question: fn(&Repository, &CommitId) -> Result<T, GitError>,
+) -> Result<T, Unknown> {
+    let workspace = task.workspace.clone().ok_or(Unknown::NotPlaced)?;
+    let (state, id) = (home.git(), task.id);
+    let asked = tokio::task::spawn_blocking(move || {
+        let (repository, base) = find(&state, &workspace)?;
+        let whose = if workspace.is_worktree() { Whose::Ours } else { Whose::Users };
+        let repository = repository.with_rules_of(id, whose)?;
+        Ok(question(&repository, &base)?)
+    });
+    asked.await.unwrap_or_else(|error| Err(Unknown::Broken { why: error.to_string() }))
+}
+
+fn find(state: &Path, workspace: &Workspace) -> Result<(Repository, CommitId), Unknown> {
+    let root = || workspace.root.clone();
+    let base = workspace.base.as_ref().ok_or(Unknown::NoBase)?;
+    let base: CommitId = base.parse().map_err(|_| Unknown::BadBase { base: base.clone() })?;
+    if !Path::new(&workspace.root).is_dir() {
+        return Err(Unknown::Gone { root: root() });
+    }
+    let found = Git::open(state)?.find(Path::new(&workspace.root))?;
+    let repository = found.ok_or_else(|| Unknown::NoRepository { root: root() })?;
+    match &workspace.git {
+        Some(recorded) if Path::new(&recorded.dir) != repository.git_dir().git_dir => Err(Unknown::Swapped {
+            root: root(),
+            recorded: recorded.dir.clone(),
+            found: repository.git_dir().git_dir.display().to_string(),
+        }),
+        Some(_) | None => Ok((repository, base)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use longhaul_core::task::GitPlace;
+
+    use super::*;
+
+    fn git(directory: &Path, args: &[&str]) -> String {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=x", "-c", "user.email=x@localhost"]).args(args).current_dir(directory);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    fn scene() -> (tempfile::TempDir, Workspace) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("project");
+        std::fs::create_dir(&root).unwrap();
+        git(&root, &["init", "--quiet"]);
+        std::fs::write(root.join("old.txt"), "one\n").unwrap();
+        git(&root, &["add", "."]);
+        git(&root, &["commit", "--quiet", "-m", "start"]);
+        let base = git(&root, &["rev-parse", "HEAD"]);
+        let git_dir = git(&root, &["rev-parse", "--absolute-git-dir"]);
+        let root = root.canonicalize().unwrap().display().to_string();
+        let git = GitPlace { common: git_dir.clone(), dir: git_dir };
+        let workspace = Workspace { cwd: root.clone(), root, branch: None, base: Some(base), git: Some(git) };
+        (dir, workspace)
+    }
+
+    #[test]
+    fn the_work_is_what_version_control_tells() {
+        let (dir, workspace) = scene();
+        let root = Path::new(&workspace.root);
+        std::fs::write(root.join("old.txt"), "two\n").unwrap();
+        std::fs::write(root.join("new.txt"), "new\n").unwrap();
+        let (repository, base) = find(&dir.path().join("state"), &workspace).unwrap();
+        let files = repository.changed_files(&base).unwrap();
+        let told: Vec<FileChange> = files.iter().map(file_change).collect();
+        let change = |path: &str, status| FileChange { path: path.to_owned(), status };
+        assert_eq!(told, [change("new.txt", "added"), change("old.txt", "modified")]);
+        let patch = String::from_utf8(repository.diff(&base).unwrap().bytes).unwrap();
+        assert!(patch.contains("-one") && patch.contains("+two") && patch.contains("+new"), "{patch}");
+    }
+
+    #[test]
+    fn what_can_not_be_known_is_said_with_its_reason() {
+        let (dir, workspace) = scene();
+        let state = dir.path().join("state");
+        let unknown = |workspace: &Workspace| find(&state, workspace).unwrap_err();
+        assert!(matches!(unknown(&Workspace { base: None, ..workspace.clone() }), Unknown::NoBase));
+        let elsewhere = Workspace { root: format!("{}/gone", workspace.root), ..workspace.clone() };
+        assert!(matches!(unknown(&elsewhere), Unknown::Gone { .. }));
+        let other = GitPlace { dir: "/elsewhere/.git".into(), common: "/elsewhere/.git".into() };
+        let swapped = Workspace { git: Some(other), ..workspace.clone() };
+        assert!(matches!(unknown(&swapped), Unknown::Swapped { .. }));
+        let bad = Workspace { base: Some("--output=x".into()), ..workspace.clone() };
+        assert!(matches!(unknown(&bad), Unknown::BadBase { .. }));
+        std::fs::remove_dir_all(Path::new(&workspace.root).join(".git")).unwrap();
+        assert!(matches!(unknown(&workspace), Unknown::NoRepository { .. }));
+    }
+}

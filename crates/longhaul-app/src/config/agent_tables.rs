@@ -1,0 +1,212 @@
+//! The tables `[agents.<name>]` of the two files: read with the place of each key, put together layer by layer, and judged as a whole.
+//! What the keys mean is the agents' crate's to say; here its judgement gets the file and the line. Nothing is run or looked for.
+
+use std::collections::BTreeMap;
+
+use longhaul_agents::{AGENTS, BadDeclaration, DECLARED_KEYS, Declared, DeclaredKey, Whose};
+use longhaul_core::names::TaskName;
+use serde_json::{Map, Number, Value as Json};
+use toml::de::{DeTable, DeValue};
+
+use super::kind::NONE;
+use super::load::{ConfigError, quoted};
+use super::nearest::nearest;
+use super::origin::Origin;
+
+/// The name of the section.
+pub(super) const SECTION: &str = "agents";
+
+/// What the files declare about one agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentTable {
+    pub name: String,
+    /// Where its table begins.
+    pub origin: Origin,
+    /// Its keys, by name.
+    pub entries: BTreeMap<&'static str, AgentEntry>,
+}
+
+/// One key of an agent's table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentEntry {
+    pub value: Json,
+    pub origin: Origin,
+}
+
+/// Everything that is declared, by the agents' names.
+pub(super) type AgentTables = BTreeMap<String, AgentTable>;
+
+impl AgentTable {
+    /// What a task stores of it, and the agents' crate reads.
+    pub fn json(&self) -> Json {
+        let keys: Map<String, Json> =
+            self.entries.iter().map(|(key, entry)| ((*key).to_owned(), entry.value.clone())).collect();
+        Json::Object(keys)
+    }
+
+    /// Each key as it is written in a file: its whole name, its value, and where it came from.
+    pub fn lines(&self) -> Vec<(String, String, &Origin)> {
+        // In the order of the reference.
+        let entries = DECLARED_KEYS.iter().filter_map(|key| self.entries.get_key_value(key.name));
+        entries.map(|(key, entry)| (self.key(key), written(&entry.value), &entry.origin)).collect()
+    }
+
+    /// The whole name of one of its keys.
+    pub fn key(&self, key: &str) -> String {
+        format!("{SECTION}.{}.{key}", toml_key(&self.name))
+    }
+
+    fn read(&self) -> Result<Declared, ConfigError> {
+        Declared::read(&self.name, &self.json()).map_err(|bad| self.blame(&bad))
+    }
+
+    /// The mistake with the place a person can go to.
+    fn blame(&self, bad: &BadDeclaration) -> ConfigError {
+        let entry = bad.key().and_then(|key| self.entries.get(key));
+        ConfigError::BadAgent {
+            origin: entry.map_or(&self.origin, |entry| &entry.origin).clone(),
+            table: format!("[{SECTION}.{}]", toml_key(&self.name)),
+            why: bad.to_string(),
+        }
+    }
+}
+
+/// Puts a later layer over what is there, key by key.
+pub(super) fn take(tables: &mut AgentTables, later: Vec<AgentTable>) {
+    for table in later {
+        match tables.get_mut(&table.name) {
+            Some(have) => have.entries.extend(table.entries),
+            None => {
+                tables.insert(table.name.clone(), table);
+            }
+        }
+    }
+}
+
+/// The tables that would say something new, by their keys: what they name is run, so a file that nobody trusted may not.
+pub(super) fn new_ones(tables: &AgentTables, strange: &[AgentTable]) -> Vec<String> {
+    let is_new = |table: &&AgentTable| {
+        let have = tables.get(&table.name);
+        let have = |key: &str| have.and_then(|have| have.entries.get(key)).map(|entry| &entry.value);
+        table.entries.is_empty() || table.entries.iter().any(|(key, entry)| have(key) != Some(&entry.value))
+    };
+    strange.iter().filter(is_new).map(|table| format!("{SECTION}.{}", toml_key(&table.name))).collect()
+}
+
+/// Judges every table as a whole.
+pub(super) fn check(tables: &AgentTables) -> Result<(), ConfigError> {
+    tables.values().try_for_each(|table| table.read().map(|_| ()))
+}
+
+/// Whether there is an agent of this name.
+pub(super) fn is_agent(tables: &AgentTables, name: &str) -> bool {
+    longhaul_agents::find(name).is_ok() || tables.contains_key(name)
+}
+
+/// The tables of a file; `place` says where a byte of it stands.
+pub(super) fn read(section: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) -> Result<Vec<AgentTable>, ConfigError> {
+    let mut tables = Vec::new();
+    for (name, value) in section {
+        let origin = place(name.span().start);
+        let name: &str = name.get_ref();
+        check_name(name, &origin)?;
+        let DeValue::Table(keys) = value.get_ref() else {
+            let table = toml_key(name);
+            return Err(ConfigError::BadValue {
+                origin,
+                key: format!("{SECTION}.{table}"),
+                found: value.get_ref().type_str().to_owned(),
+                wanted: format!("a table: `[{SECTION}.{table}]`"),
+            });
+        };
+        let mut entries = BTreeMap::new();
+        for (key, value) in keys {
+            let origin = place(key.span().start);
+            let known = known_key(name, key.get_ref(), &origin)?;
+            entries.insert(known.name, AgentEntry { value: json(value.get_ref()), origin });
+        }
+        tables.push(AgentTable { name: name.to_owned(), origin, entries });
+    }
+    Ok(tables)
+}
+
+fn check_name(name: &str, origin: &Origin) -> Result<(), ConfigError> {
+    let why = match TaskName::new(name) {
+        Ok(_) if name != NONE => return Ok(()),
+        Ok(_) => format!("`{NONE}` means no agent at all"),
+        Err(error) => error.to_string().replace("task name", "the name"),
+    };
+    Err(ConfigError::BadAgent {
+        origin: origin.clone(),
+        table: format!("[{SECTION}.{}]", quoted(&toml_key(name))),
+        why,
+    })
+}
+
+fn known_key(agent: &str, key: &str, origin: &Origin) -> Result<&'static DeclaredKey, ConfigError> {
+    let kind = if longhaul_agents::find(agent).is_ok() { Whose::BuiltIn } else { Whose::Custom };
+    let keys = || DECLARED_KEYS.iter().filter(|known| known.whose.covers(kind));
+    if let Some(known) = keys().find(|known| known.name == key) {
+        return Ok(known);
+    }
+    let built_in: Vec<&str> = AGENTS.iter().map(|agent| &*agent.about().name).collect();
+    let hint = match (nearest(key, keys().map(|known| known.name)), kind) {
+        (Some(near), _) => format!("; did you mean `{near}`?"),
+        (None, Whose::BuiltIn) => {
+            let names: Vec<&str> = keys().map(|known| known.name).collect();
+            format!("; `{agent}` is built in and takes only `{}`", names.join("`, `"))
+        }
+        (None, Whose::Custom | Whose::Both) => match nearest(agent, built_in.into_iter()) {
+            Some(near) => format!("; did you mean the agent `{near}`?"),
+            None => "; `longhaul config reference` lists what such a table takes".to_owned(),
+        },
+    };
+    Err(ConfigError::UnknownKey {
+        origin: origin.clone(),
+        key: quoted(&format!("{SECTION}.{}.{key}", toml_key(agent))),
+        hint,
+    })
+}
+
+fn json(value: &DeValue<'_>) -> Json {
+    match value {
+        DeValue::String(text) => Json::String(text.to_string()),
+        DeValue::Boolean(flag) => Json::Bool(*flag),
+        DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix())
+            .map_or(Json::Null, |number| Json::Number(number.into())),
+        DeValue::Float(float) => {
+            float.as_str().parse().ok().and_then(Number::from_f64).map_or(Json::Null, Json::Number)
+        }
+        DeValue::Datetime(date) => Json::Array(vec![Json::String(date.to_string())]),
+        DeValue::Array(items) => Json::Array(items.iter().map(|item| json(item.get_ref())).collect()),
+        DeValue::Table(table) => Json::Object(
+            table.iter().map(|(name, value)| (name.get_ref().to_string(), json(value.get_ref()))).collect(),
+        ),
+    }
+}
+
+/// A value as it is written in a file, on one line.
+fn written(value: &Json) -> String {
+    match value {
+        Json::Null => "''".to_owned(),
+        Json::Bool(flag) => flag.to_string(),
+        Json::Number(number) => number.to_string(),
+        Json::String(text) => text_of(text),
+        Json::Array(items) => format!("[{}]", items.iter().map(written).collect::<Vec<_>>().join(", ")),
+        Json::Object(members) => {
+            let member = |(name, value): (&String, &Json)| format!("{} = {}", toml_key(name), written(value));
+            format!("{{ {} }}", members.iter().map(member).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn text_of(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// A part of a dotted key.
+fn toml_key(name: &str) -> String {
+    let plain =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if plain { name.to_owned() } else { text_of(name) }
+}

@@ -1,0 +1,72 @@
+//! The layer of the environment: `LONGHAUL_<SECTION>_<KEY>`. A variable that looks like a key and is none is an error;
+//! one that looks like nothing of ours is only mentioned. Empty ones count as not set.
+
+use std::ffi::{OsStr, OsString};
+
+use super::file::Entry;
+use super::key::Key;
+use super::keys::{KEYS, sections};
+use super::load::{ConfigError, bad_value, quoted};
+use super::nearest::nearest;
+use super::origin::Origin;
+use super::value::Raw;
+
+const PREFIX: &str = "LONGHAUL_";
+
+/// Variables of ours that are no keys.
+const OURS: &[&str] = &["LONGHAUL_HOME", "LONGHAUL_CONFIG", "LONGHAUL_SESSION"];
+
+/// Those that a program gets which is told about a task, and that may ask us about it.
+const TOLD: &[&str] =
+    &["LONGHAUL_TASK", "LONGHAUL_TASK_NAME", "LONGHAUL_OCCASION", "LONGHAUL_STATE", "LONGHAUL_MESSAGE"];
+
+/// Beginnings of variables that other parts and the tests use.
+const OURS_TOO: &[&str] = &["LONGHAUL_FAIL_", "LONGHAUL_TEST_", "LONGHAUL_STORE", "LONGHAUL_REQUIRE_"];
+
+/// What the environment sets, and variables that resemble nothing.
+pub(super) fn read(environment: &[(OsString, OsString)]) -> Result<(Vec<Entry>, Vec<String>), ConfigError> {
+    let mut entries = Vec::new();
+    let mut strangers = Vec::new();
+    let mut ours: Vec<(&str, &OsStr)> = environment
+        .iter()
+        .filter_map(|(name, value)| Some((name.to_str()?, value.as_os_str())))
+        .filter(|(name, value)| name.starts_with(PREFIX) && !value.is_empty())
+        .collect();
+    ours.sort_unstable();
+    for (name, value) in ours {
+        match KEYS.iter().find(|key| key.variable() == name) {
+            Some(key) => entries.push(entry(key, name, value)?),
+            None if OURS.contains(&name)
+                || TOLD.contains(&name)
+                || OURS_TOO.iter().any(|beginning| name.starts_with(beginning)) => {}
+            None => strangers.push(stranger(name)?),
+        }
+    }
+    Ok((entries, strangers))
+}
+
+fn entry(key: &'static Key, name: &str, value: &OsStr) -> Result<Entry, ConfigError> {
+    let origin = Origin::Environment { variable: name.to_owned() };
+    let raw = value.to_str().map_or(Raw::Other("text that is not UTF-8"), |text| Raw::Word(text.to_owned()));
+    match key.read(&raw) {
+        Some(value) => Ok(Entry { key, value, origin }),
+        None => Err(bad_value(origin, key, &raw)),
+    }
+}
+
+/// A variable that is no key: an error when it was surely meant as one.
+fn stranger(name: &str) -> Result<String, ConfigError> {
+    let own = &name[PREFIX.len()..];
+    let variables: Vec<String> = KEYS.iter().map(Key::variable).collect();
+    let known = variables.iter().map(String::as_str).chain(OURS.iter().copied());
+    // Without the beginning they all share, which would make every name resemble every other.
+    let near = nearest(own, known.filter_map(|variable| variable.strip_prefix(PREFIX)));
+    let in_section = sections()
+        .iter()
+        .any(|section| own.strip_prefix(&section.to_uppercase()).is_some_and(|rest| rest.starts_with('_')));
+    if near.is_none() && !in_section {
+        return Ok(quoted(name));
+    }
+    let hint = near.map_or_else(String::new, |near| format!("; did you mean `{PREFIX}{near}`?"));
+    Err(ConfigError::UnknownVariable { name: quoted(name), hint })
+}

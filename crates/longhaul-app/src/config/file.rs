@@ -1,0 +1,182 @@
+//! The two files: the user's own, and the project's `longhaul.toml`, which is a stranger's until it is trusted.
+//! Reading them never waits, never follows a link of the project's, and takes at most one MiB.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use longhaul_keeper::{Beneath, BeneathError};
+use rustix::fs::OFlags;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::agent_tables::{self, AgentTable};
+use super::key::Key;
+use super::keys::sections;
+use super::load::{ConfigError, bad_value, quoted, unknown_key};
+use super::origin::Origin;
+use super::value::{Raw, Value};
+
+/// The name of the project's file, at the project's root.
+pub const WORKSPACE_FILE: &str = "longhaul.toml";
+
+const CAP: u64 = 1 << 20;
+
+/// Which of the two files it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layer {
+    User,
+    Workspace,
+}
+
+/// One key that a file sets.
+pub struct Entry {
+    pub key: &'static Key,
+    pub value: Value,
+    pub origin: Origin,
+}
+
+/// What a file sets.
+pub struct Written {
+    /// Keys of the one table, in the file's own order.
+    pub entries: Vec<Entry>,
+    /// What it declares about agents.
+    pub agents: Vec<AgentTable>,
+}
+
+/// Reads the project's file: a plain file with one link, or nothing when there is none.
+pub fn read_workspace_file(project: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
+    let path = project.join(WORKSPACE_FILE);
+    let failed = |source| ConfigError::Read { path: path.clone(), source };
+    let beneath = Beneath::open(project).map_err(failed)?;
+    beneath.read(WORKSPACE_FILE, CAP).map_err(|error| match error {
+        BeneathError::Io { source, .. } => ConfigError::Read { path: path.clone(), source },
+        BeneathError::TooLarge { .. } => ConfigError::TooLarge { path: path.clone(), cap: CAP },
+        BeneathError::BadName { .. } | BeneathError::NotPlain { .. } => ConfigError::NotPlain { path: path.clone() },
+    })
+}
+
+/// Reads the user's own file, which may well be a link to where its owner keeps such files.
+pub fn read_user_file(path: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
+    let failed = |source| ConfigError::Read { path: path.to_owned(), source };
+    // The customary way to say "no file of mine".
+    if path == Path::new("/dev/null") {
+        return Ok(Some(Vec::new()));
+    }
+    // Not blocking: a named pipe in its place would otherwise wait for a writer.
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(ConfigError::NotPlain { path: path.to_owned() });
+    }
+    let mut bytes = Vec::new();
+    file.take(CAP + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > CAP {
+        return Err(ConfigError::TooLarge { path: path.to_owned(), cap: CAP });
+    }
+    Ok(Some(bytes))
+}
+
+/// The keys a file sets; the first one that is unknown or has no good value is an error.
+pub fn read_entries(layer: Layer, path: &Path, bytes: &[u8]) -> Result<Written, ConfigError> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| ConfigError::NotUtf8 { path: path.to_owned(), line: line_of(bytes, error.valid_up_to()) })?;
+    let table = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
+        path: path.to_owned(),
+        line: line_of(bytes, error.span().map_or(0, |span| span.start)),
+        message: quoted(error.message()),
+    })?;
+    let place = |at: usize| origin(layer, path.to_owned(), line_of(bytes, at));
+    let mut found = Vec::new();
+    collect(table.get_ref(), &mut Vec::new(), &mut found);
+    found.sort_by_key(|one| one.at);
+    let entries = found.into_iter().map(|one| one.entry(layer, path, bytes)).collect::<Result<_, ConfigError>>()?;
+    let section = table.get_ref().get(agent_tables::SECTION).and_then(|section| section.get_ref().as_table());
+    let agents = section.map_or_else(|| Ok(Vec::new()), |section| agent_tables::read(section, &place))?;
+    Ok(Written { entries, agents })
+}
+
+/// One value as it stands in a file.
+struct Found<'a> {
+    parts: Vec<&'a str>,
+    value: &'a DeValue<'a>,
+    at: usize,
+}
+
+impl Found<'_> {
+    fn entry(&self, layer: Layer, path: &Path, bytes: &[u8]) -> Result<Entry, ConfigError> {
+        let origin = origin(layer, path.to_owned(), line_of(bytes, self.at));
+        let Some(key) = Key::find(&self.parts) else {
+            return Err(self.stranger(origin));
+        };
+        let raw = raw(self.value);
+        match key.read(&raw) {
+            Some(value) => Ok(Entry { key, value, origin }),
+            None => Err(bad_value(origin, key, &raw)),
+        }
+    }
+
+    /// A section that is no table, or a name nobody knows.
+    fn stranger(&self, origin: Origin) -> ConfigError {
+        let name = self.parts.join(".");
+        if self.parts.len() == 1 && (sections().contains(&self.parts[0]) || name == agent_tables::SECTION) {
+            return ConfigError::BadValue {
+                origin,
+                key: name.clone(),
+                found: self.value.type_str().to_owned(),
+                wanted: format!("a table: `[{name}]`"),
+            };
+        }
+        unknown_key(origin, &name)
+    }
+}
+
+/// Every value with the names above it; a table is followed only while it can be a section.
+fn collect<'a>(table: &'a DeTable<'a>, above: &mut Vec<&'a str>, found: &mut Vec<Found<'a>>) {
+    for (name, value) in table {
+        above.push(name.get_ref());
+        match value.get_ref() {
+            DeValue::Table(_) if above.len() == 1 && above[0] == agent_tables::SECTION => {}
+            DeValue::Table(inner) if above.len() == 1 && sections().contains(&above[0]) => {
+                collect(inner, above, found);
+            }
+            inner => found.push(Found { parts: above.clone(), value: inner, at: name.span().start }),
+        }
+        above.pop();
+    }
+}
+
+fn origin(layer: Layer, path: PathBuf, line: usize) -> Origin {
+    match layer {
+        Layer::User => Origin::User { path, line },
+        Layer::Workspace => Origin::Workspace { path, line },
+    }
+}
+
+fn raw(value: &DeValue<'_>) -> Raw {
+    match value {
+        DeValue::String(text) => Raw::Text(text.to_string()),
+        DeValue::Boolean(flag) => Raw::Flag(*flag),
+        DeValue::Float(float) => Raw::Decimal(float.as_str().to_owned()),
+        DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix())
+            .map_or(Raw::Other("an integer that is too large"), Raw::Integer),
+        DeValue::Array(items) => {
+            strings(items.iter()).map_or(Raw::Other("a list of other things than texts"), Raw::List)
+        }
+        DeValue::Datetime(_) => Raw::Other("a date"),
+        DeValue::Table(_) => Raw::Other("a table"),
+    }
+}
+
+fn strings<'a>(items: impl Iterator<Item = &'a Spanned<DeValue<'a>>>) -> Option<Vec<String>> {
+    items.map(|item| item.get_ref().as_str().map(str::to_owned)).collect()
+}
+
+fn line_of(bytes: &[u8], at: usize) -> usize {
+    bytes.iter().take(at).filter(|byte| **byte == b'\n').count() + 1
+}

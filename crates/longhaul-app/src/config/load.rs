@@ -1,0 +1,360 @@
+//! Puts the layers together: defaults, the user's file, the project's file, the environment, flags; later ones win.
+//! `load` is what verbs call. It reads and decides, and leaves it to them to print what was ignored.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use longhaul_agents::UnknownAgent;
+
+use super::agent_tables::{self, AgentTables};
+use super::file::{Entry, Layer, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
+use super::key::Key;
+use super::keys::{KEYS, defaults};
+use super::nearest::nearest;
+use super::origin::Origin;
+use super::settings::Settings;
+use super::value::{Raw, Value};
+use super::{environment, keys};
+use crate::caller::Caller;
+use crate::error::{AppError, ErrorKind};
+use crate::locations;
+use crate::trust::{self, Standing, TrustError};
+use longhaul_keeper::Environment;
+
+const USER_FILE: &str = "longhaul/config.toml";
+const LONGEST_QUOTE: usize = 80;
+
+/// Why the configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("failed to read `{path}`", path = path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("`{path}`, which LONGHAUL_CONFIG names, is not there", path = path.display())]
+    Missing { path: PathBuf },
+    #[error("`{path}` is not a plain file with one link", path = path.display())]
+    NotPlain { path: PathBuf },
+    #[error("`{path}` is larger than {cap} bytes", path = path.display())]
+    TooLarge { path: PathBuf, cap: u64 },
+    #[error("`{path}` line {line} is not UTF-8", path = path.display())]
+    NotUtf8 { path: PathBuf, line: usize },
+    #[error("`{path}` line {line} is not TOML: {message}", path = path.display())]
+    Syntax { path: PathBuf, line: usize, message: String },
+    #[error("{origin}: there is no key `{key}`{hint}")]
+    UnknownKey { origin: Origin, key: String, hint: String },
+    #[error("the variable `{name}` belongs to no key{hint}")]
+    UnknownVariable { name: String, hint: String },
+    #[error("{origin}: `{key}` cannot be {found}; it takes {wanted}")]
+    BadValue { origin: Origin, key: String, found: String, wanted: String },
+    #[error("{origin}: `{table}` cannot be used: {why}")]
+    BadAgent { origin: Origin, table: String, why: String },
+    #[error("cannot tell whether `{path}` is trusted", path = path.display())]
+    Trust {
+        path: PathBuf,
+        #[source]
+        source: TrustError,
+    },
+}
+
+/// What flags of a command set, in the spelling of the environment.
+#[derive(Debug, Default)]
+pub struct Overrides {
+    values: Vec<(&'static str, &'static str, Raw)>,
+}
+
+impl Overrides {
+    /// Adds a key that a flag sets, if the flag was given. Lists are written as in a variable: a repeated flag joins its
+    /// commands with line breaks, its names with commas.
+    pub fn word(mut self, key: &'static str, flag: &'static str, given: Option<&str>) -> Overrides {
+        self.values.extend(given.map(|given| (key, flag, Raw::Word(given.to_owned()))));
+        self
+    }
+
+    /// Adds a key that a flag without a value sets, if the flag was given.
+    pub fn flag(self, key: &'static str, flag: &'static str, given: bool) -> Overrides {
+        self.word(key, flag, given.then_some("true"))
+    }
+
+    fn entries(&self) -> Result<Vec<Entry>, ConfigError> {
+        let entry = |(name, flag, raw): &(&'static str, &'static str, Raw)| {
+            let origin = Origin::Flag { flag };
+            let parts: Vec<&str> = name.split('.').collect();
+            let Some(key) = Key::find(&parts) else { return Err(unknown_key(origin, name)) };
+            match key.read(raw) {
+                Some(value) => Ok(Entry { key, value, origin }),
+                None => Err(bad_value(origin, key, raw)),
+            }
+        };
+        self.values.iter().map(entry).collect()
+    }
+}
+
+/// What holds, where each value came from, and what a person should know.
+#[derive(Debug)]
+pub struct Loaded {
+    pub settings: Settings,
+    /// One for every key.
+    pub origins: BTreeMap<&'static str, Origin>,
+    pub notices: Vec<Notice>,
+    /// What is declared about agents, with its origins.
+    pub agents: AgentTables,
+}
+
+/// Something a person should know although the configuration holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// Keys of a project's file that need trust and have none.
+    Ignored { project: PathBuf, standing: Standing, keys: Vec<String> },
+    /// A variable that looks like ours and is not.
+    Stranger { variable: String },
+}
+
+impl Notice {
+    /// What it is, and what can be done about it, one line each.
+    pub fn lines(&self) -> Vec<String> {
+        match self {
+            Notice::Stranger { variable } => vec![format!("warning: the variable `{variable}` is unknown and ignored")],
+            Notice::Ignored { project, standing, keys } => {
+                let why = match standing {
+                    Standing::Changed => "has changed since it was trusted",
+                    Standing::Unknown | Standing::Trusted => "is not trusted",
+                };
+                vec![
+                    format!("warning: `{}` {why}", project.join(WORKSPACE_FILE).display()),
+                    format!("  so these keys of it are ignored: {}", keys.join(", ")),
+                    format!("hint: read it, then `longhaul trust {}`", shell_word(project)),
+                ]
+            }
+        }
+    }
+}
+
+/// Where the layers are.
+pub struct Sources {
+    /// The user's file, and whether LONGHAUL_CONFIG named it.
+    pub user: Option<(PathBuf, Named)>,
+    /// The project whose `longhaul.toml` counts.
+    pub project: Option<PathBuf>,
+    /// Longhaul's home, where trust is kept.
+    pub home: PathBuf,
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// How the user's file was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// It was asked for, so it must be there.
+    Expressly,
+    /// It is where such files are.
+    ByCustom,
+}
+
+/// The configuration of a command in a project.
+pub fn load(
+    environment: &Environment,
+    caller: &Caller,
+    project: &Path,
+    overrides: &Overrides,
+) -> Result<Loaded, AppError> {
+    Ok(Sources::of(environment, caller, project)?.load(overrides)?)
+}
+
+/// The defaults with what flags say, and no other layer: for changes of a task that is there already.
+pub fn read_flags(overrides: &Overrides) -> Result<Settings, AppError> {
+    let mut loading = Loading::new();
+    loading.take(overrides.entries()?);
+    Ok(loading.settings)
+}
+
+impl Sources {
+    /// The layers of a call. A task's own workspace is written by its agent, so below a session, and inside
+    /// Longhaul's home, a `longhaul.toml` does not count.
+    pub fn of(environment: &Environment, caller: &Caller, project: &Path) -> Result<Sources, AppError> {
+        let home = locations::home(environment)?;
+        let agents = caller.actor.session.is_some() || project.starts_with(home.canonicalize().unwrap_or(home.clone()));
+        Ok(Sources {
+            user: user_file(environment),
+            project: (!agents).then(|| project.to_owned()),
+            home,
+            environment: environment.clone().into(),
+        })
+    }
+
+    /// Puts the layers together.
+    pub fn load(&self, overrides: &Overrides) -> Result<Loaded, ConfigError> {
+        let mut loading = Loading::new();
+        let written = self.user_entries()?;
+        loading.take(written.entries);
+        agent_tables::take(&mut loading.agents, written.agents);
+        self.take_workspace(&mut loading)?;
+        let (entries, strangers) = environment::read(&self.environment)?;
+        loading.take(entries);
+        loading.notices.extend(strangers.into_iter().map(|variable| Notice::Stranger { variable }));
+        loading.take(overrides.entries()?);
+        loading.finish()
+    }
+
+    fn user_entries(&self) -> Result<Written, ConfigError> {
+        let nothing = || Written { entries: Vec::new(), agents: Vec::new() };
+        let Some((path, named)) = &self.user else { return Ok(nothing()) };
+        match read_user_file(path)? {
+            Some(bytes) => read_entries(Layer::User, path, &bytes),
+            None if *named == Named::Expressly => Err(ConfigError::Missing { path: path.clone() }),
+            None => Ok(nothing()),
+        }
+    }
+
+    fn take_workspace(&self, loading: &mut Loading) -> Result<(), ConfigError> {
+        let Some(project) = &self.project else { return Ok(()) };
+        let Some(bytes) = read_workspace_file(project)? else { return Ok(()) };
+        let path = project.join(WORKSPACE_FILE);
+        let Written { entries, agents } = read_entries(Layer::Workspace, &path, &bytes)?;
+        let standing = trust::standing(&self.home, &path, &bytes)
+            .map_err(|source| ConfigError::Trust { path: path.clone(), source })?;
+        if standing == Standing::Trusted {
+            loading.take(entries);
+            agent_tables::take(&mut loading.agents, agents);
+            return Ok(());
+        }
+        let ignored = loading.take_harmless(entries).into_iter().map(str::to_owned);
+        let keys: Vec<String> = ignored.chain(agent_tables::new_ones(&loading.agents, &agents)).collect();
+        if !keys.is_empty() {
+            loading.notices.push(Notice::Ignored { project: project.clone(), standing, keys });
+        }
+        Ok(())
+    }
+}
+
+/// The layers so far.
+struct Loading {
+    settings: Settings,
+    origins: BTreeMap<&'static str, Origin>,
+    notices: Vec<Notice>,
+    agents: AgentTables,
+}
+
+impl Loading {
+    fn new() -> Loading {
+        let origins = KEYS.iter().map(|key| (key.name, Origin::Default)).collect();
+        Loading { settings: defaults(), origins, notices: Vec::new(), agents: AgentTables::new() }
+    }
+
+    fn take(&mut self, entries: Vec<Entry>) {
+        for Entry { key, value, origin } in entries {
+            if (key.place)(&mut self.settings).put(value) {
+                self.origins.insert(key.name, origin);
+            }
+        }
+    }
+
+    /// Judges what only all layers together can tell: the agents there are, and that those named are among them.
+    fn finish(mut self) -> Result<Loaded, ConfigError> {
+        agent_tables::check(&self.agents)?;
+        let named = [("agent", vec![self.settings.agent.clone()]), ("fallbacks", self.settings.fallbacks.clone())];
+        for (key, names) in named {
+            if let Some(name) = names.iter().find(|name| !agent_tables::is_agent(&self.agents, name)) {
+                return Err(self.no_agent(key, name));
+            }
+        }
+        self.settings.agents = self.agents.iter().map(|(name, table)| (name.clone(), table.json())).collect();
+        Ok(Loaded { settings: self.settings, origins: self.origins, notices: self.notices, agents: self.agents })
+    }
+
+    fn no_agent(&self, key: &'static str, name: &str) -> ConfigError {
+        let declared = self.agents.iter().map(|(name, table)| (name.clone(), table.json())).collect();
+        let known = match longhaul_agents::choose(name, &declared) {
+            Err(UnknownAgent::Name { known, .. }) => known,
+            Ok(_) | Err(UnknownAgent::Unreadable { .. }) => Vec::new(),
+        };
+        ConfigError::BadValue {
+            origin: self.origins[key].clone(),
+            key: key.to_owned(),
+            found: format!("`{}`", quoted(name)),
+            wanted: format!("an agent, the nearest first: `{}`", known.join("`, `")),
+        }
+    }
+
+    /// Takes what an untrusted file may set, and returns the keys it may not.
+    fn take_harmless(&mut self, entries: Vec<Entry>) -> Vec<&'static str> {
+        let mut ignored = Vec::new();
+        for entry in entries {
+            let from: Value = entry.key.value(&mut self.settings);
+            if from == entry.value {
+                continue;
+            }
+            if entry.key.untrusted.allows(&from, &entry.value) {
+                self.take(vec![entry]);
+            } else {
+                ignored.push(entry.key.name);
+            }
+        }
+        ignored
+    }
+}
+
+/// Where the user's own file is, if anywhere.
+pub(super) fn user_file(environment: &Environment) -> Option<(PathBuf, Named)> {
+    let set = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(named) = set("LONGHAUL_CONFIG") {
+        return Some((std::path::absolute(&named).unwrap_or(named), Named::Expressly));
+    }
+    let config = set("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+    let directory = config.or_else(|| Some(set("HOME")?.join(".config")))?;
+    Some((directory.join(USER_FILE), Named::ByCustom))
+}
+
+pub(super) fn unknown_key(origin: Origin, name: &str) -> ConfigError {
+    let sections = keys::sections();
+    let known = KEYS.iter().map(|key| key.name).chain(sections.iter().copied()).chain([agent_tables::SECTION]);
+    let hint = match nearest(name, known) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => "; `longhaul config show` lists all keys".to_owned(),
+    };
+    ConfigError::UnknownKey { origin, key: quoted(name), hint }
+}
+
+pub(super) fn bad_value(origin: Origin, key: &Key, raw: &Raw) -> ConfigError {
+    let found = match raw {
+        Raw::Word(text) | Raw::Text(text) => format!("`{}`", quoted(text)),
+        Raw::Decimal(text) => format!("`{}`", quoted(text)),
+        Raw::Integer(number) => format!("`{number}`"),
+        Raw::Flag(flag) => format!("`{flag}`"),
+        Raw::List(list) => format!("`{}`", quoted(&format!("[{}]", list.join(", ")))),
+        Raw::Other(what) => (*what).to_owned(),
+    };
+    ConfigError::BadValue { origin, key: key.name.to_owned(), found, wanted: key.wanted() }
+}
+
+/// A stranger's text inside a message: on one line, and not too much of it.
+pub(super) fn quoted(text: &str) -> String {
+    let shown: String = text.chars().take(LONGEST_QUOTE).collect();
+    let more = if shown.len() < text.len() { "…" } else { "" };
+    format!("{}{more}", shown.escape_debug().to_string().replace("\\'", "'").replace("\\\"", "\""))
+}
+
+/// A path that can be pasted into a shell.
+pub(super) fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+impl From<ConfigError> for AppError {
+    fn from(error: ConfigError) -> AppError {
+        match error {
+            ConfigError::Trust { source, .. } => source.into(),
+            ConfigError::BadValue { origin: Origin::Flag { flag }, found, wanted, .. } => {
+                AppError::new(ErrorKind::Usage, format!("`{flag}` cannot be {found}: it takes {wanted}"))
+                    .hint("`--help` after the verb lists its flags")
+            }
+            error => AppError::new(ErrorKind::Usage, "the configuration cannot be used")
+                .because(&error)
+                .hint("`longhaul config path` names the files, `longhaul config reference` describes every key"),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What is generated from the table of keys: the reference page and the JSON schema for editors.
+//! Printed by `config schema`; a test compares both with docs/reference and fails when they are stale.
+
+use longhaul_agents::{DECLARED_KEYS, DeclaredKey, PLACEHOLDERS, Whose};
+use serde_json::{Map, Value as Json, json};
+
+use super::agent_tables::SECTION;
+use super::key::Key;
+use super::keys::{KEYS, defaults};
+use super::kind::NONE;
+
+/// The JSON schema of both files.
+pub fn schema() -> Json {
+    let mut properties = Map::new();
+    for key in KEYS {
+        let (section, name) = key.split();
+        let within =
+            match section {
+                Some(section) => {
+                    properties
+                        .entry(section)
+                        .or_insert_with(|| json!({ "type": "object", "additionalProperties": false, "properties": {} }))
+                        ["properties"]
+                        .as_object_mut()
+                }
+                None => Some(&mut properties),
+            };
+        if let Some(within) = within {
+            within.insert(name.to_owned(), key_schema(key));
+        }
+    }
+    properties.insert(SECTION.to_owned(), agents_schema());
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Longhaul's configuration",
+        "description": "config.toml of a user and longhaul.toml of a project",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+    })
+}
+
+/// The reference page.
+pub fn page() -> String {
+    let mut page = include_str!("reference_intro.md").to_owned();
+    let mut section = Some("");
+    for key in KEYS {
+        if key.split().0 != section {
+            section = key.split().0;
+            let title = section.map_or_else(|| "Without a section".to_owned(), |section| format!("`[{section}]`"));
+            page.push_str(&format!("\n## {title}\n"));
+        }
+        page.push_str(&section_of(key));
+    }
+    page + &agents_section()
+}
+
+/// What a table of `[agents.<name>]` takes; which names are built in changes with every new agent, and so is left to the program.
+fn agents_schema() -> Json {
+    let table = |kind: Whose| {
+        let keys = DECLARED_KEYS.iter().filter(|key| key.whose.covers(kind));
+        let properties: Map<String, Json> = keys.map(|key| (key.name.to_owned(), declared_schema(key))).collect();
+        json!({ "type": "object", "additionalProperties": false, "properties": properties })
+    };
+    let mut custom = table(Whose::Custom);
+    custom["required"] = json!(["argv"]);
+    json!({
+        "type": "object",
+        "description": "Changes of built-in agents, and agents of your own.",
+        "propertyNames": { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" },
+        "additionalProperties": { "anyOf": [table(Whose::BuiltIn), custom] },
+    })
+}
+
+fn declared_schema(key: &DeclaredKey) -> Json {
+    let mut schema = key.takes.schema();
+    schema["description"] = json!(format!("{}. It takes {}.", sentence(key.doc), key.takes.wanted()));
+    schema
+}
+
+fn agents_section() -> String {
+    let line = |key: &DeclaredKey| format!("- `{}`: {}; takes {}\n", key.name, key.doc, key.takes.wanted());
+    let of = |kind: Whose| DECLARED_KEYS.iter().filter(|key| key.whose.covers(kind)).map(line).collect::<String>();
+    let placeholders: String = PLACEHOLDERS.iter().map(|(name, what)| format!("- `{{{name}}}`: {what}\n")).collect();
+    include_str!("reference_agents.md")
+        .replace("{BUILT_IN}", &of(Whose::BuiltIn))
+        .replace("{CUSTOM}", &of(Whose::Custom))
+        .replace("{PLACEHOLDERS}", &placeholders)
+}
+
+fn section_of(key: &Key) -> String {
+    let shown = key.kind.show(&key.value(&mut defaults()));
+    let off = key.off.map_or_else(String::new, |off| format!(", or `\"{NONE}\"`: {off}"));
+    [
+        format!("\n### `{}`\n\n", key.name),
+        format!("{}. Decides {}.\n\n", sentence(key.doc), key.affects),
+        format!("- takes {}{off}\n", key.kind.described()),
+        format!("- default: `{shown}`\n"),
+        format!("- variable: `{}`\n", key.variable()),
+        format!("- in a `longhaul.toml` that is not trusted: {}\n", key.untrusted.describe()),
+    ]
+    .concat()
+}
+
+fn key_schema(key: &Key) -> Json {
+    let kind = key.kind.schema();
+    let mut schema = match key.off {
+        Some(_) => json!({ "anyOf": [{ "const": NONE }, kind] }),
+        None => kind,
+    };
+    let default = key.kind.json(&key.value(&mut defaults()));
+    schema["default"] = if default.is_null() { json!(NONE) } else { default };
+    schema["description"] = json!(format!("{}. It takes {}.", sentence(key.doc), key.kind.described()));
+    schema
+}
+
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}

@@ -1,0 +1,186 @@
+//! One value on its way from a file, a variable or a flag into the settings, and the places in the settings that take one.
+//! `kind.rs` makes values from what was written; nothing here knows keys or layers.
+
+use std::time::Duration;
+
+use longhaul_core::task::{ChecksIn, Context, Hours, OnLimit, Sandbox};
+
+/// What was written, before a key's kind has looked at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Raw {
+    /// A word of the environment or the command line, which has no type of its own.
+    Word(String),
+    /// A string of a file.
+    Text(String),
+    /// An integer of a file.
+    Integer(i64),
+    /// A decimal of a file, as it was written.
+    Decimal(String),
+    /// A boolean of a file.
+    Flag(bool),
+    /// Strings of a file or of a repeated flag.
+    List(Vec<String>),
+    /// Something no key takes; what it is.
+    Other(&'static str),
+}
+
+/// What a key is set to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// Expressly nothing: no limit, no model.
+    Nothing,
+    /// Yes or no.
+    Flag(bool),
+    /// A count, bytes, or millionths of a dollar.
+    Number(u64),
+    /// A length of time.
+    Span(Duration),
+    /// A name, or one of several words.
+    Text(String),
+    /// Commands or names.
+    List(Vec<String>),
+}
+
+impl Value {
+    /// Whether this is a limit at most as high as the other one. Nothing is no limit, so nothing is higher.
+    pub fn is_at_most(&self, other: &Value) -> bool {
+        match (self, other) {
+            (_, Value::Nothing) => true,
+            (Value::Number(own), Value::Number(other)) => own <= other,
+            (Value::Span(own), Value::Span(other)) => own <= other,
+            _ => false,
+        }
+    }
+}
+
+/// A place in the settings that holds one value.
+pub trait Slot {
+    /// Takes a value; says no when it is of another type, which the key's kind prevents.
+    fn put(&mut self, value: Value) -> bool;
+    /// The value in it.
+    fn get(&self) -> Value;
+}
+
+impl Slot for bool {
+    fn put(&mut self, value: Value) -> bool {
+        let Value::Flag(flag) = value else { return false };
+        *self = flag;
+        true
+    }
+
+    fn get(&self) -> Value {
+        Value::Flag(*self)
+    }
+}
+
+impl Slot for u32 {
+    fn put(&mut self, value: Value) -> bool {
+        let Value::Number(number) = value else { return false };
+        u32::try_from(number).map(|number| *self = number).is_ok()
+    }
+
+    fn get(&self) -> Value {
+        Value::Number(u64::from(*self))
+    }
+}
+
+impl Slot for u64 {
+    fn put(&mut self, value: Value) -> bool {
+        let Value::Number(number) = value else { return false };
+        *self = number;
+        true
+    }
+
+    fn get(&self) -> Value {
+        Value::Number(*self)
+    }
+}
+
+impl Slot for Duration {
+    fn put(&mut self, value: Value) -> bool {
+        let Value::Span(span) = value else { return false };
+        *self = span;
+        true
+    }
+
+    fn get(&self) -> Value {
+        Value::Span(*self)
+    }
+}
+
+impl Slot for String {
+    fn put(&mut self, value: Value) -> bool {
+        let Value::Text(text) = value else { return false };
+        *self = text;
+        true
+    }
+
+    fn get(&self) -> Value {
+        Value::Text(self.clone())
+    }
+}
+
+impl Slot for Vec<String> {
+    fn put(&mut self, value: Value) -> bool {
+        let Value::List(list) = value else { return false };
+        *self = list;
+        true
+    }
+
+    fn get(&self) -> Value {
+        Value::List(self.clone())
+    }
+}
+
+/// Choices that are kept as what they mean, and read and shown as words.
+macro_rules! choice_slot {
+    ($($type:ty),+) => {
+        $(impl Slot for $type {
+            fn put(&mut self, value: Value) -> bool {
+                let Value::Text(word) = value else { return false };
+                <$type>::from_word(&word).map(|choice| *self = choice).is_some()
+            }
+
+            fn get(&self) -> Value {
+                Value::Text(self.to_string())
+            }
+        })+
+    };
+}
+
+choice_slot!(ChecksIn, Sandbox, Context, OnLimit);
+
+/// There are no hours by default, so they have a place only where there may be none.
+impl Slot for Option<Hours> {
+    fn put(&mut self, value: Value) -> bool {
+        let hours = match value {
+            Value::Nothing => Some(None),
+            Value::Text(text) => text.parse().ok().map(Some),
+            Value::Flag(_) | Value::Number(_) | Value::Span(_) | Value::List(_) => None,
+        };
+        hours.map(|hours| *self = hours).is_some()
+    }
+
+    fn get(&self) -> Value {
+        self.map_or(Value::Nothing, |hours| Value::Text(hours.to_string()))
+    }
+}
+
+impl<T: Slot + Default> Slot for Option<T> {
+    fn put(&mut self, value: Value) -> bool {
+        if value == Value::Nothing {
+            *self = None;
+            return true;
+        }
+        let mut inner = T::default();
+        let taken = inner.put(value);
+        if taken {
+            *self = Some(inner);
+        }
+        taken
+    }
+
+    fn get(&self) -> Value {
+        self.as_ref().map_or(Value::Nothing, Slot::get)
+    }
+}

@@ -1,0 +1,152 @@
+//! A task's state in words, and what a person could do next: the one wording for every screen and verb.
+//! What comes from an agent or a workspace is not made safe here; whoever prints it does that.
+
+mod result;
+mod session;
+mod usage;
+mod used;
+
+use longhaul_core::task::{Cause, Event, HelpReason, Limit, Observation, Reached, State, Task, Verdict, WokenBy};
+use longhaul_store::Stored;
+
+pub use result::ResultFacts;
+pub use session::{delivered, is_degraded, network, opening};
+pub use usage::{UnavailableAgent, Waiting, unavailable, waiting};
+pub use used::{at_least, count, tokens, tokens_so_far};
+
+/// Where a task stands.
+pub fn state(task: &Task) -> String {
+    if let Some(Waiting { until: Some(until), agent: Some(agent), .. }) = waiting(task) {
+        return format!("waiting (usage limit of {agent}) until {until}");
+    }
+    let state = &task.state;
+    match state {
+        State::Waiting { why, until: Some(until), .. } => format!("waiting ({why}) until {}", until.rfc3339()),
+        State::Waiting { why, until: None, .. } => format!("waiting: {why}"),
+        State::Stopped { reached, .. } => format!("stopped: {reached}"),
+        State::NeedsHelp { reason, .. } => format!("needs help: {reason}"),
+        State::Blocked { cause, .. } => format!("blocked: {cause}"),
+        State::Held { person, .. } => format!("held by {person}, who works in the agent's conversation"),
+        State::Done { verdict } => format!("done, {verdict}"),
+        State::Cancelled { by, reason: None } => format!("cancelled by {by}"),
+        State::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
+        State::Queued { .. }
+        | State::Preparing { .. }
+        | State::Planning { .. }
+        | State::Working { .. }
+        | State::Verifying { .. }
+        | State::Stopping { .. }
+        | State::Paused { .. } => state.name().to_owned(),
+    }
+}
+
+/// How a task of `run-session` that nobody carries out goes on.
+pub fn go_on_after_runner(stored: &Stored) -> String {
+    let name = &stored.task.submission.name;
+    format!(
+        "go on with `longhaul run-session --task-name {name} --continue`, or supervised with `longhaul resume {name}`"
+    )
+}
+
+/// What a person could do next.
+pub fn next_command(stored: &Stored) -> String {
+    let name = &stored.task.submission.name;
+    match &stored.task.state {
+        State::Paused { .. } if stored.task.submission.driver.is_runner() => go_on_after_runner(stored),
+        State::Held { .. } => "it is paused when the agent's program ends".to_owned(),
+        State::Paused { .. } => format!("go on with `longhaul resume {name}`"),
+        State::Stopped { reached: Reached { limit: Limit::Usage, .. }, .. } => {
+            format!(
+                "go on with `longhaul resume {name}` when the limit is over, or with `longhaul resume {name} --agent OTHER`"
+            )
+        }
+        State::NeedsHelp { reason: HelpReason::UsageLimit { .. } | HelpReason::Exhausted { .. }, .. } => format!(
+            "try again with `longhaul resume {name} --reason \"what changed\"`, let it wait with `--on-limit wait`, or go on with \
+             another agent with `--agent OTHER`"
+        ),
+        State::NeedsHelp { reason: HelpReason::LimitTooLong { .. }, .. } => format!(
+            "try again with `longhaul resume {name} --reason \"what changed\"`, or continue with another agent: add `--agent OTHER`"
+        ),
+        State::NeedsHelp { reason: HelpReason::Permission { .. }, .. } => format!(
+            "do it yourself or allow it (`--sandbox`, or the agent's own configuration), then `longhaul resume {name} --reason \"what \
+             changed\"`; `longhaul tell {name}` says to the next session what to do instead"
+        ),
+        State::Stopped { reached: Reached { limit, family: Some(above), family_name, .. }, .. }
+            if *above != stored.task.id =>
+        {
+            let above = family_name.as_ref().map_or_else(|| above.to_string(), ToString::to_string);
+            let flag = limit.flag();
+            format!(
+                "raise it with `longhaul edit {above} --{flag} MORE`, then continue with `longhaul resume {name}`; if that task is \
+                 finished, continue with `longhaul resume {name} --{flag} MORE`"
+            )
+        }
+        State::Stopped { reached, .. } => {
+            format!("go on with `longhaul resume {name} --{} MORE`", reached.limit.flag())
+        }
+        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => {
+            "goes on by itself as soon as there is enough".to_owned()
+        }
+        State::Blocked { cause: Cause::Program { .. }, .. } => {
+            format!(
+                "mend it, then `longhaul resume {name}`; or choose another with `longhaul edit {name} --agent NAME`"
+            )
+        }
+        State::Blocked { .. } => format!("mend it, then `longhaul resume {name}`"),
+        State::NeedsHelp { .. } => {
+            format!("look at `longhaul logs {name}`, then `longhaul resume {name} --reason \"what changed\"`")
+        }
+        State::Waiting { until: Some(until), .. } => format!("goes on by itself at {}", until.rfc3339()),
+        State::Waiting { until: None, .. } => {
+            "starts by itself when that task is done and its checks passed".to_owned()
+        }
+        State::Queued { .. }
+        | State::Preparing { .. }
+        | State::Planning { .. }
+        | State::Working { .. }
+        | State::Verifying { .. }
+        | State::Stopping { .. } => format!("watch it with `longhaul logs -f {name}`"),
+        State::Done { .. } | State::Cancelled { .. } => {
+            format!("read what happened with `longhaul events {name}`; the whole report: `longhaul report {name}`")
+        }
+    }
+}
+
+/// What a reader of the report could do next: as [`next_command`], and of a finished task what to do with the result.
+pub fn next_step(stored: &Stored) -> String {
+    let name = &stored.task.submission.name;
+    match &stored.task.state {
+        State::Done { verdict: Verdict::Verified { .. } } => {
+            format!("look at the work with `longhaul diff {name}` and take it over")
+        }
+        State::Done { verdict: Verdict::NotVerified { .. } } => {
+            format!("review the work with `longhaul diff {name}`: the checks passed, but the result is not verified")
+        }
+        State::Done { verdict: Verdict::NoChecks } => format!(
+            "look at the work yourself, because nothing was checked; `longhaul retry {name} --check COMMAND` tries it anew with a check"
+        ),
+        State::Cancelled { .. } => format!("nothing goes on by itself; `longhaul retry {name}` tries it anew"),
+        _ => next_command(stored),
+    }
+}
+
+/// Whether an event can be what brought a task where it is; the others change something beside.
+pub fn is_telling(event: &Event) -> bool {
+    if let Event::Noted { observation } = event {
+        return matches!(**observation, Observation::CannotPrepare { .. });
+    }
+    !matches!(
+        event,
+        Event::SessionRead { .. }
+            | Event::Claimed { .. }
+            | Event::Told { .. }
+            | Event::Edited { .. }
+            | Event::PlanAccepted { .. }
+            | Event::Placed { .. }
+    )
+}
+
+/// Where the agent's plan and progress lie.
+pub fn task_directory(task: &Task) -> String {
+    format!("{}/{}/{}", task.root(), longhaul_core::names::STATE_DIR, task.submission.name)
+}

@@ -1,0 +1,98 @@
+//! What a task has used, in words that do not call the unknown zero: a sum that lacks a session's part is "at least" so much.
+//! Pure; for `show`, `why`, the report and the live line.
+
+use longhaul_core::task::{Exit, Limit, SessionRecord, Task};
+
+/// Whether a session of an agent has ended without telling its part, so that the sum is only a lower bound.
+pub(super) fn is_partial(limit: Limit, records: &[SessionRecord]) -> bool {
+    records.iter().filter(|record| was_executed(record)).any(|record| match limit {
+        Limit::Tokens => record.run.usage.input.is_none() || record.run.usage.output.is_none(),
+        Limit::Cost => record.run.usage.cost_micros.is_none(),
+        Limit::Sessions | Limit::Time | Limit::Usage => false,
+    })
+}
+
+/// The tokens of all sessions.
+pub fn tokens(total: Option<u64>, records: &[SessionRecord]) -> String {
+    match total {
+        Some(total) => format!("{}{total} tokens", at_least(Limit::Tokens, records)),
+        None => "tokens unknown".to_owned(),
+    }
+}
+
+/// The tokens of a task that is watched, with those of its live session.
+pub fn tokens_so_far(task: &Task) -> String {
+    let live = task.state.session().map(|session| session.usage).unwrap_or_default();
+    let least = if task.tally.unmetered > 0 { "at least " } else { "" };
+    let total = task.tally.usage.plus(live).total();
+    total.map_or_else(|| "tokens unknown".to_owned(), |total| format!("{least}{total} tokens"))
+}
+
+/// What stands before a sum that lacks something.
+pub fn at_least(limit: Limit, records: &[SessionRecord]) -> &'static str {
+    if is_partial(limit, records) { "at least " } else { "" }
+}
+
+/// So many of something.
+pub fn count(number: u32, one: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
+}
+
+/// A session that is still running may tell later, and one that never ran has used nothing.
+fn was_executed(record: &SessionRecord) -> bool {
+    let ran =
+        record.ended.as_ref().is_some_and(|ended| !matches!(ended.exit, Exit::NotExecutable(_) | Exit::NeverStarted));
+    ran && record.run.purpose.is_agent()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{mint_session, mint_task};
+    use longhaul_core::names::TaskName;
+    use longhaul_core::task::{
+        Ended, Event, Exit, Limit, Outcome, Purpose, SessionRecord, SessionRun, Submission, Task, Usage,
+    };
+    use longhaul_core::time::Time;
+
+    use super::{at_least, count, tokens, tokens_so_far};
+
+    fn record(purpose: Purpose, usage: Usage, exit: Option<Exit>) -> SessionRecord {
+        let run = SessionRun { usage, ..SessionRun::new(mint_session(), 1, purpose, Time(0)) };
+        let ended = exit.map(|exit| Ended::new(exit, Outcome::Completed));
+        SessionRecord { run, ended, ended_at: None, progress: false }
+    }
+
+    #[test]
+    fn a_sum_without_a_session_that_ran_is_a_lower_bound() {
+        let told = Usage { input: Some(5), output: Some(2), cost_micros: None };
+        let known = record(Purpose::Work, told, Some(Exit::Code(0)));
+        let ran = |exit| [known.clone(), record(Purpose::Work, Usage::default(), exit)];
+        assert_eq!(tokens(Some(7), &ran(Some(Exit::Code(1)))), "at least 7 tokens");
+        assert_eq!(tokens(Some(7), &ran(Some(Exit::Unknown))), "at least 7 tokens");
+        assert_eq!(tokens(Some(7), &ran(Some(Exit::NeverStarted))), "7 tokens", "it used nothing");
+        assert_eq!(tokens(Some(7), &ran(None)), "7 tokens", "it may still tell");
+        let check = record(Purpose::Check, Usage::default(), Some(Exit::Code(0)));
+        assert_eq!(tokens(Some(7), &[known.clone(), check]), "7 tokens", "a check uses none");
+        assert_eq!(tokens(None, &ran(Some(Exit::Code(1)))), "tokens unknown");
+        let one = [known];
+        assert_eq!((at_least(Limit::Cost, &one), at_least(Limit::Time, &one)), ("at least ", ""));
+    }
+
+    #[test]
+    fn the_live_line_calls_a_sum_without_a_session_a_lower_bound() {
+        let name = TaskName::new("t").unwrap();
+        let submission = Submission::new("goal".into(), name, "/p".into(), "codex".into());
+        let submitted = Event::Submitted { submission: submission.into() };
+        let mut task = Task::begin(mint_task(), &submitted, Time(0)).unwrap();
+        assert_eq!(tokens_so_far(&task), "tokens unknown");
+        task.tally.usage = Usage { input: Some(5), output: Some(2), cost_micros: None };
+        assert_eq!(tokens_so_far(&task), "7 tokens");
+        task.tally.unmetered = 1;
+        assert_eq!(tokens_so_far(&task), "at least 7 tokens");
+    }
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!((count(1, "session"), count(0, "session")), ("1 session".to_owned(), "0 sessions".to_owned()));
+    }
+}

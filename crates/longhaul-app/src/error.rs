@@ -1,0 +1,145 @@
+//! The one error type of every front end: what, because of what, and what to do, with a kind.
+//! The command line maps the kind to an exit code, a server to a status. Library errors become causes; no text is matched.
+
+use std::error::Error as StdError;
+
+use longhaul_core::task::Refusal;
+use longhaul_store::{CommitError, StoreError};
+
+use crate::change::ChangeError;
+use crate::handover::RefusalKind;
+use crate::home::HomeError;
+
+/// Which kind of failure it is. Front ends translate it; nobody matches on texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The input makes no sense; nothing was changed.
+    Usage,
+    /// There is no such task, or the caller may not see it.
+    NotFound,
+    /// The state of the task, another caller or the caller's scope does not allow it.
+    Conflict,
+    /// Only a person can help.
+    NeedsPerson,
+    /// It waits for a time that is known; asking again later is right.
+    Waiting,
+    /// Something did not answer in time.
+    TimedOut,
+    /// The caller interrupted it.
+    Interrupted,
+    /// Stored data is damaged or newer than this version.
+    Damaged,
+    /// Anything else.
+    Failure,
+}
+
+/// Why something was not done.
+#[derive(Debug)]
+pub struct AppError {
+    pub kind: ErrorKind,
+    pub what: String,
+    pub because: Vec<String>,
+    pub hints: Vec<String>,
+}
+
+impl AppError {
+    pub fn new(kind: ErrorKind, what: impl Into<String>) -> AppError {
+        AppError { kind, what: what.into(), because: Vec::new(), hints: Vec::new() }
+    }
+
+    pub fn hint(mut self, hint: impl Into<String>) -> AppError {
+        self.hints.push(hint.into());
+        self
+    }
+
+    pub fn because(mut self, error: &dyn StdError) -> AppError {
+        self.because.push(error.to_string());
+        let mut source = error.source();
+        while let Some(cause) = source {
+            self.because.push(cause.to_string());
+            source = cause.source();
+        }
+        self
+    }
+
+    /// The error as a person reads it.
+    pub fn text(&self) -> String {
+        let mut text = format!("error: {}", self.what);
+        for cause in &self.because {
+            text.push_str(&format!("\n  because {cause}"));
+        }
+        for hint in &self.hints {
+            text.push_str(&format!("\nhint: {hint}"));
+        }
+        text
+    }
+}
+
+impl From<StoreError> for AppError {
+    fn from(error: StoreError) -> AppError {
+        let (kind, hint) = match &error {
+            StoreError::NewerSchema { .. } => {
+                (ErrorKind::Damaged, "install the newer longhaul, or point LONGHAUL_HOME elsewhere")
+            }
+            StoreError::Damaged { .. } => (
+                ErrorKind::Damaged,
+                "nothing was overwritten; keep the file, and point LONGHAUL_HOME elsewhere to go on meanwhile",
+            ),
+            StoreError::Unfit { .. } => {
+                (ErrorKind::Usage, "point LONGHAUL_HOME to a directory of yours on a local disk")
+            }
+            StoreError::Busy => (ErrorKind::Conflict, "another process holds the database for long; try again"),
+            StoreError::Full { .. } => (ErrorKind::Failure, "nothing was changed; free some space and try again"),
+            StoreError::Later { .. } => (ErrorKind::Failure, "nothing was changed; close some programs and try again"),
+            StoreError::StorageFailed { .. } => (
+                ErrorKind::Damaged,
+                "the disk could not keep what was written: look at it, then `longhaul store check`",
+            ),
+            StoreError::Failed { .. } => (ErrorKind::Failure, "see that the disk is not full and the home is writable"),
+        };
+        AppError::new(kind, "cannot use the store").because(&error).hint(hint)
+    }
+}
+
+impl From<HomeError> for AppError {
+    fn from(error: HomeError) -> AppError {
+        AppError::new(ErrorKind::Usage, "cannot use Longhaul's home")
+            .because(&error)
+            .hint("point LONGHAUL_HOME to a directory of yours")
+    }
+}
+
+impl From<ChangeError> for AppError {
+    fn from(error: ChangeError) -> AppError {
+        match error {
+            ChangeError::NotFound => AppError::new(ErrorKind::NotFound, "there is no such task"),
+            ChangeError::Refused(refusal) => refusal.into(),
+            ChangeError::Commit(CommitError::Store(error)) => error.into(),
+            ChangeError::Commit(error) => AppError::new(ErrorKind::Conflict, "the change was not made").because(&error),
+        }
+    }
+}
+
+impl From<Refusal> for AppError {
+    fn from(refusal: Refusal) -> AppError {
+        let kind = match refusal {
+            Refusal::BadGoal { .. } | Refusal::BadInput { .. } | Refusal::ReasonMissing => ErrorKind::Usage,
+            Refusal::WrongState { .. }
+            | Refusal::LimitReached { .. }
+            | Refusal::Scope { .. }
+            | Refusal::UnknownCaller { .. } => ErrorKind::Conflict,
+        };
+        AppError::new(kind, refusal.to_string())
+    }
+}
+
+impl From<RefusalKind> for ErrorKind {
+    fn from(kind: RefusalKind) -> ErrorKind {
+        match kind {
+            RefusalKind::Usage => ErrorKind::Usage,
+            RefusalKind::Refused | RefusalKind::Conflict => ErrorKind::Conflict,
+            RefusalKind::NotFound => ErrorKind::NotFound,
+            RefusalKind::Store => ErrorKind::Failure,
+        }
+    }
+}

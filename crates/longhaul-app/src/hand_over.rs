@@ -1,0 +1,58 @@
+//! Handing an input to a worker: to one of this home that lives, or else to one that is started for it.
+//! Used by everything that submits or resumes. The caller's environment goes along in memory and never touches the disk.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::time::{Duration, Instant};
+
+use crate::app::Call;
+use crate::error::AppError;
+use crate::handover::{Handover, offer, sockets};
+use crate::home::Home;
+use crate::processes::Reply;
+
+/// How long to wait for another caller who is starting a worker.
+const PATIENCE: Duration = Duration::from_secs(5);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// Hands one input to a worker of this home that lives, or else to one that it starts, and waits for the answer.
+///
+/// A worker that does not answer is passed over. `is_stored` then tells whether it took the input all the same.
+pub async fn hand_over(
+    call: &Call,
+    handover: &Handover,
+    is_stored: impl AsyncFn() -> Result<bool, AppError>,
+) -> Result<Reply, AppError> {
+    let environment = call.app.system.environment.clone().with("LONGHAUL_HOME", call.home().root());
+    let mut asked = HashSet::new();
+    let mut turn = None;
+    loop {
+        let Some(socket) = sockets(call.home()).into_iter().find(|socket| asked.insert(socket.clone())) else {
+            if turn.is_some() {
+                return call.app.system.processes.start_worker_for(&call.app, handover);
+            }
+            // Of callers who come at once, one starts a worker; the others find it then.
+            turn = Some(take_turn(call.home()));
+            continue;
+        };
+        if let Some(answer) = offer(call.home(), &socket, handover, &environment) {
+            return Ok(Reply::Answer(answer));
+        }
+        if is_stored().await? {
+            return Ok(Reply::Silence);
+        }
+    }
+}
+
+/// Waits until nobody else is starting a worker of this home, but not for long: the lock ends with what is returned.
+fn take_turn(home: &Home) -> Option<File> {
+    let directory = File::open(home.workers()).ok()?;
+    let deadline = Instant::now() + PATIENCE;
+    while directory.try_lock().is_err() {
+        if Instant::now() >= deadline {
+            return None;
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+    Some(directory)
+}

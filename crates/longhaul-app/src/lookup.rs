@@ -1,0 +1,112 @@
+//! Finding the task a person means: by name in this project, by id or its beginning, the one whose worktree this is, or the only live
+//! one here. In a task's worktree the project is the task's, not the worktree.
+//! Used by every verb that takes a task. It makes nothing, also for names that nobody has, and finds only what the caller may see.
+
+use longhaul_core::ids::TaskId;
+use longhaul_store::{Filter, Listed, StoreError, Stored, Which};
+
+use crate::app::Call;
+use crate::error::{AppError, ErrorKind};
+use crate::text;
+
+/// The task meant by a name, an id or nothing.
+pub async fn find(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
+    match wanted {
+        Some(wanted) => named(call, wanted).await,
+        None => match task_of_worktree(call).await? {
+            Some(stored) => Ok(stored),
+            None => only_live_one(call).await,
+        },
+    }
+}
+
+async fn named(call: &Call, wanted: &str) -> Result<Stored, AppError> {
+    if let Ok(id) = wanted.parse::<TaskId>() {
+        return call.load(id).await?.ok_or_else(|| not_found(wanted));
+    }
+    let here = Filter { name: Some(wanted.to_owned()), ..of_this_project(call).await? };
+    if let Some(stored) = newest(sound(call.list(here).await?)?) {
+        return Ok(stored);
+    }
+    let anywhere = Filter { name: Some(wanted.to_owned()), ..Filter::default() };
+    let mut found = sound(call.list(anywhere).await?)?;
+    if found.is_empty() && wanted.len() >= 4 {
+        found = sound(call.list(Filter { id_prefix: Some(wanted.to_owned()), ..Filter::default() }).await?)?;
+    }
+    match found.len() {
+        0 => Err(not_found(wanted)),
+        1 => found.pop().ok_or_else(|| not_found(wanted)),
+        _ => Err(ambiguous(wanted, &found)),
+    }
+}
+
+/// What is of the project this command is run in.
+pub async fn of_this_project(call: &Call) -> Result<Filter, AppError> {
+    let project = match task_of_worktree(call).await? {
+        Some(stored) => stored.task.submission.project.clone(),
+        None => call.caller.project()?.root.display().to_string(),
+    };
+    Ok(Filter { project: Some(project), ..Filter::default() })
+}
+
+async fn task_of_worktree(call: &Call) -> Result<Option<Stored>, AppError> {
+    match call.caller.worktree_task(call.home()) {
+        Some(task) => call.load(task).await,
+        None => Ok(None),
+    }
+}
+
+/// Damage is never taken for absence: where nothing else is meant, the damaged row is.
+fn sound(listed: Listed) -> Result<Vec<Stored>, AppError> {
+    match listed.damaged.into_iter().next() {
+        Some(damaged) if listed.tasks.is_empty() => {
+            Err(StoreError::Damaged { what: format!("{}: {}", damaged.row, damaged.what) }.into())
+        }
+        Some(_) | None => Ok(listed.tasks),
+    }
+}
+
+/// A name means the unfinished task that has it, otherwise the newest.
+fn newest(tasks: Vec<Stored>) -> Option<Stored> {
+    let unfinished = tasks.iter().position(|stored| !stored.task.state.is_final()).unwrap_or(0);
+    tasks.into_iter().nth(unfinished)
+}
+
+async fn only_live_one(call: &Call) -> Result<Stored, AppError> {
+    let filter = Filter { which: Which::Unfinished, ..of_this_project(call).await? };
+    let mut tasks = sound(call.list(filter).await?)?;
+    match tasks.len() {
+        0 => {
+            Err(AppError::new(ErrorKind::NotFound, "no unfinished task in this project")
+                .hint("see `longhaul list --all`"))
+        }
+        1 => tasks.pop().ok_or_else(|| not_found("")),
+        _ => Err(ambiguous("", &tasks)),
+    }
+}
+
+/// The task a reading verb means: as [`find`], and without a name and without a live task the newest one of this project.
+pub async fn find_to_read(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
+    match find(call, wanted).await {
+        Err(error) if wanted.is_none() && error.kind == ErrorKind::NotFound => {
+            call.list(of_this_project(call).await?).await?.tasks.into_iter().next().ok_or(error)
+        }
+        found => found,
+    }
+}
+
+fn not_found(wanted: &str) -> AppError {
+    AppError::new(ErrorKind::NotFound, format!("there is no task `{}`", text::safe(wanted)))
+        .hint("`longhaul list --all` shows every task")
+}
+
+fn ambiguous(wanted: &str, found: &[Stored]) -> AppError {
+    let what = if wanted.is_empty() {
+        "several unfinished tasks in this project".to_owned()
+    } else {
+        format!("`{}` means several tasks", text::safe(wanted))
+    };
+    let names: Vec<String> =
+        found.iter().map(|stored| format!("{} ({})", stored.task.submission.name, stored.task.id)).collect();
+    AppError::new(ErrorKind::Usage, what).hint(format!("say which one: {}", names.join(", ")))
+}

@@ -1,0 +1,53 @@
+//! How processes are started: passed in by whoever runs the application, because the application itself starts none.
+//! The command line starts detached workers; a server that is a worker can take a hand-over itself.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use longhaul_keeper::Environment;
+
+use crate::app::App;
+use crate::error::AppError;
+use crate::handover::{Answer, Handover};
+
+/// What a front end passes in: the variables of its process, and how it starts others.
+#[derive(Clone)]
+pub struct System {
+    /// The variables that tasks handed over from here run with.
+    pub environment: Environment,
+    pub processes: Arc<dyn Processes>,
+}
+
+/// Starts processes for the application.
+pub trait Processes: Send + Sync {
+    /// Starts a detached worker of this home with these arguments; returns its process id.
+    fn start_worker(&self, app: &App, arguments: &[&str]) -> Result<u32, AppError>;
+
+    /// Starts a worker, hands it one input and waits for its answer.
+    fn start_worker_for(&self, app: &App, handover: &Handover) -> Result<Reply, AppError>;
+
+    /// Asks a program something that it answers at once. What it starts besides ends with it.
+    fn ask(&self, program: &Path, arguments: &[&str], patience: Duration) -> Asked;
+}
+
+/// What came back from a worker that was handed something.
+pub enum Reply {
+    /// Its one line.
+    Answer(Answer),
+    /// It ended without one: whether anything was committed, only the store can tell.
+    Silence,
+}
+
+/// What came of asking a program something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// It succeeded and printed this.
+    Said(String),
+    /// It said no.
+    Failed,
+    /// It did not end in time.
+    Late,
+    /// It cannot be run.
+    Unknown,
+}

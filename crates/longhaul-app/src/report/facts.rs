@@ -1,0 +1,259 @@
+//! The report as data: one struct, which is also the shape of its JSON. A field that nobody knows is null, never zero.
+//! Filled from the task, its events and the files of its sessions; nothing is asked of an agent.
+
+use crate::{Home, mode_warnings, now};
+use longhaul_core::causes::with_causes;
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{Context, Hours, Limit, OnLimit, Sandbox, SessionRecord, Submission, Task};
+use longhaul_store::{Notice, Stored, StoredEvent};
+use serde::Serialize;
+
+use super::checks::{Checks, checks};
+use super::history::{self, Guidance, Happening, Question, RefusedPlan};
+use super::notices::{NoticeRow, notices};
+use super::sessions::{SessionRow, rows};
+use crate::changed_files::{FileChange, Unknown};
+use crate::describe::{self, ResultFacts, UnavailableAgent};
+
+/// Everything stored about one task.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    pub task: TaskId,
+    pub name: String,
+    pub goal: String,
+    pub result: Outcome,
+    pub next: String,
+    pub agent: String,
+    /// Agents to go on with at a usage limit.
+    pub fallbacks: Vec<String>,
+    pub model: Option<String>,
+    pub modes: Modes,
+    pub project: String,
+    pub workspace: Place,
+    pub priority: i64,
+    pub retry_of: Option<TaskId>,
+    pub created: String,
+    pub updated: String,
+    pub verification: Checks,
+    pub constraints: Vec<String>,
+    pub inputs: Vec<Input>,
+    pub plan: Option<PlanFacts>,
+    pub refused_plans: Vec<RefusedPlan>,
+    pub sessions: Vec<SessionRow>,
+    pub changed_files: Changed,
+    pub limits: Vec<LimitRow>,
+    pub usage_limits: UsageLimits,
+    /// Sessions that went on otherwise than they should have.
+    pub degraded: usize,
+    pub questions: Vec<Question>,
+    pub guidance: Vec<Guidance>,
+    pub trouble: Vec<Happening>,
+    /// Who was to be told what, and what became of it.
+    pub notices: Vec<NoticeRow>,
+}
+
+/// What agents may do, and how sessions follow each other.
+#[derive(Debug, Serialize)]
+pub struct Modes {
+    pub sandbox: Sandbox,
+    pub network: bool,
+    /// What an open network comes to for each agent.
+    #[serde(skip)]
+    pub network_words: Vec<String>,
+    /// What a person had to know of them.
+    pub warnings: Vec<String>,
+    pub context: Context,
+    pub hours: Option<Hours>,
+    /// Names of the prompt templates that are not the built-in ones.
+    pub prompts: Vec<String>,
+}
+
+/// What the agents' accounts allowed.
+#[derive(Debug, Serialize)]
+pub struct UsageLimits {
+    pub on_limit: OnLimit,
+    /// Those that hold now.
+    pub now: Vec<UnavailableAgent>,
+    /// Every time one was reached.
+    pub reached: Vec<Happening>,
+}
+
+/// Where the task stands.
+#[derive(Debug, Serialize)]
+pub struct Outcome {
+    pub state: &'static str,
+    pub words: String,
+    pub finished: bool,
+    /// Null while the task is not done.
+    pub verdict: Option<ResultFacts>,
+    /// The event that led here.
+    pub since: Option<Happening>,
+}
+
+/// Where the agent works.
+#[derive(Debug, Serialize)]
+pub struct Place {
+    pub directory: String,
+    /// Null until it was made.
+    pub kind: Option<&'static str>,
+    pub branch: Option<String>,
+    pub base: Option<String>,
+    pub task_directory: String,
+}
+
+/// A file to start from.
+#[derive(Debug, Serialize)]
+pub struct Input {
+    pub path: String,
+    pub sha256: String,
+}
+
+/// The last accepted plan.
+#[derive(Debug, Serialize)]
+pub struct PlanFacts {
+    pub revision: u32,
+    pub done: usize,
+    pub total: usize,
+    pub steps: Vec<StepFacts>,
+}
+
+/// One step of it.
+#[derive(Debug, Serialize)]
+pub struct StepFacts {
+    pub number: u32,
+    pub text: String,
+    pub ticked: bool,
+}
+
+/// The changed files, from version control alone.
+#[derive(Debug, Serialize)]
+pub struct Changed {
+    /// Null when it is unknown.
+    pub files: Option<Vec<FileChange>>,
+    pub unknown: Option<String>,
+}
+
+/// What is used of a limit.
+#[derive(Debug, Serialize)]
+pub struct LimitRow {
+    pub limit: Limit,
+    pub used: Option<u64>,
+    pub cap: Option<u64>,
+    pub words: String,
+}
+
+/// Gathers what is stored.
+pub fn gather(
+    home: &Home,
+    stored: &Stored,
+    events: &[StoredEvent],
+    changed: Result<Vec<FileChange>, Unknown>,
+    told: &[Notice],
+) -> Report {
+    let task = &stored.task;
+    let submission = &task.submission;
+    let sessions = rows(home, events);
+    Report {
+        task: task.id,
+        name: submission.name.to_string(),
+        goal: submission.goal.clone(),
+        result: outcome(task, events),
+        next: describe::next_step(stored),
+        agent: submission.agent.clone(),
+        fallbacks: submission.fallbacks.clone(),
+        model: submission.model.clone(),
+        modes: modes(submission),
+        project: submission.project.clone(),
+        workspace: place(task),
+        priority: submission.priority,
+        retry_of: submission.retry_of,
+        created: task.created.rfc3339(),
+        updated: task.updated.rfc3339(),
+        verification: checks(home, task, events),
+        constraints: submission.constraints.clone(),
+        inputs: submission
+            .inputs
+            .iter()
+            .map(|file| Input { path: file.path.clone(), sha256: file.sha256.clone() })
+            .collect(),
+        plan: plan(task),
+        refused_plans: history::refused_plans(events),
+        degraded: sessions.iter().filter(|row| row.degraded).count(),
+        sessions,
+        changed_files: match changed {
+            Ok(files) => Changed { files: Some(files), unknown: None },
+            Err(unknown) => Changed { files: None, unknown: Some(with_causes(&unknown)) },
+        },
+        limits: limits(task, &longhaul_core::task::sessions(events.iter().map(|event| (event.at, &event.event)))),
+        usage_limits: UsageLimits {
+            on_limit: submission.on_limit,
+            now: describe::unavailable(task, now()),
+            reached: history::usage_limits(events),
+        },
+        questions: history::questions(events),
+        guidance: history::guidance(task, events),
+        trouble: history::trouble(events),
+        notices: notices(task, told),
+    }
+}
+
+fn modes(submission: &Submission) -> Modes {
+    Modes {
+        sandbox: submission.sandbox,
+        network: submission.network,
+        network_words: describe::network(submission),
+        warnings: mode_warnings(submission),
+        context: submission.context,
+        hours: submission.hours,
+        prompts: submission.prompts.keys().cloned().collect(),
+    }
+}
+
+fn outcome(task: &Task, events: &[StoredEvent]) -> Outcome {
+    let since = events.iter().rev().find(|event| describe::is_telling(&event.event));
+    Outcome {
+        state: task.state.name(),
+        words: describe::state(task),
+        finished: task.state.is_final(),
+        verdict: task.state.verdict().map(ResultFacts::new),
+        since: since.map(history::happening),
+    }
+}
+
+fn place(task: &Task) -> Place {
+    let workspace = task.workspace.as_ref();
+    Place {
+        directory: task.cwd().to_owned(),
+        kind: workspace.map(|workspace| if workspace.is_worktree() { "worktree" } else { "in place" }),
+        branch: workspace.and_then(|workspace| workspace.branch.clone()),
+        base: workspace.and_then(|workspace| workspace.base.clone()),
+        task_directory: describe::task_directory(task),
+    }
+}
+
+fn plan(task: &Task) -> Option<PlanFacts> {
+    let accepted = task.plan.as_ref()?;
+    let steps = accepted.plan.steps.iter();
+    Some(PlanFacts {
+        revision: accepted.revision,
+        done: accepted.plan.done(),
+        total: accepted.plan.total(),
+        steps: steps
+            .map(|step| StepFacts { number: step.number, text: step.text.clone(), ticked: step.ticked })
+            .collect(),
+    })
+}
+
+/// Every limit with what is used of it.
+pub fn limits(task: &Task, records: &[SessionRecord]) -> Vec<LimitRow> {
+    let row = |limit: Limit| {
+        let (used, cap) = (task.used(limit), task.cap(limit));
+        let amount = |number: Option<u64>, none: &str| {
+            number.map_or_else(|| none.to_owned(), |number| limit.amount(number).to_string())
+        };
+        let least = used.map_or("", |_| describe::at_least(limit, records));
+        let words = format!("{least}{} of {}", amount(used, "unknown"), amount(cap, "unlimited"));
+        LimitRow { limit, used, cap, words }
+    };
+    Limit::ALL.into_iter().map(row).collect()
+}

@@ -1,0 +1,16 @@
+//! The report of a task: everything that is stored about it, gathered once and told as Markdown or JSON.
+//! Called by `commands/report.rs`. It is made from events and files alone; what an agent said of itself is quoted, never believed.
+
+mod checks;
+mod facts;
+mod history;
+pub mod markdown;
+mod notices;
+mod page;
+mod sessions;
+
+pub use checks::{Checks, checks};
+pub use facts::{LimitRow, gather, limits};
+pub use history::refused_plans;
+pub use notices::{notices, undelivered};
+pub use page::page;

@@ -1,0 +1,373 @@
+//! The report as a Markdown page. Our own words are plain; everything foreign goes through `markdown`, and tables hold only our words.
+//! Pure: it gets the facts and gives text.
+
+use std::fmt::Write as _;
+
+use longhaul_core::task::{Amount, Delivered, Limit, Saved};
+
+use super::checks::{CheckFacts, EvidenceFacts, Shown};
+use super::facts::{Modes, Outcome, Report};
+use super::markdown::{block, code};
+use super::sessions::SessionRow;
+use crate::describe;
+
+/// The whole page.
+pub fn page(report: &Report) -> String {
+    let mut page = String::new();
+    for part in [
+        top(report),
+        verification(report),
+        brief(report),
+        plan(report),
+        sessions(report),
+        changed(report),
+        limits(report),
+        usage_limits(report),
+        people(report),
+        trouble(report),
+        notices(report),
+        format!("## Next step\n\n{}\n", sentence(&report.next)),
+    ] {
+        if !part.is_empty() {
+            page.push_str(&part);
+            page.push('\n');
+        }
+    }
+    page.truncate(page.trim_end().len());
+    page.push('\n');
+    page
+}
+
+fn top(report: &Report) -> String {
+    let mut text = format!("# Report of task {}\n\n{}\n\n", code(&report.name), headline(&report.result));
+    let since = report.result.since.as_ref().map(|event| format!("{}: {}", event.at, code(&event.what)));
+    let place = &report.workspace;
+    let branch = place.branch.as_ref().map_or_else(String::new, |branch| format!(" on branch {}", code(branch)));
+    let base = place.base.as_ref().map_or_else(|| "unknown".to_owned(), |base| code(base));
+    for (label, value) in [
+        ("State", report.result.state.to_owned()),
+        ("Since", since.unwrap_or_else(|| "unknown".to_owned())),
+        ("Task", report.task.to_string()),
+        ("Agent", agent(report)),
+        ("Sandbox", sandbox(&report.modes)),
+        ("Workspace", format!("{} ({}){branch}", code(&place.directory), place.kind.unwrap_or("not made yet"))),
+        ("Started from commit", base),
+        ("Task directory", code(&place.task_directory)),
+        ("Submitted", report.created.clone()),
+        ("Last event", report.updated.clone()),
+    ] {
+        line(&mut text, format_args!("- {label}: {value}"));
+    }
+    for words in &report.modes.network_words {
+        line(&mut text, format_args!("- Network: {}", code(words)));
+    }
+    for warning in &report.modes.warnings {
+        line(&mut text, format_args!("- Warning: {}", code(warning)));
+    }
+    if !report.modes.prompts.is_empty() {
+        line(&mut text, format_args!("- Prompt templates of its own: {}", report.modes.prompts.join(", ")));
+    }
+    if let Some(old) = report.retry_of {
+        line(&mut text, format_args!("- Tries anew: task {old}"));
+    }
+    line(&mut text, format_args!("\n## Goal\n\n{}", block(&report.goal)));
+    text
+}
+
+fn agent(report: &Report) -> String {
+    let others: String = report.fallbacks.iter().map(|name| format!(", then {}", code(name))).collect();
+    let model = report.model.as_ref().map_or_else(|| "not set".to_owned(), |name| code(name));
+    format!("{}{others}, model {model}", report.agent)
+}
+
+fn sandbox(modes: &Modes) -> String {
+    let hours = modes.hours.map_or_else(String::new, |hours| format!(", sessions start at {hours} only"));
+    format!("{}; context {}{hours}", modes.sandbox, modes.context)
+}
+
+/// What a hurried reader must not miss.
+fn headline(result: &Outcome) -> String {
+    match &result.verdict {
+        Some(verdict) => format!("**Done**: {}", code(&verdict.headline)),
+        None if result.finished => format!("**Not done**: {}", code(&result.words)),
+        None => format!("**Not finished**: {}", code(&result.words)),
+    }
+}
+
+fn verification(report: &Report) -> String {
+    let facts = &report.verification;
+    let mut text = "## Verification\n\n".to_owned();
+    match &facts.round {
+        _ if !facts.possible => {
+            line(&mut text, format_args!("There are no checks and no expected files: nothing can be verified."));
+        }
+        None => line(&mut text, format_args!("The checks have not been run on the work as it is now.")),
+        Some(round) => {
+            let outcome = round.outcome.as_ref().map_or_else(|| "not finished".to_owned(), |words| code(words));
+            line(&mut text, format_args!("Round {} of the checks: {outcome}", round.number));
+        }
+    }
+    list(&mut text, "### Criteria", &facts.criteria, |criterion| {
+        let shown = criterion
+            .check
+            .as_ref()
+            .map_or_else(|| "no command shows it".to_owned(), |check| format!("shown by {}", code(check)));
+        format!("- **{}**: {} ({shown})", criterion.result.word(), code(&criterion.text))
+    });
+    list(&mut text, "### Checks", &facts.checks, check);
+    for failed in facts.checks.iter().filter(|check| check.result == Shown::Fail) {
+        text.push_str(&last_output(failed));
+    }
+    list(&mut text, "### Expected files", &facts.expected_files, |file| {
+        let hash = file.sha256.as_ref().map_or_else(String::new, |hash| format!(", SHA-256 {hash}"));
+        format!("- **{}**: {}{hash}", file.result.word(), code(&file.path))
+    });
+    list(&mut text, "### Earlier rounds", &facts.earlier_rounds, |earlier| {
+        let outcome = earlier.round.outcome.as_ref().map_or_else(|| "not finished".to_owned(), |words| code(words));
+        let effects = earlier
+            .effects()
+            .map(|(command, what, names)| format!("\n  - {}, {what}: {}", code(command), code(&names.to_string())));
+        format!("- Round {}: {outcome}{}", earlier.round.number, effects.collect::<String>())
+    });
+    text
+}
+
+fn check(check: &CheckFacts) -> String {
+    let mut text = format!("- **{}**: {}", check.result.word(), code(&check.command));
+    match &check.evidence {
+        None => text.push_str("\n  - not run in this round"),
+        Some(evidence) => text.push_str(&evidence_lines(evidence)),
+    }
+    text
+}
+
+/// The last a failed check printed: output of a program, quoted.
+fn last_output(check: &CheckFacts) -> String {
+    match &check.evidence {
+        Some(evidence) if !evidence.output_tail.trim().is_empty() => {
+            format!("\nThe last that {} printed:\n\n{}\n", code(&check.command), block(&evidence.output_tail))
+        }
+        Some(_) | None => String::new(),
+    }
+}
+
+fn evidence_lines(evidence: &EvidenceFacts) -> String {
+    let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+    let failure = evidence.failure.as_ref().map_or_else(String::new, |why| format!("\n  - why: {}", code(why)));
+    let files = evidence.effects().map(|(what, names)| format!("\n  - {what}: {}", code(&names.to_string())));
+    let files: String = files.collect();
+    format!(
+        "\n  - session {}, {}, {}, ended {}{failure}\n  - output: {} bytes, SHA-256 {}\n  - tree before {}, after {}{files}\n  - all of it: {}",
+        evidence.session,
+        code(&evidence.exit),
+        Amount::Millis(evidence.lasted_ms),
+        evidence.at,
+        evidence.output_bytes,
+        known(&evidence.output_sha256),
+        known(&evidence.tree_before),
+        known(&evidence.tree_after),
+        code(&evidence.artifact),
+    )
+}
+
+fn brief(report: &Report) -> String {
+    let mut text = String::new();
+    list(&mut text, "## Constraints", &report.constraints, |constraint| format!("- {}", code(constraint)));
+    list(&mut text, "## Inputs", &report.inputs, |file| {
+        format!("- {}, SHA-256 at submit {}", code(&file.path), file.sha256)
+    });
+    text.trim_start().to_owned()
+}
+
+fn plan(report: &Report) -> String {
+    let mut text = "## Plan\n\n".to_owned();
+    match &report.plan {
+        None => line(&mut text, format_args!("No plan is accepted.")),
+        Some(plan) => {
+            line(
+                &mut text,
+                format_args!("{} of {} steps are ticked (revision {}).\n", plan.done, plan.total, plan.revision),
+            );
+            for step in &plan.steps {
+                let tick = if step.ticked { 'x' } else { ' ' };
+                line(&mut text, format_args!("- [{tick}] Task {}: {}", step.number, code(&step.text)));
+            }
+        }
+    }
+    list(&mut text, "### Refused changes", &report.refused_plans, |refused| {
+        format!("- {}: {}, kept as {}", refused.at, code(&refused.what), code(&refused.kept_as))
+    });
+    text
+}
+
+fn sessions(report: &Report) -> String {
+    if report.sessions.is_empty() {
+        return "## Sessions\n\nThere was none.\n".to_owned();
+    }
+    let mut text = "## Sessions\n\n| # | purpose | agent | outcome | exit | time | tokens | cost | work | files |\n|--:|---|---|---|---|--:|--:|--:|---|---|\n".to_owned();
+    for row in &report.sessions {
+        line(&mut text, format_args!("{}", table_row(row)));
+    }
+    if report.degraded > 0 {
+        line(
+            &mut text,
+            format_args!("\n{} of them went on otherwise than they should have, as told below.", report.degraded),
+        );
+    }
+    text.push('\n');
+    for row in &report.sessions {
+        line(&mut text, format_args!("- Session {}: {}{}", row.number, code(&row.artifact), session_details(row)));
+    }
+    text
+}
+
+fn table_row(row: &SessionRow) -> String {
+    let unknown = || "unknown".to_owned();
+    let exit = match row.exit.as_deref() {
+        None => "",
+        // The system's words about a program that could not be started belong below the table.
+        Some(exit) if exit.starts_with("not started") => "not started",
+        Some(exit) => exit,
+    };
+    let cost = row.cost_micros.map(|cost| Limit::Cost.amount(cost).to_string());
+    let is_agent = row.agent.is_some();
+    let used = |value: Option<String>| if is_agent { value.unwrap_or_else(unknown) } else { "-".to_owned() };
+    format!(
+        "| {} | {} | {} | {} | {exit} | {} | {} | {} | {} | {} |",
+        row.number,
+        row.purpose,
+        row.agent.as_deref().unwrap_or("-"),
+        row.outcome.unwrap_or("running"),
+        row.lasted_ms.map_or_else(String::new, |span| Amount::Millis(span).to_string()),
+        used(row.tokens.map(|tokens| tokens.to_string())),
+        used(cost),
+        saved(row.saved.as_ref()),
+        row.files_changed.map_or("unknown", |changed| if changed { "changed" } else { "unchanged" }),
+    )
+}
+
+fn saved(saved: Option<&Saved>) -> String {
+    match saved {
+        None => String::new(),
+        Some(Saved::NoGit) => "no git".to_owned(),
+        Some(Saved::Nothing) => "nothing new".to_owned(),
+        Some(Saved::Commit(id)) => format!("commit {}", id.get(..12).unwrap_or(id)),
+        Some(Saved::Snapshot(_)) => "snapshot".to_owned(),
+        Some(Saved::Left(_)) => "not committed".to_owned(),
+    }
+}
+
+fn session_details(row: &SessionRow) -> String {
+    let mut details = String::new();
+    let mut add = |label: &str, value: Option<&str>| {
+        if let Some(value) = value {
+            details.push_str(&format!("\n  - {label}: {}", code(value)));
+        }
+    };
+    add("command", row.command.as_deref());
+    add("conversation", row.conversation.as_deref());
+    add("resumed", row.resumed.as_deref());
+    add(if row.degraded { "degraded, it began" } else { "began" }, row.opening.as_deref());
+    add("its prompt", row.delivered.filter(|delivered| *delivered != Delivered::Unknown).map(describe::delivered));
+    row.denied.iter().for_each(|what| add("refused to the agent", Some(what)));
+    add("the agent reported", row.error.as_deref());
+    add("exit", row.exit.as_deref().filter(|exit| exit.starts_with("not started")));
+    match &row.saved {
+        Some(Saved::Snapshot(name)) => add("work kept as", Some(name)),
+        Some(Saved::Left(why)) => add("work not committed", Some(why)),
+        Some(Saved::Commit(id)) => add("work committed as", Some(id)),
+        Some(Saved::NoGit | Saved::Nothing) | None => {}
+    }
+    details
+}
+
+fn changed(report: &Report) -> String {
+    let mut text = "## Changed files\n\n".to_owned();
+    match (&report.changed_files.files, &report.changed_files.unknown) {
+        (Some(files), _) if files.is_empty() => line(&mut text, format_args!("None, as version control tells.")),
+        (Some(files), _) => {
+            for file in files {
+                line(&mut text, format_args!("- {}: {}", file.status, code(&file.path)));
+            }
+        }
+        (None, why) => line(&mut text, format_args!("Unknown: {}", code(why.as_deref().unwrap_or("nobody looked")))),
+    }
+    text
+}
+
+fn limits(report: &Report) -> String {
+    let mut text = "## Limits\n\n| limit | used of allowed |\n|---|---|\n".to_owned();
+    for row in &report.limits {
+        line(&mut text, format_args!("| {} | {} |", row.limit.flag(), row.words));
+    }
+    text
+}
+
+fn usage_limits(report: &Report) -> String {
+    let facts = &report.usage_limits;
+    let mut text = format!("## Usage limits\n\nWhen an agent reaches one: {}.\n", facts.on_limit);
+    if facts.reached.is_empty() {
+        line(&mut text, format_args!("None was reached."));
+    }
+    list(&mut text, "### Reached", &facts.reached, |event| format!("- {}: {}", event.at, code(&event.what)));
+    list(&mut text, "### In force now", &facts.now, |limit| format!("- {}", code(&limit.sentence())));
+    text
+}
+
+fn people(report: &Report) -> String {
+    let mut text = String::new();
+    list(&mut text, "## Questions", &report.questions, |question| {
+        let answer = question.answer.as_ref().map_or_else(
+            || "open".to_owned(),
+            |answer| format!("{}, by {}: {}", answer.at, code(&answer.by), code(&answer.what)),
+        );
+        format!("- {}: {}\n  - answer: {answer}", question.at, code(&question.asked))
+    });
+    list(&mut text, "## Guidance", &report.guidance, |guidance| {
+        let heard = if guidance.waiting { "waits for the next session" } else { "a session was told" };
+        format!("- {}, by {} ({heard}):\n\n{}\n", guidance.at, code(&guidance.by), block(&guidance.text))
+    });
+    text.trim_start().to_owned()
+}
+
+fn trouble(report: &Report) -> String {
+    let mut text = "## Kills, deaths and gaps\n\n".to_owned();
+    if report.trouble.is_empty() {
+        line(&mut text, format_args!("None."));
+    }
+    for event in &report.trouble {
+        line(&mut text, format_args!("- {}: {}", event.at, code(&event.what)));
+    }
+    text
+}
+
+fn notices(report: &Report) -> String {
+    let mut text = String::new();
+    list(&mut text, "## Notices", &report.notices, |notice| {
+        let why = notice.error.as_ref().map_or_else(String::new, |error| format!(", last error: {}", code(error)));
+        format!(
+            "- {}: {} by {}: {} ({} tries){why}",
+            notice.at, notice.occasion, notice.channel, notice.state, notice.tries
+        )
+    });
+    text.trim_start().to_owned()
+}
+
+fn list<T>(text: &mut String, heading: &str, items: &[T], item: impl Fn(&T) -> String) {
+    if items.is_empty() {
+        return;
+    }
+    line(text, format_args!("\n{heading}\n"));
+    for found in items {
+        line(text, format_args!("{}", item(found)));
+    }
+}
+
+fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
+    writeln!(text, "{what}").expect("a string takes all");
+}
+
+fn sentence(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), chars.as_str()))
+}

@@ -1,0 +1,8 @@
+//! What is known of a task's sessions: which agent each is of, what it printed, whether its processes live, and its files on disk.
+//! Read by `logs`, `show`, the report and every viewer. From the store and the keeper's files; it never asks an agent.
+
+pub mod agents;
+pub mod live;
+pub mod on_disk;
+pub mod output;
+pub mod turns;

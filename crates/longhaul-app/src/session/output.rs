@@ -1,0 +1,232 @@
+//! What one session printed, both streams in the order of the keeper's index, line by line as it grows.
+//! Used by `logs`. It only reads the keeper's files, and knows nothing of what the lines mean.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use longhaul_core::task::Offset;
+use longhaul_keeper::{INDEX_RECORD, LogReader, Piece, SessionDir, Stream, read_index};
+
+/// At most so much of the index is read at once.
+const CHUNK: usize = 64 << 10;
+/// A longer line is handed on in pieces of this size.
+const LINE_CAP: usize = 1 << 20;
+
+/// A line of output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputLine {
+    /// Where it was printed.
+    pub stream: Stream,
+    /// Without its end.
+    pub bytes: Vec<u8>,
+}
+
+/// The output of one session, read as it grows.
+pub struct SessionOutput {
+    index: Index,
+    out: Log,
+    err: Log,
+}
+
+impl SessionOutput {
+    /// The output of the session in this directory; nothing needs to be there yet.
+    pub fn new(session: &SessionDir) -> SessionOutput {
+        SessionOutput {
+            index: Index { session: session.clone(), file: None, read_to: 0, pending: Vec::new() },
+            out: Log::new(session, Stream::Out),
+            err: Log::new(session, Stream::Err),
+        }
+    }
+
+    /// Hands on every whole line that came since the last call.
+    pub fn whole_lines(&mut self, print: &mut dyn FnMut(OutputLine)) {
+        while let Some(records) = self.index.next() {
+            for entry in read_index(&records) {
+                self.log(entry.stream).lines_up_to(entry.end(), print);
+            }
+        }
+    }
+
+    /// Hands on everything that is left, once no more will come: also what the index missed, and last lines without an end.
+    pub fn rest(&mut self, print: &mut dyn FnMut(OutputLine)) {
+        self.whole_lines(print);
+        for log in [&mut self.out, &mut self.err] {
+            log.lines_up_to(Offset { segment: u32::MAX, byte: u64::MAX }, print);
+            log.print_pending(print);
+        }
+    }
+
+    fn log(&mut self, stream: Stream) -> &mut Log {
+        match stream {
+            Stream::Out => &mut self.out,
+            Stream::Err => &mut self.err,
+        }
+    }
+}
+
+/// One stream, line by line.
+struct Log {
+    reader: LogReader,
+    stream: Stream,
+    /// Read and not yet handed on.
+    pending: Vec<u8>,
+}
+
+impl Log {
+    fn new(session: &SessionDir, stream: Stream) -> Log {
+        Log { reader: LogReader::new(session, stream, Offset::default()), stream, pending: Vec::new() }
+    }
+
+    /// A log that can not be read has nothing to show.
+    fn lines_up_to(&mut self, end: Offset, print: &mut dyn FnMut(OutputLine)) {
+        while let Ok(Some(piece)) = self.reader.next_piece_before(end) {
+            match piece {
+                Piece::Bytes(bytes) => self.split(&bytes, print),
+                Piece::Gap { bytes } => {
+                    self.print_pending(print);
+                    let bytes = format!("=== {bytes} bytes of output are missing here ===").into_bytes();
+                    print(OutputLine { stream: self.stream, bytes });
+                }
+            }
+        }
+    }
+
+    fn split(&mut self, bytes: &[u8], print: &mut dyn FnMut(OutputLine)) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.pending.extend_from_slice(piece);
+            if piece.ends_with(b"\n") {
+                let mut bytes = std::mem::take(&mut self.pending);
+                bytes.truncate(bytes.trim_ascii_end().len());
+                print(OutputLine { stream: self.stream, bytes });
+            } else if self.pending.len() > LINE_CAP {
+                self.print_pending(print);
+            }
+        }
+    }
+
+    fn print_pending(&mut self, print: &mut dyn FnMut(OutputLine)) {
+        let bytes = std::mem::take(&mut self.pending);
+        if !bytes.is_empty() {
+            print(OutputLine { stream: self.stream, bytes });
+        }
+    }
+}
+
+/// The growing index.
+struct Index {
+    session: SessionDir,
+    file: Option<File>,
+    read_to: u64,
+    /// A record that is not whole yet.
+    pending: Vec<u8>,
+}
+
+impl Index {
+    /// The next whole records; none at the end of what is there now. A file that is not there is empty.
+    fn next(&mut self) -> Option<Vec<u8>> {
+        if self.file.is_none() {
+            self.file = File::open(self.session.index()).ok();
+        }
+        let mut chunk = vec![0; CHUNK];
+        let read = self.file.as_ref()?.read_at(&mut chunk, self.read_to).ok()?;
+        self.read_to += read as u64;
+        self.pending.extend_from_slice(&chunk[..read]);
+        let whole = self.pending.len() / INDEX_RECORD * INDEX_RECORD;
+        (read > 0).then(|| self.pending.drain(..whole).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write;
+    use std::path::Path;
+
+    use super::*;
+
+    struct Scene {
+        _dir: tempfile::TempDir,
+        session: SessionDir,
+    }
+
+    impl Scene {
+        fn new() -> Scene {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("0190c5a4-7d4e-7c3a-8f00-0123456789ab");
+            std::fs::create_dir(&path).unwrap();
+            Scene { session: SessionDir::at(&path).unwrap(), _dir: dir }
+        }
+
+        /// As the keeper does: first the output, then its record.
+        fn print(&self, stream: Stream, text: &str) {
+            let log = if stream == Stream::Out { self.session.out_log() } else { self.session.err_log() };
+            let offset = append(&log, text.as_bytes());
+            let mut record = [0; INDEX_RECORD];
+            record[8..16].copy_from_slice(&offset.to_le_bytes());
+            record[16..20].copy_from_slice(&u32::try_from(text.len()).unwrap().to_le_bytes());
+            record[20] = u8::from(stream == Stream::Err);
+            append(&self.session.index(), &record);
+        }
+    }
+
+    fn append(path: &Path, bytes: &[u8]) -> u64 {
+        let mut file = OpenOptions::new().append(true).create(true).open(path).unwrap();
+        file.write_all(bytes).unwrap();
+        file.metadata().unwrap().len() - bytes.len() as u64
+    }
+
+    fn lines(read: impl FnOnce(&mut dyn FnMut(OutputLine))) -> Vec<String> {
+        let mut lines = Vec::new();
+        read(&mut |line| {
+            let mark = if line.stream == Stream::Out { "1" } else { "2" };
+            lines.push(format!("{mark}:{}", String::from_utf8(line.bytes).unwrap()));
+        });
+        lines
+    }
+
+    #[test]
+    fn both_streams_come_in_the_order_in_which_they_were_printed() {
+        let scene = Scene::new();
+        let mut output = SessionOutput::new(&scene.session);
+        assert!(lines(|print| output.whole_lines(print)).is_empty(), "nothing is there yet");
+        scene.print(Stream::Out, "one\nto");
+        scene.print(Stream::Err, "oops\r\n");
+        assert_eq!(lines(|print| output.whole_lines(print)), ["1:one", "2:oops"]);
+        scene.print(Stream::Out, "rn\n");
+        scene.print(Stream::Err, "again\n");
+        assert_eq!(lines(|print| output.whole_lines(print)), ["1:torn", "2:again"]);
+        let mut late = SessionOutput::new(&scene.session);
+        assert_eq!(lines(|print| late.rest(print)), ["1:one", "2:oops", "1:torn", "2:again"], "late or early alike");
+        assert!(lines(|print| output.rest(print)).is_empty(), "nothing comes twice");
+    }
+
+    #[test]
+    fn the_rest_is_what_no_record_tells_of_and_lines_without_an_end() {
+        let scene = Scene::new();
+        scene.print(Stream::Out, "one\ntwo");
+        append(&scene.session.err_log(), b"unrecorded\nlast");
+        let mut output = SessionOutput::new(&scene.session);
+        assert_eq!(lines(|print| output.whole_lines(print)), ["1:one"]);
+        assert_eq!(lines(|print| output.rest(print)), ["1:two", "2:unrecorded", "2:last"]);
+    }
+
+    #[test]
+    fn output_goes_on_in_the_next_segment_and_a_missing_one_is_told() {
+        let scene = Scene::new();
+        scene.print(Stream::Out, "one\n");
+        append(&scene.session.segment(Stream::Out, 1), b"two\nto");
+        append(&scene.session.segment(Stream::Out, 3), b"rn\nfour\n");
+        let mut output = SessionOutput::new(&scene.session);
+        let expected = ["1:one", "1:two", "1:to", "1:=== 0 bytes of output are missing here ===", "1:rn", "1:four"];
+        assert_eq!(lines(|print| output.rest(print)), expected);
+    }
+
+    #[test]
+    fn an_endless_line_is_handed_on_in_pieces() {
+        let scene = Scene::new();
+        scene.print(Stream::Out, &"x".repeat(5 << 20));
+        let mut output = SessionOutput::new(&scene.session);
+        assert!(lines(|print| output.whole_lines(print)).iter().all(|line| line.len() < 2 << 20));
+        assert!(output.out.pending.len() <= LINE_CAP);
+    }
+}

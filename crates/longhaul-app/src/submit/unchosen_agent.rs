@@ -1,0 +1,32 @@
+//! What `run` says when nobody chose an agent: the built-in demo agent only plays, and a person may not expect that.
+//! Looks for programs on PATH and asks them nothing.
+
+use crate::caller::Caller;
+use crate::config::{Loaded, Origin};
+use crate::{agent_status, text};
+use longhaul_keeper::Environment;
+
+/// What to say when no flag, variable or file has chosen the agent. Below a session nobody reads it who could choose.
+pub fn warning(environment: &Environment, caller: &Caller, loaded: &Loaded) -> Option<String> {
+    if loaded.origins["agent"] != Origin::Default || caller.actor.session.is_some() {
+        return None;
+    }
+    let agent = &loaded.settings.agent;
+    let found = found(environment, loaded);
+    let others = match found.is_empty() {
+        true => "no program of another agent is on PATH; `longhaul agents` says what to install".to_owned(),
+        false => format!("agents whose programs are on PATH: {}", text::safe(&found.join(", "))),
+    };
+    let example = found.first().map_or("codex", String::as_str);
+    Some(format!(
+        "warning: no agent is chosen: the built-in `{agent}` agent only plays a project, whatever the goal says\n  {others}\n\
+         hint: choose one with `--agent {example}`, or for good with the key `agent` (`longhaul config`)"
+    ))
+}
+
+/// The agents whose program is there.
+fn found(environment: &Environment, loaded: &Loaded) -> Vec<String> {
+    let mut agents = agent_status::every(&loaded.settings.agents);
+    agents.retain(|agent| agent.program().is_some_and(|program| environment.find_program(program).is_some()));
+    agents.iter().map(|agent| agent.about().name.to_string()).collect()
+}

@@ -1,0 +1,56 @@
+//! Where a new task is to work: a worktree of its own wherever git allows it, else in place, and what a person should know of it.
+//! Called by `run` and `retry` before the submission; it makes nothing in the project.
+
+use std::path::Path;
+
+use crate::Home;
+use longhaul_core::task::Place;
+use longhaul_git::{Git, GitError, Repository, Uncommitted};
+
+use crate::error::{AppError, ErrorKind};
+use crate::text;
+
+/// How many uncommitted files are named.
+const NAMED: usize = 3;
+
+/// The place, and what a person should know about it.
+pub fn choose(project: &Path, home: &Home) -> Result<(Place, Vec<String>), AppError> {
+    let git = match Git::open(&home.git()) {
+        Err(GitError::NoProgram) => return Ok(in_place("there is no git")),
+        answer => answer.map_err(|error| refused(&error))?,
+    };
+    let Some(repository) = git.find(project).map_err(|error| refused(&error))? else {
+        return Ok(in_place("this is no git repository"));
+    };
+    let Some(base) = repository.head_commit().map_err(|error| refused(&error))? else {
+        return Ok(in_place("the repository has no commit yet"));
+    };
+    Ok((Place::Worktree { base: base.as_str().to_owned() }, uncommitted(&repository)?))
+}
+
+fn in_place(why: &str) -> (Place, Vec<String>) {
+    (Place::InPlace, vec![format!("{why}: the agent works in place, in this directory itself")])
+}
+
+fn uncommitted(repository: &Repository) -> Result<Vec<String>, AppError> {
+    let uncommitted = repository.uncommitted().map_err(|error| refused(&error))?;
+    if uncommitted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Uncommitted { files, total } = &uncommitted;
+    let named: Vec<String> = files.iter().take(NAMED).map(|path| text::safe(path)).collect();
+    let more = if *total > named.len() { ", ..." } else { "" };
+    Ok(vec![
+        format!(
+            "{total} uncommitted change(s) of yours are not carried over into the task's worktree: {}{more}",
+            named.join(", ")
+        ),
+        "commit them first, or use --in-place, if the agent is to see them".to_owned(),
+    ])
+}
+
+fn refused(error: &GitError) -> AppError {
+    AppError::new(ErrorKind::Usage, "git refuses this repository")
+        .because(error)
+        .hint("mend that, or use --in-place to work in the directory itself")
+}

@@ -1,0 +1,92 @@
+//! How long sessions of an agent usually take, from those that have ended: told once when a task is submitted.
+//! Called by `run` and `run-session`. It looks at a bounded number of the newest tasks, however many there are, and is never an error.
+
+use std::time::Duration;
+
+use longhaul_core::task::{SessionRecord, StoppedBy, sessions};
+use longhaul_store::Filter;
+
+use crate::app::Call;
+use crate::text;
+
+/// The most sessions that count.
+const SESSIONS: usize = 50;
+/// The most tasks that are looked at, in each of the two places.
+const TASKS: u32 = 50;
+/// The most events that are read, in each of the two places.
+const EVENTS: usize = 5_000;
+/// The most of them that are of one task: about as many as so many sessions make.
+const OF_ONE_TASK: u32 = 200;
+
+/// How long sessions of this agent took, in a sentence: in this project, else anywhere.
+pub async fn sentence(call: &Call, agent: &str, project: &str) -> String {
+    let agent_shown = text::safe(agent);
+    let here = spans(call, agent, Some(project)).await;
+    let (spans, place) = if here.is_empty() { (spans(call, agent, None).await, "elsewhere") } else { (here, "here") };
+    match median(spans.clone()) {
+        Some(span) => {
+            let (count, span) = (spans.len(), shown(span));
+            format!("sessions of {agent_shown} {place} took a median of {span} (known of {count})")
+        }
+        None => format!("how long sessions of {agent_shown} take is unknown: none has ended yet"),
+    }
+}
+
+/// How long the newest sessions of the agent took that came to their own end.
+async fn spans(call: &Call, agent: &str, project: Option<&str>) -> Vec<Duration> {
+    let filter = Filter { project: project.map(str::to_owned), limit: Some(TASKS), ..Filter::default() };
+    let outlines = call.outlines(filter).await.map(|listed| listed.tasks).unwrap_or_default();
+    let (mut found, mut read) = (Vec::new(), 0);
+    for outline in outlines.iter().filter(|outline| outline.sessions > 0) {
+        if found.len() >= SESSIONS || read >= EVENTS {
+            break;
+        }
+        // The newest of them; a session that began before is left out.
+        let before = outline.version.saturating_sub(OF_ONE_TASK.into());
+        let events = call.store().events(outline.task, before, OF_ONE_TASK).await.unwrap_or_default();
+        read += events.len();
+        let records = sessions(events.iter().map(|stored| (stored.at, &stored.event)));
+        found.extend(records.iter().rev().filter_map(|record| span_of(record, agent)));
+    }
+    found.truncate(SESSIONS);
+    found
+}
+
+fn span_of(record: &SessionRecord, agent: &str) -> Option<Duration> {
+    let ended = record.ended.as_ref()?;
+    let counts = record.run.purpose.is_agent()
+        && record.run.agent == agent
+        && ended.stopped_by == StoppedBy::Itself
+        && ended.lasted_ms > 0;
+    counts.then(|| Duration::from_millis(ended.lasted_ms))
+}
+
+fn median(mut spans: Vec<Duration>) -> Option<Duration> {
+    spans.sort_unstable();
+    let middle = spans.len() / 2;
+    let upper = *spans.get(middle)?;
+    let lower = if spans.len().is_multiple_of(2) { spans[middle - 1] } else { upper };
+    Some((lower + upper) / 2)
+}
+
+fn shown(span: Duration) -> String {
+    if span < Duration::from_secs(1) { "less than a second".to_owned() } else { text::span(span) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{median, shown};
+
+    #[test]
+    fn the_median_is_the_middle_one_or_between_the_two() {
+        let of = |seconds: &[u64]| median(seconds.iter().copied().map(Duration::from_secs).collect());
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[9]), Some(Duration::from_secs(9)));
+        assert_eq!(of(&[100, 1, 3]), Some(Duration::from_secs(3)));
+        assert_eq!(of(&[1, 4, 100, 2]), Some(Duration::from_secs(3)));
+        assert_eq!(shown(Duration::from_millis(20)), "less than a second");
+        assert_eq!(shown(Duration::from_secs(61)), "1m 01s");
+    }
+}

@@ -1,0 +1,69 @@
+//! The command line as a front end: who runs it, the variables of its process, and how it opens Longhaul's home.
+//! Made once by `commands::main` and passed to every verb.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use longhaul_app::config::{Loaded, Overrides};
+use longhaul_app::{App, AppError, Call, Caller, Home, System, config, locations};
+use longhaul_core::task::Actor;
+use longhaul_keeper::Environment;
+
+use crate::start::ChildProcesses;
+
+/// One invocation of `longhaul`.
+pub(crate) struct CommandLine {
+    pub(crate) system: System,
+    pub(crate) caller: Caller,
+}
+
+impl CommandLine {
+    /// This process.
+    pub(crate) fn of_process() -> CommandLine {
+        let environment = Environment::of_process();
+        let home = Home::at(&locations::home(&environment).unwrap_or_default());
+        let caller = Caller::new(actor(&environment, &home), std::env::current_dir().ok());
+        let processes = Arc::new(ChildProcesses { caller: caller.clone() });
+        CommandLine { system: System { environment, processes }, caller }
+    }
+
+    /// Longhaul's home, whether it exists or not.
+    pub(crate) fn home(&self) -> Result<PathBuf, AppError> {
+        locations::home(&self.system.environment)
+    }
+
+    /// Opens the store, making home and database if they are missing.
+    pub(crate) fn open(&self) -> Result<Call, AppError> {
+        self.open_at(&self.home()?, self.system.clone())
+    }
+
+    /// The same at a given place, with these variables for what it starts.
+    pub(crate) fn open_at(&self, root: &Path, system: System) -> Result<Call, AppError> {
+        Ok(Call::new(Arc::new(App::open(root, system)?), self.caller.clone()))
+    }
+
+    /// Opens the store for a verb that needs a task. Makes nothing.
+    pub(crate) fn open_existing(&self) -> Result<Call, AppError> {
+        let app = App::open_existing(&self.home()?, self.system.clone())?;
+        Ok(Call::new(Arc::new(app), self.caller.clone()))
+    }
+
+    /// The configuration of a project, with these flags.
+    pub(crate) fn load(&self, project: &Path, overrides: &Overrides) -> Result<Loaded, AppError> {
+        config::load(&self.system.environment, &self.caller, project, overrides)
+    }
+}
+
+/// Who runs this process: a person, something below an agent session, which then has that session's scope only, or somebody unknown.
+fn actor(environment: &Environment, home: &Home) -> Actor {
+    match longhaul_keeper::Caller::own(&home.workers()) {
+        longhaul_keeper::Caller::Session(session) => Actor::below(session),
+        longhaul_keeper::Caller::Person => Actor::person(user(environment)),
+        longhaul_keeper::Caller::Unknown => Actor::unknown(user(environment)),
+    }
+}
+
+fn user(environment: &Environment) -> String {
+    let named = environment.get("USER").and_then(|name| name.to_str()).filter(|name| !name.is_empty());
+    named.map_or_else(|| format!("uid {}", rustix::process::geteuid().as_raw()), str::to_owned)
+}
