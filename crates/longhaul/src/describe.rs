@@ -30,13 +30,13 @@ pub(crate) fn state(task: &Task) -> String {
         State::Done { verdict } => format!("done, {verdict}"),
         State::Cancelled { by, reason: None } => format!("cancelled by {by}"),
         State::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
-        State::Queued { .. }
-        | State::Preparing { .. }
+        State::Queued
+        | State::Preparing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }
         | State::Stopping { .. }
-        | State::Paused { .. } => state.name().to_owned(),
+        | State::Paused => state.name().to_owned(),
     }
 }
 
@@ -52,9 +52,9 @@ pub(crate) fn go_on_after_runner(stored: &Stored) -> String {
 pub(crate) fn next_command(stored: &Stored) -> String {
     let name = &stored.task.submission.name;
     match &stored.task.state {
-        State::Paused { .. } if stored.task.submission.driver.is_runner() => go_on_after_runner(stored),
+        State::Paused if stored.task.submission.driver.is_runner() => go_on_after_runner(stored),
         State::Held { .. } => "it is paused when the agent's program ends".to_owned(),
-        State::Paused { .. } => format!("go on with `longhaul resume {name}`"),
+        State::Paused => format!("go on with `longhaul resume {name}`"),
         State::Stopped { reached: Reached { limit: Limit::Usage, .. }, .. } => {
             format!(
                 "go on with `longhaul resume {name}` when the limit is over, or with `longhaul resume {name} --agent OTHER`"
@@ -100,8 +100,8 @@ pub(crate) fn next_command(stored: &Stored) -> String {
         State::Waiting { until: None, .. } => {
             "starts by itself when that task is done and its checks passed".to_owned()
         }
-        State::Queued { .. }
-        | State::Preparing { .. }
+        State::Queued
+        | State::Preparing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }

@@ -158,7 +158,7 @@ impl Task {
     /// A person who resumes has seen to accounts, logins and programs; a time that was reported still counts after a mere pause.
     pub(super) fn forget_limits(&mut self) {
         self.unusable.clear();
-        if !matches!(self.state, State::Paused { .. }) {
+        if !matches!(self.state, State::Paused) {
             self.limited.clear();
         }
     }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{BackTo, Event, Phase, Purpose, SessionRun, State, Tally, Task};
+use super::{Event, Purpose, SessionRun, State, Tally, Task};
 use crate::ids::TaskId;
 use crate::time::Time;
 
@@ -27,7 +27,7 @@ impl Task {
         Ok(Task {
             id,
             submission: Arc::clone(submission),
-            state: State::Queued { back_to: BackTo::phase(Phase::Plan) },
+            state: State::Queued,
             version: 1,
             created: at,
             updated: at,
@@ -55,31 +55,29 @@ impl Task {
         next.version += 1;
         next.updated = at;
         next.fold_facts(event);
-        next.state = self.state_after(event, next.phase())?;
+        next.state = self.state_after(event)?;
         // What was checked before an interruption says nothing about the files after it.
         next.round = next.round.filter(|round| !round.is_open() || next.state.continues_round());
         Ok(next)
     }
 
-    fn state_after(&self, event: &Event, phase: Phase) -> Result<State, IllegalEvent> {
+    fn state_after(&self, event: &Event) -> Result<State, IllegalEvent> {
         use Event as E;
         use State as S;
         let illegal = || IllegalEvent { state: self.state.name(), event: event.kind() };
         let next = match (event, &self.state) {
-            (E::Claimed { .. }, S::Queued { back_to }) => S::Preparing { back_to: *back_to },
+            (E::Claimed { .. }, S::Queued) => S::Preparing,
             (E::Claimed { .. }, state) if state.wants_owner() => state.clone(),
             (E::Forced { .. } | E::Edited { .. } | E::Told { .. }, state) if !state.is_final() => state.clone(),
             (E::Driven { .. }, state) if !state.is_final() => driven(state),
             (E::PlanAccepted { .. }, state) if !state.is_final() && state.session().is_none() => state.clone(),
             (E::Noted { .. }, state) => state.clone(),
-            (E::SessionStarted { session }, S::Preparing { .. }) => started(session),
+            (E::SessionStarted { session }, S::Preparing) => started(session),
             (E::SessionRead { session, read, said }, state) if state.live(*session).is_some() => {
                 self.read(read, said, state)
             }
-            (E::SessionEnded { session, .. }, state) if state.live(*session).is_some() => {
-                S::Preparing { back_to: BackTo::phase(phase) }
-            }
-            (E::PlanRevised { .. }, S::Preparing { .. }) => S::Preparing { back_to: BackTo::phase(phase) },
+            (E::SessionEnded { session, .. }, state) if state.live(*session).is_some() => S::Preparing,
+            (E::PlanRevised { .. }, S::Preparing) => S::Preparing,
             (
                 E::PlanRefused { .. }
                 | E::PlanRestored
@@ -89,9 +87,9 @@ impl Task {
                 | E::RoundStarted { .. }
                 | E::Checked { .. }
                 | E::RoundEnded { .. },
-                state @ S::Preparing { .. },
+                state @ S::Preparing,
             ) => state.clone(),
-            (E::AfterMet, S::Waiting { why: super::Wait::After(_), back_to, .. }) => S::Preparing { back_to: *back_to },
+            (E::AfterMet, S::Waiting { why: super::Wait::After(_), .. }) => S::Preparing,
             (
                 E::StopAsked { haste, then },
                 S::Planning { session }
@@ -99,32 +97,20 @@ impl Task {
                 | S::Verifying { session }
                 | S::Stopping { session, .. },
             ) => S::Stopping { session: session.clone(), haste: *haste, then: then.clone() },
-            (E::WaitStarted { why, until, span_ms, back_to }, S::Preparing { .. }) => {
-                S::Waiting { why: *why, until: *until, span_ms: *span_ms, back_to: *back_to }
+            (E::WaitStarted { why, until, span_ms }, S::Preparing) => {
+                S::Waiting { why: *why, until: *until, span_ms: *span_ms }
             }
-            (E::WaitEnded, S::Waiting { back_to, .. }) | (E::Unblocked, S::Blocked { back_to, .. }) => {
-                S::Preparing { back_to: BackTo::phase(back_to.phase) }
+            (E::WaitEnded, S::Waiting { .. }) | (E::Unblocked, S::Blocked { .. }) => S::Preparing,
+            (E::Paused { .. }, state) if state.wants_owner() && state.session().is_none() => S::Paused,
+            (E::Held { person }, state) if !state.is_final() && state.session().is_none() => {
+                S::Held { person: person.clone() }
             }
-            (E::Paused { back_to, .. }, state) if state.wants_owner() && state.session().is_none() => {
-                S::Paused { back_to: *back_to }
-            }
-            (E::Held { person, back_to }, state) if !state.is_final() && state.session().is_none() => {
-                S::Held { person: person.clone(), back_to: *back_to }
-            }
-            (E::Released { .. }, S::Held { back_to, .. }) => S::Paused { back_to: *back_to },
-            (E::Resumed { back_to, .. }, state) if state.waits_for_person() && !state.is_held() => {
-                S::Queued { back_to: *back_to }
-            }
-            (E::HelpNeeded { reason, back_to }, S::Preparing { .. } | S::Waiting { .. }) => {
-                S::NeedsHelp { reason: reason.clone(), back_to: *back_to }
-            }
-            (E::Stopped { reached, back_to }, S::Preparing { .. }) => {
-                S::Stopped { reached: reached.clone(), back_to: *back_to }
-            }
-            (E::Blocked { cause, back_to }, S::Preparing { .. }) => {
-                S::Blocked { cause: cause.clone(), back_to: *back_to }
-            }
-            (E::Finished { verdict }, S::Preparing { .. }) => S::Done { verdict: verdict.clone() },
+            (E::Released { .. }, S::Held { .. }) => S::Paused,
+            (E::Resumed { .. }, state) if state.waits_for_person() && !state.is_held() => S::Queued,
+            (E::HelpNeeded { reason }, S::Preparing | S::Waiting { .. }) => S::NeedsHelp { reason: reason.clone() },
+            (E::Stopped { reached }, S::Preparing) => S::Stopped { reached: reached.clone() },
+            (E::Blocked { cause }, S::Preparing) => S::Blocked { cause: cause.clone() },
+            (E::Finished { verdict }, S::Preparing) => S::Done { verdict: verdict.clone() },
             (E::Cancelled { by, reason }, state) if !state.is_final() && state.session().is_none() => {
                 S::Cancelled { by: by.clone(), reason: reason.clone() }
             }
@@ -153,13 +139,10 @@ impl Task {
 fn driven(state: &State) -> State {
     match state {
         // Whoever drives it has it already, from one that died while it waited; the others belong to nobody.
-        State::Waiting { back_to, .. } => State::Preparing { back_to: BackTo::phase(back_to.phase) },
-        State::NeedsHelp { back_to, .. }
-        | State::Paused { back_to }
-        | State::Stopped { back_to, .. }
-        | State::Blocked { back_to, .. } => State::Queued { back_to: BackTo::phase(back_to.phase) },
-        State::Queued { .. }
-        | State::Preparing { .. }
+        State::Waiting { .. } => State::Preparing,
+        State::NeedsHelp { .. } | State::Paused | State::Stopped { .. } | State::Blocked { .. } => State::Queued,
+        State::Queued
+        | State::Preparing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }

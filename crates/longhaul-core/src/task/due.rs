@@ -38,7 +38,7 @@ pub struct Alarm {
 /// What is due for a task. It asks for no time: an effect that is due stays the same until the task changes. A state that waits for a person or is final has nothing due; a queued one waits for a claim.
 pub fn due(task: &Task) -> Vec<Effect> {
     match &task.state {
-        State::Preparing { .. } => vec![Effect::Prepare],
+        State::Preparing => vec![Effect::Prepare],
         State::Planning { session } | State::Working { session } => {
             let shortened = shortened(task, session).map(Effect::Wake);
             std::iter::once(Effect::Attend(session.id)).chain(shortened).collect()
@@ -51,9 +51,9 @@ pub fn due(task: &Task) -> Vec<Effect> {
             vec![Effect::Wake(Alarm { at, span: span_ms.map(Duration::from_millis) })]
         }
         State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => vec![Effect::Probe],
-        State::Queued { .. }
+        State::Queued
         | State::NeedsHelp { .. }
-        | State::Paused { .. }
+        | State::Paused
         | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BackTo, Basis, Cause, Ended, Evidence, FileHash, HelpReason, Observation, Reached, ReadTo, ReleasedBy, Restore,
+    Basis, Cause, Ended, Evidence, FileHash, HelpReason, Observation, Reached, ReadTo, ReleasedBy, Restore,
     RoundOutcome, RunnerOptions, Said, SessionRun, Setting, StopMode, Submission, Then, Verdict, Wait, Workspace,
 };
 use crate::ids::{SessionId, TaskId, WorkerId};
@@ -96,15 +96,11 @@ pub enum Event {
         /// How long at most, whatever happens to the wall clock; none where only the wall clock counts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         span_ms: Option<u64>,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// The wait is over.
     WaitEnded,
     /// A person paused the task, the session it was pausing has ended, or an invocation of the runner has.
     Paused {
-        /// What comes after.
-        back_to: BackTo,
         /// What went wrong, where the runner gave up.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
@@ -113,8 +109,6 @@ pub enum Event {
     Held {
         /// Who.
         person: String,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// That has ended.
     Released {
@@ -131,29 +125,21 @@ pub enum Event {
         /// What changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// What comes next.
-        back_to: BackTo,
     },
     /// Only a person can help.
     HelpNeeded {
         /// Why.
         reason: HelpReason,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// A limit of the task is used up.
     Stopped {
         /// Which.
         reached: Reached,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// Something outside is missing.
     Blocked {
         /// What.
         cause: Cause,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// What was missing is there again.
     Unblocked,

@@ -64,7 +64,7 @@ pub use session::{
     Delivered, Ended, Exit, Failure, Gap, Offset, Outcome, Purpose, ReadTo, SessionRun, StoppedBy, Usage,
 };
 pub use settings::Setting;
-pub use state::{BackTo, Phase, State, Then};
+pub use state::{Phase, State, Then};
 pub use submission::{Criterion, Driver, InputFile, Submission};
 pub use verdict::{CheckChange, CheckEdit, Doubt, NameList, Remarks, ResultKind, Verdict};
 pub use workspace::{GitPlace, Place, Saved, Workspace};

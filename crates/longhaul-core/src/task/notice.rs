@@ -19,16 +19,16 @@ pub fn notice(before: &Task, events: &[Event], after: &Task) -> Option<Occasion>
             (before.tally.limits == 0).then_some(Occasion::Limit)
         }
         State::Stopped { .. } if entered(|event| matches!(event, Event::Stopped { .. })) => Some(Occasion::Stopped),
-        State::Paused { .. } if after.submission.driver.is_runner() => runner_failed(events),
-        State::Queued { .. }
-        | State::Preparing { .. }
+        State::Paused if after.submission.driver.is_runner() => runner_failed(events),
+        State::Queued
+        | State::Preparing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }
         | State::Stopping { .. }
         | State::Waiting { .. }
         | State::NeedsHelp { .. }
-        | State::Paused { .. }
+        | State::Paused
         | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. }

@@ -13,15 +13,9 @@ use crate::time::Time;
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum State {
     /// Wants a worker. Left by a claim.
-    Queued {
-        /// What comes after the claim.
-        back_to: BackTo,
-    },
+    Queued,
     /// The owner looks at workspace and plan before a session. Left by what it finds.
-    Preparing {
-        /// Which session comes next.
-        back_to: BackTo,
-    },
+    Preparing,
     /// A session writes the plan. Left by its observed end.
     Planning {
         /// The live session.
@@ -55,41 +49,28 @@ pub enum State {
         /// How long at most, whatever happens to the wall clock; none where only the wall clock counts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         span_ms: Option<u64>,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// Trying again by itself is pointless. Left by a person's `resume --reason` or cancel.
     NeedsHelp {
         /// Why.
         reason: HelpReason,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// A person paused it. Left by a person.
-    Paused {
-        /// What comes after.
-        back_to: BackTo,
-    },
+    Paused,
     /// A person works in the agent's conversation. Left when that has ended.
     Held {
         /// Who.
         person: String,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// A limit of the task is used up. Left by a person who raises it.
     Stopped {
         /// Which limit.
         reached: Reached,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// Something outside is missing. Left by the owner's probe or by a person, as the cause says.
     Blocked {
         /// What is missing.
         cause: Cause,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// Finished. Final.
     Done {
@@ -104,23 +85,6 @@ pub enum State {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-}
-
-/// Where a task goes on after an interruption, so that states never nest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BackTo {
-    /// Which kind of session is next.
-    pub phase: Phase,
-    /// A usage limit lasts until then; kept over pause and resume.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub not_before: Option<Time>,
-}
-
-impl BackTo {
-    /// Goes on with this phase at once.
-    pub fn phase(phase: Phase) -> BackTo {
-        BackTo { phase, not_before: None }
-    }
 }
 
 /// The part of its life a task is in.
@@ -170,15 +134,15 @@ impl State {
     /// The stored and documented spelling.
     pub fn name(&self) -> &'static str {
         match self {
-            State::Queued { .. } => "queued",
-            State::Preparing { .. } => State::ABOUT_TO_START,
+            State::Queued => "queued",
+            State::Preparing => State::ABOUT_TO_START,
             State::Planning { .. } => "planning",
             State::Working { .. } => "working",
             State::Verifying { .. } => "verifying",
             State::Stopping { .. } => "stopping",
             State::Waiting { .. } => "waiting",
             State::NeedsHelp { .. } => "needs_help",
-            State::Paused { .. } => "paused",
+            State::Paused => "paused",
             State::Held { .. } => "held",
             State::Stopped { .. } => "stopped",
             State::Blocked { .. } => "blocked",
@@ -191,15 +155,15 @@ impl State {
     pub fn is_final(&self) -> bool {
         match self {
             State::Done { .. } | State::Cancelled { .. } => true,
-            State::Queued { .. }
-            | State::Preparing { .. }
+            State::Queued
+            | State::Preparing
             | State::Planning { .. }
             | State::Working { .. }
             | State::Verifying { .. }
             | State::Stopping { .. }
             | State::Waiting { .. }
             | State::NeedsHelp { .. }
-            | State::Paused { .. }
+            | State::Paused
             | State::Held { .. }
             | State::Stopped { .. }
             | State::Blocked { .. } => false,
@@ -210,15 +174,15 @@ impl State {
     pub fn verdict(&self) -> Option<&Verdict> {
         match self {
             State::Done { verdict } => Some(verdict),
-            State::Queued { .. }
-            | State::Preparing { .. }
+            State::Queued
+            | State::Preparing
             | State::Planning { .. }
             | State::Working { .. }
             | State::Verifying { .. }
             | State::Stopping { .. }
             | State::Waiting { .. }
             | State::NeedsHelp { .. }
-            | State::Paused { .. }
+            | State::Paused
             | State::Held { .. }
             | State::Stopped { .. }
             | State::Blocked { .. }
@@ -229,14 +193,14 @@ impl State {
     /// Whether an open round of checks continues in this state. Any other state is an interruption, in which files may change.
     pub fn continues_round(&self) -> bool {
         match self {
-            State::Preparing { .. } | State::Verifying { .. } => true,
-            State::Queued { .. }
+            State::Preparing | State::Verifying { .. } => true,
+            State::Queued
             | State::Planning { .. }
             | State::Working { .. }
             | State::Stopping { .. }
             | State::Waiting { .. }
             | State::NeedsHelp { .. }
-            | State::Paused { .. }
+            | State::Paused
             | State::Held { .. }
             | State::Stopped { .. }
             | State::Blocked { .. }
@@ -248,10 +212,10 @@ impl State {
     /// Only a person can move it on.
     pub fn waits_for_person(&self) -> bool {
         match self {
-            State::NeedsHelp { .. } | State::Paused { .. } | State::Held { .. } | State::Stopped { .. } => true,
+            State::NeedsHelp { .. } | State::Paused | State::Held { .. } | State::Stopped { .. } => true,
             State::Blocked { cause, .. } => cause.woken_by() == WokenBy::Person,
-            State::Queued { .. }
-            | State::Preparing { .. }
+            State::Queued
+            | State::Preparing
             | State::Planning { .. }
             | State::Working { .. }
             | State::Verifying { .. }
@@ -279,11 +243,11 @@ impl State {
             | State::Working { session }
             | State::Verifying { session }
             | State::Stopping { session, .. } => Some(session),
-            State::Queued { .. }
-            | State::Preparing { .. }
+            State::Queued
+            | State::Preparing
             | State::Waiting { .. }
             | State::NeedsHelp { .. }
-            | State::Paused { .. }
+            | State::Paused
             | State::Held { .. }
             | State::Stopped { .. }
             | State::Blocked { .. }

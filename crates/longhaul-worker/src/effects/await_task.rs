@@ -46,15 +46,15 @@ fn end(state: Option<&State>) -> Option<(bool, String)> {
         Some(State::Done { verdict }) => Some((verdict.satisfies_after(), format!("done, {verdict}"))),
         Some(State::Cancelled { .. }) => Some((false, "cancelled".into())),
         Some(
-            State::Queued { .. }
-            | State::Preparing { .. }
+            State::Queued
+            | State::Preparing
             | State::Planning { .. }
             | State::Working { .. }
             | State::Verifying { .. }
             | State::Stopping { .. }
             | State::Waiting { .. }
             | State::NeedsHelp { .. }
-            | State::Paused { .. }
+            | State::Paused
             | State::Held { .. }
             | State::Stopped { .. }
             | State::Blocked { .. },

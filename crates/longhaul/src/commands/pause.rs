@@ -67,7 +67,7 @@ pub(super) fn stopped(task: &Task) -> bool {
 fn told(stored: &Stored) -> Code {
     let name = &stored.task.submission.name;
     let state = &stored.task.state;
-    if matches!(state, State::Paused { .. }) {
+    if matches!(state, State::Paused) {
         out::note(&format!("task {name} is paused; {}", describe::next_command(stored)));
         return Code::Done;
     }

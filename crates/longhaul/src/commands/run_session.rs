@@ -170,7 +170,7 @@ fn mark(opened: &Opened, stored: &Stored) -> Option<&'static str> {
     match (&stored.owner, &stored.task.state) {
         (Some(_), _) if owner::is_dead(&opened.home, stored) => Some("stale"),
         (Some(_), _) => Some("running"),
-        (None, State::Paused { .. }) if failed => Some("failed"),
+        (None, State::Paused) if failed => Some("failed"),
         (None, _) => None,
     }
 }

@@ -150,7 +150,7 @@ fn tell_left_behind(stored: &Stored) {
 
 async fn go_on(opened: &Opened, stored: &Stored, terminal: &Foreground) -> Result<Code, CliError> {
     let name = &stored.task.submission.name;
-    let is_paused = matches!(stored.task.state, State::Paused { .. });
+    let is_paused = matches!(stored.task.state, State::Paused);
     out::note(&format!("task {name} is {}; {}", describe::state(&stored.task), describe::next_command(stored)));
     // A task of the runner goes on with the runner, or by a decision of its own.
     if !is_paused || stored.task.submission.driver.is_runner() {

@@ -49,7 +49,7 @@ pub(crate) async fn wait(args: &Wait) -> Result<Code, CliError> {
 /// What a task needs that the calling agent's own session has: waiting here would be waiting for ever.
 async fn needs_this_session(opened: &Opened, stored: &Stored) -> Result<Option<&'static str>, CliError> {
     let Some(own) = opened.own_task() else { return Ok(None) };
-    if !matches!(stored.task.state, State::Queued { .. } | State::Preparing { .. }) {
+    if !matches!(stored.task.state, State::Queued | State::Preparing) {
         return Ok(None);
     }
     if directories::line_before(opened, stored.task.id).await?.contains(&own) {

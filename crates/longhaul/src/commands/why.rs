@@ -47,7 +47,7 @@ pub(crate) async fn why(args: &Read) -> Result<Code, CliError> {
 
 /// What would move the task on: of one that waits for its directory, what the task there needs.
 async fn next(opened: &Opened, stored: &Stored, slot: Option<&Waiting>) -> Result<String, CliError> {
-    let is_ready = matches!(stored.task.state, State::Queued { .. } | State::Preparing { .. });
+    let is_ready = matches!(stored.task.state, State::Queued | State::Preparing);
     let directory = if is_ready { DirectoryWait::of(opened, stored.task.id).await? } else { None };
     Ok(match (directory, slot) {
         (Some(directory), _) => out::safe(&directory.next()),

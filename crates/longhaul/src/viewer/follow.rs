@@ -256,7 +256,7 @@ impl Viewer<'_> {
 
     fn code(&self, state: &State) -> Code {
         match state {
-            State::Paused { .. } if self.interrupted > 0 => Code::Interrupted,
+            State::Paused if self.interrupted > 0 => Code::Interrupted,
             other => code_of(other),
         }
     }

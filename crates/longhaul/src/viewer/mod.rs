@@ -28,12 +28,10 @@ pub(crate) fn code_of(state: &State) -> Code {
         State::NeedsHelp { reason: HelpReason::VerificationFailed { .. }, .. } => Code::VerificationFailed,
         State::Stopped { .. } => Code::Stopped,
         State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => Code::Waiting,
-        State::Paused { .. } | State::Held { .. } | State::Blocked { .. } | State::NeedsHelp { .. } => {
-            Code::NeedsPerson
-        }
+        State::Paused | State::Held { .. } | State::Blocked { .. } | State::NeedsHelp { .. } => Code::NeedsPerson,
         State::Waiting { .. } => Code::Waiting,
-        State::Queued { .. }
-        | State::Preparing { .. }
+        State::Queued
+        | State::Preparing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }

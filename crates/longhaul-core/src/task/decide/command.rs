@@ -2,8 +2,7 @@
 //! Every state is spelled out for every command, so that a new one does not compile until it has an answer everywhere.
 
 use super::super::{
-    Actor, BackTo, Command, Driver, Event, Phase, Refusal, ReleasedBy, Setting, State, StopMode, Task, Then, Wait,
-    WokenBy,
+    Actor, Command, Driver, Event, Phase, Refusal, ReleasedBy, Setting, State, StopMode, Task, Then, Wait, WokenBy,
 };
 use super::{change, runner};
 use crate::time::Time;
@@ -33,9 +32,7 @@ pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) 
 
 fn pause(task: &Task, asked: StopMode) -> Decision {
     match &task.state {
-        State::Queued { back_to } | State::Preparing { back_to } | State::Waiting { back_to, .. } => {
-            Ok(vec![Event::Paused { back_to: *back_to, why: None }])
-        }
+        State::Queued | State::Preparing | State::Waiting { .. } => Ok(vec![Event::Paused { why: None }]),
         State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => {
             Ok(vec![Event::StopAsked { haste: asked, then: Then::Pause }])
         }
@@ -43,11 +40,9 @@ fn pause(task: &Task, asked: StopMode) -> Decision {
             let then = if matches!(then, Then::Cancel { .. }) { then.clone() } else { Then::Pause };
             change_stop(task, asked.max(*haste), then)
         }
-        State::Blocked { cause, back_to } if cause.woken_by() == WokenBy::Probe => {
-            Ok(vec![Event::Paused { back_to: *back_to, why: None }])
-        }
+        State::Blocked { cause } if cause.woken_by() == WokenBy::Probe => Ok(vec![Event::Paused { why: None }]),
         State::Held { .. } => refuse(task, "pause", "a person works in its conversation; it is paused when that ends"),
-        State::NeedsHelp { .. } | State::Paused { .. } | State::Stopped { .. } | State::Blocked { .. } => {
+        State::NeedsHelp { .. } | State::Paused | State::Stopped { .. } | State::Blocked { .. } => {
             refuse(task, "pause", "it waits for a person already")
         }
         State::Done { .. } | State::Cancelled { .. } => refuse(task, "pause", "it is finished"),
@@ -69,8 +64,8 @@ fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Act
     let no = |why| refuse(task, "resume", why);
     match &task.state {
         State::Held { .. } => no("a person works in its conversation; it is paused when that ends"),
-        State::Queued { .. } => no("it starts as soon as a worker takes it"),
-        State::Preparing { .. } => no("it is about to start a session"),
+        State::Queued => no("it starts as soon as a worker takes it"),
+        State::Preparing => no("it is about to start a session"),
         State::Waiting { why: Wait::Backoff | Wait::Delay, .. } => {
             no("it goes on by itself; pause and resume it to try at once")
         }
@@ -88,17 +83,15 @@ fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Act
         State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => {
             no("it goes on by itself as soon as there is enough")
         }
-        State::Stopped { back_to, .. } => raise(task, *back_to, reason, settings, actor),
-        State::NeedsHelp { back_to, .. } | State::Paused { back_to } | State::Blocked { back_to, .. } => {
-            Ok(resumed(task, *back_to, reason, settings, actor))
-        }
+        State::Stopped { .. } => raise(task, reason, settings, actor),
+        State::NeedsHelp { .. } | State::Paused | State::Blocked { .. } => Ok(resumed(task, reason, settings, actor)),
         State::Done { .. } | State::Cancelled { .. } => no("it is finished"),
     }
 }
 
 /// A limit that is still used up would stop the task again at once.
-fn raise(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Decision {
-    let events = resumed(task, back_to, reason, settings, actor);
+fn raise(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Decision {
+    let events = resumed(task, reason, settings, actor);
     let after = events.iter().try_fold(task.clone(), |task, event| task.apply(event, task.updated));
     match after.ok().filter(|task| task.phase() != Phase::Verify).and_then(|task| task.limit_reached()) {
         Some(reached) => Err(Refusal::LimitReached { flag: reached.limit.flag(), reached }),
@@ -106,9 +99,9 @@ fn raise(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Sett
     }
 }
 
-fn resumed(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Vec<Event> {
+fn resumed(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Vec<Event> {
     let mut events = edited(task, settings, actor);
-    events.push(Event::Resumed { reason: reason.cloned(), back_to });
+    events.push(Event::Resumed { reason: reason.cloned() });
     events
 }
 
@@ -131,13 +124,13 @@ fn take_over(task: &Task, actor: &Actor) -> Decision {
         }
         State::Stopping { then: Then::Cancel { .. }, .. } => refuse(task, "take over", "it is being cancelled"),
         State::Stopping { haste, .. } => change_stop(task, *haste, Then::Hold { person }),
-        State::Queued { back_to }
-        | State::Preparing { back_to }
-        | State::Waiting { back_to, .. }
-        | State::NeedsHelp { back_to, .. }
-        | State::Paused { back_to }
-        | State::Stopped { back_to, .. }
-        | State::Blocked { back_to, .. } => Ok(vec![Event::Held { person, back_to: *back_to }]),
+        State::Queued
+        | State::Preparing
+        | State::Waiting { .. }
+        | State::NeedsHelp { .. }
+        | State::Paused
+        | State::Stopped { .. }
+        | State::Blocked { .. } => Ok(vec![Event::Held { person }]),
         State::Held { .. } => refuse(task, "take over", "a person works in its conversation already"),
         State::Done { .. } | State::Cancelled { .. } => refuse(task, "take over", "it is finished"),
     }
@@ -155,11 +148,11 @@ fn cancel(task: &Task, actor: &Actor, reason: Option<&String>) -> Decision {
             Ok(vec![Event::StopAsked { haste: StopMode::Graceful, then: then() }])
         }
         State::Stopping { haste, .. } => change_stop(task, *haste, then()),
-        State::Queued { .. }
-        | State::Preparing { .. }
+        State::Queued
+        | State::Preparing
         | State::Waiting { .. }
         | State::NeedsHelp { .. }
-        | State::Paused { .. }
+        | State::Paused
         | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. } => Ok(vec![Event::Cancelled { by, reason: reason.cloned() }]),

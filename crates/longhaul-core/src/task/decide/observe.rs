@@ -2,8 +2,8 @@
 //! A state with a session is left only by its observed end. What moves nothing is noted.
 
 use super::super::{
-    BackTo, Cause, Ended, Event, HelpReason, Observation, Phase, PlanFiles, Said, SessionRun, State, StopMode,
-    StoppedBy, Task, Then, Wait, WokenBy,
+    Cause, Ended, Event, HelpReason, Observation, Phase, PlanFiles, Said, SessionRun, State, StopMode, StoppedBy, Task,
+    Then, Wait, WokenBy,
 };
 use super::prepared::{self, Found};
 use super::{after_end, agent_limited, verify};
@@ -13,8 +13,8 @@ use crate::time::Time;
 
 pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> {
     match &task.state {
-        State::Preparing { back_to } => preparing(task, *back_to, seen, now),
-        State::Waiting { why: Wait::After(other), back_to, .. } => waiting_for(*other, *back_to, seen),
+        State::Preparing => preparing(task, seen, now),
+        State::Waiting { why: Wait::After(other), .. } => waiting_for(*other, seen),
         State::Waiting { .. } => waiting(seen),
         State::Planning { .. } | State::Working { .. } if *seen == Observation::Woke => stop_if_over(task, now),
         State::Planning { session } | State::Working { session } => {
@@ -27,9 +27,9 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
             attending(task, session, seen, |ended, plan| after_stop(task, session, ended, plan, then))
         }
         State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => blocked(seen),
-        State::Queued { .. }
+        State::Queued
         | State::NeedsHelp { .. }
-        | State::Paused { .. }
+        | State::Paused
         | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. }
@@ -38,26 +38,26 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
     }
 }
 
-fn preparing(task: &Task, back_to: BackTo, seen: &Observation, now: Time) -> Vec<Event> {
+fn preparing(task: &Task, seen: &Observation, now: Time) -> Vec<Event> {
     match seen {
         Observation::Prepared { session, plan, tree, phase, files, basis, opens, saved } => {
             let (tree, saved) = (tree.as_ref(), saved.as_ref());
             let found = Found { session: *session, plan, tree, phase: *phase, files, basis, opens: *opens, saved };
-            prepared::prepared(task, back_to, &found, now)
+            prepared::prepared(task, &found, now)
         }
         Observation::Placed { workspace } => vec![Event::Placed { workspace: workspace.clone() }],
         Observation::CannotPrepare { cause: cause @ Cause::Program { .. } } => {
-            let blocked = Event::Blocked { cause: cause.clone(), back_to };
-            agent_limited::unusable(task, task.next_agent(now), &cause.to_string(), blocked, back_to, now)
+            let blocked = Event::Blocked { cause: cause.clone() };
+            agent_limited::unusable(task, task.next_agent(now), &cause.to_string(), blocked, now)
         }
         Observation::CannotPrepare { cause: cause @ Cause::Git { .. } } => {
-            let again = try_again(task, back_to, now);
-            let blocked = || Event::Blocked { cause: cause.clone(), back_to };
+            let again = try_again(task, now);
+            let blocked = || Event::Blocked { cause: cause.clone() };
             [noted(seen), vec![again.unwrap_or_else(blocked)]].concat()
         }
-        Observation::CannotPrepare { cause } => vec![Event::Blocked { cause: cause.clone(), back_to }],
-        Observation::AccountsLimited { limits } => agent_limited::learned(task, limits, back_to, now),
-        Observation::FamilyLimit { reached } => vec![Event::Stopped { reached: reached.clone(), back_to }],
+        Observation::CannotPrepare { cause } => vec![Event::Blocked { cause: cause.clone() }],
+        Observation::AccountsLimited { limits } => agent_limited::learned(task, limits, now),
+        Observation::FamilyLimit { reached } => vec![Event::Stopped { reached: reached.clone() }],
         Observation::PlanRestored => vec![Event::PlanRestored],
         Observation::Woke
         | Observation::OtherEnded { .. }
@@ -67,9 +67,9 @@ fn preparing(task: &Task, back_to: BackTo, seen: &Observation, now: Time) -> Vec
 }
 
 /// The next look after git could not run, unless it has failed too often.
-fn try_again(task: &Task, back_to: BackTo, now: Time) -> Option<Event> {
+fn try_again(task: &Task, now: Time) -> Option<Event> {
     let pause = recovery::git_backoff(task.tally.git_failures + 1, &task.submission.policy)?;
-    Some(after_end::wait(Wait::Backoff, now.after(pause), back_to, now))
+    Some(after_end::wait(Wait::Backoff, now.after(pause), now))
 }
 
 /// The owner watches both clocks, so its word counts: the wall clock alone may have been set back.
@@ -89,12 +89,12 @@ fn waiting(seen: &Observation) -> Vec<Event> {
 }
 
 /// Only the other task's verification lets this one start; any other end is for a person to judge.
-fn waiting_for(other: TaskId, back_to: BackTo, seen: &Observation) -> Vec<Event> {
+fn waiting_for(other: TaskId, seen: &Observation) -> Vec<Event> {
     match seen {
         Observation::OtherEnded { task, verified: true, .. } if *task == other => vec![Event::AfterMet],
         Observation::OtherEnded { task, verified: false, how } if *task == other => {
             let reason = HelpReason::AfterUnverified { task: *task, how: how.clone() };
-            vec![Event::HelpNeeded { reason, back_to }]
+            vec![Event::HelpNeeded { reason }]
         }
         Observation::OtherEnded { .. }
         | Observation::Woke
@@ -177,14 +177,14 @@ pub(super) fn noted(seen: &Observation) -> Vec<Event> {
 fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles, then: &Then) -> Vec<Event> {
     let seen = after_end::look(task, session, ended, sight);
     let mut events = after_end::end_events(session, &as_asked(ended), &seen);
-    let back_to = BackTo::phase(after_end::phase_after(task, &events));
+    let phase = after_end::phase_after(task, &events);
     match then {
-        Then::Pause => events.push(Event::Paused { back_to, why: None }),
-        Then::Hold { person } => events.push(Event::Held { person: person.clone(), back_to }),
+        Then::Pause => events.push(Event::Paused { why: None }),
+        Then::Hold { person } => events.push(Event::Held { person: person.clone() }),
         Then::Cancel { by, reason } => events.push(Event::Cancelled { by: by.clone(), reason: reason.clone() }),
         // Checks cost nothing of what is used up: a task with nothing left for the agent is verified all the same.
-        Then::Stop { .. } if back_to.phase == Phase::Verify && seen.plan.is_complete() && !seen.refused() => {}
-        Then::Stop { reached } => events.push(Event::Stopped { reached: reached.clone(), back_to }),
+        Then::Stop { .. } if phase == Phase::Verify && seen.plan.is_complete() && !seen.refused() => {}
+        Then::Stop { reached } => events.push(Event::Stopped { reached: reached.clone() }),
         Then::GoOn => {}
     }
     events

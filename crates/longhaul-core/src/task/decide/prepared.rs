@@ -1,7 +1,7 @@
 //! The workspace is fit: what the owner does next. Wait, take or refuse plan changes, finish, verify, or commit a session.
 //! Called by `decide` only. Every session of a task, of the agent or of a check, starts here.
 
-use super::super::{BackTo, Basis, Event, FileHash, Phase, PlanFiles, Purpose, SessionRun, Task, Verdict, Wait};
+use super::super::{Basis, Event, FileHash, Phase, PlanFiles, Purpose, SessionRun, Task, Verdict, Wait};
 use super::after_end::wait;
 use super::{plan, runner, verify};
 use crate::ids::SessionId;
@@ -19,15 +19,15 @@ pub(super) struct Found<'a> {
     pub(super) saved: Option<&'a String>,
 }
 
-pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Time) -> Vec<Event> {
+pub(super) fn prepared(task: &Task, found: &Found<'_>, now: Time) -> Vec<Event> {
     if task.submission.driver.is_runner() {
-        return runner::prepared(task, back_to, found, now);
+        return runner::prepared(task, found, now);
     }
     if let Some(other) = task.submission.after.filter(|_| !task.after_met) {
-        return vec![Event::WaitStarted { why: Wait::After(other), until: None, span_ms: None, back_to }];
+        return vec![Event::WaitStarted { why: Wait::After(other), until: None, span_ms: None }];
     }
     let Some(accepted) = &task.plan else {
-        return vec![agent(task, back_to, found, Purpose::Plan, now)];
+        return vec![agent(task, found, Purpose::Plan, now)];
     };
     let mut seen = plan::compare(task, accepted, found.plan);
     if seen.refused() {
@@ -41,23 +41,23 @@ pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Tim
         // or a list that changed just now, wants another one.
         (true, false) if found.phase != Some(Phase::Verify) || !seen.events.is_empty() => Vec::new(),
         (true, false) => verify::next_check(task, found, now),
-        (true, true) => vec![agent(task, back_to, found, Purpose::Fix, now)],
-        (false, _) => vec![agent(task, back_to, found, Purpose::Work, now)],
+        (true, true) => vec![agent(task, found, Purpose::Fix, now)],
+        (false, _) => vec![agent(task, found, Purpose::Work, now)],
     };
     seen.events.extend(next);
     seen.events
 }
 
 /// The next session of an agent, unless a limit of the task is used up, or it has to wait for its time.
-fn agent(task: &Task, back_to: BackTo, found: &Found<'_>, purpose: Purpose, now: Time) -> Event {
+fn agent(task: &Task, found: &Found<'_>, purpose: Purpose, now: Time) -> Event {
     if let Some(reached) = task.limit_reached() {
-        return Event::Stopped { reached, back_to: BackTo::phase(task.phase()) };
+        return Event::Stopped { reached };
     }
-    if let Some(until) = limited(task, back_to, now) {
-        return wait(Wait::Limit, until, back_to, now);
+    if let Some(until) = task.limited_until(now) {
+        return wait(Wait::Limit, until, now);
     }
     if let Some(until) = found.opens {
-        return wait(Wait::Hours, until, back_to, now);
+        return wait(Wait::Hours, until, now);
     }
     let name = task.next_agent(now);
     let start = task.start_of(name, purpose);
@@ -72,11 +72,6 @@ fn agent(task: &Task, back_to: BackTo, found: &Found<'_>, purpose: Purpose, now:
             ..session(task, found, purpose, now)
         },
     }
-}
-
-/// Until when the agent's account is used up; what was stored before agents were told apart counts for any.
-fn limited(task: &Task, back_to: BackTo, now: Time) -> Option<Time> {
-    if task.limited.is_empty() { back_to.not_before.filter(|until| *until > now) } else { task.limited_until(now) }
 }
 
 /// A session that has not run yet.

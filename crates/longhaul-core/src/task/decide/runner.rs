@@ -2,8 +2,8 @@
 //! is retried, put back or verified, and whatever is wrong ends the invocation. Called by `decide` only.
 
 use super::super::{
-    AgentLimit, BackTo, Ended, Event, Exit, Failure, HelpReason, Outcome, PlanFiles, Purpose, RunnerOptions,
-    SessionRun, State, Task, TaskListFile, Then, Verdict, Wait, narrate,
+    AgentLimit, Ended, Event, Exit, Failure, HelpReason, Outcome, PlanFiles, Purpose, RunnerOptions, SessionRun, State,
+    Task, TaskListFile, Then, Verdict, Wait, narrate,
 };
 use super::after_end::wait;
 use super::agent_limited;
@@ -24,14 +24,14 @@ pub(super) fn drive(task: &Task, run: &RunnerOptions) -> Decision {
         State::Held { .. } => no("a person works in its conversation"),
         State::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
         State::Stopping { haste, .. } => Ok([vec![driven], change_stop(task, *haste, Then::GoOn)?].concat()),
-        State::Queued { .. }
-        | State::Preparing { .. }
+        State::Queued
+        | State::Preparing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }
         | State::Waiting { .. }
         | State::NeedsHelp { .. }
-        | State::Paused { .. }
+        | State::Paused
         | State::Stopped { .. }
         | State::Blocked { .. } => Ok(vec![driven]),
         State::Done { .. } | State::Cancelled { .. } => no("it is finished"),
@@ -39,14 +39,14 @@ pub(super) fn drive(task: &Task, run: &RunnerOptions) -> Decision {
 }
 
 /// The workspace is fit: the next session, or the end of the invocation.
-pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Time) -> Vec<Event> {
+pub(super) fn prepared(task: &Task, found: &Found<'_>, now: Time) -> Vec<Event> {
     let mut seen = look(task, found.plan);
     let next = match &task.run {
         Some(run) if seen.problem.is_none() && !seen.plan.is_complete() && !run.is_used_up() => {
             start(task, run, found, now)
         }
         _ if seen.problem.is_none() && seen.plan.is_complete() => Event::Finished { verdict: Verdict::NoChecks },
-        Some(_) | None => Event::Paused { back_to, why: seen.problem.clone() },
+        Some(_) | None => Event::Paused { why: seen.problem.clone() },
     };
     seen.events.push(next);
     seen.events
@@ -70,7 +70,6 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
     let seen = look(task, sight);
     let mut events = super::after_end::end_events(session, ended, &seen);
     let Ok(after) = events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)) else { return events };
-    let back_to = BackTo::phase(after.phase());
     let is_over = after.run.as_ref().is_none_or(RunnerOptions::is_used_up);
     let delay = std::time::Duration::from_millis(after.submission.policy.delay_ms);
     match &ended.exit {
@@ -81,13 +80,13 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
         Exit::Code(0) if seen.problem.is_none() && !seen.plan.steps.is_empty() => {
             events.push(match seen.plan.is_complete() {
                 true => Event::Finished { verdict: Verdict::NoChecks },
-                false if is_over => Event::Paused { back_to, why: None },
-                false => wait(Wait::Delay, now.after(delay), back_to, now),
+                false if is_over => Event::Paused { why: None },
+                false => wait(Wait::Delay, now.after(delay), now),
             });
         }
         Exit::Code(0) => {
             let why = seen.problem.unwrap_or_else(|| "task_list.md is missing".to_owned());
-            events.push(Event::Paused { back_to, why: Some(why) });
+            events.push(Event::Paused { why: Some(why) });
         }
         exit @ (Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown) => {
             let limit = limit_of(&after, session, ended, now);
@@ -99,7 +98,7 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
                 (None, _) => format!("session {} failed: {exit}", session.number),
             };
             events.extend(limit);
-            events.push(Event::Paused { back_to, why: Some(why) });
+            events.push(Event::Paused { why: Some(why) });
         }
     }
     events

@@ -3,8 +3,8 @@
 //! A check whose exit nobody saw is run again, never assumed. A round that changed the tree is run once more, and no third time.
 
 use super::super::{
-    BackTo, Basis, CheckRole, Ended, Event, Evidence, HelpReason, PlanFiles, Purpose, Remarks, Round, RoundOutcome,
-    SessionRun, Task, TaskListFile, Verdict, Wait,
+    Basis, CheckRole, Ended, Event, Evidence, HelpReason, PlanFiles, Purpose, Remarks, Round, RoundOutcome, SessionRun,
+    Task, TaskListFile, Verdict, Wait,
 };
 use super::after_end::wait;
 use super::prepared::{Found, session};
@@ -54,7 +54,7 @@ pub(super) fn after_check(
     let mut events = vec![Event::SessionEnded { session: session.id, ended: ended.clone(), progress: false }];
     if let Some(cause) = &ended.starved {
         // Nothing is said about the work: the check runs again when there is enough.
-        events.push(Event::Blocked { cause: cause.clone(), back_to: BackTo::phase(task.phase()) });
+        events.push(Event::Blocked { cause: cause.clone() });
         return events;
     }
     if ended.says_nothing(session) {
@@ -103,14 +103,13 @@ fn evidence(session: &SessionRun, ended: &Ended, now: Time) -> Evidence {
 /// Once is nothing; again and again something is wrong outside.
 fn interrupted(task: &Task, events: &[Event], session: &SessionRun, ended: &Ended, now: Time) -> Option<Event> {
     let after = events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)).ok()?;
-    let back_to = BackTo::phase(after.phase());
     let policy = &after.submission.policy;
     let probe = after.probe_after();
     let at_least = std::time::Duration::ZERO;
     let facts = Facts { session: session.id, ended, bad_plan: None, tally: &after.tally, policy, probe, at_least, now };
     match recovery::interrupted(&facts) {
-        Next::WaitUntil(why @ Wait::Backoff, until) => Some(wait(why, until, back_to, now)),
-        Next::Ask(reason) => Some(Event::HelpNeeded { reason, back_to }),
+        Next::WaitUntil(why @ Wait::Backoff, until) => Some(wait(why, until, now)),
+        Next::Ask(reason) => Some(Event::HelpNeeded { reason }),
         Next::GoOn | Next::WaitUntil(..) | Next::Limited { .. } | Next::Exhausted(_) | Next::Block(_) => None,
     }
 }
@@ -121,8 +120,7 @@ fn end_round(task: &Task, events: &[Event], now: Time) -> Vec<Event> {
     let Some(round) = folded.ok().and_then(|task| task.round) else { return Vec::new() };
     let outcome = verdict::judge(&round);
     let fixes = task.tally.fixes;
-    let back_to = BackTo::phase(task.phase());
-    let help = |why: String| Event::HelpNeeded { reason: HelpReason::VerificationFailed { why, fixes }, back_to };
+    let help = |why: String| Event::HelpNeeded { reason: HelpReason::VerificationFailed { why, fixes } };
     let next = match &outcome {
         RoundOutcome::Passed { tree } => {
             let doubts = verdict::doubts(&round);

@@ -81,7 +81,7 @@ fn an_empty_check_is_refused_wherever_it_comes_from() {
     let task = working();
     let edit = Command::Edit { settings: blank() };
     assert!(matches!(decide(&task, &edit.into(), &person(), NOW), Err(Refusal::BadInput { .. })));
-    let paused = Task { state: State::Paused { back_to: BackTo::phase(Phase::Work) }, ..task };
+    let paused = Task { state: State::Paused, ..task };
     let resume = Command::Resume { reason: None, settings: blank() };
     assert!(matches!(decide(&paused, &resume.into(), &person(), NOW), Err(Refusal::BadInput { .. })));
 }

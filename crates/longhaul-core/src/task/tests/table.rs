@@ -13,7 +13,6 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
     let person = Actor::person("ann");
     let stopping = |command: Command| feed(&working(), command, &person);
     let with = |state: State| Task { state, ..fold(working(), &[]) };
-    let back_to = BackTo::phase(Phase::Work);
     vec![
         ("queued", new_task()),
         ("preparing", fold(new_task(), &[claimed()])),
@@ -34,32 +33,21 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
             let edit = Setting::Limit(Limit::Time, Some(0));
             feed(&working(), Command::Edit { settings: vec![edit] }, &person)
         }),
-        ("waiting, backoff", with(State::Waiting { why: Wait::Backoff, until: Some(NOW), span_ms: Some(0), back_to })),
-        ("waiting, delay", with(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0), back_to })),
+        ("waiting, backoff", with(State::Waiting { why: Wait::Backoff, until: Some(NOW), span_ms: Some(0) })),
+        ("waiting, delay", with(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0) })),
         ("waiting, after another task", {
-            with(State::Waiting { why: Wait::After(other()), until: None, span_ms: None, back_to })
+            with(State::Waiting { why: Wait::After(other()), until: None, span_ms: None })
         }),
-        (
-            "waiting, limit",
-            with(State::Waiting {
-                why: Wait::Limit,
-                until: Some(Time(NOW.0 + 1)),
-                span_ms: Some(1),
-                back_to: BackTo { not_before: Some(Time(NOW.0 + 1)), ..back_to },
-            }),
-        ),
-        ("needs_help", with(State::NeedsHelp { reason: HelpReason::NoProgress { sessions: 3 }, back_to })),
-        ("paused", with(State::Paused { back_to })),
+        ("waiting, limit", with(State::Waiting { why: Wait::Limit, until: Some(Time(NOW.0 + 1)), span_ms: Some(1) })),
+        ("needs_help", with(State::NeedsHelp { reason: HelpReason::NoProgress { sessions: 3 } })),
+        ("paused", with(State::Paused)),
         ("stopped", stopped()),
-        (
-            "blocked, disk",
-            with(State::Blocked { cause: Cause::Disk { path: "/p".into(), free: 1, floor: 2 }, back_to }),
-        ),
-        ("blocked, workspace", with(State::Blocked { cause: Cause::Workspace { why: "gone".into() }, back_to })),
-        ("held", with(State::Held { person: "ann".into(), back_to })),
-        ("paused, runner", runner(State::Paused { back_to })),
+        ("blocked, disk", with(State::Blocked { cause: Cause::Disk { path: "/p".into(), free: 1, floor: 2 } })),
+        ("blocked, workspace", with(State::Blocked { cause: Cause::Workspace { why: "gone".into() } })),
+        ("held", with(State::Held { person: "ann".into() })),
+        ("paused, runner", runner(State::Paused)),
         ("working, runner", runner(working().state)),
-        ("waiting, runner", runner(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0), back_to })),
+        ("waiting, runner", runner(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0) })),
         ("done", with(State::Done { verdict: Verdict::NoChecks })),
         ("cancelled", with(State::Cancelled { by: "ann".into(), reason: None })),
     ]
@@ -86,7 +74,7 @@ fn stopped() -> Task {
     task.tally.agent_sessions = 5;
     asked(&mut task).policy.max_sessions = Some(5);
     let reached = task.limit_reached().expect("the limit is used up");
-    Task { state: State::Stopped { reached, back_to: BackTo::phase(Phase::Work) }, ..task }
+    Task { state: State::Stopped { reached }, ..task }
 }
 
 fn inputs(task: &Task) -> Vec<(&'static str, Input, Actor)> {
