@@ -106,7 +106,7 @@ impl Hub {
                 break HubExit::NotOurs;
             }
             if self.is_for_its_runner() {
-                let paused = self.offer(Command::Pause { haste: StopMode::Graceful }.into(), &Actor::worker()).await;
+                let paused = self.offer(Command::Pause { mode: StopMode::Graceful }.into(), &Actor::worker()).await;
                 break paused.err().unwrap_or(HubExit::NotOurs);
             }
             self.start_what_is_due();

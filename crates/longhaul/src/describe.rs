@@ -6,7 +6,7 @@ mod session;
 mod usage;
 mod used;
 
-use longhaul_core::task::{Cause, Event, HelpReason, Limit, Observation, Reached, State, Task, Verdict, WokenBy};
+use longhaul_core::task::{Cause, Event, HelpReason, Limit, Observation, Reached, State, Task, Verdict};
 use longhaul_store::Stored;
 
 pub(crate) use result::ResultFacts;
@@ -84,9 +84,7 @@ pub(crate) fn next_command(stored: &Stored) -> String {
         State::Stopped { reached, .. } => {
             format!("go on with `longhaul resume {name} --{} MORE`", reached.limit.flag())
         }
-        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => {
-            "goes on by itself as soon as there is enough".to_owned()
-        }
+        State::Blocked { cause, .. } if cause.is_probed() => "goes on by itself as soon as there is enough".to_owned(),
         State::Blocked { cause: Cause::Program { .. }, .. } => {
             format!(
                 "mend it, then `longhaul resume {name}`; or choose another with `longhaul edit {name} --agent NAME`"

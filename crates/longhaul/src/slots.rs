@@ -46,7 +46,7 @@ impl Slots {
         opened: &Opened,
         outline: &TaskSummary,
     ) -> Result<Option<Waiting>, CliError> {
-        let in_line = outline.state == State::ABOUT_TO_START && !outline.of_runner;
+        let in_line = outline.state == State::PREPARING && !outline.of_runner;
         if in_line && outline.owner.is_some() { self.wait(opened, outline.task).await } else { Ok(None) }
     }
 

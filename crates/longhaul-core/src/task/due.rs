@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::{SessionRun, State, StopMode, Task, Wait, WokenBy};
+use super::{SessionRun, State, StopMode, Task, Wait};
 use crate::ids::{SessionId, TaskId};
 use crate::time::Time;
 
@@ -44,13 +44,13 @@ pub fn due(task: &Task) -> Vec<Effect> {
             std::iter::once(Effect::Attend(session.id)).chain(shortened).collect()
         }
         State::Verifying { session } => vec![Effect::Attend(session.id)],
-        State::Stopping { session, haste, .. } => vec![Effect::Attend(session.id), Effect::Stop(session.id, *haste)],
+        State::Stopping { session, mode, .. } => vec![Effect::Attend(session.id), Effect::Stop(session.id, *mode)],
         State::Waiting { why: Wait::After(other), .. } => vec![Effect::Await(*other)],
         State::Waiting { why: Wait::Limit | Wait::Backoff | Wait::Delay | Wait::Hours, until, span_ms, .. } => {
             let at = until.unwrap_or(task.updated);
             vec![Effect::Wake(Alarm { at, span: span_ms.map(Duration::from_millis) })]
         }
-        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => vec![Effect::Probe],
+        State::Blocked { cause, .. } if cause.is_probed() => vec![Effect::Probe],
         State::Queued
         | State::NeedsHelp { .. }
         | State::Paused

@@ -83,7 +83,8 @@ pub enum Event {
     /// The session was told to stop.
     StopAsked {
         /// How quickly.
-        haste: StopMode,
+        #[serde(rename = "haste")]
+        mode: StopMode,
         /// What follows.
         then: Then,
     },

@@ -25,7 +25,8 @@ pub enum Command {
     /// Stop the session and wait for a person.
     Pause {
         /// By the stop recipe, or at once.
-        haste: StopMode,
+        #[serde(rename = "haste")]
+        mode: StopMode,
     },
     /// Go on.
     Resume {

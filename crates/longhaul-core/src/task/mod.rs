@@ -56,7 +56,7 @@ pub use narrate::narrate;
 pub use notice::{notice, tells_why};
 pub use notify::{Notify, Occasion, Target};
 pub use policy::Policy;
-pub use reasons::{Cause, HelpReason, Reached, Wait, WokenBy};
+pub use reasons::{Cause, HelpReason, Reached, Wait};
 pub use record::{Accepted, Restore, Tally, Task};
 pub use refusal::Refusal;
 pub use runner::{Resume, RunnerOptions};
@@ -64,7 +64,7 @@ pub use session::{
     Delivered, Ended, Exit, Failure, Gap, Offset, Outcome, Purpose, ReadTo, SessionRun, StoppedBy, Usage,
 };
 pub use settings::Setting;
-pub use state::{Phase, State, Then};
+pub use state::{Phase, Stage, State, Then, WokenBy};
 pub use submission::{Criterion, Driver, InputFile, Submission};
 pub use verdict::{CheckChange, CheckEdit, Doubt, NameList, Remarks, ResultKind, Verdict};
 pub use workspace::{GitPlace, Place, Saved, Workspace};

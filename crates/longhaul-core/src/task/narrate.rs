@@ -28,7 +28,7 @@ pub fn narrate(event: &Event) -> String {
             refused_sentence(refused, unreadable.as_deref(), restore)
         }
         Event::PlanRestored => "the plan file was put in order".into(),
-        Event::StopAsked { haste, then } => stop_sentence(*haste, then),
+        Event::StopAsked { mode, then } => stop_sentence(*mode, then),
         Event::WaitStarted { why, until: Some(until), .. } => format!("waits ({why}) until {}", until.rfc3339()),
         Event::WaitStarted { why, until: None, .. } => format!("waits: {why}"),
         Event::WaitEnded => "the wait is over".into(),
@@ -168,8 +168,8 @@ fn refused_sentence(refused: &[Refused], unreadable: Option<&str>, restore: &Res
     format!("plan changes refused ({}), kept as task_list.rejected-{}.md", reasons.join("; "), restore.keep_as)
 }
 
-fn stop_sentence(haste: StopMode, then: &Then) -> String {
-    let how = match haste {
+fn stop_sentence(mode: StopMode, then: &Then) -> String {
+    let how = match mode {
         StopMode::Graceful => "asked to stop",
         StopMode::Immediate => "being ended at once",
     };

@@ -106,7 +106,7 @@ pub(crate) async fn the_lease_is_kept_while_there_is_work(harness: &dyn Harness)
     let again = advance(&*store, &waited, Event::WaitEnded).await;
     let working = advance(&*store, &again, started()).await;
     assert_eq!(working.owner, task.owner);
-    let stopping = Event::StopAsked { haste: StopMode::Graceful, then: Then::Pause };
+    let stopping = Event::StopAsked { mode: StopMode::Graceful, then: Then::Pause };
     let stopping = store.commit(by_person(&working, vec![stopping])).await.expect("a stop").stored;
     assert_eq!((&stopping.owner, stopping.epoch), (&task.owner, 1));
     assert_eq!(reload(&*store, &task).await, stopping);

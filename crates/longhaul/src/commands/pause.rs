@@ -26,8 +26,8 @@ pub(crate) async fn pause(args: &Pause) -> Result<Code, CliError> {
     let opened = open_existing()?;
     let stored = lookup::find(&opened, args.which.task.as_deref()).await?;
     let id = stored.task.id;
-    let haste = if args.now { StopMode::Immediate } else { StopMode::Graceful };
-    act(&opened, &stored, Command::Pause { haste }).await?;
+    let mode = if args.now { StopMode::Immediate } else { StopMode::Graceful };
+    act(&opened, &stored, Command::Pause { mode }).await?;
     if let Some(stored) = until(&opened, id, PATIENCE, stopped).await? {
         return Ok(told(&stored));
     }

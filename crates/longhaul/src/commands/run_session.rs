@@ -192,7 +192,7 @@ fn pauses() -> Result<Asks, CliError> {
     let asked = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let told = Arc::clone(&asked);
     tokio::spawn(async move {
-        let mut haste = StopMode::Graceful;
+        let mut mode = StopMode::Graceful;
         loop {
             tokio::select! {
                 _ = interrupt.recv() => {}
@@ -200,10 +200,10 @@ fn pauses() -> Result<Asks, CliError> {
                 _ = hang_up.recv() => continue,
             }
             told.store(true, std::sync::atomic::Ordering::SeqCst);
-            if sender.send(haste).await.is_err() {
+            if sender.send(mode).await.is_err() {
                 return;
             }
-            haste = StopMode::Immediate;
+            mode = StopMode::Immediate;
         }
     });
     Ok(Asks { receiver, asked })

@@ -102,7 +102,7 @@ async fn pause_instead(opened: &Opened, stored: &Stored) -> Result<(), CliError>
     if !matches!(now.task.state, State::Stopping { then: Then::Hold { .. }, .. }) {
         return Ok(());
     }
-    match act(opened, &now, Command::Pause { haste: StopMode::Graceful }).await {
+    match act(opened, &now, Command::Pause { mode: StopMode::Graceful }).await {
         // Held in this very moment: giving it back is a pause too.
         Err(error) if error.code == Code::Conflict => Ok(()),
         Ok(_) => Ok(()),

@@ -242,13 +242,13 @@ impl Viewer<'_> {
     /// The first Ctrl+C pauses, the second ends the agent at once.
     async fn interrupt(&mut self, stored: &Stored) -> Result<(), CliError> {
         self.interrupted += 1;
-        let haste = if self.interrupted == 1 { StopMode::Graceful } else { StopMode::Immediate };
-        self.screen.line(match haste {
+        let mode = if self.interrupted == 1 { StopMode::Graceful } else { StopMode::Immediate };
+        self.screen.line(match mode {
             StopMode::Graceful => "pausing; Ctrl+C again ends the agent at once",
             StopMode::Immediate => "ending the agent at once",
         });
         // Refused only when it settled meanwhile, which the next round shows.
-        match act::act(self.opened, stored, Command::Pause { haste }).await {
+        match act::act(self.opened, stored, Command::Pause { mode }).await {
             Err(error) if error.code != Code::Conflict => Err(error),
             Ok(_) | Err(_) => Ok(()),
         }

@@ -3,7 +3,7 @@
 
 use super::super::{
     Cause, Ended, Event, HelpReason, Observation, Phase, PlanFiles, Said, SessionRun, State, StopMode, StoppedBy, Task,
-    Then, Wait, WokenBy,
+    Then, Wait,
 };
 use super::prepared::{self, Found};
 use super::{after_end, agent_limited, verify};
@@ -26,7 +26,7 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
         State::Stopping { session, then, .. } => {
             attending(task, session, seen, |ended, plan| after_stop(task, session, ended, plan, then))
         }
-        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => blocked(seen),
+        State::Blocked { cause, .. } if cause.is_probed() => blocked(seen),
         State::Queued
         | State::NeedsHelp { .. }
         | State::Paused
@@ -154,7 +154,7 @@ fn attending(
 /// The time of the live session was shortened meanwhile, and is over.
 fn stop_if_over(task: &Task, now: Time) -> Vec<Event> {
     let then = super::change::over(task, now);
-    then.map(|then| Event::StopAsked { haste: StopMode::Graceful, then }).into_iter().collect()
+    then.map(|then| Event::StopAsked { mode: StopMode::Graceful, then }).into_iter().collect()
 }
 
 /// A session that has used up the task's tokens or money is asked to stop; never one that a person is stopping already.
@@ -164,7 +164,7 @@ fn too_dear(task: &Task, read: &Event, said: &Said) -> Vec<Event> {
     }
     let reached = task.apply(read, task.updated).ok().and_then(|after| after.limit_reached());
     reached
-        .map(|reached| Event::StopAsked { haste: StopMode::Graceful, then: Then::Stop { reached } })
+        .map(|reached| Event::StopAsked { mode: StopMode::Graceful, then: Then::Stop { reached } })
         .into_iter()
         .collect()
 }

@@ -2,7 +2,7 @@
 //! is retried, put back or verified, and whatever is wrong ends the invocation. Called by `decide` only.
 
 use super::super::{
-    AgentLimit, Ended, Event, Exit, Failure, HelpReason, Outcome, PlanFiles, Purpose, RunnerOptions, SessionRun, State,
+    AgentLimit, Ended, Event, Exit, Failure, HelpReason, Outcome, PlanFiles, Purpose, RunnerOptions, SessionRun, Stage,
     Task, TaskListFile, Then, Verdict, Wait, narrate,
 };
 use super::after_end::wait;
@@ -20,21 +20,12 @@ pub(super) fn drive(task: &Task, run: &RunnerOptions) -> Decision {
         return no("it is supervised: go on with `longhaul resume`");
     }
     let driven = Event::Driven { run: run.clone() };
-    match &task.state {
-        State::Held { .. } => no("a person works in its conversation"),
-        State::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
-        State::Stopping { haste, .. } => Ok([vec![driven], change_stop(task, *haste, Then::GoOn)?].concat()),
-        State::Queued
-        | State::Preparing
-        | State::Planning { .. }
-        | State::Working { .. }
-        | State::Verifying { .. }
-        | State::Waiting { .. }
-        | State::NeedsHelp { .. }
-        | State::Paused
-        | State::Stopped { .. }
-        | State::Blocked { .. } => Ok(vec![driven]),
-        State::Done { .. } | State::Cancelled { .. } => no("it is finished"),
+    match task.state.stage() {
+        Stage::Held => no("a person works in its conversation"),
+        Stage::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
+        Stage::Stopping { mode, .. } => Ok([vec![driven], change_stop(task, mode, Then::GoOn)?].concat()),
+        Stage::Queued | Stage::Preparing | Stage::Live(_) | Stage::Waiting | Stage::ForPerson => Ok(vec![driven]),
+        Stage::Final { .. } => no("it is finished"),
     }
 }
 

@@ -376,7 +376,7 @@ fn limits_and_conversations_of_older_versions_are_read() {
 fn a_limit_outlasts_a_pause_and_is_of_one_agent_alone() {
     let until = NOW.after(Duration::from_secs(600));
     let task = end(&two_agents(OnLimit::Wait), limited(Some(until)));
-    let paused = feed(&task, Command::Pause { haste: StopMode::Graceful }, &person());
+    let paused = feed(&task, Command::Pause { mode: StopMode::Graceful }, &person());
     let resume = |settings| Command::Resume { reason: None, settings };
     let same = fold(feed(&paused, resume(Vec::new()), &person()), &[claimed()]);
     assert!(matches!(next(&same, NOW).state, State::Waiting { why: Wait::Limit, .. }));

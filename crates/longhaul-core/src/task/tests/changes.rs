@@ -28,7 +28,7 @@ fn guidance_reaches_exactly_one_executed_session() {
 
 #[test]
 fn a_persons_plan_is_taken_whole_and_written_when_the_file_is_another() {
-    let task = feed(&working(), Command::Pause { haste: StopMode::Graceful }, &person());
+    let task = feed(&working(), Command::Pause { mode: StopMode::Graceful }, &person());
     let live = Command::AcceptPlan { text: list(&[false]), seen: None };
     assert!(matches!(decide(&task, &live.clone().into(), &person(), NOW), Err(Refusal::WrongState { .. })));
     let task = feed(&task, end_of(&task, completed(), sight(&[true, false])), &Actor::worker());

@@ -40,7 +40,7 @@ fn histories() -> Vec<Vec<Event>> {
     };
     let cut: Step = |task| end_of(task, completed(), sight(&[true])).into();
     let restored: Step = |_| Observation::PlanRestored.into();
-    let pause: Step = |_| Command::Pause { haste: StopMode::Graceful }.into();
+    let pause: Step = |_| Command::Pause { mode: StopMode::Graceful }.into();
     let resume: Step = |_| Command::Resume { reason: Some("go".into()), settings: Vec::new() }.into();
     let cancel: Step = |_| Command::Cancel { reason: None }.into();
     let w = |f: Step| (f, worker.clone());
@@ -148,7 +148,7 @@ fn a_limit_burns_no_attempt_and_holds_over_pause() {
     let task = feed(&task, end_of(&task, limited, sight(&[false, false])), &Actor::worker());
     assert_eq!(task.tally.failures, 0);
     let person = Actor::person("ann");
-    let paused = feed(&task, Command::Pause { haste: StopMode::Graceful }, &person);
+    let paused = feed(&task, Command::Pause { mode: StopMode::Graceful }, &person);
     let resumed = fold(feed(&paused, Command::Resume { reason: None, settings: Vec::new() }, &person), &[claimed()]);
     let prepared = super::fixture::prepared(session_id(4), sight(&[false, false]));
     let task = feed(&resumed, prepared, &Actor::worker());

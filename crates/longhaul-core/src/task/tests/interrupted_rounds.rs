@@ -69,11 +69,11 @@ fn unseen() -> Ended {
 
 #[test]
 fn a_stop_ends_the_round_at_once_also_when_it_is_taken_back() {
-    for command in [Command::Pause { haste: StopMode::Graceful }, Command::TakeOver] {
+    for command in [Command::Pause { mode: StopMode::Graceful }, Command::TakeOver] {
         let task = feed(&halfway(), command, &Actor::person("ann"));
         assert!(matches!(task.state, State::Stopping { .. }) && task.round.is_none(), "{:?}", task.state);
     }
-    let task = feed(&halfway(), Command::Pause { haste: StopMode::Graceful }, &Actor::person("ann"));
+    let task = feed(&halfway(), Command::Pause { mode: StopMode::Graceful }, &Actor::person("ann"));
     let resume = Command::Resume { reason: None, settings: Vec::new() };
     let task = end(&feed(&task, resume, &Actor::person("ann")), stopped());
     let task = next(&task, "a");

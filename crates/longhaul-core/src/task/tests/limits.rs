@@ -42,7 +42,7 @@ fn tokens_and_money_stop_a_session_in_the_middle_and_a_person_goes_before() {
         let stopped = feed(&stopping, end_of(&stopping, crashed(), sight(&[false, false])), &Actor::worker());
         assert_eq!(reached(&stopped), limit);
 
-        let paused = feed(&task, Command::Pause { haste: StopMode::Graceful }, &Actor::person("ann"));
+        let paused = feed(&task, Command::Pause { mode: StopMode::Graceful }, &Actor::person("ann"));
         let paused = feed(&paused, read, &Actor::worker());
         assert!(matches!(paused.state, State::Stopping { then: Then::Pause, .. }), "limits never override a person");
     }

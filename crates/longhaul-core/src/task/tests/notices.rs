@@ -86,7 +86,7 @@ fn limits_of_agents_and_of_the_task_are_told_apart() {
 fn what_a_person_did_is_told_to_nobody() {
     let person = Actor::person("ann");
     let task = working();
-    for command in [Command::Pause { haste: StopMode::Graceful }, Command::Cancel { reason: None }] {
+    for command in [Command::Pause { mode: StopMode::Graceful }, Command::Cancel { reason: None }] {
         let (stopping, asked) = told(&task, command, &person);
         let seen = end_of(&stopping, crashed(), sight(&[false, false]));
         let (rests, ended) = told(&stopping, seen, &Actor::worker());
@@ -114,7 +114,7 @@ fn a_runners_pause_is_a_failure_after_a_failed_session_that_nobody_stopped() {
     let open = feed(&driven(None, Resume::Never), prepared(session_id(5), sight(&[false, false])), &Actor::workspace());
     let told_of = by_worker(&open, end_of(&open, completed(), spoiled));
     assert_eq!(told_of, ("paused", Some(Occasion::Failed)), "more sessions were allowed");
-    let (stopping, _) = told(&task, Command::Pause { haste: StopMode::Graceful }, &Actor::person("ann"));
+    let (stopping, _) = told(&task, Command::Pause { mode: StopMode::Graceful }, &Actor::person("ann"));
     let seen = end_of(&stopping, crashed(), sight(&[true, false]));
     assert_eq!(by_worker(&stopping, seen), ("paused", None), "a person wanted that");
 }

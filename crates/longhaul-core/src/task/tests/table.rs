@@ -19,12 +19,12 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
         ("planning", planning()),
         ("working", working()),
         ("verifying", verifying()),
-        ("stopping, then pause", stopping(Command::Pause { haste: StopMode::Graceful })),
+        ("stopping, then pause", stopping(Command::Pause { mode: StopMode::Graceful })),
         ("stopping, then cancel", stopping(Command::Cancel { reason: None })),
         (
             "stopping, then go on",
             feed(
-                &stopping(Command::Pause { haste: StopMode::Graceful }),
+                &stopping(Command::Pause { mode: StopMode::Graceful }),
                 Command::Resume { reason: None, settings: Vec::new() },
                 &person,
             ),
@@ -79,7 +79,7 @@ fn stopped() -> Task {
 
 fn inputs(task: &Task) -> Vec<(&'static str, Input, Actor)> {
     let commands = commands().into_iter().map(|(label, command)| (label, command.into(), Actor::person("ann")));
-    let below = Command::Pause { haste: StopMode::Graceful };
+    let below = Command::Pause { mode: StopMode::Graceful };
     let from_below = ("pause from below an agent", below.into(), Actor::below(session_id(3)));
     let seen = observations(task).into_iter().map(|(label, seen)| (label, seen.into(), Actor::worker()));
     commands.chain([from_below]).chain(seen).collect()
@@ -87,8 +87,8 @@ fn inputs(task: &Task) -> Vec<(&'static str, Input, Actor)> {
 
 fn commands() -> Vec<(&'static str, Command)> {
     vec![
-        ("pause", Command::Pause { haste: StopMode::Graceful }),
-        ("pause now", Command::Pause { haste: StopMode::Immediate }),
+        ("pause", Command::Pause { mode: StopMode::Graceful }),
+        ("pause now", Command::Pause { mode: StopMode::Immediate }),
         ("resume", Command::Resume { reason: None, settings: Vec::new() }),
         ("resume with reason", Command::Resume { reason: Some("mended".into()), settings: Vec::new() }),
         ("resume, limit raised", {
@@ -238,5 +238,19 @@ fn stopping_is_left_only_by_an_observed_end() {
                 matches!(&input, Input::Observation(seen) if matches!(**seen, Observation::SessionEnded { .. }));
             assert_eq!(after.state.session().is_none(), ended, "{name}: {label}");
         }
+    }
+}
+
+#[test]
+fn a_state_is_stored_under_its_name_and_its_stage_fits() {
+    for (label, task) in states() {
+        let state = &task.state;
+        let stored = serde_json::to_value(state).expect("a state can be stored");
+        assert_eq!(stored["state"], state.name(), "{label}");
+        let answers = [state.is_final(), state.waits_for_person(), state.wants_owner()];
+        assert_eq!(answers.iter().filter(|yes| **yes).count(), 1, "{label}: one answer holds");
+        assert!(state.session().is_none() || state.wants_owner(), "{label}: a session has an owner");
+        assert!(due(&task).is_empty() || state.wants_owner(), "{label}: only an owner has something to do");
+        assert_eq!(state.is_held(), state.name() == State::HELD, "{label}");
     }
 }
