@@ -178,10 +178,8 @@ impl Hub {
     }
 
     async fn take(&mut self, message: Message) -> Result<(), HubExit> {
-        let once = matches!(message.effect, Effect::Prepare | Effect::Wake(_) | Effect::Await(_) | Effect::Probe);
         let outcome = self.offer(message.seen.into(), &message.actor).await;
-        if once {
-            // These answer once; if they are due again they start anew.
+        if message.effect.answers_once() {
             self.started.remove(&message.effect);
         }
         message.committed.send(()).ok();

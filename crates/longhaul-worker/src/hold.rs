@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use longhaul_core::ids::{SessionId, TaskId};
-use longhaul_core::task::{Actor, Command, ReleasedBy};
+use longhaul_core::task::{Actor, Command, ReleasedBy, State};
 use longhaul_keeper::process::Process;
 use longhaul_keeper::{carriers, fail_point};
 use longhaul_store::{Filter, Store, Stored, Which};
@@ -25,9 +25,6 @@ pub use lock::{Hold, HoldError};
 use crate::change::{ChangeError, change};
 use crate::home::Home;
 use crate::worker::Context;
-
-/// The name of the state of a task in a person's hands.
-pub(crate) const HELD: &str = "held";
 
 /// Why nobody knows whether a person is still there.
 #[derive(Debug, thiserror::Error)]
@@ -86,7 +83,7 @@ pub async fn release_if_gone(
 
 /// The held tasks of this home.
 pub(crate) async fn listed_in_store(context: &Context) -> BTreeSet<TaskId> {
-    let held = Filter { which: Which::Unfinished, state: Some(HELD.to_owned()), ..Filter::default() };
+    let held = Filter { which: Which::Unfinished, state: Some(State::HELD.to_owned()), ..Filter::default() };
     let found = context.store.tasks(held).await.map(|listed| listed.tasks).unwrap_or_default();
     found.iter().map(|outline| outline.task).collect()
 }

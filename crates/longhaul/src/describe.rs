@@ -6,7 +6,7 @@ mod session;
 mod usage;
 mod used;
 
-use longhaul_core::task::{Cause, Event, HelpReason, Limit, Observation, Reached, State, Task, Verdict};
+use longhaul_core::task::{Cause, Event, HelpReason, Limit, Reached, Role, State, Task, Verdict};
 use longhaul_store::Stored;
 
 pub(crate) use result::ResultFacts;
@@ -130,18 +130,7 @@ pub(crate) fn next_step(stored: &Stored) -> String {
 
 /// Whether an event can be what brought a task where it is; the others change something beside.
 pub(crate) fn is_telling(event: &Event) -> bool {
-    if let Event::Noted { observation } = event {
-        return matches!(**observation, Observation::CannotPrepare { .. });
-    }
-    !matches!(
-        event,
-        Event::SessionRead { .. }
-            | Event::Claimed { .. }
-            | Event::Told { .. }
-            | Event::Edited { .. }
-            | Event::PlanAccepted { .. }
-            | Event::Placed { .. }
-    )
+    event.role() != Role::Beside
 }
 
 /// Where the agent's plan and progress lie.

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use longhaul_core::ids::TaskId;
+use longhaul_core::task::State;
 use longhaul_keeper::fail_point;
 use longhaul_keeper::files::PrivateDirError;
 use longhaul_store::sqlite::SqliteStore;
@@ -17,9 +18,6 @@ use crate::error::CliError;
 use crate::exit::Code;
 use crate::place;
 use crate::visibility::Visibility;
-
-/// The name of the state in which a person works in the agent's conversation.
-const HELD: &str = "held";
 
 /// The home and its store.
 pub(crate) struct Opened {
@@ -124,7 +122,7 @@ impl Opened {
     /// The same for all of a list; says whether any was given back.
     async fn gives_back(&self, outlines: &Summaries) -> bool {
         let mut given = false;
-        for outline in outlines.tasks.iter().filter(|outline| outline.state == HELD) {
+        for outline in outlines.tasks.iter().filter(|outline| outline.state == State::HELD) {
             // A row that cannot be read is told among the damaged ones.
             if let Ok(Some(stored)) = self.store.load(outline.task).await {
                 given |= !self.looked_at(stored).await.task.state.is_held();

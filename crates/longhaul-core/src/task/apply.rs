@@ -99,7 +99,7 @@ impl Task {
                 stage.session().map(stopping)
             }
             E::WaitStarted { why, until, span_ms } => {
-                is_preparing.then(|| S::Waiting { why: *why, until: *until, span_ms: *span_ms })
+                is_preparing.then_some(S::Waiting { why: *why, until: *until, span_ms: *span_ms })
             }
             E::WaitEnded => matches!(state, S::Waiting { .. }).then_some(S::Preparing),
             E::Unblocked => matches!(state, S::Blocked { .. }).then_some(S::Preparing),

@@ -25,6 +25,16 @@ pub enum Effect {
     Probe,
 }
 
+impl Effect {
+    /// Whether it answers once and has then ended: if it is due again, it starts again. The others run as long as they are due.
+    pub fn answers_once(self) -> bool {
+        match self {
+            Effect::Prepare | Effect::Wake(_) | Effect::Await(_) | Effect::Probe => true,
+            Effect::Attend(_) | Effect::Stop(..) => false,
+        }
+    }
+}
+
 /// When a wait is over: once the wall clock reaches `at`, or once `span` has passed on a clock that counts suspend, whichever comes
 /// first. Without a span only the wall clock counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -243,44 +243,72 @@ pub enum Event {
     },
 }
 
+/// What an event is in the story of a task, for those who tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The task cannot continue until something outside changes, mostly by a person.
+    Asks,
+    /// That question is answered.
+    Answers,
+    /// The task is done, or waits for something else.
+    Rests,
+    /// Something failed that a reader should know before trusting the rest.
+    Trouble,
+    /// Any other step on the way.
+    Moves,
+    /// It changes something beside and explains nothing.
+    Beside,
+}
+
 impl Event {
+    /// The one list of the events: the stored spelling of each, and what it is in the story of a task.
+    fn about(&self) -> (&'static str, Role) {
+        match self {
+            Event::Submitted { .. } => ("submitted", Role::Moves),
+            Event::Claimed { .. } => ("claimed", Role::Beside),
+            Event::SessionStarted { .. } => ("session_started", Role::Moves),
+            Event::SessionRead { .. } => ("session_read", Role::Beside),
+            Event::SessionEnded { .. } => ("session_ended", Role::Moves),
+            Event::PlanRevised { .. } => ("plan_revised", Role::Moves),
+            Event::PlanRefused { .. } => ("plan_refused", Role::Moves),
+            Event::PlanRestored => ("plan_restored", Role::Moves),
+            Event::StopAsked { .. } => ("stop_asked", Role::Moves),
+            Event::WaitStarted { .. } => ("wait_started", Role::Rests),
+            Event::WaitEnded => ("wait_ended", Role::Moves),
+            Event::Paused { .. } => ("paused", Role::Rests),
+            Event::Held { .. } => ("held", Role::Moves),
+            Event::Released { .. } => ("released", Role::Moves),
+            Event::Driven { .. } => ("driven", Role::Moves),
+            Event::Resumed { .. } => ("resumed", Role::Answers),
+            Event::HelpNeeded { .. } => ("help_needed", Role::Asks),
+            Event::Stopped { .. } => ("stopped", Role::Asks),
+            Event::Blocked { .. } => ("blocked", Role::Asks),
+            Event::Unblocked => ("unblocked", Role::Answers),
+            Event::Placed { .. } => ("placed", Role::Beside),
+            Event::Edited { .. } => ("edited", Role::Beside),
+            Event::Told { .. } => ("told", Role::Beside),
+            Event::PlanAccepted { .. } => ("plan_accepted", Role::Beside),
+            Event::RoundStarted { .. } => ("round_started", Role::Moves),
+            Event::Checked { .. } => ("checked", Role::Moves),
+            Event::RoundEnded { .. } => ("round_ended", Role::Moves),
+            Event::AgentLimited { .. } => ("agent_limited", Role::Moves),
+            Event::AfterMet => ("after_met", Role::Moves),
+            Event::Finished { .. } => ("finished", Role::Rests),
+            Event::Cancelled { .. } => ("cancelled", Role::Answers),
+            Event::Forced { .. } => ("forced", Role::Trouble),
+            Event::Noted { observation } if observation.is_obstacle() => ("noted", Role::Moves),
+            Event::Noted { .. } => ("noted", Role::Beside),
+        }
+    }
+
     /// The stored spelling.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Event::Submitted { .. } => "submitted",
-            Event::Claimed { .. } => "claimed",
-            Event::SessionStarted { .. } => "session_started",
-            Event::SessionRead { .. } => "session_read",
-            Event::SessionEnded { .. } => "session_ended",
-            Event::PlanRevised { .. } => "plan_revised",
-            Event::PlanRefused { .. } => "plan_refused",
-            Event::PlanRestored => "plan_restored",
-            Event::StopAsked { .. } => "stop_asked",
-            Event::WaitStarted { .. } => "wait_started",
-            Event::WaitEnded => "wait_ended",
-            Event::Paused { .. } => "paused",
-            Event::Held { .. } => "held",
-            Event::Released { .. } => "released",
-            Event::Driven { .. } => "driven",
-            Event::Resumed { .. } => "resumed",
-            Event::HelpNeeded { .. } => "help_needed",
-            Event::Stopped { .. } => "stopped",
-            Event::Blocked { .. } => "blocked",
-            Event::Unblocked => "unblocked",
-            Event::Placed { .. } => "placed",
-            Event::Edited { .. } => "edited",
-            Event::Told { .. } => "told",
-            Event::PlanAccepted { .. } => "plan_accepted",
-            Event::RoundStarted { .. } => "round_started",
-            Event::Checked { .. } => "checked",
-            Event::RoundEnded { .. } => "round_ended",
-            Event::AgentLimited { .. } => "agent_limited",
-            Event::AfterMet => "after_met",
-            Event::Finished { .. } => "finished",
-            Event::Cancelled { .. } => "cancelled",
-            Event::Forced { .. } => "forced",
-            Event::Noted { .. } => "noted",
-        }
+        self.about().0
+    }
+
+    /// What it is in the story of a task.
+    pub fn role(&self) -> Role {
+        self.about().1
     }
 
     /// The session that this event starts.

@@ -270,6 +270,11 @@ impl Observation {
         matches!(self, Observation::CannotPrepare { cause: Cause::Git { .. } })
     }
 
+    /// Whether it is the reason why a task does not continue, also where it moves nothing.
+    pub(crate) fn is_obstacle(&self) -> bool {
+        matches!(self, Observation::CannotPrepare { .. })
+    }
+
     /// The fact, for people.
     pub fn name(&self) -> &'static str {
         match self {

@@ -46,7 +46,7 @@ pub use choices::{ChecksIn, Context, OnLimit, Sandbox};
 pub use conversation::{Conversation, Opening};
 pub use decide::{decide, submit};
 pub use due::{Alarm, Effect, due};
-pub use event::Event;
+pub use event::{Event, Role};
 pub use evidence::{Basis, CheckOutput, CheckRole, Checkout, Evidence, FileEffects, FileHash, Round, RoundOutcome};
 pub use family::Family;
 pub use history::{SessionRecord, sessions};

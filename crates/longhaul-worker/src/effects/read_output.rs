@@ -43,9 +43,11 @@ impl<'a> Listener<'a> {
         agent: Option<Chosen>,
         view: Option<&'a TaskDir>,
     ) -> Listener<'a> {
-        let reader = match &session.read.reader {
-            Value::Null => Reader::carrying(session.carry.clone()),
-            committed => serde_json::from_value(committed.clone()).unwrap_or_default(),
+        let committed = &session.read.reader;
+        let reader = if committed.is_null() {
+            Reader::carrying(session.carry.clone())
+        } else {
+            serde_json::from_value(committed.clone()).unwrap_or_default()
         };
         let conversation = session.conversation.clone().or_else(|| session.resumes.clone());
         let directory = SessionDir::at(&job.context.home.session(session.id)).ok();

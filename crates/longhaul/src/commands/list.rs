@@ -1,6 +1,7 @@
 //! `longhaul list`: the tasks of this project, or of all. Works without a worker, and says when none lives.
 //! Only reads: nothing is made when there is nothing, and one damaged row hides none of the others.
 
+use longhaul_core::task::State;
 use longhaul_store::{Damaged, Filter, Listed, Steps, Stored, Summaries, TaskSummary};
 use serde_json::{Value, json};
 
@@ -12,9 +13,6 @@ use crate::exit::Code;
 use crate::opened::Opened;
 use crate::slots::Slots;
 use crate::{describe, lookup, out, owner, place};
-
-/// The name of the state in which a task waits for a time or for another task.
-const WAITING: &str = "waiting";
 
 pub(crate) async fn list(args: &List) -> Result<Code, CliError> {
     let opened = match open_existing() {
@@ -67,7 +65,7 @@ async fn list_lines(opened: &Opened, filter: Filter, with_project: bool) -> Resu
 
 /// What a waiting task waits for. Only of those the whole task is read, and they are few.
 async fn waiting(opened: &Opened, outline: &TaskSummary) -> Result<Option<Waiting>, CliError> {
-    if outline.state != WAITING {
+    if outline.state != State::WAITING {
         return Ok(None);
     }
     // A row that cannot be read is told among the damaged ones.

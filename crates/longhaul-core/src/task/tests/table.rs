@@ -254,3 +254,42 @@ fn a_state_is_stored_under_its_name_and_its_stage_fits() {
         assert_eq!(state.is_held(), state.name() == State::HELD, "{label}");
     }
 }
+
+#[test]
+fn whatever_is_worth_a_notice_has_an_event_that_tells_why() {
+    let mut told = 0;
+    for (name, task) in states() {
+        for (label, input, actor) in inputs(&task) {
+            let Ok(events) = decide(&task, &input, &actor, NOW) else { continue };
+            let after = fold(task.clone(), &events);
+            if notice(&task, &events, &after).is_some() {
+                assert!(events.iter().any(tells_why), "{name}: {label}: {events:?}");
+                told += 1;
+            }
+        }
+    }
+    assert!(told > 10, "the control: there are notices");
+}
+
+#[test]
+fn a_state_that_only_a_person_leaves_is_entered_by_an_event_with_a_reason() {
+    for (name, task) in states() {
+        for (label, input, actor) in inputs(&task) {
+            let Ok(events) = decide(&task, &input, &actor, NOW) else { continue };
+            let after = fold(task.clone(), &events);
+            if after.state.waits_for_person() && after.state.name() != task.state.name() {
+                assert!(events.iter().any(|event| event.role() != Role::Beside), "{name}: {label}: {events:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_follows_a_session_runs_as_long_as_it_is_due_and_the_rest_answers_once() {
+    for (name, task) in states() {
+        for effect in due(&task) {
+            let of_session = matches!(effect, Effect::Attend(_) | Effect::Stop(..));
+            assert_eq!(effect.answers_once(), !of_session, "{name}: {effect:?}");
+        }
+    }
+}
