@@ -14,7 +14,7 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
     if task.submission.driver.is_runner() {
         return runner::after_end(task, session, ended, sight, now);
     }
-    let seen = look(task, session, ended, sight);
+    let seen = read_plan_files(task, session, ended, sight);
     let mut events = end_events(session, ended, &seen);
     // What follows is judged by counters that know of this end already.
     let after =
@@ -97,9 +97,9 @@ pub(super) fn wait(why: Wait, until: Time, now: Time) -> Event {
 }
 
 /// What the plan's files mean after this session; a check has nothing to do with them.
-pub(super) fn look(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles) -> Seen {
+pub(super) fn read_plan_files(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles) -> Seen {
     if task.submission.driver.is_runner() {
-        return runner::look(task, sight);
+        return runner::read_plan_files(task, sight);
     }
     match (&task.plan, session.purpose) {
         (Some(accepted), Purpose::Plan | Purpose::Work | Purpose::Fix) => plan::compare(task, accepted, sight),

@@ -11,7 +11,7 @@ use crate::time::Time;
 const TEXT_CAP: usize = 64 * 1024;
 
 pub(super) fn edit(task: &Task, settings: &[Setting], actor: &Actor, now: Time) -> Decision {
-    make_sense(settings)?;
+    reject_blank_checks(settings)?;
     let edited = Event::Edited { settings: settings.to_vec(), by: Some(actor.principal.clone()) };
     let Ok(after) = task.apply(&edited, now) else { return Ok(Vec::new()) };
     // Choosing the same agent again changes one thing: whatever was known to keep it from being started.
@@ -36,7 +36,7 @@ fn let_go_on(before: &Task, after: &Task, now: Time) -> Option<Event> {
 }
 
 /// An empty command would pass and show nothing.
-pub(super) fn make_sense(settings: &[Setting]) -> Result<(), Refusal> {
+pub(super) fn reject_blank_checks(settings: &[Setting]) -> Result<(), Refusal> {
     let is_blank = |command: &String| command.trim().is_empty();
     let makes_none = |setting: &Setting| matches!(setting, Setting::Checks(commands) if commands.iter().any(is_blank));
     if settings.iter().any(makes_none) { Err(Refusal::empty("check")) } else { Ok(()) }

@@ -11,6 +11,7 @@ mod observe;
 mod plan;
 mod prepared;
 mod runner;
+mod start;
 mod verify;
 
 use super::{Actor, Command, Event, Input, Refusal, ReleasedBy, Scope, Submission, Task};

@@ -5,8 +5,8 @@ use super::super::{
     Cause, Ended, Event, HelpReason, Observation, Phase, PlanFiles, Said, SessionRun, State, StopMode, StoppedBy, Task,
     Then, Wait,
 };
-use super::prepared::{self, Found};
-use super::{after_end, agent_limited, verify};
+use super::start::Preparation;
+use super::{after_end, agent_limited, prepared, verify};
 use crate::ids::TaskId;
 use crate::recovery;
 use crate::time::Time;
@@ -42,7 +42,8 @@ fn preparing(task: &Task, seen: &Observation, now: Time) -> Vec<Event> {
     match seen {
         Observation::Prepared { session, plan, tree, phase, files, basis, opens, saved } => {
             let (tree, saved) = (tree.as_ref(), saved.as_ref());
-            let found = Found { session: *session, plan, tree, phase: *phase, files, basis, opens: *opens, saved };
+            let found =
+                Preparation { session: *session, plan, tree, phase: *phase, files, basis, opens: *opens, saved };
             prepared::prepared(task, &found, now)
         }
         Observation::Placed { workspace } => vec![Event::Placed { workspace: workspace.clone() }],
@@ -175,7 +176,7 @@ pub(super) fn noted(seen: &Observation) -> Vec<Event> {
 
 /// What comes after a session that was asked to stop.
 fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles, then: &Then) -> Vec<Event> {
-    let seen = after_end::look(task, session, ended, sight);
+    let seen = after_end::read_plan_files(task, session, ended, sight);
     let mut events = after_end::end_events(session, &as_asked(ended), &seen);
     let phase = after_end::phase_after(task, &events);
     match then {

@@ -9,7 +9,7 @@ use super::after_end::wait;
 use super::agent_limited;
 use super::command::{Decision, change_stop, refuse};
 use super::plan::Seen;
-use super::prepared::{Found, session};
+use super::start::{Preparation, Wanted, start};
 use crate::plan::{self, Plan, PlanChange};
 use crate::time::Time;
 
@@ -30,11 +30,12 @@ pub(super) fn drive(task: &Task, run: &RunnerOptions) -> Decision {
 }
 
 /// The workspace is fit: the next session, or the end of the invocation.
-pub(super) fn prepared(task: &Task, found: &Found<'_>, now: Time) -> Vec<Event> {
-    let mut seen = look(task, found.plan);
+pub(super) fn prepared(task: &Task, found: &Preparation<'_>, now: Time) -> Vec<Event> {
+    let mut seen = read_plan_files(task, found.plan);
     let next = match &task.run {
         Some(run) if seen.problem.is_none() && !seen.plan.is_complete() && !run.is_used_up() => {
-            start(task, run, found, now)
+            let purpose = if found.plan.list == TaskListFile::Missing { Purpose::Plan } else { Purpose::Work };
+            start(task, found, &Wanted::Driven(purpose, run), now)
         }
         _ if seen.problem.is_none() && seen.plan.is_complete() => Event::Finished { verdict: Verdict::NoChecks },
         Some(_) | None => Event::Paused { why: seen.problem.clone() },
@@ -43,22 +44,9 @@ pub(super) fn prepared(task: &Task, found: &Found<'_>, now: Time) -> Vec<Event> 
     seen.events
 }
 
-fn start(task: &Task, run: &RunnerOptions, found: &Found<'_>, now: Time) -> Event {
-    let purpose = if found.plan.list == TaskListFile::Missing { Purpose::Plan } else { Purpose::Work };
-    Event::SessionStarted {
-        session: SessionRun {
-            agent: task.submission.agent.clone(),
-            attempt: task.tally.tries + 1,
-            resumes: run.resumes(found.saved),
-            carry: run.carry.clone(),
-            ..session(task, found, purpose, now)
-        },
-    }
-}
-
 /// What comes after a session that ended without being asked to.
 pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles, now: Time) -> Vec<Event> {
-    let seen = look(task, sight);
+    let seen = read_plan_files(task, sight);
     let mut events = super::after_end::end_events(session, ended, &seen);
     let Ok(after) = events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)) else { return events };
     let is_over = after.run.as_ref().is_none_or(RunnerOptions::is_used_up);
@@ -104,7 +92,7 @@ fn limit_of(after: &Task, session: &SessionRun, ended: &Ended, now: Time) -> Opt
 }
 
 /// The list as it is: what it says now is the plan. One that cannot be read is left as it is, and a person told.
-pub(super) fn look(task: &Task, sight: &PlanFiles) -> Seen {
+pub(super) fn read_plan_files(task: &Task, sight: &PlanFiles) -> Seen {
     let accepted = task.plan.as_ref();
     let nothing = |problem: Option<String>| Seen { events: Vec::new(), plan: Plan::default(), problem };
     let (text, hash) = match &sight.list {

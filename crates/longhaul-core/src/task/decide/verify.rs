@@ -3,24 +3,24 @@
 //! A check whose exit nobody saw is run again, never assumed. A round that changed the tree is run once more, and no third time.
 
 use super::super::{
-    Basis, CheckRole, Ended, Event, Evidence, HelpReason, PlanFiles, Purpose, Remarks, Round, RoundOutcome, SessionRun,
-    Task, TaskListFile, Verdict, Wait,
+    Basis, CheckRole, Ended, Event, Evidence, HelpReason, PlanFiles, Remarks, Round, RoundOutcome, SessionRun, Task,
+    TaskListFile, Verdict, Wait,
 };
 use super::after_end::wait;
-use super::prepared::{Found, session};
+use super::start::{Preparation, Wanted, start};
 use crate::recovery::{self, Facts, Next};
 use crate::time::Time;
 use crate::verdict;
 
 /// The next check of the round, or the first of a new one. Where the files are unfit no check runs, and the round has failed.
-pub(super) fn next_check(task: &Task, found: &Found<'_>, now: Time) -> Vec<Event> {
+pub(super) fn next_check(task: &Task, found: &Preparation<'_>, now: Time) -> Vec<Event> {
     let open = task.round.as_ref().filter(|round| round.is_open() && found.basis.continues(&round.basis));
     let run = open.map_or(0, |round| round.evidence.len());
     let mut events: Vec<Event> = open.is_none().then(|| round_started(task, found)).into_iter().collect();
     match steps(task, found.basis).get(run) {
-        Some((_, command)) if found.basis.problem.is_none() => events.push(Event::SessionStarted {
-            session: SessionRun { command: Some((*command).to_owned()), ..session(task, found, Purpose::Check, now) },
-        }),
+        Some((_, command)) if found.basis.problem.is_none() => {
+            events.push(start(task, found, &Wanted::Check(command), now));
+        }
         Some(_) | None => events.extend(end_round(task, &events, now)),
     }
     events
@@ -33,7 +33,7 @@ fn steps<'a>(task: &'a Task, basis: &Basis) -> Vec<(CheckRole, &'a str)> {
     setup.map(|command| (CheckRole::Setup, command)).into_iter().chain(checks).collect()
 }
 
-fn round_started(task: &Task, found: &Found<'_>) -> Event {
+fn round_started(task: &Task, found: &Preparation<'_>) -> Event {
     Event::RoundStarted {
         number: task.tally.rounds + 1,
         again: matches!(&task.round, Some(Round { outcome: Some(RoundOutcome::TreeChanged), .. })),
