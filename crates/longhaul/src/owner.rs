@@ -90,7 +90,7 @@ pub(crate) fn start_for(opened: &Opened, stored: &Stored) -> Result<(), CliError
 /// Whether the task's run-session is dead and only another one, or a person, goes on with it.
 pub(crate) async fn is_left_by_runner(opened: &Opened, stored: &Stored) -> Result<bool, CliError> {
     let stopping = matches!(stored.task.state, State::Stopping { .. });
-    let runner = stored.task.submission.driver.is_runner() && !stopping;
+    let runner = !stored.task.submission.driver.conduct().any_worker && !stopping;
     Ok(runner && is_missing(opened, stored).await?)
 }
 

@@ -19,7 +19,7 @@ pub(crate) async fn wait_of(opened: &Opened, stored: &Stored) -> Result<Option<W
 /// Whether a task is about to start a session and has an owner who asks for its turn.
 pub(crate) fn is_in_line(stored: &Stored) -> bool {
     let Stored { task, owner, .. } = stored;
-    matches!(task.state, State::Preparing) && !task.submission.driver.is_runner() && owner.is_some()
+    matches!(task.state, State::Preparing) && task.submission.driver.conduct().takes_turns && owner.is_some()
 }
 
 /// The slots of a home.

@@ -15,6 +15,26 @@ const LONGEST_PROBE: Duration = Duration::from_secs(3600);
 /// An agent that is still limited when it said it would not be is believed less and less.
 const FIRST_DOUBT: Duration = Duration::from_secs(15);
 
+/// Until when an agent is not started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Until {
+    /// Until a person makes it usable again.
+    Person {
+        /// Why no time would help.
+        #[serde(rename = "gone")]
+        why: String,
+    },
+    /// Until this time.
+    Time {
+        /// When.
+        #[serde(rename = "until")]
+        at: Time,
+        /// Whether the agent reported it; else it is a guess.
+        told: bool,
+    },
+}
+
 /// A usage limit of an agent, as a task knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredLimit")]

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Basis, Cause, Ended, Evidence, FileHash, HelpReason, Observation, Reached, ReadTo, ReleasedBy, Restore,
-    RoundOutcome, RunnerOptions, Said, SessionRun, Setting, StopMode, Submission, Then, Verdict, Wait, Workspace,
+    RoundOutcome, RunnerOptions, Said, SessionRun, Setting, StopMode, Submission, Then, Until, Verdict, Wait,
+    Workspace,
 };
 use crate::ids::{SessionId, TaskId, WorkerId};
 use crate::plan::{Plan, PlanChange, Refused};
@@ -203,12 +204,8 @@ pub enum Event {
         /// Which.
         agent: String,
         /// Until when it is not started.
-        until: Time,
-        /// Whether the agent reported the time; else it is a guess.
-        told: bool,
-        /// Why only a person can make it usable again, if so; the time then means nothing.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        gone: Option<String>,
+        #[serde(flatten)]
+        until: Until,
         /// The account it belongs to, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         account: Option<String>,

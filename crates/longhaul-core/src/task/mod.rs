@@ -22,7 +22,7 @@ mod input;
 mod narrate;
 mod notice;
 mod notify;
-mod policy;
+mod patience;
 mod reasons;
 mod record;
 mod refusal;
@@ -39,7 +39,7 @@ mod tests;
 
 pub use account::{AccountChange, AccountLimit, account_changes};
 pub use actor::{Actor, Scope};
-pub use agent_limits::{AgentLimit, Unavailable};
+pub use agent_limits::{AgentLimit, Unavailable, Until};
 pub use apply::IllegalEvent;
 pub use budget::{Amount, Limit};
 pub use choices::{ChecksIn, Context, OnLimit, Sandbox};
@@ -55,7 +55,7 @@ pub use input::{Command, Input, Observation, PlanFiles, ReleasedBy, Said, StopMo
 pub use narrate::narrate;
 pub use notice::{notice, tells_why};
 pub use notify::{Notify, Occasion, Target};
-pub use policy::Policy;
+pub use patience::Patience;
 pub use reasons::{Cause, HelpReason, Reached, Wait};
 pub use record::{Accepted, Restore, Tally, Task};
 pub use refusal::Refusal;
@@ -65,6 +65,6 @@ pub use session::{
 };
 pub use settings::Setting;
 pub use state::{Phase, Stage, State, Then, WokenBy};
-pub use submission::{Criterion, Driver, InputFile, Submission};
+pub use submission::{Conduct, Criterion, Driver, InputFile, Submission};
 pub use verdict::{CheckChange, CheckEdit, Doubt, NameList, Remarks, ResultKind, Verdict};
 pub use workspace::{GitPlace, Place, Saved, Workspace};

@@ -3,7 +3,7 @@
 
 use super::{
     Amount, CheckRole, Ended, Event, Evidence, Failure, Gap, Observation, Opening, Outcome, ReleasedBy, Restore,
-    Resume, RoundOutcome, RunnerOptions, Saved, SessionRun, Setting, StopMode, StoppedBy, Then, Workspace,
+    Resume, RoundOutcome, RunnerOptions, Saved, SessionRun, Setting, StopMode, StoppedBy, Then, Until, Workspace,
 };
 use crate::ids::TaskId;
 use crate::plan::Refused;
@@ -56,10 +56,12 @@ pub fn narrate(event: &Event) -> String {
         }
         Event::Checked { evidence } => check_sentence(evidence),
         Event::RoundEnded { outcome } => round_sentence(outcome),
-        Event::AgentLimited { agent, gone: Some(why), .. } => {
+        Event::AgentLimited { agent, until: Until::Person { why }, .. } => {
             format!("{agent} is unusable until a person fixes it: {why}")
         }
-        Event::AgentLimited { agent, until, told, found_by, .. } => limit_sentence(agent, *until, *told, *found_by),
+        Event::AgentLimited { agent, until: Until::Time { at, told }, found_by, .. } => {
+            limit_sentence(agent, *at, *told, *found_by)
+        }
         Event::AfterMet => "the task it waited for is done, and its checks passed".into(),
         Event::Finished { verdict } => format!("done, {verdict}"),
         Event::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),

@@ -54,7 +54,7 @@ pub(super) fn check_start(connection: &Connection, task: Option<&Task>, change: 
     {
         return Err(CommitError::SessionCap { cap });
     }
-    let directory = task.submission.directory().filter(|_| !task.submission.driver.is_runner());
+    let directory = task.submission.directory().filter(|_| task.submission.driver.conduct().takes_turns);
     if let Some(by) = holder(connection, task.id, directory)? {
         return Err(CommitError::DirectoryTaken { by });
     }

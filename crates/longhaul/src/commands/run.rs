@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::names::TaskName;
-use longhaul_core::task::{Policy, Submission};
+use longhaul_core::task::{Patience, Submission};
 use longhaul_worker::{Answer, Handover, Request, mint_task};
 
 use super::config::tell;
@@ -138,7 +138,7 @@ async fn submission(args: &Run, place: &Place, settings: Settings) -> Result<Sub
         hours: settings.session.hours,
         prompts: prompts(place, &settings)?,
         notify: notify_targets::notify(&settings.notify),
-        policy: Policy { once: args.flags.once, ..task_flags::policy(&settings) },
+        patience: Patience { once: args.flags.once, ..task_flags::patience(&settings) },
         checks: [settings.verify.commands, args.checks.clone()].concat(),
         checks_in: settings.verify.checks_in,
         setup: settings.workspace.setup,

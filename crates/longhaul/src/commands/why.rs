@@ -66,7 +66,7 @@ fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
         facts.push(format!("round {} of the checks: {done} of {all} have run", round.number));
     }
     if task.needs_fix() {
-        let allowed = task.submission.policy.fix_attempts;
+        let allowed = task.submission.patience.fix_attempts;
         facts.push(format!("the checks failed; {} of {allowed} fixing sessions were tried", task.tally.fixes));
     }
     let near = |row: &LimitRow| matches!((row.used, row.cap), (Some(used), Some(cap)) if used.saturating_mul(5) >= cap.saturating_mul(4));

@@ -5,15 +5,12 @@ use super::super::{
     AgentLimit, Cause, Ended, Event, HelpReason, Outcome, Phase, PlanFiles, Purpose, Saved, SessionRun, Task, Verdict,
     Wait,
 };
+use super::agent_limited;
 use super::plan::{self, Seen};
-use super::{agent_limited, runner};
 use crate::recovery::{self, Facts, Next};
 use crate::time::Time;
 
 pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles, now: Time) -> Vec<Event> {
-    if task.submission.driver.is_runner() {
-        return runner::after_end(task, session, ended, sight, now);
-    }
     let seen = read_plan_files(task, session, ended, sight);
     let mut events = end_events(session, ended, &seen);
     // What follows is judged by counters that know of this end already.
@@ -30,7 +27,7 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
         ended,
         bad_plan: seen.problem.as_deref(),
         tally: &after.tally,
-        policy: &after.submission.policy,
+        patience: &after.submission.patience,
         probe: after.probe_after(),
         at_least: after.wait_at_least(&session.agent),
         now,
@@ -76,15 +73,15 @@ fn is_finished(after: &Task, session: &SessionRun, ended: &Ended, seen: &Seen) -
 
 /// The next session: at once, after the pause between two sessions, or when a person wants it.
 fn go_on(after: &Task, ended: &Ended, now: Time) -> Option<Event> {
-    let policy = &after.submission.policy;
+    let patience = &after.submission.patience;
     if ended.came_to_nothing() {
         return None;
     }
-    if policy.once {
+    if patience.once {
         return Some(Event::Paused { why: None });
     }
-    let until = now.after(std::time::Duration::from_millis(policy.delay_ms));
-    (policy.delay_ms > 0).then(|| wait(Wait::Delay, until, now))
+    let until = now.after(std::time::Duration::from_millis(patience.delay_ms));
+    (patience.delay_ms > 0).then(|| wait(Wait::Delay, until, now))
 }
 
 /// Hours of the day follow the wall clock alone.
@@ -98,9 +95,6 @@ pub(super) fn wait(why: Wait, until: Time, now: Time) -> Event {
 
 /// What the plan's files mean after this session; a check has nothing to do with them.
 pub(super) fn read_plan_files(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles) -> Seen {
-    if task.submission.driver.is_runner() {
-        return runner::read_plan_files(task, sight);
-    }
     match (&task.plan, session.purpose) {
         (Some(accepted), Purpose::Plan | Purpose::Work | Purpose::Fix) => plan::compare(task, accepted, sight),
         (Some(accepted), Purpose::Check) => Seen::unchanged(accepted.plan.clone()),

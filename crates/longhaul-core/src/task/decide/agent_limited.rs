@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use super::super::{AccountLimit, AgentLimit, Event, HelpReason, Limit, OnLimit, Reached, SessionRun, Task, Wait};
+use super::super::{
+    AccountLimit, AgentLimit, Event, HelpReason, Limit, OnLimit, Reached, SessionRun, Task, Until, Wait,
+};
 use super::after_end::wait;
 use crate::time::Time;
 
@@ -25,9 +27,7 @@ pub(super) fn learned(task: &Task, limits: &[AccountLimit], now: Time) -> Vec<Ev
 pub(super) fn unusable(task: &Task, agent: &str, why: &str, otherwise: Event, now: Time) -> Vec<Event> {
     let note = Event::AgentLimited {
         agent: agent.to_owned(),
-        until: now,
-        told: true,
-        gone: Some(why.to_owned()),
+        until: Until::Person { why: why.to_owned() },
         account: None,
         found_by: None,
     };
@@ -42,7 +42,7 @@ pub(super) fn unusable(task: &Task, agent: &str, why: &str, otherwise: Event, no
 
 pub(super) fn note(agent: &str, limit: AgentLimit) -> Event {
     let AgentLimit { until, told, account, found_by, over: _ } = limit;
-    Event::AgentLimited { agent: agent.to_owned(), until, told, gone: None, account, found_by }
+    Event::AgentLimited { agent: agent.to_owned(), until: Until::Time { at: until, told }, account, found_by }
 }
 
 /// What follows once these limits are known; nothing more when an agent is left that can be started now.
@@ -68,7 +68,7 @@ fn after_limits(task: &Task, notes: Vec<Event>, now: Time) -> Vec<Event> {
 
 /// Waiting for years is no plan, and a time that far away is probably a mistake of the agent.
 fn too_long(task: &Task, until: Time, now: Time) -> Option<Event> {
-    let longest_ms = task.submission.policy.longest_wait_ms;
+    let longest_ms = task.submission.patience.longest_wait_ms;
     let (agent, _) = task.limited.iter().find(|(_, limit)| limit.until == until)?;
     let reason = HelpReason::LimitTooLong { agent: agent.clone(), until, longest_ms };
     (until.since(now) > Duration::from_millis(longest_ms)).then_some(Event::HelpNeeded { reason })

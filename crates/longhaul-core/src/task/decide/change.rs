@@ -54,7 +54,7 @@ pub(super) fn over(task: &Task, now: Time) -> Option<Then> {
     if let Some(reached) = counted.limit_reached() {
         return Some(Then::Stop { reached });
     }
-    let wall = task.submission.policy.wall_ms?;
+    let wall = task.submission.patience.wall_ms?;
     (lasted >= wall).then_some(Then::GoOn)
 }
 

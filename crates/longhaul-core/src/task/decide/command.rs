@@ -102,7 +102,7 @@ fn resumed(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &A
 /// A plain resume goes on to the end, also for a task that was to pause after each session.
 fn edited(task: &Task, settings: &[Setting], actor: &Actor) -> Vec<Event> {
     let mut settings = settings.to_vec();
-    if task.submission.policy.once && !settings.iter().any(|setting| matches!(setting, Setting::Once(_))) {
+    if task.submission.patience.once && !settings.iter().any(|setting| matches!(setting, Setting::Once(_))) {
         settings.push(Setting::Once(false));
     }
     let by = Some(actor.principal.clone());

@@ -5,8 +5,9 @@ use super::super::{
     Cause, Ended, Event, HelpReason, Observation, Phase, PlanFiles, Said, SessionRun, State, StopMode, StoppedBy, Task,
     Then, Wait,
 };
+use super::rules::rules;
 use super::start::Preparation;
-use super::{after_end, agent_limited, prepared, verify};
+use super::{after_end, agent_limited, verify};
 use crate::ids::TaskId;
 use crate::recovery;
 use crate::time::Time;
@@ -18,7 +19,7 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
         State::Waiting { .. } => waiting(seen),
         State::Planning { .. } | State::Working { .. } if *seen == Observation::Woke => stop_if_over(task, now),
         State::Planning { session } | State::Working { session } => {
-            attending(task, session, seen, |ended, plan| after_end::after_end(task, session, ended, plan, now))
+            attending(task, session, seen, |ended, plan| (rules(task).after_end)(task, session, ended, plan, now))
         }
         State::Verifying { session } => {
             attending(task, session, seen, |ended, plan| verify::after_check(task, session, ended, plan, now))
@@ -44,7 +45,7 @@ fn preparing(task: &Task, seen: &Observation, now: Time) -> Vec<Event> {
             let (tree, saved) = (tree.as_ref(), saved.as_ref());
             let found =
                 Preparation { session: *session, plan, tree, phase: *phase, files, basis, opens: *opens, saved };
-            prepared::prepared(task, &found, now)
+            (rules(task).prepared)(task, &found, now)
         }
         Observation::Placed { workspace } => vec![Event::Placed { workspace: workspace.clone() }],
         Observation::CannotPrepare { cause: cause @ Cause::Program { .. } } => {
@@ -69,7 +70,7 @@ fn preparing(task: &Task, seen: &Observation, now: Time) -> Vec<Event> {
 
 /// The next look after git could not run, unless it has failed too often.
 fn try_again(task: &Task, now: Time) -> Option<Event> {
-    let pause = recovery::git_backoff(task.tally.git_failures + 1, &task.submission.policy)?;
+    let pause = recovery::git_backoff(task.tally.git_failures + 1, &task.submission.patience)?;
     Some(after_end::wait(Wait::Backoff, now.after(pause), now))
 }
 
@@ -176,7 +177,7 @@ pub(super) fn noted(seen: &Observation) -> Vec<Event> {
 
 /// What comes after a session that was asked to stop.
 fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles, then: &Then) -> Vec<Event> {
-    let seen = after_end::read_plan_files(task, session, ended, sight);
+    let seen = (rules(task).read_plan_files)(task, session, ended, sight);
     let mut events = after_end::end_events(session, &as_asked(ended), &seen);
     let phase = after_end::phase_after(task, &events);
     match then {

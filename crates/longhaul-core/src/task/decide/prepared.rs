@@ -3,13 +3,10 @@
 
 use super::super::{Event, Phase, Purpose, Task, Verdict, Wait};
 use super::start::{Preparation, Wanted, start};
-use super::{plan, runner, verify};
+use super::{plan, verify};
 use crate::time::Time;
 
 pub(super) fn prepared(task: &Task, found: &Preparation<'_>, now: Time) -> Vec<Event> {
-    if task.submission.driver.is_runner() {
-        return runner::prepared(task, found, now);
-    }
     if let Some(other) = task.submission.after.filter(|_| !task.after_met) {
         return vec![Event::WaitStarted { why: Wait::After(other), until: None, span_ms: None }];
     }

@@ -50,7 +50,7 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
     let mut events = super::after_end::end_events(session, ended, &seen);
     let Ok(after) = events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)) else { return events };
     let is_over = after.run.as_ref().is_none_or(RunnerOptions::is_used_up);
-    let delay = std::time::Duration::from_millis(after.submission.policy.delay_ms);
+    let delay = std::time::Duration::from_millis(after.submission.patience.delay_ms);
     match &ended.exit {
         // At once, and afresh.
         _ if session.resume_failed(ended) => {}

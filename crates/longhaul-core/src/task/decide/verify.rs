@@ -103,10 +103,11 @@ fn evidence(session: &SessionRun, ended: &Ended, now: Time) -> Evidence {
 /// Once is nothing; again and again something is wrong outside.
 fn interrupted(task: &Task, events: &[Event], session: &SessionRun, ended: &Ended, now: Time) -> Option<Event> {
     let after = events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)).ok()?;
-    let policy = &after.submission.policy;
+    let patience = &after.submission.patience;
     let probe = after.probe_after();
     let at_least = std::time::Duration::ZERO;
-    let facts = Facts { session: session.id, ended, bad_plan: None, tally: &after.tally, policy, probe, at_least, now };
+    let facts =
+        Facts { session: session.id, ended, bad_plan: None, tally: &after.tally, patience, probe, at_least, now };
     match recovery::interrupted(&facts) {
         Next::WaitUntil(why @ Wait::Backoff, until) => Some(wait(why, until, now)),
         Next::Ask(reason) => Some(Event::HelpNeeded { reason }),
@@ -130,7 +131,7 @@ fn end_round(task: &Task, events: &[Event], now: Time) -> Vec<Event> {
         }
         RoundOutcome::TreeChanged if round.again => Some(help(verdict::changes_what_it_judges(&round))),
         RoundOutcome::TreeChanged => None,
-        RoundOutcome::Failed { why } if fixes >= task.submission.policy.fix_attempts => Some(help(why.clone())),
+        RoundOutcome::Failed { why } if fixes >= task.submission.patience.fix_attempts => Some(help(why.clone())),
         RoundOutcome::Failed { .. } => None,
     };
     std::iter::once(Event::RoundEnded { outcome }).chain(next).collect()

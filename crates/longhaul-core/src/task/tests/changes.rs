@@ -43,7 +43,7 @@ fn a_persons_plan_is_taken_whole_and_written_when_the_file_is_another() {
 #[test]
 fn an_edit_that_changes_nothing_writes_nothing() {
     let task = working();
-    let same = Setting::Attempts(task.submission.policy.attempts);
+    let same = Setting::Attempts(task.submission.patience.attempts);
     assert_eq!(decide(&task, &Command::Edit { settings: vec![same] }.into(), &person(), NOW), Ok(Vec::new()));
 }
 

@@ -115,7 +115,7 @@ fn end_again(task: &Task, how: &Ended, ticks: &[bool]) -> Task {
 fn crashes_back_off_doubling_and_then_ask_for_help() {
     let mut task = working();
     let mut waits = Vec::new();
-    for _ in 0..Policy::default().attempts {
+    for _ in 0..Patience::default().attempts {
         let after = feed(&task, end_of(&task, crashed(), sight(&[false, false])), &Actor::worker());
         if let State::Waiting { until: Some(until), .. } = after.state {
             waits.push(until.since(NOW).as_millis());

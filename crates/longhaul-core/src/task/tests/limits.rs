@@ -57,11 +57,11 @@ fn a_limit_lowered_below_what_is_used_stops_the_live_session() {
 #[test]
 fn the_wall_of_a_session_is_what_is_left_of_the_task() {
     let mut task = working();
-    asked(&mut task).policy.wall_ms = Some(1000);
-    asked(&mut task).policy.max_time_ms = Some(300);
+    asked(&mut task).patience.wall_ms = Some(1000);
+    asked(&mut task).patience.max_time_ms = Some(300);
     task.tally.worked_ms = 100;
     assert_eq!(task.session_wall_ms(), Some(200));
-    asked(&mut task).policy.max_time_ms = None;
+    asked(&mut task).patience.max_time_ms = None;
     assert_eq!(task.session_wall_ms(), Some(1000));
 }
 
@@ -76,7 +76,7 @@ fn unknown_usage_is_not_zero_and_stops_nothing() {
 #[test]
 fn checks_do_not_count_as_sessions() {
     let mut task = verifying();
-    asked(&mut task).policy.max_sessions = Some(2);
+    asked(&mut task).patience.max_sessions = Some(2);
     let task = feed(&task, check_end(&task, Exit::Code(0)), &Actor::worker());
     assert!(matches!(task.state, State::Done { .. }));
 }
@@ -84,19 +84,19 @@ fn checks_do_not_count_as_sessions() {
 #[test]
 fn delay_and_once_come_between_sessions() {
     let mut task = working();
-    asked(&mut task).policy.delay_ms = 3000;
+    asked(&mut task).patience.delay_ms = 3000;
     let end = end_of(&task, completed(), sight(&[true, false]));
     let waiting = feed(&task, end.clone(), &Actor::worker());
     assert!(matches!(waiting.state, State::Waiting { why: Wait::Delay, .. }));
 
-    asked(&mut task).policy.once = true;
+    asked(&mut task).patience.once = true;
     let paused = feed(&task, end, &Actor::worker());
     assert!(matches!(paused.state, State::Paused));
     let resume = Command::Resume { reason: None, settings: Vec::new() };
     let resumed = feed(&paused, resume, &Actor::person("ann"));
-    assert!(!resumed.submission.policy.once, "a plain resume goes on to the end");
+    assert!(!resumed.submission.patience.once, "a plain resume goes on to the end");
     let once = Command::Resume { reason: None, settings: vec![Setting::Once(true)] };
-    assert!(feed(&paused, once, &Actor::person("ann")).submission.policy.once);
+    assert!(feed(&paused, once, &Actor::person("ann")).submission.patience.once);
 }
 
 #[test]

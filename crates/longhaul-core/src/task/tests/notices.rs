@@ -18,9 +18,9 @@ fn by_worker(task: &Task, seen: Observation) -> (&'static str, Option<Occasion>)
     (after.state.name(), occasion)
 }
 
-fn with(change: impl FnOnce(&mut Policy)) -> Task {
+fn with(change: impl FnOnce(&mut Patience)) -> Task {
     let mut task = working();
-    change(&mut asked(&mut task).policy);
+    change(&mut asked(&mut task).patience);
     task
 }
 
@@ -44,14 +44,14 @@ fn progress_is_told_to_nobody() {
 
 #[test]
 fn what_is_given_up_failed_and_what_wants_a_person_needs_one() {
-    let failing = with(|policy| policy.attempts = 1);
+    let failing = with(|patience| patience.attempts = 1);
     let ended = end_of(&failing, crashed(), sight(&[false, false]));
     assert_eq!(by_worker(&failing, ended), ("needs_help", Some(Occasion::Failed)));
-    let idle = with(|policy| policy.idle_sessions = 1);
+    let idle = with(|patience| patience.idle_sessions = 1);
     let ended = end_of(&idle, completed(), sight(&[false, false]));
     assert_eq!(by_worker(&idle, ended), ("needs_help", Some(Occasion::NeedsPerson)));
     let mut checked = verifying();
-    asked(&mut checked).policy.fix_attempts = 0;
+    asked(&mut checked).patience.fix_attempts = 0;
     let red = check_end(&checked, Exit::Code(1));
     assert_eq!(by_worker(&checked, red), ("needs_help", Some(Occasion::Failed)));
 }
@@ -77,7 +77,7 @@ fn limits_of_agents_and_of_the_task_are_told_apart() {
     let mut again = task.clone();
     again.tally.limits = 1;
     assert_eq!(by_worker(&again, end_of(&again, limited_again, sight(&[false, false]))), ("waiting", None));
-    let capped = with(|policy| policy.max_sessions = Some(2));
+    let capped = with(|patience| patience.max_sessions = Some(2));
     let stopped = by_worker(&capped, end_of(&capped, completed(), sight(&[true, false])));
     assert_eq!(stopped, ("stopped", Some(Occasion::Stopped)));
 }

@@ -16,7 +16,7 @@ fn drive(task: &Task, run: RunnerOptions) -> Task {
 pub(super) fn driven(left: Option<u32>, resume: Resume) -> Task {
     let mut task = new_task();
     asked(&mut task).driver = Driver::Runner;
-    asked(&mut task).policy.delay_ms = 3000;
+    asked(&mut task).patience.delay_ms = 3000;
     fold(drive(&task, run(left, resume)), &[claimed()])
 }
 

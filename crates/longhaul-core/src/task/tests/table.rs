@@ -72,7 +72,7 @@ fn other() -> TaskId {
 fn stopped() -> Task {
     let mut task = fold(working(), &[]);
     task.tally.agent_sessions = 5;
-    asked(&mut task).policy.max_sessions = Some(5);
+    asked(&mut task).patience.max_sessions = Some(5);
     let reached = task.limit_reached().expect("the limit is used up");
     Task { state: State::Stopped { reached }, ..task }
 }

@@ -53,7 +53,7 @@ fn limited(until: Time) -> Task {
 fn a_wait_has_an_end_and_a_span_and_hours_have_only_an_end() {
     let task = working();
     let backoff = feed(&task, end_of(&task, crashed(), sight(&[false, false])), &Actor::worker());
-    let span = Duration::from_millis(Policy::default().backoff_ms);
+    let span = Duration::from_millis(Patience::default().backoff_ms);
     assert_eq!(alarm(&backoff), Alarm { at: NOW.after(span), span: Some(span) });
 
     let limit = alarm(&limited(NOW.after(HOUR)));
@@ -105,7 +105,7 @@ fn a_wait_that_another_agent_ends_early_leaves_the_limit_as_it_is() {
 
 #[test]
 fn a_limit_beyond_the_longest_wait_is_a_question_to_a_person() {
-    let longest = Duration::from_millis(Policy::default().longest_wait_ms);
+    let longest = Duration::from_millis(Patience::default().longest_wait_ms);
     let week = limited(NOW.after(Duration::from_secs(7 * 24 * 3600)));
     assert!(matches!(week.state, State::Waiting { why: Wait::Limit, .. }), "{:?}", week.state);
     for until in [NOW.after(longest + HOUR), Time(9_999_999_999_000_000), Time(i64::MAX)] {
