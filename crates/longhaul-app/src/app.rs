@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use longhaul_core::ids::TaskId;
+use longhaul_core::task::State;
 use longhaul_keeper::fail_point;
 use longhaul_keeper::files::PrivateDirError;
 use longhaul_store::sqlite::SqliteStore;
@@ -14,7 +15,7 @@ use longhaul_store::{Filter, Listed, Store, Stored, Summaries};
 
 use crate::caller::{Caller, Visibility};
 use crate::error::{AppError, ErrorKind};
-use crate::hold::{HELD, release_if_gone};
+use crate::hold::release_if_gone;
 use crate::home::{Home, HomeError};
 use crate::processes::System;
 
@@ -138,7 +139,7 @@ impl Call {
     /// The same for all of a list; says whether any was given back.
     async fn gives_back(&self, outlines: &Summaries) -> bool {
         let mut given = false;
-        for outline in outlines.tasks.iter().filter(|outline| outline.state == HELD) {
+        for outline in outlines.tasks.iter().filter(|outline| outline.state == State::HELD) {
             // A row that cannot be read is told among the damaged ones.
             if let Ok(Some(stored)) = self.store().load(outline.task).await {
                 given |= !self.looked_at(stored).await.task.state.is_held();

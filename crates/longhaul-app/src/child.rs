@@ -87,10 +87,10 @@ fn bound(child: &mut Submission, parent: &Task, family: &[Task]) -> Result<(), N
     if let Some(reached) = family.limit_reached(parent.id) {
         return Err(NoChild::NothingLeft { reached, parent: parent.submission.name.clone() });
     }
-    let policy = child.policy.clone();
+    let patience = child.patience.clone();
     for limit in Limit::ALL {
         if let Some(left) = family.left(parent.id, limit) {
-            let cap = policy.cap(limit).map_or(left, |cap| cap.min(left));
+            let cap = patience.cap(limit).map_or(left, |cap| cap.min(left));
             child.set(&Setting::Limit(limit, Some(cap)));
         }
     }

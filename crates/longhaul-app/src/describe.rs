@@ -6,7 +6,7 @@ mod session;
 mod usage;
 mod used;
 
-use longhaul_core::task::{Cause, Event, HelpReason, Limit, Observation, Reached, State, Task, Verdict, WokenBy};
+use longhaul_core::task::{Cause, Event, HelpReason, Limit, Reached, Role, State, Task, Verdict};
 use longhaul_store::Stored;
 
 pub use result::ResultFacts;
@@ -30,13 +30,13 @@ pub fn state(task: &Task) -> String {
         State::Done { verdict } => format!("done, {verdict}"),
         State::Cancelled { by, reason: None } => format!("cancelled by {by}"),
         State::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
-        State::Queued { .. }
-        | State::Preparing { .. }
+        State::Queued
+        | State::Preparing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }
         | State::Stopping { .. }
-        | State::Paused { .. } => state.name().to_owned(),
+        | State::Paused => state.name().to_owned(),
     }
 }
 
@@ -52,9 +52,9 @@ pub fn go_on_after_runner(stored: &Stored) -> String {
 pub fn next_command(stored: &Stored) -> String {
     let name = &stored.task.submission.name;
     match &stored.task.state {
-        State::Paused { .. } if stored.task.submission.driver.is_runner() => go_on_after_runner(stored),
+        State::Paused if stored.task.submission.driver.is_runner() => go_on_after_runner(stored),
         State::Held { .. } => "it is paused when the agent's program ends".to_owned(),
-        State::Paused { .. } => format!("go on with `longhaul resume {name}`"),
+        State::Paused => format!("go on with `longhaul resume {name}`"),
         State::Stopped { reached: Reached { limit: Limit::Usage, .. }, .. } => {
             format!(
                 "go on with `longhaul resume {name}` when the limit is over, or with `longhaul resume {name} --agent OTHER`"
@@ -84,9 +84,7 @@ pub fn next_command(stored: &Stored) -> String {
         State::Stopped { reached, .. } => {
             format!("go on with `longhaul resume {name} --{} MORE`", reached.limit.flag())
         }
-        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => {
-            "goes on by itself as soon as there is enough".to_owned()
-        }
+        State::Blocked { cause, .. } if cause.is_probed() => "goes on by itself as soon as there is enough".to_owned(),
         State::Blocked { cause: Cause::Program { .. }, .. } => {
             format!(
                 "mend it, then `longhaul resume {name}`; or choose another with `longhaul edit {name} --agent NAME`"
@@ -100,8 +98,8 @@ pub fn next_command(stored: &Stored) -> String {
         State::Waiting { until: None, .. } => {
             "starts by itself when that task is done and its checks passed".to_owned()
         }
-        State::Queued { .. }
-        | State::Preparing { .. }
+        State::Queued
+        | State::Preparing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }
@@ -132,18 +130,7 @@ pub fn next_step(stored: &Stored) -> String {
 
 /// Whether an event can be what brought a task where it is; the others change something beside.
 pub fn is_telling(event: &Event) -> bool {
-    if let Event::Noted { observation } = event {
-        return matches!(**observation, Observation::CannotPrepare { .. });
-    }
-    !matches!(
-        event,
-        Event::SessionRead { .. }
-            | Event::Claimed { .. }
-            | Event::Told { .. }
-            | Event::Edited { .. }
-            | Event::PlanAccepted { .. }
-            | Event::Placed { .. }
-    )
+    event.role() != Role::Beside
 }
 
 /// Where the agent's plan and progress lie.

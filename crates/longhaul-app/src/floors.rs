@@ -27,10 +27,10 @@ pub fn free_memory() -> Option<u64> {
 
 /// Whether the task's floors hold now.
 pub fn check(task: &Task, home: &Home) -> Result<(), Cause> {
-    let policy = &task.submission.policy;
-    disk(home.root(), policy.disk_floor.max(LEAST_DISK))?;
-    disk(Path::new(task.root()), policy.disk_floor)?;
-    memory(policy.memory_floor)
+    let patience = &task.submission.patience;
+    disk(home.root(), patience.disk_floor.max(LEAST_DISK))?;
+    disk(Path::new(task.root()), patience.disk_floor)?;
+    memory(patience.memory_floor)
 }
 
 fn disk(path: &Path, floor: u64) -> Result<(), Cause> {

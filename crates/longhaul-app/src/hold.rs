@@ -23,9 +23,6 @@ pub use lock::{Free, Hold, HoldError, listed as listed_holds};
 use crate::change::{ChangeError, change};
 use crate::home::Home;
 
-/// The name of the state of a task in a person's hands.
-pub const HELD: &str = "held";
-
 /// Why nobody knows whether a person is still there.
 #[derive(Debug, thiserror::Error)]
 pub enum ReleaseError {

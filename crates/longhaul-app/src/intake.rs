@@ -33,8 +33,7 @@ pub(crate) async fn commit_submission(
     refuse_secrets(&request, environment)?;
     let (goal, mut warnings) = redact_goal(&request.submission, environment);
     warnings.extend(told);
-    // An invocation of the runner warns by itself, and of every session it starts.
-    if !request.submission.driver.is_runner() {
+    if !request.submission.driver.conduct().warns_of_every_session {
         warnings.extend(mode_warnings(&request.submission));
     }
     warnings.extend(agents.iter().skip(1).filter_map(|agent| missing_stand_in(agent, environment)));
@@ -185,7 +184,7 @@ fn warnings_of(agent: &Chosen, submission: &Submission) -> Vec<String> {
             about.name
         )
     });
-    let no_cost = (submission.policy.max_cost_micros.is_some() && about.cost == Cost::Unknown).then(|| {
+    let no_cost = (submission.patience.max_cost_micros.is_some() && about.cost == Cost::Unknown).then(|| {
         format!("{} tells no cost, so --max-cost cannot stop it; --max-tokens and --max-time can", about.name)
     });
     told.into_iter().chain(no_plan).chain(no_cost).collect()
@@ -242,7 +241,7 @@ fn candidates(
     if let Some(name) = wanted {
         // In a worktree of its own the task meets no other's directory.
         if submission.place == Place::InPlace
-            && !submission.driver.is_runner()
+            && !submission.driver.conduct().takes_existing_directories
             && task_dir_exists(&project, name.as_ref())
         {
             return Err(Declined::DirectoryExists { path: format!("{STATE_DIR}/{name}") });

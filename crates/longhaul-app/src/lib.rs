@@ -55,8 +55,8 @@ pub use git_failure::unfit;
 pub use hand_over::hand_over;
 pub use handover::{Answer, Declined, Greeting, Handover, Offer, RefusalKind, Request, is_attended, offer, sockets};
 pub use hold::{
-    Free, HELD, Hold, HoldError, Interface, NoInterface, ReleaseError, in_conversation, interface_of, listed_holds,
-    marker, release, release_if_gone,
+    Free, Hold, HoldError, Interface, NoInterface, ReleaseError, in_conversation, interface_of, listed_holds, marker,
+    release, release_if_gone,
 };
 pub use home::{Home, HomeError};
 pub use intake::{blocking, mode_warnings, needs_env, redact_intake};

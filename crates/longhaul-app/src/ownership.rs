@@ -87,7 +87,7 @@ pub fn start_for(call: &Call, stored: &Stored) -> Result<(), AppError> {
 /// Whether the task's run-session is dead and only another one, or a person, goes on with it.
 pub async fn is_left_by_runner(call: &Call, stored: &Stored) -> Result<bool, AppError> {
     let stopping = matches!(stored.task.state, State::Stopping { .. });
-    let runner = stored.task.submission.driver.is_runner() && !stopping;
+    let runner = !stored.task.submission.driver.conduct().any_worker && !stopping;
     Ok(runner && is_missing(call, stored).await?)
 }
 

@@ -19,7 +19,7 @@ pub async fn wait_of(call: &Call, stored: &Stored) -> Result<Option<Waiting>, Ap
 /// Whether a task is about to start a session and has an owner who asks for its turn.
 pub fn is_in_line(stored: &Stored) -> bool {
     let Stored { task, owner, .. } = stored;
-    matches!(task.state, State::Preparing { .. }) && !task.submission.driver.is_runner() && owner.is_some()
+    matches!(task.state, State::Preparing) && task.submission.driver.conduct().takes_turns && owner.is_some()
 }
 
 /// The slots of a home.
@@ -42,7 +42,7 @@ impl Slots {
 
     /// The same for a line of a list.
     pub async fn wait_in_list(&self, call: &Call, outline: &TaskSummary) -> Result<Option<Waiting>, AppError> {
-        let in_line = outline.state == State::ABOUT_TO_START && !outline.of_runner;
+        let in_line = outline.state == State::PREPARING && !outline.of_runner;
         if in_line && outline.owner.is_some() { self.wait(call, outline.task).await } else { Ok(None) }
     }
 

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::ids::SessionId;
-use crate::task::{Cause, Ended, Exit, Failure, HelpReason, Outcome, Policy, StoppedBy, Tally, Wait};
+use crate::task::{Cause, Ended, Exit, Failure, HelpReason, Outcome, Patience, StoppedBy, Tally, Wait};
 use crate::time::Time;
 
 /// What comes after a session's end.
@@ -42,7 +42,7 @@ pub struct Facts<'a> {
     /// The counters with this end in them.
     pub tally: &'a Tally,
     /// How patient the task is.
-    pub policy: &'a Policy,
+    pub patience: &'a Patience,
     /// How long to wait before a usage limit of unknown length is tried.
     pub probe: Duration,
     /// The least to wait for a usage limit, whatever was told of its length.
@@ -91,15 +91,15 @@ pub fn interrupted(facts: &Facts<'_>) -> Next {
     const ENOUGH: u32 = 10;
     match facts.tally.interrupted {
         0 | 1 => Next::GoOn,
-        times if times < ENOUGH => Next::WaitUntil(Wait::Backoff, facts.now.after(facts.policy.backoff(times - 1))),
+        times if times < ENOUGH => Next::WaitUntil(Wait::Backoff, facts.now.after(facts.patience.backoff(times - 1))),
         times => Next::Ask(HelpReason::KeepsFailing { sessions: times, last: facts.ended.exit.to_string() }),
     }
 }
 
 /// How long to wait after so many failures in a row of a git that could not run; none when a person has to look.
-pub fn git_backoff(failures: u32, policy: &Policy) -> Option<Duration> {
+pub fn git_backoff(failures: u32, patience: &Patience) -> Option<Duration> {
     const RETRIES: u32 = 10;
-    (failures <= RETRIES).then(|| policy.backoff(failures))
+    (failures <= RETRIES).then(|| patience.backoff(failures))
 }
 
 fn completed(facts: &Facts<'_>) -> Next {
@@ -108,7 +108,7 @@ fn completed(facts: &Facts<'_>) -> Next {
     if let (1.., Some(what)) = (idle, facts.ended.denied.first()) {
         return Next::Ask(HelpReason::Permission { what: what.clone() });
     }
-    if idle < facts.policy.idle_sessions {
+    if idle < facts.patience.idle_sessions {
         return Next::GoOn;
     }
     Next::Ask(match facts.bad_plan {
@@ -122,22 +122,22 @@ fn refused(facts: &Facts<'_>, why: &str) -> Next {
     const ENOUGH: u32 = 3;
     let Tally { refusals, failures, agent_sessions, .. } = *facts.tally;
     let worked = agent_sessions > refusals;
-    if worked && refusals < ENOUGH && failures < facts.policy.attempts {
-        return Next::WaitUntil(Wait::Backoff, facts.now.after(facts.policy.backoff(refusals)));
+    if worked && refusals < ENOUGH && failures < facts.patience.attempts {
+        return Next::WaitUntil(Wait::Backoff, facts.now.after(facts.patience.backoff(refusals)));
     }
     Next::Ask(HelpReason::AgentRefuses { why: why.to_owned() })
 }
 
 fn failed(facts: &Facts<'_>, last: String) -> Next {
     let failures = facts.tally.failures;
-    if failures >= facts.policy.attempts {
+    if failures >= facts.patience.attempts {
         return Next::Ask(HelpReason::KeepsFailing { sessions: failures, last });
     }
     // A failed session that made progress goes on at once: the counter is zero.
     if failures == 0 {
         return Next::GoOn;
     }
-    Next::WaitUntil(Wait::Backoff, facts.now.after(facts.policy.backoff(failures)))
+    Next::WaitUntil(Wait::Backoff, facts.now.after(facts.patience.backoff(failures)))
 }
 
 /// Without a time the limit is probed now and then; with one, a little later than told.

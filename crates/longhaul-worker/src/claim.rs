@@ -48,7 +48,7 @@ pub(crate) async fn claim_round(
 /// runner carries out no task but its own.
 async fn belongs_to_another(context: &Context, candidate: &Candidate, dead: &mut Verdicts) -> Result<bool, StoreError> {
     let Some(parent) = candidate.parent else { return Ok(false) };
-    let parent = context.store.load(parent).await?.filter(|parent| !parent.task.submission.driver.is_runner());
+    let parent = context.store.load(parent).await?.filter(|parent| parent.task.submission.driver.conduct().any_worker);
     let owner = parent.and_then(|parent| parent.owner).map(|owner| owner.worker);
     Ok(owner.is_some_and(|owner| owner != context.worker && !dead.is_dead(context, owner)))
 }

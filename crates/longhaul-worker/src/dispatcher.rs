@@ -106,7 +106,7 @@ impl Hub {
                 break HubExit::NotOurs;
             }
             if self.is_for_its_runner() {
-                let paused = self.offer(Command::Pause { haste: StopMode::Graceful }.into(), &Actor::worker()).await;
+                let paused = self.offer(Command::Pause { mode: StopMode::Graceful }.into(), &Actor::worker()).await;
                 break paused.err().unwrap_or(HubExit::NotOurs);
             }
             self.start_what_is_due();
@@ -145,7 +145,7 @@ impl Hub {
     /// A worker only ends a runner's session that was told to stop; what comes after it is an invocation's.
     fn is_for_its_runner(&self) -> bool {
         let over = self.task.state.session().is_none();
-        over && self.context.watcher.is_none() && self.task.submission.driver.is_runner()
+        over && self.context.watcher.is_none() && !self.task.submission.driver.conduct().any_worker
     }
 
     fn start_what_is_due(&mut self) {
@@ -178,10 +178,8 @@ impl Hub {
     }
 
     async fn take(&mut self, message: Message) -> Result<(), HubExit> {
-        let once = matches!(message.effect, Effect::Prepare | Effect::Wake(_) | Effect::Await(_) | Effect::Probe);
         let outcome = self.offer(message.seen.into(), &message.actor).await;
-        if once {
-            // These answer once; if they are due again they start anew.
+        if message.effect.answers_once() {
             self.started.remove(&message.effect);
         }
         message.committed.send(()).ok();
@@ -236,7 +234,7 @@ impl Hub {
 
     /// An invocation of the runner is one session in a terminal of its own, which somebody waits for.
     fn session_cap(&self) -> Option<u32> {
-        (!self.task.submission.driver.is_runner()).then(|| self.context.home.session_cap())
+        self.task.submission.driver.conduct().takes_turns.then(|| self.context.home.session_cap())
     }
 
     async fn survive(&self, error: CommitError) -> Result<(), HubExit> {

@@ -3,16 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use longhaul_app::{Free, HELD, listed_holds, release_if_gone};
+use longhaul_app::{Free, listed_holds, release_if_gone};
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::Actor;
+use longhaul_core::task::{Actor, State};
 use longhaul_store::{Filter, Which};
 
 use crate::worker::Context;
 
 /// The held tasks of this home.
 pub(crate) async fn listed_in_store(context: &Context) -> BTreeSet<TaskId> {
-    let held = Filter { which: Which::Unfinished, state: Some(HELD.to_owned()), ..Filter::default() };
+    let held = Filter { which: Which::Unfinished, state: Some(State::HELD.to_owned()), ..Filter::default() };
     let found = context.store.tasks(held).await.map(|listed| listed.tasks).unwrap_or_default();
     found.iter().map(|outline| outline.task).collect()
 }

@@ -105,7 +105,7 @@ impl RunnerProcess {
         }
     }
 
-    /// Carries the task out until the invocation has ended, or a person made the task supervised. Each ask pauses it, with that haste.
+    /// Carries the task out until the invocation has ended, or a person made the task supervised. Each ask pauses it, with that mode.
     pub async fn run(
         &self,
         stored: Stored,
@@ -164,8 +164,8 @@ impl RunnerProcess {
                         return Ok(task);
                     }
                 }
-                Some(haste) = asks.recv() => {
-                    change(store, id, Command::Pause { haste }, actor, None, None).await.ok();
+                Some(mode) = asks.recv() => {
+                    change(store, id, Command::Pause { mode }, actor, None, None).await.ok();
                     poke.look();
                 }
             }

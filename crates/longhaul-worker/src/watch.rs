@@ -95,7 +95,7 @@ impl Tail {
         self.consumed = self.reader.offset();
         match std::mem::replace(&mut self.line, Unfinished::Short(Vec::new())) {
             Unfinished::Short(line) if line.is_empty() => None,
-            unfinished => unfinished.finish(),
+            unfinished @ (Unfinished::Short(_) | Unfinished::Long { .. } | Unfinished::Torn) => unfinished.finish(),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use longhaul_core::task::{Limit, Policy, Setting};
+use longhaul_core::task::{Limit, Patience, Setting};
 
 use crate::agent_flags::AgentFlags;
 use longhaul_app::AppError;
@@ -70,18 +70,18 @@ impl TaskFlags {
     pub(crate) fn settings(&self) -> Result<Vec<Setting>, AppError> {
         self.agents.refuse_twice()?;
         let read = read_flags(&self.overrides())?;
-        let policy = policy(&read);
+        let patience = patience(&read);
         let given = [
-            (self.max_sessions.is_some(), Setting::Limit(Limit::Sessions, policy.max_sessions.map(u64::from))),
-            (self.max_time.is_some(), Setting::Limit(Limit::Time, policy.max_time_ms)),
-            (self.max_tokens.is_some(), Setting::Limit(Limit::Tokens, policy.max_tokens)),
-            (self.max_cost.is_some(), Setting::Limit(Limit::Cost, policy.max_cost_micros)),
-            (self.attempts.is_some(), Setting::Attempts(policy.attempts)),
-            (self.idle_sessions.is_some(), Setting::IdleSessions(policy.idle_sessions)),
-            (self.fix_attempts.is_some(), Setting::FixAttempts(policy.fix_attempts)),
-            (self.silence.is_some(), Setting::Silence(policy.silence_ms)),
-            (self.wall.is_some(), Setting::Wall(policy.wall_ms)),
-            (self.delay.is_some(), Setting::Delay(policy.delay_ms)),
+            (self.max_sessions.is_some(), Setting::Limit(Limit::Sessions, patience.max_sessions.map(u64::from))),
+            (self.max_time.is_some(), Setting::Limit(Limit::Time, patience.max_time_ms)),
+            (self.max_tokens.is_some(), Setting::Limit(Limit::Tokens, patience.max_tokens)),
+            (self.max_cost.is_some(), Setting::Limit(Limit::Cost, patience.max_cost_micros)),
+            (self.attempts.is_some(), Setting::Attempts(patience.attempts)),
+            (self.idle_sessions.is_some(), Setting::IdleSessions(patience.idle_sessions)),
+            (self.fix_attempts.is_some(), Setting::FixAttempts(patience.fix_attempts)),
+            (self.silence.is_some(), Setting::Silence(patience.silence_ms)),
+            (self.wall.is_some(), Setting::Wall(patience.wall_ms)),
+            (self.delay.is_some(), Setting::Delay(patience.delay_ms)),
             (self.once, Setting::Once(true)),
         ];
         let given = given.into_iter().filter(|(given, _)| *given).map(|(_, setting)| setting);
@@ -90,9 +90,9 @@ impl TaskFlags {
 }
 
 /// What the configuration means for a new task.
-pub(crate) fn policy(settings: &Settings) -> Policy {
+pub(crate) fn patience(settings: &Settings) -> Patience {
     let limits = &settings.limits;
-    Policy {
+    Patience {
         attempts: limits.attempts,
         idle_sessions: limits.idle_sessions,
         backoff_ms: millis(limits.backoff),
@@ -127,14 +127,14 @@ fn millis(span: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use longhaul_core::task::Policy;
+    use longhaul_core::task::Patience;
 
-    use super::policy;
+    use super::patience;
     use longhaul_app::config::defaults;
 
     #[test]
     fn the_configuration_and_the_core_agree_on_defaults() {
-        let core = Policy { log_segment: None, log_cap: None, ..policy(&defaults()) };
-        assert_eq!(core, Policy::default());
+        let core = Patience { log_segment: None, log_cap: None, ..patience(&defaults()) };
+        assert_eq!(core, Patience::default());
     }
 }

@@ -91,7 +91,7 @@ fn submission(project: &Path, name: &str) -> Result<Submission, BenchError> {
     let goal = "Port the parser to the new library, keep every test green, and write the guide.".to_owned();
     let name = TaskName::new(name).map_err(bad_name)?;
     let mut submission = Submission::new(goal, name, project.display().to_string(), "demo".to_owned());
-    submission.policy.wall_ms = Some(LONGEST_SESSION_MS);
+    submission.patience.wall_ms = Some(LONGEST_SESSION_MS);
     Ok(submission)
 }
 

@@ -1,7 +1,7 @@
 //! What happened on the way, picked from the events: questions and answers, guidance, refused plans, kills and gaps.
 //! Pure: it gets the events and gives lists, newest last.
 
-use longhaul_core::task::{Ended, Event, Exit, Gap, StoppedBy, Task, narrate};
+use longhaul_core::task::{Ended, Event, Exit, Gap, Role, StoppedBy, Task, narrate};
 use longhaul_store::StoredEvent;
 use serde::Serialize;
 
@@ -50,16 +50,16 @@ pub(super) fn happening(event: &StoredEvent) -> Happening {
 pub(super) fn questions(events: &[StoredEvent]) -> Vec<Question> {
     let mut found: Vec<Question> = Vec::new();
     for event in events {
-        match &event.event {
-            Event::HelpNeeded { .. } | Event::Blocked { .. } | Event::Stopped { .. } => {
+        match event.event.role() {
+            Role::Asks => {
                 found.push(Question { at: event.at.rfc3339(), asked: narrate(&event.event), answer: None });
             }
-            Event::Resumed { .. } | Event::Cancelled { .. } | Event::Unblocked => {
+            Role::Answers => {
                 if let Some(question) = found.last_mut().filter(|question| question.answer.is_none()) {
                     question.answer = Some(happening(event));
                 }
             }
-            _ => {}
+            Role::Rests | Role::Trouble | Role::Moves | Role::Beside => {}
         }
     }
     found
@@ -101,9 +101,8 @@ pub(super) fn usage_limits(events: &[StoredEvent]) -> Vec<Happening> {
 pub(super) fn trouble(events: &[StoredEvent]) -> Vec<Happening> {
     let is_trouble = |event: &Event| match event {
         Event::Claimed { from, .. } => from.is_some(),
-        Event::Forced { .. } => true,
         Event::SessionEnded { ended, .. } => is_unclean(ended),
-        _ => false,
+        other => other.role() == Role::Trouble,
     };
     events.iter().filter(|event| is_trouble(&event.event)).map(happening).collect()
 }

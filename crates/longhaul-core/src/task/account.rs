@@ -57,7 +57,7 @@ impl Task {
     /// Those limits that hold for an agent of this task and that it does not know. Its own are not news: what it forgot, a person or a
     /// session that got an answer made it forget. The runner tries, as the shell script does.
     pub fn unknown_limits(&self, shared: &[AccountLimit], now: Time) -> Vec<AccountLimit> {
-        if self.submission.driver.is_runner() {
+        if !self.submission.driver.conduct().heeds_shared_limits {
             return Vec::new();
         }
         let is_news = |limit: &&AccountLimit| {

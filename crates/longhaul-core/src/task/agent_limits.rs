@@ -15,6 +15,26 @@ const LONGEST_PROBE: Duration = Duration::from_secs(3600);
 /// An agent that is still limited when it said it would not be is believed less and less.
 const FIRST_DOUBT: Duration = Duration::from_secs(15);
 
+/// Until when an agent is not started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Until {
+    /// Until a person makes it usable again.
+    Person {
+        /// Why no time would help.
+        #[serde(rename = "gone")]
+        why: String,
+    },
+    /// Until this time.
+    Time {
+        /// When.
+        #[serde(rename = "until")]
+        at: Time,
+        /// Whether the agent reported it; else it is a guess.
+        told: bool,
+    },
+}
+
 /// A usage limit of an agent, as a task knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredLimit")]
@@ -158,7 +178,7 @@ impl Task {
     /// A person who resumes has seen to accounts, logins and programs; a time that was reported still counts after a mere pause.
     pub(super) fn forget_limits(&mut self) {
         self.unusable.clear();
-        if !matches!(self.state, State::Paused { .. }) {
+        if !matches!(self.state, State::Paused) {
             self.limited.clear();
         }
     }

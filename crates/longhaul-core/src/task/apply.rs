@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{BackTo, Event, Phase, Purpose, SessionRun, State, Tally, Task};
+use super::{Event, Purpose, ReadTo, Said, SessionRun, Stage, State, Tally, Task, Wait};
 use crate::ids::TaskId;
 use crate::time::Time;
 
@@ -27,7 +27,7 @@ impl Task {
         Ok(Task {
             id,
             submission: Arc::clone(submission),
-            state: State::Queued { back_to: BackTo::phase(Phase::Plan) },
+            state: State::Queued,
             version: 1,
             created: at,
             updated: at,
@@ -55,125 +55,107 @@ impl Task {
         next.version += 1;
         next.updated = at;
         next.fold_facts(event);
-        next.state = self.state_after(event, next.phase())?;
+        let illegal = || IllegalEvent { state: self.state.name(), event: event.kind() };
+        next.state = self.state_after(event).ok_or_else(illegal)?;
         // What was checked before an interruption says nothing about the files after it.
-        next.round = next.round.filter(|round| !round.is_open() || next.state.continues_round());
+        next.round = next.round.filter(|round| !round.is_open() || next.state.stage().continues_round());
         Ok(next)
     }
 
-    fn state_after(&self, event: &Event, phase: Phase) -> Result<State, IllegalEvent> {
+    /// Every event with the states it is allowed in and the state it leads to; none where it has no edge.
+    fn state_after(&self, event: &Event) -> Option<State> {
         use Event as E;
         use State as S;
-        let illegal = || IllegalEvent { state: self.state.name(), event: event.kind() };
-        let next = match (event, &self.state) {
-            (E::Claimed { .. }, S::Queued { back_to }) => S::Preparing { back_to: *back_to },
-            (E::Claimed { .. }, state) if state.wants_owner() => state.clone(),
-            (E::Forced { .. } | E::Edited { .. } | E::Told { .. }, state) if !state.is_final() => state.clone(),
-            (E::Driven { .. }, state) if !state.is_final() => driven(state),
-            (E::PlanAccepted { .. }, state) if !state.is_final() && state.session().is_none() => state.clone(),
-            (E::Noted { .. }, state) => state.clone(),
-            (E::SessionStarted { session }, S::Preparing { .. }) => started(session),
-            (E::SessionRead { session, read, said }, state) if state.live(*session).is_some() => {
-                self.read(read, said, state)
+        let state = &self.state;
+        let stage = state.stage();
+        let is_unfinished = !state.is_final();
+        let is_idle = is_unfinished && stage.session().is_none();
+        let is_preparing = stage == Stage::Preparing;
+        match event {
+            E::Submitted { .. } => None,
+            E::Claimed { .. } if stage == Stage::Queued => Some(S::Preparing),
+            E::Claimed { .. } => state.wants_owner().then(|| state.clone()),
+            E::Forced { .. } | E::Edited { .. } | E::Told { .. } => is_unfinished.then(|| state.clone()),
+            E::Driven { .. } => is_unfinished.then(|| driven(state)),
+            E::Noted { .. } => Some(state.clone()),
+            E::PlanAccepted { .. } => is_idle.then(|| state.clone()),
+            E::SessionStarted { session } => is_preparing.then(|| started(session.clone())),
+            E::SessionRead { session, read, said } => state.live(*session).map(|run| heard(state, run, read, said)),
+            E::SessionEnded { session, .. } => state.live(*session).map(|_| S::Preparing),
+            E::PlanRevised { .. }
+            | E::PlanRefused { .. }
+            | E::PlanRestored
+            | E::Placed { .. }
+            | E::AgentLimited { .. }
+            | E::RoundStarted { .. }
+            | E::Checked { .. }
+            | E::RoundEnded { .. } => is_preparing.then_some(S::Preparing),
+            E::AfterMet => {
+                let waits_for_it = matches!(state, S::Waiting { why: Wait::After(_), .. });
+                (is_preparing || waits_for_it).then_some(S::Preparing)
             }
-            (E::SessionEnded { session, .. }, state) if state.live(*session).is_some() => {
-                S::Preparing { back_to: BackTo::phase(phase) }
+            E::StopAsked { mode, then } => {
+                let stopping = |run: &SessionRun| S::Stopping { session: run.clone(), mode: *mode, then: then.clone() };
+                stage.session().map(stopping)
             }
-            (E::PlanRevised { .. }, S::Preparing { .. }) => S::Preparing { back_to: BackTo::phase(phase) },
-            (
-                E::PlanRefused { .. }
-                | E::PlanRestored
-                | E::Placed { .. }
-                | E::AfterMet
-                | E::AgentLimited { .. }
-                | E::RoundStarted { .. }
-                | E::Checked { .. }
-                | E::RoundEnded { .. },
-                state @ S::Preparing { .. },
-            ) => state.clone(),
-            (E::AfterMet, S::Waiting { why: super::Wait::After(_), back_to, .. }) => S::Preparing { back_to: *back_to },
-            (
-                E::StopAsked { haste, then },
-                S::Planning { session }
-                | S::Working { session }
-                | S::Verifying { session }
-                | S::Stopping { session, .. },
-            ) => S::Stopping { session: session.clone(), haste: *haste, then: then.clone() },
-            (E::WaitStarted { why, until, span_ms, back_to }, S::Preparing { .. }) => {
-                S::Waiting { why: *why, until: *until, span_ms: *span_ms, back_to: *back_to }
+            E::WaitStarted { why, until, span_ms } => {
+                is_preparing.then_some(S::Waiting { why: *why, until: *until, span_ms: *span_ms })
             }
-            (E::WaitEnded, S::Waiting { back_to, .. }) | (E::Unblocked, S::Blocked { back_to, .. }) => {
-                S::Preparing { back_to: BackTo::phase(back_to.phase) }
+            E::WaitEnded => matches!(state, S::Waiting { .. }).then_some(S::Preparing),
+            E::Unblocked => matches!(state, S::Blocked { .. }).then_some(S::Preparing),
+            E::Paused { .. } => (is_idle && state.wants_owner()).then_some(S::Paused),
+            E::Held { person } => is_idle.then(|| S::Held { person: person.clone() }),
+            E::Released { .. } => (stage == Stage::Held).then_some(S::Paused),
+            E::Resumed { .. } => (stage == Stage::ForPerson).then_some(S::Queued),
+            E::HelpNeeded { reason } => {
+                let may_ask = is_preparing || matches!(state, S::Waiting { .. });
+                may_ask.then(|| S::NeedsHelp { reason: reason.clone() })
             }
-            (E::Paused { back_to, .. }, state) if state.wants_owner() && state.session().is_none() => {
-                S::Paused { back_to: *back_to }
-            }
-            (E::Held { person, back_to }, state) if !state.is_final() && state.session().is_none() => {
-                S::Held { person: person.clone(), back_to: *back_to }
-            }
-            (E::Released { .. }, S::Held { back_to, .. }) => S::Paused { back_to: *back_to },
-            (E::Resumed { back_to, .. }, state) if state.waits_for_person() && !state.is_held() => {
-                S::Queued { back_to: *back_to }
-            }
-            (E::HelpNeeded { reason, back_to }, S::Preparing { .. } | S::Waiting { .. }) => {
-                S::NeedsHelp { reason: reason.clone(), back_to: *back_to }
-            }
-            (E::Stopped { reached, back_to }, S::Preparing { .. }) => {
-                S::Stopped { reached: reached.clone(), back_to: *back_to }
-            }
-            (E::Blocked { cause, back_to }, S::Preparing { .. }) => {
-                S::Blocked { cause: cause.clone(), back_to: *back_to }
-            }
-            (E::Finished { verdict }, S::Preparing { .. }) => S::Done { verdict: verdict.clone() },
-            (E::Cancelled { by, reason }, state) if !state.is_final() && state.session().is_none() => {
-                S::Cancelled { by: by.clone(), reason: reason.clone() }
-            }
-            _ => return Err(illegal()),
-        };
-        Ok(next)
-    }
-
-    fn read(&self, read: &super::ReadTo, said: &super::Said, state: &State) -> State {
-        let mut state = state.clone();
-        if let State::Planning { session }
-        | State::Working { session }
-        | State::Verifying { session }
-        | State::Stopping { session, .. } = &mut state
-        {
-            session.read = read.clone();
-            session.usage = session.usage.plus(said.usage);
-            // The first id is the one: a later line with another id is a tag of the invocation, not a new conversation.
-            session.conversation = session.conversation.take().or_else(|| said.conversation.clone());
+            E::Stopped { reached } => is_preparing.then(|| S::Stopped { reached: reached.clone() }),
+            E::Blocked { cause } => is_preparing.then(|| S::Blocked { cause: cause.clone() }),
+            E::Finished { verdict } => is_preparing.then(|| S::Done { verdict: verdict.clone() }),
+            E::Cancelled { by, reason } => is_idle.then(|| S::Cancelled { by: by.clone(), reason: reason.clone() }),
         }
-        state
     }
 }
 
-/// What waited for a clock or a person goes on at once.
+/// The same state with what its session said.
+fn heard(state: &State, run: &SessionRun, read: &ReadTo, said: &Said) -> State {
+    let session = SessionRun {
+        read: read.clone(),
+        usage: run.usage.plus(said.usage),
+        // The first id is the one: a later line with another id is a tag of the invocation, not a new conversation.
+        conversation: run.conversation.clone().or_else(|| said.conversation.clone()),
+        ..run.clone()
+    };
+    match state.stage() {
+        Stage::Live(_) => started(session),
+        Stage::Stopping { mode, then, .. } => State::Stopping { session, mode, then: then.clone() },
+        Stage::Queued | Stage::Preparing | Stage::Waiting | Stage::ForPerson | Stage::Held | Stage::Final { .. } => {
+            state.clone()
+        }
+    }
+}
+
+/// What waited for a clock or a person continues at once.
 fn driven(state: &State) -> State {
-    match state {
+    match state.stage() {
         // Whoever drives it has it already, from one that died while it waited; the others belong to nobody.
-        State::Waiting { back_to, .. } => State::Preparing { back_to: BackTo::phase(back_to.phase) },
-        State::NeedsHelp { back_to, .. }
-        | State::Paused { back_to }
-        | State::Stopped { back_to, .. }
-        | State::Blocked { back_to, .. } => State::Queued { back_to: BackTo::phase(back_to.phase) },
-        State::Queued { .. }
-        | State::Preparing { .. }
-        | State::Planning { .. }
-        | State::Working { .. }
-        | State::Verifying { .. }
-        | State::Stopping { .. }
-        | State::Held { .. }
-        | State::Done { .. }
-        | State::Cancelled { .. } => state.clone(),
+        Stage::Waiting => State::Preparing,
+        Stage::ForPerson => State::Queued,
+        Stage::Queued
+        | Stage::Preparing
+        | Stage::Live(_)
+        | Stage::Stopping { .. }
+        | Stage::Held
+        | Stage::Final { .. } => state.clone(),
     }
 }
 
-fn started(session: &SessionRun) -> State {
+fn started(session: SessionRun) -> State {
     match session.purpose {
-        Purpose::Plan => State::Planning { session: session.clone() },
-        Purpose::Work | Purpose::Fix => State::Working { session: session.clone() },
-        Purpose::Check => State::Verifying { session: session.clone() },
+        Purpose::Plan => State::Planning { session },
+        Purpose::Work | Purpose::Fix => State::Working { session },
+        Purpose::Check => State::Verifying { session },
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Policy, Reached, SessionRun, Task};
+use super::{Patience, Reached, SessionRun, Task};
 
 /// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -108,7 +108,7 @@ impl Task {
     /// The longest the next session may run: its own wall, or what is left of the task's working time.
     pub fn session_wall_ms(&self) -> Option<u64> {
         let left = self.time_left().map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1));
-        match (self.submission.policy.wall_ms, left) {
+        match (self.submission.patience.wall_ms, left) {
             (Some(wall), Some(left)) => Some(wall.min(left)),
             (wall, left) => wall.or(left),
         }
@@ -116,7 +116,7 @@ impl Task {
 
     /// What a limit allows; none when it is unlimited.
     pub fn cap(&self, limit: Limit) -> Option<u64> {
-        self.submission.policy.cap(limit)
+        self.submission.patience.cap(limit)
     }
 
     /// What is used of a limit; none when nobody knows.
@@ -133,7 +133,7 @@ impl Task {
     }
 }
 
-impl Policy {
+impl Patience {
     /// What a limit allows; none when it is unlimited.
     pub fn cap(&self, limit: Limit) -> Option<u64> {
         match limit {

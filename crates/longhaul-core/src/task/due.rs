@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::{SessionRun, State, StopMode, Task, Wait, WokenBy};
+use super::{SessionRun, State, StopMode, Task, Wait};
 use crate::ids::{SessionId, TaskId};
 use crate::time::Time;
 
@@ -25,6 +25,16 @@ pub enum Effect {
     Probe,
 }
 
+impl Effect {
+    /// Whether it answers once and has then ended: if it is due again, it starts again. The others run as long as they are due.
+    pub fn answers_once(self) -> bool {
+        match self {
+            Effect::Prepare | Effect::Wake(_) | Effect::Await(_) | Effect::Probe => true,
+            Effect::Attend(_) | Effect::Stop(..) => false,
+        }
+    }
+}
+
 /// When a wait is over: once the wall clock reaches `at`, or once `span` has passed on a clock that counts suspend, whichever comes
 /// first. Without a span only the wall clock counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,22 +48,22 @@ pub struct Alarm {
 /// What is due for a task. It asks for no time: an effect that is due stays the same until the task changes. A state that waits for a person or is final has nothing due; a queued one waits for a claim.
 pub fn due(task: &Task) -> Vec<Effect> {
     match &task.state {
-        State::Preparing { .. } => vec![Effect::Prepare],
+        State::Preparing => vec![Effect::Prepare],
         State::Planning { session } | State::Working { session } => {
             let shortened = shortened(task, session).map(Effect::Wake);
             std::iter::once(Effect::Attend(session.id)).chain(shortened).collect()
         }
         State::Verifying { session } => vec![Effect::Attend(session.id)],
-        State::Stopping { session, haste, .. } => vec![Effect::Attend(session.id), Effect::Stop(session.id, *haste)],
+        State::Stopping { session, mode, .. } => vec![Effect::Attend(session.id), Effect::Stop(session.id, *mode)],
         State::Waiting { why: Wait::After(other), .. } => vec![Effect::Await(*other)],
         State::Waiting { why: Wait::Limit | Wait::Backoff | Wait::Delay | Wait::Hours, until, span_ms, .. } => {
             let at = until.unwrap_or(task.updated);
             vec![Effect::Wake(Alarm { at, span: span_ms.map(Duration::from_millis) })]
         }
-        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => vec![Effect::Probe],
-        State::Queued { .. }
+        State::Blocked { cause, .. } if cause.is_probed() => vec![Effect::Probe],
+        State::Queued
         | State::NeedsHelp { .. }
-        | State::Paused { .. }
+        | State::Paused
         | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BackTo, Basis, Cause, Ended, Evidence, FileHash, HelpReason, Observation, Reached, ReadTo, ReleasedBy, Restore,
-    RoundOutcome, RunnerOptions, Said, SessionRun, Setting, StopMode, Submission, Then, Verdict, Wait, Workspace,
+    Basis, Cause, Ended, Evidence, FileHash, HelpReason, Observation, Reached, ReadTo, ReleasedBy, Restore,
+    RoundOutcome, RunnerOptions, Said, SessionRun, Setting, StopMode, Submission, Then, Until, Verdict, Wait,
+    Workspace,
 };
 use crate::ids::{SessionId, TaskId, WorkerId};
 use crate::plan::{Plan, PlanChange, Refused};
@@ -83,7 +84,8 @@ pub enum Event {
     /// The session was told to stop.
     StopAsked {
         /// How quickly.
-        haste: StopMode,
+        #[serde(rename = "haste")]
+        mode: StopMode,
         /// What follows.
         then: Then,
     },
@@ -96,15 +98,11 @@ pub enum Event {
         /// How long at most, whatever happens to the wall clock; none where only the wall clock counts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         span_ms: Option<u64>,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// The wait is over.
     WaitEnded,
     /// A person paused the task, the session it was pausing has ended, or an invocation of the runner has.
     Paused {
-        /// What comes after.
-        back_to: BackTo,
         /// What went wrong, where the runner gave up.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
@@ -113,8 +111,6 @@ pub enum Event {
     Held {
         /// Who.
         person: String,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// That has ended.
     Released {
@@ -131,29 +127,21 @@ pub enum Event {
         /// What changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// What comes next.
-        back_to: BackTo,
     },
     /// Only a person can help.
     HelpNeeded {
         /// Why.
         reason: HelpReason,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// A limit of the task is used up.
     Stopped {
         /// Which.
         reached: Reached,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// Something outside is missing.
     Blocked {
         /// What.
         cause: Cause,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// What was missing is there again.
     Unblocked,
@@ -216,12 +204,8 @@ pub enum Event {
         /// Which.
         agent: String,
         /// Until when it is not started.
-        until: Time,
-        /// Whether the agent reported the time; else it is a guess.
-        told: bool,
-        /// Why only a person can make it usable again, if so; the time then means nothing.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        gone: Option<String>,
+        #[serde(flatten)]
+        until: Until,
         /// The account it belongs to, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         account: Option<String>,
@@ -256,44 +240,72 @@ pub enum Event {
     },
 }
 
+/// What an event is in the story of a task, for those who tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The task cannot continue until something outside changes, mostly by a person.
+    Asks,
+    /// That question is answered.
+    Answers,
+    /// The task is done, or waits for something else.
+    Rests,
+    /// Something failed that a reader should know before trusting the rest.
+    Trouble,
+    /// Any other step on the way.
+    Moves,
+    /// It changes something beside and explains nothing.
+    Beside,
+}
+
 impl Event {
+    /// The one list of the events: the stored spelling of each, and what it is in the story of a task.
+    fn about(&self) -> (&'static str, Role) {
+        match self {
+            Event::Submitted { .. } => ("submitted", Role::Moves),
+            Event::Claimed { .. } => ("claimed", Role::Beside),
+            Event::SessionStarted { .. } => ("session_started", Role::Moves),
+            Event::SessionRead { .. } => ("session_read", Role::Beside),
+            Event::SessionEnded { .. } => ("session_ended", Role::Moves),
+            Event::PlanRevised { .. } => ("plan_revised", Role::Moves),
+            Event::PlanRefused { .. } => ("plan_refused", Role::Moves),
+            Event::PlanRestored => ("plan_restored", Role::Moves),
+            Event::StopAsked { .. } => ("stop_asked", Role::Moves),
+            Event::WaitStarted { .. } => ("wait_started", Role::Rests),
+            Event::WaitEnded => ("wait_ended", Role::Moves),
+            Event::Paused { .. } => ("paused", Role::Rests),
+            Event::Held { .. } => ("held", Role::Moves),
+            Event::Released { .. } => ("released", Role::Moves),
+            Event::Driven { .. } => ("driven", Role::Moves),
+            Event::Resumed { .. } => ("resumed", Role::Answers),
+            Event::HelpNeeded { .. } => ("help_needed", Role::Asks),
+            Event::Stopped { .. } => ("stopped", Role::Asks),
+            Event::Blocked { .. } => ("blocked", Role::Asks),
+            Event::Unblocked => ("unblocked", Role::Answers),
+            Event::Placed { .. } => ("placed", Role::Beside),
+            Event::Edited { .. } => ("edited", Role::Beside),
+            Event::Told { .. } => ("told", Role::Beside),
+            Event::PlanAccepted { .. } => ("plan_accepted", Role::Beside),
+            Event::RoundStarted { .. } => ("round_started", Role::Moves),
+            Event::Checked { .. } => ("checked", Role::Moves),
+            Event::RoundEnded { .. } => ("round_ended", Role::Moves),
+            Event::AgentLimited { .. } => ("agent_limited", Role::Moves),
+            Event::AfterMet => ("after_met", Role::Moves),
+            Event::Finished { .. } => ("finished", Role::Rests),
+            Event::Cancelled { .. } => ("cancelled", Role::Answers),
+            Event::Forced { .. } => ("forced", Role::Trouble),
+            Event::Noted { observation } if observation.is_obstacle() => ("noted", Role::Moves),
+            Event::Noted { .. } => ("noted", Role::Beside),
+        }
+    }
+
     /// The stored spelling.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Event::Submitted { .. } => "submitted",
-            Event::Claimed { .. } => "claimed",
-            Event::SessionStarted { .. } => "session_started",
-            Event::SessionRead { .. } => "session_read",
-            Event::SessionEnded { .. } => "session_ended",
-            Event::PlanRevised { .. } => "plan_revised",
-            Event::PlanRefused { .. } => "plan_refused",
-            Event::PlanRestored => "plan_restored",
-            Event::StopAsked { .. } => "stop_asked",
-            Event::WaitStarted { .. } => "wait_started",
-            Event::WaitEnded => "wait_ended",
-            Event::Paused { .. } => "paused",
-            Event::Held { .. } => "held",
-            Event::Released { .. } => "released",
-            Event::Driven { .. } => "driven",
-            Event::Resumed { .. } => "resumed",
-            Event::HelpNeeded { .. } => "help_needed",
-            Event::Stopped { .. } => "stopped",
-            Event::Blocked { .. } => "blocked",
-            Event::Unblocked => "unblocked",
-            Event::Placed { .. } => "placed",
-            Event::Edited { .. } => "edited",
-            Event::Told { .. } => "told",
-            Event::PlanAccepted { .. } => "plan_accepted",
-            Event::RoundStarted { .. } => "round_started",
-            Event::Checked { .. } => "checked",
-            Event::RoundEnded { .. } => "round_ended",
-            Event::AgentLimited { .. } => "agent_limited",
-            Event::AfterMet => "after_met",
-            Event::Finished { .. } => "finished",
-            Event::Cancelled { .. } => "cancelled",
-            Event::Forced { .. } => "forced",
-            Event::Noted { .. } => "noted",
-        }
+        self.about().0
+    }
+
+    /// What it is in the story of a task.
+    pub fn role(&self) -> Role {
+        self.about().1
     }
 
     /// The session that this event starts.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{Driver, Limit, Place, Policy, Reached, Setting, Submission, Task};
+use super::{Driver, Limit, Patience, Place, Reached, Setting, Submission, Task};
 use crate::ids::TaskId;
 use crate::time::Time;
 
@@ -19,7 +19,7 @@ impl Submission {
             inputs: wanted.inputs.clone(),
             expects: wanted.expects.clone(),
             model: wanted.model.clone(),
-            policy: self.policy.lowered(&wanted.policy),
+            patience: self.patience.lowered(&wanted.patience),
             parent: Some(parent),
             driver: Driver::Supervised,
             place: Place::InPlace,
@@ -33,8 +33,8 @@ impl Submission {
     pub fn allows_child(&self, setting: &Setting) -> bool {
         let mut changed = self.clone();
         changed.set(setting);
-        let is_lower = self.policy.lowered(&changed.policy) == changed.policy;
-        is_lower && Submission { policy: self.policy.clone(), ..changed } == *self
+        let is_lower = self.patience.lowered(&changed.patience) == changed.patience;
+        is_lower && Submission { patience: self.patience.clone(), ..changed } == *self
     }
 
     /// The first command of a child that is not literally one of this one's.
@@ -44,10 +44,10 @@ impl Submission {
     }
 }
 
-impl Policy {
-    /// This policy with the limits of another one, as far as those are lower.
-    fn lowered(&self, wanted: &Policy) -> Policy {
-        Policy {
+impl Patience {
+    /// This patience with the limits of another one, as far as those are lower.
+    fn lowered(&self, wanted: &Patience) -> Patience {
+        Patience {
             attempts: self.attempts.min(wanted.attempts),
             idle_sessions: self.idle_sessions.min(wanted.idle_sessions),
             fix_attempts: self.fix_attempts.min(wanted.fix_attempts),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::session::{Ended, Failure, Outcome, StoppedBy};
 use super::{
     Accepted, AgentLimit, CheckChange, CheckEdit, Driver, Event, Exit, Purpose, Round, RunnerOptions, SessionRun,
-    Setting, State, Task,
+    Setting, State, Task, Until,
 };
 use crate::ids::SessionId;
 
@@ -61,11 +61,11 @@ impl Task {
             }
             Event::AfterMet => self.after_met = true,
             Event::WaitEnded => self.end_waited_limits(),
-            Event::AgentLimited { agent, gone: Some(why), .. } => {
+            Event::AgentLimited { agent, until: Until::Person { why }, .. } => {
                 self.unusable.insert(agent.clone(), why.clone());
             }
-            Event::AgentLimited { agent, until, told, gone: None, account, found_by } => {
-                let (until, told, account, found_by) = (*until, *told, account.clone(), *found_by);
+            Event::AgentLimited { agent, until: Until::Time { at, told }, account, found_by } => {
+                let (until, told, account, found_by) = (*at, *told, account.clone(), *found_by);
                 self.reach_limit(agent, AgentLimit { until, told, account, found_by, over: false });
             }
             Event::Noted { observation } if observation.is_git_failure() => self.tally.git_failures += 1,

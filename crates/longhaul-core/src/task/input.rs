@@ -25,7 +25,8 @@ pub enum Command {
     /// Stop the session and wait for a person.
     Pause {
         /// By the stop recipe, or at once.
-        haste: StopMode,
+        #[serde(rename = "haste")]
+        mode: StopMode,
     },
     /// Go on.
     Resume {
@@ -267,6 +268,11 @@ impl Observation {
     /// Whether a look at the workspace failed because git could not run.
     pub(crate) fn is_git_failure(&self) -> bool {
         matches!(self, Observation::CannotPrepare { cause: Cause::Git { .. } })
+    }
+
+    /// Whether it is the reason why a task does not continue, also where it moves nothing.
+    pub(crate) fn is_obstacle(&self) -> bool {
+        matches!(self, Observation::CannotPrepare { .. })
     }
 
     /// The fact, for people.

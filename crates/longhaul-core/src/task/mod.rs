@@ -22,7 +22,7 @@ mod input;
 mod narrate;
 mod notice;
 mod notify;
-mod policy;
+mod patience;
 mod reasons;
 mod record;
 mod refusal;
@@ -39,14 +39,14 @@ mod tests;
 
 pub use account::{AccountChange, AccountLimit, account_changes};
 pub use actor::{Actor, Scope};
-pub use agent_limits::{AgentLimit, Unavailable};
+pub use agent_limits::{AgentLimit, Unavailable, Until};
 pub use apply::IllegalEvent;
 pub use budget::{Amount, Limit};
 pub use choices::{ChecksIn, Context, OnLimit, Sandbox};
 pub use conversation::{Conversation, Opening};
 pub use decide::{decide, submit};
 pub use due::{Alarm, Effect, due};
-pub use event::Event;
+pub use event::{Event, Role};
 pub use evidence::{Basis, CheckOutput, CheckRole, Checkout, Evidence, FileEffects, FileHash, Round, RoundOutcome};
 pub use family::Family;
 pub use history::{SessionRecord, sessions};
@@ -55,8 +55,8 @@ pub use input::{Command, Input, Observation, PlanFiles, ReleasedBy, Said, StopMo
 pub use narrate::narrate;
 pub use notice::{notice, tells_why};
 pub use notify::{Notify, Occasion, Target};
-pub use policy::Policy;
-pub use reasons::{Cause, HelpReason, Reached, Wait, WokenBy};
+pub use patience::Patience;
+pub use reasons::{Cause, HelpReason, Reached, Wait};
 pub use record::{Accepted, Restore, Tally, Task};
 pub use refusal::Refusal;
 pub use runner::{Resume, RunnerOptions};
@@ -64,7 +64,7 @@ pub use session::{
     Delivered, Ended, Exit, Failure, Gap, Offset, Outcome, Purpose, ReadTo, SessionRun, StoppedBy, Usage,
 };
 pub use settings::Setting;
-pub use state::{BackTo, Phase, State, Then};
-pub use submission::{Criterion, Driver, InputFile, Submission};
+pub use state::{Phase, Stage, State, Then, WokenBy};
+pub use submission::{Conduct, Criterion, Driver, InputFile, Submission};
 pub use verdict::{CheckChange, CheckEdit, Doubt, NameList, Remarks, ResultKind, Verdict};
 pub use workspace::{GitPlace, Place, Saved, Workspace};

@@ -3,7 +3,7 @@
 
 use super::{
     Amount, CheckRole, Ended, Event, Evidence, Failure, Gap, Observation, Opening, Outcome, ReleasedBy, Restore,
-    Resume, RoundOutcome, RunnerOptions, Saved, SessionRun, Setting, StopMode, StoppedBy, Then, Workspace,
+    Resume, RoundOutcome, RunnerOptions, Saved, SessionRun, Setting, StopMode, StoppedBy, Then, Until, Workspace,
 };
 use crate::ids::TaskId;
 use crate::plan::Refused;
@@ -28,7 +28,7 @@ pub fn narrate(event: &Event) -> String {
             refused_sentence(refused, unreadable.as_deref(), restore)
         }
         Event::PlanRestored => "the plan file was put in order".into(),
-        Event::StopAsked { haste, then } => stop_sentence(*haste, then),
+        Event::StopAsked { mode, then } => stop_sentence(*mode, then),
         Event::WaitStarted { why, until: Some(until), .. } => format!("waits ({why}) until {}", until.rfc3339()),
         Event::WaitStarted { why, until: None, .. } => format!("waits: {why}"),
         Event::WaitEnded => "the wait is over".into(),
@@ -56,10 +56,12 @@ pub fn narrate(event: &Event) -> String {
         }
         Event::Checked { evidence } => check_sentence(evidence),
         Event::RoundEnded { outcome } => round_sentence(outcome),
-        Event::AgentLimited { agent, gone: Some(why), .. } => {
+        Event::AgentLimited { agent, until: Until::Person { why }, .. } => {
             format!("{agent} is unusable until a person fixes it: {why}")
         }
-        Event::AgentLimited { agent, until, told, found_by, .. } => limit_sentence(agent, *until, *told, *found_by),
+        Event::AgentLimited { agent, until: Until::Time { at, told }, found_by, .. } => {
+            limit_sentence(agent, *at, *told, *found_by)
+        }
         Event::AfterMet => "the task it waited for is done, and its checks passed".into(),
         Event::Finished { verdict } => format!("done, {verdict}"),
         Event::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
@@ -168,8 +170,8 @@ fn refused_sentence(refused: &[Refused], unreadable: Option<&str>, restore: &Res
     format!("plan changes refused ({}), kept as task_list.rejected-{}.md", reasons.join("; "), restore.keep_as)
 }
 
-fn stop_sentence(haste: StopMode, then: &Then) -> String {
-    let how = match haste {
+fn stop_sentence(mode: StopMode, then: &Then) -> String {
+    let how = match mode {
         StopMode::Graceful => "asked to stop",
         StopMode::Immediate => "being ended at once",
     };

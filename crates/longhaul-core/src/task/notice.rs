@@ -1,7 +1,7 @@
 //! What a change of a task is worth telling to people who are not looking. Asked by the store in the transaction that makes the change,
 //! so that a notice is as durable as what it tells. It sends nothing and decides nothing about the task.
 
-use super::{Event, HelpReason, Occasion, State, Task, Wait, WokenBy};
+use super::{Event, HelpReason, Occasion, Role, State, Task, Wait};
 
 /// What these events, which made the task what it is now, are worth telling: once for entering a state, never for staying in it.
 pub fn notice(before: &Task, events: &[Event], after: &Task) -> Option<Occasion> {
@@ -12,23 +12,22 @@ pub fn notice(before: &Task, events: &[Event], after: &Task) -> Option<Occasion>
             Some(help(reason))
         }
         State::Blocked { cause, .. } if entered(|event| matches!(event, Event::Blocked { .. })) => {
-            (cause.woken_by() == WokenBy::Person).then_some(Occasion::NeedsPerson)
+            (!cause.is_probed()).then_some(Occasion::NeedsPerson)
         }
         State::Waiting { why: Wait::Limit, .. } if entered(|event| matches!(event, Event::WaitStarted { .. })) => {
             // Asking again and again whether a limit is over is no news.
             (before.tally.limits == 0).then_some(Occasion::Limit)
         }
         State::Stopped { .. } if entered(|event| matches!(event, Event::Stopped { .. })) => Some(Occasion::Stopped),
-        State::Paused { .. } if after.submission.driver.is_runner() => runner_failed(events),
-        State::Queued { .. }
-        | State::Preparing { .. }
+        State::Paused => runner_failed(events),
+        State::Queued
+        | State::Preparing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }
         | State::Stopping { .. }
         | State::Waiting { .. }
         | State::NeedsHelp { .. }
-        | State::Paused { .. }
         | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. }
@@ -39,15 +38,7 @@ pub fn notice(before: &Task, events: &[Event], after: &Task) -> Option<Occasion>
 
 /// Whether an event can be the reason for a notice: the newest of these, up to the change that made the notice, tells why.
 pub fn tells_why(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Finished { .. }
-            | Event::HelpNeeded { .. }
-            | Event::Blocked { .. }
-            | Event::WaitStarted { .. }
-            | Event::Stopped { .. }
-            | Event::Paused { .. }
-    )
+    matches!(event.role(), Role::Asks | Role::Rests)
 }
 
 fn help(reason: &HelpReason) -> Occasion {

@@ -150,27 +150,18 @@ pub enum Cause {
     },
 }
 
-/// What lets a blocked task go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WokenBy {
-    /// The owner looks again and again.
-    Probe,
-    /// A person mends it and says so.
-    Person,
-}
-
 impl Cause {
-    /// Who finds out that it is mended.
-    pub fn woken_by(&self) -> WokenBy {
+    /// Whether the owner looks for it until it is there again; else a person has to fix it.
+    pub fn is_probed(&self) -> bool {
         match self {
-            Cause::Disk { .. } | Cause::Memory { .. } => WokenBy::Probe,
+            Cause::Disk { .. } | Cause::Memory { .. } => true,
             Cause::Workspace { .. }
             // Blocks only after it was tried again and again.
             | Cause::Git { .. }
             | Cause::TaskDirectory { .. }
             | Cause::Program { .. }
             | Cause::Variable { .. }
-            | Cause::OtherRunner { .. } => WokenBy::Person,
+            | Cause::OtherRunner { .. } => false,
         }
     }
 }

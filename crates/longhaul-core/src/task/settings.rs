@@ -60,29 +60,29 @@ pub enum Setting {
 impl Submission {
     /// Changes one setting.
     pub fn set(&mut self, setting: &Setting) {
-        let policy = &mut self.policy;
+        let patience = &mut self.patience;
         match setting {
             Setting::Limit(Limit::Sessions, cap) => {
-                policy.max_sessions = cap.map(|cap| u32::try_from(cap).unwrap_or(u32::MAX));
+                patience.max_sessions = cap.map(|cap| u32::try_from(cap).unwrap_or(u32::MAX));
             }
-            Setting::Limit(Limit::Time, cap) => policy.max_time_ms = *cap,
-            Setting::Limit(Limit::Tokens, cap) => policy.max_tokens = *cap,
-            Setting::Limit(Limit::Cost, cap) => policy.max_cost_micros = *cap,
+            Setting::Limit(Limit::Time, cap) => patience.max_time_ms = *cap,
+            Setting::Limit(Limit::Tokens, cap) => patience.max_tokens = *cap,
+            Setting::Limit(Limit::Cost, cap) => patience.max_cost_micros = *cap,
             // Nobody can set what an account allows.
             Setting::Limit(Limit::Usage, _) => {}
-            Setting::Attempts(number) => policy.attempts = *number,
-            Setting::IdleSessions(number) => policy.idle_sessions = *number,
-            Setting::FixAttempts(number) => policy.fix_attempts = *number,
+            Setting::Attempts(number) => patience.attempts = *number,
+            Setting::IdleSessions(number) => patience.idle_sessions = *number,
+            Setting::FixAttempts(number) => patience.fix_attempts = *number,
             Setting::Silence(span) => {
-                policy.silence_ms = *span;
+                patience.silence_ms = *span;
                 self.undeclare("silence");
             }
             Setting::Wall(span) => {
-                policy.wall_ms = *span;
+                patience.wall_ms = *span;
                 self.undeclare("wall");
             }
-            Setting::Delay(span) => policy.delay_ms = *span,
-            Setting::Once(once) => policy.once = *once,
+            Setting::Delay(span) => patience.delay_ms = *span,
+            Setting::Once(once) => patience.once = *once,
             Setting::Checks(commands) => self.checks.clone_from(commands),
             Setting::Agent(name) => self.agent.clone_from(name),
             Setting::Fallbacks(names) => self.fallbacks.clone_from(names),

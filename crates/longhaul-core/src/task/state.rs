@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cause, HelpReason, Reached, SessionRun, Verdict, Wait, WokenBy};
+use super::{Cause, HelpReason, Reached, SessionRun, StopMode, Verdict, Wait};
 use crate::ids::SessionId;
 use crate::time::Time;
 
@@ -13,15 +13,9 @@ use crate::time::Time;
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum State {
     /// Wants a worker. Left by a claim.
-    Queued {
-        /// What comes after the claim.
-        back_to: BackTo,
-    },
+    Queued,
     /// The owner looks at workspace and plan before a session. Left by what it finds.
-    Preparing {
-        /// Which session comes next.
-        back_to: BackTo,
-    },
+    Preparing,
     /// A session writes the plan. Left by its observed end.
     Planning {
         /// The live session.
@@ -42,7 +36,8 @@ pub enum State {
         /// The live session.
         session: SessionRun,
         /// Whether it is ended at once or by its stop recipe.
-        haste: super::StopMode,
+        #[serde(rename = "haste")]
+        mode: StopMode,
         /// What follows.
         then: Then,
     },
@@ -55,41 +50,28 @@ pub enum State {
         /// How long at most, whatever happens to the wall clock; none where only the wall clock counts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         span_ms: Option<u64>,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// Trying again by itself is pointless. Left by a person's `resume --reason` or cancel.
     NeedsHelp {
         /// Why.
         reason: HelpReason,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// A person paused it. Left by a person.
-    Paused {
-        /// What comes after.
-        back_to: BackTo,
-    },
+    Paused,
     /// A person works in the agent's conversation. Left when that has ended.
     Held {
         /// Who.
         person: String,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// A limit of the task is used up. Left by a person who raises it.
     Stopped {
         /// Which limit.
         reached: Reached,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// Something outside is missing. Left by the owner's probe or by a person, as the cause says.
     Blocked {
         /// What is missing.
         cause: Cause,
-        /// What comes after.
-        back_to: BackTo,
     },
     /// Finished. Final.
     Done {
@@ -104,23 +86,6 @@ pub enum State {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-}
-
-/// Where a task goes on after an interruption, so that states never nest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BackTo {
-    /// Which kind of session is next.
-    pub phase: Phase,
-    /// A usage limit lasts until then; kept over pause and resume.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub not_before: Option<Time>,
-}
-
-impl BackTo {
-    /// Goes on with this phase at once.
-    pub fn phase(phase: Phase) -> BackTo {
-        BackTo { phase, not_before: None }
-    }
 }
 
 /// The part of its life a task is in.
@@ -163,133 +128,174 @@ pub enum Then {
     GoOn,
 }
 
+/// What kind of state it is: everything that holds for several states alike. Rules ask for the stage, so that most new states are
+/// one line in [`State::stage`] and nothing more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage<'a> {
+    /// Wants a worker.
+    Queued,
+    /// Its owner is about to start a session.
+    Preparing,
+    /// A session runs.
+    Live(&'a SessionRun),
+    /// A session was asked to stop, and may still run.
+    Stopping {
+        /// The session.
+        session: &'a SessionRun,
+        /// How it is stopped.
+        mode: StopMode,
+        /// What follows.
+        then: &'a Then,
+    },
+    /// Its owner watches a clock, another task, or something that is missing.
+    Waiting,
+    /// Only a person can move it on.
+    ForPerson,
+    /// A person works in the agent's conversation.
+    Held,
+    /// Nothing moves it any more.
+    Final {
+        /// The result, if it has one.
+        verdict: Option<&'a Verdict>,
+    },
+}
+
+/// Who moves a task out of its state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WokenBy {
+    /// Nobody: it is final.
+    Nobody,
+    /// Its owner, which acts, or watches a clock, another task or something that is missing.
+    Worker,
+    /// A person.
+    Person,
+}
+
+impl<'a> Stage<'a> {
+    /// Who moves the task on.
+    pub fn woken_by(self) -> WokenBy {
+        match self {
+            Stage::Queued | Stage::Preparing | Stage::Live(_) | Stage::Stopping { .. } | Stage::Waiting => {
+                WokenBy::Worker
+            }
+            Stage::ForPerson | Stage::Held => WokenBy::Person,
+            Stage::Final { .. } => WokenBy::Nobody,
+        }
+    }
+
+    /// The session whose process may be alive.
+    pub fn session(self) -> Option<&'a SessionRun> {
+        match self {
+            Stage::Live(session) | Stage::Stopping { session, .. } => Some(session),
+            Stage::Queued
+            | Stage::Preparing
+            | Stage::Waiting
+            | Stage::ForPerson
+            | Stage::Held
+            | Stage::Final { .. } => None,
+        }
+    }
+
+    /// The result of a task that is done; none for every other.
+    pub fn verdict(self) -> Option<&'a Verdict> {
+        match self {
+            Stage::Final { verdict } => verdict,
+            Stage::Queued
+            | Stage::Preparing
+            | Stage::Live(_)
+            | Stage::Stopping { .. }
+            | Stage::Waiting
+            | Stage::ForPerson
+            | Stage::Held => None,
+        }
+    }
+
+    /// Whether an open round of checks continues. Anything else is an interruption, in which files may change.
+    pub fn continues_round(self) -> bool {
+        match self {
+            Stage::Preparing => true,
+            Stage::Live(session) => !session.purpose.is_agent(),
+            Stage::Queued
+            | Stage::Stopping { .. }
+            | Stage::Waiting
+            | Stage::ForPerson
+            | Stage::Held
+            | Stage::Final { .. } => false,
+        }
+    }
+}
+
 impl State {
     /// The name of the state in which an owner is about to start a session.
-    pub const ABOUT_TO_START: &'static str = "preparing";
+    pub const PREPARING: &'static str = "preparing";
+    /// The name of the state in which a session was asked to stop.
+    pub const STOPPING: &'static str = "stopping";
+    /// The name of the state in which a task waits for a time or for another task.
+    pub const WAITING: &'static str = "waiting";
+    /// The name of the state in which a person works in the agent's conversation.
+    pub const HELD: &'static str = "held";
+
+    /// The one list of the states: the stored and documented spelling of each, and its stage.
+    fn about(&self) -> (&'static str, Stage<'_>) {
+        match self {
+            State::Queued => ("queued", Stage::Queued),
+            State::Preparing => (State::PREPARING, Stage::Preparing),
+            State::Planning { session } => ("planning", Stage::Live(session)),
+            State::Working { session } => ("working", Stage::Live(session)),
+            State::Verifying { session } => ("verifying", Stage::Live(session)),
+            State::Stopping { session, mode, then } => {
+                (State::STOPPING, Stage::Stopping { session, mode: *mode, then })
+            }
+            State::Waiting { .. } => (State::WAITING, Stage::Waiting),
+            State::NeedsHelp { .. } => ("needs_help", Stage::ForPerson),
+            State::Paused => ("paused", Stage::ForPerson),
+            State::Held { .. } => (State::HELD, Stage::Held),
+            State::Stopped { .. } => ("stopped", Stage::ForPerson),
+            State::Blocked { cause } if cause.is_probed() => ("blocked", Stage::Waiting),
+            State::Blocked { .. } => ("blocked", Stage::ForPerson),
+            State::Done { verdict } => ("done", Stage::Final { verdict: Some(verdict) }),
+            State::Cancelled { .. } => ("cancelled", Stage::Final { verdict: None }),
+        }
+    }
 
     /// The stored and documented spelling.
     pub fn name(&self) -> &'static str {
-        match self {
-            State::Queued { .. } => "queued",
-            State::Preparing { .. } => State::ABOUT_TO_START,
-            State::Planning { .. } => "planning",
-            State::Working { .. } => "working",
-            State::Verifying { .. } => "verifying",
-            State::Stopping { .. } => "stopping",
-            State::Waiting { .. } => "waiting",
-            State::NeedsHelp { .. } => "needs_help",
-            State::Paused { .. } => "paused",
-            State::Held { .. } => "held",
-            State::Stopped { .. } => "stopped",
-            State::Blocked { .. } => "blocked",
-            State::Done { .. } => "done",
-            State::Cancelled { .. } => "cancelled",
-        }
+        self.about().0
+    }
+
+    /// What kind of state it is.
+    pub fn stage(&self) -> Stage<'_> {
+        self.about().1
     }
 
     /// Final states have no exits.
     pub fn is_final(&self) -> bool {
-        match self {
-            State::Done { .. } | State::Cancelled { .. } => true,
-            State::Queued { .. }
-            | State::Preparing { .. }
-            | State::Planning { .. }
-            | State::Working { .. }
-            | State::Verifying { .. }
-            | State::Stopping { .. }
-            | State::Waiting { .. }
-            | State::NeedsHelp { .. }
-            | State::Paused { .. }
-            | State::Held { .. }
-            | State::Stopped { .. }
-            | State::Blocked { .. } => false,
-        }
-    }
-
-    /// The result of a done task; none for every other.
-    pub fn verdict(&self) -> Option<&Verdict> {
-        match self {
-            State::Done { verdict } => Some(verdict),
-            State::Queued { .. }
-            | State::Preparing { .. }
-            | State::Planning { .. }
-            | State::Working { .. }
-            | State::Verifying { .. }
-            | State::Stopping { .. }
-            | State::Waiting { .. }
-            | State::NeedsHelp { .. }
-            | State::Paused { .. }
-            | State::Held { .. }
-            | State::Stopped { .. }
-            | State::Blocked { .. }
-            | State::Cancelled { .. } => None,
-        }
-    }
-
-    /// Whether an open round of checks continues in this state. Any other state is an interruption, in which files may change.
-    pub fn continues_round(&self) -> bool {
-        match self {
-            State::Preparing { .. } | State::Verifying { .. } => true,
-            State::Queued { .. }
-            | State::Planning { .. }
-            | State::Working { .. }
-            | State::Stopping { .. }
-            | State::Waiting { .. }
-            | State::NeedsHelp { .. }
-            | State::Paused { .. }
-            | State::Held { .. }
-            | State::Stopped { .. }
-            | State::Blocked { .. }
-            | State::Done { .. }
-            | State::Cancelled { .. } => false,
-        }
+        self.stage().woken_by() == WokenBy::Nobody
     }
 
     /// Only a person can move it on.
     pub fn waits_for_person(&self) -> bool {
-        match self {
-            State::NeedsHelp { .. } | State::Paused { .. } | State::Held { .. } | State::Stopped { .. } => true,
-            State::Blocked { cause, .. } => cause.woken_by() == WokenBy::Person,
-            State::Queued { .. }
-            | State::Preparing { .. }
-            | State::Planning { .. }
-            | State::Working { .. }
-            | State::Verifying { .. }
-            | State::Stopping { .. }
-            | State::Waiting { .. }
-            | State::Done { .. }
-            | State::Cancelled { .. } => false,
-        }
-    }
-
-    /// Whether a person works in the agent's conversation.
-    pub fn is_held(&self) -> bool {
-        matches!(self, State::Held { .. })
+        self.stage().woken_by() == WokenBy::Person
     }
 
     /// Whether an owner has something to do now or later. The lease is given up in the commit that makes this false.
     pub fn wants_owner(&self) -> bool {
-        !self.is_final() && !self.waits_for_person()
+        self.stage().woken_by() == WokenBy::Worker
+    }
+
+    /// The result of a task that is done; none for every other.
+    pub fn verdict(&self) -> Option<&Verdict> {
+        self.stage().verdict()
+    }
+
+    /// Whether a person works in the agent's conversation.
+    pub fn is_held(&self) -> bool {
+        self.stage() == Stage::Held
     }
 
     /// The session whose process may be alive.
     pub fn session(&self) -> Option<&SessionRun> {
-        match self {
-            State::Planning { session }
-            | State::Working { session }
-            | State::Verifying { session }
-            | State::Stopping { session, .. } => Some(session),
-            State::Queued { .. }
-            | State::Preparing { .. }
-            | State::Waiting { .. }
-            | State::NeedsHelp { .. }
-            | State::Paused { .. }
-            | State::Held { .. }
-            | State::Stopped { .. }
-            | State::Blocked { .. }
-            | State::Done { .. }
-            | State::Cancelled { .. } => None,
-        }
+        self.stage().session()
     }
 
     /// The live session, if it is this one.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ChecksIn, Context, Hours, Notify, OnLimit, Place, Policy, Sandbox};
+use super::{ChecksIn, Context, Hours, Notify, OnLimit, Patience, Place, Sandbox};
 use crate::ids::TaskId;
 use crate::names::TaskName;
 
@@ -59,7 +59,8 @@ pub struct Submission {
     /// Who carries the task out.
     pub driver: Driver,
     /// How patient the task is.
-    pub policy: Policy,
+    #[serde(rename = "policy")]
+    pub patience: Patience,
     /// Where the agent is to work.
     #[serde(default)]
     pub place: Place,
@@ -144,7 +145,7 @@ impl Submission {
             parent: None,
             needs_env: Vec::new(),
             driver: Driver::Supervised,
-            policy: Policy::default(),
+            patience: Patience::default(),
             place: Place::default(),
             checks: Vec::new(),
             checks_in: ChecksIn::default(),
@@ -217,8 +218,60 @@ impl Driver {
         }
     }
 
-    /// Whether only `run-session` carries it out.
+    /// Whether it is an invocation of `run-session`. Where the drivers only differ in what they do, ask for their conduct.
     pub fn is_runner(self) -> bool {
         self == Driver::Runner
     }
+
+    /// How it carries a task out.
+    pub fn conduct(self) -> Conduct {
+        match self {
+            Driver::Supervised => Conduct {
+                any_worker: true,
+                takes_turns: true,
+                checks_everything_first: true,
+                heeds_shared_limits: true,
+                ends_lingering_programs: true,
+                keeps_conversation_file: false,
+                prompt_as_argument: false,
+                warns_of_every_session: false,
+                takes_existing_directories: false,
+            },
+            // As the shell runner does: it waits for nobody, looks for the program alone, and the exit status is all that counts.
+            Driver::Runner => Conduct {
+                any_worker: false,
+                takes_turns: false,
+                checks_everything_first: false,
+                heeds_shared_limits: false,
+                ends_lingering_programs: false,
+                keeps_conversation_file: true,
+                prompt_as_argument: true,
+                warns_of_every_session: true,
+                takes_existing_directories: true,
+            },
+        }
+    }
+}
+
+/// What differs between the drivers, as data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conduct {
+    /// Any worker may carry the task out. Else a worker only ends a session that was asked to stop.
+    pub any_worker: bool,
+    /// Its sessions wait for a free slot and a free directory, and count for the cap.
+    pub takes_turns: bool,
+    /// Login, sandbox and variables are checked before a session, and not the program alone.
+    pub checks_everything_first: bool,
+    /// It waits for usage limits that other tasks have reached.
+    pub heeds_shared_limits: bool,
+    /// A program that outlives its turn is ended.
+    pub ends_lingering_programs: bool,
+    /// The id of the conversation is saved in the task directory.
+    pub keeps_conversation_file: bool,
+    /// The agent gets a short prompt as an argument, which names the file with the whole one.
+    pub prompt_as_argument: bool,
+    /// It warns of its mode with every session, and so not at submit.
+    pub warns_of_every_session: bool,
+    /// A task may begin in a task directory that exists.
+    pub takes_existing_directories: bool,
 }

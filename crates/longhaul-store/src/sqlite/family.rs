@@ -63,7 +63,7 @@ fn check_child(connection: &Connection, child: &Submission, parent: TaskId) -> R
         })
         .map_err(store_error)?;
     let Some((depth, unfinished)) = place else { return Err(CommitError::NotFound) };
-    let (most, deepest) = (child.policy.max_children, child.policy.child_depth);
+    let (most, deepest) = (child.patience.max_children, child.patience.child_depth);
     if depth > deepest {
         return Err(CommitError::TooDeep { deepest });
     }

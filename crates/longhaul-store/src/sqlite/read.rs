@@ -5,6 +5,7 @@
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use longhaul_core::ids::{TaskId, WorkerId};
+use longhaul_core::task::{Driver, State};
 use rusqlite::{Connection, Row, params};
 use tokio::sync::Semaphore;
 
@@ -15,8 +16,12 @@ use super::row::{EVENT_COLUMNS, parse_optional, read_event, text_of, unless_dama
 use crate::{Candidate, Carrier, MovedTask, News, StoreError, StoredEvent};
 
 /// What `read_candidate` reads.
-const CANDIDATE_COLUMNS: &str =
-    "id, epoch, owner, parent, live_session IS NOT NULL, driver = 'runner' AND state <> 'stopping', version";
+static CANDIDATE_COLUMNS: LazyLock<String> =
+    LazyLock::new(|| format!("id, epoch, owner, parent, live_session IS NOT NULL, {}, version", *ONLY_ITS_RUNNER));
+
+/// Whether only its runner may carry a task out. Any worker may end a session that was asked to stop.
+static ONLY_ITS_RUNNER: LazyLock<String> =
+    LazyLock::new(|| format!("(driver = '{}' AND state <> '{}')", Driver::Runner.name(), State::STOPPING));
 
 /// So many reads run at once.
 const READERS: usize = 4;
@@ -84,7 +89,8 @@ pub(super) fn events(
 /// Unfinished tasks that want an owner, the most urgent first, then the oldest. A damaged row is left out here: `list` and `check` name it.
 pub(super) fn candidates(connection: &Connection) -> Result<Vec<Candidate>, StoreError> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
-        format!("SELECT {CANDIDATE_COLUMNS} FROM tasks WHERE wants_owner = 1 ORDER BY priority DESC, created, id")
+        let columns = &*CANDIDATE_COLUMNS;
+        format!("SELECT {columns} FROM tasks WHERE wants_owner = 1 ORDER BY priority DESC, created, id")
     });
     sound_rows(connection, &SQL, [], read_candidate)
 }
@@ -103,8 +109,9 @@ pub(super) const LAST_POSITION: &str = "SELECT coalesce(max(seq), 0) FROM sqlite
 /// Tasks with events after a position.
 pub(super) fn news(connection: &Connection, after: u64) -> Result<News, StoreError> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
+        let columns = &*CANDIDATE_COLUMNS;
         format!(
-            "SELECT {CANDIDATE_COLUMNS}, state, wants_owner FROM tasks \
+            "SELECT {columns}, state, wants_owner FROM tasks \
              WHERE number IN (SELECT task FROM events WHERE position > ?1 AND position <= ?2)"
         )
     });
@@ -129,9 +136,14 @@ pub(super) fn news(connection: &Connection, after: u64) -> Result<News, StoreErr
 
 /// The other owners of tasks that any worker may carry out. Two ranges of the index, so that a worker's own tasks are not read.
 pub(super) fn other_owners(connection: &Connection, worker: WorkerId) -> Result<Vec<WorkerId>, StoreError> {
-    const SQL: &str = "SELECT owner FROM tasks WHERE owner < ?1 AND NOT (driver = 'runner' AND state <> 'stopping') \
-         UNION SELECT owner FROM tasks WHERE owner > ?1 AND NOT (driver = 'runner' AND state <> 'stopping')";
-    sound_rows(connection, SQL, [worker.to_string()], |row| Ok(row.get::<_, String>(0)?.parse().ok()))
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        let only_its_runner = &*ONLY_ITS_RUNNER;
+        format!(
+            "SELECT owner FROM tasks WHERE owner < ?1 AND NOT {only_its_runner} \
+             UNION SELECT owner FROM tasks WHERE owner > ?1 AND NOT {only_its_runner}"
+        )
+    });
+    sound_rows(connection, &SQL, [worker.to_string()], |row| Ok(row.get::<_, String>(0)?.parse().ok()))
 }
 
 /// The rows that can be read.

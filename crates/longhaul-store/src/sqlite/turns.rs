@@ -24,7 +24,7 @@ pub(super) fn turns(connection: &Connection, cap: u32, passed_over: &[WorkerId])
         return Ok(Turns { in_use, next: Vec::new() });
     }
     let mut statement = connection.prepare_cached(LINE).map_err(store_error)?;
-    let mut line = statement.query([State::ABOUT_TO_START, Driver::Runner.name()]).map_err(store_error)?;
+    let mut line = statement.query([State::PREPARING, Driver::Runner.name()]).map_err(store_error)?;
     let mut next = Vec::new();
     // The line may be long, and only its beginning counts.
     while next.len() < free
@@ -54,7 +54,7 @@ pub(super) fn check_start(connection: &Connection, task: Option<&Task>, change: 
     {
         return Err(CommitError::SessionCap { cap });
     }
-    let directory = task.submission.directory().filter(|_| !task.submission.driver.is_runner());
+    let directory = task.submission.directory().filter(|_| task.submission.driver.conduct().takes_turns);
     if let Some(by) = holder(connection, task.id, directory)? {
         return Err(CommitError::DirectoryTaken { by });
     }

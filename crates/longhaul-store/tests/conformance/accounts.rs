@@ -1,6 +1,6 @@
 //! Promises about usage limits of accounts: written with the change that reports them, kept over openings, cleared by those who knew them.
 
-use longhaul_core::task::{AccountLimit, Event, Setting};
+use longhaul_core::task::{AccountLimit, Event, Setting, Until};
 use longhaul_core::time::Time;
 use longhaul_store::{Change, CommitError, Guard, Store, Stored};
 
@@ -12,13 +12,13 @@ const LATER: Time = Time(2_000_000_001_000_000);
 
 fn limited(account: &str, until: Time) -> Event {
     let (agent, account) = ("codex".to_owned(), Some(account.to_owned()));
-    Event::AgentLimited { agent, until, told: true, gone: None, account, found_by: None }
+    Event::AgentLimited { agent, until: Until::Time { at: until, told: true }, account, found_by: None }
 }
 
 /// A limit whose end was not reported.
 fn guessed(account: &str, until: Time) -> Event {
     let (agent, account) = ("codex".to_owned(), Some(account.to_owned()));
-    Event::AgentLimited { agent, until, told: false, gone: None, account, found_by: None }
+    Event::AgentLimited { agent, until: Until::Time { at: until, told: false }, account, found_by: None }
 }
 
 fn limit(account: &str, until: Time, by: &Stored) -> AccountLimit {

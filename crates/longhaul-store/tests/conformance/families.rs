@@ -168,7 +168,7 @@ pub(crate) async fn a_family_is_neither_larger_nor_deeper_than_it_may_be(harness
     let store = &*harness.open().await;
     let child_of = async |name: &str, parent: TaskId| {
         let mut wanted = Submission { parent: Some(parent), ..submission(name) };
-        (wanted.policy.max_children, wanted.policy.child_depth) = (3, 2);
+        (wanted.patience.max_children, wanted.patience.child_depth) = (3, 2);
         store.commit(submit(task_id(), wanted)).await.map(|committed| committed.stored)
     };
     let top = claimed(store, "top").await.task.id;
@@ -188,7 +188,7 @@ pub(crate) async fn a_family_is_neither_larger_nor_deeper_than_it_may_be(harness
 /// A task whose family may have so many sessions, with so many children; each has an owner and is about to start.
 pub(crate) async fn family_of(store: &dyn Store, sessions: u32, children: usize) -> (Stored, Vec<Stored>) {
     let mut wanted = submission("top");
-    wanted.policy.max_sessions = Some(sessions);
+    wanted.patience.max_sessions = Some(sessions);
     let top = store.commit(Change { claim: Some(lease()), ..submit(task_id(), wanted) }).await.expect("a task").stored;
     let mut members = Vec::new();
     for number in 0..children {

@@ -5,7 +5,7 @@ use longhaul_core::time::Time;
 use longhaul_store::{ChainEntry, ChainHead, Change, Store, Stored, StoredEvent, link};
 
 use super::Harness;
-use super::sample::{advance, back_to, by_person, claimed, ended, lease, mark, reload, started, submitted};
+use super::sample::{advance, by_person, claimed, ended, lease, mark, reload, started, submitted};
 
 /// A task that has seen a session, a pause, a resume and a second claim.
 async fn travelled(store: &dyn Store) -> Stored {
@@ -13,8 +13,8 @@ async fn travelled(store: &dyn Store) -> Stored {
     let task = advance(store, &task, started()).await;
     let session = task.task.state.session().expect("a session").id;
     let task = advance(store, &task, ended(session)).await;
-    let task = advance(store, &task, Event::Paused { back_to: back_to(), why: None }).await;
-    let resumed = Event::Resumed { reason: Some("ready \u{1F680} \"quoted\"".into()), back_to: back_to() };
+    let task = advance(store, &task, Event::Paused { why: None }).await;
+    let resumed = Event::Resumed { reason: Some("ready \u{1F680} \"quoted\"".into()) };
     let change = Change { claim: Some(lease()), ..by_person(&task, vec![resumed]) };
     store.commit(change).await.expect("a resume with a claim").stored
 }

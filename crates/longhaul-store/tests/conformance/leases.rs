@@ -10,8 +10,7 @@ use tokio::task::JoinSet;
 
 use super::Harness;
 use super::sample::{
-    advance, back_to, by_owner, by_person, cancelled, claimed, lease, lease_of, mark, now, reload, started, submitted,
-    worker_id,
+    advance, by_owner, by_person, cancelled, claimed, lease, lease_of, mark, now, reload, started, submitted, worker_id,
 };
 
 pub(crate) async fn one_of_many_claimers_wins(harness: &dyn Harness) {
@@ -101,13 +100,13 @@ pub(crate) async fn a_claim_alone_may_ride_on_a_commit(harness: &dyn Harness) {
 pub(crate) async fn the_lease_is_kept_while_there_is_work(harness: &dyn Harness) {
     let store = harness.open().await;
     let task = claimed(&*store, "one").await;
-    let waiting = Event::WaitStarted { why: Wait::Backoff, until: Some(Time(1)), span_ms: Some(1), back_to: back_to() };
+    let waiting = Event::WaitStarted { why: Wait::Backoff, until: Some(Time(1)), span_ms: Some(1) };
     let waited = advance(&*store, &task, waiting).await;
     assert_eq!(waited.owner, task.owner);
     let again = advance(&*store, &waited, Event::WaitEnded).await;
     let working = advance(&*store, &again, started()).await;
     assert_eq!(working.owner, task.owner);
-    let stopping = Event::StopAsked { haste: StopMode::Graceful, then: Then::Pause };
+    let stopping = Event::StopAsked { mode: StopMode::Graceful, then: Then::Pause };
     let stopping = store.commit(by_person(&working, vec![stopping])).await.expect("a stop").stored;
     assert_eq!((&stopping.owner, stopping.epoch), (&task.owner, 1));
     assert_eq!(reload(&*store, &task).await, stopping);
@@ -116,9 +115,9 @@ pub(crate) async fn the_lease_is_kept_while_there_is_work(harness: &dyn Harness)
 pub(crate) async fn the_lease_is_given_up_with_the_work(harness: &dyn Harness) {
     let store = harness.open().await;
     let ends = [
-        Event::Paused { back_to: back_to(), why: None },
-        Event::HelpNeeded { reason: HelpReason::NoProgress { sessions: 3 }, back_to: back_to() },
-        Event::Blocked { cause: Cause::Variable { name: "API_KEY".into() }, back_to: back_to() },
+        Event::Paused { why: None },
+        Event::HelpNeeded { reason: HelpReason::NoProgress { sessions: 3 } },
+        Event::Blocked { cause: Cause::Variable { name: "API_KEY".into() } },
         Event::Finished { verdict: Verdict::NoChecks },
         cancelled(),
     ];

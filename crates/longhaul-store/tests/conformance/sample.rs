@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
 use longhaul_core::names::TaskName;
 use longhaul_core::plan::{Plan, PlanChange, Step};
-use longhaul_core::task::{Actor, BackTo, Ended, Event, Exit, Outcome, Phase, Place, Purpose, SessionRun, Submission};
+use longhaul_core::task::{Actor, Ended, Event, Exit, Outcome, Place, Purpose, SessionRun, Submission};
 use longhaul_core::time::Time;
 use longhaul_store::{Change, Guard, NewLease, Store, Stored};
 
@@ -84,10 +84,6 @@ pub(crate) fn by_owner(seen: &Stored, events: Vec<Event>) -> Change {
 /// A change that fits every unfinished state and moves nothing but the version.
 pub(crate) fn mark(text: impl Into<String>) -> Event {
     Event::Forced { target: text.into() }
-}
-
-pub(crate) fn back_to() -> BackTo {
-    BackTo::phase(Phase::Plan)
 }
 
 pub(crate) fn session() -> SessionRun {

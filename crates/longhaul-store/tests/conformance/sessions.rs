@@ -11,7 +11,7 @@ use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
 use super::Harness;
-use super::sample::{advance, back_to, by_owner, claimed, ended, mark, started, submitted};
+use super::sample::{advance, by_owner, claimed, ended, mark, started, submitted};
 
 fn start_within(seen: &Stored, cap: u32) -> Change {
     Change { session_cap: Some(cap), ..by_owner(seen, vec![started()]) }
@@ -90,7 +90,7 @@ pub(crate) async fn only_who_is_about_to_start_is_in_line(harness: &dyn Harness)
     let store = harness.open().await;
     submitted(&*store, "queued").await;
     let waiting = claimed(&*store, "waiting").await;
-    let wait = Event::WaitStarted { why: Wait::Hours, until: Some(Time(1)), span_ms: None, back_to: back_to() };
+    let wait = Event::WaitStarted { why: Wait::Hours, until: Some(Time(1)), span_ms: None };
     advance(&*store, &waiting, wait).await;
     let runner = claimed(&*store, "runner").await;
     let edit = Event::Edited { settings: vec![Setting::Driver(Driver::Runner)], by: None };

@@ -31,7 +31,7 @@ pub(crate) async fn a_submission_with_a_claim_is_owned_at_once(harness: &dyn Har
     let wanted = lease();
     let change = Change { claim: Some(wanted.clone()), ..submit(task_id(), submission("one")) };
     let stored = store.commit(change.clone()).await.expect("a submission").stored;
-    assert!(matches!(stored.task.state, State::Preparing { .. }));
+    assert!(matches!(stored.task.state, State::Preparing));
     assert_eq!((stored.task.version, stored.epoch), (2, 1));
     let owner = stored.owner.clone().expect("an owner");
     assert_eq!((owner.worker, owner.host.as_str(), owner.lease.id), (wanted.worker, "host-a", wanted.id));

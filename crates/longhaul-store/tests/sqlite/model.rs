@@ -12,7 +12,7 @@ use longhaul_store::{Change, CommitError, Committed, Guard, Lease, NewLease, Sto
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::conformance::sample::{back_to, by_person, cancelled, lease, mark, now, submission, submit, task_id};
+use super::conformance::sample::{by_person, cancelled, lease, mark, now, submission, submit, task_id};
 
 #[derive(Debug, Clone, Copy)]
 enum Step {
@@ -167,13 +167,13 @@ impl Machine {
                 .await;
             }
             Step::Pause(slot) => {
-                self.change(slot, 0, Event::Paused { back_to: back_to(), why: None }, |task| {
+                self.change(slot, 0, Event::Paused { why: None }, |task| {
                     if task.wants_owner() { Ok(("paused", "paused")) } else { Err("illegal") }
                 })
                 .await;
             }
             Step::Resume(slot) => {
-                self.change(slot, 0, Event::Resumed { reason: None, back_to: back_to() }, |task| {
+                self.change(slot, 0, Event::Resumed { reason: None }, |task| {
                     if task.state == "paused" { Ok(("resumed", "queued")) } else { Err("illegal") }
                 })
                 .await;

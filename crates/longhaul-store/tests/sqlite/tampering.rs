@@ -5,7 +5,7 @@ use longhaul_store::{Store, Stored};
 use rusqlite::{Connection, params};
 
 use super::SqliteHarness;
-use super::conformance::sample::{advance, back_to, cancelled, claimed};
+use super::conformance::sample::{advance, cancelled, claimed};
 
 /// A second way into the file, without our triggers, keys and syncs.
 fn burglar(harness: &SqliteHarness) -> Connection {
@@ -24,7 +24,7 @@ fn burglar(harness: &SqliteHarness) -> Connection {
 async fn task_with_history(harness: &SqliteHarness) -> Stored {
     let store = harness.store();
     let task = claimed(&store, "one").await;
-    advance(&store, &task, Event::Paused { back_to: back_to(), why: None }).await
+    advance(&store, &task, Event::Paused { why: None }).await
 }
 
 /// The same, but its last event has left a snapshot.

@@ -59,7 +59,7 @@ async fn start(job: &Job, session: &SessionRun) -> Ended {
     };
     announce(session, &view);
     let preset = preset(job, session, &program).await;
-    let _awake = job.context.awake.hold(job.task.submission.policy.keep_awake);
+    let _awake = job.context.awake.hold(job.task.submission.patience.keep_awake);
     let (dir, child) = match start_session::start(job, session, &program, &view) {
         Ok(started) => started,
         // Nothing ran, and nothing is wrong with the program: the machine is out of something for now.
@@ -81,7 +81,7 @@ async fn adopt(job: &Job, session: &SessionRun) -> Ended {
     if let Err(unknown) = &program {
         job.report(&format!("session {}: {unknown}", session.id));
     }
-    let _awake = job.context.awake.hold(job.task.submission.policy.keep_awake);
+    let _awake = job.context.awake.hold(job.task.submission.patience.keep_awake);
     let view = job.task_dir().ok();
     let listener = Listener::new(job, session, program.ok().and_then(|program| program.agent()), view.as_ref());
     let path = job.context.home.session(session.id);

@@ -39,25 +39,27 @@ async fn rung(changes: &mut Option<Changes>) {
     }
 }
 
-/// Whether the other task was verified, and how it ended; none while it has not.
+/// Whether the other task was verified, and how it ended; none while it has not. Any end counts, so that nothing waits for ever.
 fn end(state: Option<&State>) -> Option<(bool, String)> {
-    match state {
-        None => Some((false, "gone".into())),
-        Some(State::Done { verdict }) => Some((verdict.satisfies_after(), format!("done, {verdict}"))),
-        Some(State::Cancelled { .. }) => Some((false, "cancelled".into())),
-        Some(
-            State::Queued { .. }
-            | State::Preparing { .. }
-            | State::Planning { .. }
-            | State::Working { .. }
-            | State::Verifying { .. }
-            | State::Stopping { .. }
-            | State::Waiting { .. }
-            | State::NeedsHelp { .. }
-            | State::Paused { .. }
-            | State::Held { .. }
-            | State::Stopped { .. }
-            | State::Blocked { .. },
-        ) => None,
+    let Some(state) = state else { return Some((false, "gone".into())) };
+    match state.verdict() {
+        Some(verdict) => Some((verdict.satisfies_after(), format!("{}, {verdict}", state.name()))),
+        None => state.is_final().then(|| (false, state.name().to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longhaul_core::task::Verdict;
+
+    #[test]
+    fn every_final_state_ends_the_wait() {
+        let cancelled = State::Cancelled { by: "ann".into(), reason: None };
+        assert_eq!(end(Some(&cancelled)), Some((false, "cancelled".into())));
+        let done = State::Done { verdict: Verdict::NoChecks };
+        assert_eq!(end(Some(&done)).map(|(_, how)| how), Some(format!("done, {}", Verdict::NoChecks)));
+        assert_eq!(end(None), Some((false, "gone".into())));
+        assert_eq!((end(Some(&State::Paused)), end(Some(&State::Queued))), (None, None), "the controls");
     }
 }

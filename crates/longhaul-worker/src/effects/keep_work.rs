@@ -39,7 +39,7 @@ pub(super) async fn keep(job: &Job, session: &SessionRun) -> Kept {
             Err(cause) => cause,
         };
         failures += 1;
-        let Some(pause) = git_backoff(failures, &job.task.submission.policy) else {
+        let Some(pause) = git_backoff(failures, &job.task.submission.patience) else {
             break Kept { saved: Saved::Left(cause.to_string()), ..Kept::default() };
         };
         job.report(&format!("task {}: the work is not saved yet: {cause}; trying again", job.task.id));

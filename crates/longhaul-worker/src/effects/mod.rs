@@ -88,7 +88,7 @@ pub(crate) async fn carry_out(job: Job) {
     match job.effect {
         Effect::Prepare => prepare_workspace::prepare(job).await,
         Effect::Attend(session) => attend_session::attend(job, session).await,
-        Effect::Stop(session, haste) => stop_session::stop(job, session, haste).await,
+        Effect::Stop(session, mode) => stop_session::stop(job, session, mode).await,
         Effect::Wake(alarm) => wake::wake(job, alarm).await,
         Effect::Await(other) => await_task::await_end(job, other).await,
         Effect::Probe => probe::probe(job).await,

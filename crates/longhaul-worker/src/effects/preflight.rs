@@ -25,8 +25,7 @@ pub(super) fn check(name: &str, submission: &Submission, home: &Path, environmen
     let agent = longhaul_agents::choose(name, &submission.declared).map_err(|error| program(error.to_string()))?;
     let passed = passed(submission, Some(&agent));
     let variable = |variable: &str| as_seen(environment, variable, passed.as_deref());
-    if submission.driver.is_runner() {
-        // The existing runner looks for the program and for nothing else.
+    if !submission.driver.conduct().checks_everything_first {
         return found(&agent, environment);
     }
     Surroundings { home, environment, variable: &variable }.check(&agent, submission.sandbox)

@@ -46,7 +46,7 @@ pub(super) async fn prepare(mut job: Job) {
 /// The task, once it is its turn to start a session: as it is then, because a person may have changed it meanwhile. An invocation of the
 /// runner waits for nobody.
 async fn turn(job: &Job) -> Arc<Task> {
-    if job.task.submission.driver.is_runner() {
+    if !job.task.submission.driver.conduct().takes_turns {
         return Arc::clone(&job.task);
     }
     job.context.line.wait(job.task.id).await;
@@ -91,7 +91,7 @@ fn look(job: &Job) -> Result<Observation, Cause> {
     let files = expected(task, basis.checkout.as_ref().map_or(task.cwd(), |checkout| &checkout.cwd));
     let phase = Some(task.phase());
     let opens = task.submission.hours.and_then(|hours| hours.opens(now(), &TimeZone::system()));
-    let saved = if task.submission.driver.is_runner() { dir.conversation() } else { None };
+    let saved = if task.submission.driver.conduct().keeps_conversation_file { dir.conversation() } else { None };
     let (session, plan, basis) = (mint_session(), dir.sight(), Box::new(basis));
     Ok(Observation::Prepared { session, plan, tree, phase, files, basis, opens, saved })
 }

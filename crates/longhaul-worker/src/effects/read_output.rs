@@ -43,9 +43,11 @@ impl<'a> Listener<'a> {
         agent: Option<Chosen>,
         view: Option<&'a TaskDir>,
     ) -> Listener<'a> {
-        let reader = match &session.read.reader {
-            Value::Null => Reader::carrying(session.carry.clone()),
-            committed => serde_json::from_value(committed.clone()).unwrap_or_default(),
+        let committed = &session.read.reader;
+        let reader = if committed.is_null() {
+            Reader::carrying(session.carry.clone())
+        } else {
+            serde_json::from_value(committed.clone()).unwrap_or_default()
         };
         let conversation = session.conversation.clone().or_else(|| session.resumes.clone());
         let directory = SessionDir::at(&job.context.home.session(session.id)).ok();
@@ -56,12 +58,11 @@ impl<'a> Listener<'a> {
 
     /// How long the program may still go on; none while it has reason to.
     pub(super) fn patience(&self) -> Option<Duration> {
-        // Its exit status is all that counts for the runner, so nobody ends it before it has one.
-        if self.job.task.submission.driver.is_runner() {
+        if !self.job.task.submission.driver.conduct().ends_lingering_programs {
             return None;
         }
         let grace = match self.reader.over? {
-            TurnEnd::Done => Duration::from_millis(self.job.task.submission.policy.linger_ms),
+            TurnEnd::Done => Duration::from_millis(self.job.task.submission.patience.linger_ms),
             TurnEnd::Unrecoverable => Duration::ZERO,
         };
         Some(grace.saturating_sub(self.heard.elapsed()))

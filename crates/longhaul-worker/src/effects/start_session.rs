@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Child;
 
 use longhaul_agents::{Chosen, Launch, LaunchSpec, Stdin, StopSignal, StopStep, UnknownAgent};
-use longhaul_core::task::{Policy, SessionRun, Task};
+use longhaul_core::task::{Patience, SessionRun, Task};
 use longhaul_keeper::{
     CONTRACT_VERSION, Caps, Marking, PROMPT, SessionDir, Spec, Standing, fail_point, prepare_session, spawn_keeper_with,
 };
@@ -119,7 +119,7 @@ fn agent_of(task: &Task, session: &SessionRun) -> Result<Chosen, UnknownAgent> {
 fn launch(agent: &Chosen, task: &Task, session: &SessionRun, dir: &Path) -> Launch {
     let writable = writable(task);
     let prompt_file = dir.join(PROMPT).display().to_string();
-    let argument = task.submission.driver.is_runner().then(|| pointer(task, session, &prompt_file));
+    let argument = task.submission.driver.conduct().prompt_as_argument.then(|| pointer(task, session, &prompt_file));
     agent.launch(&LaunchSpec {
         own_program: OWN_PROGRAM,
         extra: &agent.declared().arguments,
@@ -153,13 +153,13 @@ pub(super) fn start(
 fn standing(job: &Job) -> Standing {
     let is_ours = |name: &str| job.environment.get(name) == std::env::var_os(name).as_deref();
     let finds_manager = is_ours("XDG_RUNTIME_DIR") && is_ours("DBUS_SESSION_BUS_ADDRESS");
-    if job.task.submission.policy.scopes && finds_manager { Standing::OwnScope } else { Standing::Plain }
+    if job.task.submission.patience.scopes && finds_manager { Standing::OwnScope } else { Standing::Plain }
 }
 
 fn spec(job: &Job, session: &SessionRun, program: &Program<'_>) -> Spec {
     let submission = &job.task.submission;
     let launch = program.launch(&job.task, session, &job.context.home.session(session.id));
-    let (silence_ms, wall_ms) = spans(&submission.policy, job.task.session_wall_ms(), program);
+    let (silence_ms, wall_ms) = spans(&submission.patience, job.task.session_wall_ms(), program);
     Spec {
         version: CONTRACT_VERSION,
         session: session.id,
@@ -176,23 +176,23 @@ fn spec(job: &Job, session: &SessionRun, program: &Program<'_>) -> Spec {
         no_input: launch.stdin == Stdin::Null,
         stop: launch.stop.into_iter().map(stop_step).collect(),
         silence_ms,
-        spare_busy: submission.policy.spare_busy,
+        spare_busy: submission.patience.spare_busy,
         wall_ms,
         drain_ms: 2000,
-        caps: caps(&submission.policy),
+        caps: caps(&submission.patience),
     }
 }
 
 /// How long the session may be silent, and how long it may run.
-fn spans(policy: &Policy, wall_left_ms: Option<u64>, program: &Program<'_>) -> (Option<u64>, Option<u64>) {
+fn spans(patience: &Patience, wall_left_ms: Option<u64>, program: &Program<'_>) -> (Option<u64>, Option<u64>) {
     match program {
         Program::Agent(agent) => {
             let declared = agent.declared();
             // What a person says of the task takes the agent's own out of what is declared.
-            (declared.silence_ms.or(policy.silence_ms), smaller(declared.wall_ms, wall_left_ms))
+            (declared.silence_ms.or(patience.silence_ms), smaller(declared.wall_ms, wall_left_ms))
         }
         // A check may be silent for as long as it likes; its deadline is the wall.
-        Program::Check(_) => (None, policy.check_ms),
+        Program::Check(_) => (None, patience.check_ms),
     }
 }
 
@@ -201,11 +201,11 @@ fn smaller(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     one.into_iter().chain(other).min()
 }
 
-fn caps(policy: &Policy) -> Caps {
+fn caps(patience: &Patience) -> Caps {
     let defaults = Caps::default();
     Caps {
-        segment_bytes: policy.log_segment.unwrap_or(defaults.segment_bytes),
-        log_bytes: policy.log_cap.unwrap_or(defaults.log_bytes),
+        segment_bytes: patience.log_segment.unwrap_or(defaults.segment_bytes),
+        log_bytes: patience.log_cap.unwrap_or(defaults.log_bytes),
         ..defaults
     }
 }
@@ -224,14 +224,14 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{Policy, Program, spans};
+    use super::{Patience, Program, spans};
 
     fn silence(declared: Option<&str>, of_task: Option<u64>) -> Option<u64> {
         let table = declared.map_or(json!({}), |span| json!({ "silence": span }));
         let agent = longhaul_agents::choose("codex", &BTreeMap::from([("codex".to_owned(), table)]));
         let agent = agent.unwrap_or_else(|error| panic!("{error}"));
-        let policy = Policy { silence_ms: of_task, ..Policy::default() };
-        spans(&policy, None, &Program::Agent(agent)).0
+        let patience = Patience { silence_ms: of_task, ..Patience::default() };
+        spans(&patience, None, &Program::Agent(agent)).0
     }
 
     #[test]

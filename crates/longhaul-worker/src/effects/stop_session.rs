@@ -13,9 +13,9 @@ use super::Job;
 /// A keeper that has just been spawned has no identity yet; this is how often it is looked for.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-pub(super) async fn stop(job: Job, session: SessionId, haste: StopMode) {
+pub(super) async fn stop(job: Job, session: SessionId, mode: StopMode) {
     fail_point::reach("worker.stop_due");
-    let how = match haste {
+    let how = match mode {
         StopMode::Graceful => Stop::Graceful,
         StopMode::Immediate => Stop::Immediate,
     };

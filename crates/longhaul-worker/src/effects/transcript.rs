@@ -84,7 +84,7 @@ impl Wanted {
         let delivered = match self.agent.delivered(&mut lines, &self.mark) {
             // What was cut off at the front may hold it.
             Delivered::No if !whole => Delivered::Unknown,
-            delivered => delivered,
+            delivered @ (Delivered::Yes | Delivered::No | Delivered::NoTranscript | Delivered::Unknown) => delivered,
         };
         self.keep(&bytes);
         Looked { delivered, lines: last(bytes) }

@@ -108,7 +108,13 @@ async fn unreadable(store: &dyn Store, notice: &Notice, error: StoreError) -> Re
     }
     match &error {
         StoreError::Damaged { .. } => give_up(store, notice, notice.tries + 1, error.to_string()).await,
-        _ => Err(error),
+        StoreError::NewerSchema { .. }
+        | StoreError::Unfit { .. }
+        | StoreError::Busy
+        | StoreError::Full { .. }
+        | StoreError::Later { .. }
+        | StoreError::StorageFailed { .. }
+        | StoreError::Failed { .. } => Err(error),
     }
 }
 

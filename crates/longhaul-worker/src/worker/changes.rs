@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
+use longhaul_core::task::State;
 use longhaul_store::{Candidate, MovedTask, StoreError};
 use tokio::time::Instant;
 
@@ -82,7 +83,7 @@ impl TaskLoops {
             if let Some(hub) = self.hubs.get(&task.task) {
                 hub.poke.tell(task.version);
             }
-            match task.state == longhaul_app::HELD {
+            match task.state == State::HELD {
                 true => self.look.held.insert(task.task),
                 false => self.look.held.remove(&task.task),
             };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use longhaul_app::{Home, Request, mint_task};
 use longhaul_core::names::TaskName;
-use longhaul_core::task::{Policy, State, Submission};
+use longhaul_core::task::{Patience, State, Submission};
 use longhaul_keeper::SessionDir;
 use longhaul_keeper::process::{self, Process};
 use longhaul_store::Stored;
@@ -56,7 +56,7 @@ fn request(line: &CommandLine, workspace: &Path) -> Result<Request, AppError> {
     let provisional = TaskName::new("demo").map_err(|error| AppError::new(ErrorKind::Usage, error.to_string()))?;
     let submission = Submission {
         checks: vec![CHECK.into()],
-        policy: Policy { backoff_ms: 1000, delay_ms: 0, ..Policy::default() },
+        patience: Patience { backoff_ms: 1000, delay_ms: 0, ..Patience::default() },
         ..Submission::new(GOAL.into(), provisional, directory, "demo".into())
     };
     Ok(Request { id: mint_task(), name: None, submission, actor: line.caller.actor.clone() })

@@ -1,6 +1,7 @@
 //! `longhaul list`: the tasks of this project, or of all. Works without a worker, and says when none lives.
 //! Only reads: nothing is made when there is nothing, and one damaged row hides none of the others.
 
+use longhaul_core::task::State;
 use longhaul_store::{Damaged, Filter, Listed, Steps, Stored, Summaries, TaskSummary};
 use serde_json::{Value, json};
 
@@ -13,9 +14,6 @@ use longhaul_app::describe::{ResultFacts, Waiting};
 use longhaul_app::slot_wait::Slots;
 use longhaul_app::{AppError, ErrorKind};
 use longhaul_app::{describe, lookup, ownership};
-
-/// The name of the state in which a task waits for a time or for another task.
-const WAITING: &str = "waiting";
 
 pub(crate) async fn list(line: &CommandLine, args: &List) -> Result<Code, AppError> {
     let call = match line.open_existing() {
@@ -68,7 +66,7 @@ async fn list_lines(call: &Call, filter: Filter, with_project: bool) -> Result<V
 
 /// What a waiting task waits for. Only of those the whole task is read, and they are few.
 async fn waiting(call: &Call, outline: &TaskSummary) -> Result<Option<Waiting>, AppError> {
-    if outline.state != WAITING {
+    if outline.state != State::WAITING {
         return Ok(None);
     }
     // A row that cannot be read is told among the damaged ones.

@@ -28,8 +28,8 @@ pub(crate) async fn pause(line: &CommandLine, args: &Pause) -> Result<Code, AppE
     let call = line.open_existing()?;
     let stored = lookup::find(&call, args.which.task.as_deref()).await?;
     let id = stored.task.id;
-    let haste = if args.now { StopMode::Immediate } else { StopMode::Graceful };
-    send_command(&call, &stored, Command::Pause { haste }).await?;
+    let mode = if args.now { StopMode::Immediate } else { StopMode::Graceful };
+    send_command(&call, &stored, Command::Pause { mode }).await?;
     if let Some(stored) = until(&call, id, PATIENCE, stopped).await? {
         return Ok(told(&stored));
     }
@@ -69,7 +69,7 @@ pub(super) fn stopped(task: &Task) -> bool {
 fn told(stored: &Stored) -> Code {
     let name = &stored.task.submission.name;
     let state = &stored.task.state;
-    if matches!(state, State::Paused { .. }) {
+    if matches!(state, State::Paused) {
         out::note(&format!("task {name} is paused; {}", describe::next_command(stored)));
         return Code::Done;
     }

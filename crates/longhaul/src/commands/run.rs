@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use longhaul_app::{Answer, Handover, Request, mint_task};
 use longhaul_core::ids::TaskId;
 use longhaul_core::names::TaskName;
-use longhaul_core::task::{Policy, Submission};
+use longhaul_core::task::{Patience, Submission};
 
 use super::config::tell;
 use super::{child, tmux_view};
@@ -154,7 +154,7 @@ async fn submission(
         hours: settings.session.hours,
         prompts: prompts(line, place, &settings)?,
         notify: notify_targets::notify(&settings.notify),
-        policy: Policy { once: args.flags.once, ..task_flags::policy(&settings) },
+        patience: Patience { once: args.flags.once, ..task_flags::patience(&settings) },
         checks: [settings.verify.commands, args.checks.clone()].concat(),
         checks_in: settings.verify.checks_in,
         setup: settings.workspace.setup,

@@ -177,7 +177,7 @@ fn mark(call: &Call, stored: &Stored) -> Option<&'static str> {
     match (&stored.owner, &stored.task.state) {
         (Some(_), _) if ownership::is_dead(call.home(), stored) => Some("stale"),
         (Some(_), _) => Some("running"),
-        (None, State::Paused { .. }) if failed => Some("failed"),
+        (None, State::Paused) if failed => Some("failed"),
         (None, _) => None,
     }
 }
@@ -200,7 +200,7 @@ fn pauses() -> Result<Asks, AppError> {
     let asked = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let told = Arc::clone(&asked);
     tokio::spawn(async move {
-        let mut haste = StopMode::Graceful;
+        let mut mode = StopMode::Graceful;
         loop {
             tokio::select! {
                 _ = interrupt.recv() => {}
@@ -208,10 +208,10 @@ fn pauses() -> Result<Asks, AppError> {
                 _ = hang_up.recv() => continue,
             }
             told.store(true, std::sync::atomic::Ordering::SeqCst);
-            if sender.send(haste).await.is_err() {
+            if sender.send(mode).await.is_err() {
                 return;
             }
-            haste = StopMode::Immediate;
+            mode = StopMode::Immediate;
         }
     });
     Ok(Asks { receiver, asked })

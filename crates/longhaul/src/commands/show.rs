@@ -172,7 +172,7 @@ fn print_used(task: &Task, records: &[SessionRecord]) {
     let tokens = describe::tokens(task.tally.usage.total(), records);
     let worked = out::span(std::time::Duration::from_millis(task.tally.worked_ms));
     row("used", &format!("{}, {worked} of work, {tokens}", describe::count(task.tally.sessions, "session")));
-    let attempts = task.submission.policy.attempts;
+    let attempts = task.submission.patience.attempts;
     row("attempts", &format!("{} of {attempts} failed in a row", task.tally.failures));
     let rows = limits(task, records).into_iter().filter(|row| row.cap.is_some());
     let words: Vec<String> = rows.map(|row| format!("{} {}", row.limit.flag(), row.words)).collect();

@@ -101,7 +101,7 @@ async fn pause_instead(call: &Call, stored: &Stored) -> Result<(), AppError> {
     if !matches!(now.task.state, State::Stopping { then: Then::Hold { .. }, .. }) {
         return Ok(());
     }
-    match send_command(call, &now, Command::Pause { haste: StopMode::Graceful }).await {
+    match send_command(call, &now, Command::Pause { mode: StopMode::Graceful }).await {
         // Held in this very moment: giving it back is a pause too.
         Err(error) if error.kind == ErrorKind::Conflict => Ok(()),
         Ok(_) => Ok(()),
@@ -152,7 +152,7 @@ fn tell_left_behind(stored: &Stored) {
 
 async fn go_on(call: &Call, stored: &Stored, terminal: &Foreground) -> Result<Code, AppError> {
     let name = &stored.task.submission.name;
-    let is_paused = matches!(stored.task.state, State::Paused { .. });
+    let is_paused = matches!(stored.task.state, State::Paused);
     out::note(&format!("task {name} is {}; {}", describe::state(&stored.task), describe::next_command(stored)));
     // A task of the runner goes on with the runner, or by a decision of its own.
     if !is_paused || stored.task.submission.driver.is_runner() {

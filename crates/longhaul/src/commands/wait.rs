@@ -51,7 +51,7 @@ pub(crate) async fn wait(line: &CommandLine, args: &Wait) -> Result<Code, AppErr
 /// What a task needs that the calling agent's own session has: waiting here would be waiting for ever.
 async fn needs_this_session(call: &Call, stored: &Stored) -> Result<Option<&'static str>, AppError> {
     let Some(own) = call.own_task() else { return Ok(None) };
-    if !matches!(stored.task.state, State::Queued { .. } | State::Preparing { .. }) {
+    if !matches!(stored.task.state, State::Queued | State::Preparing) {
         return Ok(None);
     }
     if directory_wait::line_before(call, stored.task.id).await?.contains(&own) {

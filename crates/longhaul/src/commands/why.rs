@@ -49,7 +49,7 @@ pub(crate) async fn why(line: &CommandLine, args: &Read) -> Result<Code, AppErro
 
 /// What would move the task on: of one that waits for its directory, what the task there needs.
 async fn next(call: &Call, stored: &Stored, slot: Option<&Waiting>) -> Result<String, AppError> {
-    let is_ready = matches!(stored.task.state, State::Queued { .. } | State::Preparing { .. });
+    let is_ready = matches!(stored.task.state, State::Queued | State::Preparing);
     let directory = if is_ready { DirectoryWait::of(call, stored.task.id).await? } else { None };
     Ok(match (directory, slot) {
         (Some(directory), _) => out::safe(&directory.next()),
@@ -68,7 +68,7 @@ fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
         facts.push(format!("round {} of the checks: {done} of {all} have run", round.number));
     }
     if task.needs_fix() {
-        let allowed = task.submission.policy.fix_attempts;
+        let allowed = task.submission.patience.fix_attempts;
         facts.push(format!("the checks failed; {} of {allowed} fixing sessions were tried", task.tally.fixes));
     }
     let near = |row: &LimitRow| matches!((row.used, row.cap), (Some(used), Some(cap)) if used.saturating_mul(5) >= cap.saturating_mul(4));

@@ -243,13 +243,13 @@ impl Viewer<'_> {
     /// The first Ctrl+C pauses, the second ends the agent at once.
     async fn interrupt(&mut self, stored: &Stored) -> Result<(), AppError> {
         self.interrupted += 1;
-        let haste = if self.interrupted == 1 { StopMode::Graceful } else { StopMode::Immediate };
-        self.screen.line(match haste {
+        let mode = if self.interrupted == 1 { StopMode::Graceful } else { StopMode::Immediate };
+        self.screen.line(match mode {
             StopMode::Graceful => "pausing; Ctrl+C again ends the agent at once",
             StopMode::Immediate => "ending the agent at once",
         });
         // Refused only when it settled meanwhile, which the next round shows.
-        match send_command(self.call, stored, Command::Pause { haste }).await {
+        match send_command(self.call, stored, Command::Pause { mode }).await {
             Err(error) if error.kind != ErrorKind::Conflict => Err(error),
             Ok(_) | Err(_) => Ok(()),
         }
@@ -257,7 +257,7 @@ impl Viewer<'_> {
 
     fn code(&self, state: &State) -> Code {
         match state {
-            State::Paused { .. } if self.interrupted > 0 => Code::Interrupted,
+            State::Paused if self.interrupted > 0 => Code::Interrupted,
             other => code_of(other),
         }
     }

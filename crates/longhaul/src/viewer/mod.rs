@@ -9,7 +9,7 @@ mod signals;
 use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{HelpReason, State, Task, Verdict, WokenBy};
+use longhaul_core::task::{HelpReason, State, Task, Verdict};
 use longhaul_store::{Changes, Stored};
 
 pub(crate) use follow::{Reach, Watched, follow, follow_after, follow_with};
@@ -27,13 +27,11 @@ pub(crate) fn code_of(state: &State) -> Code {
         State::Cancelled { .. } => Code::Cancelled,
         State::NeedsHelp { reason: HelpReason::VerificationFailed { .. }, .. } => Code::VerificationFailed,
         State::Stopped { .. } => Code::Stopped,
-        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => Code::Waiting,
-        State::Paused { .. } | State::Held { .. } | State::Blocked { .. } | State::NeedsHelp { .. } => {
-            Code::NeedsPerson
-        }
+        State::Blocked { cause, .. } if cause.is_probed() => Code::Waiting,
+        State::Paused | State::Held { .. } | State::Blocked { .. } | State::NeedsHelp { .. } => Code::NeedsPerson,
         State::Waiting { .. } => Code::Waiting,
-        State::Queued { .. }
-        | State::Preparing { .. }
+        State::Queued
+        | State::Preparing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }

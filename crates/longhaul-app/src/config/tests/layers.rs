@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use longhaul_core::task::Policy;
+use longhaul_core::task::Patience;
 
 use super::super::key::Key;
 use super::super::keys::{KEYS, defaults};
@@ -124,15 +124,15 @@ fn every_documented_default_holds_when_nothing_is_set() {
 
 #[test]
 fn the_defaults_are_those_of_the_core() {
-    let (limits, policy) = (defaults().limits, Policy::default());
+    let (limits, patience) = (defaults().limits, Patience::default());
     let millis = Duration::from_millis;
-    assert_eq!(limits.attempts, policy.attempts);
-    assert_eq!(limits.idle_sessions, policy.idle_sessions);
-    assert_eq!(limits.backoff, millis(policy.backoff_ms));
-    assert_eq!(limits.backoff_cap, millis(policy.backoff_cap_ms));
-    assert_eq!(limits.longest_wait, millis(policy.longest_wait_ms));
-    assert_eq!(limits.session_silence, policy.silence_ms.map(millis));
-    assert_eq!(limits.session_wall, policy.wall_ms.map(millis));
+    assert_eq!(limits.attempts, patience.attempts);
+    assert_eq!(limits.idle_sessions, patience.idle_sessions);
+    assert_eq!(limits.backoff, millis(patience.backoff_ms));
+    assert_eq!(limits.backoff_cap, millis(patience.backoff_cap_ms));
+    assert_eq!(limits.longest_wait, millis(patience.longest_wait_ms));
+    assert_eq!(limits.session_silence, patience.silence_ms.map(millis));
+    assert_eq!(limits.session_wall, patience.wall_ms.map(millis));
 }
 
 #[test]

@@ -2,24 +2,20 @@
 //! The plan is compared, progress is judged, and the recovery table chooses what is next.
 
 use super::super::{
-    AgentLimit, BackTo, Cause, Ended, Event, HelpReason, Outcome, Phase, PlanFiles, Purpose, Saved, SessionRun, Task,
-    Verdict, Wait,
+    AgentLimit, Cause, Ended, Event, HelpReason, Outcome, Phase, PlanFiles, Purpose, Saved, SessionRun, Task, Verdict,
+    Wait,
 };
+use super::agent_limited;
 use super::plan::{self, Seen};
-use super::{agent_limited, runner};
 use crate::recovery::{self, Facts, Next};
 use crate::time::Time;
 
 pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles, now: Time) -> Vec<Event> {
-    if task.submission.driver.is_runner() {
-        return runner::after_end(task, session, ended, sight, now);
-    }
-    let seen = look(task, session, ended, sight);
+    let seen = read_plan_files(task, session, ended, sight);
     let mut events = end_events(session, ended, &seen);
     // What follows is judged by counters that know of this end already.
     let after =
         events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)).unwrap_or_else(|_| task.clone());
-    let back_to = BackTo::phase(after.phase());
     if is_finished(&after, session, ended, &seen) {
         if !after.submission.can_be_verified() {
             events.push(Event::Finished { verdict: Verdict::NoChecks });
@@ -31,39 +27,39 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
         ended,
         bad_plan: seen.problem.as_deref(),
         tally: &after.tally,
-        policy: &after.submission.policy,
+        patience: &after.submission.patience,
         probe: after.probe_after(),
         at_least: after.wait_at_least(&session.agent),
         now,
     };
     let next = recovery::next(&facts);
     if let (Some(reached), Next::GoOn | Next::WaitUntil(..) | Next::Limited { .. }) = (after.limit_reached(), &next) {
-        events.push(Event::Stopped { reached, back_to });
+        events.push(Event::Stopped { reached });
         return events;
     }
     events.extend(match next {
-        Next::GoOn => go_on(&after, ended, back_to, now).into_iter().collect(),
-        Next::WaitUntil(why, until) => vec![wait(why, until, back_to, now)],
+        Next::GoOn => go_on(&after, ended, now).into_iter().collect(),
+        Next::WaitUntil(why, until) => vec![wait(why, until, now)],
         Next::Limited { until, told } => {
             let limit = AgentLimit { until, told, account: ended.account.clone(), found_by: None, over: false };
-            agent_limited::limited(&after, session, limit, back_to, now)
+            agent_limited::limited(&after, session, limit, now)
         }
         Next::Exhausted(why) => {
             let reason = HelpReason::Exhausted { agent: session.agent.clone(), why: why.clone() };
-            let asks = Event::HelpNeeded { reason, back_to };
+            let asks = Event::HelpNeeded { reason };
             let why = format!("no usage left: {why}");
-            agent_limited::unusable(&after, &session.agent, &why, asks, back_to, now)
+            agent_limited::unusable(&after, &session.agent, &why, asks, now)
         }
         Next::Ask(reason @ HelpReason::AgentRefuses { .. }) => {
             let why = reason.to_string();
-            agent_limited::unusable(&after, &session.agent, &why, Event::HelpNeeded { reason, back_to }, back_to, now)
+            agent_limited::unusable(&after, &session.agent, &why, Event::HelpNeeded { reason }, now)
         }
         Next::Block(cause @ Cause::Program { .. }) => {
             let why = cause.to_string();
-            agent_limited::unusable(&after, &session.agent, &why, Event::Blocked { cause, back_to }, back_to, now)
+            agent_limited::unusable(&after, &session.agent, &why, Event::Blocked { cause }, now)
         }
-        Next::Ask(reason) => vec![Event::HelpNeeded { reason, back_to }],
-        Next::Block(cause) => vec![Event::Blocked { cause, back_to }],
+        Next::Ask(reason) => vec![Event::HelpNeeded { reason }],
+        Next::Block(cause) => vec![Event::Blocked { cause }],
     });
     events
 }
@@ -76,34 +72,29 @@ fn is_finished(after: &Task, session: &SessionRun, ended: &Ended, seen: &Seen) -
 }
 
 /// The next session: at once, after the pause between two sessions, or when a person wants it.
-fn go_on(after: &Task, ended: &Ended, back_to: BackTo, now: Time) -> Option<Event> {
-    let policy = &after.submission.policy;
+fn go_on(after: &Task, ended: &Ended, now: Time) -> Option<Event> {
+    let patience = &after.submission.patience;
     if ended.came_to_nothing() {
         return None;
     }
-    if policy.once {
-        return Some(Event::Paused { back_to, why: None });
+    if patience.once {
+        return Some(Event::Paused { why: None });
     }
-    let until = now.after(std::time::Duration::from_millis(policy.delay_ms));
-    (policy.delay_ms > 0).then(|| wait(Wait::Delay, until, back_to, now))
+    let until = now.after(std::time::Duration::from_millis(patience.delay_ms));
+    (patience.delay_ms > 0).then(|| wait(Wait::Delay, until, now))
 }
 
-/// A limit holds over pause and resume; a backoff does not. Hours of the day follow the wall clock alone.
-pub(super) fn wait(why: Wait, until: Time, back_to: BackTo, now: Time) -> Event {
-    let span_ms = u64::try_from(until.since(now).as_millis()).ok();
-    let (not_before, span_ms) = match why {
-        Wait::Limit => (Some(until), span_ms),
-        Wait::Backoff | Wait::Delay => (None, span_ms),
-        Wait::After(_) | Wait::Hours => (None, None),
+/// Hours of the day follow the wall clock alone.
+pub(super) fn wait(why: Wait, until: Time, now: Time) -> Event {
+    let span_ms = match why {
+        Wait::Limit | Wait::Backoff | Wait::Delay => u64::try_from(until.since(now).as_millis()).ok(),
+        Wait::After(_) | Wait::Hours => None,
     };
-    Event::WaitStarted { why, until: Some(until), span_ms, back_to: BackTo { not_before, ..back_to } }
+    Event::WaitStarted { why, until: Some(until), span_ms }
 }
 
 /// What the plan's files mean after this session; a check has nothing to do with them.
-pub(super) fn look(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles) -> Seen {
-    if task.submission.driver.is_runner() {
-        return runner::look(task, sight);
-    }
+pub(super) fn read_plan_files(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles) -> Seen {
     match (&task.plan, session.purpose) {
         (Some(accepted), Purpose::Plan | Purpose::Work | Purpose::Fix) => plan::compare(task, accepted, sight),
         (Some(accepted), Purpose::Check) => Seen::unchanged(accepted.plan.clone()),

@@ -4,39 +4,30 @@
 use std::time::Duration;
 
 use super::super::{
-    AccountLimit, AgentLimit, BackTo, Event, HelpReason, Limit, OnLimit, Reached, SessionRun, Task, Wait,
+    AccountLimit, AgentLimit, Event, HelpReason, Limit, OnLimit, Reached, SessionRun, Task, Until, Wait,
 };
 use super::after_end::wait;
 use crate::time::Time;
 
 /// A session ended because its agent's account is used up.
-pub(super) fn limited(task: &Task, session: &SessionRun, limit: AgentLimit, back_to: BackTo, now: Time) -> Vec<Event> {
-    after_limits(task, vec![note(&session.agent, limit)], back_to, now)
+pub(super) fn limited(task: &Task, session: &SessionRun, limit: AgentLimit, now: Time) -> Vec<Event> {
+    after_limits(task, vec![note(&session.agent, limit)], now)
 }
 
 /// Other tasks of this home have reached limits that hold for agents of this one.
-pub(super) fn learned(task: &Task, limits: &[AccountLimit], back_to: BackTo, now: Time) -> Vec<Event> {
+pub(super) fn learned(task: &Task, limits: &[AccountLimit], now: Time) -> Vec<Event> {
     let notes = task.unknown_limits(limits, now).into_iter().map(|shared| {
         let AccountLimit { account, agent, until, told, task } = shared;
         note(&agent, AgentLimit { until, told, account: Some(account), found_by: Some(task), over: false })
     });
-    after_limits(task, notes.collect(), back_to, now)
+    after_limits(task, notes.collect(), now)
 }
 
 /// An agent that only a person can make usable again: another one continues, now or when its limit is over; with none left, `otherwise`.
-pub(super) fn unusable(
-    task: &Task,
-    agent: &str,
-    why: &str,
-    otherwise: Event,
-    back_to: BackTo,
-    now: Time,
-) -> Vec<Event> {
+pub(super) fn unusable(task: &Task, agent: &str, why: &str, otherwise: Event, now: Time) -> Vec<Event> {
     let note = Event::AgentLimited {
         agent: agent.to_owned(),
-        until: now,
-        told: true,
-        gone: Some(why.to_owned()),
+        until: Until::Person { why: why.to_owned() },
         account: None,
         found_by: None,
     };
@@ -45,41 +36,40 @@ pub(super) fn unusable(
     if !is_usable {
         return vec![otherwise];
     }
-    let waits = after.limited_until(now).map(|until| wait(Wait::Limit, until, back_to, now));
+    let waits = after.limited_until(now).map(|until| wait(Wait::Limit, until, now));
     std::iter::once(note).chain(waits).collect()
 }
 
 pub(super) fn note(agent: &str, limit: AgentLimit) -> Event {
     let AgentLimit { until, told, account, found_by, over: _ } = limit;
-    Event::AgentLimited { agent: agent.to_owned(), until, told, gone: None, account, found_by }
+    Event::AgentLimited { agent: agent.to_owned(), until: Until::Time { at: until, told }, account, found_by }
 }
 
 /// What follows once these limits are known; nothing more when an agent is left that can be started now.
-fn after_limits(task: &Task, notes: Vec<Event>, back_to: BackTo, now: Time) -> Vec<Event> {
+fn after_limits(task: &Task, notes: Vec<Event>, now: Time) -> Vec<Event> {
     let after = notes.iter().try_fold(task.clone(), |task, event| task.apply(event, now));
     let next = after.ok().and_then(|after| Some((after.limited_until(now)?, after)));
     let next = next.map(|(until, after)| match after.submission.on_limit {
         OnLimit::Wait | OnLimit::Switch => {
-            too_long(&after, until, back_to, now).unwrap_or_else(|| wait(Wait::Limit, until, back_to, now))
+            too_long(&after, until, now).unwrap_or_else(|| wait(Wait::Limit, until, now))
         }
         OnLimit::Ask => {
             let agent = after.submission.agent.clone();
             let told = after.limited.get(&agent).is_some_and(|limit| limit.told);
             let reason = HelpReason::UsageLimit { agent, until: told.then_some(until) };
-            Event::HelpNeeded { reason, back_to }
+            Event::HelpNeeded { reason }
         }
         OnLimit::Stop => Event::Stopped {
             reached: Reached { limit: Limit::Usage, used: 0, cap: 0, family: None, family_name: None },
-            back_to,
         },
     });
     notes.into_iter().chain(next).collect()
 }
 
 /// Waiting for years is no plan, and a time that far away is probably a mistake of the agent.
-fn too_long(task: &Task, until: Time, back_to: BackTo, now: Time) -> Option<Event> {
-    let longest_ms = task.submission.policy.longest_wait_ms;
+fn too_long(task: &Task, until: Time, now: Time) -> Option<Event> {
+    let longest_ms = task.submission.patience.longest_wait_ms;
     let (agent, _) = task.limited.iter().find(|(_, limit)| limit.until == until)?;
     let reason = HelpReason::LimitTooLong { agent: agent.clone(), until, longest_ms };
-    (until.since(now) > Duration::from_millis(longest_ms)).then_some(Event::HelpNeeded { reason, back_to })
+    (until.since(now) > Duration::from_millis(longest_ms)).then_some(Event::HelpNeeded { reason })
 }

@@ -1,7 +1,7 @@
 //! What a person may change on a task that is not finished: settings, guidance, the plan. Called by `decide` only.
 //! A change counts from the next session on; a live one is stopped only when it is over a limit already.
 
-use super::super::{Actor, Event, Refusal, Restore, Setting, State, StopMode, Task, Then, Wait};
+use super::super::{Actor, Event, Refusal, Restore, Setting, Stage, State, StopMode, Task, Then, Wait};
 use super::command::{Decision, refuse};
 use super::plan::hash_of;
 use crate::plan;
@@ -11,7 +11,7 @@ use crate::time::Time;
 const TEXT_CAP: usize = 64 * 1024;
 
 pub(super) fn edit(task: &Task, settings: &[Setting], actor: &Actor, now: Time) -> Decision {
-    make_sense(settings)?;
+    reject_blank_checks(settings)?;
     let edited = Event::Edited { settings: settings.to_vec(), by: Some(actor.principal.clone()) };
     let Ok(after) = task.apply(&edited, now) else { return Ok(Vec::new()) };
     // Choosing the same agent again changes one thing: whatever was known to keep it from being started.
@@ -20,7 +20,7 @@ pub(super) fn edit(task: &Task, settings: &[Setting], actor: &Actor, now: Time) 
     }
     let mut events = vec![edited];
     events.extend(let_go_on(task, &after, now));
-    events.extend(over(&after, now).map(|then| Event::StopAsked { haste: StopMode::Graceful, then }));
+    events.extend(over(&after, now).map(|then| Event::StopAsked { mode: StopMode::Graceful, then }));
     Ok(events)
 }
 
@@ -36,7 +36,7 @@ fn let_go_on(before: &Task, after: &Task, now: Time) -> Option<Event> {
 }
 
 /// An empty command would pass and show nothing.
-pub(super) fn make_sense(settings: &[Setting]) -> Result<(), Refusal> {
+pub(super) fn reject_blank_checks(settings: &[Setting]) -> Result<(), Refusal> {
     let is_blank = |command: &String| command.trim().is_empty();
     let makes_none = |setting: &Setting| matches!(setting, Setting::Checks(commands) if commands.iter().any(is_blank));
     if settings.iter().any(makes_none) { Err(Refusal::empty("check")) } else { Ok(()) }
@@ -44,14 +44,17 @@ pub(super) fn make_sense(settings: &[Setting]) -> Result<(), Refusal> {
 
 /// What has to follow when the live session of the agent is longer or dearer than it may be now.
 pub(super) fn over(task: &Task, now: Time) -> Option<Then> {
-    let (State::Planning { session } | State::Working { session }) = &task.state else { return None };
+    let Stage::Live(session) = task.state.stage() else { return None };
+    if !session.purpose.is_agent() {
+        return None;
+    }
     let lasted = u64::try_from(now.since(session.started).as_millis()).unwrap_or(u64::MAX);
     let mut counted = task.clone();
     counted.tally.worked_ms = counted.tally.worked_ms.saturating_add(lasted);
     if let Some(reached) = counted.limit_reached() {
         return Some(Then::Stop { reached });
     }
-    let wall = task.submission.policy.wall_ms?;
+    let wall = task.submission.patience.wall_ms?;
     (lasted >= wall).then_some(Then::GoOn)
 }
 

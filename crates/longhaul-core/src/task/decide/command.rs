@@ -1,9 +1,8 @@
 //! What each command makes of a task in each state, or why it is refused. Called by `decide` only.
-//! Every state is spelled out for every command, so that a new one does not compile until it has an answer everywhere.
+//! Every stage is spelled out for every command, and every state for `resume`, so that a new one does not compile without an answer.
 
 use super::super::{
-    Actor, BackTo, Command, Driver, Event, Phase, Refusal, ReleasedBy, Setting, State, StopMode, Task, Then, Wait,
-    WokenBy,
+    Actor, Command, Driver, Event, Phase, Refusal, ReleasedBy, Setting, Stage, State, StopMode, Task, Then, Wait,
 };
 use super::{change, runner};
 use crate::time::Time;
@@ -15,12 +14,12 @@ pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) 
         return refuse(task, command.verb(), "it is finished; start anew with `longhaul retry` or `longhaul run`");
     }
     match command {
-        Command::Pause { haste } => pause(task, *haste),
+        Command::Pause { mode } => pause(task, *mode),
         Command::Resume { reason, settings } => resume(task, reason.as_ref(), settings, actor),
         Command::TakeOver => take_over(task, actor),
         Command::Release { how } => release(task, *how),
         Command::Drive { run, settings } => {
-            change::make_sense(settings)?;
+            change::reject_blank_checks(settings)?;
             Ok([change::edit(task, settings, actor, now)?, runner::drive(task, run)?].concat())
         }
         Command::Cancel { reason } => cancel(task, actor, reason.as_ref()),
@@ -32,36 +31,28 @@ pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) 
 }
 
 fn pause(task: &Task, asked: StopMode) -> Decision {
-    match &task.state {
-        State::Queued { back_to } | State::Preparing { back_to } | State::Waiting { back_to, .. } => {
-            Ok(vec![Event::Paused { back_to: *back_to, why: None }])
-        }
-        State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => {
-            Ok(vec![Event::StopAsked { haste: asked, then: Then::Pause }])
-        }
-        State::Stopping { haste, then, .. } => {
+    let no = |why| refuse(task, "pause", why);
+    match task.state.stage() {
+        Stage::Queued | Stage::Preparing | Stage::Waiting => Ok(vec![Event::Paused { why: None }]),
+        Stage::Live(_) => Ok(vec![Event::StopAsked { mode: asked, then: Then::Pause }]),
+        Stage::Stopping { mode, then, .. } => {
             let then = if matches!(then, Then::Cancel { .. }) { then.clone() } else { Then::Pause };
-            change_stop(task, asked.max(*haste), then)
+            change_stop(task, asked.max(mode), then)
         }
-        State::Blocked { cause, back_to } if cause.woken_by() == WokenBy::Probe => {
-            Ok(vec![Event::Paused { back_to: *back_to, why: None }])
-        }
-        State::Held { .. } => refuse(task, "pause", "a person works in its conversation; it is paused when that ends"),
-        State::NeedsHelp { .. } | State::Paused { .. } | State::Stopped { .. } | State::Blocked { .. } => {
-            refuse(task, "pause", "it waits for a person already")
-        }
-        State::Done { .. } | State::Cancelled { .. } => refuse(task, "pause", "it is finished"),
+        Stage::Held => no("a person works in its conversation; it is paused when that ends"),
+        Stage::ForPerson => no("it waits for a person already"),
+        Stage::Final { .. } => no("it is finished"),
     }
 }
 
 fn resume(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Decision {
-    change::make_sense(settings)?;
+    change::reject_blank_checks(settings)?;
     if !task.submission.driver.is_runner() {
         return go_on(task, reason, settings, actor);
     }
     let settings = [settings, &[Setting::Driver(Driver::Supervised)]].concat();
     // What is under way goes on, with a worker of ours instead of the runner's invocation.
-    let is_under_way = task.state.wants_owner() && !matches!(task.state, State::Stopping { .. });
+    let is_under_way = task.state.wants_owner() && !matches!(task.state.stage(), Stage::Stopping { .. });
     if is_under_way { Ok(edited(task, &settings, actor)) } else { go_on(task, reason, &settings, actor) }
 }
 
@@ -69,8 +60,8 @@ fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Act
     let no = |why| refuse(task, "resume", why);
     match &task.state {
         State::Held { .. } => no("a person works in its conversation; it is paused when that ends"),
-        State::Queued { .. } => no("it starts as soon as a worker takes it"),
-        State::Preparing { .. } => no("it is about to start a session"),
+        State::Queued => no("it starts as soon as a worker takes it"),
+        State::Preparing => no("it is about to start a session"),
         State::Waiting { why: Wait::Backoff | Wait::Delay, .. } => {
             no("it goes on by itself; pause and resume it to try at once")
         }
@@ -81,24 +72,20 @@ fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Act
         }
         State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => no("a session is running"),
         State::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
-        State::Stopping { haste, .. } => {
-            Ok([edited(task, settings, actor), change_stop(task, *haste, Then::GoOn)?].concat())
+        State::Stopping { mode, .. } => {
+            Ok([edited(task, settings, actor), change_stop(task, *mode, Then::GoOn)?].concat())
         }
         State::NeedsHelp { .. } if reason.is_none_or(|text| text.trim().is_empty()) => Err(Refusal::ReasonMissing),
-        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => {
-            no("it goes on by itself as soon as there is enough")
-        }
-        State::Stopped { back_to, .. } => raise(task, *back_to, reason, settings, actor),
-        State::NeedsHelp { back_to, .. } | State::Paused { back_to } | State::Blocked { back_to, .. } => {
-            Ok(resumed(task, *back_to, reason, settings, actor))
-        }
+        State::Blocked { cause, .. } if cause.is_probed() => no("it goes on by itself as soon as there is enough"),
+        State::Stopped { .. } => raise(task, reason, settings, actor),
+        State::NeedsHelp { .. } | State::Paused | State::Blocked { .. } => Ok(resumed(task, reason, settings, actor)),
         State::Done { .. } | State::Cancelled { .. } => no("it is finished"),
     }
 }
 
 /// A limit that is still used up would stop the task again at once.
-fn raise(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Decision {
-    let events = resumed(task, back_to, reason, settings, actor);
+fn raise(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Decision {
+    let events = resumed(task, reason, settings, actor);
     let after = events.iter().try_fold(task.clone(), |task, event| task.apply(event, task.updated));
     match after.ok().filter(|task| task.phase() != Phase::Verify).and_then(|task| task.limit_reached()) {
         Some(reached) => Err(Refusal::LimitReached { flag: reached.limit.flag(), reached }),
@@ -106,16 +93,16 @@ fn raise(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Sett
     }
 }
 
-fn resumed(task: &Task, back_to: BackTo, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Vec<Event> {
+fn resumed(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Vec<Event> {
     let mut events = edited(task, settings, actor);
-    events.push(Event::Resumed { reason: reason.cloned(), back_to });
+    events.push(Event::Resumed { reason: reason.cloned() });
     events
 }
 
 /// A plain resume goes on to the end, also for a task that was to pause after each session.
 fn edited(task: &Task, settings: &[Setting], actor: &Actor) -> Vec<Event> {
     let mut settings = settings.to_vec();
-    if task.submission.policy.once && !settings.iter().any(|setting| matches!(setting, Setting::Once(_))) {
+    if task.submission.patience.once && !settings.iter().any(|setting| matches!(setting, Setting::Once(_))) {
         settings.push(Setting::Once(false));
     }
     let by = Some(actor.principal.clone());
@@ -125,21 +112,14 @@ fn edited(task: &Task, settings: &[Setting], actor: &Actor) -> Vec<Event> {
 /// The session is stopped first, so that there is one agent in the conversation and no more.
 fn take_over(task: &Task, actor: &Actor) -> Decision {
     let person = actor.principal.clone();
-    match &task.state {
-        State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => {
-            Ok(vec![Event::StopAsked { haste: StopMode::Graceful, then: Then::Hold { person } }])
-        }
-        State::Stopping { then: Then::Cancel { .. }, .. } => refuse(task, "take over", "it is being cancelled"),
-        State::Stopping { haste, .. } => change_stop(task, *haste, Then::Hold { person }),
-        State::Queued { back_to }
-        | State::Preparing { back_to }
-        | State::Waiting { back_to, .. }
-        | State::NeedsHelp { back_to, .. }
-        | State::Paused { back_to }
-        | State::Stopped { back_to, .. }
-        | State::Blocked { back_to, .. } => Ok(vec![Event::Held { person, back_to: *back_to }]),
-        State::Held { .. } => refuse(task, "take over", "a person works in its conversation already"),
-        State::Done { .. } | State::Cancelled { .. } => refuse(task, "take over", "it is finished"),
+    let no = |why| refuse(task, "take over", why);
+    match task.state.stage() {
+        Stage::Live(_) => Ok(vec![Event::StopAsked { mode: StopMode::Graceful, then: Then::Hold { person } }]),
+        Stage::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
+        Stage::Stopping { mode, .. } => change_stop(task, mode, Then::Hold { person }),
+        Stage::Queued | Stage::Preparing | Stage::Waiting | Stage::ForPerson => Ok(vec![Event::Held { person }]),
+        Stage::Held => no("a person works in its conversation already"),
+        Stage::Final { .. } => no("it is finished"),
     }
 }
 
@@ -150,26 +130,19 @@ fn release(task: &Task, how: ReleasedBy) -> Decision {
 fn cancel(task: &Task, actor: &Actor, reason: Option<&String>) -> Decision {
     let by = actor.principal.clone();
     let then = || Then::Cancel { by: by.clone(), reason: reason.cloned() };
-    match &task.state {
-        State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => {
-            Ok(vec![Event::StopAsked { haste: StopMode::Graceful, then: then() }])
+    match task.state.stage() {
+        Stage::Live(_) => Ok(vec![Event::StopAsked { mode: StopMode::Graceful, then: then() }]),
+        Stage::Stopping { mode, .. } => change_stop(task, mode, then()),
+        Stage::Queued | Stage::Preparing | Stage::Waiting | Stage::ForPerson | Stage::Held => {
+            Ok(vec![Event::Cancelled { by, reason: reason.cloned() }])
         }
-        State::Stopping { haste, .. } => change_stop(task, *haste, then()),
-        State::Queued { .. }
-        | State::Preparing { .. }
-        | State::Waiting { .. }
-        | State::NeedsHelp { .. }
-        | State::Paused { .. }
-        | State::Held { .. }
-        | State::Stopped { .. }
-        | State::Blocked { .. } => Ok(vec![Event::Cancelled { by, reason: reason.cloned() }]),
-        State::Done { .. } | State::Cancelled { .. } => refuse(task, "cancel", "it is finished"),
+        Stage::Final { .. } => refuse(task, "cancel", "it is finished"),
     }
 }
 
 /// Asking for the same again changes nothing and writes nothing.
-pub(super) fn change_stop(task: &Task, haste: StopMode, then: Then) -> Decision {
-    let event = Event::StopAsked { haste, then };
+pub(super) fn change_stop(task: &Task, mode: StopMode, then: Then) -> Decision {
+    let event = Event::StopAsked { mode, then };
     let unchanged = task.apply(&event, task.updated).is_ok_and(|after| after.state == task.state);
     Ok(if unchanged { Vec::new() } else { vec![event] })
 }

@@ -10,7 +10,9 @@ mod command;
 mod observe;
 mod plan;
 mod prepared;
+mod rules;
 mod runner;
+mod start;
 mod verify;
 
 use super::{Actor, Command, Event, Input, Refusal, ReleasedBy, Scope, Submission, Task};
@@ -59,7 +61,7 @@ fn permit(task: &Task, input: &Input, actor: &Actor) -> Result<(), Refusal> {
         | (Scope::Worker, Input::Command(Command::Release { how: ReleasedBy::Gone }))
         | (Scope::Worker | Scope::Workspace, Input::Observation(_)) => true,
         // A worker that has ended a runner's session leaves the task to the next invocation.
-        (Scope::Worker, Input::Command(Command::Pause { .. })) => task.submission.driver.is_runner(),
+        (Scope::Worker, Input::Command(Command::Pause { .. })) => !task.submission.driver.conduct().any_worker,
         (Scope::Unknown, _) => return Err(Refusal::UnknownCaller { verb: input.name() }),
         (Scope::Person | Scope::Worker | Scope::Workspace | Scope::Session, _) => false,
     };

@@ -2,10 +2,11 @@
 //! A state with a session is left only by its observed end. What moves nothing is noted.
 
 use super::super::{
-    BackTo, Cause, Ended, Event, HelpReason, Observation, Phase, PlanFiles, Said, SessionRun, State, StopMode,
-    StoppedBy, Task, Then, Wait, WokenBy,
+    Cause, Ended, Event, HelpReason, Observation, Phase, PlanFiles, Said, SessionRun, State, StopMode, StoppedBy, Task,
+    Then, Wait,
 };
-use super::prepared::{self, Found};
+use super::rules::rules;
+use super::start::Preparation;
 use super::{after_end, agent_limited, verify};
 use crate::ids::TaskId;
 use crate::recovery;
@@ -13,12 +14,12 @@ use crate::time::Time;
 
 pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> {
     match &task.state {
-        State::Preparing { back_to } => preparing(task, *back_to, seen, now),
-        State::Waiting { why: Wait::After(other), back_to, .. } => waiting_for(*other, *back_to, seen),
+        State::Preparing => preparing(task, seen, now),
+        State::Waiting { why: Wait::After(other), .. } => waiting_for(*other, seen),
         State::Waiting { .. } => waiting(seen),
         State::Planning { .. } | State::Working { .. } if *seen == Observation::Woke => stop_if_over(task, now),
         State::Planning { session } | State::Working { session } => {
-            attending(task, session, seen, |ended, plan| after_end::after_end(task, session, ended, plan, now))
+            attending(task, session, seen, |ended, plan| (rules(task).after_end)(task, session, ended, plan, now))
         }
         State::Verifying { session } => {
             attending(task, session, seen, |ended, plan| verify::after_check(task, session, ended, plan, now))
@@ -26,10 +27,10 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
         State::Stopping { session, then, .. } => {
             attending(task, session, seen, |ended, plan| after_stop(task, session, ended, plan, then))
         }
-        State::Blocked { cause, .. } if cause.woken_by() == WokenBy::Probe => blocked(seen),
-        State::Queued { .. }
+        State::Blocked { cause, .. } if cause.is_probed() => blocked(seen),
+        State::Queued
         | State::NeedsHelp { .. }
-        | State::Paused { .. }
+        | State::Paused
         | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. }
@@ -38,26 +39,27 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
     }
 }
 
-fn preparing(task: &Task, back_to: BackTo, seen: &Observation, now: Time) -> Vec<Event> {
+fn preparing(task: &Task, seen: &Observation, now: Time) -> Vec<Event> {
     match seen {
         Observation::Prepared { session, plan, tree, phase, files, basis, opens, saved } => {
             let (tree, saved) = (tree.as_ref(), saved.as_ref());
-            let found = Found { session: *session, plan, tree, phase: *phase, files, basis, opens: *opens, saved };
-            prepared::prepared(task, back_to, &found, now)
+            let found =
+                Preparation { session: *session, plan, tree, phase: *phase, files, basis, opens: *opens, saved };
+            (rules(task).prepared)(task, &found, now)
         }
         Observation::Placed { workspace } => vec![Event::Placed { workspace: workspace.clone() }],
         Observation::CannotPrepare { cause: cause @ Cause::Program { .. } } => {
-            let blocked = Event::Blocked { cause: cause.clone(), back_to };
-            agent_limited::unusable(task, task.next_agent(now), &cause.to_string(), blocked, back_to, now)
+            let blocked = Event::Blocked { cause: cause.clone() };
+            agent_limited::unusable(task, task.next_agent(now), &cause.to_string(), blocked, now)
         }
         Observation::CannotPrepare { cause: cause @ Cause::Git { .. } } => {
-            let again = try_again(task, back_to, now);
-            let blocked = || Event::Blocked { cause: cause.clone(), back_to };
+            let again = try_again(task, now);
+            let blocked = || Event::Blocked { cause: cause.clone() };
             [noted(seen), vec![again.unwrap_or_else(blocked)]].concat()
         }
-        Observation::CannotPrepare { cause } => vec![Event::Blocked { cause: cause.clone(), back_to }],
-        Observation::AccountsLimited { limits } => agent_limited::learned(task, limits, back_to, now),
-        Observation::FamilyLimit { reached } => vec![Event::Stopped { reached: reached.clone(), back_to }],
+        Observation::CannotPrepare { cause } => vec![Event::Blocked { cause: cause.clone() }],
+        Observation::AccountsLimited { limits } => agent_limited::learned(task, limits, now),
+        Observation::FamilyLimit { reached } => vec![Event::Stopped { reached: reached.clone() }],
         Observation::PlanRestored => vec![Event::PlanRestored],
         Observation::Woke
         | Observation::OtherEnded { .. }
@@ -67,9 +69,9 @@ fn preparing(task: &Task, back_to: BackTo, seen: &Observation, now: Time) -> Vec
 }
 
 /// The next look after git could not run, unless it has failed too often.
-fn try_again(task: &Task, back_to: BackTo, now: Time) -> Option<Event> {
-    let pause = recovery::git_backoff(task.tally.git_failures + 1, &task.submission.policy)?;
-    Some(after_end::wait(Wait::Backoff, now.after(pause), back_to, now))
+fn try_again(task: &Task, now: Time) -> Option<Event> {
+    let pause = recovery::git_backoff(task.tally.git_failures + 1, &task.submission.patience)?;
+    Some(after_end::wait(Wait::Backoff, now.after(pause), now))
 }
 
 /// The owner watches both clocks, so its word counts: the wall clock alone may have been set back.
@@ -89,12 +91,12 @@ fn waiting(seen: &Observation) -> Vec<Event> {
 }
 
 /// Only the other task's verification lets this one start; any other end is for a person to judge.
-fn waiting_for(other: TaskId, back_to: BackTo, seen: &Observation) -> Vec<Event> {
+fn waiting_for(other: TaskId, seen: &Observation) -> Vec<Event> {
     match seen {
         Observation::OtherEnded { task, verified: true, .. } if *task == other => vec![Event::AfterMet],
         Observation::OtherEnded { task, verified: false, how } if *task == other => {
             let reason = HelpReason::AfterUnverified { task: *task, how: how.clone() };
-            vec![Event::HelpNeeded { reason, back_to }]
+            vec![Event::HelpNeeded { reason }]
         }
         Observation::OtherEnded { .. }
         | Observation::Woke
@@ -154,7 +156,7 @@ fn attending(
 /// The time of the live session was shortened meanwhile, and is over.
 fn stop_if_over(task: &Task, now: Time) -> Vec<Event> {
     let then = super::change::over(task, now);
-    then.map(|then| Event::StopAsked { haste: StopMode::Graceful, then }).into_iter().collect()
+    then.map(|then| Event::StopAsked { mode: StopMode::Graceful, then }).into_iter().collect()
 }
 
 /// A session that has used up the task's tokens or money is asked to stop; never one that a person is stopping already.
@@ -164,7 +166,7 @@ fn too_dear(task: &Task, read: &Event, said: &Said) -> Vec<Event> {
     }
     let reached = task.apply(read, task.updated).ok().and_then(|after| after.limit_reached());
     reached
-        .map(|reached| Event::StopAsked { haste: StopMode::Graceful, then: Then::Stop { reached } })
+        .map(|reached| Event::StopAsked { mode: StopMode::Graceful, then: Then::Stop { reached } })
         .into_iter()
         .collect()
 }
@@ -175,16 +177,16 @@ pub(super) fn noted(seen: &Observation) -> Vec<Event> {
 
 /// What comes after a session that was asked to stop.
 fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles, then: &Then) -> Vec<Event> {
-    let seen = after_end::look(task, session, ended, sight);
+    let seen = (rules(task).read_plan_files)(task, session, ended, sight);
     let mut events = after_end::end_events(session, &as_asked(ended), &seen);
-    let back_to = BackTo::phase(after_end::phase_after(task, &events));
+    let phase = after_end::phase_after(task, &events);
     match then {
-        Then::Pause => events.push(Event::Paused { back_to, why: None }),
-        Then::Hold { person } => events.push(Event::Held { person: person.clone(), back_to }),
+        Then::Pause => events.push(Event::Paused { why: None }),
+        Then::Hold { person } => events.push(Event::Held { person: person.clone() }),
         Then::Cancel { by, reason } => events.push(Event::Cancelled { by: by.clone(), reason: reason.clone() }),
         // Checks cost nothing of what is used up: a task with nothing left for the agent is verified all the same.
-        Then::Stop { .. } if back_to.phase == Phase::Verify && seen.plan.is_complete() && !seen.refused() => {}
-        Then::Stop { reached } => events.push(Event::Stopped { reached: reached.clone(), back_to }),
+        Then::Stop { .. } if phase == Phase::Verify && seen.plan.is_complete() && !seen.refused() => {}
+        Then::Stop { reached } => events.push(Event::Stopped { reached: reached.clone() }),
         Then::GoOn => {}
     }
     events

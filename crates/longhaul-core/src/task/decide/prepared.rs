@@ -1,33 +1,17 @@
 //! The workspace is fit: what the owner does next. Wait, take or refuse plan changes, finish, verify, or commit a session.
-//! Called by `decide` only. Every session of a task, of the agent or of a check, starts here.
+//! Called by `decide` only; whether that session may start now is decided in `start.rs`.
 
-use super::super::{BackTo, Basis, Event, FileHash, Phase, PlanFiles, Purpose, SessionRun, Task, Verdict, Wait};
-use super::after_end::wait;
-use super::{plan, runner, verify};
-use crate::ids::SessionId;
+use super::super::{Event, Phase, Purpose, Task, Verdict, Wait};
+use super::start::{Preparation, Wanted, start};
+use super::{plan, verify};
 use crate::time::Time;
 
-/// What the owner found.
-pub(super) struct Found<'a> {
-    pub(super) session: SessionId,
-    pub(super) plan: &'a PlanFiles,
-    pub(super) tree: Option<&'a String>,
-    pub(super) phase: Option<Phase>,
-    pub(super) files: &'a [FileHash],
-    pub(super) basis: &'a Basis,
-    pub(super) opens: Option<Time>,
-    pub(super) saved: Option<&'a String>,
-}
-
-pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Time) -> Vec<Event> {
-    if task.submission.driver.is_runner() {
-        return runner::prepared(task, back_to, found, now);
-    }
+pub(super) fn prepared(task: &Task, found: &Preparation<'_>, now: Time) -> Vec<Event> {
     if let Some(other) = task.submission.after.filter(|_| !task.after_met) {
-        return vec![Event::WaitStarted { why: Wait::After(other), until: None, span_ms: None, back_to }];
+        return vec![Event::WaitStarted { why: Wait::After(other), until: None, span_ms: None }];
     }
     let Some(accepted) = &task.plan else {
-        return vec![agent(task, back_to, found, Purpose::Plan, now)];
+        return vec![start(task, found, &Wanted::Agent(Purpose::Plan), now)];
     };
     let mut seen = plan::compare(task, accepted, found.plan);
     if seen.refused() {
@@ -41,46 +25,9 @@ pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Tim
         // or a list that changed just now, wants another one.
         (true, false) if found.phase != Some(Phase::Verify) || !seen.events.is_empty() => Vec::new(),
         (true, false) => verify::next_check(task, found, now),
-        (true, true) => vec![agent(task, back_to, found, Purpose::Fix, now)],
-        (false, _) => vec![agent(task, back_to, found, Purpose::Work, now)],
+        (true, true) => vec![start(task, found, &Wanted::Agent(Purpose::Fix), now)],
+        (false, _) => vec![start(task, found, &Wanted::Agent(Purpose::Work), now)],
     };
     seen.events.extend(next);
     seen.events
-}
-
-/// The next session of an agent, unless a limit of the task is used up, or it has to wait for its time.
-fn agent(task: &Task, back_to: BackTo, found: &Found<'_>, purpose: Purpose, now: Time) -> Event {
-    if let Some(reached) = task.limit_reached() {
-        return Event::Stopped { reached, back_to: BackTo::phase(task.phase()) };
-    }
-    if let Some(until) = limited(task, back_to, now) {
-        return wait(Wait::Limit, until, back_to, now);
-    }
-    if let Some(until) = found.opens {
-        return wait(Wait::Hours, until, back_to, now);
-    }
-    let name = task.next_agent(now);
-    let start = task.start_of(name, purpose);
-    Event::SessionStarted {
-        session: SessionRun {
-            agent: name.to_owned(),
-            attempt: task.tally.tries + 1,
-            opening: start.opening,
-            resumes: start.resumes,
-            carry: start.carry,
-            wall_ms: task.session_wall_ms(),
-            ..session(task, found, purpose, now)
-        },
-    }
-}
-
-/// Until when the agent's account is used up; what was stored before agents were told apart counts for any.
-fn limited(task: &Task, back_to: BackTo, now: Time) -> Option<Time> {
-    if task.limited.is_empty() { back_to.not_before.filter(|until| *until > now) } else { task.limited_until(now) }
-}
-
-/// A session that has not run yet.
-pub(super) fn session(task: &Task, found: &Found<'_>, purpose: Purpose, now: Time) -> SessionRun {
-    let number = task.tally.sessions + 1;
-    SessionRun { tree: found.tree.cloned(), ..SessionRun::new(found.session, number, purpose, now) }
 }

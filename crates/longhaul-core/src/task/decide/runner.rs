@@ -2,14 +2,14 @@
 //! is retried, put back or verified, and whatever is wrong ends the invocation. Called by `decide` only.
 
 use super::super::{
-    AgentLimit, BackTo, Ended, Event, Exit, Failure, HelpReason, Outcome, PlanFiles, Purpose, RunnerOptions,
-    SessionRun, State, Task, TaskListFile, Then, Verdict, Wait, narrate,
+    AgentLimit, Ended, Event, Exit, Failure, HelpReason, Outcome, PlanFiles, Purpose, RunnerOptions, SessionRun, Stage,
+    Task, TaskListFile, Then, Verdict, Wait, narrate,
 };
 use super::after_end::wait;
 use super::agent_limited;
 use super::command::{Decision, change_stop, refuse};
 use super::plan::Seen;
-use super::prepared::{Found, session};
+use super::start::{Preparation, Wanted, start};
 use crate::plan::{self, Plan, PlanChange};
 use crate::time::Time;
 
@@ -20,59 +20,37 @@ pub(super) fn drive(task: &Task, run: &RunnerOptions) -> Decision {
         return no("it is supervised: go on with `longhaul resume`");
     }
     let driven = Event::Driven { run: run.clone() };
-    match &task.state {
-        State::Held { .. } => no("a person works in its conversation"),
-        State::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
-        State::Stopping { haste, .. } => Ok([vec![driven], change_stop(task, *haste, Then::GoOn)?].concat()),
-        State::Queued { .. }
-        | State::Preparing { .. }
-        | State::Planning { .. }
-        | State::Working { .. }
-        | State::Verifying { .. }
-        | State::Waiting { .. }
-        | State::NeedsHelp { .. }
-        | State::Paused { .. }
-        | State::Stopped { .. }
-        | State::Blocked { .. } => Ok(vec![driven]),
-        State::Done { .. } | State::Cancelled { .. } => no("it is finished"),
+    match task.state.stage() {
+        Stage::Held => no("a person works in its conversation"),
+        Stage::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
+        Stage::Stopping { mode, .. } => Ok([vec![driven], change_stop(task, mode, Then::GoOn)?].concat()),
+        Stage::Queued | Stage::Preparing | Stage::Live(_) | Stage::Waiting | Stage::ForPerson => Ok(vec![driven]),
+        Stage::Final { .. } => no("it is finished"),
     }
 }
 
 /// The workspace is fit: the next session, or the end of the invocation.
-pub(super) fn prepared(task: &Task, back_to: BackTo, found: &Found<'_>, now: Time) -> Vec<Event> {
-    let mut seen = look(task, found.plan);
+pub(super) fn prepared(task: &Task, found: &Preparation<'_>, now: Time) -> Vec<Event> {
+    let mut seen = read_plan_files(task, found.plan);
     let next = match &task.run {
         Some(run) if seen.problem.is_none() && !seen.plan.is_complete() && !run.is_used_up() => {
-            start(task, run, found, now)
+            let purpose = if found.plan.list == TaskListFile::Missing { Purpose::Plan } else { Purpose::Work };
+            start(task, found, &Wanted::Driven(purpose, run), now)
         }
         _ if seen.problem.is_none() && seen.plan.is_complete() => Event::Finished { verdict: Verdict::NoChecks },
-        Some(_) | None => Event::Paused { back_to, why: seen.problem.clone() },
+        Some(_) | None => Event::Paused { why: seen.problem.clone() },
     };
     seen.events.push(next);
     seen.events
 }
 
-fn start(task: &Task, run: &RunnerOptions, found: &Found<'_>, now: Time) -> Event {
-    let purpose = if found.plan.list == TaskListFile::Missing { Purpose::Plan } else { Purpose::Work };
-    Event::SessionStarted {
-        session: SessionRun {
-            agent: task.submission.agent.clone(),
-            attempt: task.tally.tries + 1,
-            resumes: run.resumes(found.saved),
-            carry: run.carry.clone(),
-            ..session(task, found, purpose, now)
-        },
-    }
-}
-
 /// What comes after a session that ended without being asked to.
 pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles, now: Time) -> Vec<Event> {
-    let seen = look(task, sight);
+    let seen = read_plan_files(task, sight);
     let mut events = super::after_end::end_events(session, ended, &seen);
     let Ok(after) = events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)) else { return events };
-    let back_to = BackTo::phase(after.phase());
     let is_over = after.run.as_ref().is_none_or(RunnerOptions::is_used_up);
-    let delay = std::time::Duration::from_millis(after.submission.policy.delay_ms);
+    let delay = std::time::Duration::from_millis(after.submission.patience.delay_ms);
     match &ended.exit {
         // At once, and afresh.
         _ if session.resume_failed(ended) => {}
@@ -81,13 +59,13 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
         Exit::Code(0) if seen.problem.is_none() && !seen.plan.steps.is_empty() => {
             events.push(match seen.plan.is_complete() {
                 true => Event::Finished { verdict: Verdict::NoChecks },
-                false if is_over => Event::Paused { back_to, why: None },
-                false => wait(Wait::Delay, now.after(delay), back_to, now),
+                false if is_over => Event::Paused { why: None },
+                false => wait(Wait::Delay, now.after(delay), now),
             });
         }
         Exit::Code(0) => {
             let why = seen.problem.unwrap_or_else(|| "task_list.md is missing".to_owned());
-            events.push(Event::Paused { back_to, why: Some(why) });
+            events.push(Event::Paused { why: Some(why) });
         }
         exit @ (Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown) => {
             let limit = limit_of(&after, session, ended, now);
@@ -99,7 +77,7 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
                 (None, _) => format!("session {} failed: {exit}", session.number),
             };
             events.extend(limit);
-            events.push(Event::Paused { back_to, why: Some(why) });
+            events.push(Event::Paused { why: Some(why) });
         }
     }
     events
@@ -114,7 +92,7 @@ fn limit_of(after: &Task, session: &SessionRun, ended: &Ended, now: Time) -> Opt
 }
 
 /// The list as it is: what it says now is the plan. One that cannot be read is left as it is, and a person told.
-pub(super) fn look(task: &Task, sight: &PlanFiles) -> Seen {
+pub(super) fn read_plan_files(task: &Task, sight: &PlanFiles) -> Seen {
     let accepted = task.plan.as_ref();
     let nothing = |problem: Option<String>| Seen { events: Vec::new(), plan: Plan::default(), problem };
     let (text, hash) = match &sight.list {

@@ -3,24 +3,24 @@
 //! A check whose exit nobody saw is run again, never assumed. A round that changed the tree is run once more, and no third time.
 
 use super::super::{
-    BackTo, Basis, CheckRole, Ended, Event, Evidence, HelpReason, PlanFiles, Purpose, Remarks, Round, RoundOutcome,
-    SessionRun, Task, TaskListFile, Verdict, Wait,
+    Basis, CheckRole, Ended, Event, Evidence, HelpReason, PlanFiles, Remarks, Round, RoundOutcome, SessionRun, Task,
+    TaskListFile, Verdict, Wait,
 };
 use super::after_end::wait;
-use super::prepared::{Found, session};
+use super::start::{Preparation, Wanted, start};
 use crate::recovery::{self, Facts, Next};
 use crate::time::Time;
 use crate::verdict;
 
 /// The next check of the round, or the first of a new one. Where the files are unfit no check runs, and the round has failed.
-pub(super) fn next_check(task: &Task, found: &Found<'_>, now: Time) -> Vec<Event> {
+pub(super) fn next_check(task: &Task, found: &Preparation<'_>, now: Time) -> Vec<Event> {
     let open = task.round.as_ref().filter(|round| round.is_open() && found.basis.continues(&round.basis));
     let run = open.map_or(0, |round| round.evidence.len());
     let mut events: Vec<Event> = open.is_none().then(|| round_started(task, found)).into_iter().collect();
     match steps(task, found.basis).get(run) {
-        Some((_, command)) if found.basis.problem.is_none() => events.push(Event::SessionStarted {
-            session: SessionRun { command: Some((*command).to_owned()), ..session(task, found, Purpose::Check, now) },
-        }),
+        Some((_, command)) if found.basis.problem.is_none() => {
+            events.push(start(task, found, &Wanted::Check(command), now));
+        }
         Some(_) | None => events.extend(end_round(task, &events, now)),
     }
     events
@@ -33,7 +33,7 @@ fn steps<'a>(task: &'a Task, basis: &Basis) -> Vec<(CheckRole, &'a str)> {
     setup.map(|command| (CheckRole::Setup, command)).into_iter().chain(checks).collect()
 }
 
-fn round_started(task: &Task, found: &Found<'_>) -> Event {
+fn round_started(task: &Task, found: &Preparation<'_>) -> Event {
     Event::RoundStarted {
         number: task.tally.rounds + 1,
         again: matches!(&task.round, Some(Round { outcome: Some(RoundOutcome::TreeChanged), .. })),
@@ -54,7 +54,7 @@ pub(super) fn after_check(
     let mut events = vec![Event::SessionEnded { session: session.id, ended: ended.clone(), progress: false }];
     if let Some(cause) = &ended.starved {
         // Nothing is said about the work: the check runs again when there is enough.
-        events.push(Event::Blocked { cause: cause.clone(), back_to: BackTo::phase(task.phase()) });
+        events.push(Event::Blocked { cause: cause.clone() });
         return events;
     }
     if ended.says_nothing(session) {
@@ -103,14 +103,14 @@ fn evidence(session: &SessionRun, ended: &Ended, now: Time) -> Evidence {
 /// Once is nothing; again and again something is wrong outside.
 fn interrupted(task: &Task, events: &[Event], session: &SessionRun, ended: &Ended, now: Time) -> Option<Event> {
     let after = events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)).ok()?;
-    let back_to = BackTo::phase(after.phase());
-    let policy = &after.submission.policy;
+    let patience = &after.submission.patience;
     let probe = after.probe_after();
     let at_least = std::time::Duration::ZERO;
-    let facts = Facts { session: session.id, ended, bad_plan: None, tally: &after.tally, policy, probe, at_least, now };
+    let facts =
+        Facts { session: session.id, ended, bad_plan: None, tally: &after.tally, patience, probe, at_least, now };
     match recovery::interrupted(&facts) {
-        Next::WaitUntil(why @ Wait::Backoff, until) => Some(wait(why, until, back_to, now)),
-        Next::Ask(reason) => Some(Event::HelpNeeded { reason, back_to }),
+        Next::WaitUntil(why @ Wait::Backoff, until) => Some(wait(why, until, now)),
+        Next::Ask(reason) => Some(Event::HelpNeeded { reason }),
         Next::GoOn | Next::WaitUntil(..) | Next::Limited { .. } | Next::Exhausted(_) | Next::Block(_) => None,
     }
 }
@@ -121,8 +121,7 @@ fn end_round(task: &Task, events: &[Event], now: Time) -> Vec<Event> {
     let Some(round) = folded.ok().and_then(|task| task.round) else { return Vec::new() };
     let outcome = verdict::judge(&round);
     let fixes = task.tally.fixes;
-    let back_to = BackTo::phase(task.phase());
-    let help = |why: String| Event::HelpNeeded { reason: HelpReason::VerificationFailed { why, fixes }, back_to };
+    let help = |why: String| Event::HelpNeeded { reason: HelpReason::VerificationFailed { why, fixes } };
     let next = match &outcome {
         RoundOutcome::Passed { tree } => {
             let doubts = verdict::doubts(&round);
@@ -132,7 +131,7 @@ fn end_round(task: &Task, events: &[Event], now: Time) -> Vec<Event> {
         }
         RoundOutcome::TreeChanged if round.again => Some(help(verdict::changes_what_it_judges(&round))),
         RoundOutcome::TreeChanged => None,
-        RoundOutcome::Failed { why } if fixes >= task.submission.policy.fix_attempts => Some(help(why.clone())),
+        RoundOutcome::Failed { why } if fixes >= task.submission.patience.fix_attempts => Some(help(why.clone())),
         RoundOutcome::Failed { .. } => None,
     };
     std::iter::once(Event::RoundEnded { outcome }).chain(next).collect()

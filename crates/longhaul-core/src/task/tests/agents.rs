@@ -376,7 +376,7 @@ fn limits_and_conversations_of_older_versions_are_read() {
 fn a_limit_outlasts_a_pause_and_is_of_one_agent_alone() {
     let until = NOW.after(Duration::from_secs(600));
     let task = end(&two_agents(OnLimit::Wait), limited(Some(until)));
-    let paused = feed(&task, Command::Pause { haste: StopMode::Graceful }, &person());
+    let paused = feed(&task, Command::Pause { mode: StopMode::Graceful }, &person());
     let resume = |settings| Command::Resume { reason: None, settings };
     let same = fold(feed(&paused, resume(Vec::new()), &person()), &[claimed()]);
     assert!(matches!(next(&same, NOW).state, State::Waiting { why: Wait::Limit, .. }));
@@ -433,7 +433,7 @@ fn an_agent_that_a_person_chooses_is_tried_at_once() {
     let agent = Setting::Agent(task.submission.agent.clone());
     let settings = vec![agent, Setting::Model(Some("another".into()))];
     let task = feed(&task, Command::Edit { settings }, &person());
-    assert!(matches!(task.state, State::Preparing { .. }), "{:?}", task.state);
+    assert!(matches!(task.state, State::Preparing), "{:?}", task.state);
 }
 
 #[test]
@@ -445,7 +445,7 @@ fn what_was_refused_and_left_undone_is_asked() {
     );
     let progress =
         feed(&talking(), end_of(&talking(), Ended { denied, ..completed() }, sight(&[true, false])), &Actor::worker());
-    assert!(matches!(progress.state, State::Preparing { .. }));
+    assert!(matches!(progress.state, State::Preparing));
     let asked = end(&talking(), failed(Failure::Permission("edit /etc/hosts".into())));
     assert!(matches!(&asked.state, State::NeedsHelp { reason: HelpReason::Permission { .. }, .. }));
 }
@@ -466,7 +466,7 @@ fn outside_its_hours_a_task_waits_for_them() {
     assert_eq!(other.state, task.state, "other changes do not move it");
     let hours = Some("01:00-02:00".parse().unwrap());
     let other = feed(&task, Command::Edit { settings: vec![Setting::Hours(hours)] }, &person());
-    assert!(matches!(other.state, State::Preparing { .. }), "with other hours it looks again");
+    assert!(matches!(other.state, State::Preparing), "with other hours it looks again");
 }
 
 #[test]
@@ -475,4 +475,17 @@ fn what_was_stored_before_agents_were_told_apart_is_read() {
     assert_eq!((old.id.as_str(), old.delivered), ("c-9", Delivered::Unknown));
     let text = serde_json::to_string(&old).unwrap();
     assert_eq!(serde_json::from_str::<Conversation>(&text).unwrap(), old);
+}
+
+#[test]
+fn an_agent_is_out_until_a_time_or_until_a_person_helps_and_both_are_stored() {
+    let person = Until::Person { why: "log in".into() };
+    for until in [Until::Time { at: Time(5), told: true }, person.clone()] {
+        let event = Event::AgentLimited { agent: "codex".into(), until, account: None, found_by: None };
+        let stored = serde_json::to_string(&event).unwrap();
+        assert_eq!(serde_json::from_str::<Event>(&stored).unwrap(), event, "{stored}");
+    }
+    let older = r#"{"kind":"agent_limited","agent":"codex","until":5,"told":true,"gone":"log in"}"#;
+    let Event::AgentLimited { until, .. } = serde_json::from_str(older).unwrap() else { panic!("a limit") };
+    assert_eq!(until, person);
 }

@@ -28,7 +28,7 @@ fn guidance_reaches_exactly_one_executed_session() {
 
 #[test]
 fn a_persons_plan_is_taken_whole_and_written_when_the_file_is_another() {
-    let task = feed(&working(), Command::Pause { haste: StopMode::Graceful }, &person());
+    let task = feed(&working(), Command::Pause { mode: StopMode::Graceful }, &person());
     let live = Command::AcceptPlan { text: list(&[false]), seen: None };
     assert!(matches!(decide(&task, &live.clone().into(), &person(), NOW), Err(Refusal::WrongState { .. })));
     let task = feed(&task, end_of(&task, completed(), sight(&[true, false])), &Actor::worker());
@@ -43,7 +43,7 @@ fn a_persons_plan_is_taken_whole_and_written_when_the_file_is_another() {
 #[test]
 fn an_edit_that_changes_nothing_writes_nothing() {
     let task = working();
-    let same = Setting::Attempts(task.submission.policy.attempts);
+    let same = Setting::Attempts(task.submission.patience.attempts);
     assert_eq!(decide(&task, &Command::Edit { settings: vec![same] }.into(), &person(), NOW), Ok(Vec::new()));
 }
 
@@ -81,7 +81,7 @@ fn an_empty_check_is_refused_wherever_it_comes_from() {
     let task = working();
     let edit = Command::Edit { settings: blank() };
     assert!(matches!(decide(&task, &edit.into(), &person(), NOW), Err(Refusal::BadInput { .. })));
-    let paused = Task { state: State::Paused { back_to: BackTo::phase(Phase::Work) }, ..task };
+    let paused = Task { state: State::Paused, ..task };
     let resume = Command::Resume { reason: None, settings: blank() };
     assert!(matches!(decide(&paused, &resume.into(), &person(), NOW), Err(Refusal::BadInput { .. })));
 }

@@ -10,7 +10,7 @@ use crate::time::Time;
 
 fn parent() -> Submission {
     let mut parent = Submission::clone(&new_task().submission);
-    (parent.policy.max_sessions, parent.policy.attempts, parent.policy.max_tokens) = (Some(5), 4, None);
+    (parent.patience.max_sessions, parent.patience.attempts, parent.patience.max_tokens) = (Some(5), 4, None);
     parent.checks = vec!["make test".into()];
     parent.constraints = vec!["be kind".into()];
     parent
@@ -22,12 +22,12 @@ fn a_child_has_everything_from_its_parent_but_what_it_may_choose() {
     let id = new_task().id;
     let mut wanted = Submission { goal: "a part".into(), sandbox: Sandbox::Full, network: true, ..parent.clone() };
     (wanted.agent, wanted.priority, wanted.after, wanted.model) = ("other".into(), 9, Some(id), Some("m".into()));
-    (wanted.policy.max_sessions, wanted.policy.attempts, wanted.policy.max_tokens) = (None, 9, Some(100));
-    (wanted.policy.delay_ms, wanted.policy.max_children) = (7, 1_000);
+    (wanted.patience.max_sessions, wanted.patience.attempts, wanted.patience.max_tokens) = (None, 9, Some(100));
+    (wanted.patience.delay_ms, wanted.patience.max_children) = (7, 1_000);
     (wanted.checks, wanted.constraints) = (Vec::new(), vec!["be brief".into()]);
     let child = parent.child(id, &wanted);
     let mut expected = Submission { goal: "a part".into(), model: Some("m".into()), parent: Some(id), ..parent };
-    expected.policy.max_tokens = Some(100);
+    expected.patience.max_tokens = Some(100);
     (expected.checks, expected.constraints) = (Vec::new(), vec!["be kind".into(), "be brief".into()]);
     assert_eq!(child, expected);
 }
@@ -61,7 +61,7 @@ fn member(number: u8, above: Option<&Task>) -> Task {
     task.id = TaskId::mint(NOW, [number; 10]);
     let asked = asked(&mut task);
     asked.parent = above.map(|above| above.id);
-    (asked.policy.max_sessions, asked.policy.max_time_ms) = (None, None);
+    (asked.patience.max_sessions, asked.patience.max_time_ms) = (None, None);
     task
 }
 
@@ -70,7 +70,7 @@ fn a_limit_counts_everybody_below_it_and_live_sessions_too() {
     let mut top = member(1, None);
     let (one, two) = (member(2, Some(&top)), member(3, Some(&top)));
     let below = member(4, Some(&one));
-    asked(&mut top).policy.max_sessions = Some(8);
+    asked(&mut top).patience.max_sessions = Some(8);
     let reached = |tasks: &[&Task], task: &Task| Family::new(tasks.iter().copied(), NOW).limit_reached(task.id);
     assert_eq!(reached(&[&top, &one, &two], &below), None, "a stranger");
     assert_eq!(reached(&[&top, &one, &two], &two), None, "6 of 8");
@@ -81,8 +81,8 @@ fn a_limit_counts_everybody_below_it_and_live_sessions_too() {
         assert_eq!(reached(&all, task), Some(expected.clone()), "each has one session behind it, and one alive");
     }
     let mut one = one.clone();
-    asked(&mut one).policy.max_sessions = Some(4);
-    asked(&mut top).policy.max_sessions = None;
+    asked(&mut one).patience.max_sessions = Some(4);
+    asked(&mut top).patience.max_sessions = None;
     let all = [&top, &one, &two, &below];
     assert_eq!(reached(&all, &below).and_then(|reached| reached.family), Some(one.id), "the one between");
     assert_eq!((reached(&all, &two), reached(&all, &top)), (None, None), "not below it");
@@ -92,7 +92,7 @@ fn a_limit_counts_everybody_below_it_and_live_sessions_too() {
 #[test]
 fn a_limit_of_a_finished_task_ends_where_a_person_sets_one_below_it() {
     let mut top = member(1, None);
-    asked(&mut top).policy.max_sessions = Some(4);
+    asked(&mut top).patience.max_sessions = Some(4);
     let edit = |task: &Task, cap| {
         let settings = vec![Setting::Limit(Limit::Sessions, cap)];
         fold(task.clone(), &[Event::Edited { settings, by: Some("ann".into()) }])
@@ -119,8 +119,8 @@ fn a_limit_of_a_finished_task_ends_where_a_person_sets_one_below_it() {
 fn what_is_left_is_the_least_of_all_above() {
     let mut top = member(1, None);
     let mut one = member(2, Some(&top));
-    asked(&mut top).policy.max_time_ms = Some(10_000);
-    asked(&mut one).policy.max_time_ms = Some(9_000);
+    asked(&mut top).patience.max_time_ms = Some(10_000);
+    asked(&mut one).patience.max_time_ms = Some(9_000);
     let later = Time(NOW.0).after(Duration::from_secs(2));
     let family = Family::new([&top, &one], later);
     let (ended, live) = (10, 2_000);

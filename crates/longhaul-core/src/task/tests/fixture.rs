@@ -22,7 +22,7 @@ pub(super) fn session_id(n: u8) -> SessionId {
 pub(super) fn submitted() -> Event {
     let name = TaskName::new("build-a-thing").expect("a valid name");
     let mut submission = Submission::new("build a thing".into(), name, "/p".into(), "demo".into());
-    submission.policy.delay_ms = 0;
+    submission.patience.delay_ms = 0;
     Event::Submitted { submission: submission.into() }
 }
 

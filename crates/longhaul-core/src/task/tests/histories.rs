@@ -40,7 +40,7 @@ fn histories() -> Vec<Vec<Event>> {
     };
     let cut: Step = |task| end_of(task, completed(), sight(&[true])).into();
     let restored: Step = |_| Observation::PlanRestored.into();
-    let pause: Step = |_| Command::Pause { haste: StopMode::Graceful }.into();
+    let pause: Step = |_| Command::Pause { mode: StopMode::Graceful }.into();
     let resume: Step = |_| Command::Resume { reason: Some("go".into()), settings: Vec::new() }.into();
     let cancel: Step = |_| Command::Cancel { reason: None }.into();
     let w = |f: Step| (f, worker.clone());
@@ -64,7 +64,7 @@ fn every_prefix_replays_to_a_sane_due() {
             let effects = due(&task);
             let distinct: HashSet<Effect> = effects.iter().copied().collect();
             assert_eq!(distinct.len(), effects.len(), "an effect is due twice");
-            let queued = matches!(task.state, State::Queued { .. });
+            let queued = matches!(task.state, State::Queued);
             assert_eq!(effects.is_empty(), !task.state.wants_owner() || queued, "{}", task.state.name());
             for effect in effects {
                 if let Effect::Attend(id) | Effect::Stop(id, _) = effect {
@@ -94,7 +94,7 @@ fn two_steps_end_done_unverified_without_a_further_session() {
 #[test]
 fn a_complete_plan_finishes_without_an_agent() {
     let mut task = working();
-    task.state = State::Preparing { back_to: BackTo::phase(Phase::Work) };
+    task.state = State::Preparing;
     let task = feed(&task, super::fixture::prepared(session_id(5), sight(&[true, true])), &Actor::workspace());
     assert_eq!(task.state, State::Done { verdict: Verdict::NoChecks });
 }
@@ -104,7 +104,7 @@ fn end_again(task: &Task, how: &Ended, ticks: &[bool]) -> Task {
     if let State::Waiting { .. } = task.state {
         task = feed(&task, Observation::Woke, &Actor::worker());
     }
-    if !matches!(task.state, State::Preparing { .. }) {
+    if !matches!(task.state, State::Preparing) {
         return task;
     }
     let session = session_id(u8::try_from(task.tally.sessions).unwrap_or(99));
@@ -115,7 +115,7 @@ fn end_again(task: &Task, how: &Ended, ticks: &[bool]) -> Task {
 fn crashes_back_off_doubling_and_then_ask_for_help() {
     let mut task = working();
     let mut waits = Vec::new();
-    for _ in 0..Policy::default().attempts {
+    for _ in 0..Patience::default().attempts {
         let after = feed(&task, end_of(&task, crashed(), sight(&[false, false])), &Actor::worker());
         if let State::Waiting { until: Some(until), .. } = after.state {
             waits.push(until.since(NOW).as_millis());
@@ -148,7 +148,7 @@ fn a_limit_burns_no_attempt_and_holds_over_pause() {
     let task = feed(&task, end_of(&task, limited, sight(&[false, false])), &Actor::worker());
     assert_eq!(task.tally.failures, 0);
     let person = Actor::person("ann");
-    let paused = feed(&task, Command::Pause { haste: StopMode::Graceful }, &person);
+    let paused = feed(&task, Command::Pause { mode: StopMode::Graceful }, &person);
     let resumed = fold(feed(&paused, Command::Resume { reason: None, settings: Vec::new() }, &person), &[claimed()]);
     let prepared = super::fixture::prepared(session_id(4), sight(&[false, false]));
     let task = feed(&resumed, prepared, &Actor::worker());
@@ -237,6 +237,6 @@ fn one_interruption_goes_on_at_once_with_the_same_conversation() {
     let task = feed(&task, Observation::SessionRead { session, read: ReadTo::default(), said }, &Actor::worker());
     let shutdown = Ended { stopped_by: StoppedBy::Shutdown, ..crashed() };
     let task = feed(&task, end_of(&task, shutdown, sight(&[false, false])), &Actor::worker());
-    assert!(matches!(task.state, State::Preparing { .. }));
+    assert!(matches!(task.state, State::Preparing));
     assert_eq!((task.tally.failures, task.conversation_id()), (0, Some("c-1")));
 }

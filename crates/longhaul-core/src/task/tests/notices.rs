@@ -18,9 +18,9 @@ fn by_worker(task: &Task, seen: Observation) -> (&'static str, Option<Occasion>)
     (after.state.name(), occasion)
 }
 
-fn with(change: impl FnOnce(&mut Policy)) -> Task {
+fn with(change: impl FnOnce(&mut Patience)) -> Task {
     let mut task = working();
-    change(&mut asked(&mut task).policy);
+    change(&mut asked(&mut task).patience);
     task
 }
 
@@ -44,14 +44,14 @@ fn progress_is_told_to_nobody() {
 
 #[test]
 fn what_is_given_up_failed_and_what_wants_a_person_needs_one() {
-    let failing = with(|policy| policy.attempts = 1);
+    let failing = with(|patience| patience.attempts = 1);
     let ended = end_of(&failing, crashed(), sight(&[false, false]));
     assert_eq!(by_worker(&failing, ended), ("needs_help", Some(Occasion::Failed)));
-    let idle = with(|policy| policy.idle_sessions = 1);
+    let idle = with(|patience| patience.idle_sessions = 1);
     let ended = end_of(&idle, completed(), sight(&[false, false]));
     assert_eq!(by_worker(&idle, ended), ("needs_help", Some(Occasion::NeedsPerson)));
     let mut checked = verifying();
-    asked(&mut checked).policy.fix_attempts = 0;
+    asked(&mut checked).patience.fix_attempts = 0;
     let red = check_end(&checked, Exit::Code(1));
     assert_eq!(by_worker(&checked, red), ("needs_help", Some(Occasion::Failed)));
 }
@@ -77,7 +77,7 @@ fn limits_of_agents_and_of_the_task_are_told_apart() {
     let mut again = task.clone();
     again.tally.limits = 1;
     assert_eq!(by_worker(&again, end_of(&again, limited_again, sight(&[false, false]))), ("waiting", None));
-    let capped = with(|policy| policy.max_sessions = Some(2));
+    let capped = with(|patience| patience.max_sessions = Some(2));
     let stopped = by_worker(&capped, end_of(&capped, completed(), sight(&[true, false])));
     assert_eq!(stopped, ("stopped", Some(Occasion::Stopped)));
 }
@@ -86,7 +86,7 @@ fn limits_of_agents_and_of_the_task_are_told_apart() {
 fn what_a_person_did_is_told_to_nobody() {
     let person = Actor::person("ann");
     let task = working();
-    for command in [Command::Pause { haste: StopMode::Graceful }, Command::Cancel { reason: None }] {
+    for command in [Command::Pause { mode: StopMode::Graceful }, Command::Cancel { reason: None }] {
         let (stopping, asked) = told(&task, command, &person);
         let seen = end_of(&stopping, crashed(), sight(&[false, false]));
         let (rests, ended) = told(&stopping, seen, &Actor::worker());
@@ -114,7 +114,7 @@ fn a_runners_pause_is_a_failure_after_a_failed_session_that_nobody_stopped() {
     let open = feed(&driven(None, Resume::Never), prepared(session_id(5), sight(&[false, false])), &Actor::workspace());
     let told_of = by_worker(&open, end_of(&open, completed(), spoiled));
     assert_eq!(told_of, ("paused", Some(Occasion::Failed)), "more sessions were allowed");
-    let (stopping, _) = told(&task, Command::Pause { haste: StopMode::Graceful }, &Actor::person("ann"));
+    let (stopping, _) = told(&task, Command::Pause { mode: StopMode::Graceful }, &Actor::person("ann"));
     let seen = end_of(&stopping, crashed(), sight(&[true, false]));
     assert_eq!(by_worker(&stopping, seen), ("paused", None), "a person wanted that");
 }

@@ -16,7 +16,7 @@ fn drive(task: &Task, run: RunnerOptions) -> Task {
 pub(super) fn driven(left: Option<u32>, resume: Resume) -> Task {
     let mut task = new_task();
     asked(&mut task).driver = Driver::Runner;
-    asked(&mut task).policy.delay_ms = 3000;
+    asked(&mut task).patience.delay_ms = 3000;
     fold(drive(&task, run(left, resume)), &[claimed()])
 }
 
@@ -203,7 +203,7 @@ fn resume_makes_it_supervised_wherever_it_stands() {
 #[test]
 fn a_pause_ends_the_invocation_and_the_next_takes_it_up() {
     let task = look(&driven(None, Resume::Never), sight(&[false]));
-    let task = feed(&task, Command::Pause { haste: StopMode::Graceful }, &Actor::person("ann"));
+    let task = feed(&task, Command::Pause { mode: StopMode::Graceful }, &Actor::person("ann"));
     let again = drive(&task, run(None, Resume::Never));
     assert!(matches!(again.state, State::Stopping { then: Then::GoOn, .. }), "the dying session is waited for");
     let task = feed(&task, end_of(&task, crashed(), sight(&[false])), &Actor::worker());
@@ -212,9 +212,19 @@ fn a_pause_ends_the_invocation_and_the_next_takes_it_up() {
 
 #[test]
 fn a_worker_may_leave_a_runners_task_to_the_next_invocation_and_pause_no_other() {
-    let pause = Input::from(Command::Pause { haste: StopMode::Graceful });
-    let runners = feed(&driven(None, Resume::Never), Command::Pause { haste: StopMode::Graceful }, &Actor::worker());
+    let pause = Input::from(Command::Pause { mode: StopMode::Graceful });
+    let runners = feed(&driven(None, Resume::Never), Command::Pause { mode: StopMode::Graceful }, &Actor::worker());
     assert_eq!(runners.state.name(), "paused");
     let refused = decide(&fold(new_task(), &[claimed()]), &pause, &Actor::worker(), NOW);
     assert!(matches!(refused, Err(Refusal::Scope { .. })), "{refused:?}");
+}
+
+#[test]
+fn a_task_that_its_dead_runner_left_without_disk_space_is_prepared_by_the_next() {
+    let task = driven(None, Resume::Never);
+    let cause = Cause::Disk { path: "/p".into(), free: 1, floor: 2 };
+    let blocked = Task { state: State::Blocked { cause }, ..task };
+    let run = RunnerOptions::new(None, Resume::Never, "/p".into());
+    let taken_up = feed(&blocked, Command::Drive { run, settings: Vec::new() }, &Actor::person("ann"));
+    assert_eq!((taken_up.state.name(), due(&taken_up)), ("preparing", vec![Effect::Prepare]));
 }

@@ -13,19 +13,18 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
     let person = Actor::person("ann");
     let stopping = |command: Command| feed(&working(), command, &person);
     let with = |state: State| Task { state, ..fold(working(), &[]) };
-    let back_to = BackTo::phase(Phase::Work);
     vec![
         ("queued", new_task()),
         ("preparing", fold(new_task(), &[claimed()])),
         ("planning", planning()),
         ("working", working()),
         ("verifying", verifying()),
-        ("stopping, then pause", stopping(Command::Pause { haste: StopMode::Graceful })),
+        ("stopping, then pause", stopping(Command::Pause { mode: StopMode::Graceful })),
         ("stopping, then cancel", stopping(Command::Cancel { reason: None })),
         (
             "stopping, then go on",
             feed(
-                &stopping(Command::Pause { haste: StopMode::Graceful }),
+                &stopping(Command::Pause { mode: StopMode::Graceful }),
                 Command::Resume { reason: None, settings: Vec::new() },
                 &person,
             ),
@@ -34,32 +33,21 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
             let edit = Setting::Limit(Limit::Time, Some(0));
             feed(&working(), Command::Edit { settings: vec![edit] }, &person)
         }),
-        ("waiting, backoff", with(State::Waiting { why: Wait::Backoff, until: Some(NOW), span_ms: Some(0), back_to })),
-        ("waiting, delay", with(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0), back_to })),
+        ("waiting, backoff", with(State::Waiting { why: Wait::Backoff, until: Some(NOW), span_ms: Some(0) })),
+        ("waiting, delay", with(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0) })),
         ("waiting, after another task", {
-            with(State::Waiting { why: Wait::After(other()), until: None, span_ms: None, back_to })
+            with(State::Waiting { why: Wait::After(other()), until: None, span_ms: None })
         }),
-        (
-            "waiting, limit",
-            with(State::Waiting {
-                why: Wait::Limit,
-                until: Some(Time(NOW.0 + 1)),
-                span_ms: Some(1),
-                back_to: BackTo { not_before: Some(Time(NOW.0 + 1)), ..back_to },
-            }),
-        ),
-        ("needs_help", with(State::NeedsHelp { reason: HelpReason::NoProgress { sessions: 3 }, back_to })),
-        ("paused", with(State::Paused { back_to })),
+        ("waiting, limit", with(State::Waiting { why: Wait::Limit, until: Some(Time(NOW.0 + 1)), span_ms: Some(1) })),
+        ("needs_help", with(State::NeedsHelp { reason: HelpReason::NoProgress { sessions: 3 } })),
+        ("paused", with(State::Paused)),
         ("stopped", stopped()),
-        (
-            "blocked, disk",
-            with(State::Blocked { cause: Cause::Disk { path: "/p".into(), free: 1, floor: 2 }, back_to }),
-        ),
-        ("blocked, workspace", with(State::Blocked { cause: Cause::Workspace { why: "gone".into() }, back_to })),
-        ("held", with(State::Held { person: "ann".into(), back_to })),
-        ("paused, runner", runner(State::Paused { back_to })),
+        ("blocked, disk", with(State::Blocked { cause: Cause::Disk { path: "/p".into(), free: 1, floor: 2 } })),
+        ("blocked, workspace", with(State::Blocked { cause: Cause::Workspace { why: "gone".into() } })),
+        ("held", with(State::Held { person: "ann".into() })),
+        ("paused, runner", runner(State::Paused)),
         ("working, runner", runner(working().state)),
-        ("waiting, runner", runner(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0), back_to })),
+        ("waiting, runner", runner(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0) })),
         ("done", with(State::Done { verdict: Verdict::NoChecks })),
         ("cancelled", with(State::Cancelled { by: "ann".into(), reason: None })),
     ]
@@ -84,14 +72,14 @@ fn other() -> TaskId {
 fn stopped() -> Task {
     let mut task = fold(working(), &[]);
     task.tally.agent_sessions = 5;
-    asked(&mut task).policy.max_sessions = Some(5);
+    asked(&mut task).patience.max_sessions = Some(5);
     let reached = task.limit_reached().expect("the limit is used up");
-    Task { state: State::Stopped { reached, back_to: BackTo::phase(Phase::Work) }, ..task }
+    Task { state: State::Stopped { reached }, ..task }
 }
 
 fn inputs(task: &Task) -> Vec<(&'static str, Input, Actor)> {
     let commands = commands().into_iter().map(|(label, command)| (label, command.into(), Actor::person("ann")));
-    let below = Command::Pause { haste: StopMode::Graceful };
+    let below = Command::Pause { mode: StopMode::Graceful };
     let from_below = ("pause from below an agent", below.into(), Actor::below(session_id(3)));
     let seen = observations(task).into_iter().map(|(label, seen)| (label, seen.into(), Actor::worker()));
     commands.chain([from_below]).chain(seen).collect()
@@ -99,8 +87,8 @@ fn inputs(task: &Task) -> Vec<(&'static str, Input, Actor)> {
 
 fn commands() -> Vec<(&'static str, Command)> {
     vec![
-        ("pause", Command::Pause { haste: StopMode::Graceful }),
-        ("pause now", Command::Pause { haste: StopMode::Immediate }),
+        ("pause", Command::Pause { mode: StopMode::Graceful }),
+        ("pause now", Command::Pause { mode: StopMode::Immediate }),
         ("resume", Command::Resume { reason: None, settings: Vec::new() }),
         ("resume with reason", Command::Resume { reason: Some("mended".into()), settings: Vec::new() }),
         ("resume, limit raised", {
@@ -249,6 +237,59 @@ fn stopping_is_left_only_by_an_observed_end() {
             let ended =
                 matches!(&input, Input::Observation(seen) if matches!(**seen, Observation::SessionEnded { .. }));
             assert_eq!(after.state.session().is_none(), ended, "{name}: {label}");
+        }
+    }
+}
+
+#[test]
+fn a_state_is_stored_under_its_name_and_its_stage_fits() {
+    for (label, task) in states() {
+        let state = &task.state;
+        let stored = serde_json::to_value(state).expect("a state can be stored");
+        assert_eq!(stored["state"], state.name(), "{label}");
+        let answers = [state.is_final(), state.waits_for_person(), state.wants_owner()];
+        assert_eq!(answers.iter().filter(|yes| **yes).count(), 1, "{label}: one answer holds");
+        assert!(state.session().is_none() || state.wants_owner(), "{label}: a session has an owner");
+        assert!(due(&task).is_empty() || state.wants_owner(), "{label}: only an owner has something to do");
+        assert_eq!(state.is_held(), state.name() == State::HELD, "{label}");
+    }
+}
+
+#[test]
+fn whatever_is_worth_a_notice_has_an_event_that_tells_why() {
+    let mut told = 0;
+    for (name, task) in states() {
+        for (label, input, actor) in inputs(&task) {
+            let Ok(events) = decide(&task, &input, &actor, NOW) else { continue };
+            let after = fold(task.clone(), &events);
+            if notice(&task, &events, &after).is_some() {
+                assert!(events.iter().any(tells_why), "{name}: {label}: {events:?}");
+                told += 1;
+            }
+        }
+    }
+    assert!(told > 10, "the control: there are notices");
+}
+
+#[test]
+fn a_state_that_only_a_person_leaves_is_entered_by_an_event_with_a_reason() {
+    for (name, task) in states() {
+        for (label, input, actor) in inputs(&task) {
+            let Ok(events) = decide(&task, &input, &actor, NOW) else { continue };
+            let after = fold(task.clone(), &events);
+            if after.state.waits_for_person() && after.state.name() != task.state.name() {
+                assert!(events.iter().any(|event| event.role() != Role::Beside), "{name}: {label}: {events:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_follows_a_session_runs_as_long_as_it_is_due_and_the_rest_answers_once() {
+    for (name, task) in states() {
+        for effect in due(&task) {
+            let of_session = matches!(effect, Effect::Attend(_) | Effect::Stop(..));
+            assert_eq!(effect.answers_once(), !of_session, "{name}: {effect:?}");
         }
     }
 }

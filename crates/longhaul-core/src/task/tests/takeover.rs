@@ -32,7 +32,7 @@ fn what_ends_a_takeover_is_a_pause_and_never_work() {
 fn while_a_person_holds_it_only_cancel_moves_it() {
     let held = taken(&fold(new_task(), &[claimed()]));
     let resume = Command::Resume { reason: Some("go".into()), settings: Vec::new() };
-    for command in [resume, Command::Pause { haste: StopMode::Immediate }, Command::TakeOver] {
+    for command in [resume, Command::Pause { mode: StopMode::Immediate }, Command::TakeOver] {
         let answer = decide(&held, &command.into(), &Actor::person("bob"), NOW);
         assert!(matches!(answer, Err(Refusal::WrongState { from: "held", .. })), "{answer:?}");
     }

@@ -28,7 +28,7 @@ proptest! {
     #[test]
     fn what_is_due_stays_the_same_at_any_time(at: i64, poke in 0usize..4) {
         for (name, task) in states() {
-            let starts_anew = matches!(task.state, State::Queued { .. });
+            let starts_anew = matches!(task.state, State::Queued);
             if let Ok(poked) = task.apply(&pokes()[poke], Time(at)) && !starts_anew {
                 prop_assert_eq!(due(&poked), due(&task), "{}", name);
             }
@@ -53,7 +53,7 @@ fn limited(until: Time) -> Task {
 fn a_wait_has_an_end_and_a_span_and_hours_have_only_an_end() {
     let task = working();
     let backoff = feed(&task, end_of(&task, crashed(), sight(&[false, false])), &Actor::worker());
-    let span = Duration::from_millis(Policy::default().backoff_ms);
+    let span = Duration::from_millis(Patience::default().backoff_ms);
     assert_eq!(alarm(&backoff), Alarm { at: NOW.after(span), span: Some(span) });
 
     let limit = alarm(&limited(NOW.after(HOUR)));
@@ -98,14 +98,14 @@ fn a_wait_that_another_agent_ends_early_leaves_the_limit_as_it_is() {
     let waiting = limited(NOW.after(HOUR));
     let settings = vec![Setting::Fallbacks(vec!["other".into()]), Setting::OnLimit(OnLimit::Switch)];
     let edited = feed(&waiting, Command::Edit { settings }, &Actor::person("ann"));
-    assert!(matches!(edited.state, State::Preparing { .. }), "{:?}", edited.state);
+    assert!(matches!(edited.state, State::Preparing), "{:?}", edited.state);
     assert_eq!(edited.next_agent(NOW), "other");
     assert_eq!(edited.limited, waiting.limited);
 }
 
 #[test]
 fn a_limit_beyond_the_longest_wait_is_a_question_to_a_person() {
-    let longest = Duration::from_millis(Policy::default().longest_wait_ms);
+    let longest = Duration::from_millis(Patience::default().longest_wait_ms);
     let week = limited(NOW.after(Duration::from_secs(7 * 24 * 3600)));
     assert!(matches!(week.state, State::Waiting { why: Wait::Limit, .. }), "{:?}", week.state);
     for until in [NOW.after(longest + HOUR), Time(9_999_999_999_000_000), Time(i64::MAX)] {
@@ -130,6 +130,6 @@ fn another_agent_stands_in_for_one_whose_limit_is_too_long() {
     asked(&mut task).on_limit = OnLimit::Switch;
     let ended = ended(Exit::Code(1), Outcome::Failed(Failure::Limited(Some(Time(9_999_999_999_000_000)))));
     let task = feed(&task, end_of(&task, ended, sight(&[false, false])), &Actor::worker());
-    assert!(matches!(task.state, State::Preparing { .. }), "{:?}", task.state);
+    assert!(matches!(task.state, State::Preparing), "{:?}", task.state);
     assert_eq!(task.next_agent(NOW), "other");
 }

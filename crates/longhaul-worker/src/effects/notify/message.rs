@@ -113,7 +113,7 @@ fn cut(text: &str) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use longhaul_core::names::TaskName;
-    use longhaul_core::task::{BackTo, HelpReason, Occasion, Phase};
+    use longhaul_core::task::{HelpReason, Occasion};
     use longhaul_store::NoticeState;
 
     use super::*;
@@ -139,7 +139,7 @@ pub(crate) mod tests {
             error: None,
         };
         let reason = HelpReason::AgentRefuses { why: why.into() };
-        let event = Event::HelpNeeded { reason, back_to: BackTo::phase(Phase::Work) };
+        let event = Event::HelpNeeded { reason };
         Message::new(&notice, &task, Some(&Reason { at, event }), &Environment::of_process())
     }
 

@@ -34,13 +34,13 @@ impl Outcome<'_> {
             State::Cancelled { .. } => Err(AppError::new(ErrorKind::Failure, "the task was cancelled")),
             State::Blocked { cause: Cause::OtherRunner { pid }, .. } => Err(self.locked(*pid)),
             State::Blocked { cause, .. } => Err(AppError::new(ErrorKind::Failure, cause.to_string())),
-            State::Paused { .. } => self.paused(),
+            State::Paused => self.paused(),
             State::Held { person, .. } => {
                 out::note(&format!("{} works in the agent's conversation.", out::safe(person)));
                 Ok(self.interrupted())
             }
-            State::Queued { .. }
-            | State::Preparing { .. }
+            State::Queued
+            | State::Preparing
             | State::Planning { .. }
             | State::Working { .. }
             | State::Verifying { .. }

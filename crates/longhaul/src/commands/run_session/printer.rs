@@ -85,7 +85,7 @@ impl Seen {
             Event::SessionEnded { ended, .. } => self.end(task, ended),
             Event::AgentLimited { .. } => self.limit = Some(narrate(event)),
             Event::WaitStarted { why: Wait::Delay, .. } => {
-                let seconds = task.submission.policy.delay_ms / 1000;
+                let seconds = task.submission.patience.delay_ms / 1000;
                 out::data(&format!("Continuing in {seconds} seconds... (Press Ctrl+C to pause)"));
             }
             _ => {}

@@ -4,7 +4,7 @@
 use longhaul_app::{Answer, RefusalKind, Request, change, mint_task};
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{
-    Command, Driver, Place as Where, Policy, Resume, RunnerOptions, Sandbox, Setting, Submission,
+    Command, Driver, Patience, Place as Where, Resume, RunnerOptions, Sandbox, Setting, Submission,
 };
 use longhaul_store::{Filter, Stored, Which};
 use longhaul_worker::{RunnerError, RunnerProcess, TakenUp};
@@ -193,7 +193,7 @@ impl Invocation {
             driver: Driver::Runner,
             place: Where::InPlace,
             sandbox: sandbox(args),
-            policy: policy(&settings.session),
+            patience: patience(&settings.session),
             prompts,
             notify: notify_targets::notify(&settings.notify),
             secret_names: settings.redact.extra,
@@ -216,10 +216,10 @@ fn run(ground: &Ground<'_>) -> Result<RunnerOptions, AppError> {
 }
 
 /// Nothing but the person ends a session of the runner, and nothing keeps it from starting.
-fn policy(settings: &SessionSettings) -> Policy {
+fn patience(settings: &SessionSettings) -> Patience {
     let delay_ms = u64::try_from(settings.delay.as_millis()).unwrap_or(u64::MAX);
-    let free = Policy { silence_ms: None, wall_ms: None, max_time_ms: None, ..Policy::default() };
-    Policy {
+    let free = Patience { silence_ms: None, wall_ms: None, max_time_ms: None, ..Patience::default() };
+    Patience {
         delay_ms,
         keep_awake: settings.inhibit_sleep,
         scopes: settings.scopes,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The patience of one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Policy {
+pub struct Patience {
     /// Failed sessions in a row, without progress between them, after which a person is asked.
     pub attempts: u32,
     /// Completed sessions in a row without progress, after which a person is asked.
@@ -97,10 +97,10 @@ fn child_depth() -> u32 {
     2
 }
 
-impl Default for Policy {
+impl Default for Patience {
     fn default() -> Self {
         const MINUTE: u64 = 60_000;
-        Policy {
+        Patience {
             attempts: 5,
             idle_sessions: 3,
             backoff_ms: 2_000,
@@ -130,7 +130,7 @@ impl Default for Policy {
     }
 }
 
-impl Policy {
+impl Patience {
     /// How long to wait after the given number of failures in a row (1 = the first).
     pub fn backoff(&self, failures: u32) -> Duration {
         let doublings = failures.saturating_sub(1).min(32);
