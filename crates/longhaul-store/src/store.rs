@@ -10,7 +10,7 @@ use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
 use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, Reached, ResultKind, Task};
 use longhaul_core::time::Time;
 
-use crate::{Notice, Settled};
+use crate::{Key, Notice, Settled};
 
 /// Tasks and their events, durable.
 #[async_trait]
@@ -19,13 +19,20 @@ pub trait Store: Send + Sync {
     /// kill -9 and power loss; after an error of any kind nothing of it was written.
     ///
     /// The lease is given up in the commit after which the task no longer wants an owner. With a `claim` the same commit takes
-    /// the lease (and appends `Claimed`). A key seen before with the same change answers as it did then and writes nothing.
+    /// the lease (and appends `Claimed`).
+    ///
+    /// A key that names the same request as before is answered with its task as it is now, `repeated`, and nothing is written: a submission
+    /// whose task id is new too. A key that was used by somebody else, for another operation, input or task is refused.
     ///
     /// A commit that starts a session is refused while the home, the directory or the task's family leaves none; the three are counted in
     /// the same transaction.
     ///
     /// What the change is worth telling (`core::task::notice`) is put into the outbox in the same commit, once for each target.
     async fn commit(&self, change: Change) -> Result<Committed, CommitError>;
+
+    /// The task that the request with this key changed, as it is now; none if nobody used the key. Callers ask before they decide: on the
+    /// changed task the same request may make no sense any more. Refused as a commit with that key would be.
+    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError>;
 
     /// Takes the lease of a task, if its epoch is still the one seen: epoch + 1, and a `Claimed` event. A task that wants no
     /// owner cannot be claimed.
@@ -122,7 +129,7 @@ pub struct Change {
     pub actor: Actor,
     /// When.
     pub at: Time,
-    /// The caller's idempotency key. A submission's key is its task id and need not be given.
+    /// The caller's idempotency key. A submission is also recognised by its task id.
     pub key: Option<Key>,
     /// Takes the lease in the same commit.
     pub claim: Option<NewLease>,
@@ -145,10 +152,6 @@ pub enum Guard {
         lease: Lease,
     },
 }
-
-/// A caller's name for one change, so that a repeat is recognised.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Key(pub String);
 
 /// A lease to be taken.
 #[derive(Debug, Clone)]
@@ -251,8 +254,8 @@ pub enum CommitError {
         /// How deep they may be.
         deepest: u32,
     },
-    /// The key was used for another change.
-    #[error("idempotency key was used for another change")]
+    /// The key was used by somebody else, or for another operation, input or task.
+    #[error("idempotency key was used for another request")]
     KeyReused,
     /// An event has no edge from the stored state.
     #[error("illegal change")]
@@ -298,6 +301,14 @@ pub enum StoreError {
         found: u32,
         /// The newest this binary knows.
         known: u32,
+    },
+    /// It was made before the first release. It is left as it is.
+    #[error(
+        "the database (schema {found}) was made by an unreleased version of longhaul, whose tasks this one cannot read; move it away"
+    )]
+    UnreleasedSchema {
+        /// Found in the file.
+        found: u32,
     },
     /// Its content is damaged. It is never overwritten silently.
     #[error("database is damaged: {what}")]
@@ -349,6 +360,7 @@ impl StoreError {
         match self {
             StoreError::Busy | StoreError::Full { .. } | StoreError::Later { .. } => true,
             StoreError::NewerSchema { .. }
+            | StoreError::UnreleasedSchema { .. }
             | StoreError::Damaged { .. }
             | StoreError::Unfit { .. }
             | StoreError::StorageFailed { .. }

@@ -57,6 +57,10 @@ impl From<StoreError> for CliError {
             StoreError::NewerSchema { .. } => {
                 (Code::Damaged, "install the newer longhaul, or point LONGHAUL_HOME elsewhere")
             }
+            StoreError::UnreleasedSchema { .. } => (
+                Code::Damaged,
+                "nothing was changed; move the home away and start with a new one, or point LONGHAUL_HOME elsewhere",
+            ),
             StoreError::Damaged { .. } => (
                 Code::Damaged,
                 "nothing was overwritten; keep the file, and point LONGHAUL_HOME elsewhere to go on meanwhile",

@@ -39,7 +39,7 @@ pub struct Task {
     /// Counters that hold over restarts.
     pub tally: Tally,
     /// Conversations that were interrupted or are to be kept, at most one for each agent, the last used at the end.
-    #[serde(default, alias = "conversation", deserialize_with = "super::conversation::one_or_more")]
+    #[serde(default)]
     pub conversations: Vec<Conversation>,
     /// Why the work that is under way cannot go on in its conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,6 +11,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
 use super::failure::{damaged, store_error};
+use super::keys::TENANT;
 use super::load::last_snapshot;
 use super::row::{INDEXED, NAME, TASK_COLUMNS, TaskRow, values_of};
 use crate::{ChainEntry, ChainHead, CommitError, Lease, NewLease, Owner, StoreError, Stored, link};
@@ -132,7 +133,7 @@ impl Append {
             let places = (1..=28).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
             format!(
                 "INSERT INTO tasks ({TASK_COLUMNS}, host, principal, tenant, directory, lineage) VALUES ({places}, ?29, ?30, \
-                 'default', ?31, coalesce((SELECT lineage || '/' FROM tasks WHERE id = ?12), '') || ?9)"
+                 '{TENANT}', ?31, coalesce((SELECT lineage || '/' FROM tasks WHERE id = ?12), '') || ?9)"
             )
         });
         let directory = row.stored.task.submission.directory().map(str::to_owned);

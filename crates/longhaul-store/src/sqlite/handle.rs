@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use longhaul_core::ids::{TaskId, WorkerId};
-use longhaul_core::task::{AccountLimit, Task};
+use longhaul_core::task::{AccountLimit, Actor, Task};
 use longhaul_core::time::Time;
 use rusqlite::Connection;
 use tokio::sync::watch;
@@ -18,6 +18,7 @@ use super::commit::Prepared;
 use super::directory;
 use super::doorbell::{Bell, Follower};
 use super::family::family;
+use super::keys;
 use super::listing::{list, tasks};
 use super::load::find_task;
 use super::open::{Probe, open_copier, open_writer};
@@ -29,8 +30,8 @@ use super::turns::turns;
 use super::verify::{check, verify};
 use super::writer::Writer;
 use crate::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, News,
-    Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Turns,
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Key, Listed, NewLease,
+    News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Turns,
 };
 
 /// The store of one machine: `longhaul.db` in the home.
@@ -85,6 +86,15 @@ impl Store for SqliteStore {
     async fn commit(&self, change: Change) -> Result<Committed, CommitError> {
         let prepared = Prepared::new(change)?;
         self.writer.ask(Work::Commit(Box::new(prepared))).await
+    }
+
+    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError> {
+        let (key, principal) = (key.clone(), actor.principal.clone());
+        let named = self.readers.read(move |connection| Ok(keys::task_of(connection, &key, &principal))).await??;
+        match named {
+            Some(task) => Ok(self.load(task).await?),
+            None => Ok(None),
+        }
     }
 
     async fn claim(&self, task: TaskId, epoch_seen: u64, lease: NewLease, at: Time) -> Result<Committed, CommitError> {

@@ -9,6 +9,7 @@ pub(crate) mod families;
 pub(crate) mod faulty;
 pub(crate) mod history;
 pub(crate) mod keeping;
+pub(crate) mod keys;
 pub(crate) mod leases;
 pub(crate) mod moving;
 pub(crate) mod notices;
