@@ -110,9 +110,9 @@ impl Call {
 
     /// What lists show of the tasks that the caller may see.
     pub async fn outlines(&self, filter: Filter) -> Result<Summaries, AppError> {
-        let mut outlines = self.store().tasks(filter.clone()).await?;
+        let mut outlines = self.store().summaries(filter.clone()).await?;
         if self.gives_back(&outlines).await {
-            outlines = self.store().tasks(filter).await?;
+            outlines = self.store().summaries(filter).await?;
         }
         outlines.tasks.retain(|outline| self.visibility.allows_outline(outline));
         outlines.damaged.retain(|damaged| self.visibility.allows_row(&damaged.row));

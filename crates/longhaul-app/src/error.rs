@@ -81,6 +81,10 @@ impl From<StoreError> for AppError {
             StoreError::NewerSchema { .. } => {
                 (ErrorKind::Damaged, "install the newer longhaul, or point LONGHAUL_HOME elsewhere")
             }
+            StoreError::UnreleasedSchema { .. } => (
+                ErrorKind::Damaged,
+                "nothing was changed; move the home away and start with a new one, or point LONGHAUL_HOME elsewhere",
+            ),
             StoreError::Damaged { .. } => (
                 ErrorKind::Damaged,
                 "nothing was overwritten; keep the file, and point LONGHAUL_HOME elsewhere to go on meanwhile",

@@ -140,7 +140,9 @@ impl Handover {
         match self {
             Handover::Submit(request) => commit_submission(store, home, *request, environment, Some(lease)).await,
             Handover::Command { task, command, actor, key } => {
-                let changed = change(store, task, command, &actor, Some(Key(key)), Some(lease)).await?;
+                let input = serde_json::to_string(&(task, &command)).unwrap_or_default();
+                let key = Key::new(key, "command", &input);
+                let changed = change(store, task, command, &actor, Some(key), Some(lease)).await?;
                 Ok((changed.stored, Vec::new()))
             }
         }

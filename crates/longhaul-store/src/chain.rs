@@ -78,14 +78,9 @@ pub fn link(previous: &ChainHead, task: TaskId, entry: &ChainEntry<'_>) -> Chain
     ChainHead(hasher.finalize().into())
 }
 
-/// The digest under which an idempotency key remembers its change: the task and its events as they would be stored.
-pub(crate) fn digest_of_change(task: TaskId, payloads: &[String]) -> String {
-    let mut hasher = Sha256::new();
-    add_prefixed(&mut hasher, task.to_string().as_bytes());
-    for payload in payloads {
-        add_prefixed(&mut hasher, payload.as_bytes());
-    }
-    ChainHead(hasher.finalize().into()).to_string()
+/// The SHA-256 of a text in the stored spelling.
+pub(crate) fn digest(text: &str) -> String {
+    ChainHead(Sha256::digest(text).into()).to_string()
 }
 
 fn add_prefixed(hasher: &mut Sha256, field: &[u8]) {

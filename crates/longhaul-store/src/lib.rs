@@ -3,14 +3,18 @@
 //! Front ends and workers use the [`Store`] trait; which database answers is chosen when it is opened. Only this crate speaks SQL.
 
 mod chain;
+mod cursor;
+mod key;
 mod notice;
 pub mod sqlite;
 mod store;
 
 pub use chain::{ChainEntry, ChainHead, link};
+pub use cursor::{BadCursor, Cursor};
+pub use key::Key;
 pub use notice::{Notice, NoticeState, Settled};
 pub use store::{
-    Candidate, Carrier, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Key, Lease,
-    Listed, MovedTask, NewLease, News, Owner, RemoveError, Steps, Store, StoreError, Stored, StoredEvent, Summaries,
+    Candidate, Carrier, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Lease, Listed,
+    MovedTask, NewLease, News, Owner, RemoveError, Steps, Store, StoreError, Stored, StoredEvent, Summaries,
     TaskSummary, Turn, Turns, Which,
 };

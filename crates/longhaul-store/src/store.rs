@@ -7,10 +7,10 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
-use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, Reached, ResultKind, Task};
+use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, Reached, ResultKind, State, Task};
 use longhaul_core::time::Time;
 
-use crate::{Notice, Settled};
+use crate::{Cursor, Key, Notice, Settled};
 
 /// Tasks and their events, durable.
 #[async_trait]
@@ -19,13 +19,20 @@ pub trait Store: Send + Sync {
     /// kill -9 and power loss; after an error of any kind nothing of it was written.
     ///
     /// The lease is given up in the commit after which the task no longer wants an owner. With a `claim` the same commit takes
-    /// the lease (and appends `Claimed`). A key seen before with the same change answers as it did then and writes nothing.
+    /// the lease (and appends `Claimed`).
+    ///
+    /// A key that names the same request as before is answered with its task as it is now, `repeated`, and nothing is written: a submission
+    /// whose task id is new too. A key that was used by somebody else, for another operation, input or task is refused.
     ///
     /// A commit that starts a session is refused while the home, the directory or the task's family leaves none; the three are counted in
     /// the same transaction.
     ///
     /// What the change is worth telling (`core::task::notice`) is put into the outbox in the same commit, once for each target.
     async fn commit(&self, change: Change) -> Result<Committed, CommitError>;
+
+    /// The task that the request with this key changed, as it is now; none if nobody used the key. Callers ask before they decide: on the
+    /// changed task the same request may make no sense any more. Refused as a commit with that key would be.
+    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError>;
 
     /// Takes the lease of a task, if its epoch is still the one seen: epoch + 1, and a `Claimed` event. A task that wants no
     /// owner cannot be claimed.
@@ -37,12 +44,16 @@ pub trait Store: Send + Sync {
     /// Tasks for people, newest first. A damaged row is reported beside the others and hides none of them.
     async fn list(&self, filter: Filter) -> Result<Listed, StoreError>;
 
-    /// What is written about tasks for lists, newest first, without rebuilding any: fast with many thousands of them. A damaged
-    /// row is reported as `list` does, but only what the columns show is seen here.
-    async fn tasks(&self, filter: Filter) -> Result<Summaries, StoreError>;
+    /// What lists show of tasks, newest first, read from columns alone: fast with many thousands of them. With a limit it is one page, and
+    /// `next` is where the next one begins. A damaged row is reported as `list` does, but only what the columns show is seen here.
+    async fn summaries(&self, filter: Filter) -> Result<Summaries, StoreError>;
 
     /// Events of a task after a sequence number, in order, at most `limit`.
     async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
+
+    /// The newest events of a task, at most `limit`, in order: only those of these kinds, or of any kind if none is named. What a task's
+    /// sessions were, or why it is where it is, is found so without reading the many events between.
+    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
 
     /// Unfinished tasks that want an owner, the most urgent first and then the oldest, with who owns them now.
     async fn candidates(&self) -> Result<Vec<Candidate>, StoreError>;
@@ -122,7 +133,7 @@ pub struct Change {
     pub actor: Actor,
     /// When.
     pub at: Time,
-    /// The caller's idempotency key. A submission's key is its task id and need not be given.
+    /// The caller's idempotency key. A submission is also recognised by its task id.
     pub key: Option<Key>,
     /// Takes the lease in the same commit.
     pub claim: Option<NewLease>,
@@ -145,10 +156,6 @@ pub enum Guard {
         lease: Lease,
     },
 }
-
-/// A caller's name for one change, so that a repeat is recognised.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Key(pub String);
 
 /// A lease to be taken.
 #[derive(Debug, Clone)]
@@ -251,8 +258,8 @@ pub enum CommitError {
         /// How deep they may be.
         deepest: u32,
     },
-    /// The key was used for another change.
-    #[error("idempotency key was used for another change")]
+    /// The key was used by somebody else, or for another operation, input or task.
+    #[error("idempotency key was used for another request")]
     KeyReused,
     /// An event has no edge from the stored state.
     #[error("illegal change")]
@@ -298,6 +305,14 @@ pub enum StoreError {
         found: u32,
         /// The newest this binary knows.
         known: u32,
+    },
+    /// It was made before the first release. It is left as it is.
+    #[error(
+        "the database (schema {found}) was made by an unreleased version of longhaul, whose tasks this one cannot read; move it away"
+    )]
+    UnreleasedSchema {
+        /// Found in the file.
+        found: u32,
     },
     /// Its content is damaged. It is never overwritten silently.
     #[error("database is damaged: {what}")]
@@ -349,6 +364,7 @@ impl StoreError {
         match self {
             StoreError::Busy | StoreError::Full { .. } | StoreError::Later { .. } => true,
             StoreError::NewerSchema { .. }
+            | StoreError::UnreleasedSchema { .. }
             | StoreError::Damaged { .. }
             | StoreError::Unfit { .. }
             | StoreError::StorageFailed { .. }
@@ -370,8 +386,14 @@ pub struct Filter {
     pub which: Which,
     /// Only in the state of this name.
     pub state: Option<String>,
+    /// Only with this agent.
+    pub agent: Option<String>,
     /// Only those whose last event happened before.
     pub updated_before: Option<Time>,
+    /// Only those whose last event happened then or later.
+    pub updated_since: Option<Time>,
+    /// Only those that come after this place in the list.
+    pub after: Option<Cursor>,
     /// At most so many; none lists all.
     pub limit: Option<u32>,
 }
@@ -397,11 +419,13 @@ pub struct Listed {
     pub damaged: Vec<Damaged>,
 }
 
-/// A listing of outlines.
+/// A page of summaries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summaries {
     /// Newest first; ties broken by id.
     pub tasks: Vec<TaskSummary>,
+    /// Where the next page begins, if there is more than the limit.
+    pub next: Option<Cursor>,
     /// Rows that could not be read.
     pub damaged: Vec<Damaged>,
 }
@@ -441,6 +465,24 @@ pub struct TaskSummary {
     pub sessions: u32,
     /// Tokens of all ended sessions, if any are known.
     pub tokens: Option<u64>,
+    /// What all ended sessions cost, in millionths of a dollar, if any told.
+    pub cost_micros: Option<u64>,
+    /// Working time of all ended sessions of the agent. A live one has worked since `since`.
+    pub worked_ms: u64,
+    /// The first line of its goal, at most 200 characters.
+    pub goal: String,
+    /// Its agent.
+    pub agent: String,
+    /// The branch of its worktree, once that was made.
+    pub branch: Option<String>,
+    /// The first line of the step that is next in its plan, at most 200 characters.
+    pub step: Option<String>,
+    /// The state itself, if the task waits for a time, a person or something outside.
+    pub wait: Option<State>,
+    /// The agent whose usage limit it waits for.
+    pub wait_agent: Option<String>,
+    /// Since when it is in this state.
+    pub since: Time,
     /// The sequence number of its last event.
     pub version: u64,
     /// Grows with every claim.

@@ -37,49 +37,20 @@ pub enum Until {
 
 /// A usage limit of an agent, as a task knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "StoredLimit")]
 pub struct AgentLimit {
     /// Until when the agent is not started.
     pub until: Time,
     /// Whether the agent reported the time; else it is a guess.
     pub told: bool,
     /// The account it belongs to, where that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// The task that reached it; none when it was this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_by: Option<TaskId>,
     /// It was waited out, so it no longer counts: the wall clock may have been set back meanwhile and say otherwise.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub over: bool,
-}
-
-/// Before limits belonged to accounts only their end was stored.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum StoredLimit {
-    Until(Time),
-    Whole {
-        until: Time,
-        told: bool,
-        #[serde(default)]
-        account: Option<String>,
-        #[serde(default)]
-        found_by: Option<TaskId>,
-        #[serde(default)]
-        over: bool,
-    },
-}
-
-impl From<StoredLimit> for AgentLimit {
-    fn from(stored: StoredLimit) -> AgentLimit {
-        match stored {
-            StoredLimit::Until(until) => AgentLimit { until, told: true, account: None, found_by: None, over: false },
-            StoredLimit::Whole { until, told, account, found_by, over } => {
-                AgentLimit { until, told, account, found_by, over }
-            }
-        }
-    }
 }
 
 impl AgentLimit {

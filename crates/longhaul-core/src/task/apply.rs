@@ -31,6 +31,7 @@ impl Task {
             version: 1,
             created: at,
             updated: at,
+            since: at,
             plan: None,
             restore: None,
             plan_notice: None,
@@ -57,6 +58,7 @@ impl Task {
         next.fold_facts(event);
         let illegal = || IllegalEvent { state: self.state.name(), event: event.kind() };
         next.state = self.state_after(event).ok_or_else(illegal)?;
+        next.since = if next.state.name() == self.state.name() { self.since } else { at };
         // What was checked before an interruption says nothing about the files after it.
         next.round = next.round.filter(|round| !round.is_open() || next.state.stage().continues_round());
         Ok(next)

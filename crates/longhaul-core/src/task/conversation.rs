@@ -1,7 +1,7 @@
 //! The agents' own conversations over sessions: what each session left of its agent's, and how the next one opens. Pure rules, folded by
 //! `apply` and asked by `decide`: the exact id is resumed, or a fresh conversation starts with a note; nothing in between.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Context, Delivered, Ended, Exit, Failure, Outcome, Purpose, SessionRun, Task};
@@ -11,9 +11,9 @@ use crate::time::Time;
 const RESUME_FAILURES: u32 = 2;
 
 /// A conversation that the next session of its agent can resume.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
-    /// Whose it is; empty when it was stored before agents were told apart.
+    /// Whose it is.
     pub agent: String,
     /// The agent's own id of it.
     pub id: String,
@@ -62,10 +62,6 @@ pub(super) struct Start {
 }
 
 impl Conversation {
-    fn is_of(&self, agent: &str) -> bool {
-        self.agent.is_empty() || self.agent == agent
-    }
-
     fn opening(&self, purpose: Purpose) -> Opening {
         match self.delivered {
             // Another purpose is another prompt, whatever became of the last one.
@@ -101,7 +97,7 @@ impl Task {
     }
 
     fn conversation_of(&self, agent: &str) -> Option<&Conversation> {
-        self.conversations.iter().find(|talk| talk.is_of(agent))
+        self.conversations.iter().find(|talk| talk.agent == agent)
     }
 
     /// Folds a session's end: what the next one of its agent can resume, and if nothing, why.
@@ -111,7 +107,7 @@ impl Task {
             return;
         }
         let after = self.conversation_after(run, ended, progress);
-        self.conversations.retain(|talk| !talk.is_of(&run.agent));
+        self.conversations.retain(|talk| talk.agent != run.agent);
         self.outdate_conversations(run, ended, progress);
         self.lost = None;
         match after {
@@ -209,53 +205,5 @@ impl SessionRun {
     /// Whether the agent went on in another conversation than it was told to.
     pub fn strayed(&self) -> bool {
         matches!((&self.resumes, &self.conversation), (Some(asked), Some(got)) if asked != got)
-    }
-}
-
-/// One conversation alone was kept before there was one for each agent.
-pub(super) fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Conversation>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Stored {
-        Several(Vec<Conversation>),
-        One(Option<Conversation>),
-    }
-    Ok(match Stored::deserialize(deserializer)? {
-        Stored::Several(conversations) => conversations,
-        Stored::One(conversation) => conversation.into_iter().collect(),
-    })
-}
-
-/// Before agents were told apart, a conversation was stored as its id alone.
-impl<'de> Deserialize<'de> for Conversation {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Conversation, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Stored {
-            Id(String),
-            Whole {
-                agent: String,
-                id: String,
-                delivered: Delivered,
-                purpose: Option<Purpose>,
-                #[serde(default)]
-                carry: Value,
-                #[serde(default)]
-                failed: u32,
-            },
-        }
-        Ok(match Stored::deserialize(deserializer)? {
-            Stored::Id(id) => Conversation {
-                agent: String::new(),
-                id,
-                delivered: Delivered::Unknown,
-                purpose: None,
-                carry: Value::Null,
-                failed: 0,
-            },
-            Stored::Whole { agent, id, delivered, purpose, carry, failed } => {
-                Conversation { agent, id, delivered, purpose, carry, failed }
-            }
-        })
     }
 }

@@ -29,6 +29,8 @@ pub struct Task {
     pub created: Time,
     /// When its last event happened.
     pub updated: Time,
+    /// Since when it is in a state of this name.
+    pub since: Time,
     /// The last accepted plan.
     pub plan: Option<Arc<Accepted>>,
     /// A plan that is to be put back before the next session.
@@ -39,7 +41,7 @@ pub struct Task {
     /// Counters that hold over restarts.
     pub tally: Tally,
     /// Conversations that were interrupted or are to be kept, at most one for each agent, the last used at the end.
-    #[serde(default, alias = "conversation", deserialize_with = "super::conversation::one_or_more")]
+    #[serde(default)]
     pub conversations: Vec<Conversation>,
     /// Why the work that is under way cannot go on in its conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]

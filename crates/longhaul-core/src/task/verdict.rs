@@ -9,25 +9,25 @@ use serde::{Deserialize, Serialize};
 
 /// What is known of a finished task's result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", from = "StoredVerdict")]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Every check passed on one tree.
     Verified {
         /// The git tree that was checked.
         tree: String,
         /// What a reader should know besides.
-        #[serde(skip_serializing_if = "Remarks::is_empty")]
+        #[serde(default, skip_serializing_if = "Remarks::is_empty")]
         remarks: Remarks,
     },
     /// Every check passed, but something keeps the result from being verified.
     NotVerified {
         /// The git tree that was checked, if git could name one.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<String>,
         /// What keeps it; at least one.
         doubts: Vec<Doubt>,
         /// What a reader should know besides.
-        #[serde(skip_serializing_if = "Remarks::is_empty")]
+        #[serde(default, skip_serializing_if = "Remarks::is_empty")]
         remarks: Remarks,
     },
     /// There are no checks and no expected files.
@@ -335,36 +335,6 @@ fn short(id: &str) -> &str {
     id.get(..12).unwrap_or(id)
 }
 
-/// What the events of this and of earlier versions hold.
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StoredVerdict {
-    Verified {
-        /// Earlier versions stored a result without a tree as verified.
-        tree: Option<String>,
-        #[serde(default)]
-        remarks: Remarks,
-    },
-    NotVerified {
-        tree: Option<String>,
-        doubts: Vec<Doubt>,
-        #[serde(default)]
-        remarks: Remarks,
-    },
-    #[serde(alias = "unverified")]
-    NoChecks,
-}
-
-impl From<StoredVerdict> for Verdict {
-    fn from(stored: StoredVerdict) -> Verdict {
-        match stored {
-            StoredVerdict::Verified { tree, remarks } => Verdict::of_passed(tree, Vec::new(), remarks),
-            StoredVerdict::NotVerified { tree, doubts, remarks } => Verdict::NotVerified { tree, doubts, remarks },
-            StoredVerdict::NoChecks => Verdict::NoChecks,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -407,13 +377,6 @@ mod tests {
         assert_eq!(read(&serde_json::to_string(&verdict).expect("serialisable")), verdict);
         let doubted = Verdict::of_passed(Some("t".into()), vec![doubt], Remarks::default());
         assert!(doubted.to_string().contains("`make` did nothing and printed \"make: 'all' is up to date.\" ("));
-    }
-
-    #[test]
-    fn what_earlier_versions_stored_is_read_as_what_it_was() {
-        assert_eq!(read(r#""unverified""#), Verdict::NoChecks);
-        assert_eq!(read(r#"{"verified":{}}"#), Verdict::of_passed(None, Vec::new(), Remarks::default()));
-        assert_eq!(read(r#"{"verified":{"tree":"t"}}"#).tree(), Some("t"));
     }
 
     #[test]

@@ -5,15 +5,14 @@
 use std::sync::Arc;
 
 use longhaul_core::task::{Event, IllegalEvent};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::append::{Append, EventText, as_json};
 use super::cache::Cache;
-use super::failure::{damaged, store_error};
+use super::failure::store_error;
 use super::request::Made;
 use super::row::TaskRow;
-use super::{accounts, family, outbox, turns};
-use crate::chain::digest_of_change;
+use super::{accounts, family, keys, outbox, turns};
 use crate::{Change, CommitError, Guard, StoreError, Stored};
 
 /// A change with its texts made, outside the writer thread.
@@ -21,26 +20,23 @@ pub(super) struct Prepared {
     change: Change,
     actor: Arc<str>,
     payloads: Vec<String>,
-    /// The caller's key and the digest of this change.
-    key: Option<(String, String)>,
 }
 
 impl Prepared {
     /// Spells a change out as it will be stored.
-    pub(super) fn new(mut change: Change) -> Result<Prepared, StoreError> {
+    pub(super) fn new(change: Change) -> Result<Prepared, StoreError> {
         let actor = as_json(&change.actor)?.into();
         let payloads = change.events.iter().map(as_json).collect::<Result<Vec<String>, StoreError>>()?;
-        let key = change.key.take().map(|key| (key.0, digest_of_change(change.task, &payloads)));
-        Ok(Prepared { change, actor, payloads, key })
+        Ok(Prepared { change, actor, payloads })
     }
 }
 
 /// Makes one change, or says why not.
 pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: Prepared) -> Result<Made, CommitError> {
-    let found = cache.find(connection, prepared.change.task)?;
-    if let Some(earlier) = repeat_of_key(connection, &prepared, found.as_deref())? {
-        return Ok(earlier);
+    if let Some(earlier) = keys::repeat_of_change(connection, cache, &prepared.change)? {
+        return Ok(Made { stored: earlier, repeated: true });
     }
+    let found = cache.find(connection, prepared.change.task)?;
     let found = match (prepared.change.guard, found) {
         (Guard::New, None) => None,
         (Guard::New, Some(row)) => return repeat_of_submission(connection, &prepared, &row),
@@ -63,7 +59,7 @@ fn append(
     prepared: Prepared,
     found: Option<&Arc<TaskRow>>,
 ) -> Result<Arc<TaskRow>, CommitError> {
-    let Prepared { change, actor, payloads, key } = prepared;
+    let Prepared { change, actor, payloads } = prepared;
     let mut append = Append::to(change.task, found.cloned());
     for (event, payload) in change.events.iter().zip(payloads) {
         append.event(event, EventText { actor: Arc::clone(&actor), payload }, change.at)?;
@@ -77,8 +73,8 @@ fn append(
     let row = append.write(connection, &change.actor.principal)?;
     outbox::enqueue(connection, before, &change.events, &row)?;
     accounts::record(connection, before, &row.stored.task)?;
-    if let Some((key, digest)) = key {
-        remember_key(connection, &row, &key, &digest)?;
+    if let Some(key) = &change.key {
+        keys::remember(connection, &row, key, &change.actor)?;
     }
     Ok(row)
 }
@@ -113,27 +109,6 @@ fn refuse_by_shape(change: &Change, found: Option<&TaskRow>) -> Result<(), Commi
     }
 }
 
-fn repeat_of_key(
-    connection: &Connection,
-    prepared: &Prepared,
-    found: Option<&TaskRow>,
-) -> Result<Option<Made>, CommitError> {
-    let Some((key, digest)) = &prepared.key else { return Ok(None) };
-    let earlier: Option<String> = connection
-        .prepare_cached("SELECT digest FROM keys WHERE key = ?1")
-        .and_then(|mut statement| statement.query_row([key], |row| row.get(0)).optional())
-        .map_err(store_error)?;
-    match (earlier, found) {
-        (None, _) => Ok(None),
-        // The digest covers the task id, so an equal one speaks of this task.
-        (Some(earlier), Some(row)) if earlier == *digest => {
-            Ok(Some(Made { stored: Arc::clone(&row.stored), repeated: true }))
-        }
-        (Some(earlier), None) if earlier == *digest => Err(damaged(format!("keys/{key}: its task is missing")).into()),
-        (Some(_), _) => Err(CommitError::KeyReused),
-    }
-}
-
 fn repeat_of_submission(connection: &Connection, prepared: &Prepared, row: &TaskRow) -> Result<Made, CommitError> {
     let stored_first = first_payload(connection, row.number)?;
     if stored_first.is_some() && stored_first.as_ref() == prepared.payloads.first() {
@@ -148,13 +123,5 @@ fn first_payload(connection: &Connection, number: i64) -> Result<Option<String>,
     connection
         .prepare_cached("SELECT payload FROM events WHERE task = ?1 AND seq = 1")
         .and_then(|mut statement| statement.query_row([number], |row| row.get(0)).optional())
-        .map_err(store_error)
-}
-
-fn remember_key(connection: &Connection, row: &TaskRow, key: &str, digest: &str) -> Result<(), StoreError> {
-    connection
-        .prepare_cached("INSERT INTO keys (key, task, seq, digest) VALUES (?1, ?2, ?3, ?4)")
-        .and_then(|mut statement| statement.execute(params![key, row.number, row.stored.task.version, digest]))
-        .map(drop)
         .map_err(store_error)
 }

@@ -7,30 +7,35 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use longhaul_core::ids::{TaskId, WorkerId};
-use longhaul_core::task::{AccountLimit, Task};
+use longhaul_core::task::{AccountLimit, Actor, Task};
 use longhaul_core::time::Time;
 use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::accounts;
+use super::append::as_json;
 use super::backup::back_up;
-use super::commit::Prepared;
+use super::cache::Cache;
+use super::claim::claim;
+use super::commit::{Prepared, commit};
 use super::directory;
 use super::doorbell::{Bell, Follower};
 use super::family::family;
-use super::listing::{list, tasks};
+use super::keys;
+use super::listing::{list, summaries};
 use super::load::find_task;
 use super::open::{Probe, open_copier, open_writer};
-use super::outbox::{self, NoticeWork};
+use super::outbox;
 use super::place::{Found, Place};
-use super::read::{Readers, candidates, events, news, other_owners};
-use super::request::Work;
+use super::read::{Readers, candidates, events, newest_events, news, other_owners};
+use super::remove::remove;
+use super::request::Made;
 use super::turns::turns;
 use super::verify::{check, verify};
 use super::writer::Writer;
 use crate::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, News,
-    Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Turns,
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Key, Listed, NewLease,
+    News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Turns,
 };
 
 /// The store of one machine: `longhaul.db` in the home.
@@ -78,17 +83,34 @@ impl SqliteStore {
         let readers = Arc::new(Readers::new(place.clone()));
         Ok(SqliteStore { follower: Mutex::new(None), writer, readers, place, listeners })
     }
+
+    async fn change(
+        &self,
+        work: impl FnOnce(&Connection, &mut Cache) -> Result<Made, CommitError> + Send + 'static,
+    ) -> Result<Committed, CommitError> {
+        let Made { stored, repeated } = self.writer.ask(|made: &Made| !made.repeated, work).await?;
+        Ok(Committed { stored: Arc::unwrap_or_clone(stored), repeated })
+    }
 }
 
 #[async_trait]
 impl Store for SqliteStore {
     async fn commit(&self, change: Change) -> Result<Committed, CommitError> {
         let prepared = Prepared::new(change)?;
-        self.writer.ask(Work::Commit(Box::new(prepared))).await
+        self.change(move |connection, cache| commit(connection, cache, prepared)).await
+    }
+
+    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError> {
+        let (key, principal) = (key.clone(), actor.principal.clone());
+        let named = self.readers.read(move |connection| Ok(keys::task_of(connection, &key, &principal))).await??;
+        match named {
+            Some(task) => Ok(self.load(task).await?),
+            None => Ok(None),
+        }
     }
 
     async fn claim(&self, task: TaskId, epoch_seen: u64, lease: NewLease, at: Time) -> Result<Committed, CommitError> {
-        self.writer.ask(Work::Claim { task, epoch_seen, lease, at }).await
+        self.change(move |connection, cache| claim(connection, cache, task, epoch_seen, &lease, at)).await
     }
 
     async fn load(&self, task: TaskId) -> Result<Option<Stored>, StoreError> {
@@ -101,12 +123,17 @@ impl Store for SqliteStore {
         self.readers.read(move |connection| list(connection, &filter)).await
     }
 
-    async fn tasks(&self, filter: Filter) -> Result<Summaries, StoreError> {
-        self.readers.read(move |connection| tasks(connection, &filter)).await
+    async fn summaries(&self, filter: Filter) -> Result<Summaries, StoreError> {
+        self.readers.read(move |connection| summaries(connection, &filter)).await
     }
 
     async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
         self.readers.read(move |connection| events(connection, task, after, limit)).await
+    }
+
+    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+        let kinds = as_json(&kinds)?;
+        self.readers.read(move |connection| newest_events(connection, task, &kinds, limit)).await
     }
 
     async fn candidates(&self) -> Result<Vec<Candidate>, StoreError> {
@@ -150,7 +177,7 @@ impl Store for SqliteStore {
     }
 
     async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError> {
-        self.writer.remove(task, guard).await
+        self.writer.ask(|()| true, move |connection, cache| remove(connection, cache, task, guard)).await
     }
 
     async fn backup(&self, target: &Path) -> Result<(), StoreError> {
@@ -176,11 +203,11 @@ impl Store for SqliteStore {
     }
 
     async fn claim_notice(&self, id: u64, tries_seen: u32, until: Time) -> Result<bool, StoreError> {
-        self.writer.notice(NoticeWork::Claim { id, tries_seen, until }).await
+        self.writer.ask(|won| *won, move |connection, _| outbox::claim(connection, id, tries_seen, until)).await
     }
 
     async fn settle_notice(&self, id: u64, tries: u32, settled: Settled) -> Result<bool, StoreError> {
-        self.writer.notice(NoticeWork::Settle { id, tries, settled }).await
+        self.writer.ask(|won| *won, move |connection, _| outbox::settle(connection, id, tries, &settled)).await
     }
 
     fn changes(&self) -> Result<Changes, StoreError> {

@@ -20,6 +20,7 @@ mod doorbell;
 mod failure;
 mod family;
 mod handle;
+mod keys;
 mod listing;
 mod load;
 mod open;

@@ -4,6 +4,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::busy::{patiently, wait_with_jitter};
@@ -30,11 +31,18 @@ pub(super) fn open_writer(place: &Place, probe: Probe) -> Result<Connection, Sto
     place.create()?;
     let mut connection = connect(place)?;
     let found = patiently_do(|| schema::version(&connection))?;
-    schema::refuse_strange(&connection, found, MIGRATIONS)?;
+    schema::refuse_strange(&connection, found, MIGRATIONS).inspect_err(|_| leave_log(&connection, place))?;
     prepare_for_writing(&connection)?;
     disk_failure_note::settle(&connection, place)?;
     schema::migrate(&mut connection, place, MIGRATIONS, probe)?;
     Ok(connection)
+}
+
+/// A refused database stays as it is: closing must not write its log back.
+fn leave_log(connection: &Connection, place: &Place) {
+    if place.has_log() {
+        let _without = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+    }
 }
 
 /// Opens a connection that reads and cannot write. The database must be there, at the newest schema.

@@ -5,7 +5,7 @@
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Event, Occasion, Task, notice};
 use longhaul_core::time::Time;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Params, Row, params};
 
 use super::failure::store_error;
 use super::read::sound_rows;
@@ -14,14 +14,6 @@ use crate::{Damaged, Notice, NoticeState, Settled, StoreError};
 
 /// As many pending notices as are looked at in one read; the rest comes when these are settled.
 const LOOK: u32 = 256;
-
-/// What the writer is asked for about a notice.
-pub(super) enum NoticeWork {
-    /// Whoever saw it with so many tries sets out to deliver it until then.
-    Claim { id: u64, tries_seen: u32, until: Time },
-    /// What came of the try with this number.
-    Settle { id: u64, tries: u32, settled: Settled },
-}
 
 /// Puts what a change is worth telling into the outbox, once for each target.
 pub(super) fn enqueue(
@@ -53,27 +45,28 @@ pub(super) fn enqueue(
     Ok(())
 }
 
-/// Claims or settles a notice; no, when somebody else was faster or it is gone.
-pub(super) fn work(connection: &Connection, work: &NoticeWork) -> Result<bool, StoreError> {
-    const CLAIM: &str = "UPDATE outbox SET tries = tries + 1, next_at = ?3 \
+/// Begins a try to deliver a notice; no, when somebody else was faster or it is gone.
+pub(super) fn claim(connection: &Connection, id: u64, tries_seen: u32, until: Time) -> Result<bool, StoreError> {
+    const SQL: &str = "UPDATE outbox SET tries = tries + 1, next_at = ?3 \
          WHERE id = ?1 AND tries = ?2 AND state = 'pending'";
-    const SETTLE: &str = "UPDATE outbox SET state = ?3, next_at = coalesce(?4, next_at), error = ?5, tries = tries - ?6 \
+    update(connection, SQL, params![id, tries_seen, until.0])
+}
+
+/// Records what came of the try with this number; no, when another one began meanwhile.
+pub(super) fn settle(connection: &Connection, id: u64, tries: u32, settled: &Settled) -> Result<bool, StoreError> {
+    const SQL: &str = "UPDATE outbox SET state = ?3, next_at = coalesce(?4, next_at), error = ?5, tries = tries - ?6 \
          WHERE id = ?1 AND tries = ?2 AND state = 'pending'";
-    let changed = match work {
-        NoticeWork::Claim { id, tries_seen, until } => connection
-            .prepare_cached(CLAIM)
-            .and_then(|mut statement| statement.execute(params![id, tries_seen, until.0])),
-        NoticeWork::Settle { id, tries, settled } => {
-            let (at, error, uncounted) = match settled {
-                Settled::Delivered => (None, None, 0),
-                Settled::Again { at, error } => (Some(at.0), Some(error), 0),
-                Settled::GivenBack { at, error } => (Some(at.0), Some(error), 1),
-                Settled::Failed { error } => (None, Some(error), 0),
-            };
-            let values = params![id, tries, settled.state().name(), at, error, uncounted];
-            connection.prepare_cached(SETTLE).and_then(|mut statement| statement.execute(values))
-        }
+    let (at, error, uncounted) = match settled {
+        Settled::Delivered => (None, None, 0),
+        Settled::Again { at, error } => (Some(at.0), Some(error), 0),
+        Settled::GivenBack { at, error } => (Some(at.0), Some(error), 1),
+        Settled::Failed { error } => (None, Some(error), 0),
     };
+    update(connection, SQL, params![id, tries, settled.state().name(), at, error, uncounted])
+}
+
+fn update(connection: &Connection, sql: &str, values: impl Params) -> Result<bool, StoreError> {
+    let changed = connection.prepare_cached(sql).and_then(|mut statement| statement.execute(values));
     changed.map(|changed| changed == 1).map_err(store_error)
 }
 

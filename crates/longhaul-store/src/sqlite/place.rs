@@ -54,6 +54,11 @@ impl Place {
         self.home.join("longhaul.db-wal")
     }
 
+    /// Whether that log holds anything.
+    pub(super) fn has_log(&self) -> bool {
+        fs::symlink_metadata(self.log()).is_ok_and(|log| log.len() > 0)
+    }
+
     /// The file that is touched after each commit.
     pub(super) fn doorbell(&self) -> PathBuf {
         self.home.join("doorbell")

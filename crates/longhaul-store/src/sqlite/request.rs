@@ -1,28 +1,14 @@
-//! What the writer is asked for and what it answers: changes, claims, removals, and what is told of notices.
+//! What the writer is asked for: a piece of work on its connection, and who waits for what came of it.
 //!
-//! Made by the writer's handle, taken by its thread. An answer is given once, after the transaction that it speaks of.
+//! Made by the writer's `ask`, taken by its thread. An answer is given once, after the transaction that it speaks of.
 
 use std::sync::Arc;
 
-use longhaul_core::ids::TaskId;
-use longhaul_core::time::Time;
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::commit::Prepared;
-use super::outbox::NoticeWork;
-use crate::{CommitError, Guard, NewLease, RemoveError, StoreError, Stored};
-
-/// What the writer is asked for.
-pub(super) enum Work {
-    /// One change.
-    Commit(Box<Prepared>),
-    /// A lease to be taken.
-    Claim { task: TaskId, epoch_seen: u64, lease: NewLease, at: Time },
-    /// A finished task to be removed.
-    Remove { task: TaskId, guard: Guard },
-    /// A notice to be claimed or settled.
-    Notice(NoticeWork),
-}
+use super::cache::Cache;
+use crate::{CommitError, RemoveError, StoreError, Stored};
 
 /// What a change made; the caller's own copy is made on the caller's thread.
 pub(super) struct Made {
@@ -32,70 +18,63 @@ pub(super) struct Made {
     pub(super) repeated: bool,
 }
 
-/// What became of a piece of work.
-pub(super) enum Outcome {
-    Change(Result<Made, CommitError>),
-    Removal(Result<(), RemoveError>),
-    Notice(Result<bool, StoreError>),
+/// What became of a piece of work inside the transaction.
+pub(super) enum Step {
+    /// Something was written.
+    Written,
+    /// Nothing was, and nothing is to be undone.
+    Unchanged,
+    /// Its savepoint is to be rolled back; why, if the whole transaction ended with it.
+    Refused(StoreError),
 }
 
-/// Who waits for it.
-pub(super) enum Answer {
-    Change(oneshot::Sender<Result<Made, CommitError>>),
-    Removal(oneshot::Sender<Result<(), RemoveError>>),
-    Notice(oneshot::Sender<Result<bool, StoreError>>),
+/// Does its work, or none of it if the transaction failed before; then gives back who waits.
+pub(super) type Request = Box<dyn FnOnce(Result<(&Connection, &mut Cache), StoreError>) -> (Step, Answer) + Send>;
+
+/// Answers a caller: with what came of its work, or with why nothing was committed. A caller that left wants no answer; what was committed
+/// stays committed.
+pub(super) type Answer = Box<dyn FnOnce(Option<StoreError>)>;
+
+/// Why work can be refused.
+pub(super) trait Refusal: From<StoreError> + Send + 'static {
+    /// The failure of the database behind it, if it is one.
+    fn failure(&self) -> Option<&StoreError>;
 }
 
-/// A piece of work with who waits for it.
-pub(super) struct Request {
-    pub(super) work: Work,
-    pub(super) answer: Answer,
-}
-
-impl Outcome {
-    /// Whether something was written.
-    pub(super) fn is_written(&self) -> bool {
-        match self {
-            Outcome::Change(change) => change.as_ref().is_ok_and(|made| !made.repeated),
-            Outcome::Removal(removal) => removal.is_ok(),
-            Outcome::Notice(notice) => matches!(notice, Ok(true)),
-        }
-    }
-
-    /// Whether its savepoint is to be taken back.
-    pub(super) fn is_refused(&self) -> bool {
-        matches!(self, Outcome::Change(Err(_)) | Outcome::Removal(Err(_)) | Outcome::Notice(Err(_)))
-    }
-
-    /// Why the whole transaction ended with this piece.
-    pub(super) fn cause(&self) -> StoreError {
-        match self {
-            Outcome::Change(Err(CommitError::Store(cause)))
-            | Outcome::Removal(Err(RemoveError::Store(cause)))
-            | Outcome::Notice(Err(cause)) => cause.clone(),
-            _ => StoreError::Failed { what: "the transaction ended early".into() },
-        }
+impl Refusal for StoreError {
+    fn failure(&self) -> Option<&StoreError> {
+        Some(self)
     }
 }
 
-impl Answer {
-    /// Tells the caller. One that left does not want its answer; what was committed stays committed.
-    pub(super) fn give(self, outcome: Outcome) {
-        match (self, outcome) {
-            (Answer::Change(caller), Outcome::Change(outcome)) => drop(caller.send(outcome)),
-            (Answer::Removal(caller), Outcome::Removal(outcome)) => drop(caller.send(outcome)),
-            (Answer::Notice(caller), Outcome::Notice(outcome)) => drop(caller.send(outcome)),
-            // Work and answer are made in pairs; a caller whose channel closes is told that the writer is gone.
-            (Answer::Change(_) | Answer::Removal(_) | Answer::Notice(_), _) => {}
-        }
+impl Refusal for CommitError {
+    fn failure(&self) -> Option<&StoreError> {
+        if let CommitError::Store(failure) = self { Some(failure) } else { None }
     }
+}
 
-    /// Tells the caller that nothing was committed.
-    pub(super) fn fail(self, error: StoreError) {
-        match self {
-            Answer::Change(caller) => drop(caller.send(Err(error.into()))),
-            Answer::Removal(caller) => drop(caller.send(Err(error.into()))),
-            Answer::Notice(caller) => drop(caller.send(Err(error))),
-        }
+impl Refusal for RemoveError {
+    fn failure(&self) -> Option<&StoreError> {
+        if let RemoveError::Store(failure) = self { Some(failure) } else { None }
     }
+}
+
+/// A request and where its answer arrives; `is_written` tells whether what the work made was written.
+pub(super) fn request<T: Send + 'static, E: Refusal>(
+    is_written: fn(&T) -> bool,
+    work: impl FnOnce(&Connection, &mut Cache) -> Result<T, E> + Send + 'static,
+) -> (Request, oneshot::Receiver<Result<T, E>>) {
+    let (caller, answered) = oneshot::channel();
+    let request: Request = Box::new(move |transaction| {
+        let outcome = transaction.map_err(E::from).and_then(|(connection, cache)| work(connection, cache));
+        let ended = || StoreError::Failed { what: "the transaction ended early".into() };
+        let step = match &outcome {
+            Ok(made) if is_written(made) => Step::Written,
+            Ok(_) => Step::Unchanged,
+            Err(refusal) => Step::Refused(refusal.failure().cloned().unwrap_or_else(ended)),
+        };
+        let give = move |failure: Option<StoreError>| drop(caller.send(failure.map_or(outcome, |why| Err(why.into()))));
+        (step, Box::new(give))
+    });
+    (request, answered)
 }

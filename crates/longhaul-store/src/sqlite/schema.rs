@@ -1,7 +1,8 @@
 //! The schema's versions and the way from one to the next.
 //!
 //! Each migration is one transaction that also moves the version, so that a crash in it changes nothing and the next opening
-//! runs it again. An existing database is copied aside first. A newer one, or another program's, is refused untouched.
+//! runs it again. An existing database is copied aside first. A newer one, one from before the first release, or another program's, is
+//! refused untouched.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -19,13 +20,8 @@ pub(super) struct Migration {
     pub(super) sql: &'static str,
 }
 
-/// All steps, in order; never changed once released.
-pub(super) const MIGRATIONS: &[Migration] = &[
-    Migration { version: 1, sql: include_str!("migrations/0001.sql") },
-    Migration { version: 2, sql: include_str!("migrations/0002.sql") },
-    Migration { version: 3, sql: include_str!("migrations/0003.sql") },
-    Migration { version: 4, sql: include_str!("migrations/0004.sql") },
-];
+/// All steps, in order; never changed once released. Nothing before schema 4 was.
+pub(super) const MIGRATIONS: &[Migration] = &[Migration { version: 4, sql: include_str!("migrations/0004.sql") }];
 
 /// "LHdb": marks the file as ours.
 const APPLICATION: i64 = 0x4c48_6462;
@@ -35,7 +31,7 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Refuses a newer schema and a database of another program.
+/// Refuses a newer schema, one from before the first release, and a database of another program.
 pub(super) fn refuse_strange(connection: &Connection, found: u32, known: &[Migration]) -> Result<(), StoreError> {
     // The mark is read last: whoever migrates meanwhile makes tables and mark in one transaction.
     let objects: i64 =
@@ -46,7 +42,17 @@ pub(super) fn refuse_strange(connection: &Connection, found: u32, known: &[Migra
         return Err(damaged("`longhaul.db` is a database of another program"));
     }
     let newest = known.last().map_or(0, |migration| migration.version);
-    if found > newest { Err(StoreError::NewerSchema { found, known: newest }) } else { Ok(()) }
+    if found > newest {
+        return Err(StoreError::NewerSchema { found, known: newest });
+    }
+    if is_unreleased(connection, found, known) { Err(StoreError::UnreleasedSchema { found }) } else { Ok(()) }
+}
+
+/// The first released schema had forms before it was complete; only the complete one has tenants.
+fn is_unreleased(connection: &Connection, found: u32, known: &[Migration]) -> bool {
+    let first = known.first().map_or(0, |migration| migration.version);
+    let lacks_tenants = || connection.prepare("SELECT tenant FROM keys").is_err();
+    found > 0 && (found < first || found == 4 && lacks_tenants())
 }
 
 /// Brings the database to the newest schema. Safe when several processes do it at once, and after a crash.

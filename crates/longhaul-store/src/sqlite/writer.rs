@@ -4,28 +4,21 @@
 //! Started by the handle, ended by dropping it.
 
 use std::fs;
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use longhaul_core::ids::TaskId;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
-use tokio::sync::oneshot;
 
 use super::cache::Cache;
-use super::claim::claim;
-use super::commit::commit;
 use super::disk_failure_note;
 use super::doorbell::Bell;
 use super::failure::store_error;
 use super::open::Probe;
-use super::outbox::{self, NoticeWork};
 use super::place::Place;
-use super::remove::remove;
-use super::request::{Answer, Made, Outcome, Request, Work};
-use crate::{CommitError, Committed, Guard, RemoveError, StoreError};
+use super::request::{Answer, Refusal, Request, Step, request};
+use crate::StoreError;
 
 /// As many changes as one transaction takes.
 const GROUP: usize = 256;
@@ -62,30 +55,15 @@ impl Writer {
         Ok(Writer { queue: Some(queue), thread: Some(thread) })
     }
 
-    /// Asks for a change, and waits until the answer is durable.
-    pub(super) async fn ask(&self, work: Work) -> Result<Committed, CommitError> {
-        let (answer, answered) = oneshot::channel();
-        self.send(Request { work, answer: Answer::Change(answer) })?;
-        let Made { stored, repeated } = answered.await.map_err(|_| gone())??;
-        Ok(Committed { stored: Arc::unwrap_or_clone(stored), repeated })
-    }
-
-    /// Asks for a removal, and waits until the answer is durable.
-    pub(super) async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError> {
-        let (answer, answered) = oneshot::channel();
-        self.send(Request { work: Work::Remove { task, guard }, answer: Answer::Removal(answer) })?;
+    /// Asks for a piece of work, and waits until the answer is durable.
+    pub(super) async fn ask<T: Send + 'static, E: Refusal>(
+        &self,
+        is_written: fn(&T) -> bool,
+        work: impl FnOnce(&Connection, &mut Cache) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        let (request, answered) = request(is_written, work);
+        self.queue.as_ref().and_then(|queue| queue.send(request).ok()).ok_or_else(gone)?;
         answered.await.map_err(|_| gone())?
-    }
-
-    /// Asks for a notice to be claimed or settled, and waits until the answer is durable.
-    pub(super) async fn notice(&self, work: NoticeWork) -> Result<bool, StoreError> {
-        let (answer, answered) = oneshot::channel();
-        self.send(Request { work: Work::Notice(work), answer: Answer::Notice(answer) })?;
-        answered.await.map_err(|_| gone())?
-    }
-
-    fn send(&self, request: Request) -> Result<(), StoreError> {
-        self.queue.as_ref().and_then(|queue| queue.send(request).ok()).ok_or_else(gone)
     }
 }
 
@@ -119,13 +97,8 @@ impl Group {
     fn serve(mut self, requests: &Receiver<Request>) {
         while let Some(first) = Group::next(requests) {
             let group = self.gather(first, requests);
-            let (works, answers): (Vec<Work>, Vec<Answer>) =
-                group.into_iter().map(|request| (request.work, request.answer)).unzip();
-            let outcomes = self.commit_group(works);
-            match outcomes {
-                Ok(outcomes) => answers.into_iter().zip(outcomes).for_each(|(answer, outcome)| answer.give(outcome)),
-                Err(error) => answers.into_iter().for_each(|answer| answer.fail(error.clone())),
-            }
+            let (answers, failure) = self.commit_group(group);
+            answers.into_iter().for_each(|answer| answer(failure.clone()));
             self.cache.tidy();
             self.keep_log_short();
         }
@@ -161,24 +134,22 @@ impl Group {
         group
     }
 
-    /// The outcome of each change, or why none of them was committed.
-    fn commit_group(&mut self, works: Vec<Work>) -> Result<Vec<Outcome>, StoreError> {
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
-        }
-        let written = self.run("BEGIN IMMEDIATE").and_then(|()| self.write_group(works));
-        let written = written.and_then(|outcomes| self.finish_group(outcomes));
+    /// Who waits for an answer, and why nothing was committed, if so.
+    fn commit_group(&mut self, group: Vec<Request>) -> (Vec<Answer>, Option<StoreError>) {
+        let mut answers = Vec::with_capacity(group.len());
+        let begun = self.failure.clone().map_or_else(|| self.run("BEGIN IMMEDIATE"), Err);
+        let written = self.write_group(begun, group, &mut answers).and_then(|written| self.finish_group(written));
         if written.is_err() && !self.connection.is_autocommit() {
             // The first error is the one to report; a transaction that cannot be rolled back ends with the connection.
             let _second = self.run("ROLLBACK");
         }
-        written.map_err(|error| self.weigh(error))
+        (answers, written.err().map(|error| self.weigh(error)))
     }
 
     /// After a failed sync nothing is written here any more, and nothing is synced again as if it could be made good.
     fn weigh(&mut self, error: StoreError) -> StoreError {
         match error {
-            StoreError::StorageFailed { .. } => {
+            StoreError::StorageFailed { .. } if self.failure.is_none() => {
                 let _without = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
                 disk_failure_note::raise(&self.place);
                 self.failure = Some(error.clone());
@@ -189,54 +160,55 @@ impl Group {
         }
     }
 
+    /// Does what was asked for, piece by piece, until the transaction fails; whether anything was written.
+    fn write_group(
+        &mut self,
+        begun: Result<(), StoreError>,
+        group: Vec<Request>,
+        answers: &mut Vec<Answer>,
+    ) -> Result<bool, StoreError> {
+        let alone = group.len() == 1;
+        let mut written = begun.map(|()| false);
+        for request in group {
+            written = match written {
+                Ok(before) => self.write(request, alone, answers).map(|now| before || now),
+                Err(failure) => {
+                    answers.push(request(Err(failure.clone())).1);
+                    Err(failure)
+                }
+            };
+        }
+        written
+    }
+
     /// A change alone in its transaction needs no savepoint: refused, it takes the transaction with it.
-    fn write_group(&mut self, works: Vec<Work>) -> Result<Vec<Outcome>, StoreError> {
-        let alone = works.len() == 1;
-        works.into_iter().map(|work| if alone { self.write_alone(work) } else { self.write_among(work) }).collect()
+    fn write(&mut self, request: Request, alone: bool, answers: &mut Vec<Answer>) -> Result<bool, StoreError> {
+        let begun = if alone { Ok(()) } else { self.run("SAVEPOINT change") };
+        let (step, answer) = request(begun.clone().map(|()| (&self.connection, &mut self.cache)));
+        answers.push(answer);
+        begun?;
+        match &step {
+            // Some failures (full disk, I/O) end the whole transaction: then there is nothing left to go back to.
+            Step::Refused(failure) if self.connection.is_autocommit() => return Err(failure.clone()),
+            Step::Refused(_) if !alone => self.run("ROLLBACK TO change")?,
+            Step::Refused(_) | Step::Written | Step::Unchanged => {}
+        }
+        if !alone {
+            self.run("RELEASE change")?;
+        }
+        Ok(matches!(step, Step::Written))
     }
 
-    fn write_alone(&mut self, work: Work) -> Result<Outcome, StoreError> {
-        let outcome = self.write(work);
-        if self.connection.is_autocommit() { Err(outcome.cause()) } else { Ok(outcome) }
-    }
-
-    fn finish_group(&mut self, outcomes: Vec<Outcome>) -> Result<Vec<Outcome>, StoreError> {
-        if !outcomes.iter().any(Outcome::is_written) {
-            self.run("ROLLBACK")?;
-            return Ok(outcomes);
+    fn finish_group(&mut self, written: bool) -> Result<(), StoreError> {
+        if !written {
+            return self.run("ROLLBACK");
         }
         (self.probe)("store.before_commit");
         self.run("COMMIT")?;
         (self.probe)("store.committed");
         // Before the answers: a caller may end its process as soon as it has one.
         self.bell.ring();
-        Ok(outcomes)
-    }
-
-    fn write(&mut self, work: Work) -> Outcome {
-        let (connection, cache) = (&self.connection, &mut self.cache);
-        match work {
-            Work::Commit(prepared) => Outcome::Change(commit(connection, cache, *prepared)),
-            Work::Claim { task, epoch_seen, lease, at } => {
-                Outcome::Change(claim(connection, cache, task, epoch_seen, &lease, at))
-            }
-            Work::Remove { task, guard } => Outcome::Removal(remove(connection, cache, task, guard)),
-            Work::Notice(work) => Outcome::Notice(outbox::work(connection, &work)),
-        }
-    }
-
-    fn write_among(&mut self, work: Work) -> Result<Outcome, StoreError> {
-        self.run("SAVEPOINT change")?;
-        let outcome = self.write(work);
-        if outcome.is_refused() {
-            // Some failures (full disk, I/O) end the whole transaction: then there is nothing left to go back to.
-            if self.connection.is_autocommit() {
-                return Err(outcome.cause());
-            }
-            self.run("ROLLBACK TO change")?;
-        }
-        self.run("RELEASE change")?;
-        Ok(outcome)
+        Ok(())
     }
 
     /// Readers that overlap all the time keep SQLite from reusing the log; a checkpoint that waits for nobody shortens it in

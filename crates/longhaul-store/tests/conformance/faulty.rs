@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use longhaul_core::ids::{TaskId, WorkerId};
-use longhaul_core::task::{AccountLimit, Event, Purpose, Task};
+use longhaul_core::task::{AccountLimit, Actor, Event, Purpose, Task};
 use longhaul_core::time::Time;
 use longhaul_store::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Listed, NewLease, News,
-    Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Turns,
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Key, Listed, NewLease,
+    News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Turns,
 };
 
 use super::Harness;
@@ -53,6 +53,10 @@ pub(crate) enum Fault {
     SettlesForAnybody,
     /// No account is ever limited.
     ForgetsLimits,
+    /// Keys are not kept.
+    ForgetsKeys,
+    /// Keys stand for any input.
+    IgnoresTheInput,
 }
 
 /// Opens stores with a fault over another harness.
@@ -103,6 +107,10 @@ impl Faulty {
     }
 }
 
+fn without_input(key: Key) -> Key {
+    Key { input: String::new(), ..key }
+}
+
 fn as_check(event: &mut Event) {
     if let Event::SessionStarted { session } = event {
         session.purpose = Purpose::Check;
@@ -116,11 +124,17 @@ impl Store for Faulty {
             (Fault::AcknowledgesWithoutWriting, Some(stored), _) => return Ok(Committed { stored, repeated: false }),
             (Fault::IgnoresTheVersion, Some(_), Guard::Version(_)) => return self.insist_on_change(change).await,
             (Fault::IgnoresTheLease, _, Guard::Owner { version, .. }) => change.guard = Guard::Version(version),
+            (Fault::ForgetsKeys, ..) => change.key = None,
+            (Fault::IgnoresTheInput, ..) => change.key = change.key.map(without_input),
             (Fault::IgnoresTheCap, ..) => change.session_cap = None,
             (Fault::IgnoresFamilies, ..) => change.events.iter_mut().for_each(as_check),
             _ => {}
         }
         self.sound.commit(change).await
+    }
+
+    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError> {
+        self.sound.repeat_of(key, actor).await
     }
 
     async fn claim(&self, task: TaskId, epoch_seen: u64, lease: NewLease, at: Time) -> Result<Committed, CommitError> {
@@ -138,8 +152,8 @@ impl Store for Faulty {
         self.sound.list(filter).await
     }
 
-    async fn tasks(&self, filter: Filter) -> Result<Summaries, StoreError> {
-        let mut outlines = self.sound.tasks(filter).await?;
+    async fn summaries(&self, filter: Filter) -> Result<Summaries, StoreError> {
+        let mut outlines = self.sound.summaries(filter).await?;
         if matches!(self.fault, Fault::ForgetsATask) {
             outlines.tasks.pop();
         }
@@ -152,6 +166,10 @@ impl Store for Faulty {
             events.remove(1);
         }
         Ok(events)
+    }
+
+    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+        self.sound.newest_events(task, kinds, limit).await
     }
 
     async fn candidates(&self) -> Result<Vec<Candidate>, StoreError> {

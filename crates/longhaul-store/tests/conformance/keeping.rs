@@ -16,7 +16,7 @@ async fn finished(store: &dyn Store, name: &str) -> Stored {
 }
 
 async fn outlines(store: &dyn Store, filter: Filter) -> Vec<TaskSummary> {
-    let outlines = store.tasks(filter).await.expect("outlines");
+    let outlines = store.summaries(filter).await.expect("outlines");
     assert_eq!(outlines.damaged, []);
     outlines.tasks
 }
@@ -88,7 +88,7 @@ pub(crate) async fn a_finished_task_is_removed_whole(harness: &dyn Harness) {
     let store = harness.open().await;
     let other = submitted(&*store, "other").await;
     let task = submitted(&*store, "one").await;
-    let keyed = Change { key: Some(Key("k".into())), ..by_person(&task, vec![mark("x"), cancelled()]) };
+    let keyed = Change { key: Some(Key::new("k", "mark", "x")), ..by_person(&task, vec![mark("x"), cancelled()]) };
     let task = store.commit(keyed.clone()).await.expect("a change").stored;
     store.remove(task.task.id, Guard::Version(task.task.version)).await.expect("a removal");
     let store = harness.open().await;

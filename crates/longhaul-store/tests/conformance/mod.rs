@@ -9,6 +9,7 @@ pub(crate) mod families;
 pub(crate) mod faulty;
 pub(crate) mod history;
 pub(crate) mod keeping;
+pub(crate) mod keys;
 pub(crate) mod leases;
 pub(crate) mod moving;
 pub(crate) mod notices;
@@ -16,6 +17,7 @@ pub(crate) mod refusals;
 pub(crate) mod sample;
 pub(crate) mod sessions;
 pub(crate) mod submitting;
+pub(crate) mod summaries;
 
 use std::sync::Arc;
 

@@ -20,7 +20,7 @@ pub(crate) async fn a_refused_change_writes_nothing(harness: &dyn Harness) {
     let store = harness.open().await;
     let queued = submitted(&*store, "queued").await;
     let owned = claimed(&*store, "owned").await;
-    let keyed = |change: Change| Change { key: Some(Key("never".into())), ..change };
+    let keyed = |change: Change| Change { key: Some(Key::new("never", "mark", "x")), ..change };
     let legal_then_not = vec![mark("legal"), Event::WaitEnded];
     let claimed_by_hand = Event::Claimed { worker: lease().worker, host: "host-b".into(), from: None };
     let refused = [

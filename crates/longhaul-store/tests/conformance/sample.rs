@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
 use longhaul_core::names::TaskName;
 use longhaul_core::plan::{Plan, PlanChange, Step};
-use longhaul_core::task::{Actor, Ended, Event, Exit, Outcome, Place, Purpose, SessionRun, Submission};
+use longhaul_core::task::{Actor, Ended, Event, Exit, Outcome, Place, Purpose, SessionRun, Submission, Wait};
 use longhaul_core::time::Time;
 use longhaul_store::{Change, Guard, NewLease, Store, Stored};
 
@@ -101,6 +101,11 @@ pub(crate) fn ended(session: SessionId) -> Event {
 
 pub(crate) fn cancelled() -> Event {
     Event::Cancelled { by: "ann".into(), reason: None }
+}
+
+/// The task waits until then.
+pub(crate) fn waiting(why: Wait, until: Time) -> Event {
+    Event::WaitStarted { why, until: Some(until), span_ms: None }
 }
 
 /// A plan of two steps, one of them ticked.

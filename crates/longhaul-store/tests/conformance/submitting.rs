@@ -1,7 +1,7 @@
 //! Promises about making tasks and finding them: durable, once, under a name that is free, in lists.
 
 use longhaul_core::task::{Event, State};
-use longhaul_store::{Change, CommitError, Filter, Guard, Key, Which};
+use longhaul_store::{Change, CommitError, Filter, Guard, Which};
 
 use super::Harness;
 use super::sample::{
@@ -72,23 +72,6 @@ pub(crate) async fn submitting_twice_makes_one_task(harness: &dyn Harness) {
     assert!(matches!(other_body, Err(CommitError::Conflict)), "{other_body:?}");
     assert_eq!(store.list(Filter::default()).await.expect("a list").tasks, [moved]);
     assert_eq!(store.events(change.task, 0, 10).await.expect("events").len(), 2);
-}
-
-pub(crate) async fn a_key_names_one_change(harness: &dyn Harness) {
-    let store = harness.open().await;
-    let (one, two) = (submitted(&*store, "one").await, submitted(&*store, "two").await);
-    let keyed = |seen, text: &str| Change { key: Some(Key("k1".into())), ..by_person(seen, vec![mark(text)]) };
-    let first = store.commit(keyed(&one, "x")).await.expect("a change");
-    assert!(!first.repeated);
-    let moved = store.commit(by_person(&first.stored, vec![mark("y")])).await.expect("a change").stored;
-    let again = harness.open().await.commit(keyed(&one, "x")).await.expect("a repeat");
-    assert_eq!((again.repeated, again.stored), (true, moved.clone()));
-    for reused in [keyed(&moved, "other"), keyed(&two, "x")] {
-        let answer = store.commit(reused).await;
-        assert!(matches!(answer, Err(CommitError::KeyReused)), "{answer:?}");
-    }
-    assert_eq!(store.events(one.task.id, 0, 10).await.expect("events").len(), 3);
-    assert_eq!(reload(&*store, &two).await, two);
 }
 
 pub(crate) async fn a_name_is_unique_among_unfinished_tasks_of_a_project(harness: &dyn Harness) {

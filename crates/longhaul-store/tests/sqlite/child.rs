@@ -193,7 +193,7 @@ async fn commit_with_key(probe: fn(&'static str)) {
 
 /// The change the dying children make, and their parents repeat.
 pub(crate) fn keyed_change(seen: &Stored) -> Change {
-    Change { key: Some(Key("the-key".into())), ..by_person(seen, vec![mark("keyed")]) }
+    Change { key: Some(Key::new("the-key", "mark", "keyed")), ..by_person(seen, vec![mark("keyed")]) }
 }
 
 fn hold_the_lock() {

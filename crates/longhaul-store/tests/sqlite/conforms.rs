@@ -2,7 +2,8 @@
 
 use super::SqliteHarness;
 use super::conformance::{
-    accounts, bell, families, history, keeping, leases, moving, notices, refusals, sessions, submitting,
+    accounts, bell, families, history, keeping, keys, leases, moving, notices, refusals, sessions, submitting,
+    summaries,
 };
 
 macro_rules! conforms {
@@ -25,11 +26,13 @@ conforms! {
         a_child_goes_before_its_parent_and_a_family_before_strangers, a_task_in_the_worktree_of_another_waits_for_it,
         a_family_is_found_from_each_member, a_family_is_neither_larger_nor_deeper_than_it_may_be,
         the_limits_of_a_family_hold_under_concurrency, a_familys_limit_counts_sessions_of_agents_and_can_be_raised;
-    history: events_are_gap_free_and_in_order, a_clock_that_goes_backwards_keeps_the_order,
+    history: events_are_gap_free_and_in_order, the_newest_events_of_some_kinds_are_found, a_clock_that_goes_backwards_keeps_the_order,
         the_chain_is_the_documented_one, the_state_is_what_its_events_make,
         a_claiming_commit_changes_the_epoch_in_its_middle;
     keeping: outlines_say_what_the_tasks_say, outlines_are_filtered_by_end_and_age, a_finished_task_is_removed_whole,
         what_may_be_needed_is_not_removed, a_backup_is_whole_and_replaces_nothing;
+    keys: a_key_names_one_request, a_key_is_bound_to_its_caller_operation_and_input,
+        a_repeated_submission_is_answered_with_its_task, a_refused_change_uses_no_key;
     leases: one_of_many_claimers_wins, an_old_lease_is_fenced_off, a_front_ends_change_is_a_conflict_to_the_owner,
         a_claim_needs_the_epoch_and_another_worker, a_claim_alone_may_ride_on_a_commit,
         the_lease_is_kept_while_there_is_work, the_lease_is_given_up_with_the_work;
@@ -42,8 +45,11 @@ conforms! {
     sessions: the_session_cap_holds_under_concurrency, an_ended_session_makes_room, a_free_slot_is_the_first_in_lines,
         a_worker_can_be_passed_over, only_who_is_about_to_start_is_in_line, the_carrier_follows_the_driver;
     submitting: a_submitted_task_is_there_after_reopening, a_submission_with_a_claim_is_owned_at_once,
-        an_unknown_task_is_absent_and_unchangeable, submitting_twice_makes_one_task, a_key_names_one_change,
+        an_unknown_task_is_absent_and_unchangeable, submitting_twice_makes_one_task,
         a_name_is_unique_among_unfinished_tasks_of_a_project, lists_are_newest_first_and_filtered,
         candidates_and_their_owners_are_found,
         news_are_the_tasks_that_moved_after_a_position, a_position_is_never_used_again;
+    summaries: a_summary_carries_what_a_list_shows, a_summary_says_what_its_task_waits_for,
+        a_summary_says_since_when_its_task_is_in_its_state, pages_follow_each_other_whatever_happens_between,
+        summaries_are_filtered_by_agent_and_by_last_event;
 }

@@ -2,7 +2,9 @@
 
 use super::SqliteHarness;
 use super::conformance::faulty::{Fault, FaultyHarness};
-use super::conformance::{accounts, bell, families, history, keeping, leases, moving, notices, refusals, sessions};
+use super::conformance::{
+    accounts, bell, families, history, keeping, keys, leases, moving, notices, refusals, sessions,
+};
 
 macro_rules! caught {
     ($($test:ident: $fault:ident by $group:ident $promise:ident;)+) => {
@@ -42,5 +44,7 @@ caught! {
     careless_giving_back_is_caught: SettlesForAnybody by notices a_notice_that_is_given_back_counts_no_try;
     careless_settling_is_caught: SettlesForAnybody by notices a_notice_is_settled_by_its_claimer_alone;
     forgotten_limits_are_caught: ForgetsLimits by accounts a_limit_is_shared_with_the_change_that_reports_it;
+    forgotten_keys_are_caught: ForgetsKeys by keys a_key_names_one_request;
+    ignored_inputs_are_caught: IgnoresTheInput by keys a_key_is_bound_to_its_caller_operation_and_input;
     silent_bells_are_caught: IsSilent by bell the_bell_rings_for_another_handles_commits;
 }

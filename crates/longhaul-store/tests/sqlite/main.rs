@@ -15,6 +15,7 @@ mod model;
 mod opening;
 mod processes;
 mod tampering;
+mod tenants;
 
 use std::path::Path;
 use std::sync::Arc;

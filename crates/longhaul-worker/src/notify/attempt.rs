@@ -109,6 +109,7 @@ async fn unreadable(store: &dyn Store, notice: &Notice, error: StoreError) -> Re
     match &error {
         StoreError::Damaged { .. } => give_up(store, notice, notice.tries + 1, error.to_string()).await,
         StoreError::NewerSchema { .. }
+        | StoreError::UnreleasedSchema { .. }
         | StoreError::Unfit { .. }
         | StoreError::Busy
         | StoreError::Full { .. }

@@ -64,7 +64,7 @@ impl Findings {
 async fn check(line: &CommandLine, json: bool) -> Result<Code, AppError> {
     let call = line.open_existing()?;
     let mut findings = Findings { damaged: call.store().check().await?, ..Findings::default() };
-    let tasks = call.store().tasks(Filter::default()).await?.tasks;
+    let tasks = call.store().summaries(Filter::default()).await?.tasks;
     findings.tasks = tasks.len();
     compare(&call, &tasks, &mut findings).await?;
     if json {

@@ -113,3 +113,23 @@ fn finish(env: &TestEnv, task: &str) {
     env.ok(&["worker", "--only"]);
     checker::assert_clean(env);
 }
+
+#[test]
+fn a_home_of_an_unreleased_version_is_refused_untouched() {
+    let env = TestEnv::new();
+    assert_eq!(env.run(&["run", "Make a thing", "--name", "one"]).code, 0);
+    env.wait_until_empty();
+    let database = env.home().join("longhaul.db");
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    connection.pragma_update(None, "user_version", 3).unwrap();
+    drop(connection);
+    let before = std::fs::read(&database).unwrap();
+    for verb in [&["list"][..], &["show", "one"], &["run", "Another thing"], &["worker", "--only"]] {
+        let refused = env.run(verb);
+        assert_eq!(refused.code, 9, "{verb:?}: {}", refused.stderr);
+        for part in ["made by an unreleased version of longhaul", "move it away", "nothing was changed"] {
+            assert!(refused.stderr.contains(part), "{verb:?}: {}", refused.stderr);
+        }
+    }
+    assert_eq!(std::fs::read(&database).unwrap(), before);
+}

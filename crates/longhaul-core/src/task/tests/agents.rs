@@ -358,21 +358,6 @@ fn an_account_is_limited_by_who_reached_it_and_cleared_by_an_answer_or_a_person(
 }
 
 #[test]
-fn limits_and_conversations_of_older_versions_are_read() {
-    let stored = serde_json::to_value(end(&talking(), limited(Some(LATER)))).unwrap();
-    let mut older = stored.clone();
-    let fields = older.as_object_mut().unwrap();
-    let conversations = fields.remove("conversations").unwrap();
-    fields.insert("conversation".into(), conversations[0].clone());
-    fields["limited"]["demo"] = fields["limited"]["demo"]["until"].clone();
-    let (new, old): (Task, Task) =
-        (serde_json::from_value(stored).unwrap(), serde_json::from_value(older.clone()).unwrap());
-    assert_eq!((&old.conversations, &old.limited), (&new.conversations, &new.limited));
-    older["conversation"] = serde_json::Value::Null;
-    assert_eq!(serde_json::from_value::<Task>(older).unwrap().conversations, []);
-}
-
-#[test]
 fn a_limit_outlasts_a_pause_and_is_of_one_agent_alone() {
     let until = NOW.after(Duration::from_secs(600));
     let task = end(&two_agents(OnLimit::Wait), limited(Some(until)));
@@ -467,14 +452,6 @@ fn outside_its_hours_a_task_waits_for_them() {
     let hours = Some("01:00-02:00".parse().unwrap());
     let other = feed(&task, Command::Edit { settings: vec![Setting::Hours(hours)] }, &person());
     assert!(matches!(other.state, State::Preparing), "with other hours it looks again");
-}
-
-#[test]
-fn what_was_stored_before_agents_were_told_apart_is_read() {
-    let old: Conversation = serde_json::from_str(r#""c-9""#).unwrap();
-    assert_eq!((old.id.as_str(), old.delivered), ("c-9", Delivered::Unknown));
-    let text = serde_json::to_string(&old).unwrap();
-    assert_eq!(serde_json::from_str::<Conversation>(&text).unwrap(), old);
 }
 
 #[test]

@@ -1,68 +1,82 @@
--- Schema 4: the three results of a finished task, usage limits of accounts, where tasks work with their families, and positions of events.
+-- Schema 4, the first one that is released: tasks, their events and snapshots, idempotency keys, notices, and usage limits.
+-- A task is its last snapshot and the events after it (none: all its events). The columns of `tasks` are written from the task in the
+-- commit that changes it; lists, claims and counts read nothing else.
 
--- A finished task has one of three results. What was verified without a tree never was: that is `not_verified` now.
-
-ALTER TABLE tasks ADD COLUMN result TEXT CHECK (result IN ('verified', 'not_verified', 'no_checks'));
-
-UPDATE tasks SET result = CASE
-    WHEN verified = 0 THEN 'no_checks'
-    WHEN EXISTS (
-        SELECT 1 FROM events
-        WHERE events.task = tasks.number AND kind = 'finished' AND json_valid(payload)
-            AND payload ->> '$.verdict.verified.tree' IS NOT NULL
-    ) THEN 'verified'
-    ELSE 'not_verified'
-END WHERE verified IS NOT NULL;
-
-ALTER TABLE tasks DROP COLUMN verified;
-
--- How many remarks the result has; earlier versions made none.
-
-ALTER TABLE tasks ADD COLUMN remarks INTEGER NOT NULL DEFAULT 0 CHECK (remarks >= 0);
-
--- Usage limits of agents' accounts, shared by all tasks of the home. One row for each account, written in the commit of the task
--- that reached the limit, removed in that of one whose session got an answer or whose person said that something changed.
--- `account` names the agent and what selects its login; it never holds a key or anything made of one.
-
-CREATE TABLE account_limits (
-    account TEXT NOT NULL PRIMARY KEY,
+-- `tenant` and `principal` say who submitted the task. `host` is the machine that claimed it last; `owner_host` is set only while it is owned.
+-- `directory` is the user's directory that the agent works in; null for a task with its own worktree.
+-- `lineage` is the ids from the top of the family down to this task, with slashes between them. Ids grow with time, so it also orders
+-- tasks by age, and a task's descendants are those whose lineage begins with its own and a slash.
+-- `goal` and `step` are first lines, cut to 200 characters. `since` is when the task entered its state. `wait` is that state as JSON if the
+-- task waits for a time, a person or something outside; `wait_agent` is the agent whose usage limit it waits for.
+CREATE TABLE tasks (
+    number INTEGER NOT NULL PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    tenant TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    project TEXT NOT NULL,
+    name TEXT NOT NULL,
+    parent TEXT,
+    lineage TEXT NOT NULL,
+    directory TEXT,
+    driver TEXT NOT NULL,
+    host TEXT,
+    state TEXT NOT NULL,
+    final INTEGER NOT NULL CHECK (final IN (0, 1)),
+    wants_owner INTEGER NOT NULL CHECK (wants_owner IN (0, 1)),
+    waits_for_person INTEGER NOT NULL CHECK (waits_for_person IN (0, 1)),
+    live_session TEXT,
+    priority INTEGER NOT NULL,
+    steps_done INTEGER CHECK (steps_done >= 0),
+    steps INTEGER CHECK (steps >= 0),
+    sessions INTEGER NOT NULL CHECK (sessions >= 0),
+    tokens INTEGER CHECK (tokens >= 0),
+    version INTEGER NOT NULL CHECK (version > 0),
+    epoch INTEGER NOT NULL CHECK (epoch >= 0),
+    owner TEXT,
+    owner_host TEXT,
+    lease_id TEXT,
+    owner_since INTEGER,
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    history_bytes INTEGER NOT NULL CHECK (history_bytes >= 0),
+    head TEXT NOT NULL,
+    result TEXT CHECK (result IN ('verified', 'not_verified', 'no_checks')),
+    remarks INTEGER NOT NULL CHECK (remarks >= 0),
+    goal TEXT NOT NULL,
     agent TEXT NOT NULL,
-    until INTEGER NOT NULL,
-    told INTEGER NOT NULL CHECK (told IN (0, 1)),
-    task TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+    branch TEXT,
+    step TEXT,
+    worked_ms INTEGER NOT NULL CHECK (worked_ms >= 0),
+    cost_micros INTEGER CHECK (cost_micros >= 0),
+    since INTEGER NOT NULL,
+    wait_agent TEXT,
+    wait TEXT,
+    CHECK ((owner IS NULL) = (lease_id IS NULL)),
+    CHECK ((owner IS NULL) = (owner_host IS NULL)),
+    CHECK ((owner IS NULL) = (owner_since IS NULL)),
+    CHECK ((steps IS NULL) = (steps_done IS NULL)),
+    CHECK (wants_owner = 1 OR owner IS NULL)
+) STRICT;
 
--- Where tasks work, and families of tasks. Both columns are written once, with the task.
--- `directory` is the directory of the person's that the agent works in; null for a task with its own worktree.
--- `lineage` is the ids from the task at the top of the family down to this one, with slashes between them. Ids grow with time, so it
--- also orders tasks by age, and a task's descendants are those whose lineage begins with its own and a slash.
-
-ALTER TABLE tasks ADD COLUMN directory TEXT;
-ALTER TABLE tasks ADD COLUMN lineage TEXT NOT NULL DEFAULT '';
-
-UPDATE tasks SET directory = project WHERE NOT EXISTS (
-    SELECT 1 FROM events WHERE task = number AND seq = 1 AND json_valid(payload)
-        AND payload ->> '$.submission.place.worktree' IS NOT NULL
-);
-
-WITH RECURSIVE line (id, lineage) AS (
-    SELECT id, id FROM tasks WHERE parent IS NULL OR parent NOT IN (SELECT id FROM tasks)
-    UNION ALL
-    SELECT tasks.id, line.lineage || '/' || tasks.id FROM line JOIN tasks ON tasks.parent = line.id
-)
-UPDATE tasks SET lineage = (SELECT lineage FROM line WHERE line.id = tasks.id);
-
+CREATE UNIQUE INDEX tasks_unfinished_name ON tasks (tenant, project, name) WHERE final = 0;
+CREATE INDEX tasks_by_age ON tasks (created, id);
+CREATE INDEX tasks_unfinished_by_age ON tasks (created, id) WHERE final = 0;
+CREATE INDEX tasks_by_project ON tasks (project, created, id);
+CREATE INDEX tasks_by_name ON tasks (name, created, id);
+CREATE INDEX tasks_wanting_owner ON tasks (priority DESC, created, id) WHERE wants_owner = 1;
+CREATE INDEX tasks_owned ON tasks (owner, created, id) WHERE owner IS NOT NULL;
+CREATE INDEX tasks_live ON tasks (live_session) WHERE live_session IS NOT NULL;
+CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent IS NOT NULL;
 CREATE INDEX tasks_by_lineage ON tasks (lineage);
+-- Created after `tasks_by_project`, or SQLite prefers that one for unfinished tasks too (`listing_tests.rs` looks at its plans).
+CREATE INDEX tasks_unfinished_by_project ON tasks (project, created, id) WHERE final = 0;
 CREATE INDEX tasks_by_directory ON tasks (directory, lineage) WHERE final = 0 AND directory IS NOT NULL;
 
--- Every event has a position in the history of the home. It grows in the order of commits and is never used again, so that a reader that
--- remembers the last position it saw finds everything after it, whatever was removed meanwhile.
--- AUTOINCREMENT does that here: SQLite has one writer at a time, it keeps the counter in `sqlite_sequence` in the same transaction, and
--- VACUUM leaves an INTEGER PRIMARY KEY alone. PostgreSQL commits side by side, and its sequences are counted outside of transactions: there
--- the position has to come from a row that each commit updates, whose lock is held until the end of that commit.
-
-ALTER TABLE events RENAME TO events_3;
-
+-- Every event has a position in the history of the home. It grows in the order of commits and is never reused, so a reader that
+-- remembers the last position it saw finds everything after it, whatever was removed in between.
+-- AUTOINCREMENT ensures that here: SQLite has one writer at a time, it keeps the counter in `sqlite_sequence` in the same transaction,
+-- and VACUUM leaves an INTEGER PRIMARY KEY alone. PostgreSQL commits concurrently, and its sequences are counted outside transactions: there
+-- the position has to come from a row that each commit updates and keeps locked until it ends.
 CREATE TABLE events (
     position INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     task INTEGER NOT NULL REFERENCES tasks (number),
@@ -76,13 +90,67 @@ CREATE TABLE events (
     UNIQUE (task, seq)
 ) STRICT;
 
-INSERT INTO events (position, task, seq, at, epoch, actor, kind, payload, hash)
-SELECT rowid, task, seq, at, epoch, actor, kind, payload, hash FROM events_3 ORDER BY rowid;
-
-DROP TABLE events_3;
+-- Names the task whose history is being removed; empty between transactions.
+CREATE TABLE removals (
+    task INTEGER NOT NULL PRIMARY KEY
+) STRICT;
 
 CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
 BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
 CREATE TRIGGER events_are_not_deleted BEFORE DELETE ON events
 WHEN NOT EXISTS (SELECT 1 FROM removals WHERE task = OLD.task)
 BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+
+CREATE TABLE snapshots (
+    task INTEGER NOT NULL PRIMARY KEY REFERENCES tasks (number),
+    version INTEGER NOT NULL CHECK (version > 0),
+    epoch INTEGER NOT NULL CHECK (epoch >= 0),
+    head TEXT NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+
+-- An idempotency key is unique within its tenant and bound to who used it, for which operation, and with which input (a digest).
+-- `seq` is the last event of the change it names.
+CREATE TABLE keys (
+    tenant TEXT NOT NULL,
+    key TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    input TEXT NOT NULL,
+    task INTEGER NOT NULL REFERENCES tasks (number),
+    seq INTEGER NOT NULL CHECK (seq > 0),
+    PRIMARY KEY (tenant, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX keys_by_task ON keys (task);
+
+-- The outbox. A row is one notice for one of a task's targets, made in the commit that it reports, outside the task's events.
+-- `target` counts within the submission's list; `stands` is the state it reports, as the task may have moved on; `next_at` is when it is
+-- due, or until when whoever claimed it has to deliver it. Numbers are never reused, so that a late answer meets no other notice.
+CREATE TABLE outbox (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    task INTEGER NOT NULL REFERENCES tasks (number),
+    seq INTEGER NOT NULL CHECK (seq > 0),
+    target INTEGER NOT NULL CHECK (target >= 0),
+    occasion TEXT NOT NULL,
+    stands TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'failed')),
+    tries INTEGER NOT NULL CHECK (tries >= 0),
+    next_at INTEGER NOT NULL,
+    created INTEGER NOT NULL,
+    error TEXT,
+    UNIQUE (task, seq, target)
+) STRICT;
+
+CREATE INDEX outbox_pending ON outbox (next_at, id) WHERE state = 'pending';
+
+-- Usage limits of agents' accounts, shared by all tasks of the home: one row for each account, written in the commit of the task that
+-- reached the limit, removed in that of one whose session got an answer or whose person reported a change.
+-- `account` names the agent and what selects its login; it never holds a key or anything made of one.
+CREATE TABLE account_limits (
+    account TEXT NOT NULL PRIMARY KEY,
+    agent TEXT NOT NULL,
+    until INTEGER NOT NULL,
+    told INTEGER NOT NULL CHECK (told IN (0, 1)),
+    task TEXT NOT NULL
+) STRICT, WITHOUT ROWID;

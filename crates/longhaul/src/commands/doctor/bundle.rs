@@ -93,7 +93,7 @@ fn configuration(patient: &Patient) -> Vec<String> {
 
 async fn tasks(call: &Call, goals: Goals) -> Vec<String> {
     let mut lines = Vec::new();
-    match call.store().tasks(Filter::default()).await {
+    match call.store().summaries(Filter::default()).await {
         Ok(listed) => lines.extend(listed.tasks.iter().map(|outline| {
             let name = if goals == Goals::Told { format!(" {}", outline.name) } else { String::new() };
             let (state, sessions) = (&outline.state, outline.sessions);

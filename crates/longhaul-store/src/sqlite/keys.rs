@@ -1,0 +1,65 @@
+//! Idempotency keys: looked up before a change is made, and kept in the commit that makes it.
+//!
+//! Looked up by the writer within its transaction and by the handle; kept by the writer alone.
+
+use std::sync::Arc;
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::Actor;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::cache::Cache;
+use super::failure::{damaged, store_error};
+use super::row::TaskRow;
+use crate::{Change, CommitError, Guard, Key, StoreError, Stored};
+
+/// Whose tasks and keys these are. There is one tenant until a server has several.
+pub(super) const TENANT: &str = "default";
+
+/// The task that the request with this key changed; none if nobody used the key.
+pub(super) fn task_of(connection: &Connection, key: &Key, principal: &str) -> Result<Option<TaskId>, CommitError> {
+    const SQL: &str = "SELECT tasks.id, (keys.principal, operation, input) = (?3, ?4, ?5) \
+         FROM keys LEFT JOIN tasks ON number = task WHERE keys.tenant = ?1 AND key = ?2";
+    let values = params![TENANT, key.name, principal, key.operation, key.input];
+    let found: Option<(Option<String>, bool)> = connection
+        .prepare_cached(SQL)
+        .and_then(|mut statement| statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional())
+        .map_err(store_error)?;
+    match found {
+        None => Ok(None),
+        Some((_, false)) => Err(CommitError::KeyReused),
+        Some((id, true)) => match id.and_then(|id| id.parse().ok()) {
+            Some(task) => Ok(Some(task)),
+            None => Err(missing(key).into()),
+        },
+    }
+}
+
+/// The task as it is now, if the request behind this change was made before.
+pub(super) fn repeat_of_change(
+    connection: &Connection,
+    cache: &mut Cache,
+    change: &Change,
+) -> Result<Option<Arc<Stored>>, CommitError> {
+    let Some(key) = &change.key else { return Ok(None) };
+    let Some(task) = task_of(connection, key, &change.actor.principal)? else { return Ok(None) };
+    // A repeated submission may come with an id that was minted again.
+    if task != change.task && change.guard != Guard::New {
+        return Err(CommitError::KeyReused);
+    }
+    let row = cache.find(connection, task)?.ok_or_else(|| missing(key))?;
+    Ok(Some(Arc::clone(&row.stored)))
+}
+
+/// Keeps a key with the change that its request made.
+pub(super) fn remember(connection: &Connection, row: &TaskRow, key: &Key, actor: &Actor) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO keys (tenant, key, principal, operation, input, task, seq) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let seq = row.stored.task.version;
+    let values = params![TENANT, key.name, actor.principal, key.operation, key.input, row.number, seq];
+    connection.prepare_cached(SQL).and_then(|mut statement| statement.execute(values)).map(drop).map_err(store_error)
+}
+
+fn missing(key: &Key) -> StoreError {
+    damaged(format!("keys/{}: its task is missing", key.name))
+}
