@@ -1,22 +1,163 @@
-//! One repository as seen from one working tree: where it is, and what its HEAD says.
+//! The git program with the wrapper's private directory, and one repository as seen from one working tree.
 //!
-//! Found by [`super::Git`]; trees, differences, snapshots and worktrees are asked of it in files of their own. Its calls name the git
-//! directory that was found, so a `.git` that is swapped later is never followed.
+//! [`Git`] is opened once by a worker or a command and finds repositories; below its directory it keeps `scratch/` and `locks/`.
+//! Calls of a [`Repository`] name the git directory that was found, so a `.git` that is swapped later is never followed.
 
 use std::borrow::Cow;
+use std::env;
+use std::ffi::OsStr;
 use std::fs::File;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use longhaul_keeper::Environment;
+use longhaul_keeper::files::create_private_dir;
 use serde::{Deserialize, Serialize};
 
-use super::command::{Call, unreadable};
-use super::error::GitError;
-use super::hardening::{Listed, fixed};
-use super::id::CommitId;
-use super::program::Git;
+use super::command::{Answer, Call, Listed, fixed, unreadable};
+use super::error::{GitError, io_failed};
+use super::references::CommitId;
 use super::rules::{self, Rules};
-use longhaul_keeper::Environment;
+use super::view::sweep;
+
+/// What git says when it looked everywhere and found nothing, as opposed to something it did not like.
+const NO_REPOSITORY: &str = "not a git repository (or any";
+
+/// The git program, and where the wrapper keeps its own files.
+#[derive(Debug, Clone)]
+pub struct Git {
+    program: Arc<Path>,
+    state: Arc<Path>,
+}
+
+impl Git {
+    /// Finds git in `PATH` and makes `state` (its parent must exist), the wrapper's private directory in Longhaul's home.
+    pub fn open(state: &Path) -> Result<Git, GitError> {
+        let program = in_path(env::var_os("PATH").as_deref()).ok_or(GitError::NoProgram)?;
+        Git::with_program(&program, state)
+    }
+
+    /// As [`Git::open`], with a git of the caller's choice.
+    pub fn with_program(program: &Path, state: &Path) -> Result<Git, GitError> {
+        let git = Git { program: program.into(), state: state.into() };
+        for directory in [state, &git.scratch(), &git.locks()] {
+            let failed = io_failed("make", directory);
+            create_private_dir(directory).map_err(|error| failed(std::io::Error::other(error)))?;
+        }
+        // Leftovers cost space, nothing else; the next one tries again.
+        sweep(&git.scratch()).ok();
+        Ok(git)
+    }
+
+    /// Finds the repository a directory lies in, and none if there is none. A repository that git refuses is an error.
+    pub fn find(&self, directory: &Path) -> Result<Option<Repository>, GitError> {
+        let asked =
+            ["rev-parse", "--is-inside-work-tree", "--show-object-format", "--absolute-git-dir", "--git-common-dir"];
+        let answer = self.discover(directory, &asked)?;
+        if !answer.is_success() {
+            return if is_none(&answer, directory) { Ok(None) } else { Err(refusal(answer, directory)) };
+        }
+        let lines: Vec<&[u8]> = answer.output.trim_ascii_end().split(|byte| *byte == b'\n').collect();
+        if lines.first() != Some(&b"true".as_slice()) {
+            return Err(GitError::NoWorkTree { directory: directory.to_owned() });
+        }
+        let is_sha256 = lines.get(1) == Some(&b"sha256".as_slice());
+        let top_level = self.discovered_path(directory, "--show-toplevel")?;
+        let (git_dir, common_dir) = match lines[..] {
+            [_, _, git_dir, common_dir] => (existing(directory, git_dir)?, existing(directory, common_dir)?),
+            // A path with a newline in it: each has a call of its own.
+            _ => (
+                self.discovered_path(directory, "--absolute-git-dir")?,
+                self.discovered_path(directory, "--git-common-dir")?,
+            ),
+        };
+        let format = if is_sha256 { Format::Sha256 } else { Format::Sha1 };
+        Ok(Some(Repository::new(self.clone(), top_level, GitDir { git_dir, common_dir }, format)))
+    }
+
+    /// Finds the repository of a directory and makes sure that it is the recorded one.
+    pub fn find_recorded(&self, directory: &Path, recorded: &GitDir) -> Result<Repository, GitError> {
+        let swapped = |found: String| GitError::Swapped {
+            directory: directory.to_owned(),
+            recorded: recorded.git_dir.clone(),
+            found,
+        };
+        let found = self.find(directory)?.ok_or_else(|| swapped("missing".to_owned()))?;
+        if found.git_dir() == recorded {
+            Ok(found)
+        } else {
+            Err(swapped(found.git_dir().git_dir.display().to_string()))
+        }
+    }
+
+    pub(super) fn call(&self, directory: &Path) -> Call {
+        Call::new(&self.program, directory)
+    }
+
+    /// Longhaul's home, without links.
+    pub(super) fn home(&self) -> std::io::Result<PathBuf> {
+        self.state.parent().unwrap_or(&self.state).canonicalize()
+    }
+
+    pub(super) fn scratch(&self) -> PathBuf {
+        self.state.join("scratch")
+    }
+
+    pub(super) fn rules(&self) -> PathBuf {
+        self.state.join("rules")
+    }
+
+    pub(super) fn locks(&self) -> PathBuf {
+        self.state.join("locks")
+    }
+
+    fn discover(&self, directory: &Path, words: &[&str]) -> Result<Answer, GitError> {
+        self.call(directory).settings(&fixed()).words(words).run()
+    }
+
+    /// One path per call: a path may contain a newline, and only the last one is git's.
+    fn discovered_path(&self, directory: &Path, option: &str) -> Result<PathBuf, GitError> {
+        let answer = self.discover(directory, &["rev-parse", option])?;
+        if !answer.is_success() {
+            return Err(refusal(answer, directory));
+        }
+        existing(directory, answer.output.strip_suffix(b"\n").unwrap_or(&answer.output))
+    }
+}
+
+/// A path that git told, made absolute; it has to be there.
+fn existing(directory: &Path, bytes: &[u8]) -> Result<PathBuf, GitError> {
+    let path = directory.join(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
+    path.canonicalize().map_err(io_failed("find", &path))
+}
+
+fn in_path(path: Option<&OsStr>) -> Option<PathBuf> {
+    let is_program = |candidate: &PathBuf| {
+        candidate.is_absolute()
+            && candidate.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    env::split_paths(path?).map(|directory| directory.join("git")).find(is_program)
+}
+
+/// Git found nothing, and there is nothing that only looks like nothing: a damaged repository must not pass for none.
+fn is_none(answer: &Answer, directory: &Path) -> bool {
+    let says_none = answer.error.lines().any(|line| line.contains(NO_REPOSITORY));
+    says_none && !directory.ancestors().any(is_remnant)
+}
+
+fn is_remnant(directory: &Path) -> bool {
+    let dot_git = directory.join(".git");
+    let holds = |name: &str| dot_git.join(name).symlink_metadata().is_ok();
+    dot_git.is_file() || ["HEAD", "config", "objects", "refs"].iter().any(|name| holds(name))
+}
+
+fn refusal(answer: Answer, directory: &Path) -> GitError {
+    if answer.error.contains(NO_REPOSITORY) {
+        return GitError::Damaged { directory: directory.to_owned(), text: answer.error };
+    }
+    answer.refused()
+}
 
 /// Where a working tree's git data is; kept by the caller and compared at the next look.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -196,5 +337,22 @@ impl Format {
             Format::Sha1 => &ZEROS[..40],
             Format::Sha256 => ZEROS,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_absolute_executable_file_is_the_program() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("git");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(in_path(Some(directory.path().as_os_str())), None);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o700)).unwrap();
+        assert_eq!(in_path(Some(directory.path().as_os_str())), Some(file));
+        assert_eq!(in_path(Some(OsStr::new("bin:.:"))), None);
+        assert_eq!(in_path(None), None);
     }
 }

@@ -7,15 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 
+use longhaul_core::names::STATE_DIR;
+
 use super::command::{Call, LONG, unreadable};
-use super::conversion::converted;
+use super::conversion::{self, Settled, converted, is_filtered};
 use super::error::GitError;
-use super::filter::{self, Settled, is_filtered};
-use super::id::TreeId;
+use super::references::TreeId;
 use super::repository::Repository;
 use super::rules::Rules;
 use super::view::{Objects, View, path_of, quoted, zero_separated};
-use longhaul_core::names::STATE_DIR;
 
 /// Which files count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,11 +108,11 @@ pub(super) fn survey(view: &View<'_>, files: Files<'_>) -> Result<Survey, GitErr
     update(view, &["--skip-worktree"], &not_checked_out)?;
     let Untracked { nested, files: untracked, left_by_checks } = untracked(view, &entries)?;
     let wanted = changed.iter().chain(untracked.iter().filter(|_| files == Files::All));
-    let filtered = filter::under_filter(view.call(), wanted.clone())?;
+    let filtered = conversion::under_filter(view.call(), wanted.clone())?;
     let plain: Paths = wanted.filter(|path| !is_filtered(view, &filtered, path)).cloned().collect();
     put(view, removed.iter().map(|path| (path.as_slice(), "0", view.repository().format().zeros())))?;
     update(view, &["--add", "--remove", "--replace"], &plain)?;
-    let Settled { changed: filtered, smudged } = filter::settle(view, &entries, filtered.difference(&plain))?;
+    let Settled { changed: filtered, smudged } = conversion::settle(view, &entries, filtered.difference(&plain))?;
     changed.retain(|path| plain.contains(path) || filtered.contains_key(path));
     changed.extend(removed);
     let tree = write_tree(view)?;

@@ -1,16 +1,23 @@
 //! A worktree that Longhaul made: the only kind of working tree in which it commits, clears locks, and which it removes.
-//! Made by create, taken up again by open; what the caller stores of it is a [`WorktreeRecord`].
+//!
+//! `create` makes one; here it is opened again before each session, adopted by the sweep if nobody recorded it, and removed together
+//! with its branch if nothing is lost by that. Opening and adopting repair nothing: each error names what is wrong. HEAD on another
+//! branch is for whoever commits: an agent that left it there can put it back.
 
 use std::path::{Path, PathBuf};
 
 use longhaul_core::ids::TaskId;
+use longhaul_keeper::Environment;
 use serde::{Deserialize, Serialize};
 
+use super::command::LONG;
+use super::commit::in_progress;
+use super::create::metadata_of;
 use super::error::GitError;
-use super::id::CommitId;
-use super::repository::{GitDir, Repository};
+use super::references::{CommitId, delete, is_of_tasks, patiently, tip};
+use super::repository::{Git, GitDir, Repository};
 use super::rules::Whose;
-use longhaul_keeper::Environment;
+use super::view::{path_of, zero_separated};
 
 /// What must be remembered of a worktree to find it again and to know it from a swapped one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,4 +68,221 @@ impl Worktree {
     pub fn repository(&self) -> &Repository {
         &self.repository
     }
+}
+
+/// Why a worktree can not be used any more.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum OpenError {
+    #[error("the worktree `{path}` was deleted")]
+    Deleted { path: PathBuf },
+    #[error("the worktree `{path}` was pruned: its git data `{git_dir}` is gone")]
+    Pruned { path: PathBuf, git_dir: PathBuf },
+    #[error("the worktree `{path}` is not registered in its repository")]
+    NotRegistered { path: PathBuf },
+    #[error("the branch `{branch}` of the worktree `{path}` was deleted")]
+    BranchGone { path: PathBuf, branch: String },
+    #[error("failed to open the worktree")]
+    Git {
+        #[from]
+        source: GitError,
+    },
+}
+
+impl Worktree {
+    /// Takes up a worktree that was made earlier.
+    pub fn open(git: &Git, record: &WorktreeRecord) -> Result<Worktree, OpenError> {
+        let path = || record.path.clone();
+        let git_dir = &record.git_dir.git_dir;
+        if !record.path.is_dir() {
+            return Err(OpenError::Deleted { path: path() });
+        }
+        if !git_dir.is_dir() {
+            return Err(OpenError::Pruned { path: path(), git_dir: git_dir.clone() });
+        }
+        let repository = git.find_recorded(&record.path, &record.git_dir)?;
+        if metadata_of(&record.git_dir.common_dir, &record.path).is_none() {
+            return Err(OpenError::NotRegistered { path: path() });
+        }
+        if super::references::tip(&repository, &record.branch)?.is_none() {
+            return Err(OpenError::BranchGone { path: path(), branch: record.branch.clone() });
+        }
+        Ok(Worktree::new(record.clone(), repository))
+    }
+}
+
+/// Why a directory can not be taken up as a worktree of ours.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum AdoptError {
+    #[error("`{path}` is no worktree of a repository")]
+    NoWorktree { path: PathBuf },
+    #[error("the worktree `{path}` stands on `{found}`, which is no branch of a task")]
+    OtherBranch { path: PathBuf, found: String },
+    #[error("the branch `{branch}` of the worktree `{path}` is missing")]
+    NoBranch { path: PathBuf, branch: String },
+    #[error("commit `{commit}` is in no other branch")]
+    OnlyHere { commit: String },
+    #[error("failed to look at the worktree")]
+    Git {
+        #[from]
+        source: GitError,
+    },
+}
+
+impl Worktree {
+    /// Takes up the worktree at `path` as it is found. Without a known base every commit of it must be in another branch.
+    pub fn adopt(git: &Git, path: &Path, base: Option<&CommitId>) -> Result<Worktree, AdoptError> {
+        let none = || AdoptError::NoWorktree { path: path.to_owned() };
+        let path = path.canonicalize().map_err(|_| none())?;
+        // Above a directory without git there may be a repository that has nothing to do with it.
+        let repository = git.find(&path)?.filter(|found| found.top_level() == path).ok_or_else(none)?;
+        let dir = repository.git_dir().clone();
+        if dir.git_dir == dir.common_dir || metadata_of(&dir.common_dir, &path).is_none() {
+            return Err(none());
+        }
+        let branch = repository.branch()?.unwrap_or_else(|| "a detached HEAD".to_owned());
+        if !is_of_tasks(&branch) {
+            return Err(AdoptError::OtherBranch { path, found: branch });
+        }
+        let base = match base {
+            Some(base) => base.clone(),
+            None => known_elsewhere(&repository, &path, &branch)?,
+        };
+        Ok(Worktree::new(WorktreeRecord { path, branch, base, git_dir: dir }, repository))
+    }
+}
+
+/// The tip of the branch, if all of it is in other branches too: then that is as good as the base.
+fn known_elsewhere(repository: &Repository, path: &Path, branch: &str) -> Result<CommitId, AdoptError> {
+    let missing = || AdoptError::NoBranch { path: path.to_owned(), branch: branch.to_owned() };
+    let tip = tip(repository, branch)?.ok_or_else(missing)?;
+    match only_on(repository, branch, &tip, None)? {
+        Some(commit) => Err(AdoptError::OnlyHere { commit }),
+        None => Ok(tip),
+    }
+}
+
+/// What became of a worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Removal {
+    /// Worktree and branch are gone.
+    Removed,
+    /// Nothing was removed.
+    Kept {
+        /// Why, for people to read.
+        why: String,
+    },
+}
+
+impl Worktree {
+    /// What [`Worktree::remove`] would answer now, without removing anything.
+    pub fn removable(&self) -> Result<Removal, GitError> {
+        let tip = tip(&self.repository().shared(), &self.record().branch)?;
+        Ok(self.why_keep(tip.as_ref())?.map_or(Removal::Removed, |why| Removal::Kept { why }))
+    }
+
+    /// Removes the worktree and its branch if there is no uncommitted work and every commit is in another branch or on a remote.
+    pub fn remove(&self) -> Result<Removal, GitError> {
+        let repository = self.repository();
+        let _lock = repository.lock()?;
+        let tip = tip(&repository.shared(), &self.record().branch)?;
+        if let Some(why) = self.why_keep(tip.as_ref())? {
+            return Ok(Removal::Kept { why });
+        }
+        // A file that stays keeps the worktree, because git does not remove it then.
+        repository.remove_left_by_checks().ok();
+        if repository.git_dir().git_dir.exists()
+            && let Err(error) = self.unregister()
+        {
+            return match error {
+                GitError::Refused { text, .. } => Ok(Removal::Kept { why: text }),
+                other => Err(other),
+            };
+        }
+        if let Some(tip) = tip {
+            delete(&repository.shared(), &format!("refs/heads/{}", self.record().branch), &tip)?;
+        }
+        Ok(Removal::Removed)
+    }
+
+    /// The first of these files (relative to the worktree) that is there and in no commit, ignored or not.
+    pub fn only_copy<'path>(&self, paths: impl Iterator<Item = &'path Path>) -> Result<Option<&'path Path>, GitError> {
+        for path in paths.filter(|path| self.path().join(path).is_file()) {
+            let call = self.repository().call()?.words(&["ls-tree", "-z", "--name-only", "HEAD", "--"]).value(path)?;
+            if call.succeed()?.is_empty() {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
+    fn why_keep(&self, tip: Option<&CommitId>) -> Result<Option<String>, GitError> {
+        let repository = self.repository();
+        let git_dir = &repository.git_dir().git_dir;
+        if let Some(what) = in_progress(git_dir) {
+            return Ok(Some(format!("{what} is in progress")));
+        }
+        if git_dir.join("locked").exists() {
+            return Ok(Some("it is locked".to_owned()));
+        }
+        if self.path().exists() {
+            repository.check()?;
+            let uncommitted = repository.uncommitted()?;
+            if let Some(first) = uncommitted.files.first() {
+                return Ok(Some(format!("{} files are not committed, such as `{first}`", uncommitted.total)));
+            }
+            if let Some(name) = self.checked_out_submodule()? {
+                return Ok(Some(format!("the submodule `{name}` is checked out in it")));
+            }
+        }
+        let head = if git_dir.exists() { repository.head_commit()? } else { None };
+        for commit in tip.into_iter().chain(head.as_ref()) {
+            if let Some(lost) = self.would_be_lost(commit)? {
+                return Ok(Some(format!("commit `{lost}` is in no other branch")));
+            }
+        }
+        if git_dir.exists() { self.off_branch() } else { Ok(None) }
+    }
+
+    /// Git would look into it with its own configuration, and that can name programs.
+    fn checked_out_submodule(&self) -> Result<Option<String>, GitError> {
+        let call = self.repository().call()?.words(&["ls-tree", "-r", "-z", "HEAD"]);
+        let output = call.deadline(LONG).succeed()?;
+        let links = zero_separated(&output).filter(|entry| entry.starts_with(b"160000 "));
+        let mut names = links.filter_map(|entry| entry.splitn(2, |byte| *byte == b'\t').nth(1));
+        let is_there = |name: &&[u8]| self.path().join(path_of(name)).join(".git").symlink_metadata().is_ok();
+        Ok(names.find(is_there).map(|name| String::from_utf8_lossy(name).into_owned()))
+    }
+
+    fn would_be_lost(&self, commit: &CommitId) -> Result<Option<String>, GitError> {
+        let record = self.record();
+        only_on(self.repository(), &record.branch, commit, Some(&record.base))
+    }
+
+    fn unregister(&self) -> Result<(), GitError> {
+        patiently(|| {
+            // With attributes and settings: git looks itself whether all is clean, and line endings decide that.
+            let call = self.repository().shared().call_with_attributes()?.words(&["worktree", "remove"]);
+            let call = call.settings(&self.repository().rules()?.settings);
+            call.value(self.path())?.deadline(LONG).succeed().map(drop)
+        })
+    }
+}
+
+/// A commit that is above `base` and that only this branch holds.
+pub(super) fn only_on(
+    repository: &Repository,
+    branch: &str,
+    commit: &CommitId,
+    base: Option<&CommitId>,
+) -> Result<Option<String>, GitError> {
+    let exclude = format!("--exclude={branch}");
+    let call = repository.shared().call()?.words(&["rev-list", "--max-count=1"]).value(commit.as_str())?;
+    let mut call = call.words(&["--not"]);
+    if let Some(base) = base {
+        call = call.value(base.as_str())?;
+    }
+    let call = call.words(&[&exclude, "--branches", "--remotes", "--"]);
+    Ok(Some(call.deadline(LONG).line()?).filter(|line| !line.is_empty()))
 }
