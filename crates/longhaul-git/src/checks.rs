@@ -96,12 +96,12 @@ impl Repository {
     /// What to say about these files besides.
     pub fn remarks(&self, survey: &Survey, base: Option<&CommitId>) -> Result<Remarks, GitError> {
         let before = match (&self.rules()?.tree_before, base) {
-            (Some(tree), _) => Some(tree.as_str().to_owned()),
+            (Some(tree), _) => Some(tree.clone()),
             (None, Some(base)) => Some(self.tree_of(base.as_str())?),
             (None, None) => None,
         };
-        let same_as_base = before.as_deref() == Some(survey.tree.as_str());
-        Ok(Remarks { ignored: listed(&survey.ignored), same_as_base, ..Remarks::default() })
+        let same_as_base = before.as_ref() == Some(&survey.tree);
+        Ok(Remarks { ignored: listed(&self.ignored_beside(&survey.tree)?), same_as_base, ..Remarks::default() })
     }
 
     /// Looks at what a check did to the tree it ran on, and remembers the files it left behind: none of them is work. A repository is
@@ -183,8 +183,8 @@ impl Repository {
     /// The commit with exactly this tree: HEAD, or the snapshot that was kept before the checks of a task.
     pub fn commit_to_check(&self, task: TaskId, tree: &str) -> Result<Option<CommitId>, GitError> {
         for name in ["HEAD", &format!("refs/longhaul/{task}/tree-{}", tree.get(..12).unwrap_or(tree))] {
-            if let Some(commit) = self.commit_of(name)?
-                && self.tree_of(commit.as_str())? == tree
+            if let Some((commit, found)) = self.commit_and_tree_of(name)?
+                && found.as_str() == tree
             {
                 return Ok(Some(commit));
             }

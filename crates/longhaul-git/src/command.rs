@@ -293,7 +293,7 @@ fn status_before(child: &mut Child, end: Instant) -> io::Result<Option<ExitStatu
         if Instant::now() >= end {
             return Ok(None);
         }
-        thread::sleep(Duration::from_millis(1));
+        thread::sleep(Duration::from_micros(100));
     }
 }
 

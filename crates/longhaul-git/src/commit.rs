@@ -9,12 +9,12 @@ use std::path::Path;
 
 use longhaul_core::ids::TaskId;
 
-use super::command::{LONG, unreadable};
+use super::command::unreadable;
 use super::error::GitError;
 use super::locks::IndexLock;
-use super::references::{Before, CommitId, TreeId, delete, set, tip};
-use super::repository::Repository;
-use super::tree::{Files, Survey, survey};
+use super::references::{Before, CommitId, TreeId, delete, set};
+use super::repository::{Head, Repository};
+use super::tree::{AgentIndex, Files, Survey, survey, survey_from};
 use super::view::{Objects, View};
 use super::worktree::Worktree;
 
@@ -51,58 +51,70 @@ impl Worktree {
         let repository = self.repository();
         let _lock = repository.lock()?;
         repository.check()?;
-        if let Some(why) = self.why_not()? {
+        let head = repository.commit_and_tree_of("HEAD")?;
+        if let Some(why) = self.why_not(head.as_ref())? {
             return Ok(Committed::LeftToAgent { why });
         }
-        let index = IndexLock::take(&repository.git_dir().git_dir)?;
         let view = View::new(repository, Objects::Repository)?;
-        let survey = survey(&view, Files::All)?;
+        let agent_index = AgentIndex::read(&view);
+        if agent_index.has_conflicts {
+            return Ok(Committed::LeftToAgent { why: "files have unresolved conflicts".to_owned() });
+        }
+        let index = IndexLock::take(&repository.git_dir().git_dir)?;
+        let survey = survey_from(&view, head.as_ref().map(|(_, tree)| tree), Files::All, &agent_index)?;
         if let Some(why) = survey.problem() {
             return Ok(Committed::LeftToAgent { why });
         }
-        let commit = self.commit_tree(&view, &survey.tree, message)?;
+        let commit = self.commit_tree(&view, head.as_ref(), &survey.tree, message)?;
         // Also when there was nothing to commit: an earlier attempt may have ended before its index was in place.
         index.install(&view)?;
         Ok(Committed::All { commit, survey: Box::new(survey) })
     }
 
-    fn commit_tree(&self, view: &View<'_>, tree: &TreeId, message: &str) -> Result<Option<CommitId>, GitError> {
-        let repository = self.repository();
-        let head = repository.head_commit()?;
-        if let Some(head) = &head
-            && repository.tree_of(head.as_str())? == tree.as_str()
-        {
+    fn commit_tree(
+        &self,
+        view: &View<'_>,
+        head: Option<&Head>,
+        tree: &TreeId,
+        message: &str,
+    ) -> Result<Option<CommitId>, GitError> {
+        if head.is_some_and(|(_, present)| present == tree) {
             return Ok(None);
         }
-        let commit = write_commit(view, tree, head.as_ref(), message)?;
-        let before = head.as_ref().map_or(Before::Absent, Before::At);
+        let parent = head.map(|(commit, _)| commit);
+        let commit = write_commit(view, tree, parent, message)?;
         let name = format!("refs/heads/{}", self.record().branch);
-        set(repository, &name, &commit, &before, "longhaul: commit")?;
+        set(self.repository(), &name, &commit, &parent.map_or(Before::Absent, Before::At), "longhaul: commit")?;
         Ok(Some(commit))
     }
 
     /// Why only the agent or a person can commit here.
-    fn why_not(&self) -> Result<Option<String>, GitError> {
-        let repository = self.repository();
-        if let Some(what) = in_progress(&repository.git_dir().git_dir) {
-            return Ok(Some(format!("{what} is in progress")));
+    fn why_not(&self, head: Option<&Head>) -> Result<Option<String>, GitError> {
+        match in_progress(&self.repository().git_dir().git_dir) {
+            Some(what) => Ok(Some(format!("{what} is in progress"))),
+            None => self.off_branch(head),
         }
-        let conflicts = || has_conflicts(repository).then(|| "files have unresolved conflicts".to_owned());
-        Ok(self.off_branch()?.or_else(conflicts))
     }
 
     /// How somebody switched this worktree to another branch, if so. A rebase only detaches HEAD until it ends.
     pub fn switched(&self) -> Result<Option<String>, GitError> {
-        if in_progress(&self.repository().git_dir().git_dir).is_some() { Ok(None) } else { self.off_branch() }
+        match in_progress(&self.repository().git_dir().git_dir) {
+            Some(_) => Ok(None),
+            None => self.on_other_branch(),
+        }
     }
 
     /// How HEAD is not on the branch of this worktree, if it is not.
-    pub(super) fn off_branch(&self) -> Result<Option<String>, GitError> {
-        let (repository, branch) = (self.repository(), &self.record().branch);
-        Ok(match repository.branch()? {
+    pub(super) fn off_branch(&self, head: Option<&Head>) -> Result<Option<String>, GitError> {
+        let deleted = || format!("the branch `{}` was deleted", self.record().branch);
+        Ok(self.on_other_branch()?.or_else(|| head.is_none().then(deleted)))
+    }
+
+    fn on_other_branch(&self) -> Result<Option<String>, GitError> {
+        let branch = &self.record().branch;
+        Ok(match self.repository().branch()? {
             None => Some(format!("HEAD is detached, not on `{branch}`")),
             Some(found) if found != *branch => Some(format!("HEAD is on `{found}`, not on `{branch}`")),
-            Some(_) if tip(repository, branch)?.is_none() => Some(format!("the branch `{branch}` was deleted")),
             Some(_) => None,
         })
     }
@@ -112,13 +124,6 @@ impl Worktree {
 pub(super) fn in_progress(git_dir: &Path) -> Option<&'static str> {
     let found = IN_PROGRESS.iter().find(|(name, _)| git_dir.join(name).symlink_metadata().is_ok());
     found.map(|(_, what)| *what)
-}
-
-/// Whether the agent's index has files with conflicts. One that git cannot read has none, and is replaced by ours.
-fn has_conflicts(repository: &Repository) -> bool {
-    let listed =
-        repository.call().and_then(|call| call.words(&["ls-files", "-z", "--unmerged"]).deadline(LONG).succeed());
-    listed.is_ok_and(|listed| !listed.is_empty())
 }
 
 const PREFIX: &str = "refs/longhaul/";
@@ -162,9 +167,9 @@ impl Repository {
     }
 
     fn keep(&self, view: &View<'_>, name: &str, tree: &TreeId, message: &str) -> Result<CommitId, SnapshotError> {
-        if let Some(present) = self.commit_of(name)? {
+        if let Some((present, found)) = self.commit_and_tree_of(name)? {
             let taken = || SnapshotError::Taken { name: name.to_owned() };
-            return if self.tree_of(present.as_str())? == tree.as_str() { Ok(present) } else { Err(taken()) };
+            return if found == *tree { Ok(present) } else { Err(taken()) };
         }
         let commit = write_commit(view, tree, self.head_commit()?.as_ref(), message)?;
         set(&self.shared(), name, &commit, &Before::Absent, "longhaul: snapshot")?;

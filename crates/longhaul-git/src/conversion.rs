@@ -12,7 +12,7 @@ use super::command::{Call, LONG};
 use super::error::{GitError, io_failed};
 use super::repository::Repository;
 use super::tree::{Entries, Entry, Paths, Survey, entries_in, ids_of, mode_of, put, zero_terminated};
-use super::view::{Objects, View, path_of, zero_separated};
+use super::view::{View, path_of, zero_separated};
 
 /// A pointer is shorter by the specification of Git LFS.
 const LONGEST_POINTER: u64 = 1024;
@@ -136,9 +136,7 @@ const OUTGOING: &[&[&str]] =
 impl Repository {
     /// The files of a survey that git would check out with different bytes.
     pub fn converted_files(&self, survey: &Survey) -> Result<Paths, GitError> {
-        let view = View::new(self, Objects::Private)?;
-        view.call().words(&["read-tree"]).value(survey.tree.as_str())?.deadline(LONG).succeed()?;
-        converted(&view, survey)
+        converted(&View::of_tree(self, &survey.tree)?, survey)
     }
 }
 

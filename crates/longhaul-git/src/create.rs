@@ -17,7 +17,7 @@ use super::locks::{PathLock, install_first};
 use super::references::{CommitId, patiently, settle, tip};
 use super::repository::Repository;
 use super::rules::{keep_out_of_git, today};
-use super::view::{Objects, View, path_of};
+use super::view::{Objects, View, line_of, path_of};
 use super::worktree::{Worktree, WorktreeRecord};
 
 /// Why there is no worktree.
@@ -325,12 +325,6 @@ fn is_empty(path: &Path) -> bool {
 fn is_being_made(metadata: &Path) -> bool {
     let locked = line_of(&metadata.join("locked"));
     metadata.is_dir() && locked.is_none_or(|line| line == INITIALIZING || line.is_empty())
-}
-
-fn line_of(path: &Path) -> Option<String> {
-    let is_plain = path.symlink_metadata().ok()?.is_file();
-    let text = if is_plain { fs::read_to_string(path).ok()? } else { return None };
-    Some(text.trim_end_matches('\n').to_owned())
 }
 
 fn read(output: &[u8]) -> Vec<Registered> {

@@ -9,6 +9,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use longhaul_keeper::Environment;
@@ -17,12 +18,18 @@ use serde::{Deserialize, Serialize};
 
 use super::command::{Answer, Call, Listed, fixed, unreadable};
 use super::error::{GitError, io_failed};
-use super::references::CommitId;
+use super::references::{CommitId, TreeId};
 use super::rules::{self, Rules};
-use super::view::sweep;
+use super::view::{line_of, sweep};
 
 /// What git says when it looked everywhere and found nothing, as opposed to something it did not like.
 const NO_REPOSITORY: &str = "not a git repository (or any";
+/// What is asked of a directory, in one call.
+const QUESTIONS: &[&str] =
+    &["--is-inside-work-tree", "--show-object-format", "--absolute-git-dir", "--git-common-dir", "--show-toplevel"];
+
+/// Looks up the names that come in, a line for each.
+const LOOK_UP: &[&str] = &["cat-file", "--batch-check=%(objectname)"];
 
 /// The git program, and where the wrapper keeps its own files.
 #[derive(Debug, Clone)]
@@ -52,25 +59,26 @@ impl Git {
 
     /// Finds the repository a directory lies in, and none if there is none. A repository that git refuses is an error.
     pub fn find(&self, directory: &Path) -> Result<Option<Repository>, GitError> {
-        let asked =
-            ["rev-parse", "--is-inside-work-tree", "--show-object-format", "--absolute-git-dir", "--git-common-dir"];
-        let answer = self.discover(directory, &asked)?;
+        let answer = self.discover(directory, &[&["rev-parse"], QUESTIONS].concat())?;
+        let lines: Vec<&[u8]> = answer.output.trim_ascii_end().split(|byte| *byte == b'\n').collect();
+        // Outside the files git answers the first question and refuses the last.
+        if lines.first() == Some(&b"false".as_slice()) {
+            return Err(GitError::NoWorkTree { directory: directory.to_owned() });
+        }
         if !answer.is_success() {
             return if is_none(&answer, directory) { Ok(None) } else { Err(refusal(answer, directory)) };
         }
-        let lines: Vec<&[u8]> = answer.output.trim_ascii_end().split(|byte| *byte == b'\n').collect();
-        if lines.first() != Some(&b"true".as_slice()) {
-            return Err(GitError::NoWorkTree { directory: directory.to_owned() });
-        }
         let is_sha256 = lines.get(1) == Some(&b"sha256".as_slice());
-        let top_level = self.discovered_path(directory, "--show-toplevel")?;
-        let (git_dir, common_dir) = match lines[..] {
-            [_, _, git_dir, common_dir] => (existing(directory, git_dir)?, existing(directory, common_dir)?),
-            // A path with a newline in it: each has a call of its own.
-            _ => (
+        let [git_dir, common_dir, top_level] = match lines[..] {
+            [_, _, git_dir, common_dir, top_level] => {
+                [existing(directory, git_dir)?, existing(directory, common_dir)?, existing(directory, top_level)?]
+            }
+            // A path with a newline in it: each has its own call.
+            _ => [
                 self.discovered_path(directory, "--absolute-git-dir")?,
                 self.discovered_path(directory, "--git-common-dir")?,
-            ),
+                self.discovered_path(directory, "--show-toplevel")?,
+            ],
         };
         let format = if is_sha256 { Format::Sha256 } else { Format::Sha1 };
         Ok(Some(Repository::new(self.clone(), top_level, GitDir { git_dir, common_dir }, format)))
@@ -126,6 +134,14 @@ impl Git {
     }
 }
 
+fn parsed<T: FromStr>(id: &str) -> Result<T, GitError> {
+    id.parse().map_err(|_| unreadable(&LOOK_UP.join(" "), id))
+}
+
+fn no_tree(name: &str) -> GitError {
+    GitError::Refused { command: LOOK_UP.join(" "), text: format!("`{name}` has no tree") }
+}
+
 /// A path that git told, made absolute; it has to be there.
 fn existing(directory: &Path, bytes: &[u8]) -> Result<PathBuf, GitError> {
     let path = directory.join(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
@@ -168,6 +184,9 @@ pub struct GitDir {
     pub common_dir: PathBuf,
 }
 
+/// A commit and its tree.
+pub(super) type Head = (CommitId, TreeId);
+
 /// How objects are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
@@ -208,9 +227,12 @@ impl Repository {
         self.commit_of("HEAD")
     }
 
-    /// The branch HEAD stands on, also one without commits; none if HEAD is detached.
+    /// The branch HEAD is on, also one without commits; none if HEAD is detached.
     pub fn branch(&self) -> Result<Option<String>, GitError> {
-        let answer = self.call()?.words(&["symbolic-ref", "--quiet", "HEAD"]).run()?;
+        if let Some(branch) = self.plain_branch() {
+            return Ok(Some(branch));
+        }
+        let answer = self.reading().words(&["symbolic-ref", "--quiet", "HEAD"]).run()?;
         match answer.code() {
             Some(0) => {
                 let text = String::from_utf8_lossy(&answer.output).into_owned();
@@ -222,25 +244,50 @@ impl Repository {
         }
     }
 
+    /// The branch that the file HEAD names in git's plainest form. In a repository that keeps its references in another format, HEAD
+    /// names a branch that can not exist.
+    fn plain_branch(&self) -> Option<String> {
+        let name = line_of(&self.dir.git_dir.join("HEAD"))?.strip_prefix("ref: refs/heads/")?.to_owned();
+        (name != ".invalid" && name.bytes().all(|byte| byte.is_ascii_graphic())).then_some(name)
+    }
+
     /// The commit a full reference name stands for, if there is one.
     pub(super) fn commit_of(&self, reference: &str) -> Result<Option<CommitId>, GitError> {
-        let revision = format!("{reference}^{{commit}}");
-        let call = self.call()?.words(&["rev-parse", "--verify", "--quiet", "--end-of-options"]);
-        let answer = call.value(&revision)?.run()?;
-        match answer.code() {
-            Some(0) => {
-                let text = String::from_utf8_lossy(&answer.output).into_owned();
-                text.trim().parse().map(Some).map_err(|_| unreadable(&answer.command, &text))
-            }
-            Some(1) => Ok(None),
-            _ => Err(answer.refused()),
-        }
+        let [commit] = self.look_up([format!("{reference}^{{commit}}")])?;
+        commit.map(|commit| parsed(&commit)).transpose()
     }
 
     /// The id of a commit's tree.
-    pub(super) fn tree_of(&self, commit: &str) -> Result<String, GitError> {
-        let call = self.call()?.words(&["rev-parse", "--verify", "--quiet", "--end-of-options"]);
-        call.value(format!("{commit}^{{tree}}"))?.line()
+    pub(super) fn tree_of(&self, commit: &str) -> Result<TreeId, GitError> {
+        let [tree] = self.look_up([format!("{commit}^{{tree}}")])?;
+        parsed(&tree.ok_or_else(|| no_tree(commit))?)
+    }
+
+    /// The commit that a full reference name stands for, and its tree, if there is one.
+    pub(super) fn commit_and_tree_of(&self, name: &str) -> Result<Option<Head>, GitError> {
+        match self.look_up([format!("{name}^{{commit}}"), format!("{name}^{{tree}}")])? {
+            [Some(commit), Some(tree)] => Ok(Some((parsed(&commit)?, parsed(&tree)?))),
+            [Some(_), None] => Err(no_tree(name)),
+            [None, _] => Ok(None),
+        }
+    }
+
+    /// The ids that these names stand for, asked of one git.
+    fn look_up<const N: usize>(&self, names: [String; N]) -> Result<[Option<String>; N], GitError> {
+        if let Some(value) = names.iter().find(|name| name.contains(['\n', '\0'])) {
+            return Err(GitError::BadArgument { value: value.clone() });
+        }
+        let input = names.iter().map(|name| format!("{name}\n")).collect::<String>().into_bytes();
+        let text = self.reading().words(LOOK_UP).input(input).line()?;
+        let found = |line: &str| (!line.ends_with(" missing")).then(|| line.to_owned());
+        let found: Vec<Option<String>> = text.split('\n').map(found).collect();
+        found.try_into().map_err(|_| unreadable(&LOOK_UP.join(" "), &text))
+    }
+
+    /// A call that only reads references and objects. No program that a configuration names can take part in that, so the fixed
+    /// overrides are enough.
+    fn reading(&self) -> Call {
+        self.located().settings(&fixed())
     }
 
     /// A call with the repository's own configuration in force and everything in it overridden that could run a program.
@@ -256,14 +303,30 @@ impl Repository {
 
     /// The repository's configuration, read under the fixed overrides. Listing runs nothing.
     pub(super) fn config(&self) -> Result<Listed, GitError> {
-        let output = self.located().settings(&fixed()).words(&["config", "--list", "-z"]).succeed()?;
+        let output = self.reading().words(&["config", "--list", "-z"]).succeed()?;
         // The fixed overrides are listed too; they are ours, not the repository's, and are put behind its own again.
         Ok(Listed::read(&output))
     }
 
-    /// Makes sure that the working tree still leads to this git directory.
+    /// Makes sure that the working tree still leads to this git directory. Git is asked where the files do not plainly say so.
     pub(super) fn check(&self) -> Result<(), GitError> {
+        if self.leads_here() == Some(true) {
+            return Ok(());
+        }
         self.git.find_recorded(&self.top_level, &self.dir).map(drop)
+    }
+
+    /// Whether `.git` is this git directory, or a file that names it. None for anything else.
+    fn leads_here(&self) -> Option<bool> {
+        let GitDir { git_dir, common_dir } = &self.dir;
+        let dot_git = self.top_level.join(".git");
+        let is_whole = git_dir.join("HEAD").symlink_metadata().ok()?.is_file() && common_dir.join("objects").is_dir();
+        if dot_git.symlink_metadata().ok()?.is_dir() {
+            return Some(is_whole && dot_git == *git_dir && git_dir == common_dir);
+        }
+        let named = self.top_level.join(line_of(&dot_git)?.strip_prefix("gitdir: ")?).canonicalize().ok()?;
+        let shared = git_dir.join(line_of(&git_dir.join("commondir"))?).canonicalize().ok()?;
+        Some(is_whole && named == *git_dir && shared == *common_dir)
     }
 
     pub(super) fn with_rules(self, rules: Rules) -> Repository {

@@ -21,8 +21,8 @@ use super::command::Listed;
 use super::error::{GitError, io_failed};
 use super::references::TreeId;
 use super::repository::{Git, Repository};
-use super::tree::Paths;
-use super::view::{read_plain, zero_separated};
+use super::tree::{Files, Paths, ignored, survey};
+use super::view::{Objects, View, read_plain, zero_separated};
 
 /// The rules of one workspace. Names and texts are bytes, because git's are.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -187,8 +187,10 @@ fn capture(repository: &Repository, whose: Whose, environment: &Environment) -> 
     if whose == Whose::Ours {
         return Ok(rules);
     }
-    let survey = repository.clone().with_rules(rules.clone()).survey()?;
-    let present = survey.ignored.into_iter().chain(survey.nested);
+    let ruled = repository.clone().with_rules(rules.clone());
+    let view = View::new(&ruled, Objects::Private)?;
+    let survey = survey(&view, Files::All)?;
+    let present = ignored(&view)?.into_iter().chain(survey.nested);
     Ok(Rules {
         present_before: present.collect(),
         filtered_before: survey.filtered.into_iter().collect(),

@@ -20,8 +20,9 @@ use longhaul_keeper::files::create_private_dir;
 use longhaul_keeper::random;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 
-use super::command::{Call, fixed};
+use super::command::{Call, LONG, fixed};
 use super::error::{GitError, io_failed};
+use super::references::TreeId;
 use super::repository::{Format, Repository};
 use super::rules::Rules;
 
@@ -56,6 +57,13 @@ impl<'repository> View<'repository> {
         let settings = taken_over(&rules, scratch.path());
         let view = View { repository, scratch, settings, rules, objects };
         view.furnish().map_err(io_failed("furnish", view.scratch.path()))?;
+        Ok(view)
+    }
+
+    /// Makes a view for looking, whose index holds a stored tree.
+    pub(super) fn of_tree(repository: &'repository Repository, tree: &TreeId) -> Result<Self, GitError> {
+        let view = View::new(repository, Objects::Private)?;
+        view.call().words(&["read-tree"]).value(tree.as_str())?.deadline(LONG).succeed()?;
         Ok(view)
     }
 
@@ -161,6 +169,13 @@ pub(super) fn read_plain(path: &Path) -> io::Result<Option<Vec<u8>>> {
         return Err(io::Error::other(format!("larger than {} MiB", SMALL >> 20)));
     }
     Ok(Some(bytes))
+}
+
+/// The text of a plain file of one line; none for anything else.
+pub(super) fn line_of(path: &Path) -> Option<String> {
+    let is_plain = path.symlink_metadata().ok()?.is_file();
+    let text = if is_plain { String::from_utf8(read_plain(path).ok()??).ok()? } else { return None };
+    Some(text.trim_end_matches('\n').to_owned())
 }
 
 /// Not blocking, because an agent can put a pipe there.

@@ -236,13 +236,13 @@ impl Worktree {
                 return Ok(Some(format!("the submodule `{name}` is checked out in it")));
             }
         }
-        let head = if git_dir.exists() { repository.head_commit()? } else { None };
-        for commit in tip.into_iter().chain(head.as_ref()) {
+        let head = if git_dir.exists() { repository.commit_and_tree_of("HEAD")? } else { None };
+        for commit in tip.into_iter().chain(head.as_ref().map(|(commit, _)| commit)) {
             if let Some(lost) = self.would_be_lost(commit)? {
                 return Ok(Some(format!("commit `{lost}` is in no other branch")));
             }
         }
-        if git_dir.exists() { self.off_branch() } else { Ok(None) }
+        if git_dir.exists() { self.off_branch(head.as_ref()) } else { Ok(None) }
     }
 
     /// Git would look into it with its own configuration, and that can name programs.
