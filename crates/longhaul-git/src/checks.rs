@@ -15,14 +15,14 @@ use longhaul_keeper::files::replace;
 
 use super::command::LONG;
 use super::conversion::converted;
-use super::create::{CreateError, clear_half_made, metadata_of, registered, settled_path};
+use super::create::{clear_half_made, metadata_of, registered, settled_path};
 use super::error::{GitError, io_failed};
 use super::locks::install_first;
 use super::references::{CommitId, TreeId, patiently};
 use super::repository::Repository;
 use super::tree::{Files, Paths, Survey, ids_of, survey};
 use super::view::{Objects, View, path_of, zero_separated};
-use super::worktree::Removal;
+use super::worktree::{Removal, WorktreeError};
 
 /// What checks did to the files.
 #[derive(Debug)]
@@ -132,7 +132,7 @@ impl Repository {
         Ok(left.into_iter().filter(remove).collect())
     }
 
-    /// The same for a check that ran in a clean checkout of this repository. What it left behind goes with the checkout.
+    /// The same for a check that ran in a clean checkout of this repository. What it left behind is removed with the checkout.
     pub fn after_clean_check(&self, path: &Path, tree: &TreeId) -> Result<AfterCheck, GitError> {
         let checkout = self.open_checkout(path)?;
         AfterCheck::look(&View::new(&checkout, Objects::Private)?, tree).map(|(after, _)| after)
@@ -157,7 +157,7 @@ fn listed<'name>(names: impl IntoIterator<Item = &'name Vec<u8>>) -> NameList {
 
 impl Repository {
     /// Makes a checkout of `commit` at `path` (absolute). Whatever an earlier attempt left there is removed first.
-    pub fn make_checkout(&self, path: &Path, commit: &CommitId) -> Result<(), CreateError> {
+    pub fn make_checkout(&self, path: &Path, commit: &CommitId) -> Result<(), WorktreeError> {
         let path = &settled_path(path)?;
         self.remove_checkout(path)?;
         let lock = self.lock()?;
@@ -168,13 +168,13 @@ impl Repository {
         view.call().words(&["read-tree", "--reset", "-u"]).value(commit.as_str())?.deadline(LONG).succeed()?;
         // Its exit says whether files differ, which is no failure here.
         view.call().words(&["update-index", "-q", "--refresh"]).deadline(LONG).run()?;
-        Ok(install_first(&view, &made.git_dir().git_dir)?)
+        Ok(install_first(&view, &made.git_dir())?)
     }
 
     /// Opens a checkout under the rules of this repository's workspace. A check may have taken its link away, or led it elsewhere.
     pub(super) fn open_checkout(&self, path: &Path) -> Result<Repository, GitError> {
         let missing = || io_failed("find the git data of", path)(io::ErrorKind::NotFound.into());
-        let metadata = metadata_of(&self.git_dir().common_dir, path).ok_or_else(missing)?;
+        let metadata = metadata_of(&self.common_dir(), path).ok_or_else(missing)?;
         link(path, &metadata)?;
         let found = self.git().find(path)?.ok_or_else(missing)?;
         Ok(found.with_rules(self.rules()?.into_owned()))
@@ -194,7 +194,7 @@ impl Repository {
 
     /// Removes a checkout with all that is in it. One that is gone, or half-made, is no failure; files that git does not know are kept.
     pub fn remove_checkout(&self, path: &Path) -> Result<Removal, GitError> {
-        let common = &self.git_dir().common_dir;
+        let common = &self.common_dir();
         let _lock = self.lock()?;
         clear_half_made(common, path);
         if !registered(self)?.iter().any(|entry| entry.path == path) {

@@ -228,7 +228,7 @@ impl Answer {
     }
 }
 
-/// Says that git printed what nobody can read.
+/// Reports output of git that can not be parsed.
 pub(super) fn unreadable(command: &str, text: &str) -> GitError {
     let text = text.chars().take(200).collect();
     GitError::Unreadable { command: command.to_owned(), text }
@@ -239,8 +239,8 @@ enum Stream {
     Error(Vec<u8>),
 }
 
-/// One thread per stream, because a program that fills one pipe while we sit at another would wait for ever. Fails where no thread can
-/// be had.
+/// One thread per stream, because a program that fills one pipe while we read another would block forever. Fails if no thread can be
+/// started.
 fn attend_streams(child: &mut Child, input: Vec<u8>, cap: usize) -> io::Result<Receiver<Stream>> {
     let (sender, receiver) = channel();
     let spawn = |work: Box<dyn FnOnce() + Send>| thread::Builder::new().spawn(work).map(drop);
@@ -349,7 +349,7 @@ const FIXED: &[(&str, &str)] = &[
     ("advice.graftFileDeprecated", "false"),
 ];
 
-/// Variables that hold a program or a command line in whichever section they stand.
+/// Variables that hold a program or a command line, whatever their section.
 const PROGRAMS: &[&str] = &[
     "clean",
     "smudge",
@@ -428,7 +428,7 @@ pub(super) fn fixed() -> Vec<(OsString, OsString)> {
     Listed(Vec::new()).overrides()
 }
 
-/// A key without a value stands alone and means true.
+/// A key without a value means true.
 fn key_and_value(entry: &[u8]) -> (OsString, OsString) {
     let own = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
     match entry.iter().position(|byte| *byte == b'\n') {

@@ -60,7 +60,7 @@ impl Worktree {
         if agent_index.has_conflicts {
             return Ok(Committed::LeftToAgent { why: "files have unresolved conflicts".to_owned() });
         }
-        let index = IndexLock::take(&repository.git_dir().git_dir)?;
+        let index = IndexLock::take(&repository.git_dir())?;
         let survey = survey_from(&view, head.as_ref().map(|(_, tree)| tree), Files::All, &agent_index)?;
         if let Some(why) = survey.problem() {
             return Ok(Committed::LeftToAgent { why });
@@ -83,14 +83,14 @@ impl Worktree {
         }
         let parent = head.map(|(commit, _)| commit);
         let commit = write_commit(view, tree, parent, message)?;
-        let name = format!("refs/heads/{}", self.record().branch);
+        let name = format!("refs/heads/{}", self.branch());
         set(self.repository(), &name, &commit, &parent.map_or(Before::Absent, Before::At), "longhaul: commit")?;
         Ok(Some(commit))
     }
 
     /// Why only the agent or a person can commit here.
     fn why_not(&self, head: Option<&Head>) -> Result<Option<String>, GitError> {
-        match in_progress(&self.repository().git_dir().git_dir) {
+        match in_progress(&self.repository().git_dir()) {
             Some(what) => Ok(Some(format!("{what} is in progress"))),
             None => self.off_branch(head),
         }
@@ -98,7 +98,7 @@ impl Worktree {
 
     /// How somebody switched this worktree to another branch, if so. A rebase only detaches HEAD until it ends.
     pub fn switched(&self) -> Result<Option<String>, GitError> {
-        match in_progress(&self.repository().git_dir().git_dir) {
+        match in_progress(&self.repository().git_dir()) {
             Some(_) => Ok(None),
             None => self.on_other_branch(),
         }
@@ -106,15 +106,15 @@ impl Worktree {
 
     /// How HEAD is not on the branch of this worktree, if it is not.
     pub(super) fn off_branch(&self, head: Option<&Head>) -> Result<Option<String>, GitError> {
-        let deleted = || format!("the branch `{}` was deleted", self.record().branch);
+        let deleted = || format!("the branch `{}` was deleted", self.branch());
         Ok(self.on_other_branch()?.or_else(|| head.is_none().then(deleted)))
     }
 
     fn on_other_branch(&self) -> Result<Option<String>, GitError> {
-        let branch = &self.record().branch;
+        let branch = self.branch();
         Ok(match self.repository().branch()? {
             None => Some(format!("HEAD is detached, not on `{branch}`")),
-            Some(found) if found != *branch => Some(format!("HEAD is on `{found}`, not on `{branch}`")),
+            Some(found) if found != branch => Some(format!("HEAD is on `{found}`, not on `{branch}`")),
             Some(_) => None,
         })
     }
@@ -130,26 +130,11 @@ const PREFIX: &str = "refs/longhaul/";
 const NAME: &str = "Longhaul";
 const EMAIL: &str = "longhaul@localhost";
 
-/// Why there is no snapshot.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum SnapshotError {
-    #[error("`{name}` is not a reference below `refs/longhaul/`")]
-    BadName { name: String },
-    #[error("`{name}` already holds another snapshot")]
-    Taken { name: String },
-    #[error("failed to take a snapshot of the working tree")]
-    Git {
-        #[from]
-        source: GitError,
-    },
-}
-
 impl Repository {
     /// Stores tracked and untracked files as a commit under `name` (`refs/longhaul/<task id>/<n>`), on top of HEAD if there is one.
     ///
     /// Asked again for the same content it answers with the same commit, so a repeat after a crash is harmless.
-    pub fn snapshot(&self, name: &str, message: &str) -> Result<CommitId, SnapshotError> {
+    pub fn snapshot(&self, name: &str, message: &str) -> Result<CommitId, GitError> {
         self.check_snapshot_name(name)?;
         let _lock = self.lock()?;
         let view = View::new(self, Objects::Repository)?;
@@ -158,7 +143,7 @@ impl Repository {
     }
 
     /// Keeps the tree that is about to be checked, under a name made of its id.
-    pub fn snapshot_to_check(&self, task: TaskId, message: &str) -> Result<Survey, SnapshotError> {
+    pub fn snapshot_to_check(&self, task: TaskId, message: &str) -> Result<Survey, GitError> {
         let _lock = self.lock()?;
         let view = View::new(self, Objects::Repository)?;
         let survey = survey(&view, Files::All)?;
@@ -166,9 +151,9 @@ impl Repository {
         Ok(survey)
     }
 
-    fn keep(&self, view: &View<'_>, name: &str, tree: &TreeId, message: &str) -> Result<CommitId, SnapshotError> {
+    fn keep(&self, view: &View<'_>, name: &str, tree: &TreeId, message: &str) -> Result<CommitId, GitError> {
         if let Some((present, found)) = self.commit_and_tree_of(name)? {
-            let taken = || SnapshotError::Taken { name: name.to_owned() };
+            let taken = || GitError::SnapshotTaken { name: name.to_owned() };
             return if found == *tree { Ok(present) } else { Err(taken()) };
         }
         let commit = write_commit(view, tree, self.head_commit()?.as_ref(), message)?;
@@ -191,9 +176,9 @@ impl Repository {
         Ok(text.lines().count())
     }
 
-    fn check_snapshot_name(&self, name: &str) -> Result<(), SnapshotError> {
+    fn check_snapshot_name(&self, name: &str) -> Result<(), GitError> {
         let is_good = name.starts_with(PREFIX) && self.is_reference_name(name)?;
-        if is_good { Ok(()) } else { Err(SnapshotError::BadName { name: name.to_owned() }) }
+        if is_good { Ok(()) } else { Err(GitError::BadSnapshotName { name: name.to_owned() }) }
     }
 }
 

@@ -18,28 +18,9 @@ use super::references::{CommitId, patiently, settle, tip};
 use super::repository::Repository;
 use super::rules::{keep_out_of_git, today};
 use super::view::{Objects, View, line_of, path_of};
-use super::worktree::{Worktree, WorktreeRecord};
+use super::worktree::{Worktree, WorktreeError};
 
-/// Why there is no worktree.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum CreateError {
-    #[error("`{branch}` is not a valid branch name")]
-    BadBranch { branch: String },
-    #[error("commit `{base}` is not in the repository")]
-    NoBase { base: CommitId },
-    #[error("`{path}` is in use by something else than a worktree of this repository")]
-    PathTaken { path: PathBuf },
-    #[error("the worktree `{path}` stands on branch `{found}`, which is not `{wanted}`")]
-    OtherBranch { path: PathBuf, found: String, wanted: String },
-    #[error("failed to make the worktree")]
-    Git {
-        #[from]
-        source: GitError,
-    },
-}
-
-/// What stands where the worktree is to be.
+/// What exists where the worktree is to be.
 enum Place {
     Free,
     /// Only git's own file.
@@ -55,7 +36,12 @@ pub(super) enum Fill {
 
 impl Repository {
     /// Makes the worktree at `path` (absolute) with the branch `wanted_branch`, or with a number behind it if that is taken, at `base`.
-    pub fn create_worktree(&self, path: &Path, wanted_branch: &str, base: &CommitId) -> Result<Worktree, CreateError> {
+    pub fn create_worktree(
+        &self,
+        path: &Path,
+        wanted_branch: &str,
+        base: &CommitId,
+    ) -> Result<Worktree, WorktreeError> {
         self.create_worktree_in(path, wanted_branch, base, &Environment::of_process())
     }
 
@@ -66,47 +52,56 @@ impl Repository {
         wanted_branch: &str,
         base: &CommitId,
         environment: &Environment,
-    ) -> Result<Worktree, CreateError> {
+    ) -> Result<Worktree, WorktreeError> {
         if wanted_branch.starts_with('-') || !self.is_reference_name(&format!("refs/heads/{wanted_branch}"))? {
-            return Err(CreateError::BadBranch { branch: wanted_branch.to_owned() });
+            return Err(WorktreeError::BadBranch { branch: wanted_branch.to_owned() });
         }
         if self.commit_of(base.as_str())?.as_ref() != Some(base) {
-            return Err(CreateError::NoBase { base: base.clone() });
+            return Err(WorktreeError::NoBase { base: base.clone() });
         }
         let path = &settled_path(path)?;
         let path_lock = PathLock::take(&self.git().locks(), path)?;
         let (worktree, branch, fill) =
             self.clone().holding(Some(path_lock.file())).register(path, wanted_branch, base)?;
-        if !worktree.git_dir().git_dir.join("index").exists() {
+        if !worktree.git_dir().join("index").exists() {
             let rules = today(&worktree, environment)?;
             populate(&worktree.clone().with_rules(rules), &branch, &fill)?;
         }
         keep_out_of_git(path);
         let base = self.actual_base(&branch, base)?;
-        let record = WorktreeRecord { path: path.clone(), branch, base, git_dir: worktree.git_dir().clone() };
-        Ok(Worktree::new(record, worktree.holding(None)))
+        Ok(Worktree::new(path.clone(), branch, base, worktree.holding(None)))
     }
 
     /// The part that writes references and git's list of worktrees.
-    fn register(&self, path: &Path, wanted: &str, base: &CommitId) -> Result<(Repository, String, Fill), CreateError> {
+    fn register(
+        &self,
+        path: &Path,
+        wanted: &str,
+        base: &CommitId,
+    ) -> Result<(Repository, String, Fill), WorktreeError> {
         let lock = self.lock()?;
         // Should this worker die, its git keeps the lock: the next holder takes an unfinished worktree for a dead git's.
         let holding = self.clone().holding(Some(lock.file()));
         let (reuse, fill) = holding.settle_place(path, wanted, base)?;
-        let worktree = self.git().find(path)?.filter(|found| found.git_dir().common_dir == self.git_dir().common_dir);
-        let worktree = worktree.ok_or_else(|| CreateError::PathTaken { path: path.to_owned() })?;
+        let worktree = self.git().find(path)?.filter(|found| found.common_dir() == self.common_dir());
+        let worktree = worktree.ok_or_else(|| WorktreeError::PathTaken { path: path.to_owned() })?;
         let worktree = worktree.holding(holding.held());
-        remove_dead_locks(&worktree.git_dir().git_dir);
+        remove_dead_locks(&worktree.git_dir());
         let Some(branch) = settle(&worktree, wanted, base, reuse.as_deref())? else {
             let found = worktree.branch()?.unwrap_or_default();
-            return Err(CreateError::OtherBranch { path: path.to_owned(), found, wanted: wanted.to_owned() });
+            return Err(WorktreeError::OtherBranch { path: path.to_owned(), found });
         };
         Ok((worktree.holding(self.held()), branch, fill))
     }
 
     /// Sees to it that git has a whole worktree at the path; returns the branch that an earlier attempt had.
-    fn settle_place(&self, path: &Path, wanted: &str, base: &CommitId) -> Result<(Option<String>, Fill), CreateError> {
-        let common = &self.git_dir().common_dir;
+    fn settle_place(
+        &self,
+        path: &Path,
+        wanted: &str,
+        base: &CommitId,
+    ) -> Result<(Option<String>, Fill), WorktreeError> {
+        let common = &self.common_dir();
         clear_half_made(common, path);
         let entry = registered(self)?.into_iter().find(|entry| entry.path == path);
         let branch = entry.as_ref().and_then(|entry| entry.branch.clone());
@@ -128,7 +123,7 @@ impl Repository {
         Ok((branch, Fill::CheckOut))
     }
 
-    /// Registers a worktree without files. The force is for one that git still lists although nothing is there.
+    /// Registers a worktree without files. The force is for one that git still lists although it is gone.
     pub(super) fn add(&self, path: &Path, listed: Option<&Registered>, base: &CommitId) -> Result<(), GitError> {
         if listed.is_some_and(|entry| entry.is_half_made) {
             self.shared().call()?.words(&["worktree", "unlock"]).value(path)?.succeed()?;
@@ -173,19 +168,19 @@ fn populate(worktree: &Repository, branch: &str, fill: &Fill) -> Result<(), GitE
     view.call().words(words).value(&commit)?.deadline(LONG).succeed()?;
     // Its exit says whether files differ, which is no failure here.
     view.call().words(&["update-index", "-q", "--refresh"]).deadline(LONG).run()?;
-    install_first(&view, &worktree.git_dir().git_dir)
+    install_first(&view, &worktree.git_dir())
 }
 
 /// The path as git will write it: its parent exists and has no links in it.
-pub(super) fn settled_path(path: &Path) -> Result<PathBuf, CreateError> {
-    let taken = || CreateError::PathTaken { path: path.to_owned() };
+pub(super) fn settled_path(path: &Path) -> Result<PathBuf, WorktreeError> {
+    let taken = || WorktreeError::PathTaken { path: path.to_owned() };
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(taken()) };
     fs::create_dir_all(parent).map_err(io_failed("make", parent))?;
     Ok(parent.canonicalize().map_err(io_failed("find", parent))?.join(name))
 }
 
-fn look_at(path: &Path, common_dir: &Path) -> Result<Place, CreateError> {
-    let taken = || CreateError::PathTaken { path: path.to_owned() };
+fn look_at(path: &Path, common_dir: &Path) -> Result<Place, WorktreeError> {
+    let taken = || WorktreeError::PathTaken { path: path.to_owned() };
     let entries = match fs::read_dir(path) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Place::Free),
@@ -219,9 +214,9 @@ fn link_of(path: &Path) -> Option<PathBuf> {
     text.strip_prefix("gitdir: ").map(|target| PathBuf::from(target.trim_end_matches('\n')))
 }
 
-/// Registers `path` anew, detached at `base` and without an index.
+/// Registers `path` again, detached at `base` and without an index.
 pub(super) fn rebuild(repository: &Repository, path: &Path, base: &CommitId) -> Result<(), GitError> {
-    let common = &repository.git_dir().common_dir;
+    let common = &repository.common_dir();
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".rebuild");
     let beside = path.with_file_name(name);
@@ -262,7 +257,7 @@ impl Repository {
     ///
     /// As long as the `commondir` of any worktree is empty, git refuses to list, add or remove any other.
     pub(super) fn lock(&self) -> Result<PathLock, GitError> {
-        let common = &self.git_dir().common_dir;
+        let common = &self.common_dir();
         let lock = PathLock::take(&self.git().locks(), common)?;
         let disturbing = metadata(common).filter(|metadata| is_empty(&metadata.join("commondir")));
         disturbing.filter(|metadata| self.is_ours(metadata)).for_each(|metadata| remove_empty_files(&metadata));

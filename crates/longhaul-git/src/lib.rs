@@ -21,13 +21,12 @@ mod view;
 mod worktree;
 
 pub use checks::AfterCheck;
-pub use commit::{Committed, SnapshotError};
-pub use create::CreateError;
+pub use commit::Committed;
 pub use diff::{ChangedFile, FileStatus, Patch, Uncommitted};
 pub use error::{GitError, io_failed, is_transient};
 pub use locks::LockAnswer;
 pub use references::{BadObjectId, CommitId, TreeId, task_branch};
-pub use repository::{Git, GitDir, Repository};
+pub use repository::{Git, Repository};
 pub use rules::{Whose, keep_out_of_git};
 pub use tree::Survey;
-pub use worktree::{AdoptError, OpenError, Removal, Worktree, WorktreeRecord};
+pub use worktree::{Removal, Worktree, WorktreeError};

@@ -28,7 +28,7 @@ pub(super) struct PathLock {
 }
 
 impl PathLock {
-    /// Waits for the lock that stands for `subject`. Holders call git only, and every git has a deadline.
+    /// Waits for the lock of `subject`. Holders call git only, and every git has a deadline.
     pub(super) fn take(locks: &Path, subject: &Path) -> Result<PathLock, GitError> {
         let digest = Sha256::digest(subject.as_os_str().as_bytes());
         let name = hex(&digest[..16]);
@@ -114,7 +114,7 @@ pub enum LockAnswer {
         /// Their names.
         names: Vec<String>,
     },
-    /// One is there whose maker may be alive; it was left alone.
+    /// The maker of one may be alive, so it was left alone.
     Kept {
         /// Its name.
         name: String,
@@ -127,7 +127,7 @@ impl Worktree {
     /// Removes lock files made before `tree_ended`, the proved end of the last process of the session.
     pub fn clear_stale_lock(&self, tree_ended: SystemTime) -> Result<LockAnswer, GitError> {
         let repository = self.repository();
-        let git_dir = &repository.git_dir().git_dir;
+        let git_dir = &repository.git_dir();
         // Our own commits take the same lock file.
         let _lock = repository.lock()?;
         repository.check()?;

@@ -172,7 +172,7 @@ impl Repository {
 
 /// Gives the worktree its branch: the one its HEAD already claims, else `reuse` if that is free, else a new one at `base`.
 ///
-/// None if HEAD stands on a branch that is none of the wanted family.
+/// None if HEAD is on a branch of another name.
 pub(super) fn settle(
     worktree: &Repository,
     wanted: &str,
@@ -198,7 +198,7 @@ pub(super) fn settle(
 }
 
 impl Repository {
-    /// The commit a branch stands on, if there is such a branch.
+    /// The commit at the tip of a branch, if the branch exists.
     pub fn branch_tip(&self, branch: &str) -> Result<Option<CommitId>, GitError> {
         tip(self, branch)
     }
@@ -209,7 +209,7 @@ impl Repository {
     }
 }
 
-/// The commit a branch stands on, if there is such a branch.
+/// The commit at the tip of a branch, if the branch exists.
 pub(super) fn tip(repository: &Repository, branch: &str) -> Result<Option<CommitId>, GitError> {
     repository.commit_of(&format!("refs/heads/{branch}"))
 }
@@ -237,7 +237,7 @@ fn make(worktree: &Repository, branch: &str, base: &CommitId) -> Result<(), GitE
     let attempt = || set(worktree, &name, base, &Before::Absent, "longhaul: branch");
     match attempt() {
         Err(GitError::Refused { text, .. }) if text.contains(&format!("{name}.lock': File exists")) => {
-            let lock = worktree.git_dir().common_dir.join(format!("{name}.lock"));
+            let lock = worktree.common_dir().join(format!("{name}.lock"));
             std::fs::remove_file(&lock).map_err(io_failed("remove", &lock))?;
             attempt()
         }

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use longhaul_core::task::GitPlace;
 use longhaul_keeper::Environment;
 use longhaul_keeper::files::create_private_dir;
-use serde::{Deserialize, Serialize};
 
 use super::command::{Answer, Call, Listed, fixed, unreadable};
 use super::error::{GitError, io_failed};
@@ -57,7 +57,7 @@ impl Git {
         Ok(git)
     }
 
-    /// Finds the repository a directory lies in, and none if there is none. A repository that git refuses is an error.
+    /// Finds the repository that a directory is in, if any. A repository that git refuses is an error.
     pub fn find(&self, directory: &Path) -> Result<Option<Repository>, GitError> {
         let answer = self.discover(directory, &[&["rev-parse"], QUESTIONS].concat())?;
         let lines: Vec<&[u8]> = answer.output.trim_ascii_end().split(|byte| *byte == b'\n').collect();
@@ -81,22 +81,20 @@ impl Git {
             ],
         };
         let format = if is_sha256 { Format::Sha256 } else { Format::Sha1 };
-        Ok(Some(Repository::new(self.clone(), top_level, GitDir { git_dir, common_dir }, format)))
+        Ok(Some(Repository { git: self.clone(), top_level, git_dir, common_dir, format, held: None, rules: None }))
     }
 
     /// Finds the repository of a directory and makes sure that it is the recorded one.
-    pub fn find_recorded(&self, directory: &Path, recorded: &GitDir) -> Result<Repository, GitError> {
-        let swapped = |found: String| GitError::Swapped {
-            directory: directory.to_owned(),
-            recorded: recorded.git_dir.clone(),
-            found,
-        };
+    pub fn find_recorded(&self, directory: &Path, recorded: &GitPlace) -> Result<Repository, GitError> {
+        self.find_same(directory, Path::new(&recorded.dir), Path::new(&recorded.common))
+    }
+
+    fn find_same(&self, directory: &Path, git_dir: &Path, common_dir: &Path) -> Result<Repository, GitError> {
+        let swapped =
+            |found: String| GitError::Swapped { directory: directory.to_owned(), recorded: git_dir.to_owned(), found };
         let found = self.find(directory)?.ok_or_else(|| swapped("missing".to_owned()))?;
-        if found.git_dir() == recorded {
-            Ok(found)
-        } else {
-            Err(swapped(found.git_dir().git_dir.display().to_string()))
-        }
+        let is_same = found.git_dir == git_dir && found.common_dir == common_dir;
+        if is_same { Ok(found) } else { Err(swapped(found.git_dir.display().to_string())) }
     }
 
     pub(super) fn call(&self, directory: &Path) -> Call {
@@ -134,6 +132,11 @@ impl Git {
     }
 }
 
+/// The path as the text that callers store.
+pub(super) fn text_of(path: &Path) -> Result<String, GitError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| GitError::NotText { path: path.to_owned() })
+}
+
 fn parsed<T: FromStr>(id: &str) -> Result<T, GitError> {
     id.parse().map_err(|_| unreadable(&LOOK_UP.join(" "), id))
 }
@@ -142,7 +145,7 @@ fn no_tree(name: &str) -> GitError {
     GitError::Refused { command: LOOK_UP.join(" "), text: format!("`{name}` has no tree") }
 }
 
-/// A path that git told, made absolute; it has to be there.
+/// A path that git printed, made absolute; it must exist.
 fn existing(directory: &Path, bytes: &[u8]) -> Result<PathBuf, GitError> {
     let path = directory.join(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
     path.canonicalize().map_err(io_failed("find", &path))
@@ -175,15 +178,6 @@ fn refusal(answer: Answer, directory: &Path) -> GitError {
     answer.refused()
 }
 
-/// Where a working tree's git data is; kept by the caller and compared at the next look.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GitDir {
-    /// The git directory of this working tree: HEAD and index.
-    pub git_dir: PathBuf,
-    /// The directory that all worktrees share: objects and branches. The same in a main working tree.
-    pub common_dir: PathBuf,
-}
-
 /// A commit and its tree.
 pub(super) type Head = (CommitId, TreeId);
 
@@ -199,30 +193,39 @@ pub(super) enum Format {
 pub struct Repository {
     git: Git,
     top_level: PathBuf,
-    dir: GitDir,
+    /// Of this working tree: HEAD and index.
+    git_dir: PathBuf,
+    /// What all worktrees share: objects and branches. The same in a main working tree.
+    common_dir: PathBuf,
     format: Format,
     /// A lock that every git started for this value holds on.
     held: Option<Arc<File>>,
-    /// The rules of the task that works here; today's where there is none.
+    /// The rules of the task that works here; without a task, those of the moment.
     rules: Option<Arc<Rules>>,
 }
 
 impl Repository {
-    pub(super) fn new(git: Git, top_level: PathBuf, dir: GitDir, format: Format) -> Repository {
-        Repository { git, top_level, dir, format, held: None, rules: None }
-    }
-
     /// The root of the working tree.
     pub fn top_level(&self) -> &Path {
         &self.top_level
     }
 
-    /// Where its git data is.
-    pub fn git_dir(&self) -> &GitDir {
-        &self.dir
+    /// The git directory of this working tree: HEAD and index.
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
     }
 
-    /// The commit HEAD stands on; none in a repository without commits.
+    /// The directory that all worktrees share: objects and branches. The same in a main working tree.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// Where its git data is, for the caller to store and to compare at the next look.
+    pub fn place(&self) -> Result<GitPlace, GitError> {
+        Ok(GitPlace { dir: text_of(&self.git_dir)?, common: text_of(&self.common_dir)? })
+    }
+
+    /// The commit HEAD is on; none in a repository without commits.
     pub fn head_commit(&self) -> Result<Option<CommitId>, GitError> {
         self.commit_of("HEAD")
     }
@@ -247,7 +250,7 @@ impl Repository {
     /// The branch that the file HEAD names in git's plainest form. In a repository that keeps its references in another format, HEAD
     /// names a branch that can not exist.
     fn plain_branch(&self) -> Option<String> {
-        let name = line_of(&self.dir.git_dir.join("HEAD"))?.strip_prefix("ref: refs/heads/")?.to_owned();
+        let name = line_of(&self.git_dir.join("HEAD"))?.strip_prefix("ref: refs/heads/")?.to_owned();
         (name != ".invalid" && name.bytes().all(|byte| byte.is_ascii_graphic())).then_some(name)
     }
 
@@ -313,12 +316,12 @@ impl Repository {
         if self.leads_here() == Some(true) {
             return Ok(());
         }
-        self.git.find_recorded(&self.top_level, &self.dir).map(drop)
+        self.git.find_same(&self.top_level, &self.git_dir, &self.common_dir).map(drop)
     }
 
     /// Whether `.git` is this git directory, or a file that names it. None for anything else.
     fn leads_here(&self) -> Option<bool> {
-        let GitDir { git_dir, common_dir } = &self.dir;
+        let (git_dir, common_dir) = (&self.git_dir, &self.common_dir);
         let dot_git = self.top_level.join(".git");
         let is_whole = git_dir.join("HEAD").symlink_metadata().ok()?.is_file() && common_dir.join("objects").is_dir();
         if dot_git.symlink_metadata().ok()?.is_dir() {
@@ -364,14 +367,13 @@ impl Repository {
 
     /// The same repository seen from the directory that all its worktrees share: for references and worktrees, which outlive this one.
     pub(super) fn shared(&self) -> Repository {
-        let dir = GitDir { git_dir: self.dir.common_dir.clone(), common_dir: self.dir.common_dir.clone() };
-        Repository { dir, ..self.clone() }
+        Repository { git_dir: self.common_dir.clone(), ..self.clone() }
     }
 
     /// Runs beside the files, not among them: these calls read none, and the working tree may be gone.
     fn located(&self) -> Call {
-        let common = &self.dir.common_dir;
-        let call = self.git.call(common).holding(self.held()).variable("GIT_DIR", &self.dir.git_dir);
+        let common = &self.common_dir;
+        let call = self.git.call(common).holding(self.held()).variable("GIT_DIR", &self.git_dir);
         call.variable("GIT_COMMON_DIR", common).variable("GIT_WORK_TREE", common)
     }
 }

@@ -169,7 +169,7 @@ impl Place {
 /// The rules as they are now.
 pub(super) fn today(repository: &Repository, environment: &Environment) -> Result<Rules, GitError> {
     let (config, personal) = (repository.config()?, personal(repository, environment));
-    let info = repository.git_dir().common_dir.join("info");
+    let info = repository.common_dir().join("info");
     let read = |path: &Path| read_plain(path).map(Option::unwrap_or_default).map_err(io_failed("read", path));
     Ok(Rules {
         // A later value wins.
@@ -199,7 +199,7 @@ fn capture(repository: &Repository, whose: Whose, environment: &Environment) -> 
     })
 }
 
-/// By the index as it is: nobody but the user has touched it yet.
+/// By the index as it is: only the user has touched it so far.
 fn not_checked_out(repository: &Repository) -> Paths {
     let listed = repository.call().and_then(|call| call.words(&["ls-files", "-z", "-t"]).succeed());
     let listed = listed.unwrap_or_default();

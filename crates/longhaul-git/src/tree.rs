@@ -236,7 +236,7 @@ impl AgentIndex {
     pub(super) fn read(view: &View<'_>) -> AgentIndex {
         const WORDS: &[&str] = &["ls-files", "-z", "--stage"];
         let repository = view.repository();
-        let index = repository.git_dir().git_dir.join("index");
+        let index = repository.git_dir().join("index");
         if !index.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
             return AgentIndex::default();
         }

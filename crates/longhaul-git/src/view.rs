@@ -84,7 +84,7 @@ impl<'repository> View<'repository> {
 
     fn call_in(&self, work_tree: &Path) -> Call {
         let path = self.scratch.path();
-        let real = self.repository.git_dir().common_dir.join("objects");
+        let real = self.repository.common_dir().join("objects");
         let call = self.repository.git().call(work_tree).holding(self.repository.held());
         let call = call.settings(&self.settings);
         let call = call.variable("GIT_DIR", path).variable("GIT_WORK_TREE", work_tree);
@@ -121,7 +121,7 @@ impl<'repository> View<'repository> {
         fs::write(path.join("info/exclude"), exclude)?;
         fs::write(path.join("info/attributes"), &self.rules.attributes)?;
         fs::write(path.join(USER_EXCLUDE), &self.rules.user_exclude)?;
-        if let Some(patterns) = read_plain(&self.repository.git_dir().git_dir.join("info/sparse-checkout"))? {
+        if let Some(patterns) = read_plain(&self.repository.git_dir().join("info/sparse-checkout"))? {
             fs::write(path.join("info/sparse-checkout"), patterns)?;
         }
         Ok(())
@@ -270,7 +270,7 @@ fn clear(path: &Path) -> io::Result<()> {
     for name in DIRECTORIES {
         remove_with_files(directory.as_fd(), name)?;
     }
-    // The lock file goes last: until then nobody else takes this for abandoned.
+    // The lock file is removed last: until then no other process takes this directory for abandoned.
     remove_files(directory.as_fd(), |name| name != HOLD.as_bytes())?;
     remove_files(directory.as_fd(), |_| true)?;
     std::fs::remove_dir(path)

@@ -7,41 +7,63 @@
 use std::path::{Path, PathBuf};
 
 use longhaul_core::ids::TaskId;
+use longhaul_core::task::Workspace;
 use longhaul_keeper::Environment;
-use serde::{Deserialize, Serialize};
 
 use super::command::LONG;
 use super::commit::in_progress;
 use super::create::metadata_of;
 use super::error::GitError;
 use super::references::{CommitId, delete, is_of_tasks, patiently, tip};
-use super::repository::{Git, GitDir, Repository};
+use super::repository::{Git, Repository, text_of};
 use super::rules::Whose;
 use super::view::{path_of, zero_separated};
-
-/// What must be remembered of a worktree to find it again and to know it from a swapped one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorktreeRecord {
-    /// Its directory.
-    pub path: PathBuf,
-    /// Its branch, without `refs/heads/`.
-    pub branch: String,
-    /// The commit the branch began at.
-    pub base: CommitId,
-    /// Where its git data is.
-    pub git_dir: GitDir,
-}
 
 /// A worktree of ours.
 #[derive(Debug, Clone)]
 pub struct Worktree {
-    record: WorktreeRecord,
+    path: PathBuf,
+    branch: String,
+    base: CommitId,
     repository: Repository,
 }
 
+/// Why a directory is not a worktree that can be used.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum WorktreeError {
+    #[error("`{branch}` is not a valid branch name")]
+    BadBranch { branch: String },
+    #[error("commit `{base}` is not in the repository")]
+    NoBase { base: CommitId },
+    #[error("`{path}` is in use by something else than a worktree of this repository")]
+    PathTaken { path: PathBuf },
+    #[error("the worktree `{path}` is on `{found}`, which is not a branch of its task")]
+    OtherBranch { path: PathBuf, found: String },
+    #[error("the record of the worktree `{path}` lacks its branch, its base or its git data")]
+    NotRecorded { path: PathBuf },
+    #[error("the worktree `{path}` was deleted")]
+    Deleted { path: PathBuf },
+    #[error("the worktree `{path}` was pruned: its git data `{git_dir}` is gone")]
+    Pruned { path: PathBuf, git_dir: PathBuf },
+    #[error("the worktree `{path}` is not registered in its repository")]
+    NotRegistered { path: PathBuf },
+    #[error("the branch `{branch}` of the worktree `{path}` was deleted")]
+    BranchGone { path: PathBuf, branch: String },
+    #[error("`{path}` is no worktree of a repository")]
+    NoWorktree { path: PathBuf },
+    #[error("commit `{commit}` is in no other branch")]
+    OnlyHere { commit: String },
+    #[error("git failed for the worktree")]
+    Git {
+        #[from]
+        source: GitError,
+    },
+}
+
 impl Worktree {
-    pub(super) fn new(record: WorktreeRecord, repository: Repository) -> Worktree {
-        Worktree { record, repository }
+    pub(super) fn new(path: PathBuf, branch: String, base: CommitId, repository: Repository) -> Worktree {
+        Worktree { path, branch, base, repository }
     }
 
     /// The same worktree under the rules of the task it was made for.
@@ -56,12 +78,29 @@ impl Worktree {
 
     /// Its directory.
     pub fn path(&self) -> &Path {
-        &self.record.path
+        &self.path
     }
 
-    /// What the caller stores.
-    pub fn record(&self) -> &WorktreeRecord {
-        &self.record
+    /// Its branch, without `refs/heads/`.
+    pub fn branch(&self) -> &str {
+        &self.branch
+    }
+
+    /// The commit the branch began at.
+    pub fn base(&self) -> &CommitId {
+        &self.base
+    }
+
+    /// What the caller stores to find it again and to know it from a swapped one. The agent starts in its root.
+    pub fn record(&self) -> Result<Workspace, GitError> {
+        let root = text_of(&self.path)?;
+        Ok(Workspace {
+            cwd: root.clone(),
+            root,
+            branch: Some(self.branch.clone()),
+            base: Some(self.base.as_str().to_owned()),
+            git: Some(self.repository.place()?),
+        })
     }
 
     /// The repository as seen from this worktree: for trees, differences and snapshots.
@@ -70,95 +109,63 @@ impl Worktree {
     }
 }
 
-/// Why a worktree can not be used any more.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum OpenError {
-    #[error("the worktree `{path}` was deleted")]
-    Deleted { path: PathBuf },
-    #[error("the worktree `{path}` was pruned: its git data `{git_dir}` is gone")]
-    Pruned { path: PathBuf, git_dir: PathBuf },
-    #[error("the worktree `{path}` is not registered in its repository")]
-    NotRegistered { path: PathBuf },
-    #[error("the branch `{branch}` of the worktree `{path}` was deleted")]
-    BranchGone { path: PathBuf, branch: String },
-    #[error("failed to open the worktree")]
-    Git {
-        #[from]
-        source: GitError,
-    },
-}
-
 impl Worktree {
-    /// Takes up a worktree that was made earlier.
-    pub fn open(git: &Git, record: &WorktreeRecord) -> Result<Worktree, OpenError> {
-        let path = || record.path.clone();
-        let git_dir = &record.git_dir.git_dir;
-        if !record.path.is_dir() {
-            return Err(OpenError::Deleted { path: path() });
+    /// Opens a worktree that was made earlier.
+    pub fn open(git: &Git, record: &Workspace) -> Result<Worktree, WorktreeError> {
+        let path = PathBuf::from(&record.root);
+        let base = record.base.as_ref().and_then(|base| base.parse().ok());
+        let (Some(branch), Some(base), Some(place)) = (&record.branch, base, &record.git) else {
+            return Err(WorktreeError::NotRecorded { path });
+        };
+        let git_dir = PathBuf::from(&place.dir);
+        if !path.is_dir() {
+            return Err(WorktreeError::Deleted { path });
         }
         if !git_dir.is_dir() {
-            return Err(OpenError::Pruned { path: path(), git_dir: git_dir.clone() });
+            return Err(WorktreeError::Pruned { path, git_dir });
         }
-        let repository = git.find_recorded(&record.path, &record.git_dir)?;
-        if metadata_of(&record.git_dir.common_dir, &record.path).is_none() {
-            return Err(OpenError::NotRegistered { path: path() });
+        let repository = git.find_recorded(&path, place)?;
+        // A setting can lead git to other files than those of the worktree.
+        let is_its_top_level = path.canonicalize().is_ok_and(|path| path == repository.top_level());
+        if !is_its_top_level || metadata_of(repository.common_dir(), &path).is_none() {
+            return Err(WorktreeError::NotRegistered { path });
         }
-        if super::references::tip(&repository, &record.branch)?.is_none() {
-            return Err(OpenError::BranchGone { path: path(), branch: record.branch.clone() });
+        if tip(&repository, branch)?.is_none() {
+            return Err(WorktreeError::BranchGone { path, branch: branch.clone() });
         }
-        Ok(Worktree::new(record.clone(), repository))
+        Ok(Worktree::new(path, branch.clone(), base, repository))
     }
 }
 
-/// Why a directory can not be taken up as a worktree of ours.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum AdoptError {
-    #[error("`{path}` is no worktree of a repository")]
-    NoWorktree { path: PathBuf },
-    #[error("the worktree `{path}` stands on `{found}`, which is no branch of a task")]
-    OtherBranch { path: PathBuf, found: String },
-    #[error("the branch `{branch}` of the worktree `{path}` is missing")]
-    NoBranch { path: PathBuf, branch: String },
-    #[error("commit `{commit}` is in no other branch")]
-    OnlyHere { commit: String },
-    #[error("failed to look at the worktree")]
-    Git {
-        #[from]
-        source: GitError,
-    },
-}
-
 impl Worktree {
-    /// Takes up the worktree at `path` as it is found. Without a known base every commit of it must be in another branch.
-    pub fn adopt(git: &Git, path: &Path, base: Option<&CommitId>) -> Result<Worktree, AdoptError> {
-        let none = || AdoptError::NoWorktree { path: path.to_owned() };
+    /// Opens the worktree at `path`, which no task recorded, as it is found. Without a known base every commit of it must be in another branch.
+    pub fn adopt(git: &Git, path: &Path, base: Option<&CommitId>) -> Result<Worktree, WorktreeError> {
+        let none = || WorktreeError::NoWorktree { path: path.to_owned() };
         let path = path.canonicalize().map_err(|_| none())?;
         // Above a directory without git there may be a repository that has nothing to do with it.
         let repository = git.find(&path)?.filter(|found| found.top_level() == path).ok_or_else(none)?;
-        let dir = repository.git_dir().clone();
-        if dir.git_dir == dir.common_dir || metadata_of(&dir.common_dir, &path).is_none() {
+        let common_dir = repository.common_dir();
+        if repository.git_dir() == common_dir || metadata_of(common_dir, &path).is_none() {
             return Err(none());
         }
         let branch = repository.branch()?.unwrap_or_else(|| "a detached HEAD".to_owned());
         if !is_of_tasks(&branch) {
-            return Err(AdoptError::OtherBranch { path, found: branch });
+            return Err(WorktreeError::OtherBranch { path, found: branch });
         }
         let base = match base {
             Some(base) => base.clone(),
             None => known_elsewhere(&repository, &path, &branch)?,
         };
-        Ok(Worktree::new(WorktreeRecord { path, branch, base, git_dir: dir }, repository))
+        Ok(Worktree::new(path, branch, base, repository))
     }
 }
 
 /// The tip of the branch, if all of it is in other branches too: then that is as good as the base.
-fn known_elsewhere(repository: &Repository, path: &Path, branch: &str) -> Result<CommitId, AdoptError> {
-    let missing = || AdoptError::NoBranch { path: path.to_owned(), branch: branch.to_owned() };
+fn known_elsewhere(repository: &Repository, path: &Path, branch: &str) -> Result<CommitId, WorktreeError> {
+    let missing = || WorktreeError::BranchGone { path: path.to_owned(), branch: branch.to_owned() };
     let tip = tip(repository, branch)?.ok_or_else(missing)?;
     match only_on(repository, branch, &tip, None)? {
-        Some(commit) => Err(AdoptError::OnlyHere { commit }),
+        Some(commit) => Err(WorktreeError::OnlyHere { commit }),
         None => Ok(tip),
     }
 }
@@ -178,7 +185,7 @@ pub enum Removal {
 impl Worktree {
     /// What [`Worktree::remove`] would answer now, without removing anything.
     pub fn removable(&self) -> Result<Removal, GitError> {
-        let tip = tip(&self.repository().shared(), &self.record().branch)?;
+        let tip = tip(&self.repository().shared(), self.branch())?;
         Ok(self.why_keep(tip.as_ref())?.map_or(Removal::Removed, |why| Removal::Kept { why }))
     }
 
@@ -186,13 +193,13 @@ impl Worktree {
     pub fn remove(&self) -> Result<Removal, GitError> {
         let repository = self.repository();
         let _lock = repository.lock()?;
-        let tip = tip(&repository.shared(), &self.record().branch)?;
+        let tip = tip(&repository.shared(), self.branch())?;
         if let Some(why) = self.why_keep(tip.as_ref())? {
             return Ok(Removal::Kept { why });
         }
         // A file that stays keeps the worktree, because git does not remove it then.
         repository.remove_left_by_checks().ok();
-        if repository.git_dir().git_dir.exists()
+        if repository.git_dir().exists()
             && let Err(error) = self.unregister()
         {
             return match error {
@@ -201,7 +208,7 @@ impl Worktree {
             };
         }
         if let Some(tip) = tip {
-            delete(&repository.shared(), &format!("refs/heads/{}", self.record().branch), &tip)?;
+            delete(&repository.shared(), &format!("refs/heads/{}", self.branch()), &tip)?;
         }
         Ok(Removal::Removed)
     }
@@ -219,7 +226,7 @@ impl Worktree {
 
     fn why_keep(&self, tip: Option<&CommitId>) -> Result<Option<String>, GitError> {
         let repository = self.repository();
-        let git_dir = &repository.git_dir().git_dir;
+        let git_dir = &repository.git_dir();
         if let Some(what) = in_progress(git_dir) {
             return Ok(Some(format!("{what} is in progress")));
         }
@@ -256,8 +263,7 @@ impl Worktree {
     }
 
     fn would_be_lost(&self, commit: &CommitId) -> Result<Option<String>, GitError> {
-        let record = self.record();
-        only_on(self.repository(), &record.branch, commit, Some(&record.base))
+        only_on(self.repository(), &self.branch, commit, Some(&self.base))
     }
 
     fn unregister(&self) -> Result<(), GitError> {
