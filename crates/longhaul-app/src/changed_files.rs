@@ -84,10 +84,10 @@ fn find(state: &Path, workspace: &Workspace) -> Result<(Repository, CommitId), U
     let found = Git::open(state)?.find(Path::new(&workspace.root))?;
     let repository = found.ok_or_else(|| Unknown::NoRepository { root: root() })?;
     match &workspace.git {
-        Some(recorded) if Path::new(&recorded.dir) != repository.git_dir().git_dir => Err(Unknown::Swapped {
+        Some(recorded) if Path::new(&recorded.dir) != repository.git_dir() => Err(Unknown::Swapped {
             root: root(),
             recorded: recorded.dir.clone(),
-            found: repository.git_dir().git_dir.display().to_string(),
+            found: repository.git_dir().display().to_string(),
         }),
         Some(_) | None => Ok((repository, base)),
     }

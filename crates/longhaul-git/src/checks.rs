@@ -1,19 +1,28 @@
-//! A round of checks, seen by git: what there is to doubt before the first check, and what the checks did to the files.
-//! Called by the effects around checks. It judges nothing: that is done by the core.
+//! A round of checks, seen by git: what there is to doubt before the first check, the clean checkout in which checks run, and what
+//! they did to the files.
+//!
+//! Called by the effects around checks. It judges nothing: the core does. A checkout is detached, made for one round and removed after
+//! it; whatever checks leave in it is thrown away, so it is the only worktree that is removed by force. Git does that; one that git does
+//! not know is kept here (see the worker's `checkouts`). No hook and no filter runs.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Doubt, FileEffects, NameList, Remarks};
+use longhaul_keeper::files::replace;
 
 use super::command::LONG;
 use super::conversion::converted;
-use super::error::GitError;
-use super::id::{CommitId, TreeId};
+use super::create::{clear_half_made, metadata_of, registered, settled_path};
+use super::error::{GitError, io_failed};
+use super::locks::install_first;
+use super::references::{CommitId, TreeId, patiently};
 use super::repository::Repository;
 use super::tree::{Files, Paths, Survey, ids_of, survey};
 use super::view::{Objects, View, path_of, zero_separated};
+use super::worktree::{Removal, WorktreeError};
 
 /// What checks did to the files.
 #[derive(Debug)]
@@ -87,12 +96,12 @@ impl Repository {
     /// What to say about these files besides.
     pub fn remarks(&self, survey: &Survey, base: Option<&CommitId>) -> Result<Remarks, GitError> {
         let before = match (&self.rules()?.tree_before, base) {
-            (Some(tree), _) => Some(tree.as_str().to_owned()),
+            (Some(tree), _) => Some(tree.clone()),
             (None, Some(base)) => Some(self.tree_of(base.as_str())?),
             (None, None) => None,
         };
-        let same_as_base = before.as_deref() == Some(survey.tree.as_str());
-        Ok(Remarks { ignored: listed(&survey.ignored), same_as_base, ..Remarks::default() })
+        let same_as_base = before.as_ref() == Some(&survey.tree);
+        Ok(Remarks { ignored: listed(&self.ignored_beside(&survey.tree)?), same_as_base, ..Remarks::default() })
     }
 
     /// Looks at what a check did to the tree it ran on, and remembers the files it left behind: none of them is work. A repository is
@@ -123,7 +132,7 @@ impl Repository {
         Ok(left.into_iter().filter(remove).collect())
     }
 
-    /// The same for a check that ran in a clean checkout of this repository. What it left behind goes with the checkout.
+    /// The same for a check that ran in a clean checkout of this repository. What it left behind is removed with the checkout.
     pub fn after_clean_check(&self, path: &Path, tree: &TreeId) -> Result<AfterCheck, GitError> {
         let checkout = self.open_checkout(path)?;
         AfterCheck::look(&View::new(&checkout, Objects::Private)?, tree).map(|(after, _)| after)
@@ -144,4 +153,88 @@ fn some(doubt: fn(NameList) -> Doubt, names: NameList) -> Option<Doubt> {
 
 fn listed<'name>(names: impl IntoIterator<Item = &'name Vec<u8>>) -> NameList {
     NameList::new(names.into_iter().map(|name| String::from_utf8_lossy(name).into_owned()))
+}
+
+impl Repository {
+    /// Makes a checkout of `commit` at `path` (absolute). Whatever an earlier attempt left there is removed first.
+    pub fn make_checkout(&self, path: &Path, commit: &CommitId) -> Result<(), WorktreeError> {
+        let path = &settled_path(path)?;
+        self.remove_checkout(path)?;
+        let lock = self.lock()?;
+        self.clone().holding(Some(lock.file())).add(path, None, commit)?;
+        drop(lock);
+        let made = self.open_checkout(path)?;
+        let view = View::new(&made, Objects::Private)?;
+        view.call().words(&["read-tree", "--reset", "-u"]).value(commit.as_str())?.deadline(LONG).succeed()?;
+        // Its exit says whether files differ, which is no failure here.
+        view.call().words(&["update-index", "-q", "--refresh"]).deadline(LONG).run()?;
+        Ok(install_first(&view, &made.git_dir())?)
+    }
+
+    /// Opens a checkout under the rules of this repository's workspace. A check may have taken its link away, or led it elsewhere.
+    pub(super) fn open_checkout(&self, path: &Path) -> Result<Repository, GitError> {
+        let missing = || io_failed("find the git data of", path)(io::ErrorKind::NotFound.into());
+        let metadata = metadata_of(&self.common_dir(), path).ok_or_else(missing)?;
+        link(path, &metadata)?;
+        let found = self.git().find(path)?.ok_or_else(missing)?;
+        Ok(found.with_rules(self.rules()?.into_owned()))
+    }
+
+    /// The commit with exactly this tree: HEAD, or the snapshot that was kept before the checks of a task.
+    pub fn commit_to_check(&self, task: TaskId, tree: &str) -> Result<Option<CommitId>, GitError> {
+        for name in ["HEAD", &format!("refs/longhaul/{task}/tree-{}", tree.get(..12).unwrap_or(tree))] {
+            if let Some((commit, found)) = self.commit_and_tree_of(name)?
+                && found.as_str() == tree
+            {
+                return Ok(Some(commit));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Removes a checkout with all that is in it. One that is gone, or half-made, is no failure; files that git does not know are kept.
+    pub fn remove_checkout(&self, path: &Path) -> Result<Removal, GitError> {
+        let common = &self.common_dir();
+        let _lock = self.lock()?;
+        clear_half_made(common, path);
+        if !registered(self)?.iter().any(|entry| entry.path == path) {
+            return Ok(remove_empty(path));
+        }
+        let Some(metadata) = metadata_of(common, path) else { return Ok(remove_empty(path)) };
+        if is_directory(path)? {
+            // Git removes nothing that does not lead back to it.
+            link(path, &metadata)?;
+        }
+        if metadata.join("locked").exists() {
+            self.shared().call()?.words(&["worktree", "unlock"]).value(path)?.succeed()?;
+        }
+        patiently(|| {
+            let call = self.shared().call()?.words(&["worktree", "remove", "--force"]).value(path)?;
+            call.deadline(LONG).succeed().map(|_| Removal::Removed)
+        })
+    }
+}
+
+fn link(path: &Path, metadata: &Path) -> Result<(), GitError> {
+    let line = format!("gitdir: {}\n", metadata.display());
+    replace(path, ".git", line.as_bytes()).map_err(io_failed("write", path))
+}
+
+/// A link in its place leads to files of somebody else.
+fn is_directory(path: &Path) -> Result<bool, GitError> {
+    match path.symlink_metadata() {
+        Ok(meta) if meta.is_dir() => Ok(true),
+        Ok(_) => Err(io_failed("remove", path)(io::ErrorKind::NotADirectory.into())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(io_failed("find", path)(error)),
+    }
+}
+
+fn remove_empty(path: &Path) -> Removal {
+    match fs::remove_dir(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Removal::Kept { why: format!("git does not know `{}`: {error}", path.display()) }
+        }
+        Ok(()) | Err(_) => Removal::Removed,
+    }
 }

@@ -1,12 +1,14 @@
-//! One run of the git program: the only place that starts it.
+//! One hardened run of the git program: the only place that starts it, and what no repository may decide for it.
 //!
 //! Called by the other files of the wrapper. The environment is empty but for a fixed list, there is no shell, standard input is ours,
-//! output is capped, and after the deadline the whole process group is killed. It decides nothing about repositories.
+//! output is capped, and after the deadline the whole process group is killed. Every setting that names a program, opens a connection
+//! or starts background work is overridden: the fixed list always, and what the repository names itself (filters, drivers, helpers)
+//! is read before each call that could use it and blanked by name, whichever file or include it came from.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -226,7 +228,7 @@ impl Answer {
     }
 }
 
-/// Says that git printed what nobody can read.
+/// Reports output of git that can not be parsed.
 pub(super) fn unreadable(command: &str, text: &str) -> GitError {
     let text = text.chars().take(200).collect();
     GitError::Unreadable { command: command.to_owned(), text }
@@ -237,8 +239,8 @@ enum Stream {
     Error(Vec<u8>),
 }
 
-/// One thread per stream, because a program that fills one pipe while we sit at another would wait for ever. Fails where no thread can
-/// be had.
+/// One thread per stream, because a program that fills one pipe while we read another would block forever. Fails if no thread can be
+/// started.
 fn attend_streams(child: &mut Child, input: Vec<u8>, cap: usize) -> io::Result<Receiver<Stream>> {
     let (sender, receiver) = channel();
     let spawn = |work: Box<dyn FnOnce() + Send>| thread::Builder::new().spawn(work).map(drop);
@@ -291,7 +293,7 @@ fn status_before(child: &mut Child, end: Instant) -> io::Result<Option<ExitStatu
         if Instant::now() >= end {
             return Ok(None);
         }
-        thread::sleep(Duration::from_millis(1));
+        thread::sleep(Duration::from_micros(100));
     }
 }
 
@@ -301,6 +303,153 @@ fn kill(child: &mut Child) -> io::Result<()> {
         kill_process_group(group, Signal::KILL).ok();
     }
     child.wait().map(drop)
+}
+
+/// Settings that are the same for every repository.
+const FIXED: &[(&str, &str)] = &[
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.editor", "false"),
+    ("core.sshCommand", "false"),
+    ("core.askPass", "false"),
+    ("core.attributesFile", "/dev/null"),
+    ("core.alternateRefsCommand", "true"),
+    ("core.gitProxy", ""),
+    ("core.splitIndex", "false"),
+    ("core.safecrlf", "false"),
+    ("core.filesRefLockTimeout", "3000"),
+    ("core.packedRefsTimeout", "5000"),
+    ("credential.helper", ""),
+    ("diff.external", ""),
+    ("gpg.program", "false"),
+    ("gpg.openpgp.program", "false"),
+    ("gpg.x509.program", "false"),
+    ("gpg.ssh.program", "false"),
+    ("gpg.ssh.defaultKeyCommand", "false"),
+    ("commit.gpgSign", "false"),
+    ("tag.gpgSign", "false"),
+    ("tag.forceSignAnnotated", "false"),
+    ("push.gpgSign", "false"),
+    ("log.showSignature", "false"),
+    ("merge.verifySignatures", "false"),
+    ("sequence.editor", "false"),
+    ("interactive.diffFilter", ""),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("submodule.recurse", "false"),
+    ("fetch.recurseSubmodules", "false"),
+    ("status.submoduleSummary", "false"),
+    ("protocol.allow", "never"),
+    ("protocol.ext.allow", "never"),
+    ("protocol.file.allow", "never"),
+    ("uploadpack.packObjectsHook", ""),
+    ("branch.autoSetupMerge", "false"),
+    ("worktree.useRelativePaths", "false"),
+    ("advice.graftFileDeprecated", "false"),
+];
+
+/// Variables that hold a program or a command line, whatever their section.
+const PROGRAMS: &[&str] = &[
+    "clean",
+    "smudge",
+    "process",
+    "textconv",
+    "command",
+    "cmd",
+    "driver",
+    "program",
+    "helper",
+    "uploadpack",
+    "receivepack",
+    "vcs",
+    "packobjectshook",
+    "recentobjectshook",
+    "defaultkeycommand",
+];
+
+/// The settings that a private view of the working tree takes over: they decide how bytes become objects, and name no program.
+const TAKEN_OVER: &[&str] = &[
+    "core.autocrlf",
+    "core.bigfilethreshold",
+    "core.checkstat",
+    "core.eol",
+    "core.filemode",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
+    "core.symlinks",
+    "core.trustctime",
+];
+
+/// Of those, the settings that are taken from the person's own configuration too.
+const LINE_ENDINGS: &[&str] = &["core.autocrlf", "core.eol"];
+
+/// The configuration of a repository as git lists it, all files and includes together.
+pub(super) struct Listed(Vec<(OsString, OsString)>);
+
+impl Listed {
+    /// Reads `git config --list -z`.
+    pub(super) fn read(output: &[u8]) -> Listed {
+        let entries = output.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
+        Listed(entries.map(key_and_value).collect())
+    }
+
+    /// Everything that keeps this repository's configuration from running programs.
+    pub(super) fn overrides(&self) -> Vec<(OsString, OsString)> {
+        let fixed = FIXED.iter().map(|(key, value)| (OsString::from(key), OsString::from(value)));
+        fixed.chain(self.0.iter().filter_map(|(key, _)| blanked(key))).collect()
+    }
+
+    /// What a private view takes over.
+    pub(super) fn taken_over(&self) -> Vec<(OsString, OsString)> {
+        self.selected(TAKEN_OVER)
+    }
+
+    /// How a person wants line endings.
+    pub(super) fn line_endings(&self) -> Vec<(OsString, OsString)> {
+        self.selected(LINE_ENDINGS)
+    }
+
+    fn selected(&self, keys: &[&str]) -> Vec<(OsString, OsString)> {
+        let is_selected = |key: &OsStr| keys.iter().any(|selected| key == *selected);
+        self.0.iter().filter(|(key, _)| is_selected(key)).cloned().collect()
+    }
+
+    /// The user's ignore file, if this configuration names one.
+    pub(super) fn excludes_file(&self) -> Option<OsString> {
+        self.0.iter().rev().find(|(key, _)| key == "core.excludesfile").map(|(_, value)| value.clone())
+    }
+}
+
+/// The fixed list alone, for calls before a repository is known.
+pub(super) fn fixed() -> Vec<(OsString, OsString)> {
+    Listed(Vec::new()).overrides()
+}
+
+/// A key without a value means true.
+fn key_and_value(entry: &[u8]) -> (OsString, OsString) {
+    let own = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+    match entry.iter().position(|byte| *byte == b'\n') {
+        Some(at) => (own(&entry[..at]), own(&entry[at + 1..])),
+        None => (own(entry), "true".into()),
+    }
+}
+
+fn blanked(key: &OsStr) -> Option<(OsString, OsString)> {
+    let bytes = key.as_bytes();
+    let section = bytes.split(|byte| *byte == b'.').next()?;
+    let variable = bytes.rsplit(|byte| *byte == b'.').next()?;
+    let value = match (section, variable) {
+        (b"filter", b"required") => "false",
+        (b"submodule", b"update") => "none",
+        _ if PROGRAMS.iter().any(|program| variable == program.as_bytes()) => "",
+        _ => return None,
+    };
+    // The fixed list has the better answer for these, and it must stay the last word.
+    let is_fixed = FIXED.iter().any(|(fixed, _)| fixed.as_bytes().eq_ignore_ascii_case(bytes));
+    (!is_fixed).then(|| (key.to_owned(), value.into()))
 }
 
 #[cfg(test)]

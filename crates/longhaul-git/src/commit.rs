@@ -1,19 +1,20 @@
-//! Commits everything that is not ignored, in a worktree of ours only. Called after sessions that left work uncommitted.
+//! Keeps work: as a commit on the branch of a worktree of ours, or as a snapshot under a private reference that no branch, index or
+//! file notices.
 //!
-//! Made of git's low-level commands, so no hook, editor or signature is asked. Where a commit of ours could be wrong it does nothing,
-//! says why and leaves it to the agent or a person.
+//! Called after sessions that left work uncommitted and before checks. Made of git's low-level commands, so no hook, editor or signature
+//! is asked. Where a commit of ours could be wrong it does nothing, says why and leaves it to the agent or a person. In a snapshot, files
+//! under a filter are kept as the raw bytes they are.
 
 use std::path::Path;
 
-use super::branch::tip;
-use super::command::LONG;
+use longhaul_core::ids::TaskId;
+
+use super::command::unreadable;
 use super::error::GitError;
-use super::id::{CommitId, TreeId};
-use super::index_lock::IndexLock;
-use super::reference::{Before, set};
-use super::repository::Repository;
-use super::snapshot::write_commit;
-use super::tree::{Files, Survey, survey};
+use super::locks::IndexLock;
+use super::references::{Before, CommitId, TreeId, delete, set};
+use super::repository::{Head, Repository};
+use super::tree::{AgentIndex, Files, Survey, survey, survey_from};
 use super::view::{Objects, View};
 use super::worktree::Worktree;
 
@@ -50,58 +51,70 @@ impl Worktree {
         let repository = self.repository();
         let _lock = repository.lock()?;
         repository.check()?;
-        if let Some(why) = self.why_not()? {
+        let head = repository.commit_and_tree_of("HEAD")?;
+        if let Some(why) = self.why_not(head.as_ref())? {
             return Ok(Committed::LeftToAgent { why });
         }
-        let index = IndexLock::take(&repository.git_dir().git_dir)?;
         let view = View::new(repository, Objects::Repository)?;
-        let survey = survey(&view, Files::All)?;
+        let agent_index = AgentIndex::read(&view);
+        if agent_index.has_conflicts {
+            return Ok(Committed::LeftToAgent { why: "files have unresolved conflicts".to_owned() });
+        }
+        let index = IndexLock::take(&repository.git_dir())?;
+        let survey = survey_from(&view, head.as_ref().map(|(_, tree)| tree), Files::All, &agent_index)?;
         if let Some(why) = survey.problem() {
             return Ok(Committed::LeftToAgent { why });
         }
-        let commit = self.commit_tree(&view, &survey.tree, message)?;
+        let commit = self.commit_tree(&view, head.as_ref(), &survey.tree, message)?;
         // Also when there was nothing to commit: an earlier attempt may have ended before its index was in place.
         index.install(&view)?;
         Ok(Committed::All { commit, survey: Box::new(survey) })
     }
 
-    fn commit_tree(&self, view: &View<'_>, tree: &TreeId, message: &str) -> Result<Option<CommitId>, GitError> {
-        let repository = self.repository();
-        let head = repository.head_commit()?;
-        if let Some(head) = &head
-            && repository.tree_of(head.as_str())? == tree.as_str()
-        {
+    fn commit_tree(
+        &self,
+        view: &View<'_>,
+        head: Option<&Head>,
+        tree: &TreeId,
+        message: &str,
+    ) -> Result<Option<CommitId>, GitError> {
+        if head.is_some_and(|(_, present)| present == tree) {
             return Ok(None);
         }
-        let commit = write_commit(view, tree, head.as_ref(), message)?;
-        let before = head.as_ref().map_or(Before::Absent, Before::At);
-        let name = format!("refs/heads/{}", self.record().branch);
-        set(repository, &name, &commit, &before, "longhaul: commit")?;
+        let parent = head.map(|(commit, _)| commit);
+        let commit = write_commit(view, tree, parent, message)?;
+        let name = format!("refs/heads/{}", self.branch());
+        set(self.repository(), &name, &commit, &parent.map_or(Before::Absent, Before::At), "longhaul: commit")?;
         Ok(Some(commit))
     }
 
     /// Why only the agent or a person can commit here.
-    fn why_not(&self) -> Result<Option<String>, GitError> {
-        let repository = self.repository();
-        if let Some(what) = in_progress(&repository.git_dir().git_dir) {
-            return Ok(Some(format!("{what} is in progress")));
+    fn why_not(&self, head: Option<&Head>) -> Result<Option<String>, GitError> {
+        match in_progress(&self.repository().git_dir()) {
+            Some(what) => Ok(Some(format!("{what} is in progress"))),
+            None => self.off_branch(head),
         }
-        let conflicts = || has_conflicts(repository).then(|| "files have unresolved conflicts".to_owned());
-        Ok(self.off_branch()?.or_else(conflicts))
     }
 
     /// How somebody switched this worktree to another branch, if so. A rebase only detaches HEAD until it ends.
     pub fn switched(&self) -> Result<Option<String>, GitError> {
-        if in_progress(&self.repository().git_dir().git_dir).is_some() { Ok(None) } else { self.off_branch() }
+        match in_progress(&self.repository().git_dir()) {
+            Some(_) => Ok(None),
+            None => self.on_other_branch(),
+        }
     }
 
     /// How HEAD is not on the branch of this worktree, if it is not.
-    pub(super) fn off_branch(&self) -> Result<Option<String>, GitError> {
-        let (repository, branch) = (self.repository(), &self.record().branch);
-        Ok(match repository.branch()? {
+    pub(super) fn off_branch(&self, head: Option<&Head>) -> Result<Option<String>, GitError> {
+        let deleted = || format!("the branch `{}` was deleted", self.branch());
+        Ok(self.on_other_branch()?.or_else(|| head.is_none().then(deleted)))
+    }
+
+    fn on_other_branch(&self) -> Result<Option<String>, GitError> {
+        let branch = self.branch();
+        Ok(match self.repository().branch()? {
             None => Some(format!("HEAD is detached, not on `{branch}`")),
-            Some(found) if found != *branch => Some(format!("HEAD is on `{found}`, not on `{branch}`")),
-            Some(_) if tip(repository, branch)?.is_none() => Some(format!("the branch `{branch}` was deleted")),
+            Some(found) if found != branch => Some(format!("HEAD is on `{found}`, not on `{branch}`")),
             Some(_) => None,
         })
     }
@@ -113,9 +126,78 @@ pub(super) fn in_progress(git_dir: &Path) -> Option<&'static str> {
     found.map(|(_, what)| *what)
 }
 
-/// Whether the agent's index has files with conflicts. One that git cannot read has none, and is replaced by ours.
-fn has_conflicts(repository: &Repository) -> bool {
-    let listed =
-        repository.call().and_then(|call| call.words(&["ls-files", "-z", "--unmerged"]).deadline(LONG).succeed());
-    listed.is_ok_and(|listed| !listed.is_empty())
+const PREFIX: &str = "refs/longhaul/";
+const NAME: &str = "Longhaul";
+const EMAIL: &str = "longhaul@localhost";
+
+impl Repository {
+    /// Stores tracked and untracked files as a commit under `name` (`refs/longhaul/<task id>/<n>`), on top of HEAD if there is one.
+    ///
+    /// Asked again for the same content it answers with the same commit, so a repeat after a crash is harmless.
+    pub fn snapshot(&self, name: &str, message: &str) -> Result<CommitId, GitError> {
+        self.check_snapshot_name(name)?;
+        let _lock = self.lock()?;
+        let view = View::new(self, Objects::Repository)?;
+        let tree = survey(&view, Files::All)?.stored_content(&view)?;
+        self.keep(&view, name, &tree, message)
+    }
+
+    /// Keeps the tree that is about to be checked, under a name made of its id.
+    pub fn snapshot_to_check(&self, task: TaskId, message: &str) -> Result<Survey, GitError> {
+        let _lock = self.lock()?;
+        let view = View::new(self, Objects::Repository)?;
+        let survey = survey(&view, Files::All)?;
+        self.keep(&view, &format!("{PREFIX}{task}/tree-{}", &survey.tree.as_str()[..12]), &survey.tree, message)?;
+        Ok(survey)
+    }
+
+    fn keep(&self, view: &View<'_>, name: &str, tree: &TreeId, message: &str) -> Result<CommitId, GitError> {
+        if let Some((present, found)) = self.commit_and_tree_of(name)? {
+            let taken = || GitError::SnapshotTaken { name: name.to_owned() };
+            return if found == *tree { Ok(present) } else { Err(taken()) };
+        }
+        let commit = write_commit(view, tree, self.head_commit()?.as_ref(), message)?;
+        set(&self.shared(), name, &commit, &Before::Absent, "longhaul: snapshot")?;
+        Ok(commit)
+    }
+
+    /// Deletes every snapshot of one task, each only if it is still what was listed. Answers how many there were.
+    pub fn remove_snapshots(&self, task: TaskId) -> Result<usize, GitError> {
+        let _lock = self.lock()?;
+        let below = format!("{PREFIX}{task}/");
+        let shared = self.shared();
+        let call = shared.call()?.words(&["for-each-ref", "--format=%(objectname) %(refname)"]).value(&below)?;
+        let text = String::from_utf8_lossy(&call.succeed()?).into_owned();
+        for line in text.lines() {
+            let read = line.split_once(' ').and_then(|(id, name)| Some((id.parse::<CommitId>().ok()?, name)));
+            let (commit, name) = read.ok_or_else(|| unreadable("git for-each-ref", line))?;
+            delete(&shared, name, &commit)?;
+        }
+        Ok(text.lines().count())
+    }
+
+    fn check_snapshot_name(&self, name: &str) -> Result<(), GitError> {
+        let is_good = name.starts_with(PREFIX) && self.is_reference_name(name)?;
+        if is_good { Ok(()) } else { Err(GitError::BadSnapshotName { name: name.to_owned() }) }
+    }
+}
+
+/// Writes a commit object by us; no hook, signature or editor is asked.
+pub(super) fn write_commit(
+    view: &View<'_>,
+    tree: &TreeId,
+    parent: Option<&CommitId>,
+    message: &str,
+) -> Result<CommitId, GitError> {
+    let mut call = view.call().words(&["commit-tree", "-F", "-"]).input(message.as_bytes().to_vec());
+    for (name, value) in
+        [("AUTHOR_NAME", NAME), ("AUTHOR_EMAIL", EMAIL), ("COMMITTER_NAME", NAME), ("COMMITTER_EMAIL", EMAIL)]
+    {
+        call = call.variable(&format!("GIT_{name}"), value);
+    }
+    if let Some(parent) = parent {
+        call = call.words(&["-p"]).value(parent.as_str())?;
+    }
+    let text = call.value(tree.as_str())?.line()?;
+    text.parse().map_err(|_| unreadable("git commit-tree", &text))
 }

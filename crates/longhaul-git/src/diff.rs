@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::command::{Call, LONG};
 use super::error::GitError;
-use super::id::CommitId;
+use super::references::CommitId;
 use super::repository::Repository;
 use super::tree::{Files, survey};
 use super::view::{Objects, View, path_of, zero_separated};

@@ -31,12 +31,18 @@ pub enum GitError {
     BadArgument { value: String },
     #[error("the git directory of `{directory}` is `{found}`, not `{recorded}` as recorded")]
     Swapped { directory: PathBuf, recorded: PathBuf, found: String },
-    #[error("`{directory}` has no files to work on: it is a bare repository or lies inside a git directory")]
+    #[error("`{directory}` has no files to work on: it is a bare repository or inside a git directory")]
     NoWorkTree { directory: PathBuf },
     #[error("`{directory}` looks like a repository, but git does not take it for one: {text}")]
     Damaged { directory: PathBuf, text: String },
     #[error("`{path}` is held by another git")]
     IndexLocked { path: PathBuf },
+    #[error("`{}` is not UTF-8", path.display())]
+    NotText { path: PathBuf },
+    #[error("`{name}` is not a reference below `refs/longhaul/`")]
+    BadSnapshotName { name: String },
+    #[error("`{name}` already holds another snapshot")]
+    SnapshotTaken { name: String },
     #[error("failed to {what} `{path}`")]
     Io {
         what: &'static str,
@@ -72,7 +78,10 @@ impl GitError {
             | GitError::BadArgument { .. }
             | GitError::Swapped { .. }
             | GitError::NoWorkTree { .. }
-            | GitError::IndexLocked { .. } => false,
+            | GitError::IndexLocked { .. }
+            | GitError::NotText { .. }
+            | GitError::BadSnapshotName { .. }
+            | GitError::SnapshotTaken { .. } => false,
         }
     }
 }
@@ -121,7 +130,7 @@ mod tests {
             refused("fatal: Out of memory, malloc failed (tried to allocate 8 bytes)"),
         ] {
             assert!(passes.is_transient(), "{passes}");
-            assert!(is_transient(&crate::OpenError::from(passes)), "as the source of another error");
+            assert!(is_transient(&crate::WorktreeError::from(passes)), "as the source of another error");
         }
         for stays in [GitError::NoProgram, start(Errno::NOENT), start(Errno::ACCESS), refused("fatal: not a tree")] {
             assert!(!stays.is_transient(), "{stays}");

@@ -1,31 +1,185 @@
-//! One repository as seen from one working tree: where it is, and what its HEAD says.
+//! The git program with the wrapper's private directory, and one repository as seen from one working tree.
 //!
-//! Found by [`super::Git`]; trees, differences, snapshots and worktrees are asked of it in files of their own. Its calls name the git
-//! directory that was found, so a `.git` that is swapped later is never followed.
+//! [`Git`] is opened once by a worker or a command and finds repositories; below its directory it keeps `scratch/` and `locks/`.
+//! Calls of a [`Repository`] name the git directory that was found, so a `.git` that is swapped later is never followed.
 
 use std::borrow::Cow;
+use std::env;
+use std::ffi::OsStr;
 use std::fs::File;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::command::{Call, unreadable};
-use super::error::GitError;
-use super::hardening::{Listed, fixed};
-use super::id::CommitId;
-use super::program::Git;
-use super::rules::{self, Rules};
+use longhaul_core::task::GitPlace;
 use longhaul_keeper::Environment;
+use longhaul_keeper::files::create_private_dir;
 
-/// Where a working tree's git data is; kept by the caller and compared at the next look.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GitDir {
-    /// The git directory of this working tree: HEAD and index.
-    pub git_dir: PathBuf,
-    /// The directory that all worktrees share: objects and branches. The same in a main working tree.
-    pub common_dir: PathBuf,
+use super::command::{Answer, Call, Listed, fixed, unreadable};
+use super::error::{GitError, io_failed};
+use super::references::{CommitId, TreeId};
+use super::rules::{self, Rules};
+use super::view::{line_of, sweep};
+
+/// What git says when it looked everywhere and found nothing, as opposed to something it did not like.
+const NO_REPOSITORY: &str = "not a git repository (or any";
+/// What is asked of a directory, in one call.
+const QUESTIONS: &[&str] =
+    &["--is-inside-work-tree", "--show-object-format", "--absolute-git-dir", "--git-common-dir", "--show-toplevel"];
+
+/// Looks up the names that come in, a line for each.
+const LOOK_UP: &[&str] = &["cat-file", "--batch-check=%(objectname)"];
+
+/// The git program, and where the wrapper keeps its own files.
+#[derive(Debug, Clone)]
+pub struct Git {
+    program: Arc<Path>,
+    state: Arc<Path>,
 }
+
+impl Git {
+    /// Finds git in `PATH` and makes `state` (its parent must exist), the wrapper's private directory in Longhaul's home.
+    pub fn open(state: &Path) -> Result<Git, GitError> {
+        let program = in_path(env::var_os("PATH").as_deref()).ok_or(GitError::NoProgram)?;
+        Git::with_program(&program, state)
+    }
+
+    /// As [`Git::open`], with a git of the caller's choice.
+    pub fn with_program(program: &Path, state: &Path) -> Result<Git, GitError> {
+        let git = Git { program: program.into(), state: state.into() };
+        for directory in [state, &git.scratch(), &git.locks()] {
+            let failed = io_failed("make", directory);
+            create_private_dir(directory).map_err(|error| failed(std::io::Error::other(error)))?;
+        }
+        // Leftovers cost space, nothing else; the next one tries again.
+        sweep(&git.scratch()).ok();
+        Ok(git)
+    }
+
+    /// Finds the repository that a directory is in, if any. A repository that git refuses is an error.
+    pub fn find(&self, directory: &Path) -> Result<Option<Repository>, GitError> {
+        let answer = self.discover(directory, &[&["rev-parse"], QUESTIONS].concat())?;
+        let lines: Vec<&[u8]> = answer.output.trim_ascii_end().split(|byte| *byte == b'\n').collect();
+        // Outside the files git answers the first question and refuses the last.
+        if lines.first() == Some(&b"false".as_slice()) {
+            return Err(GitError::NoWorkTree { directory: directory.to_owned() });
+        }
+        if !answer.is_success() {
+            return if is_none(&answer, directory) { Ok(None) } else { Err(refusal(answer, directory)) };
+        }
+        let is_sha256 = lines.get(1) == Some(&b"sha256".as_slice());
+        let [git_dir, common_dir, top_level] = match lines[..] {
+            [_, _, git_dir, common_dir, top_level] => {
+                [existing(directory, git_dir)?, existing(directory, common_dir)?, existing(directory, top_level)?]
+            }
+            // A path with a newline in it: each has its own call.
+            _ => [
+                self.discovered_path(directory, "--absolute-git-dir")?,
+                self.discovered_path(directory, "--git-common-dir")?,
+                self.discovered_path(directory, "--show-toplevel")?,
+            ],
+        };
+        let format = if is_sha256 { Format::Sha256 } else { Format::Sha1 };
+        Ok(Some(Repository { git: self.clone(), top_level, git_dir, common_dir, format, held: None, rules: None }))
+    }
+
+    /// Finds the repository of a directory and makes sure that it is the recorded one.
+    pub fn find_recorded(&self, directory: &Path, recorded: &GitPlace) -> Result<Repository, GitError> {
+        self.find_same(directory, Path::new(&recorded.dir), Path::new(&recorded.common))
+    }
+
+    fn find_same(&self, directory: &Path, git_dir: &Path, common_dir: &Path) -> Result<Repository, GitError> {
+        let swapped =
+            |found: String| GitError::Swapped { directory: directory.to_owned(), recorded: git_dir.to_owned(), found };
+        let found = self.find(directory)?.ok_or_else(|| swapped("missing".to_owned()))?;
+        let is_same = found.git_dir == git_dir && found.common_dir == common_dir;
+        if is_same { Ok(found) } else { Err(swapped(found.git_dir.display().to_string())) }
+    }
+
+    pub(super) fn call(&self, directory: &Path) -> Call {
+        Call::new(&self.program, directory)
+    }
+
+    /// Longhaul's home, without links.
+    pub(super) fn home(&self) -> std::io::Result<PathBuf> {
+        self.state.parent().unwrap_or(&self.state).canonicalize()
+    }
+
+    pub(super) fn scratch(&self) -> PathBuf {
+        self.state.join("scratch")
+    }
+
+    pub(super) fn rules(&self) -> PathBuf {
+        self.state.join("rules")
+    }
+
+    pub(super) fn locks(&self) -> PathBuf {
+        self.state.join("locks")
+    }
+
+    fn discover(&self, directory: &Path, words: &[&str]) -> Result<Answer, GitError> {
+        self.call(directory).settings(&fixed()).words(words).run()
+    }
+
+    /// One path per call: a path may contain a newline, and only the last one is git's.
+    fn discovered_path(&self, directory: &Path, option: &str) -> Result<PathBuf, GitError> {
+        let answer = self.discover(directory, &["rev-parse", option])?;
+        if !answer.is_success() {
+            return Err(refusal(answer, directory));
+        }
+        existing(directory, answer.output.strip_suffix(b"\n").unwrap_or(&answer.output))
+    }
+}
+
+/// The path as the text that callers store.
+pub(super) fn text_of(path: &Path) -> Result<String, GitError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| GitError::NotText { path: path.to_owned() })
+}
+
+fn parsed<T: FromStr>(id: &str) -> Result<T, GitError> {
+    id.parse().map_err(|_| unreadable(&LOOK_UP.join(" "), id))
+}
+
+fn no_tree(name: &str) -> GitError {
+    GitError::Refused { command: LOOK_UP.join(" "), text: format!("`{name}` has no tree") }
+}
+
+/// A path that git printed, made absolute; it must exist.
+fn existing(directory: &Path, bytes: &[u8]) -> Result<PathBuf, GitError> {
+    let path = directory.join(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
+    path.canonicalize().map_err(io_failed("find", &path))
+}
+
+fn in_path(path: Option<&OsStr>) -> Option<PathBuf> {
+    let is_program = |candidate: &PathBuf| {
+        candidate.is_absolute()
+            && candidate.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    env::split_paths(path?).map(|directory| directory.join("git")).find(is_program)
+}
+
+/// Git found nothing, and there is nothing that only looks like nothing: a damaged repository must not pass for none.
+fn is_none(answer: &Answer, directory: &Path) -> bool {
+    let says_none = answer.error.lines().any(|line| line.contains(NO_REPOSITORY));
+    says_none && !directory.ancestors().any(is_remnant)
+}
+
+fn is_remnant(directory: &Path) -> bool {
+    let dot_git = directory.join(".git");
+    let holds = |name: &str| dot_git.join(name).symlink_metadata().is_ok();
+    dot_git.is_file() || ["HEAD", "config", "objects", "refs"].iter().any(|name| holds(name))
+}
+
+fn refusal(answer: Answer, directory: &Path) -> GitError {
+    if answer.error.contains(NO_REPOSITORY) {
+        return GitError::Damaged { directory: directory.to_owned(), text: answer.error };
+    }
+    answer.refused()
+}
+
+/// A commit and its tree.
+pub(super) type Head = (CommitId, TreeId);
 
 /// How objects are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,37 +193,49 @@ pub(super) enum Format {
 pub struct Repository {
     git: Git,
     top_level: PathBuf,
-    dir: GitDir,
+    /// Of this working tree: HEAD and index.
+    git_dir: PathBuf,
+    /// What all worktrees share: objects and branches. The same in a main working tree.
+    common_dir: PathBuf,
     format: Format,
     /// A lock that every git started for this value holds on.
     held: Option<Arc<File>>,
-    /// The rules of the task that works here; today's where there is none.
+    /// The rules of the task that works here; without a task, those of the moment.
     rules: Option<Arc<Rules>>,
 }
 
 impl Repository {
-    pub(super) fn new(git: Git, top_level: PathBuf, dir: GitDir, format: Format) -> Repository {
-        Repository { git, top_level, dir, format, held: None, rules: None }
-    }
-
     /// The root of the working tree.
     pub fn top_level(&self) -> &Path {
         &self.top_level
     }
 
-    /// Where its git data is.
-    pub fn git_dir(&self) -> &GitDir {
-        &self.dir
+    /// The git directory of this working tree: HEAD and index.
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
     }
 
-    /// The commit HEAD stands on; none in a repository without commits.
+    /// The directory that all worktrees share: objects and branches. The same in a main working tree.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// Where its git data is, for the caller to store and to compare at the next look.
+    pub fn place(&self) -> Result<GitPlace, GitError> {
+        Ok(GitPlace { dir: text_of(&self.git_dir)?, common: text_of(&self.common_dir)? })
+    }
+
+    /// The commit HEAD is on; none in a repository without commits.
     pub fn head_commit(&self) -> Result<Option<CommitId>, GitError> {
         self.commit_of("HEAD")
     }
 
-    /// The branch HEAD stands on, also one without commits; none if HEAD is detached.
+    /// The branch HEAD is on, also one without commits; none if HEAD is detached.
     pub fn branch(&self) -> Result<Option<String>, GitError> {
-        let answer = self.call()?.words(&["symbolic-ref", "--quiet", "HEAD"]).run()?;
+        if let Some(branch) = self.plain_branch() {
+            return Ok(Some(branch));
+        }
+        let answer = self.reading().words(&["symbolic-ref", "--quiet", "HEAD"]).run()?;
         match answer.code() {
             Some(0) => {
                 let text = String::from_utf8_lossy(&answer.output).into_owned();
@@ -81,25 +247,50 @@ impl Repository {
         }
     }
 
+    /// The branch that the file HEAD names in git's plainest form. In a repository that keeps its references in another format, HEAD
+    /// names a branch that can not exist.
+    fn plain_branch(&self) -> Option<String> {
+        let name = line_of(&self.git_dir.join("HEAD"))?.strip_prefix("ref: refs/heads/")?.to_owned();
+        (name != ".invalid" && name.bytes().all(|byte| byte.is_ascii_graphic())).then_some(name)
+    }
+
     /// The commit a full reference name stands for, if there is one.
     pub(super) fn commit_of(&self, reference: &str) -> Result<Option<CommitId>, GitError> {
-        let revision = format!("{reference}^{{commit}}");
-        let call = self.call()?.words(&["rev-parse", "--verify", "--quiet", "--end-of-options"]);
-        let answer = call.value(&revision)?.run()?;
-        match answer.code() {
-            Some(0) => {
-                let text = String::from_utf8_lossy(&answer.output).into_owned();
-                text.trim().parse().map(Some).map_err(|_| unreadable(&answer.command, &text))
-            }
-            Some(1) => Ok(None),
-            _ => Err(answer.refused()),
-        }
+        let [commit] = self.look_up([format!("{reference}^{{commit}}")])?;
+        commit.map(|commit| parsed(&commit)).transpose()
     }
 
     /// The id of a commit's tree.
-    pub(super) fn tree_of(&self, commit: &str) -> Result<String, GitError> {
-        let call = self.call()?.words(&["rev-parse", "--verify", "--quiet", "--end-of-options"]);
-        call.value(format!("{commit}^{{tree}}"))?.line()
+    pub(super) fn tree_of(&self, commit: &str) -> Result<TreeId, GitError> {
+        let [tree] = self.look_up([format!("{commit}^{{tree}}")])?;
+        parsed(&tree.ok_or_else(|| no_tree(commit))?)
+    }
+
+    /// The commit that a full reference name stands for, and its tree, if there is one.
+    pub(super) fn commit_and_tree_of(&self, name: &str) -> Result<Option<Head>, GitError> {
+        match self.look_up([format!("{name}^{{commit}}"), format!("{name}^{{tree}}")])? {
+            [Some(commit), Some(tree)] => Ok(Some((parsed(&commit)?, parsed(&tree)?))),
+            [Some(_), None] => Err(no_tree(name)),
+            [None, _] => Ok(None),
+        }
+    }
+
+    /// The ids that these names stand for, asked of one git.
+    fn look_up<const N: usize>(&self, names: [String; N]) -> Result<[Option<String>; N], GitError> {
+        if let Some(value) = names.iter().find(|name| name.contains(['\n', '\0'])) {
+            return Err(GitError::BadArgument { value: value.clone() });
+        }
+        let input = names.iter().map(|name| format!("{name}\n")).collect::<String>().into_bytes();
+        let text = self.reading().words(LOOK_UP).input(input).line()?;
+        let found = |line: &str| (!line.ends_with(" missing")).then(|| line.to_owned());
+        let found: Vec<Option<String>> = text.split('\n').map(found).collect();
+        found.try_into().map_err(|_| unreadable(&LOOK_UP.join(" "), &text))
+    }
+
+    /// A call that only reads references and objects. No program that a configuration names can take part in that, so the fixed
+    /// overrides are enough.
+    fn reading(&self) -> Call {
+        self.located().settings(&fixed())
     }
 
     /// A call with the repository's own configuration in force and everything in it overridden that could run a program.
@@ -115,14 +306,30 @@ impl Repository {
 
     /// The repository's configuration, read under the fixed overrides. Listing runs nothing.
     pub(super) fn config(&self) -> Result<Listed, GitError> {
-        let output = self.located().settings(&fixed()).words(&["config", "--list", "-z"]).succeed()?;
+        let output = self.reading().words(&["config", "--list", "-z"]).succeed()?;
         // The fixed overrides are listed too; they are ours, not the repository's, and are put behind its own again.
         Ok(Listed::read(&output))
     }
 
-    /// Makes sure that the working tree still leads to this git directory.
+    /// Makes sure that the working tree still leads to this git directory. Git is asked where the files do not plainly say so.
     pub(super) fn check(&self) -> Result<(), GitError> {
-        self.git.find_recorded(&self.top_level, &self.dir).map(drop)
+        if self.leads_here() == Some(true) {
+            return Ok(());
+        }
+        self.git.find_same(&self.top_level, &self.git_dir, &self.common_dir).map(drop)
+    }
+
+    /// Whether `.git` is this git directory, or a file that names it. None for anything else.
+    fn leads_here(&self) -> Option<bool> {
+        let (git_dir, common_dir) = (&self.git_dir, &self.common_dir);
+        let dot_git = self.top_level.join(".git");
+        let is_whole = git_dir.join("HEAD").symlink_metadata().ok()?.is_file() && common_dir.join("objects").is_dir();
+        if dot_git.symlink_metadata().ok()?.is_dir() {
+            return Some(is_whole && dot_git == *git_dir && git_dir == common_dir);
+        }
+        let named = self.top_level.join(line_of(&dot_git)?.strip_prefix("gitdir: ")?).canonicalize().ok()?;
+        let shared = git_dir.join(line_of(&git_dir.join("commondir"))?).canonicalize().ok()?;
+        Some(is_whole && named == *git_dir && shared == *common_dir)
     }
 
     pub(super) fn with_rules(self, rules: Rules) -> Repository {
@@ -160,14 +367,13 @@ impl Repository {
 
     /// The same repository seen from the directory that all its worktrees share: for references and worktrees, which outlive this one.
     pub(super) fn shared(&self) -> Repository {
-        let dir = GitDir { git_dir: self.dir.common_dir.clone(), common_dir: self.dir.common_dir.clone() };
-        Repository { dir, ..self.clone() }
+        Repository { git_dir: self.common_dir.clone(), ..self.clone() }
     }
 
     /// Runs beside the files, not among them: these calls read none, and the working tree may be gone.
     fn located(&self) -> Call {
-        let common = &self.dir.common_dir;
-        let call = self.git.call(common).holding(self.held()).variable("GIT_DIR", &self.dir.git_dir);
+        let common = &self.common_dir;
+        let call = self.git.call(common).holding(self.held()).variable("GIT_DIR", &self.git_dir);
         call.variable("GIT_COMMON_DIR", common).variable("GIT_WORK_TREE", common)
     }
 }
@@ -196,5 +402,22 @@ impl Format {
             Format::Sha1 => &ZEROS[..40],
             Format::Sha256 => ZEROS,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_absolute_executable_file_is_the_program() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("git");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(in_path(Some(directory.path().as_os_str())), None);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o700)).unwrap();
+        assert_eq!(in_path(Some(directory.path().as_os_str())), Some(file));
+        assert_eq!(in_path(Some(OsStr::new("bin:.:"))), None);
+        assert_eq!(in_path(None), None);
     }
 }

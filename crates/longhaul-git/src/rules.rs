@@ -2,7 +2,8 @@
 //!
 //! Captured when the workspace is made and kept in one file per task below Longhaul's home, because an agent can change all of it
 //! later. Also holds what was in the directory before the agent came, and what checks left behind. A tree's own `.gitignore` and
-//! `.gitattributes` are part of the tree and not kept here.
+//! `.gitattributes` are part of the tree and not kept here. The one rule we add to a repository is a line in its `info/exclude` that
+//! keeps task directories out of version control.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -11,18 +12,17 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use longhaul_core::ids::TaskId;
+use longhaul_core::names::STATE_DIR;
 use longhaul_keeper::files::{create_private_dir, replace};
-use serde::{Deserialize, Serialize};
+use longhaul_keeper::{Beneath, BeneathError, Environment};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::command::Listed;
 use super::error::{GitError, io_failed};
-use super::hardening::Listed;
-use super::id::TreeId;
-use super::program::Git;
-use super::repository::Repository;
-use super::stored_names;
-use super::tree::Paths;
-use super::view::{read_plain, zero_separated};
-use longhaul_keeper::Environment;
+use super::references::TreeId;
+use super::repository::{Git, Repository};
+use super::tree::{Files, Paths, ignored, survey};
+use super::view::{Objects, View, read_plain, zero_separated};
 
 /// The rules of one workspace. Names and texts are bytes, because git's are.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -36,18 +36,18 @@ pub(super) struct Rules {
     /// The file that `core.excludesFile` names, the user's own one if the repository names none.
     pub(super) user_exclude: Vec<u8>,
     /// Tracked files that a sparse checkout had left out.
-    #[serde(with = "stored_names::names")]
+    #[serde(with = "names")]
     pub(super) not_checked_out: Paths,
     /// Ignored entries and repositories that were in the directory before the agent came.
-    #[serde(with = "stored_names::names")]
+    #[serde(with = "names")]
     pub(super) present_before: Paths,
     /// Files under a filter that are not as stored, with the ids of their raw bytes, before the agent came.
-    #[serde(default, with = "stored_names::ids")]
+    #[serde(default, with = "ids")]
     pub(super) filtered_before: Vec<(Vec<u8>, String)>,
     /// The files before the agent came; none where that is the commit it started from.
     pub(super) tree_before: Option<TreeId>,
     /// What checks left behind, with the id of its content; nothing of it is work.
-    #[serde(with = "stored_names::ids")]
+    #[serde(with = "ids")]
     pub(super) left_by_checks: Vec<(Vec<u8>, String)>,
 }
 
@@ -169,7 +169,7 @@ impl Place {
 /// The rules as they are now.
 pub(super) fn today(repository: &Repository, environment: &Environment) -> Result<Rules, GitError> {
     let (config, personal) = (repository.config()?, personal(repository, environment));
-    let info = repository.git_dir().common_dir.join("info");
+    let info = repository.common_dir().join("info");
     let read = |path: &Path| read_plain(path).map(Option::unwrap_or_default).map_err(io_failed("read", path));
     Ok(Rules {
         // A later value wins.
@@ -187,8 +187,10 @@ fn capture(repository: &Repository, whose: Whose, environment: &Environment) -> 
     if whose == Whose::Ours {
         return Ok(rules);
     }
-    let survey = repository.clone().with_rules(rules.clone()).survey()?;
-    let present = survey.ignored.into_iter().chain(survey.nested);
+    let ruled = repository.clone().with_rules(rules.clone());
+    let view = View::new(&ruled, Objects::Private)?;
+    let survey = survey(&view, Files::All)?;
+    let present = ignored(&view)?.into_iter().chain(survey.nested);
     Ok(Rules {
         present_before: present.collect(),
         filtered_before: survey.filtered.into_iter().collect(),
@@ -197,7 +199,7 @@ fn capture(repository: &Repository, whose: Whose, environment: &Environment) -> 
     })
 }
 
-/// By the index as it is: nobody but the user has touched it yet.
+/// By the index as it is: only the user has touched it so far.
 fn not_checked_out(repository: &Repository) -> Paths {
     let listed = repository.call().and_then(|call| call.words(&["ls-files", "-z", "-t"]).succeed());
     let listed = listed.unwrap_or_default();
@@ -237,6 +239,97 @@ fn configured(environment: &Environment) -> Option<PathBuf> {
     named.or_else(|| Some(PathBuf::from(environment.get("HOME")?).join(".config")))
 }
 
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Name {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl From<Vec<u8>> for Name {
+    fn from(bytes: Vec<u8>) -> Name {
+        String::from_utf8(bytes).map_or_else(|error| Name::Bytes(error.into_bytes()), Name::Text)
+    }
+}
+
+impl From<Name> for Vec<u8> {
+    fn from(name: Name) -> Vec<u8> {
+        match name {
+            Name::Text(text) => text.into_bytes(),
+            Name::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+/// A set of names.
+pub(super) mod names {
+    use super::{Deserialize, Deserializer, Name, Serializer};
+    use crate::tree::Paths;
+
+    pub(crate) fn serialize<S: Serializer>(names: &Paths, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(names.iter().map(|name| Name::from(name.clone())))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Paths, D::Error> {
+        Ok(Vec::<Name>::deserialize(deserializer)?.into_iter().map(Vec::from).collect())
+    }
+}
+
+/// Names with the ids of what they name.
+pub(super) mod ids {
+    use super::{Deserialize, Deserializer, Name, Serializer};
+
+    type Ids = Vec<(Vec<u8>, String)>;
+
+    pub(crate) fn serialize<S: Serializer>(ids: &Ids, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(ids.iter().map(|(name, id)| (Name::from(name.clone()), id)))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ids, D::Error> {
+        let stored = Vec::<(Name, String)>::deserialize(deserializer)?;
+        Ok(stored.into_iter().map(|(name, id)| (name.into(), id)).collect())
+    }
+}
+
+const EXCLUDE: &str = "info/exclude";
+const CAP: u64 = 1 << 20;
+
+/// Adds the line if the project is a repository and lacks it. A failure is no reason not to work.
+pub fn keep_out_of_git(project: &Path) {
+    if let Some(git) = common_dir(project).and_then(|path| Beneath::open(&path).ok()) {
+        add_line(&git).ok();
+    }
+}
+
+fn add_line(git: &Beneath) -> Result<(), BeneathError> {
+    let line = format!("/{STATE_DIR}/");
+    let present = git.read(EXCLUDE, CAP)?.unwrap_or_default();
+    let present = String::from_utf8_lossy(&present);
+    if present.lines().any(|have| have.trim() == line) {
+        return Ok(());
+    }
+    let gap = if present.is_empty() || present.ends_with('\n') { "" } else { "\n" };
+    git.append(EXCLUDE, format!("{gap}{line}\n").as_bytes())
+}
+
+/// The directory that holds `info/`: `.git` itself, or what a linked worktree's `.git` file leads to. A directory that is not git's
+/// is left alone: the file is the workspace's, and may say anything.
+fn common_dir(project: &Path) -> Option<PathBuf> {
+    let dot_git = project.join(".git");
+    if dot_git.symlink_metadata().ok()?.is_dir() {
+        return Some(dot_git);
+    }
+    let text = Beneath::open(project).ok()?.read(".git", CAP).ok()??;
+    let text = String::from_utf8(text).ok()?;
+    let git_dir = project.join(text.strip_prefix("gitdir:")?.trim());
+    let inside = Beneath::open(&git_dir).ok()?;
+    inside.read("HEAD", CAP).ok()??;
+    match inside.read("commondir", CAP).ok()? {
+        Some(common) => Some(git_dir.join(String::from_utf8(common).ok()?.trim())),
+        None => Some(git_dir),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,5 +359,60 @@ mod tests {
         assert_eq!(read_plain(&path).unwrap().map(|bytes| bytes.len()), Some(16 << 20));
         std::fs::File::create(&path).unwrap().set_len((16 << 20) + 1).unwrap();
         assert!(read_plain(&path).unwrap_err().to_string().contains("larger than"));
+    }
+
+    fn repository() -> tempfile::TempDir {
+        let project = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(project.path().join(".git/info")).unwrap();
+        project
+    }
+
+    #[test]
+    fn the_line_is_added_once() {
+        let project = repository();
+        let path = project.path().join(".git/info/exclude");
+        std::fs::write(&path, "*.o").unwrap();
+        keep_out_of_git(project.path());
+        keep_out_of_git(project.path());
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "*.o\n/.autonomous/\n");
+    }
+
+    #[test]
+    fn a_linked_worktree_leads_to_its_repository() {
+        let project = repository();
+        let worktree = tempfile::tempdir().unwrap();
+        let git_dir = project.path().join(".git/worktrees/w");
+        std::fs::create_dir_all(&git_dir).unwrap();
+        std::fs::write(git_dir.join("HEAD"), "ref: refs/heads/w").unwrap();
+        std::fs::write(git_dir.join("commondir"), "../..\n").unwrap();
+        std::fs::write(worktree.path().join(".git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
+        keep_out_of_git(worktree.path());
+        let exclude = std::fs::read_to_string(project.path().join(".git/info/exclude")).unwrap();
+        assert_eq!(exclude, "/.autonomous/\n");
+    }
+
+    #[test]
+    fn links_pipes_and_strange_directories_are_left_alone() {
+        let project = repository();
+        let target = project.path().join("mine");
+        std::fs::write(&target, "").unwrap();
+        std::os::unix::fs::symlink(&target, project.path().join(".git/info/exclude")).unwrap();
+        keep_out_of_git(project.path());
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), "");
+
+        let strange = tempfile::tempdir().unwrap();
+        std::fs::create_dir(strange.path().join("info")).unwrap();
+        let other = tempfile::tempdir().unwrap();
+        std::fs::write(other.path().join(".git"), format!("gitdir: {}", strange.path().display())).unwrap();
+        keep_out_of_git(other.path());
+        assert!(!strange.path().join("info/exclude").exists());
+    }
+
+    #[test]
+    fn a_pipe_in_place_of_the_repository_does_not_hang() {
+        let project = tempfile::tempdir().unwrap();
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, project.path().join(".git"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        keep_out_of_git(project.path());
     }
 }

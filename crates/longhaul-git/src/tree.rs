@@ -7,15 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 
+use longhaul_core::names::STATE_DIR;
+
 use super::command::{Call, LONG, unreadable};
-use super::conversion::converted;
+use super::conversion::{self, Settled, converted, is_filtered};
 use super::error::GitError;
-use super::filter::{self, Settled, is_filtered};
-use super::id::TreeId;
+use super::references::TreeId;
 use super::repository::Repository;
 use super::rules::Rules;
 use super::view::{Objects, View, path_of, quoted, zero_separated};
-use longhaul_core::names::STATE_DIR;
 
 /// Which files count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +41,6 @@ pub struct Survey {
     pub(super) submodules: Vec<Vec<u8>>,
     /// Repositories inside that are no submodules.
     pub(super) nested: Vec<Vec<u8>>,
-    /// Ignored entries; a directory counts once.
-    pub(super) ignored: Vec<Vec<u8>>,
     /// Paths of the starting tree that are different or gone.
     pub(super) changed: Paths,
     /// Files that are neither in the starting tree nor ignored.
@@ -69,6 +67,11 @@ impl Repository {
     /// The files as they are now. Nothing is stored.
     pub fn survey(&self) -> Result<Survey, GitError> {
         survey(&View::new(self, Objects::Private)?, Files::All)
+    }
+
+    /// Ignored entries beside the files of a stored tree.
+    pub(super) fn ignored_beside(&self, tree: &TreeId) -> Result<Vec<Vec<u8>>, GitError> {
+        ignored(&View::of_tree(self, tree)?)
     }
 }
 
@@ -100,37 +103,67 @@ impl Survey {
 
 /// Brings the view's index up to the files and writes its tree.
 pub(super) fn survey(view: &View<'_>, files: Files<'_>) -> Result<Survey, GitError> {
-    start_from(view, files)?;
-    let entries = entries(view)?;
-    let (mut changed, mut removed) = dirty(view, &entries)?;
+    let start = match files {
+        Files::All => view.repository().commit_and_tree_of("HEAD")?.map(|(_, tree)| tree),
+        Files::Of(tree) => Some(tree.clone()),
+    };
+    survey_from(view, start.as_ref(), files, &AgentIndex::read(view))
+}
+
+/// The same from a tree that the caller knows.
+pub(super) fn survey_from(
+    view: &View<'_>,
+    start: Option<&TreeId>,
+    files: Files<'_>,
+    agent_index: &AgentIndex,
+) -> Result<Survey, GitError> {
+    let refreshed = start.map_or(Ok(Refreshed::Clean), |start| start_from(view, start))?;
+    let (entries, listed) = entries_and_untracked(view)?;
+    let (mut changed, mut removed) = match refreshed {
+        Refreshed::Clean => Default::default(),
+        Refreshed::Dirty => dirty(view)?,
+    };
     let not_checked_out: BTreeSet<_> = removed.intersection(&view.rules().not_checked_out).cloned().collect();
     removed.retain(|path| !not_checked_out.contains(path));
     update(view, &["--skip-worktree"], &not_checked_out)?;
-    let Untracked { nested, files: untracked, left_by_checks } = untracked(view, &entries)?;
+    let staged = agent_index.staged(view.repository(), &entries);
+    let Untracked { nested, files: untracked, left_by_checks } = untracked(view, listed, staged)?;
     let wanted = changed.iter().chain(untracked.iter().filter(|_| files == Files::All));
-    let filtered = filter::under_filter(view.call(), wanted.clone())?;
+    let is_same = wanted.clone().next().is_none() && removed.is_empty();
+    let filtered = conversion::under_filter(view.call(), wanted.clone())?;
     let plain: Paths = wanted.filter(|path| !is_filtered(view, &filtered, path)).cloned().collect();
     put(view, removed.iter().map(|path| (path.as_slice(), "0", view.repository().format().zeros())))?;
     update(view, &["--add", "--remove", "--replace"], &plain)?;
-    let Settled { changed: filtered, smudged } = filter::settle(view, &entries, filtered.difference(&plain))?;
+    let Settled { changed: filtered, smudged } = conversion::settle(view, &entries, filtered.difference(&plain))?;
     changed.retain(|path| plain.contains(path) || filtered.contains_key(path));
     changed.extend(removed);
-    let tree = write_tree(view)?;
-    let submodules = changed_submodules(view)?;
+    let tree = start.filter(|_| is_same).cloned().map_or_else(|| write_tree(view), Ok)?;
+    let submodules = changed_submodules(view, &entries, &plain)?;
     let content = if filtered.is_empty() { tree.clone() } else { with_raw(view, &entries, &filtered)? };
-    let ignored = ignored(view)?;
-    Ok(Survey { tree, content, filtered, smudged, submodules, nested, ignored, changed, untracked, left_by_checks })
+    Ok(Survey { tree, content, filtered, smudged, submodules, nested, changed, untracked, left_by_checks })
 }
 
-fn start_from(view: &View<'_>, files: Files<'_>) -> Result<(), GitError> {
-    let start = match files {
-        Files::All => view.repository().head_commit()?.map(String::from),
-        Files::Of(tree) => Some(tree.as_str().to_owned()),
-    };
-    let Some(start) = start else { return Ok(()) };
-    view.call().words(&["read-tree"]).value(&start)?.deadline(LONG).succeed()?;
-    // Hashes every file. Its exit says whether files differ, which the next call tells in detail.
-    view.call().words(&["update-index", "-q", "--refresh"]).deadline(LONG).run().map(drop)
+/// Whether files differ from the view's index.
+enum Refreshed {
+    Clean,
+    Dirty,
+}
+
+/// Hashes every file.
+fn start_from(view: &View<'_>, start: &TreeId) -> Result<Refreshed, GitError> {
+    view.call().words(&["read-tree"]).value(start.as_str())?.deadline(LONG).succeed()?;
+    let answer = view.call().words(&["update-index", "--refresh"]).deadline(LONG).run()?;
+    Ok(if answer.is_success() { Refreshed::Clean } else { Refreshed::Dirty })
+}
+
+/// Every entry of the view's index, and what is neither in it nor ignored.
+fn entries_and_untracked(view: &View<'_>) -> Result<(Entries, Vec<Vec<u8>>), GitError> {
+    const WORDS: &[&str] = &["ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard"];
+    let output = view.call().words(WORDS).deadline(LONG).succeed()?;
+    let (others, cached): (Vec<&[u8]>, Vec<&[u8]>) =
+        zero_separated(&output).partition(|record| record.starts_with(b"? "));
+    let entries = cached.into_iter().filter_map(|record| entry(record.get(2..)?)).collect();
+    Ok((entries, others.into_iter().map(|record| record[2..].to_vec()).collect()))
 }
 
 /// Every entry of the view's index.
@@ -141,19 +174,18 @@ fn entries(view: &View<'_>) -> Result<Entries, GitError> {
 /// The entries that these patterns select, written in our own code.
 pub(super) fn entries_in(call: Call, patterns: &[&str]) -> Result<Entries, GitError> {
     let output = call.words(&["ls-files", "-z", "--stage", "--"]).words(patterns).deadline(LONG).succeed()?;
-    let entry = |record: &[u8]| {
-        let (facts, path) = record.split_at(record.iter().position(|byte| *byte == b'\t')?);
-        let mut facts = std::str::from_utf8(facts).ok()?.split(' ');
-        Some((path[1..].to_vec(), Entry { mode: facts.next()?.to_owned(), id: facts.next()?.to_owned() }))
-    };
     Ok(zero_separated(&output).filter_map(entry).collect())
 }
 
+/// One record of `git ls-files --stage`.
+fn entry(record: &[u8]) -> Option<(Vec<u8>, Entry)> {
+    let (facts, path) = record.split_at(record.iter().position(|byte| *byte == b'\t')?);
+    let mut facts = std::str::from_utf8(facts).ok()?.split(' ');
+    Some((path[1..].to_vec(), Entry { mode: facts.next()?.to_owned(), id: facts.next()?.to_owned() }))
+}
+
 /// Files that differ from the view's index, and those that are gone. Submodules count by their HEAD; nothing runs in them.
-fn dirty(view: &View<'_>, entries: &Entries) -> Result<(Paths, Paths), GitError> {
-    if entries.is_empty() {
-        return Ok(Default::default());
-    }
+fn dirty(view: &View<'_>) -> Result<(Paths, Paths), GitError> {
     const WORDS: &[&str] = &["diff-files", "-z", "--raw", "--no-renames", "--ignore-submodules=dirty"];
     let output = view.call().words(WORDS).deadline(LONG).succeed()?;
     let parts: Vec<&[u8]> = zero_separated(&output).collect();
@@ -178,15 +210,11 @@ struct Untracked {
     left_by_checks: Paths,
 }
 
-fn untracked(view: &View<'_>, entries: &Entries) -> Result<Untracked, GitError> {
-    let call = view.call().words(&["ls-files", "-z", "--others", "--exclude-standard"]);
-    let listed = call.deadline(LONG).succeed()?;
-    let (mut nested, plain): (Vec<Vec<u8>>, Vec<Vec<u8>>) =
-        zero_separated(&listed).map(<[u8]>::to_vec).partition(|path| path.ends_with(b"/"));
+fn untracked(view: &View<'_>, listed: Vec<Vec<u8>>, staged: Paths) -> Result<Untracked, GitError> {
+    let (mut nested, plain): (Vec<Vec<u8>>, Vec<Vec<u8>>) = listed.into_iter().partition(|path| path.ends_with(b"/"));
     let rules = view.rules();
     nested.retain(|path| !rules.present_before.contains(path));
     let mut files: Paths = plain.into_iter().collect();
-    let staged: Paths = staged(view, entries).into_iter().collect();
     let left: BTreeMap<&Vec<u8>, &String> = rules.left_by_checks.iter().map(|(path, id)| (path, id)).collect();
     let ids = ids_of(view, files.iter().filter(|path| left.contains_key(path) && !staged.contains(*path)))?;
     let is_same = |(path, id): (Vec<u8>, String)| (left.get(&path) == Some(&&id)).then_some(path);
@@ -196,21 +224,41 @@ fn untracked(view: &View<'_>, entries: &Entries) -> Result<Untracked, GitError> 
     Ok(Untracked { nested, files, left_by_checks })
 }
 
-/// Names in the agent's index that are files, and not in ours. An index that git cannot read names none.
-fn staged(view: &View<'_>, entries: &Entries) -> Vec<Vec<u8>> {
-    let repository = view.repository();
-    let index = repository.git_dir().git_dir.join("index");
-    if !index.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
-        return Vec::new();
+/// What the agent's index lists. One that git cannot read lists nothing.
+#[derive(Default)]
+pub(super) struct AgentIndex {
+    names: Vec<Vec<u8>>,
+    /// Whether files have unresolved conflicts.
+    pub(super) has_conflicts: bool,
+}
+
+impl AgentIndex {
+    pub(super) fn read(view: &View<'_>) -> AgentIndex {
+        const WORDS: &[&str] = &["ls-files", "-z", "--stage"];
+        let repository = view.repository();
+        let index = repository.git_dir().join("index");
+        if !index.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+            return AgentIndex::default();
+        }
+        let listed = view.call().variable("GIT_INDEX_FILE", &index).words(WORDS).deadline(LONG).succeed();
+        // Of an index that is split, the other part is beside it, and only a call in its own git directory finds that.
+        let listed = listed.or_else(|_| repository.call()?.words(WORDS).deadline(LONG).succeed()).unwrap_or_default();
+        let records = zero_separated(&listed)
+            .filter_map(|record| record.split_at_checked(record.iter().position(|byte| *byte == b'\t')?));
+        let (facts, names): (Vec<&[u8]>, Vec<Vec<u8>>) =
+            records.map(|(facts, name)| (facts, name[1..].to_vec())).unzip();
+        AgentIndex { names, has_conflicts: facts.iter().any(|facts| !facts.ends_with(b" 0")) }
     }
-    let listed = repository.call().and_then(|call| call.words(&["ls-files", "-z"]).deadline(LONG).succeed());
-    let is_file = |path: &[u8]| {
-        let full = repository.top_level().join(path_of(path));
-        full.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) && has_no_link_above(repository, path)
-    };
-    let listed = listed.unwrap_or_default();
-    let names = zero_separated(&listed).filter(|path| !entries.contains_key(*path) && !is_ours(path) && is_file(path));
-    names.map(<[u8]>::to_vec).collect()
+
+    /// The names that are files, and not in ours.
+    fn staged(&self, repository: &Repository, entries: &Entries) -> Paths {
+        let is_file = |path: &[u8]| {
+            let full = repository.top_level().join(path_of(path));
+            full.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) && has_no_link_above(repository, path)
+        };
+        let is_new = |path: &&Vec<u8>| !entries.contains_key(*path) && !is_ours(path) && is_file(path);
+        self.names.iter().filter(is_new).cloned().collect()
+    }
 }
 
 /// A file below a link is the file of the place the link leads to.
@@ -220,8 +268,8 @@ fn has_no_link_above(repository: &Repository, path: &[u8]) -> bool {
     above.map(|parent| repository.top_level().join(parent)).all(|parent| !parent.is_symlink())
 }
 
-/// Ignored entries that were not there before the agent came.
-fn ignored(view: &View<'_>) -> Result<Vec<Vec<u8>>, GitError> {
+/// Ignored entries that were not there before the agent came; a directory counts once.
+pub(super) fn ignored(view: &View<'_>) -> Result<Vec<Vec<u8>>, GitError> {
     let words = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
     let output = view.call().words(&words).deadline(LONG).succeed()?;
     let is_new = |path: &&[u8]| !is_ours(path) && !view.rules().present_before.contains(*path);
@@ -229,7 +277,11 @@ fn ignored(view: &View<'_>) -> Result<Vec<Vec<u8>>, GitError> {
 }
 
 /// Submodules with other files than their commit has. One that is not checked out has none.
-fn changed_submodules(view: &View<'_>) -> Result<Vec<Vec<u8>>, GitError> {
+fn changed_submodules(view: &View<'_>, before: &Entries, updated: &Paths) -> Result<Vec<Vec<u8>>, GitError> {
+    let is_directory = |path: &Vec<u8>| view.repository().top_level().join(path_of(path)).is_dir();
+    if before.values().all(|entry| entry.mode != LINK_TO_REPOSITORY) && !updated.iter().any(is_directory) {
+        return Ok(Vec::new());
+    }
     let links = entries(view)?.into_iter().filter(|(_, entry)| entry.mode == LINK_TO_REPOSITORY);
     Ok(links.filter(|(path, entry)| !is_as_committed(view, path, &entry.id)).map(|(path, _)| path).collect())
 }
@@ -249,7 +301,7 @@ fn is_as_committed(view: &View<'_>, path: &[u8], commit: &str) -> bool {
         let view = View::new(&inside, Objects::Private)?;
         let found = survey(&view, Files::All)?;
         let is_plain = found.nested.is_empty() && found.submodules.is_empty();
-        Ok(is_plain && found.content.as_str() == wanted && converted(&view, &found)?.is_empty())
+        Ok(is_plain && found.content == wanted && converted(&view, &found)?.is_empty())
     };
     is_same().unwrap_or(false)
 }

@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Cause, GitPlace, Place, Task, Workspace};
+use longhaul_core::task::{Cause, Place, Task, Workspace};
 
 use longhaul_app::{Home, unfit};
-use longhaul_git::{Git, GitDir, GitError, Repository, Whose, Worktree, WorktreeRecord, task_branch};
+use longhaul_git::{Git, GitError, Repository, Whose, Worktree, task_branch};
 use longhaul_keeper::Environment;
 
 /// A workspace found again.
@@ -56,7 +56,7 @@ fn in_place(task: &Task, home: &Home, environment: &Environment) -> Result<Works
         cwd: submission.workspace.clone(),
         branch: None,
         base: base.map(|base| base.as_str().to_owned()),
-        git: repository.map(|repository| git_place(repository.git_dir())).transpose()?,
+        git: repository.map(|repository| repository.place()).transpose().map_err(|error| unfit(&error))?,
     })
 }
 
@@ -71,17 +71,13 @@ fn worktree(task: &Task, home: &Home, base: &str, environment: &Environment) -> 
     let made = repository.create_worktree_in(&home.worktree(task.id), &branch, &base, environment);
     let made = made.map_err(|error| unfit(&error))?;
     let made = made.with_rules_in(task.id, environment).map_err(|error| unfit(&error))?;
-    let record = made.record();
+    let record = made.record().map_err(|error| unfit(&error))?;
     let below = Path::new(&submission.workspace).strip_prefix(repository.top_level()).unwrap_or(Path::new(""));
-    // A directory that the commit does not have is not there in the worktree; the root is.
-    let inside = Some(below).filter(|below| !below.as_os_str().is_empty()).map(|below| record.path.join(below));
-    let cwd = inside.filter(|path| path.is_dir()).unwrap_or_else(|| record.path.clone());
-    Ok(Workspace {
-        root: utf8(&record.path)?,
-        cwd: utf8(&cwd)?,
-        branch: Some(record.branch.clone()),
-        base: Some(record.base.as_str().to_owned()),
-        git: Some(git_place(&record.git_dir)?),
+    // A directory that the commit does not have does not exist in the worktree; the root does.
+    let inside = Some(made.path().join(below)).filter(|path| path != made.path() && path.is_dir());
+    Ok(match inside.as_deref().and_then(Path::to_str) {
+        Some(inside) => Workspace { cwd: inside.to_owned(), ..record },
+        None => record,
     })
 }
 
@@ -89,32 +85,19 @@ fn worktree(task: &Task, home: &Home, base: &str, environment: &Environment) -> 
 pub(crate) fn find(task: TaskId, workspace: &Workspace, home: &Home) -> Result<Found, Cause> {
     let Some(place) = &workspace.git else { return Ok(Found::NoGit) };
     let git = Git::open(&home.git()).map_err(|error| unfit(&error))?;
-    let recorded = GitDir { git_dir: place.dir.clone().into(), common_dir: place.common.clone().into() };
-    let (Some(branch), Some(base)) = (&workspace.branch, &workspace.base) else {
-        return match git.find_recorded(Path::new(&workspace.root), &recorded) {
-            Ok(repository) => {
-                let repository = repository.with_rules_of(task, Whose::Users).map_err(|error| unfit(&error))?;
-                Ok(Found::InPlace(repository))
-            }
-            // The user's own checkout is the user's: another repository in it is a fact, not damage.
-            Err(GitError::Swapped { .. }) => Ok(Found::NoGit),
-            Err(error) => Err(unfit(&error)),
-        };
-    };
-    let base = base.parse().map_err(|error| unfit(&error))?;
-    let record =
-        WorktreeRecord { path: workspace.root.clone().into(), branch: branch.clone(), base, git_dir: recorded };
-    let worktree = Worktree::open(&git, &record).map_err(|error| unfit(&error))?;
-    worktree.with_rules_of(task).map(Found::Ours).map_err(|error| unfit(&error))
-}
-
-fn git_place(dir: &GitDir) -> Result<GitPlace, Cause> {
-    Ok(GitPlace { dir: utf8(&dir.git_dir)?, common: utf8(&dir.common_dir)? })
-}
-
-fn utf8(path: &Path) -> Result<String, Cause> {
-    let unreadable = || Cause::Workspace { why: format!("{}: not UTF-8", path.display()) };
-    path.to_str().map(str::to_owned).ok_or_else(unreadable)
+    if workspace.is_worktree() {
+        let worktree = Worktree::open(&git, workspace).map_err(|error| unfit(&error))?;
+        return worktree.with_rules_of(task).map(Found::Ours).map_err(|error| unfit(&error));
+    }
+    match git.find_recorded(Path::new(&workspace.root), place) {
+        Ok(repository) => {
+            let repository = repository.with_rules_of(task, Whose::Users).map_err(|error| unfit(&error))?;
+            Ok(Found::InPlace(repository))
+        }
+        // The user's own checkout is the user's: another repository in it is a fact, not damage.
+        Err(GitError::Swapped { .. }) => Ok(Found::NoGit),
+        Err(error) => Err(unfit(&error)),
+    }
 }
 
 /// Git's answer, or none where it refused. A git that could not run has not refused.

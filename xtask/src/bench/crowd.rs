@@ -111,7 +111,7 @@ impl Crowd<'_> {
     }
 
     fn tasks(&self) -> Result<Vec<TaskSummary>, BenchError> {
-        Ok(self.runtime.block_on(self.store.tasks(Filter::default()))?.tasks)
+        Ok(self.runtime.block_on(self.store.summaries(Filter::default()))?.tasks)
     }
 
     /// The one worker of the home. More than one, or none, is a failure of the measure.

@@ -76,7 +76,7 @@ fn what_could_be_an_option_is_refused() {
 #[test]
 fn a_git_without_input_holds_the_lock_it_was_started_under() {
     let (directory, path) = program("readlink /proc/self/fd/0; cat");
-    let lock = crate::lock::PathLock::take(directory.path(), Path::new("/subject")).unwrap();
+    let lock = crate::locks::PathLock::take(directory.path(), Path::new("/subject")).unwrap();
     let call = || Call::new(&path, directory.path()).holding(Some(lock.file()));
     let name = call().line().unwrap();
     assert!(name.starts_with(directory.path().to_str().unwrap()) && name.ends_with(".lock"), "{name}");
@@ -90,4 +90,42 @@ fn a_refusal_carries_the_text() {
     let answer = Call::new(&path, directory.path()).run().unwrap();
     assert_eq!((answer.code(), answer.error.as_str()), (Some(3), "it is so"));
     assert!(answer.refused().to_string().contains("it is so"));
+}
+
+fn overrides(listed: &[u8]) -> Vec<(String, String)> {
+    let text = |text: OsString| text.into_string().unwrap();
+    let fixed = FIXED.len();
+    let all = Listed::read(listed).overrides().into_iter().skip(fixed);
+    all.map(|(key, value)| (text(key), text(value))).collect()
+}
+
+#[test]
+fn programs_of_every_section_are_blanked_by_their_exact_name() {
+    let listed = b"filter.A b=c.clean\nevil\0filter.x.required\nyes\0diff.d.textconv\nevil\0merge.m.driver\nevil\0\
+        credential.https://a.b.helper\nevil\0user.name\nme\0filter.alone.process\0";
+    let blank = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    assert_eq!(
+        overrides(listed),
+        [
+            blank("filter.A b=c.clean", ""),
+            blank("filter.x.required", "false"),
+            blank("diff.d.textconv", ""),
+            blank("merge.m.driver", ""),
+            blank("credential.https://a.b.helper", ""),
+            blank("filter.alone.process", ""),
+        ]
+    );
+}
+
+#[test]
+fn the_fixed_list_keeps_the_last_word() {
+    assert_eq!(overrides(b"gpg.program\nevil\0gpg.ssh.program\nevil\0"), []);
+}
+
+#[test]
+fn a_view_takes_over_only_what_names_no_program() {
+    let listed = Listed::read(b"core.autocrlf\ntrue\0core.fsmonitor\nevil\0filter.x.clean\nevil\0");
+    let taken = listed.taken_over();
+    assert_eq!(taken[0], ("core.autocrlf".into(), "true".into()));
+    assert!(taken.iter().all(|(_, value)| value != "evil"));
 }

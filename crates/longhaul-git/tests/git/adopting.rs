@@ -3,7 +3,7 @@
 use std::fs;
 
 use longhaul_core::ids::TaskId;
-use longhaul_git::{AdoptError, Committed, Removal, Worktree};
+use longhaul_git::{Committed, Removal, Worktree, WorktreeError};
 
 use crate::scene::{BRANCH, Scene, programs, write};
 
@@ -41,8 +41,8 @@ fn an_unrecorded_worktree_is_taken_up_as_it_was_made() {
     let made = scene.worktree("w");
     let head = scene.head();
     let adopted = Worktree::adopt(&scene.git, &scene.place("w"), Some(&head)).unwrap();
-    assert_eq!(adopted.record(), made.record());
-    assert_eq!(Worktree::adopt(&scene.git, &scene.place("w"), None).unwrap().record(), made.record());
+    assert_eq!(adopted.record().unwrap(), made.record().unwrap());
+    assert_eq!(Worktree::adopt(&scene.git, &scene.place("w"), None).unwrap().record().unwrap(), made.record().unwrap());
     assert_eq!(adopted.remove().unwrap(), Removal::Removed);
     assert!(!made.path().exists() && scene.references().len() == 1);
 }
@@ -54,7 +54,7 @@ fn work_that_is_only_there_is_never_taken_for_known() {
     write(made.path(), "work", "x");
     let Committed::All { commit: Some(commit), .. } = made.commit_all("work").unwrap() else { panic!() };
     let error = Worktree::adopt(&scene.git, made.path(), None).unwrap_err();
-    assert!(matches!(&error, AdoptError::OnlyHere { commit: lost } if lost == commit.as_str()), "{error}");
+    assert!(matches!(&error, WorktreeError::OnlyHere { commit: lost } if lost == commit.as_str()), "{error}");
     let adopted = Worktree::adopt(&scene.git, made.path(), Some(&scene.head())).unwrap();
     assert!(matches!(adopted.remove().unwrap(), Removal::Kept { .. }));
     scene.plain(&["branch", "saved", BRANCH]);
@@ -66,15 +66,15 @@ fn work_that_is_only_there_is_never_taken_for_known() {
 fn only_a_worktree_on_a_branch_of_a_task_is_taken_up() {
     let scene = scene();
     let refused = |path: &std::path::Path| Worktree::adopt(&scene.git, path, None).unwrap_err();
-    assert!(matches!(refused(&scene.place("missing")), AdoptError::NoWorktree { .. }));
-    assert!(matches!(refused(&scene.project()), AdoptError::NoWorktree { .. }), "the user's checkout");
+    assert!(matches!(refused(&scene.place("missing")), WorktreeError::NoWorktree { .. }));
+    assert!(matches!(refused(&scene.project()), WorktreeError::NoWorktree { .. }), "the user's checkout");
     let below = scene.project().join("dir");
-    assert!(matches!(refused(&below), AdoptError::NoWorktree { .. }), "a directory of it");
+    assert!(matches!(refused(&below), WorktreeError::NoWorktree { .. }), "a directory of it");
     let made = scene.worktree("w");
     scene.plain_in(made.path(), &["switch", "-q", "-c", "mine"]);
-    assert!(matches!(refused(made.path()), AdoptError::OtherBranch { .. }));
+    assert!(matches!(refused(made.path()), WorktreeError::OtherBranch { .. }));
     scene.plain_in(made.path(), &["switch", "-q", "--detach"]);
-    assert!(matches!(refused(made.path()), AdoptError::OtherBranch { .. }));
+    assert!(matches!(refused(made.path()), WorktreeError::OtherBranch { .. }));
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn files_under_a_filter_are_kept_raw_and_never_committed_by_us() {
         let in_worktree = |arguments: &[&str]| scene.plain_in(worktree.path(), arguments);
         assert_eq!(in_worktree(&["show", "HEAD:two.txt", "HEAD:one.big"]), "more\nCONTENT");
         assert_eq!(in_worktree(&["status", "--porcelain"]), " M one.big", "left to the agent, and nothing is staged");
-        assert!(!worktree.repository().git_dir().git_dir.join("index.lock").exists());
+        assert!(!worktree.repository().git_dir().join("index.lock").exists());
     });
 }
 

@@ -53,7 +53,7 @@ fn everything_that_is_not_ignored_is_committed_once() {
 fn a_commit_that_ended_before_its_index_is_completed() {
     let scene = Scene::with(programs().last().unwrap());
     let worktree = worktree_with_work(&scene);
-    let index = worktree.record().git_dir.git_dir.join("index");
+    let index = worktree.repository().git_dir().join("index");
     let (before, time) = (fs::read(&index).unwrap(), index.metadata().unwrap().modified().unwrap());
     assert!(matches!(worktree.commit_all("work").unwrap(), Committed::All { commit: Some(_), .. }));
     fs::write(&index, before).unwrap();
@@ -98,13 +98,13 @@ fn what_is_in_progress_is_left_to_the_agent() {
             let why = why(worktree.commit_all("x").unwrap());
             assert!(why.contains(word), "{why}");
             worktree.repository().survey().unwrap();
-            Worktree::open(&scene.git, worktree.record()).unwrap();
+            Worktree::open(&scene.git, &worktree.record().unwrap()).unwrap();
             assert_eq!(scene.status(worktree.path()), status);
             scene.plain_in(worktree.path(), abort);
             assert_eq!(scene.references(), before);
         }
         scene.try_plain(worktree.path(), &["merge", "main"]);
-        fs::remove_file(worktree.record().git_dir.git_dir.join("MERGE_HEAD")).unwrap();
+        fs::remove_file(worktree.repository().git_dir().join("MERGE_HEAD")).unwrap();
         assert!(why(worktree.commit_all("x").unwrap()).contains("conflicts"));
     });
 }
@@ -113,7 +113,7 @@ fn what_is_in_progress_is_left_to_the_agent() {
 fn a_held_index_is_an_error_and_nothing_happens() {
     let scene = Scene::with(programs().last().unwrap());
     let worktree = worktree_with_work(&scene);
-    let lock = worktree.record().git_dir.git_dir.join("index.lock");
+    let lock = worktree.repository().git_dir().join("index.lock");
     fs::write(&lock, "").unwrap();
     assert!(matches!(worktree.commit_all("x"), Err(GitError::IndexLocked { .. })));
     assert!(lock.exists());

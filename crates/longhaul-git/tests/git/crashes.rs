@@ -18,8 +18,8 @@ fn assert_whole(scene: &Scene, worktree: &Worktree) {
     let metadata = fs::read_dir(scene.project().join(".git/worktrees")).unwrap();
     assert_eq!(metadata.count(), 1);
     assert_eq!(scene.status(worktree.path()), "");
-    assert_eq!(worktree.record().base, scene.head());
-    Worktree::open(&scene.git, worktree.record()).unwrap();
+    assert_eq!(*worktree.base(), scene.head());
+    Worktree::open(&scene.git, &worktree.record().unwrap()).unwrap();
     write(worktree.path(), "work", "x");
     assert!(matches!(worktree.commit_all("work").unwrap(), Committed::All { commit: Some(_), .. }));
     scene.plain(&["fsck", "--strict"]);
@@ -126,7 +126,7 @@ fn what_a_killed_git_left_of_one_worktree_stops_no_other() {
             with("make_checkout", &|| repository.make_checkout(&place("checkout"), &head).unwrap());
             let removed = || assert_eq!(repository.remove_checkout(&place("checkout")).unwrap(), Removal::Removed);
             with("remove_checkout", &removed);
-            with("open", &|| drop(Worktree::open(&scene.git, kept.record()).unwrap()));
+            with("open", &|| drop(Worktree::open(&scene.git, &kept.record().unwrap()).unwrap()));
             with("adopt", &|| drop(Worktree::adopt(&scene.git, kept.path(), Some(&head)).unwrap()));
             with("remove", &|| assert_eq!(kept.remove().unwrap(), Removal::Removed));
         }
@@ -155,7 +155,7 @@ fn a_worktree_that_somebody_else_makes_is_not_touched() {
     let (kept, head) = (scene.worktree("kept"), scene.head());
     let elsewhere = tempfile::tempdir().unwrap();
     half_made(&scene, &elsewhere.path().canonicalize().unwrap().join("w"), 7);
-    Worktree::open(&scene.git, kept.record()).unwrap();
+    Worktree::open(&scene.git, &kept.record().unwrap()).unwrap();
     // The person's git goes on as soon as ours has met the empty file.
     let (empty, real) = (scene.project().join(".git/worktrees/w/commondir"), scene.program.display());
     let completes = format!("[ $code = 0 ] || echo ../.. >'{}'", empty.display());
@@ -192,7 +192,7 @@ fn a_half_written_checkout_is_completed() {
         scene.write("b.txt", "two\n");
         scene.commit("first");
         let worktree = scene.worktree("w");
-        fs::remove_file(worktree.record().git_dir.git_dir.join("index")).unwrap();
+        fs::remove_file(worktree.repository().git_dir().join("index")).unwrap();
         fs::remove_file(worktree.path().join("a.txt")).unwrap();
         fs::write(worktree.path().join("b.txt"), "tw").unwrap();
         assert_whole(scene, &scene.worktree("w"));
@@ -204,10 +204,10 @@ fn a_claimed_branch_that_was_not_made_yet_is_made() {
     let scene = Scene::committed(programs().last().unwrap());
     let worktree = scene.worktree("w");
     scene.plain(&["update-ref", "-d", "refs/heads/longhaul/task"]);
-    fs::remove_file(worktree.record().git_dir.git_dir.join("index")).unwrap();
+    fs::remove_file(worktree.repository().git_dir().join("index")).unwrap();
     let newer = scene.commit("newer");
     let again = scene.worktree("w");
-    assert_eq!(again.record().base, newer);
+    assert_eq!(*again.base(), newer);
     assert_whole(&scene, &again);
 }
 
@@ -215,7 +215,7 @@ fn a_claimed_branch_that_was_not_made_yet_is_made() {
 fn locks_of_a_killed_git_do_not_stop_the_next_attempt() {
     let scene = Scene::committed(programs().last().unwrap());
     let worktree = scene.worktree("w");
-    let git_dir = &worktree.record().git_dir.git_dir;
+    let git_dir = &worktree.repository().git_dir();
     scene.plain(&["update-ref", "-d", "refs/heads/longhaul/task"]);
     fs::remove_file(git_dir.join("index")).unwrap();
     fs::create_dir_all(scene.project().join(".git/refs/heads/longhaul")).unwrap();
@@ -234,7 +234,7 @@ fn an_older_base_of_an_earlier_attempt_is_the_base() {
     let scene = Scene::committed(programs().last().unwrap());
     let first = scene.worktree("w");
     scene.commit("newer");
-    assert_eq!(scene.worktree("w").record(), first.record());
+    assert_eq!(scene.worktree("w").record().unwrap(), first.record().unwrap());
 }
 
 #[test]
@@ -251,13 +251,13 @@ fn pruned_git_data_is_rebuilt_around_the_files_and_the_branch_reused() {
         scene.plain(&["worktree", "prune", "--expire=now"]);
         fs::rename(&away, worktree.path()).unwrap();
         let again = scene.worktree("w");
-        assert_eq!(again.record().branch, BRANCH);
-        assert_eq!(again.record().base, scene.head());
+        assert_eq!(again.branch(), BRANCH);
+        assert_eq!(*again.base(), scene.head());
         assert_eq!(again.repository().head_commit().unwrap(), tip);
         assert_eq!(scene.status(again.path()), " M a.txt");
         assert_eq!(scene.plain(&["worktree", "list"]).lines().count(), 2);
         assert_eq!(fs::read_dir(scene.place("")).unwrap().count(), 1, "nothing is left beside it");
-        Worktree::open(&scene.git, again.record()).unwrap();
+        Worktree::open(&scene.git, &again.record().unwrap()).unwrap();
     });
 }
 
@@ -266,9 +266,9 @@ fn a_deleted_directory_is_made_again_on_its_branch() {
     let scene = Scene::committed(programs().last().unwrap());
     scene.plain(&["branch", "longhaul/task"]);
     let worktree = scene.worktree("w");
-    assert_eq!(worktree.record().branch, "longhaul/task-2");
+    assert_eq!(worktree.branch(), "longhaul/task-2");
     fs::rename(worktree.path(), scene.root.path().join("away")).unwrap();
     let again = scene.worktree("w");
-    assert_eq!(again.record(), worktree.record());
+    assert_eq!(again.record().unwrap(), worktree.record().unwrap());
     assert_eq!(scene.status(again.path()), "");
 }

@@ -117,7 +117,7 @@ fn the_wrapper_runs_none_of_them() {
         let worktree = repository.create_worktree(&scene.place("w"), BRANCH, &head).unwrap();
         none("create");
         assert_eq!(fs::read_to_string(worktree.path().join("old.process")).unwrap(), "process\n");
-        let worktree = Worktree::open(&scene.git, worktree.record()).unwrap();
+        let worktree = Worktree::open(&scene.git, &worktree.record().unwrap()).unwrap();
         none("open");
         worktree.clear_stale_lock(SystemTime::now()).unwrap();
         none("clear_stale_lock");
@@ -192,14 +192,31 @@ fn a_swapped_git_directory_is_an_error() {
         scene.plain_in(worktree.path(), &["init", "-q"]);
         let swapped = |error: String| assert!(error.contains("not `") && error.contains("as recorded"), "{error}");
         let source = |error: &dyn std::error::Error| error.source().unwrap().to_string();
-        swapped(source(&Worktree::open(&scene.git, worktree.record()).unwrap_err()));
+        swapped(source(&Worktree::open(&scene.git, &worktree.record().unwrap()).unwrap_err()));
         swapped(worktree.commit_all("x").unwrap_err().to_string());
         swapped(worktree.repository().survey().unwrap_err().to_string());
         swapped(worktree.remove().unwrap_err().to_string());
         swapped(worktree.clear_stale_lock(SystemTime::now()).unwrap_err().to_string());
-        swapped(source(&worktree.repository().snapshot("refs/longhaul/t/1", "x").unwrap_err()));
-        let recorded = scene.repository().git_dir().clone();
+        swapped(worktree.repository().snapshot("refs/longhaul/t/1", "x").unwrap_err().to_string());
+        let recorded = scene.repository().place().unwrap();
         scene.git.find_recorded(&scene.project(), &recorded).unwrap();
         swapped(scene.git.find_recorded(worktree.path(), &recorded).unwrap_err().to_string());
+    });
+}
+
+#[test]
+fn a_setting_that_leads_to_other_files_is_an_error() {
+    with_each_git(|scene| {
+        scene.write("a.txt", "one\n");
+        scene.commit("first");
+        let worktree = scene.worktree("w");
+        let record = worktree.record().unwrap();
+        let elsewhere = scene.root.path().canonicalize().unwrap().display().to_string();
+        scene.plain_in(worktree.path(), &["config", "extensions.worktreeConfig", "true"]);
+        Worktree::open(&scene.git, &record).unwrap();
+        let steer = ["config", "--worktree", "core.worktree", &elsewhere];
+        scene.plain_in(worktree.path(), &steer);
+        assert_eq!(scene.plain_in(worktree.path(), &["rev-parse", "--show-toplevel"]), elsewhere, "git follows it");
+        assert!(Worktree::open(&scene.git, &record).is_err());
     });
 }

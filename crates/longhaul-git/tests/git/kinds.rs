@@ -108,7 +108,7 @@ fn a_linked_worktree_of_the_user_is_a_project_like_any_other() {
         write(&linked, "mine", "x");
         let repository = scene.git.find(&linked).unwrap().unwrap();
         assert_eq!(repository.top_level(), linked);
-        assert_eq!(repository.git_dir().common_dir, scene.project().join(".git"));
+        assert_eq!(repository.common_dir(), scene.project().join(".git"));
         assert_eq!(repository.branch().unwrap().as_deref(), Some("users"));
         assert_eq!(repository.uncommitted().unwrap().files, ["mine"]);
         let worktree = repository.create_worktree(&scene.place("w"), BRANCH, &scene.head()).unwrap();

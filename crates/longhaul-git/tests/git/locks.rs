@@ -20,7 +20,7 @@ fn lock_at(path: &Path, time: SystemTime) -> PathBuf {
 fn the_matrix_of_locks() {
     let scene = Scene::committed(programs().last().unwrap());
     let worktree = scene.worktree("w");
-    let git_dir = worktree.record().git_dir.git_dir.clone();
+    let git_dir = worktree.repository().git_dir();
     let ended = SystemTime::now();
     let clear = || worktree.clear_stale_lock(ended).unwrap();
     let (older, younger) = (ended - MINUTE, ended + MINUTE);
@@ -63,8 +63,8 @@ fn other_locks_and_other_worktrees_are_left_alone() {
         common.join("HEAD.lock"),
         common.join("packed-refs.lock"),
         common.join("config.lock"),
-        other.record().git_dir.git_dir.join("index.lock"),
-        worktree.record().git_dir.git_dir.join("config.worktree.lock"),
+        other.repository().git_dir().join("index.lock"),
+        worktree.repository().git_dir().join("config.worktree.lock"),
     ];
     locks.iter().for_each(|path| drop(lock_at(path, older)));
     assert_eq!(worktree.clear_stale_lock(SystemTime::now()).unwrap(), LockAnswer::NoLock);

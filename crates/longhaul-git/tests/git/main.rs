@@ -25,6 +25,8 @@ mod names;
 #[cfg(test)]
 mod parallel;
 #[cfg(test)]
+mod processes;
+#[cfg(test)]
 mod scene;
 #[cfg(test)]
 mod traps;

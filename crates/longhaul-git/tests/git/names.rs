@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use longhaul_git::{Committed, CreateError, task_branch};
+use longhaul_git::{Committed, WorktreeError, task_branch};
 
 use crate::scene::{BRANCH, Scene, programs, with_each_git, write};
 
@@ -116,7 +116,7 @@ fn bad_branches_are_refused() {
     let scene = Scene::committed(programs().last().unwrap());
     for bad in ["", "-x", "--orphan", "a..b", "a b", "a.lock", "a/", "/a", "@{-1}", "a\nb", "a\0b"] {
         let answer = scene.repository().create_worktree(&scene.place("w"), bad, &scene.head());
-        assert!(matches!(answer, Err(CreateError::BadBranch { .. })), "{bad:?}: {answer:?}");
+        assert!(matches!(answer, Err(WorktreeError::BadBranch { .. })), "{bad:?}: {answer:?}");
     }
     assert!(!scene.place("w").exists());
 }

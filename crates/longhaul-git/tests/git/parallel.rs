@@ -33,7 +33,7 @@ fn thirty_worktrees_with_commits_lose_nothing() {
                         other => panic!("{other:?}"),
                     }
                 });
-                (worktree.record().branch.clone(), commits.collect())
+                (worktree.branch().to_owned(), commits.collect())
             }
         };
         let workers: Vec<_> = (0..MANY).map(|number| scope.spawn(work(number))).collect();

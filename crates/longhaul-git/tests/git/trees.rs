@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use longhaul_git::{FileStatus, Repository, SnapshotError};
+use longhaul_git::{FileStatus, GitError, Repository};
 
 use crate::scene::{Scene, programs, with_each_git, write};
 
@@ -158,8 +158,8 @@ fn repeat(scene: &Scene, repository: &Repository, commit: &str) {
     assert_eq!(repository.snapshot("refs/longhaul/task/1", "again").unwrap().as_str(), commit);
     write(&scene.project(), "another", "x");
     let taken = repository.snapshot("refs/longhaul/task/1", "again");
-    assert!(matches!(taken, Err(SnapshotError::Taken { .. })));
+    assert!(matches!(taken, Err(GitError::SnapshotTaken { .. })));
     for bad in ["refs/heads/main", "refs/longhaul/", "refs/longhaul/a..b", "-x", "refs/longhaul/a b", ""] {
-        assert!(matches!(repository.snapshot(bad, "x"), Err(SnapshotError::BadName { .. })), "{bad}");
+        assert!(matches!(repository.snapshot(bad, "x"), Err(GitError::BadSnapshotName { .. })), "{bad}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use longhaul_git::{Committed, CreateError, OpenError, Removal, Worktree};
+use longhaul_git::{Committed, Removal, Worktree, WorktreeError};
 
 use crate::scene::{BRANCH, Scene, programs, with_each_git, write};
 
@@ -22,8 +22,8 @@ fn a_worktree_is_made_and_the_users_checkout_is_not_touched() {
         scene.write("a.txt", "the user's own change\n");
         let (status, index) = (scene.status(&scene.project()), scene.index_bytes());
         let worktree = scene.worktree("w");
-        assert_eq!(worktree.record().branch, BRANCH);
-        assert_eq!(worktree.record().base, scene.head());
+        assert_eq!(worktree.branch(), BRANCH);
+        assert_eq!(*worktree.base(), scene.head());
         assert_eq!(scene.status(worktree.path()), "");
         assert_eq!(fs::read_to_string(worktree.path().join("dir/b.txt")).unwrap(), "two\n");
         assert_eq!(scene.plain_in(worktree.path(), &["symbolic-ref", "HEAD"]), "refs/heads/longhaul/task");
@@ -31,10 +31,10 @@ fn a_worktree_is_made_and_the_users_checkout_is_not_touched() {
         assert_eq!(scene.status(&scene.project()), status);
         assert_eq!(scene.plain(&["branch", "--show-current"]), "main");
         let again = scene.worktree("w");
-        assert_eq!(again.record(), worktree.record());
-        let text = serde_json::to_string(worktree.record()).unwrap();
+        assert_eq!(again.record().unwrap(), worktree.record().unwrap());
+        let text = serde_json::to_string(&worktree.record().unwrap()).unwrap();
         let opened = Worktree::open(&scene.git, &serde_json::from_str(&text).unwrap()).unwrap();
-        assert_eq!(opened.record(), worktree.record());
+        assert_eq!(opened.record().unwrap(), worktree.record().unwrap());
     }
 }
 
@@ -45,15 +45,15 @@ fn a_taken_branch_gets_a_number_and_a_blocked_one_a_flat_name() {
         scene.commit("first");
         scene.plain(&["branch", "longhaul/task"]);
         scene.plain(&["branch", "longhaul/task-2/deeper"]);
-        assert_eq!(scene.worktree("w3").record().branch, "longhaul/task-3");
-        assert_eq!(scene.worktree("w3").record().branch, "longhaul/task-3");
-        assert_eq!(scene.worktree("w4").record().branch, "longhaul/task-4");
+        assert_eq!(scene.worktree("w3").branch(), "longhaul/task-3");
+        assert_eq!(scene.worktree("w3").branch(), "longhaul/task-3");
+        assert_eq!(scene.worktree("w4").branch(), "longhaul/task-4");
     });
     let scene = scene();
     scene.plain(&["branch", "longhaul"]);
-    assert_eq!(scene.worktree("w").record().branch, "longhaul-task");
-    assert_eq!(scene.worktree("w").record().branch, "longhaul-task");
-    assert_eq!(scene.worktree("v").record().branch, "longhaul-task-2");
+    assert_eq!(scene.worktree("w").branch(), "longhaul-task");
+    assert_eq!(scene.worktree("w").branch(), "longhaul-task");
+    assert_eq!(scene.worktree("v").branch(), "longhaul-task-2");
 }
 
 #[test]
@@ -67,11 +67,14 @@ fn what_stands_at_the_path_is_never_overwritten() {
     scene.plain_in(&other, &["init", "-q"]);
     for name in ["files", "file", "other"] {
         let answer = repository.create_worktree(&scene.place(name), BRANCH, &head);
-        assert!(matches!(answer, Err(CreateError::PathTaken { .. })), "{name}: {answer:?}");
+        assert!(matches!(answer, Err(WorktreeError::PathTaken { .. })), "{name}: {answer:?}");
     }
     assert_eq!(scene.references().len(), 1, "no branch was made");
     let absent = "1".repeat(40).parse().unwrap();
-    assert!(matches!(repository.create_worktree(&scene.place("w"), BRANCH, &absent), Err(CreateError::NoBase { .. })));
+    assert!(matches!(
+        repository.create_worktree(&scene.place("w"), BRANCH, &absent),
+        Err(WorktreeError::NoBase { .. })
+    ));
     fs::create_dir_all(scene.place("empty")).unwrap();
     repository.create_worktree(&scene.place("empty"), BRANCH, &head).unwrap();
 }
@@ -82,22 +85,22 @@ fn open_names_what_is_wrong() {
         scene.write("a.txt", "one\n");
         scene.commit("first");
         let worktree = scene.worktree("w");
-        let open = || Worktree::open(&scene.git, worktree.record()).unwrap_err();
+        let open = || Worktree::open(&scene.git, &worktree.record().unwrap()).unwrap_err();
         scene.plain_in(worktree.path(), &["checkout", "-q", "--detach"]);
-        Worktree::open(&scene.git, worktree.record()).unwrap();
+        Worktree::open(&scene.git, &worktree.record().unwrap()).unwrap();
         let kept = worktree.removable().unwrap();
         assert!(matches!(&kept, Removal::Kept { why } if why.contains("detached")), "{kept:?}");
         scene.plain_in(worktree.path(), &["symbolic-ref", "HEAD", "refs/heads/longhaul/task"]);
         scene.plain(&["update-ref", "-d", "refs/heads/longhaul/task"]);
-        assert!(matches!(open(), OpenError::BranchGone { .. }));
+        assert!(matches!(open(), WorktreeError::BranchGone { .. }));
         scene.plain(&["branch", "longhaul/task"]);
-        Worktree::open(&scene.git, worktree.record()).unwrap();
+        Worktree::open(&scene.git, &worktree.record().unwrap()).unwrap();
         let away = scene.place("away");
         fs::rename(worktree.path(), &away).unwrap();
-        assert!(matches!(open(), OpenError::Deleted { .. }));
+        assert!(matches!(open(), WorktreeError::Deleted { .. }));
         scene.plain(&["worktree", "prune", "--expire=now"]);
         fs::rename(&away, worktree.path()).unwrap();
-        assert!(matches!(open(), OpenError::Pruned { .. }));
+        assert!(matches!(open(), WorktreeError::Pruned { .. }));
     });
 }
 
@@ -168,6 +171,6 @@ fn a_locked_worktree_is_kept_and_a_deleted_one_is_forgotten() {
     fs::rename(worktree.path(), scene.place("away")).unwrap();
     assert_eq!(worktree.remove().unwrap(), Removal::Removed);
     assert_eq!(scene.references().len(), 1);
-    assert!(!worktree.record().git_dir.git_dir.exists());
+    assert!(!worktree.repository().git_dir().exists());
     assert_eq!(worktree.remove().unwrap(), Removal::Removed, "again after a crash");
 }

@@ -1,6 +1,6 @@
 //! Promises about summaries: a list is shown from them alone, filtered and page by page.
 
-use longhaul_core::task::{Event, State, Until, Usage, Wait, Workspace};
+use longhaul_core::task::{AgentLimit, Event, State, Until, Usage, Wait, Workspace};
 use longhaul_store::{Cursor, Filter, Store, Stored, Summaries, TaskSummary};
 
 use super::Harness;

@@ -51,7 +51,7 @@ async fn list_whole(call: &Call, filter: Filter) -> Result<Vec<Damaged>, AppErro
 
 /// People get lines, for which no task has to be rebuilt: fast with many thousands of them.
 async fn list_lines(call: &Call, filter: Filter, with_project: bool) -> Result<Vec<Damaged>, AppError> {
-    let Summaries { tasks, damaged } = call.outlines(filter).await?;
+    let Summaries { tasks, damaged, next: _ } = call.outlines(filter).await?;
     let slots = Slots::now(call).await?;
     let mut rows = Vec::new();
     for outline in tasks {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use longhaul_app::Home;
 use longhaul_core::task::{Place, Task, Workspace};
-use longhaul_git::{AdoptError, Git, GitDir, GitError, OpenError, Removal, Worktree, WorktreeRecord};
+use longhaul_git::{Git, GitError, Removal, Worktree, WorktreeError};
 
 use super::Mode;
 
@@ -44,15 +44,14 @@ fn remove_recorded(home: &Home, task: &Task, workspace: &Workspace, mode: Mode) 
     if path.symlink_metadata().is_err() {
         return Fate::Gone;
     }
-    let Some(record) = record_of(workspace) else { return kept(path, &"its git data cannot be found") };
-    let opened = Git::open(&home.git()).map_err(OpenError::from).and_then(|git| Worktree::open(&git, &record));
+    let opened = Git::open(&home.git()).map_err(WorktreeError::from).and_then(|git| Worktree::open(&git, workspace));
     match opened.and_then(|worktree| Ok(worktree.with_rules_of(task.id)?)) {
         Ok(worktree) => match worktree.only_copy(expected(task, workspace).iter().map(PathBuf::as_path)) {
             Ok(None) => settle(&worktree, mode),
             Ok(Some(file)) => kept(path, &format!("the expected file `{}` is in no commit", file.display())),
             Err(error) => Fate::Failed { why: error.to_string() },
         },
-        Err(OpenError::Git { source: error }) => Fate::Failed { why: error.to_string() },
+        Err(WorktreeError::Git { source: error }) => Fate::Failed { why: error.to_string() },
         Err(error) => kept(path, &error),
     }
 }
@@ -72,14 +71,14 @@ pub(super) fn remove_unrecorded(home: &Home, path: &Path, base: Option<&str>, mo
         Ok(base) => base,
         Err(error) => return kept(path, &error),
     };
-    let git = Git::open(&home.git()).map_err(AdoptError::from);
+    let git = Git::open(&home.git()).map_err(WorktreeError::from);
     match git.and_then(|git| Worktree::adopt(&git, path, base.as_ref())) {
         Ok(worktree) => settle(&worktree, mode),
         // A repository that is gone or broken cannot say what is in it; that is no failure of ours.
-        Err(AdoptError::Git { source: error @ (GitError::NoProgram | GitError::Start { .. }) }) => {
+        Err(WorktreeError::Git { source: error @ (GitError::NoProgram | GitError::Start { .. }) }) => {
             Fate::Failed { why: error.to_string() }
         }
-        Err(AdoptError::Git { source }) => kept(path, &source),
+        Err(WorktreeError::Git { source }) => kept(path, &source),
         Err(error) => kept(path, &error),
     }
 }
@@ -104,8 +103,7 @@ fn remove_snapshots(home: &Home, task: &Task, workspace: &Workspace, mode: Mode)
     if mode == Mode::DryRun || !Path::new(&workspace.root).is_dir() {
         return Fate::Gone;
     }
-    let recorded = GitDir { git_dir: place.dir.clone().into(), common_dir: place.common.clone().into() };
-    let found = Git::open(&home.git()).and_then(|git| git.find_recorded(Path::new(&workspace.root), &recorded));
+    let found = Git::open(&home.git()).and_then(|git| git.find_recorded(Path::new(&workspace.root), place));
     match found.and_then(|repository| repository.remove_snapshots(task.id)) {
         Ok(_) | Err(GitError::Swapped { .. }) => Fate::Gone,
         Err(error) => Fate::Failed { why: format!("its snapshots in `{}`: {error}", workspace.root) },
@@ -114,14 +112,4 @@ fn remove_snapshots(home: &Home, task: &Task, workspace: &Workspace, mode: Mode)
 
 fn kept(path: &Path, why: &dyn Display) -> Fate {
     Fate::Kept { why: format!("worktree `{}`: {why}", path.display()) }
-}
-
-fn record_of(workspace: &Workspace) -> Option<WorktreeRecord> {
-    let place = workspace.git.as_ref()?;
-    Some(WorktreeRecord {
-        path: PathBuf::from(&workspace.root),
-        branch: workspace.branch.clone()?,
-        base: workspace.base.as_ref()?.parse().ok()?,
-        git_dir: GitDir { git_dir: place.dir.clone().into(), common_dir: place.common.clone().into() },
-    })
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use longhaul_app::{Home, now};
 use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
 use longhaul_core::names::TaskName;
-use longhaul_core::task::{Actor, Event, GitPlace, Submission, Workspace};
+use longhaul_core::task::{Actor, Event, Submission, Workspace};
 use longhaul_git::{Git, Worktree};
 use longhaul_keeper::random;
 use longhaul_store::sqlite::SqliteStore;
@@ -34,14 +34,7 @@ fn world(name: &str) -> (TestEnv, Worktree) {
     let repository = Git::open(&home.git()).unwrap().find(&project).unwrap().unwrap();
     let base = repository.head_commit().unwrap().unwrap();
     let worktree = repository.create_worktree(&worktrees.join(name), &format!("longhaul/{name}"), &base).unwrap();
-    let record = worktree.record().clone();
-    let workspace = Workspace {
-        root: text(&record.path),
-        cwd: text(&record.path),
-        branch: Some(record.branch),
-        base: Some(record.base.to_string()),
-        git: Some(GitPlace { dir: text(&record.git_dir.git_dir), common: text(&record.git_dir.common_dir) }),
-    };
+    let workspace = worktree.record().unwrap();
     let directory = worktree.path().join(".autonomous").join(name);
     std::fs::create_dir_all(&directory).unwrap();
     std::fs::write(directory.join("task_list.md"), "- [ ] Task 1: x\n").unwrap();

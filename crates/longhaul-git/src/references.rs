@@ -1,13 +1,144 @@
-//! Names of branches: made from any title, checked by git, and made unique without ever taking over somebody's branch.
+//! What git names: ids of commits and trees, references, and the branches of tasks.
 //!
-//! Called by create with the repository's lock held. A worktree claims a name by pointing its HEAD there before the branch is made, so
-//! a repeat after a crash finds its own branch again.
+//! Ids are whole and hexadecimal, so never an option or a revision expression. References are written by compare-and-set, with the
+//! repository's lock held, and again when another git holds its lock for a moment. Branch names are made from any title, checked by git,
+//! and made unique without ever taking over somebody's branch: a worktree claims a name by pointing its HEAD there before the branch is
+//! made, so a repeat after a crash finds its own branch again.
 
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+use std::{fmt, thread};
+
+use serde::{Deserialize, Serialize};
+
+use super::create::registered;
 use super::error::{GitError, io_failed};
-use super::id::CommitId;
-use super::reference::{Before, point_head, set};
-use super::registry::registered;
 use super::repository::Repository;
+
+/// Why a text is not the id of an object.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not the full id of a git object", text.escape_debug())]
+pub struct BadObjectId {
+    text: String,
+}
+
+macro_rules! object_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// The id as git prints it.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = BadObjectId;
+
+            fn from_str(text: &str) -> Result<Self, BadObjectId> {
+                full_id(text).map(Self)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = BadObjectId;
+
+            fn try_from(text: String) -> Result<Self, BadObjectId> {
+                full_id(&text).map(Self)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> String {
+                id.0
+            }
+        }
+    };
+}
+
+object_id! {
+    /// A commit.
+    CommitId
+}
+object_id! {
+    /// A tree: the content of all files at one moment.
+    TreeId
+}
+
+fn full_id(text: &str) -> Result<String, BadObjectId> {
+    let is_digit = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
+    let is_full = matches!(text.len(), 40 | 64) && text.chars().all(is_digit);
+    if is_full { Ok(text.to_owned()) } else { Err(BadObjectId { text: text.to_owned() }) }
+}
+
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What a reference must be before it is written.
+pub(super) enum Before<'commit> {
+    Absent,
+    At(&'commit CommitId),
+}
+
+/// Writes a reference if it is what the caller thinks it is.
+pub(super) fn set(
+    repository: &Repository,
+    name: &str,
+    to: &CommitId,
+    before: &Before<'_>,
+    why: &str,
+) -> Result<(), GitError> {
+    let old = match before {
+        Before::Absent => repository.format().zeros(),
+        Before::At(commit) => commit.as_str(),
+    };
+    patiently(|| {
+        let call = repository.call()?.words(&["update-ref", "--no-deref", "-m"]).value(why)?;
+        call.value(name)?.value(to.as_str())?.value(old)?.succeed().map(drop)
+    })
+}
+
+/// Deletes a reference if it is what the caller thinks it is.
+pub(super) fn delete(repository: &Repository, name: &str, at: &CommitId) -> Result<(), GitError> {
+    patiently(|| {
+        let call = repository.call()?.words(&["update-ref", "--no-deref", "-d"]);
+        call.value(name)?.value(at.as_str())?.succeed().map(drop)
+    })
+}
+
+/// Points the HEAD of a working tree at a branch, which need not exist yet.
+pub(super) fn point_head(repository: &Repository, branch: &str) -> Result<(), GitError> {
+    patiently(|| {
+        let call = repository.call()?.words(&["symbolic-ref", "-m", "longhaul: worktree", "HEAD"]);
+        call.value(format!("refs/heads/{branch}"))?.succeed().map(drop)
+    })
+}
+
+/// Tries again while another git holds a lock file or makes a worktree: agents and people do that too.
+pub(super) fn patiently<T>(mut attempt: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match attempt() {
+            Err(GitError::Refused { text, .. }) if is_contended(&text) && Instant::now() < end => thread::sleep(PAUSE),
+            answer => return answer,
+        }
+    }
+}
+
+fn is_contended(text: &str) -> bool {
+    // A worktree's `commondir` is empty for a moment, and then git refuses to read it.
+    text.contains(".lock': File exists") || (text.contains("failed to read") && text.contains("/commondir: "))
+}
 
 const PREFIX: &str = "longhaul/";
 /// The same where a branch `longhaul` leaves no room.
@@ -41,7 +172,7 @@ impl Repository {
 
 /// Gives the worktree its branch: the one its HEAD already claims, else `reuse` if that is free, else a new one at `base`.
 ///
-/// None if HEAD stands on a branch that is none of the wanted family.
+/// None if HEAD is on a branch of another name.
 pub(super) fn settle(
     worktree: &Repository,
     wanted: &str,
@@ -67,7 +198,7 @@ pub(super) fn settle(
 }
 
 impl Repository {
-    /// The commit a branch stands on, if there is such a branch.
+    /// The commit at the tip of a branch, if the branch exists.
     pub fn branch_tip(&self, branch: &str) -> Result<Option<CommitId>, GitError> {
         tip(self, branch)
     }
@@ -78,7 +209,7 @@ impl Repository {
     }
 }
 
-/// The commit a branch stands on, if there is such a branch.
+/// The commit at the tip of a branch, if the branch exists.
 pub(super) fn tip(repository: &Repository, branch: &str) -> Result<Option<CommitId>, GitError> {
     repository.commit_of(&format!("refs/heads/{branch}"))
 }
@@ -106,7 +237,7 @@ fn make(worktree: &Repository, branch: &str, base: &CommitId) -> Result<(), GitE
     let attempt = || set(worktree, &name, base, &Before::Absent, "longhaul: branch");
     match attempt() {
         Err(GitError::Refused { text, .. }) if text.contains(&format!("{name}.lock': File exists")) => {
-            let lock = worktree.git_dir().common_dir.join(format!("{name}.lock"));
+            let lock = worktree.common_dir().join(format!("{name}.lock"));
             std::fs::remove_file(&lock).map_err(io_failed("remove", &lock))?;
             attempt()
         }
@@ -148,7 +279,16 @@ fn is_of(stem: &str, branch: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_of, task_branch};
+    use super::*;
+
+    #[test]
+    fn only_full_lower_case_ids_are_taken() {
+        assert!("4b825dc642cb6eb9a060e54bf8d69288fbee4904".parse::<CommitId>().is_ok());
+        assert!("6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321".parse::<CommitId>().is_ok());
+        for bad in ["", "HEAD", "--all", "4b825dc", "4B825DC642CB6EB9A060E54BF8D69288FBEE4904", &"g".repeat(40)] {
+            assert!(bad.parse::<CommitId>().is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn titles_become_readable_names() {
