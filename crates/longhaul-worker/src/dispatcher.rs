@@ -20,7 +20,7 @@ use tokio::task::{AbortHandle, JoinError, JoinSet};
 
 use crate::checkouts;
 use crate::clock::now;
-use crate::effects::{self, Job, Message};
+use crate::effects::{self, Job, Message, Outcome};
 use crate::worker::Context;
 use longhaul_keeper::Environment;
 
@@ -32,10 +32,21 @@ const TRY_AGAIN: Duration = Duration::from_millis(250);
 pub(crate) enum HubExit {
     /// The task no longer wants an owner, or has another one.
     NotOurs,
+    /// The task waits for its turn to start a session. It is still ours; `InLine` has what the next hub needs.
+    InLine(InLine),
     /// An effect died of a bug. The task is still ours and is claimed anew, which recovers it like after a crash.
     Broken(String),
     /// The store failed: nothing more may be acknowledged.
     Store(StoreError),
+}
+
+/// What a task keeps while it waits in line without a hub.
+#[derive(Debug)]
+pub(crate) struct InLine {
+    /// The version that its hub knew.
+    pub(crate) version: u64,
+    /// The clean checkout of the round that was open then.
+    checkout: Option<Checkout>,
 }
 
 /// How a hub is told to look at its task again.
@@ -71,9 +82,9 @@ pub(crate) struct Hub {
     /// The clean checkout of the round that is open.
     checkout: Option<Checkout>,
     started: HashMap<Effect, AbortHandle>,
-    running: JoinSet<()>,
-    answers: mpsc::Sender<Message>,
-    arrived: mpsc::Receiver<Message>,
+    running: JoinSet<Outcome>,
+    answers: mpsc::Sender<Box<Message>>,
+    arrived: mpsc::Receiver<Box<Message>>,
     poke: Waker,
 }
 
@@ -98,7 +109,12 @@ impl Hub {
         }
     }
 
-    /// Runs until the task needs no owner or has another one.
+    /// The next hub of a task that was in line.
+    pub(crate) fn after(self, line: InLine) -> Hub {
+        Hub { checkout: line.checkout, ..self }
+    }
+
+    /// Runs until the task needs no owner, has another one, or waits for its turn.
     pub(crate) async fn run(mut self) -> HubExit {
         let left = loop {
             self.leave_checkout().await;
@@ -111,9 +127,9 @@ impl Hub {
             }
             self.start_what_is_due();
             let next = tokio::select! {
-                Some(message) = self.arrived.recv() => self.take(message).await,
+                Some(message) = self.arrived.recv() => self.take(*message).await,
                 () = self.poke.news.notified() => self.reload().await,
-                Some(ended) = self.running.join_next() => broken(ended),
+                Some(ended) = self.running.join_next() => self.ended(ended),
             };
             if let Err(left) = next {
                 break left;
@@ -174,6 +190,18 @@ impl Hub {
             effect,
             fresh: self.fresh,
             answers: self.answers.clone(),
+        }
+    }
+
+    /// Effects end by themselves or because they were aborted; anything else is a bug of ours.
+    fn ended(&mut self, ended: Result<Outcome, JoinError>) -> Result<(), HubExit> {
+        match ended {
+            // If the task has moved on since, this is about a wait that is over.
+            Ok(Outcome::InLine) if due(&self.task) == [Effect::Prepare] => {
+                Err(HubExit::InLine(InLine { version: self.task.version, checkout: self.checkout.take() }))
+            }
+            Err(error) if error.is_panic() => Err(HubExit::Broken(error.to_string())),
+            Ok(Outcome::InLine | Outcome::Over) | Err(_) => Ok(()),
         }
     }
 
@@ -311,13 +339,5 @@ fn committed_points(input: &Input) {
         | Observation::Woke
         | Observation::OtherEnded { .. }
         | Observation::SessionRead { .. } => {}
-    }
-}
-
-/// Effects end by themselves or because they were aborted; anything else is a bug of ours.
-fn broken(ended: Result<(), JoinError>) -> Result<(), HubExit> {
-    match ended {
-        Err(error) if error.is_panic() => Err(HubExit::Broken(error.to_string())),
-        Ok(()) | Err(_) => Ok(()),
     }
 }

@@ -173,7 +173,8 @@ impl RunnerProcess {
 
     async fn left(&self, left: HubExit, id: TaskId) -> Result<Task, RunnerError> {
         match left {
-            HubExit::NotOurs => self.task(id).await,
+            // A runner's task is never in line.
+            HubExit::NotOurs | HubExit::InLine(_) => self.task(id).await,
             HubExit::Broken(why) => Err(RunnerError::Broken(why)),
             HubExit::Store(error) => Err(WorkerError::Store(error).into()),
         }

@@ -10,22 +10,24 @@ use longhaul_core::task::{Actor, Basis, Cause, Checkout, FileHash, NameList, Obs
 use longhaul_keeper::process::boot_id;
 use longhaul_keeper::{Beneath, fail_point};
 
-use super::{Job, account, keep_work, preflight};
+use super::{Job, Outcome, account, keep_work, preflight};
 use crate::clock::{mint_session, now};
 use crate::home::Home;
 use crate::task_dir::ShellLock;
+use crate::turns::Answer;
 use crate::work_place::Found;
 use crate::{checkouts, floors, work_place};
 use longhaul_keeper::Environment;
 
-pub(super) async fn prepare(mut job: Job) {
-    // Before the wait, so that a limited task is not in line; after it, because another task may have reached a limit meanwhile.
+pub(super) async fn prepare(mut job: Job) -> Outcome {
+    // First, so that a task whose account is limited is not in line.
     if let Some(seen) = account::limits_of_others(&job).await {
-        return job.answer(seen, Actor::worker()).await;
+        job.answer(seen, Actor::worker()).await;
+        return Outcome::Over;
     }
-    job.task = turn(&job).await;
-    if let Some(seen) = account::limits_of_others(&job).await {
-        return job.answer(seen, Actor::worker()).await;
+    match turn(&job).await {
+        Some(task) => job.task = task,
+        None => return Outcome::InLine,
     }
     let permit = job.context.looks.acquire().await;
     let looking = job.clone();
@@ -40,19 +42,23 @@ pub(super) async fn prepare(mut job: Job) {
     let is_placed = matches!(seen, Observation::Placed { .. });
     fail_point::reach(if is_placed { "worker.placed" } else { "worker.prepared" });
     job.answer(seen, Actor::workspace()).await;
+    Outcome::Over
 }
 
-/// The task, once it is its turn to start a session: as it is then, because a person may have changed it meanwhile. An invocation of the
+/// The task, if it is its turn to start a session: as it is now, because a person may have changed it meanwhile. An invocation of the
 /// runner waits for nobody.
-async fn turn(job: &Job) -> Arc<Task> {
+async fn turn(job: &Job) -> Option<Arc<Task>> {
     if job.task.submission.driver.is_runner() {
-        return Arc::clone(&job.task);
+        return Some(Arc::clone(&job.task));
     }
-    job.context.line.wait(job.task.id).await;
+    match job.context.line.ask(job.task.id).await {
+        Answer::Now => {}
+        Answer::NotYet => return None,
+    }
     match job.context.store.load(job.task.id).await {
-        Ok(Some(stored)) => Arc::new(stored.task),
+        Ok(Some(stored)) => Some(Arc::new(stored.task)),
         // The hub meets the same store and reports it.
-        Ok(None) | Err(_) => Arc::clone(&job.task),
+        Ok(None) | Err(_) => Some(Arc::clone(&job.task)),
     }
 }
 

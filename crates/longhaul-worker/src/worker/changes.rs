@@ -1,5 +1,5 @@
-//! What a worker notices: news of the store, tasks to claim, owners that died and holds that ended. It pokes the hubs of tasks that others
-//! changed and opens hubs for the tasks it claims.
+//! What a worker notices: news of the store, tasks to claim, owners that died and holds that ended. It wakes the tasks that others
+//! changed and opens hubs for those it claims.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -63,11 +63,8 @@ impl TaskLoops {
         self.look.held = hold::listed_in_store(&self.context).await;
         hold::look_at(&self.context, &self.look.held).await;
         let versions: HashMap<TaskId, u64> = candidates.iter().map(|one| (one.task, one.version)).collect();
-        for (task, hub) in &self.hubs {
-            match versions.get(task) {
-                Some(version) => hub.poke.tell(*version),
-                None => hub.poke.look(),
-            }
+        for task in self.tasks.keys().copied().collect::<Vec<_>>() {
+            self.wake(task, versions.get(&task).copied()).await?;
         }
         self.claim(candidates).await?;
         self.look.other_owners = Some(claim::other_owners(&self.context).await?);
@@ -79,9 +76,7 @@ impl TaskLoops {
     async fn hear(&mut self, moved: Vec<MovedTask>) -> Result<(), StoreError> {
         let mut candidates = Vec::new();
         for task in moved {
-            if let Some(hub) = self.hubs.get(&task.task) {
-                hub.poke.tell(task.version);
-            }
+            self.wake(task.task, Some(task.version)).await?;
             match task.state == hold::HELD {
                 true => self.look.held.insert(task.task),
                 false => self.look.held.remove(&task.task),
@@ -92,9 +87,9 @@ impl TaskLoops {
     }
 
     async fn claim(&mut self, candidates: Vec<Candidate>) -> Result<(), StoreError> {
-        let lease_of = |task| self.hubs.get(&task).map(|hub| hub.lease);
+        let lease_of = |task| self.tasks.get(&task).map(|owned| owned.lease);
         let claimed = claim::claim_round(&self.context, candidates, lease_of, self.only).await?;
-        claimed.iter().for_each(|stored| self.start(stored));
+        claimed.into_iter().for_each(|stored| self.start(stored));
         Ok(())
     }
 }
