@@ -49,7 +49,7 @@ pub(crate) struct InLine {
     checkout: Option<Checkout>,
 }
 
-/// How a hub is told to look at its task again.
+/// Makes a hub load its task again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waker {
     news: Arc<Notify>,
@@ -58,15 +58,15 @@ pub(crate) struct Waker {
 }
 
 impl Waker {
-    /// Tells the hub that its task has this version now, unless it knows.
-    pub(crate) fn tell(&self, version: u64) {
+    /// Wakes the hub for this version of its task, unless it knows that.
+    pub(crate) fn wake_for(&self, version: u64) {
         if self.version.load(Ordering::Relaxed) != version {
-            self.look();
+            self.wake();
         }
     }
 
-    /// Tells the hub to look, whatever it knows.
-    pub(crate) fn look(&self) {
+    /// Makes the hub load its task, whatever version it knows.
+    pub(crate) fn wake(&self) {
         self.news.notify_one();
     }
 }
@@ -85,15 +85,15 @@ pub(crate) struct Hub {
     running: JoinSet<Outcome>,
     answers: mpsc::Sender<Box<Message>>,
     arrived: mpsc::Receiver<Box<Message>>,
-    poke: Waker,
+    waker: Waker,
 }
 
 impl Hub {
     /// A hub for a task whose lease was just taken.
-    pub(crate) fn new(context: Arc<Context>, task: Task, lease: Lease, poke: Waker) -> Hub {
+    pub(crate) fn new(context: Arc<Context>, task: Task, lease: Lease, waker: Waker) -> Hub {
         let (answers, arrived) = mpsc::channel(16);
         let task_checkout = task.checkout().cloned();
-        poke.version.store(task.version, Ordering::Relaxed);
+        waker.version.store(task.version, Ordering::Relaxed);
         Hub {
             environment: context.environments.of(lease.id),
             context,
@@ -105,7 +105,7 @@ impl Hub {
             running: JoinSet::new(),
             answers,
             arrived,
-            poke,
+            waker,
         }
     }
 
@@ -128,14 +128,14 @@ impl Hub {
             self.start_what_is_due();
             let next = tokio::select! {
                 Some(message) = self.arrived.recv() => self.take(*message).await,
-                () = self.poke.news.notified() => self.reload().await,
+                () = self.waker.news.notified() => self.reload().await,
                 Some(ended) = self.running.join_next() => self.ended(ended),
             };
             if let Err(left) = next {
                 break left;
             }
         };
-        // Waited for, so that no spawn of this hub can come after the next one has looked.
+        // Waited for, so that no spawn of this hub can come after the next one has started.
         self.running.shutdown().await;
         left
     }
@@ -302,7 +302,7 @@ impl Hub {
     }
 
     fn is_now(&mut self, task: Task) {
-        self.poke.version.store(task.version, Ordering::Relaxed);
+        self.waker.version.store(task.version, Ordering::Relaxed);
         self.task = task;
     }
 

@@ -28,7 +28,7 @@ mod worker;
 
 pub use change::{ChangeError, Changed, change};
 pub use clock::{mint_session, mint_task, now};
-pub use effects::{OPENCLAW, desktop_program, sleep_inhibitor};
+pub use effects::sleep_inhibitor;
 pub use floors::{free_disk, free_memory};
 pub use handover::{Answer, Handover, RefusalKind, Request, is_attended, offer, sockets};
 pub use hold::{
@@ -36,6 +36,7 @@ pub use hold::{
 };
 pub use home::{Home, HomeError};
 pub use intake::{mode_warnings, needs_env, redact_intake};
+pub use notify::desktop_program;
 pub use prompt::{BadTemplate, TEMPLATES, check_template};
 pub use runner_worker::{RunnerError, RunnerProcess, TakenUp};
 pub use task_dir::{ShellLock, TaskDir};

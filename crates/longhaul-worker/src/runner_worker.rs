@@ -145,8 +145,8 @@ impl RunnerProcess {
             return Ok(stored.task);
         };
         let (id, store) = (stored.task.id, &*self.context.store);
-        let poke = Waker::default();
-        let hub = Hub::new(Arc::clone(&self.context), stored.task, owner.lease, poke.clone()).run();
+        let waker = Waker::default();
+        let hub = Hub::new(Arc::clone(&self.context), stored.task, owner.lease, waker.clone()).run();
         let mut changes = store.changes().map_err(WorkerError::Store)?;
         tokio::pin!(hub);
         loop {
@@ -155,7 +155,7 @@ impl RunnerProcess {
                 // Another invocation takes over what nobody seems to carry out.
                 () = tokio::time::sleep(LOOK_AT_LOCK) => drop(self.lock.keep()),
                 () = changes.rung() => {
-                    poke.look();
+                    waker.wake();
                     // What the store cannot say now, the hub finds out as well.
                     if let Ok(task) = self.task(id).await
                         && !task.submission.driver.is_runner()
@@ -165,7 +165,7 @@ impl RunnerProcess {
                 }
                 Some(haste) = asks.recv() => {
                     change(store, id, Command::Pause { haste }, actor, None, None).await.ok();
-                    poke.look();
+                    waker.wake();
                 }
             }
         }

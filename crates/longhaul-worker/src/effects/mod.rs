@@ -9,21 +9,18 @@ mod await_task;
 mod check_output;
 mod keep_work;
 mod keeper_death;
-pub(crate) mod notify;
 mod passed_variables;
 mod preflight;
 mod prepare_workspace;
 mod probe;
 mod process_group;
+pub(crate) mod program;
 mod read_output;
 mod session_end;
 mod sleep_inhibitor;
 mod start_session;
 mod stop_session;
 mod transcript;
-mod transcript_command;
-mod transcript_copy;
-mod transcript_source;
 mod wake;
 
 use std::sync::Arc;
@@ -32,12 +29,11 @@ use longhaul_core::ids::SessionId;
 use longhaul_core::task::{Actor, Cause, Effect, Observation, Task};
 use tokio::sync::{mpsc, oneshot};
 
-pub use notify::{OPENCLAW, desktop_program};
 pub(crate) use passed_variables::passed;
 pub(crate) use sleep_inhibitor::Awake;
 pub use sleep_inhibitor::sleep_inhibitor;
 pub(crate) use start_session::{spec_of, writable};
-pub(crate) use transcript_copy::OwnConversations;
+pub(crate) use transcript::OwnConversations;
 
 use crate::task_dir::TaskDir;
 use crate::worker::Context;

@@ -29,14 +29,14 @@ pub(super) async fn prepare(mut job: Job) -> Outcome {
         Some(task) => job.task = task,
         None => return Outcome::InLine,
     }
-    let permit = job.context.looks.acquire().await;
-    let looking = job.clone();
-    let looked = tokio::task::spawn_blocking(move || look(&looking)).await;
+    let permit = job.context.inspections.acquire().await;
+    let inspecting = job.clone();
+    let inspected = tokio::task::spawn_blocking(move || inspect(&inspecting)).await;
     drop(permit);
-    let seen = match looked {
+    let seen = match inspected {
         Ok(Ok(seen)) => seen,
         Ok(Err(cause)) => Observation::CannotPrepare { cause },
-        // The look itself panicked; the hub must not hang on it.
+        // It panicked; the hub must not hang on it.
         Err(error) => Observation::CannotPrepare { cause: Cause::Workspace { why: error.to_string() } },
     };
     let is_placed = matches!(seen, Observation::Placed { .. });
@@ -62,7 +62,7 @@ async fn turn(job: &Job) -> Option<Arc<Task>> {
     }
 }
 
-fn look(job: &Job) -> Result<Observation, Cause> {
+fn inspect(job: &Job) -> Result<Observation, Cause> {
     let (task, context) = (&*job.task, &*job.context);
     variables(&task.submission.needs_env, &job.environment)?;
     if task.phase() != Phase::Verify {
@@ -145,11 +145,11 @@ fn changed_check_files(task: &Task, found: &Found, tree: Option<&String>) -> Opt
 
 /// The expected files, when every step is ticked and the result is about to be verified.
 fn expected(task: &Task, directory: &str) -> Vec<FileHash> {
-    if task.phase() == Phase::Verify { look_for(task, directory) } else { Vec::new() }
+    if task.phase() == Phase::Verify { hash_expected(task, directory) } else { Vec::new() }
 }
 
 /// The expected files in a directory.
-pub(super) fn look_for(task: &Task, directory: &str) -> Vec<FileHash> {
+pub(super) fn hash_expected(task: &Task, directory: &str) -> Vec<FileHash> {
     let see = |path: &String| FileHash { path: path.clone(), sha256: hash(Path::new(directory), path) };
     task.submission.expects.iter().map(see).collect()
 }

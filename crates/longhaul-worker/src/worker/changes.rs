@@ -12,17 +12,17 @@ use super::task_loops::TaskLoops;
 use crate::claim::{self, OtherOwners};
 use crate::hold;
 
-/// How often a dead owner is looked for when nothing rings.
+/// How often owners are checked when nothing rings.
 pub(super) const ROUND: Duration = Duration::from_secs(1);
-/// How often every task is looked at although nothing was heard of it.
+/// How often every task is checked, in case a ring was lost.
 const SAFETY_NET: Duration = Duration::from_secs(30);
 
-/// How far this worker has looked around in its home.
+/// What this worker has checked in its home, and when.
 #[derive(Default)]
-pub(super) struct Look {
-    /// The store's position up to which its news were heard.
+pub(super) struct Checked {
+    /// The store's position up to which its news were read.
     position: u64,
-    /// When all tasks were looked at.
+    /// When all tasks were checked.
     pub(super) everything: Option<Instant>,
     /// When owners and holds were.
     pub(super) others: Option<Instant>,
@@ -36,40 +36,40 @@ fn is_over(last: Option<Instant>, span: Duration) -> bool {
 }
 
 impl TaskLoops {
-    /// Hears the news of the store; looks at everything at first, when an owner has died, and now and then in case something was missed.
-    pub(super) async fn look_around(&mut self) -> Result<(), StoreError> {
-        if is_over(self.look.everything, SAFETY_NET) {
-            return self.look_at_everything().await;
+    /// Reads the news of the store; checks everything at first, when an owner has died, and now and then in case something was missed.
+    pub(super) async fn hear_changes(&mut self) -> Result<(), StoreError> {
+        if is_over(self.checked.everything, SAFETY_NET) {
+            return self.check_everything().await;
         }
-        let news = self.context.store.news(self.look.position).await?;
-        self.look.position = news.position;
+        let news = self.context.store.news(self.checked.position).await?;
+        self.checked.position = news.position;
         self.hear(news.tasks).await?;
-        // A look at the holds may go through all processes of the machine, so neither is done at every ring.
-        if is_over(self.look.others, ROUND) {
-            self.look.other_owners = Some(claim::other_owners(&self.context).await?);
-            hold::look_at(&self.context, &self.look.held).await;
-            self.look.others = Some(Instant::now());
+        // Holds may have to be compared with all processes of the machine, so neither is done at every ring.
+        if is_over(self.checked.others, ROUND) {
+            self.checked.other_owners = Some(claim::other_owners(&self.context).await?);
+            hold::look_at(&self.context, &self.checked.held).await;
+            self.checked.others = Some(Instant::now());
         }
-        match self.look.other_owners {
-            Some(OtherOwners::SomeDead) => self.look_at_everything().await,
+        match self.checked.other_owners {
+            Some(OtherOwners::SomeDead) => self.check_everything().await,
             Some(OtherOwners::None | OtherOwners::Alive) | None => Ok(()),
         }
     }
 
-    async fn look_at_everything(&mut self) -> Result<(), StoreError> {
+    async fn check_everything(&mut self) -> Result<(), StoreError> {
         // The position first: what moves meanwhile is then news.
-        self.look.position = self.context.store.news(u64::MAX).await?.position;
+        self.checked.position = self.context.store.news(u64::MAX).await?.position;
         let candidates = self.context.store.candidates().await?;
-        self.look.held = hold::listed_in_store(&self.context).await;
-        hold::look_at(&self.context, &self.look.held).await;
+        self.checked.held = hold::listed_in_store(&self.context).await;
+        hold::look_at(&self.context, &self.checked.held).await;
         let versions: HashMap<TaskId, u64> = candidates.iter().map(|one| (one.task, one.version)).collect();
         for task in self.tasks.keys().copied().collect::<Vec<_>>() {
             self.wake(task, versions.get(&task).copied()).await?;
         }
         self.claim(candidates).await?;
-        self.look.other_owners = Some(claim::other_owners(&self.context).await?);
+        self.checked.other_owners = Some(claim::other_owners(&self.context).await?);
         let now = Instant::now();
-        (self.look.everything, self.look.others) = (Some(now), Some(now));
+        (self.checked.everything, self.checked.others) = (Some(now), Some(now));
         Ok(())
     }
 
@@ -78,8 +78,8 @@ impl TaskLoops {
         for task in moved {
             self.wake(task.task, Some(task.version)).await?;
             match task.state == hold::HELD {
-                true => self.look.held.insert(task.task),
-                false => self.look.held.remove(&task.task),
+                true => self.checked.held.insert(task.task),
+                false => self.checked.held.remove(&task.task),
             };
             candidates.extend(task.candidate);
         }

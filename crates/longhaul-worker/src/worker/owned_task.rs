@@ -34,7 +34,7 @@ impl OwnedTask {
     /// Makes its hub load it, if it has one.
     pub(super) fn wake_hub(&self) {
         if let Stage::Running(waker) = &self.stage {
-            waker.look();
+            waker.wake();
         }
     }
 
@@ -43,7 +43,7 @@ impl OwnedTask {
         self.announced = self.announced.max(version.unwrap_or(u64::MAX));
         match &self.stage {
             Stage::Running(waker) => {
-                version.map_or_else(|| waker.look(), |version| waker.tell(version));
+                version.map_or_else(|| waker.wake(), |version| waker.wake_for(version));
                 false
             }
             Stage::InLine(line) => self.announced > line.version,

@@ -9,7 +9,7 @@ use longhaul_keeper::WorkerLock;
 use longhaul_store::{Damaged, StoreError, Stored};
 use tokio::task::{JoinError, JoinSet};
 
-use super::changes::{Look, ROUND};
+use super::changes::{Checked, ROUND};
 use super::owned_task::OwnedTask;
 use super::{Context, Options, WorkerError};
 use crate::claim::{self, OtherOwners};
@@ -32,7 +32,7 @@ pub(super) struct TaskLoops {
     sender: Sender,
     running: JoinSet<(TaskId, HubExit)>,
     pub(super) reception: Option<Reception>,
-    pub(super) look: Look,
+    pub(super) checked: Checked,
 }
 
 impl TaskLoops {
@@ -48,7 +48,7 @@ impl TaskLoops {
             carried: HashMap::new(),
             running: JoinSet::new(),
             reception: None,
-            look: Look::default(),
+            checked: Checked::default(),
         }
     }
 
@@ -166,7 +166,7 @@ impl TaskLoops {
         // Whoever was greeted before the socket closed relies on this worker to adopt what a dead one left.
         if !self.tasks.is_empty() || claim::other_owners(&self.context).await? == OtherOwners::SomeDead {
             self.open_reception();
-            self.look.others = None;
+            self.checked.others = None;
             return Ok(false);
         }
         // The last task that left may be held by a person who is gone already, and nobody may come after this worker.
@@ -185,21 +185,21 @@ impl TaskLoops {
         Ok(())
     }
 
-    /// Claims what is free, pokes the hubs whose tasks others changed, and sends what is to be told. True while there is a reason to stay.
+    /// Claims what is free, wakes the tasks that others changed, and sends what is to be told. True while there is a reason to stay.
     async fn round(&mut self) -> Result<bool, StoreError> {
         if !self.is_seen() {
             self.tasks.values().for_each(OwnedTask::wake_hub);
             return Ok(false);
         }
-        match self.look_around().await {
+        match self.hear_changes().await {
             Ok(()) => {}
             Err(error) if error.is_transient() => return Ok(true),
             Err(error) => return Err(error),
         }
         let has_to_tell = self.sender.round(&mut self.carried, |task| self.tasks.contains_key(&task)).await?;
         // An `--only` worker leaves the tasks of the living to them.
-        let watches_others = !self.only && self.look.other_owners == Some(OtherOwners::Alive);
-        Ok(watches_others || self.look.other_owners == Some(OtherOwners::SomeDead) || has_to_tell)
+        let watches_others = !self.only && self.checked.other_owners == Some(OtherOwners::Alive);
+        Ok(watches_others || self.checked.other_owners == Some(OtherOwners::SomeDead) || has_to_tell)
     }
 
     /// Puts a task whose hub has just ended in line, unless it changed before the hub could see that.
@@ -223,9 +223,9 @@ impl TaskLoops {
             Ok((task, HubExit::InLine(line))) => Ok(self.queue(task, line).await?),
             Ok((task, HubExit::Broken(why))) => {
                 self.context.report(&format!("task {task}: {why}"));
-                // The lease is still ours, so the next look opens a hub again.
+                // The lease is still ours, so the next check opens a hub again.
                 self.tasks.remove(&task);
-                self.look.everything = None;
+                self.checked.everything = None;
                 Ok(())
             }
             Ok((_, HubExit::Store(error))) => Err(error.into()),

@@ -143,6 +143,5 @@ pub(crate) struct NotifySettings {
     /// The name of the variable that holds the key.
     pub(crate) webhook_secret_env: Option<String>,
     pub(crate) desktop: bool,
-    pub(crate) openclaw: bool,
     pub(crate) timeout: Duration,
 }

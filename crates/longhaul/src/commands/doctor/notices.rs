@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use longhaul_core::task::Target;
 use longhaul_keeper::find_program;
-use longhaul_worker::{OPENCLAW, desktop_program, now};
+use longhaul_worker::{desktop_program, now};
 
 use super::Patient;
 use super::finding::Finding;
@@ -32,7 +32,6 @@ fn way(target: &Target) -> Finding {
     match target {
         Target::Command { argv } => program(target, argv.first().map_or("", String::as_str)),
         Target::Desktop => program(target, desktop_program()),
-        Target::OpenClaw => program(target, OPENCLAW),
         Target::File { path } => directory(target, path),
         Target::Webhook { url, secret_env } => variables(url, secret_env.as_deref()),
     }
