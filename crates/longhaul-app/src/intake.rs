@@ -123,7 +123,7 @@ fn texts_of(target: &Target) -> Vec<&str> {
         Target::Command { argv } => argv.iter().map(String::as_str).collect(),
         Target::File { path } => vec![path],
         Target::Webhook { url, .. } => vec![url],
-        Target::Desktop | Target::OpenClaw => Vec::new(),
+        Target::Desktop => Vec::new(),
     }
 }
 

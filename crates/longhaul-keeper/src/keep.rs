@@ -100,7 +100,7 @@ fn start(directory: &SessionDir, lock: &File, inherited: Inherited) -> Result<Ru
     os::adopt_orphans()?;
     let spec = read_spec(directory)?;
     let launch_by = |containment| prepare(&spec, std::env::vars_os().collect(), inherited, containment);
-    let (grouped, loose) = (launch_by(Containment::Cgroup)?, launch_by(Containment::Walk)?);
+    let grouped = launch_by(Containment::Cgroup)?;
     let input = open_input(directory, &spec)?;
     let logs = Logs::create(directory, &spec.caps, crate::log::filter::make(directory, &spec.secret_names))?;
     let (out, output) = os::pipe()?;
@@ -113,11 +113,13 @@ fn start(directory: &SessionDir, lock: &File, inherited: Inherited) -> Result<Ru
     let streams = Streams { input, output, error };
     let cgroup = Cgroup::create(spec.session, spec.caps.pids_max);
     reach("keeper.grouped");
-    let (gated, cgroup) = match cgroup.and_then(|group| fork_into(group, &grouped, &streams, lock)) {
-        Some((gated, group)) => (gated, Some(group)),
-        None => (os::fork_behind_gate(&loose, &streams, lock.as_fd(), None)?, None),
+    let (gated, cgroup, launch) = match cgroup.and_then(|group| fork_into(group, &grouped, &streams, lock)) {
+        Some((gated, group)) => (gated, Some(group), grouped),
+        None => {
+            let loose = launch_by(Containment::Walk)?;
+            (os::fork_behind_gate(&loose, &streams, lock.as_fd(), None)?, None, loose)
+        }
     };
-    let launch = if cgroup.is_some() { grouped } else { loose };
     drop(streams);
     reach("keeper.forked");
     protect(&gated);

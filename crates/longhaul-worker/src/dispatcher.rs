@@ -18,7 +18,7 @@ use longhaul_store::{Change, CommitError, Guard, Lease, StoreError};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 
-use crate::effects::{self, Job, Message};
+use crate::effects::{self, Job, Message, Outcome};
 use crate::worker::Context;
 use longhaul_app::checkouts;
 use longhaul_app::now;
@@ -32,13 +32,24 @@ const TRY_AGAIN: Duration = Duration::from_millis(250);
 pub(crate) enum HubExit {
     /// The task no longer wants an owner, or has another one.
     NotOurs,
+    /// The task waits for its turn to start a session. It is still ours; `InLine` has what the next hub needs.
+    InLine(InLine),
     /// An effect died of a bug. The task is still ours and is claimed anew, which recovers it like after a crash.
     Broken(String),
     /// The store failed: nothing more may be acknowledged.
     Store(StoreError),
 }
 
-/// How a hub is told to look at its task again.
+/// What a task keeps while it waits in line without a hub.
+#[derive(Debug)]
+pub(crate) struct InLine {
+    /// The version that its hub knew.
+    pub(crate) version: u64,
+    /// The clean checkout of the round that was open then.
+    checkout: Option<Checkout>,
+}
+
+/// Makes a hub load its task again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waker {
     news: Arc<Notify>,
@@ -47,15 +58,15 @@ pub(crate) struct Waker {
 }
 
 impl Waker {
-    /// Tells the hub that its task has this version now, unless it knows.
-    pub(crate) fn tell(&self, version: u64) {
+    /// Wakes the hub for this version of its task, unless it knows that.
+    pub(crate) fn wake_for(&self, version: u64) {
         if self.version.load(Ordering::Relaxed) != version {
-            self.look();
+            self.wake();
         }
     }
 
-    /// Tells the hub to look, whatever it knows.
-    pub(crate) fn look(&self) {
+    /// Makes the hub load its task, whatever version it knows.
+    pub(crate) fn wake(&self) {
         self.news.notify_one();
     }
 }
@@ -71,18 +82,18 @@ pub(crate) struct Hub {
     /// The clean checkout of the round that is open.
     checkout: Option<Checkout>,
     started: HashMap<Effect, AbortHandle>,
-    running: JoinSet<()>,
-    answers: mpsc::Sender<Message>,
-    arrived: mpsc::Receiver<Message>,
-    poke: Waker,
+    running: JoinSet<Outcome>,
+    answers: mpsc::Sender<Box<Message>>,
+    arrived: mpsc::Receiver<Box<Message>>,
+    waker: Waker,
 }
 
 impl Hub {
     /// A hub for a task whose lease was just taken.
-    pub(crate) fn new(context: Arc<Context>, task: Task, lease: Lease, poke: Waker) -> Hub {
+    pub(crate) fn new(context: Arc<Context>, task: Task, lease: Lease, waker: Waker) -> Hub {
         let (answers, arrived) = mpsc::channel(16);
         let task_checkout = task.checkout().cloned();
-        poke.version.store(task.version, Ordering::Relaxed);
+        waker.version.store(task.version, Ordering::Relaxed);
         Hub {
             environment: context.environments.of(lease.id),
             context,
@@ -94,11 +105,16 @@ impl Hub {
             running: JoinSet::new(),
             answers,
             arrived,
-            poke,
+            waker,
         }
     }
 
-    /// Runs until the task needs no owner or has another one.
+    /// The next hub of a task that was in line.
+    pub(crate) fn after(self, line: InLine) -> Hub {
+        Hub { checkout: line.checkout, ..self }
+    }
+
+    /// Runs until the task needs no owner, has another one, or waits for its turn.
     pub(crate) async fn run(mut self) -> HubExit {
         let left = loop {
             self.leave_checkout().await;
@@ -111,15 +127,15 @@ impl Hub {
             }
             self.start_what_is_due();
             let next = tokio::select! {
-                Some(message) = self.arrived.recv() => self.take(message).await,
-                () = self.poke.news.notified() => self.reload().await,
-                Some(ended) = self.running.join_next() => broken(ended),
+                Some(message) = self.arrived.recv() => self.take(*message).await,
+                () = self.waker.news.notified() => self.reload().await,
+                Some(ended) = self.running.join_next() => self.ended(ended),
             };
             if let Err(left) = next {
                 break left;
             }
         };
-        // Waited for, so that no spawn of this hub can come after the next one has looked.
+        // Waited for, so that no spawn of this hub can come after the next one has started.
         self.running.shutdown().await;
         left
     }
@@ -174,6 +190,18 @@ impl Hub {
             effect,
             fresh: self.fresh,
             answers: self.answers.clone(),
+        }
+    }
+
+    /// Effects end by themselves or because they were aborted; anything else is a bug of ours.
+    fn ended(&mut self, ended: Result<Outcome, JoinError>) -> Result<(), HubExit> {
+        match ended {
+            // If the task has moved on since, this is about a wait that is over.
+            Ok(Outcome::InLine) if due(&self.task) == [Effect::Prepare] => {
+                Err(HubExit::InLine(InLine { version: self.task.version, checkout: self.checkout.take() }))
+            }
+            Err(error) if error.is_panic() => Err(HubExit::Broken(error.to_string())),
+            Ok(Outcome::InLine | Outcome::Over) | Err(_) => Ok(()),
         }
     }
 
@@ -272,7 +300,7 @@ impl Hub {
     }
 
     fn is_now(&mut self, task: Task) {
-        self.poke.version.store(task.version, Ordering::Relaxed);
+        self.waker.version.store(task.version, Ordering::Relaxed);
         self.task = task;
     }
 
@@ -309,13 +337,5 @@ fn committed_points(input: &Input) {
         | Observation::Woke
         | Observation::OtherEnded { .. }
         | Observation::SessionRead { .. } => {}
-    }
-}
-
-/// Effects end by themselves or because they were aborted; anything else is a bug of ours.
-fn broken(ended: Result<(), JoinError>) -> Result<(), HubExit> {
-    match ended {
-        Err(error) if error.is_panic() => Err(HubExit::Broken(error.to_string())),
-        Ok(()) | Err(_) => Ok(()),
     }
 }

@@ -146,8 +146,8 @@ impl RunnerProcess {
             return Ok(stored.task);
         };
         let (id, store) = (stored.task.id, &*self.context.store);
-        let poke = Waker::default();
-        let hub = Hub::new(Arc::clone(&self.context), stored.task, owner.lease, poke.clone()).run();
+        let waker = Waker::default();
+        let hub = Hub::new(Arc::clone(&self.context), stored.task, owner.lease, waker.clone()).run();
         let mut changes = store.changes().map_err(WorkerError::Store)?;
         tokio::pin!(hub);
         loop {
@@ -156,7 +156,7 @@ impl RunnerProcess {
                 // Another invocation takes over what nobody seems to carry out.
                 () = tokio::time::sleep(LOOK_AT_LOCK) => drop(self.lock.keep()),
                 () = changes.rung() => {
-                    poke.look();
+                    waker.wake();
                     // What the store cannot say now, the hub finds out as well.
                     if let Ok(task) = self.task(id).await
                         && !task.submission.driver.is_runner()
@@ -166,7 +166,7 @@ impl RunnerProcess {
                 }
                 Some(mode) = asks.recv() => {
                     change(store, id, Command::Pause { mode }, actor, None, None).await.ok();
-                    poke.look();
+                    waker.wake();
                 }
             }
         }
@@ -174,7 +174,8 @@ impl RunnerProcess {
 
     async fn left(&self, left: HubExit, id: TaskId) -> Result<Task, RunnerError> {
         match left {
-            HubExit::NotOurs => self.task(id).await,
+            // A runner's task is never in line.
+            HubExit::NotOurs | HubExit::InLine(_) => self.task(id).await,
             HubExit::Broken(why) => Err(RunnerError::Broken(why)),
             HubExit::Store(error) => Err(WorkerError::Store(error).into()),
         }

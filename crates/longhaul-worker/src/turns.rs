@@ -1,9 +1,10 @@
-//! Waiting for a turn to start a session. The store says whose turn it is; it is asked once for all tasks of this worker, when one of
-//! them arrives and when its bell rings. Nothing is prepared and nothing is written before a task's turn.
+//! Waiting for a turn to start a session. The store decides whose turn it is; this file asks it once for all tasks of this worker, when one
+//! of them arrives and when the store's bell rings. Nothing is prepared and nothing is written before a task's turn.
 //!
-//! A worker that does not take its turn within 2 seconds, because it is stopped or hangs, is passed over until a session starts or ends.
+//! A task whose turn has not come leaves its hub and waits here as an id, so that a long line costs almost no memory.
+//! A worker that does not use its turn within 2 seconds, because it is stopped or hangs, is skipped until a session starts or ends.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,37 +23,88 @@ const TRY_AGAIN: Duration = Duration::from_secs(1);
 /// The tasks of this worker that wait for their turn.
 #[derive(Default)]
 pub(crate) struct Line {
-    waiting: Mutex<HashMap<TaskId, oneshot::Sender<()>>>,
+    places: Mutex<Places>,
     arrived: Notify,
+    called: Notify,
+}
+
+#[derive(Default)]
+struct Places {
+    /// Tasks whose hubs want to know whether it is their turn.
+    asking: HashMap<TaskId, oneshot::Sender<Answer>>,
+    /// Tasks without a hub.
+    parked: HashSet<TaskId>,
+    /// Those of them whose turn has come.
+    called: Vec<TaskId>,
+}
+
+/// Whether it is a task's turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Now,
+    NotYet,
 }
 
 impl Line {
-    /// Returns when it is the task's turn.
-    pub(crate) async fn wait(&self, task: TaskId) {
-        let (turn, has_come) = oneshot::channel();
-        self.lock().insert(task, turn);
+    /// Asks whether it is the task's turn.
+    pub(crate) async fn ask(&self, task: TaskId) -> Answer {
+        let (asking, answer) = oneshot::channel();
+        self.lock().asking.insert(task, asking);
         self.arrived.notify_one();
-        if has_come.await.is_err() {
-            // Another wait of the same task took this one's place.
-            std::future::pending::<()>().await;
+        match answer.await {
+            Ok(answer) => answer,
+            // Another question about the same task replaced this one.
+            Err(_) => std::future::pending().await,
         }
     }
 
-    /// Whether anybody waits; whoever was paused or cancelled meanwhile does not.
+    /// Puts a task in line that has no hub. `next_called` returns it when its turn has come.
+    pub(crate) fn park(&self, task: TaskId) {
+        self.lock().parked.insert(task);
+        self.arrived.notify_one();
+    }
+
+    /// Removes a task that was parked.
+    pub(crate) fn leave(&self, task: TaskId) {
+        self.lock().parked.remove(&task);
+    }
+
+    /// The next parked task whose turn has come.
+    pub(crate) async fn next_called(&self) -> TaskId {
+        loop {
+            if let Some(task) = self.lock().called.pop() {
+                return task;
+            }
+            self.called.notified().await;
+        }
+    }
+
+    /// Whether nobody waits. A hub whose task was paused or cancelled no longer does.
     fn is_empty(&self) -> bool {
-        let mut waiting = self.lock();
-        waiting.retain(|_, turn| !turn.is_closed());
-        waiting.is_empty()
+        let mut places = self.lock();
+        places.asking.retain(|_, asking| !asking.is_closed());
+        places.asking.is_empty() && places.parked.is_empty()
     }
 
-    fn call(&self, task: TaskId) {
-        if let Some(turn) = self.lock().remove(&task) {
-            turn.send(()).ok();
+    /// Calls the tasks whose turn it is, and answers all others that asked.
+    fn call(&self, turns: impl Iterator<Item = TaskId>) {
+        let mut places = self.lock();
+        for task in turns {
+            if let Some(asking) = places.asking.remove(&task) {
+                asking.send(Answer::Now).ok();
+            }
+            if places.parked.remove(&task) {
+                places.called.push(task);
+                self.called.notify_one();
+            }
+        }
+        for (_, asking) in places.asking.drain() {
+            asking.send(Answer::NotYet).ok();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<TaskId, oneshot::Sender<()>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -95,9 +147,7 @@ async fn call_next(context: &Context, offer: &mut Offer) -> Result<Option<Instan
         if !offer.is_settled(turns, context.worker, Instant::now()) {
             continue;
         }
-        for turn in offer.of(context.worker) {
-            context.line.call(turn.task);
-        }
+        context.line.call(offer.of(context.worker).map(|turn| turn.task));
         return Ok(offer.ends(context.worker).filter(|_| !context.line.is_empty()));
     }
 }
@@ -187,11 +237,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_left_the_line_is_not_waited_for() {
+    async fn a_hub_that_no_longer_asks_does_not_keep_the_line_open() {
         let line = Line::default();
         let task = mint_task();
-        let gone = tokio::time::timeout(Duration::ZERO, line.wait(task)).await;
-        assert!(gone.is_err(), "nobody called it");
+        let gone = tokio::time::timeout(Duration::ZERO, line.ask(task)).await;
+        assert!(gone.is_err(), "nobody answered it");
+        assert!(line.is_empty());
+    }
+
+    #[tokio::test]
+    async fn everyone_who_asks_gets_an_answer_and_parked_tasks_are_called_in_their_turn() {
+        let line = Line::default();
+        let [first, second, parked, left] = [(); 4].map(|()| mint_task());
+        [parked, left].into_iter().for_each(|task| line.park(task));
+        line.leave(left);
+        let (now, not_yet, called) = tokio::join!(line.ask(first), line.ask(second), async {
+            line.call([first, parked, left].into_iter());
+            line.next_called().await
+        });
+        assert_eq!((now, not_yet, called), (Answer::Now, Answer::NotYet, parked));
         assert!(line.is_empty());
     }
 }

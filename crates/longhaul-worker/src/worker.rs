@@ -3,6 +3,7 @@
 
 mod changes;
 mod context;
+mod owned_task;
 mod task_loops;
 
 use std::path::Path;
@@ -84,7 +85,7 @@ pub async fn run(
     if let Some(reception) = hubs.reception.take() {
         reception.abandon().await;
     }
-    if served.is_ok() && hubs.hubs.is_empty() {
+    if served.is_ok() && hubs.tasks.is_empty() {
         return hubs.retire();
     }
     // An effect may be about to spawn a keeper. Only the end of this process proves that none will, so the lock is held until

@@ -543,16 +543,6 @@ pub const KEYS: &[Key] = &[
         place: |settings| &mut settings.notify.desktop,
     },
     Key {
-        name: "notify.openclaw",
-        kind: Kind::Flag,
-        default: "false",
-        off: None,
-        doc: "whether OpenClaw gets a system event",
-        affects: "who is told what a new task came to",
-        untrusted: Untrusted::Nothing,
-        place: |settings| &mut settings.notify.openclaw,
-    },
-    Key {
         name: "notify.timeout",
         kind: times(1, HOUR),
         default: "30s",

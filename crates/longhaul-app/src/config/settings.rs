@@ -143,6 +143,5 @@ pub struct NotifySettings {
     /// The name of the variable that holds the key.
     pub webhook_secret_env: Option<String>,
     pub desktop: bool,
-    pub openclaw: bool,
     pub timeout: Duration,
 }

@@ -28,7 +28,6 @@ pub fn targets(settings: &NotifySettings) -> Vec<Target> {
         settings.file.as_ref().map(|path| Target::File { path: path.clone() }),
         webhook,
         settings.desktop.then_some(Target::Desktop),
-        settings.openclaw.then_some(Target::OpenClaw),
     ]
     .into_iter()
     .flatten()

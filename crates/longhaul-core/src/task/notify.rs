@@ -56,9 +56,6 @@ pub enum Target {
     },
     /// The desktop's own notifications.
     Desktop,
-    /// A system event of OpenClaw.
-    #[serde(rename = "openclaw")]
-    OpenClaw,
 }
 
 impl Notify {
@@ -71,7 +68,7 @@ impl Notify {
     pub fn variables(&self) -> Vec<String> {
         let named = self.targets.iter().flat_map(|target| match target {
             Target::Webhook { url, secret_env } => [url.strip_prefix('$'), secret_env.as_deref()],
-            Target::Command { .. } | Target::File { .. } | Target::Desktop | Target::OpenClaw => [None, None],
+            Target::Command { .. } | Target::File { .. } | Target::Desktop => [None, None],
         });
         named.flatten().map(str::to_owned).collect()
     }
@@ -126,7 +123,6 @@ impl Target {
             Target::File { .. } => "file",
             Target::Webhook { .. } => "webhook",
             Target::Desktop => "desktop",
-            Target::OpenClaw => "openclaw",
         }
     }
 }
@@ -137,7 +133,7 @@ impl fmt::Display for Target {
             Target::Command { argv } => write!(f, "command `{}`", argv.first().map_or("", String::as_str)),
             Target::File { path } => write!(f, "file `{path}`"),
             Target::Webhook { url, .. } => write!(f, "webhook `{url}`"),
-            Target::Desktop | Target::OpenClaw => f.write_str(self.channel()),
+            Target::Desktop => f.write_str(self.channel()),
         }
     }
 }
@@ -172,7 +168,7 @@ mod tests {
     fn targets_are_stored_by_their_channel() {
         let webhook = Target::Webhook { url: "$HOOK".into(), secret_env: None };
         let command = Target::Command { argv: vec!["a".into()] };
-        for target in [command, Target::File { path: "/f".into() }, webhook, Target::Desktop, Target::OpenClaw] {
+        for target in [command, Target::File { path: "/f".into() }, webhook, Target::Desktop] {
             let json = serde_json::to_value(&target).unwrap();
             assert_eq!(json["channel"], target.channel());
             assert_eq!(serde_json::from_value::<Target>(json).unwrap(), target);

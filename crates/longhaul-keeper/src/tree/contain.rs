@@ -71,8 +71,6 @@ pub(crate) struct Tree {
     /// Nothing of the tree was started before this, in the kernel's ticks since boot; none if that is not known.
     not_before: Option<u64>,
     roots: BTreeSet<Process>,
-    /// We ourselves and those above us.
-    spared: Vec<Process>,
     struck: BTreeSet<Process>,
 }
 
@@ -84,7 +82,6 @@ impl Tree {
             marker: format!("{SESSION_VARIABLE}={session}").into_bytes(),
             not_before: root.map(|root| root.start),
             roots: root.into_iter().collect(),
-            spared: line_of_ancestors(),
             struck: BTreeSet::new(),
         }
     }
@@ -113,7 +110,10 @@ impl Tree {
         Ok(members)
     }
 
-    /// Kills until the tree is empty, calling `reap` before each look: empty once if no kin is left, else twice.
+    /// Kills until the tree is empty, calling `reap` before each walk through all processes: empty once if no kin is left, else twice.
+    ///
+    /// No walk is needed where an empty group and a caller without children prove it: whatever leaves the group is still below the
+    /// caller, which adopts orphans.
     pub(crate) fn end(&mut self, mut reap: impl FnMut() -> Kin) -> io::Result<Swept> {
         let begin = Instant::now();
         let deadline = begin + PATIENCE;
@@ -125,6 +125,10 @@ impl Tree {
             let group_is_empty =
                 self.cgroup.as_ref().is_none_or(|group| group.wait_until_empty(Duration::from_millis(50)));
             let kin = self.chase_children(&mut reap);
+            if self.cgroup.is_some() && group_is_empty && kin == Kin::None {
+                left = 0;
+                break;
+            }
             let members = self.strike_members()?;
             left = count(&members.living).max(u32::from(kin == Kin::Some)).max(u32::from(!group_is_empty));
             if left == 0 && kin == Kin::None {
@@ -198,7 +202,9 @@ impl Tree {
 
     fn members(&self) -> io::Result<Members> {
         let all = os::processes()?;
-        let marks: Vec<Mark> = all.iter().map(|seen| self.mark(seen)).collect();
+        // We ourselves and those above us.
+        let spared = line_of_ancestors();
+        let marks: Vec<Mark> = all.iter().map(|seen| self.mark(seen, &spared)).collect();
         let is_in = |(seen, mark): (&os::Seen, &Mark)| *mark == Mark::Carried || self.roots.contains(&seen.process);
         let mut inside: BTreeSet<u32> =
             all.iter().zip(&marks).filter(|pair| is_in(*pair)).map(|(seen, _)| seen.process.pid).collect();
@@ -206,7 +212,7 @@ impl Tree {
         loop {
             let before = inside.len();
             for seen in &all {
-                if inside.contains(&seen.parent) && !self.spared.contains(&seen.process) {
+                if inside.contains(&seen.parent) && !spared.contains(&seen.process) {
                     inside.insert(seen.process.pid);
                 }
             }
@@ -215,15 +221,15 @@ impl Tree {
             }
         }
         let member =
-            |seen: &&os::Seen| seen.alive && inside.contains(&seen.process.pid) && !self.spared.contains(&seen.process);
+            |seen: &&os::Seen| seen.alive && inside.contains(&seen.process.pid) && !spared.contains(&seen.process);
         let living = all.iter().filter(member).map(|seen| seen.process).collect();
         Ok(Members { living, is_open: marks.contains(&Mark::Unknown) })
     }
 
-    fn mark(&self, seen: &os::Seen) -> Mark {
+    fn mark(&self, seen: &os::Seen, spared: &[Process]) -> Mark {
         let process = seen.process;
         // What the session started was forked after the root, so most of the machine need not be asked.
-        if self.not_before.is_some_and(|begin| process.start < begin) || self.spared.contains(&process) {
+        if self.not_before.is_some_and(|begin| process.start < begin) || spared.contains(&process) {
             return Mark::Absent;
         }
         match os::environment(process.pid) {

@@ -41,7 +41,8 @@ pub(super) async fn attend(job: Job, id: SessionId) {
 
 /// What counts for the round besides: under which boot the end was seen, and what a check in a clean checkout has built.
 fn after_check(task: &Task, ended: Ended) -> Ended {
-    let expected = task.checkout().map(|checkout| prepare_workspace::look_for(task, &checkout.cwd)).unwrap_or_default();
+    let expected =
+        task.checkout().map(|checkout| prepare_workspace::hash_expected(task, &checkout.cwd)).unwrap_or_default();
     Ended { boot: boot_id().ok(), expected, ..ended }
 }
 
@@ -161,7 +162,7 @@ async fn finish(job: &Job, session: &SessionRun, listener: Listener<'_>, observe
         starved: failed.then(|| check_floors(&job.task, &job.context.home).err()).flatten(),
         printed: printed(job, session),
         files: kept.files,
-        delivered: heard.looked.delivered,
+        delivered: heard.transcript.delivered,
         denied: heard.end.denied,
         carry: heard.carry,
         account: account(job, session),

@@ -11,7 +11,7 @@ use longhaul_core::task::{Basis, Cause, Doubt, FileEffects, Purpose, Saved, Sess
 use longhaul_keeper::fail_point;
 
 use super::Job;
-use super::prepare_workspace::look_for;
+use super::prepare_workspace::hash_expected;
 use crate::work_place::{self, Found, answer};
 use longhaul_app::Home;
 use longhaul_app::unfit;
@@ -190,7 +190,7 @@ fn basis(repository: &Repository, task: &Task, survey: &Survey) -> Result<(Optio
 /// The expected files that exist, relative to the root of the workspace.
 fn expected(task: &Task) -> Vec<PathBuf> {
     let below = Path::new(task.cwd()).strip_prefix(task.root()).unwrap_or(Path::new(""));
-    let files = look_for(task, task.cwd()).into_iter().filter(|file| file.sha256.is_some());
+    let files = hash_expected(task, task.cwd()).into_iter().filter(|file| file.sha256.is_some());
     files.map(|file| below.join(file.path)).collect()
 }
 

@@ -9,20 +9,17 @@ mod await_task;
 mod check_output;
 mod keep_work;
 mod keeper_death;
-pub(crate) mod notify;
 mod preflight;
 mod prepare_workspace;
 mod probe;
 mod process_group;
+pub(crate) mod program;
 mod read_output;
 mod session_end;
 mod sleep_inhibitor;
 mod start_session;
 mod stop_session;
 mod transcript;
-mod transcript_command;
-mod transcript_copy;
-mod transcript_source;
 mod wake;
 
 use std::sync::Arc;
@@ -31,10 +28,9 @@ use longhaul_core::ids::SessionId;
 use longhaul_core::task::{Actor, Cause, Effect, Observation, Task};
 use tokio::sync::{mpsc, oneshot};
 
-pub use notify::{OPENCLAW, desktop_program};
 pub(crate) use sleep_inhibitor::Awake;
 pub use sleep_inhibitor::sleep_inhibitor;
-pub(crate) use transcript_copy::OwnConversations;
+pub(crate) use transcript::OwnConversations;
 
 use crate::worker::Context;
 use longhaul_app::TaskDir;
@@ -48,6 +44,15 @@ pub(crate) struct Message {
     pub(crate) committed: oneshot::Sender<()>,
 }
 
+/// How an effect ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It has done what was due.
+    Over,
+    /// The task has to wait for its turn, which needs no hub.
+    InLine,
+}
+
 /// What every effect gets: the task as it was when the effect became due, and a way to answer.
 #[derive(Clone)]
 pub(crate) struct Job {
@@ -59,7 +64,8 @@ pub(crate) struct Job {
     pub(crate) effect: Effect,
     /// The session whose start this very process committed and has not spawned yet.
     pub(crate) fresh: Option<SessionId>,
-    pub(crate) answers: mpsc::Sender<Message>,
+    /// A channel has room for 32 messages from its first one on, so they are boxed.
+    pub(crate) answers: mpsc::Sender<Box<Message>>,
 }
 
 impl Job {
@@ -77,20 +83,21 @@ impl Job {
     async fn answer(&self, seen: Observation, actor: Actor) {
         let (committed, done) = oneshot::channel();
         let message = Message { effect: self.effect, seen, actor, committed };
-        if self.answers.send(message).await.is_ok() {
+        if self.answers.send(Box::new(message)).await.is_ok() {
             done.await.ok();
         }
     }
 }
 
 /// Carries out one effect.
-pub(crate) async fn carry_out(job: Job) {
+pub(crate) async fn carry_out(job: Job) -> Outcome {
     match job.effect {
-        Effect::Prepare => prepare_workspace::prepare(job).await,
+        Effect::Prepare => return prepare_workspace::prepare(job).await,
         Effect::Attend(session) => attend_session::attend(job, session).await,
         Effect::Stop(session, mode) => stop_session::stop(job, session, mode).await,
         Effect::Wake(alarm) => wake::wake(job, alarm).await,
         Effect::Await(other) => await_task::await_end(job, other).await,
         Effect::Probe => probe::probe(job).await,
     }
+    Outcome::Over
 }

@@ -10,7 +10,8 @@ use longhaul_core::task::{Actor, Basis, Cause, Checkout, FileHash, NameList, Obs
 use longhaul_keeper::process::boot_id;
 use longhaul_keeper::{Beneath, fail_point};
 
-use super::{Job, account, keep_work, preflight};
+use super::{Job, Outcome, account, keep_work, preflight};
+use crate::turns::Answer;
 use crate::work_place;
 use crate::work_place::Found;
 use longhaul_app::Home;
@@ -19,45 +20,50 @@ use longhaul_app::{check_floors, checkouts};
 use longhaul_app::{mint_session, now};
 use longhaul_keeper::Environment;
 
-pub(super) async fn prepare(mut job: Job) {
-    // Before the wait, so that a limited task is not in line; after it, because another task may have reached a limit meanwhile.
+pub(super) async fn prepare(mut job: Job) -> Outcome {
+    // First, so that a task whose account is limited is not in line.
     if let Some(seen) = account::limits_of_others(&job).await {
-        return job.answer(seen, Actor::worker()).await;
+        job.answer(seen, Actor::worker()).await;
+        return Outcome::Over;
     }
-    job.task = turn(&job).await;
-    if let Some(seen) = account::limits_of_others(&job).await {
-        return job.answer(seen, Actor::worker()).await;
+    match turn(&job).await {
+        Some(task) => job.task = task,
+        None => return Outcome::InLine,
     }
-    let permit = job.context.looks.acquire().await;
-    let looking = job.clone();
-    let looked = tokio::task::spawn_blocking(move || look(&looking)).await;
+    let permit = job.context.inspections.acquire().await;
+    let inspecting = job.clone();
+    let inspected = tokio::task::spawn_blocking(move || inspect(&inspecting)).await;
     drop(permit);
-    let seen = match looked {
+    let seen = match inspected {
         Ok(Ok(seen)) => seen,
         Ok(Err(cause)) => Observation::CannotPrepare { cause },
-        // The look itself panicked; the hub must not hang on it.
+        // It panicked; the hub must not hang on it.
         Err(error) => Observation::CannotPrepare { cause: Cause::Workspace { why: error.to_string() } },
     };
     let is_placed = matches!(seen, Observation::Placed { .. });
     fail_point::reach(if is_placed { "worker.placed" } else { "worker.prepared" });
     job.answer(seen, Actor::workspace()).await;
+    Outcome::Over
 }
 
-/// The task, once it is its turn to start a session: as it is then, because a person may have changed it meanwhile. An invocation of the
+/// The task, if it is its turn to start a session: as it is now, because a person may have changed it meanwhile. An invocation of the
 /// runner waits for nobody.
-async fn turn(job: &Job) -> Arc<Task> {
+async fn turn(job: &Job) -> Option<Arc<Task>> {
     if !job.task.submission.driver.conduct().takes_turns {
-        return Arc::clone(&job.task);
+        return Some(Arc::clone(&job.task));
     }
-    job.context.line.wait(job.task.id).await;
+    match job.context.line.ask(job.task.id).await {
+        Answer::Now => {}
+        Answer::NotYet => return None,
+    }
     match job.context.store.load(job.task.id).await {
-        Ok(Some(stored)) => Arc::new(stored.task),
+        Ok(Some(stored)) => Some(Arc::new(stored.task)),
         // The hub meets the same store and reports it.
-        Ok(None) | Err(_) => Arc::clone(&job.task),
+        Ok(None) | Err(_) => Some(Arc::clone(&job.task)),
     }
 }
 
-fn look(job: &Job) -> Result<Observation, Cause> {
+fn inspect(job: &Job) -> Result<Observation, Cause> {
     let (task, context) = (&*job.task, &*job.context);
     variables(&task.submission.needs_env, &job.environment)?;
     if task.phase() != Phase::Verify {
@@ -140,11 +146,11 @@ fn changed_check_files(task: &Task, found: &Found, tree: Option<&String>) -> Opt
 
 /// The expected files, when every step is ticked and the result is about to be verified.
 fn expected(task: &Task, directory: &str) -> Vec<FileHash> {
-    if task.phase() == Phase::Verify { look_for(task, directory) } else { Vec::new() }
+    if task.phase() == Phase::Verify { hash_expected(task, directory) } else { Vec::new() }
 }
 
 /// The expected files in a directory.
-pub(super) fn look_for(task: &Task, directory: &str) -> Vec<FileHash> {
+pub(super) fn hash_expected(task: &Task, directory: &str) -> Vec<FileHash> {
     let see = |path: &String| FileHash { path: path.clone(), sha256: hash(Path::new(directory), path) };
     task.submission.expects.iter().map(see).collect()
 }

@@ -10,7 +10,7 @@ use longhaul_keeper::{SessionDir, Stream, fail_point, read_tail};
 use serde_json::Value;
 
 use super::Job;
-use super::transcript::{self, Looked};
+use super::transcript::{self, ReadTranscript};
 use crate::watch::{Line, Tail};
 use longhaul_app::TaskDir;
 use longhaul_app::{now, time_of};
@@ -93,16 +93,16 @@ impl<'a> Listener<'a> {
             self.take(&[line]).await;
         }
         let Some(agent) = self.agent.clone() else { return Heard::nothing() };
-        let looked = transcript::look(self.job, self.session, &agent, self.conversation.clone()).await;
+        let transcript = transcript::read(self.job, self.session, &agent, self.conversation.clone()).await;
         let zone = TimeZone::system();
         let moment = Moment { now: self.written(), zone: &zone };
-        let recorded = looked.last_lines().map(|line| agent.read_transcript(&mut self.reader, &moment, line));
+        let recorded = transcript.last_lines().map(|line| agent.read_transcript(&mut self.reader, &moment, line));
         let usage = recorded.fold(Usage::default(), Usage::plus);
         if usage != Usage::default() {
             self.commit(Said { usage, ..Said::default() }).await;
         }
         let end = agent.read_end(&self.reader, exit, &self.stderr_tail());
-        Heard { end, over: self.reader.over, looked, carry: self.reader.carry }
+        Heard { end, over: self.reader.over, transcript, carry: self.reader.carry }
     }
 
     async fn take(&mut self, lines: &[Line]) {
@@ -181,13 +181,13 @@ impl<'a> Listener<'a> {
 pub(super) struct Heard {
     pub(super) end: End,
     pub(super) over: Option<TurnEnd>,
-    pub(super) looked: Looked,
+    pub(super) transcript: ReadTranscript,
     pub(super) carry: Value,
 }
 
 impl Heard {
     fn nothing() -> Heard {
         let end = Outcome::Failed(Failure::Crashed).into();
-        Heard { end, over: None, looked: Looked::default(), carry: Value::Null }
+        Heard { end, over: None, transcript: ReadTranscript::default(), carry: Value::Null }
     }
 }

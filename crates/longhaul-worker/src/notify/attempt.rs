@@ -14,7 +14,8 @@ use longhaul_core::time::Time;
 use longhaul_keeper::fail_point;
 use longhaul_store::{Notice, Settled, Store, StoreError};
 
-use crate::effects::notify::{Message, Reason, Undelivered, deliver};
+use super::deliver::{Undelivered, deliver};
+use super::message::{Message, Reason};
 use crate::worker::Context;
 use longhaul_app::now;
 use longhaul_keeper::Environment;
@@ -138,7 +139,7 @@ fn after_failure(notice: &Notice, target: &Target, undelivered: &Undelivered, er
             let wait = BACKOFF * 2_u32.pow(tries.saturating_sub(1).min(TRIES));
             (Settled::Again { at: at.after(wait), error }, Tried::Again { tries })
         }
-        Target::Webhook { .. } | Target::Command { .. } | Target::File { .. } | Target::Desktop | Target::OpenClaw => {
+        Target::Webhook { .. } | Target::Command { .. } | Target::File { .. } | Target::Desktop => {
             (Settled::Failed { error }, Tried::Over)
         }
     }

@@ -1,5 +1,5 @@
-//! What a worker notices: news of the store, tasks to claim, owners that died and holds that ended. It pokes the hubs of tasks that others
-//! changed and opens hubs for the tasks it claims.
+//! What a worker notices: news of the store, tasks to claim, owners that died and holds that ended. It wakes the tasks that others
+//! changed and opens hubs for those it claims.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -13,17 +13,17 @@ use super::task_loops::TaskLoops;
 use crate::claim::{self, OtherOwners};
 use crate::holds;
 
-/// How often a dead owner is looked for when nothing rings.
+/// How often owners are checked when nothing rings.
 pub(super) const ROUND: Duration = Duration::from_secs(1);
-/// How often every task is looked at although nothing was heard of it.
+/// How often every task is checked, in case a ring was lost.
 const SAFETY_NET: Duration = Duration::from_secs(30);
 
-/// How far this worker has looked around in its home.
+/// What this worker has checked in its home, and when.
 #[derive(Default)]
-pub(super) struct Look {
-    /// The store's position up to which its news were heard.
+pub(super) struct Checked {
+    /// The store's position up to which its news were read.
     position: u64,
-    /// When all tasks were looked at.
+    /// When all tasks were checked.
     pub(super) everything: Option<Instant>,
     /// When owners and holds were.
     pub(super) others: Option<Instant>,
@@ -37,55 +37,50 @@ fn is_over(last: Option<Instant>, span: Duration) -> bool {
 }
 
 impl TaskLoops {
-    /// Hears the news of the store; looks at everything at first, when an owner has died, and now and then in case something was missed.
-    pub(super) async fn look_around(&mut self) -> Result<(), StoreError> {
-        if is_over(self.look.everything, SAFETY_NET) {
-            return self.look_at_everything().await;
+    /// Reads the news of the store; checks everything at first, when an owner has died, and now and then in case something was missed.
+    pub(super) async fn hear_changes(&mut self) -> Result<(), StoreError> {
+        if is_over(self.checked.everything, SAFETY_NET) {
+            return self.check_everything().await;
         }
-        let news = self.context.store.news(self.look.position).await?;
-        self.look.position = news.position;
+        let news = self.context.store.news(self.checked.position).await?;
+        self.checked.position = news.position;
         self.hear(news.tasks).await?;
-        // A look at the holds may go through all processes of the machine, so neither is done at every ring.
-        if is_over(self.look.others, ROUND) {
-            self.look.other_owners = Some(claim::other_owners(&self.context).await?);
-            holds::look_at(&self.context, &self.look.held).await;
-            self.look.others = Some(Instant::now());
+        // Holds may have to be compared with all processes of the machine, so neither is done at every ring.
+        if is_over(self.checked.others, ROUND) {
+            self.checked.other_owners = Some(claim::other_owners(&self.context).await?);
+            holds::look_at(&self.context, &self.checked.held).await;
+            self.checked.others = Some(Instant::now());
         }
-        match self.look.other_owners {
-            Some(OtherOwners::SomeDead) => self.look_at_everything().await,
+        match self.checked.other_owners {
+            Some(OtherOwners::SomeDead) => self.check_everything().await,
             Some(OtherOwners::None | OtherOwners::Alive) | None => Ok(()),
         }
     }
 
-    async fn look_at_everything(&mut self) -> Result<(), StoreError> {
+    async fn check_everything(&mut self) -> Result<(), StoreError> {
         // The position first: what moves meanwhile is then news.
-        self.look.position = self.context.store.news(u64::MAX).await?.position;
+        self.checked.position = self.context.store.news(u64::MAX).await?.position;
         let candidates = self.context.store.candidates().await?;
-        self.look.held = holds::listed_in_store(&self.context).await;
-        holds::look_at(&self.context, &self.look.held).await;
+        self.checked.held = holds::listed_in_store(&self.context).await;
+        holds::look_at(&self.context, &self.checked.held).await;
         let versions: HashMap<TaskId, u64> = candidates.iter().map(|one| (one.task, one.version)).collect();
-        for (task, hub) in &self.hubs {
-            match versions.get(task) {
-                Some(version) => hub.poke.tell(*version),
-                None => hub.poke.look(),
-            }
+        for task in self.tasks.keys().copied().collect::<Vec<_>>() {
+            self.wake(task, versions.get(&task).copied()).await?;
         }
         self.claim(candidates).await?;
-        self.look.other_owners = Some(claim::other_owners(&self.context).await?);
+        self.checked.other_owners = Some(claim::other_owners(&self.context).await?);
         let now = Instant::now();
-        (self.look.everything, self.look.others) = (Some(now), Some(now));
+        (self.checked.everything, self.checked.others) = (Some(now), Some(now));
         Ok(())
     }
 
     async fn hear(&mut self, moved: Vec<MovedTask>) -> Result<(), StoreError> {
         let mut candidates = Vec::new();
         for task in moved {
-            if let Some(hub) = self.hubs.get(&task.task) {
-                hub.poke.tell(task.version);
-            }
+            self.wake(task.task, Some(task.version)).await?;
             match task.state == State::HELD {
-                true => self.look.held.insert(task.task),
-                false => self.look.held.remove(&task.task),
+                true => self.checked.held.insert(task.task),
+                false => self.checked.held.remove(&task.task),
             };
             candidates.extend(task.candidate);
         }
@@ -93,9 +88,9 @@ impl TaskLoops {
     }
 
     async fn claim(&mut self, candidates: Vec<Candidate>) -> Result<(), StoreError> {
-        let lease_of = |task| self.hubs.get(&task).map(|hub| hub.lease);
+        let lease_of = |task| self.tasks.get(&task).map(|owned| owned.lease);
         let claimed = claim::claim_round(&self.context, candidates, lease_of, self.only).await?;
-        claimed.iter().for_each(|stored| self.start(stored));
+        claimed.into_iter().for_each(|stored| self.start(stored));
         Ok(())
     }
 }

@@ -19,8 +19,8 @@ use longhaul_app::Home;
 use longhaul_app::mint_worker;
 use longhaul_keeper::Environment;
 
-/// So many workspaces are looked at at once.
-const LOOKS: usize = 16;
+/// So many workspaces are inspected at once.
+const INSPECTIONS: usize = 16;
 /// Between two starts of sessions, so that recovery after a reboot does not start everything in one instant.
 const STAGGER: Duration = Duration::from_millis(20);
 
@@ -45,8 +45,8 @@ pub struct Context {
     pub(crate) own_conversations: OwnConversations,
     /// What the tasks that were handed over run with.
     pub(crate) environments: Environments,
-    /// So many tasks look at their workspaces at once: each look is a thread, and starts git.
-    pub(crate) looks: Semaphore,
+    /// So many workspaces are inspected at once: each inspection is a thread, and starts git.
+    pub(crate) inspections: Semaphore,
     /// When the last session was started.
     pub(crate) turn: Mutex<Option<Instant>>,
     pub(crate) report: fn(&str),
@@ -76,7 +76,7 @@ impl Context {
             awake: Awake::default(),
             own_conversations: OwnConversations::default(),
             environments: Environments::new(),
-            looks: Semaphore::new(LOOKS),
+            inspections: Semaphore::new(INSPECTIONS),
             turn: Mutex::new(None),
             report,
             watcher: None,

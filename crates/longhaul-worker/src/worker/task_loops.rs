@@ -1,18 +1,19 @@
-//! What a worker runs: a hub for each of its tasks, the socket for hand-overs, and the sender of notices, until there is nothing to stay for.
-//! What makes it open or poke a hub is in `changes`.
+//! What a worker runs: a hub for each of its tasks that has something to do, the socket for hand-overs, and the sender of notices, until
+//! there is nothing to stay for. A task that waits for its turn has no hub. What makes a worker open or wake a hub is in `changes`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use longhaul_core::ids::{LeaseId, TaskId};
+use longhaul_core::ids::TaskId;
 use longhaul_keeper::WorkerLock;
 use longhaul_store::{Damaged, StoreError, Stored};
 use tokio::task::{JoinError, JoinSet};
 
-use super::changes::{Look, ROUND};
+use super::changes::{Checked, ROUND};
+use super::owned_task::OwnedTask;
 use super::{Context, Options, WorkerError};
 use crate::claim::{self, OtherOwners};
-use crate::dispatcher::{Hub, HubExit, Waker};
+use crate::dispatcher::{Hub, HubExit, InLine, Waker};
 use crate::holds;
 use crate::notify::Sender;
 use crate::reception::Reception;
@@ -25,19 +26,13 @@ pub(super) struct TaskLoops {
     pub(super) only: bool,
     stays: bool,
     checks: bool,
-    pub(super) hubs: HashMap<TaskId, OpenHub>,
+    pub(super) tasks: HashMap<TaskId, OwnedTask>,
     /// What this process has carried and may still have to tell of, with the environment that its notices are meant for.
     carried: HashMap<TaskId, Environment>,
     sender: Sender,
     running: JoinSet<(TaskId, HubExit)>,
     pub(super) reception: Option<Reception>,
-    pub(super) look: Look,
-}
-
-/// A hub that runs.
-pub(super) struct OpenHub {
-    pub(super) poke: Waker,
-    pub(super) lease: LeaseId,
+    pub(super) checked: Checked,
 }
 
 impl TaskLoops {
@@ -49,11 +44,11 @@ impl TaskLoops {
             only: options.only,
             stays: options.stay,
             checks: options.handover.is_none(),
-            hubs: HashMap::new(),
+            tasks: HashMap::new(),
             carried: HashMap::new(),
             running: JoinSet::new(),
             reception: None,
-            look: Look::default(),
+            checked: Checked::default(),
         }
     }
 
@@ -85,36 +80,60 @@ impl TaskLoops {
         }
     }
 
-    /// Opens the hub of a task that was handed over; it may have moved on already, or have one.
+    /// Opens the hub of a task that was handed over, or was in line; it may have moved on already, or have one.
     pub(super) async fn open(&mut self, task: TaskId) -> Result<(), StoreError> {
-        if let Some(stored) = self.context.store.load(task).await? {
-            self.start(&stored);
+        match self.context.store.load(task).await {
+            Ok(Some(stored)) => self.start(stored),
+            Ok(None) => self.drop_from_line(task),
+            // Called again as soon as the store can be read.
+            Err(error) if error.is_transient() && self.tasks.contains_key(&task) => self.context.line.park(task),
+            Err(error) => return Err(error),
         }
         Ok(())
     }
 
-    pub(super) fn start(&mut self, stored: &Stored) {
+    pub(super) fn start(&mut self, stored: Stored) {
         let id = stored.task.id;
-        let Some(owner) = stored.owner.as_ref().filter(|owner| owner.worker == self.context.worker) else { return };
-        if self.hubs.contains_key(&id) {
+        if self.tasks.get(&id).is_some_and(OwnedTask::has_hub) {
             return;
         }
-        let (poke, lease) = (Waker::default(), owner.lease);
-        let hub = Hub::new(Arc::clone(&self.context), stored.task.clone(), lease, poke.clone());
-        self.hubs.insert(id, OpenHub { poke, lease: lease.id });
+        let Some(owner) = stored.owner.filter(|owner| owner.worker == self.context.worker) else {
+            return self.drop_from_line(id);
+        };
+        let (waker, lease, announced) = (Waker::default(), owner.lease, stored.task.version);
+        let mut hub = Hub::new(Arc::clone(&self.context), stored.task, lease, waker.clone());
+        let owned = OwnedTask::running(lease.id, announced, waker);
+        if let Some(before) = self.tasks.insert(id, owned) {
+            self.context.line.leave(id);
+            hub = before.continued_by(hub, lease.id, &self.context);
+        }
         self.carried.insert(id, self.context.environments.of(lease.id));
         self.running.spawn(async move { (id, hub.run().await) });
     }
 
+    /// Forgets a task that was in line and is not ours any more.
+    fn drop_from_line(&mut self, task: TaskId) {
+        self.context.line.leave(task);
+        if let Some(owned) = self.tasks.remove(&task) {
+            self.context.environments.forget(owned.lease);
+        }
+    }
+
+    /// Wakes a task that has this version now, unless it knows that. Without a version it is woken in any case.
+    pub(super) async fn wake(&mut self, task: TaskId, version: Option<u64>) -> Result<(), StoreError> {
+        let needs_hub = self.tasks.get_mut(&task).is_some_and(|owned| owned.needs_hub_for(version));
+        if needs_hub { self.open(task).await } else { Ok(()) }
+    }
+
     pub(super) async fn serve(&mut self, mut leave: impl Future<Output = ()> + Unpin) -> Result<(), WorkerError> {
         let mut changes = self.context.store.changes()?;
-        let store = Arc::clone(&self.context.store);
+        let (context, store) = (Arc::clone(&self.context), Arc::clone(&self.context.store));
         // A worker that was started for one input leaves the long look to the others, so that a submission costs the same
         // in a large store as in a small one.
         let mut checking = self.checks;
         let mut checked = tokio::spawn(async move { if checking { store.check().await } else { Ok(Vec::new()) } });
         loop {
-            if !self.round().await? && !self.stays && self.hubs.is_empty() && self.may_leave().await? {
+            if !self.round().await? && !self.stays && self.tasks.is_empty() && self.may_leave().await? {
                 return Ok(());
             }
             tokio::select! {
@@ -122,14 +141,15 @@ impl TaskLoops {
                 () = changes.rung() => {}
                 () = tokio::time::sleep(ROUND) => {}
                 Some(task) = next_accepted(&mut self.reception) => self.open(task).await?,
+                task = context.line.next_called() => self.open(task).await?,
                 found = &mut checked, if checking => {
                     checking = false;
                     self.tell_damage(found)?;
                 }
-                Some(left) = self.running.join_next() => self.left(left)?,
+                Some(left) = self.running.join_next() => self.left(left).await?,
             }
             while let Some(left) = self.running.try_join_next() {
-                self.left(left)?;
+                self.left(left).await?;
             }
         }
     }
@@ -144,9 +164,9 @@ impl TaskLoops {
             self.open(task).await?;
         }
         // Whoever was greeted before the socket closed relies on this worker to adopt what a dead one left.
-        if !self.hubs.is_empty() || claim::other_owners(&self.context).await? == OtherOwners::SomeDead {
+        if !self.tasks.is_empty() || claim::other_owners(&self.context).await? == OtherOwners::SomeDead {
             self.open_reception();
-            self.look.others = None;
+            self.checked.others = None;
             return Ok(false);
         }
         // The last task that left may be held by a person who is gone already, and nobody may come after this worker.
@@ -165,35 +185,47 @@ impl TaskLoops {
         Ok(())
     }
 
-    /// Claims what is free, pokes the hubs whose tasks others changed, and sends what is to be told. True while there is a reason to stay.
+    /// Claims what is free, wakes the tasks that others changed, and sends what is to be told. True while there is a reason to stay.
     async fn round(&mut self) -> Result<bool, StoreError> {
         if !self.is_seen() {
-            self.hubs.values().for_each(|hub| hub.poke.look());
+            self.tasks.values().for_each(OwnedTask::wake_hub);
             return Ok(false);
         }
-        match self.look_around().await {
+        match self.hear_changes().await {
             Ok(()) => {}
             Err(error) if error.is_transient() => return Ok(true),
             Err(error) => return Err(error),
         }
-        let has_to_tell = self.sender.round(&mut self.carried, |task| self.hubs.contains_key(&task)).await?;
+        let has_to_tell = self.sender.round(&mut self.carried, |task| self.tasks.contains_key(&task)).await?;
         // An `--only` worker leaves the tasks of the living to them.
-        let watches_others = !self.only && self.look.other_owners == Some(OtherOwners::Alive);
-        Ok(watches_others || self.look.other_owners == Some(OtherOwners::SomeDead) || has_to_tell)
+        let watches_others = !self.only && self.checked.other_owners == Some(OtherOwners::Alive);
+        Ok(watches_others || self.checked.other_owners == Some(OtherOwners::SomeDead) || has_to_tell)
     }
-    fn left(&mut self, left: Result<(TaskId, HubExit), JoinError>) -> Result<(), WorkerError> {
+
+    /// Puts a task whose hub has just ended in line, unless it changed before the hub could see that.
+    async fn queue(&mut self, task: TaskId, line: InLine) -> Result<(), StoreError> {
+        let Some(owned) = self.tasks.get_mut(&task) else { return Ok(()) };
+        if owned.is_changed_in(line) {
+            return self.open(task).await;
+        }
+        self.context.line.park(task);
+        Ok(())
+    }
+
+    async fn left(&mut self, left: Result<(TaskId, HubExit), JoinError>) -> Result<(), WorkerError> {
         match left {
             Ok((task, HubExit::NotOurs)) => {
-                if let Some(hub) = self.hubs.remove(&task) {
-                    self.context.environments.forget(hub.lease);
+                if let Some(owned) = self.tasks.remove(&task) {
+                    self.context.environments.forget(owned.lease);
                 }
                 Ok(())
             }
+            Ok((task, HubExit::InLine(line))) => Ok(self.queue(task, line).await?),
             Ok((task, HubExit::Broken(why))) => {
                 self.context.report(&format!("task {task}: {why}"));
-                // The lease is still ours, so the next look opens a hub again.
-                self.hubs.remove(&task);
-                self.look.everything = None;
+                // The lease is still ours, so the next check opens a hub again.
+                self.tasks.remove(&task);
+                self.checked.everything = None;
                 Ok(())
             }
             Ok((_, HubExit::Store(error))) => Err(error.into()),

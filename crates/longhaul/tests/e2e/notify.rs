@@ -21,11 +21,8 @@ use crate::rounds::one_step;
 
 pub(crate) use effects::EFFECTS;
 
-const STAND_INS: [(&str, &str); 3] = [
-    ("notify-send", include_str!("notify/notify-send.sh")),
-    ("openclaw", include_str!("notify/openclaw.sh")),
-    ("tell", include_str!("notify/tell.sh")),
-];
+const STAND_INS: [(&str, &str); 2] =
+    [("notify-send", include_str!("notify/notify-send.sh")), ("tell", include_str!("notify/tell.sh"))];
 
 /// A world with stand-ins on PATH that leave what they were told in a directory.
 fn desk() -> TestEnv {

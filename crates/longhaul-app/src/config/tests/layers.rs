@@ -113,7 +113,6 @@ fn every_documented_default_holds_when_nothing_is_set() {
         ("notify.webhook", "\"none\""),
         ("notify.webhook_secret_env", "\"none\""),
         ("notify.desktop", "false"),
-        ("notify.openclaw", "false"),
         ("notify.timeout", "\"30s\""),
     ];
     let mut loaded = World::new().load().unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use longhaul_app::now;
 use longhaul_core::task::Target;
 use longhaul_keeper::find_program;
-use longhaul_worker::{OPENCLAW, desktop_program};
+use longhaul_worker::desktop_program;
 
 use super::Patient;
 use super::finding::Finding;
@@ -33,7 +33,6 @@ fn way(target: &Target) -> Finding {
     match target {
         Target::Command { argv } => program(target, argv.first().map_or("", String::as_str)),
         Target::Desktop => program(target, desktop_program()),
-        Target::OpenClaw => program(target, OPENCLAW),
         Target::File { path } => directory(target, path),
         Target::Webhook { url, secret_env } => variables(url, secret_env.as_deref()),
     }

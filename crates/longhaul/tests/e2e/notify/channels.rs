@@ -40,18 +40,16 @@ fn a_program_gets_the_facts_in_variables_and_the_whole_as_json() {
 #[test]
 fn all_channels_are_told_each_once() {
     let server = Server::answering(&[204]);
-    let mut env = super::telling().var("LONGHAUL_NOTIFY_DESKTOP", "true").var("LONGHAUL_NOTIFY_OPENCLAW", "true");
+    let mut env = super::telling().var("LONGHAUL_NOTIFY_DESKTOP", "true");
     let marker = env.path().join("{name}.{occasion}");
     env.set("LONGHAUL_NOTIFY_FILE", marker.to_str().unwrap());
     env.set("LONGHAUL_NOTIFY_WEBHOOK", &server.url());
     assert_eq!(env.run(&["run", "Do it", "--name", "t", "--check", "true"]).code, PASSED);
-    let channels = ["command", "file", "webhook", "desktop", "openclaw"];
+    let channels = ["command", "file", "webhook", "desktop"];
     assert_eq!(ends(&env, "t"), channels.map(|channel| (channel.to_owned(), "delivered".to_owned())));
     assert!(settled(&env, "t").iter().all(|notice| notice["tries"] == 1 && notice["error"].is_null()));
     let desktop = std::fs::read_to_string(told_in(&env).join("notify-send")).unwrap();
     assert!(desktop.starts_with("t is done\nt is done since "), "{desktop}");
-    let claw = std::fs::read_to_string(told_in(&env).join("openclaw")).unwrap();
-    assert!(claw.starts_with("t is done. t is done since ") && claw.contains("longhaul why "), "{claw}");
     let file = std::fs::read_to_string(env.path().join("t.done")).unwrap();
     let request = server.next();
     assert_eq!(request.body, file, "the same message everywhere");
@@ -83,8 +81,6 @@ fn the_control_stand_ins_refuse_other_arguments() {
     for (program, arguments) in [
         ("notify-send", &["--app-name=longhaul", "one"][..]),
         ("notify-send", &["--app-name=longhaul", "one", "two", "three"]),
-        ("openclaw", &["system", "event", "--text", "x", "--mode", "later"]),
-        ("openclaw", &["system", "event", "--text", "x"]),
         ("tell", &["--quiet"]),
     ] {
         let mut command = std::process::Command::new(env.path().join("bin").join(program));

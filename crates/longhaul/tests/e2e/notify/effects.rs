@@ -5,14 +5,13 @@ use super::{desk, ends, occasions, settled, told_in};
 use crate::env::TestEnv;
 
 /// The keys and the tests of their effects.
-pub(crate) const EFFECTS: [(&str, fn()); 8] = [
+pub(crate) const EFFECTS: [(&str, fn()); 7] = [
     ("notify.on", super::occasions::only_the_wanted_occasions_are_told),
     ("notify.command", notify_command),
     ("notify.file", notify_file),
     ("notify.webhook", notify_webhook),
     ("notify.webhook_secret_env", notify_webhook_secret_env),
     ("notify.desktop", notify_desktop),
-    ("notify.openclaw", notify_openclaw),
     ("notify.timeout", super::trouble::a_hook_that_hangs_is_killed_with_what_it_started),
 ];
 
@@ -58,10 +57,4 @@ fn notify_webhook_secret_env() {
 fn notify_desktop() {
     let env = run(desk(), "LONGHAUL_NOTIFY_DESKTOP", "true", "desktop");
     assert!(told_in(&env).join("notify-send").is_file());
-}
-
-#[test]
-fn notify_openclaw() {
-    let env = run(desk(), "LONGHAUL_NOTIFY_OPENCLAW", "true", "openclaw");
-    assert!(told_in(&env).join("openclaw").is_file());
 }

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use longhaul_keeper::{Spec, is_own_variable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::process_group;
-use super::transcript_source::{CAP, Found};
+use super::super::process_group;
+use super::source::{CAP, Conversation};
 use longhaul_keeper::Environment;
 
 /// How long a command has to print one.
@@ -28,8 +28,8 @@ pub(super) fn from_command(
     spec: &Spec,
     own: &Environment,
     deadline: Duration,
-) -> Found {
-    let Some(program) = own.find_program(program) else { return Found::Unknown };
+) -> Conversation {
+    let Some(program) = own.find_program(program) else { return Conversation::Unknown };
     let spawned = Command::new(program)
         .args(arguments)
         .current_dir(&spec.cwd)
@@ -40,11 +40,13 @@ pub(super) fn from_command(
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn();
-    let Ok(mut child) = spawned else { return Found::Unknown };
+    let Ok(mut child) = spawned else { return Conversation::Unknown };
     let printed = read_all(&mut child, Instant::now() + deadline);
     match (printed, process_group::end(&mut child)) {
-        (Ok(Some(bytes)), Ok(status)) if status.success() && !bytes.is_empty() => Found::Bytes { bytes, whole: true },
-        _ => Found::Unknown,
+        (Ok(Some(bytes)), Ok(status)) if status.success() && !bytes.is_empty() => {
+            Conversation::Bytes { bytes, whole: true }
+        }
+        _ => Conversation::Unknown,
     }
 }
 
@@ -138,5 +140,5 @@ impl Printed {
 }
 
 #[cfg(test)]
-#[path = "transcript_command_tests.rs"]
+#[path = "command_tests.rs"]
 mod tests;

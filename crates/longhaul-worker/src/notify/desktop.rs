@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::message::Message;
-use super::program::{Call, ProgramError, run};
+use crate::effects::program::{Call, ProgramError, run};
 use longhaul_app::Home;
 
 /// The program that shows a notification on this kind of machine.
@@ -18,15 +18,7 @@ pub(super) async fn send(home: &Home, message: &Message, within: Duration) -> Re
     } else {
         notify_send_arguments(message.title(), &message.message)
     };
-    let call = Call {
-        program: desktop_program().to_owned(),
-        arguments,
-        environment: message.environment().clone(),
-        variables: Vec::new(),
-        input: Vec::new(),
-        directory: home.root().to_owned(),
-    };
-    run(call, within).await
+    run(Call::new(home, desktop_program(), arguments, message.environment()), within).await
 }
 
 /// Neither text begins with a hyphen, because a task's name never does.

@@ -9,9 +9,8 @@ use super::command;
 use super::desktop;
 use super::file::{self, FileError};
 use super::message::Message;
-use super::openclaw;
-use super::program::ProgramError;
 use super::webhook::{self, WebhookError};
+use crate::effects::program::ProgramError;
 use longhaul_app::Home;
 
 /// Why a message was not delivered.
@@ -47,7 +46,6 @@ pub(crate) async fn deliver(
         Target::File { path } => file::send(path, message, within).await?,
         Target::Webhook { url, secret_env } => webhook::send(url, secret_env.as_deref(), message, within).await?,
         Target::Desktop => desktop::send(home, message, within).await?,
-        Target::OpenClaw => openclaw::send(home, message, within).await?,
     }
     Ok(())
 }

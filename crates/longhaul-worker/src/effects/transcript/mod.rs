@@ -2,6 +2,10 @@
 //! session's directory, redacted like all output. Only the process that started the session makes the copy: an adopter's environment
 //! may lack the secrets to mask. Called by the listener; it never changes what it finds.
 
+mod command;
+mod copy;
+mod source;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,34 +13,40 @@ use longhaul_agents::{Chosen, Ids, Transcript};
 use longhaul_core::task::{Delivered, SessionRun};
 use longhaul_keeper::SessionDir;
 
-use super::transcript_command::{DEADLINE, from_command};
-use super::transcript_source::{self, Found};
-use super::{Job, transcript_copy};
+use self::command::{DEADLINE, from_command};
+pub(crate) use self::copy::OwnConversations;
+use self::source::Conversation;
+use super::Job;
 use longhaul_keeper::Environment;
 
 /// As many of the last lines as can tell how a session ended.
 const LAST_LINES: usize = 200;
 
-/// What was found in the transcript.
+/// What the transcript says.
 #[derive(Default)]
-pub(super) struct Looked {
+pub(super) struct ReadTranscript {
     pub(super) delivered: Delivered,
     lines: Vec<u8>,
 }
 
-impl Looked {
+impl ReadTranscript {
     /// The last lines, in order.
     pub(super) fn last_lines(&self) -> impl Iterator<Item = &[u8]> {
         self.lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
     }
 }
 
-/// Looks at the transcript of the session's conversation, on a thread that may block.
-pub(super) async fn look(job: &Job, session: &SessionRun, agent: &Chosen, conversation: Option<String>) -> Looked {
+/// Reads the transcript of the session's conversation, on a thread that may block.
+pub(super) async fn read(
+    job: &Job,
+    session: &SessionRun,
+    agent: &Chosen,
+    conversation: Option<String>,
+) -> ReadTranscript {
     if agent.about().ids == Ids::None {
-        return Looked { delivered: Delivered::NoTranscript, lines: Vec::new() };
+        return ReadTranscript { delivered: Delivered::NoTranscript, lines: Vec::new() };
     }
-    let Some(conversation) = conversation else { return Looked::default() };
+    let Some(conversation) = conversation else { return ReadTranscript::default() };
     let own = &job.context.own_conversations;
     let copy = if own.admits(job.fresh, session, job.epoch) {
         own.note(&conversation, job.epoch);
@@ -52,7 +62,7 @@ pub(super) async fn look(job: &Job, session: &SessionRun, agent: &Chosen, conver
         copy,
         environment: job.environment.clone(),
     };
-    tokio::task::spawn_blocking(move || wanted.look()).await.unwrap_or_default()
+    tokio::task::spawn_blocking(move || wanted.read()).await.unwrap_or_default()
 }
 
 struct Wanted {
@@ -74,11 +84,11 @@ enum Copy {
 }
 
 impl Wanted {
-    fn look(&self) -> Looked {
+    fn read(&self) -> ReadTranscript {
         let (bytes, whole) = match self.find() {
-            Found::Bytes { bytes, whole } => (bytes, whole),
-            Found::Nothing => return Looked { delivered: Delivered::NoTranscript, lines: Vec::new() },
-            Found::Unknown => return Looked::default(),
+            Conversation::Bytes { bytes, whole } => (bytes, whole),
+            Conversation::Nothing => return ReadTranscript { delivered: Delivered::NoTranscript, lines: Vec::new() },
+            Conversation::Unknown => return ReadTranscript::default(),
         };
         let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         let delivered = match self.agent.delivered(&mut lines, &self.mark) {
@@ -87,28 +97,28 @@ impl Wanted {
             delivered @ (Delivered::Yes | Delivered::No | Delivered::NoTranscript | Delivered::Unknown) => delivered,
         };
         self.keep(&bytes);
-        Looked { delivered, lines: last(bytes) }
+        ReadTranscript { delivered, lines: last(bytes) }
     }
 
     /// A copy that cannot be written changes nothing: the transcript is the agent's.
     fn keep(&self, bytes: &[u8]) {
         if let Copy::Make { secret_names } = &self.copy {
-            transcript_copy::write(&self.directory, bytes, Arc::new(self.environment.secrets(secret_names))).ok();
+            copy::write(&self.directory, bytes, Arc::new(self.environment.secrets(secret_names))).ok();
         }
     }
 
-    fn find(&self) -> Found {
+    fn find(&self) -> Conversation {
         match &self.transcript {
-            Transcript::None => Found::Unknown,
+            Transcript::None => Conversation::Unknown,
             Transcript::File { env, default, pattern } => {
-                transcript_source::in_file(&transcript_source::base(&self.environment, env, default), pattern)
+                source::in_file(&source::base(&self.environment, env, default), pattern)
             }
-            Transcript::Command { arguments } => self.ask(arguments).unwrap_or(Found::Unknown),
+            Transcript::Command { arguments } => self.ask(arguments).unwrap_or(Conversation::Unknown),
         }
     }
 
     /// Asks the program as its session ran it; without a session that was written there is nothing to ask about.
-    fn ask(&self, arguments: &[String]) -> Option<Found> {
+    fn ask(&self, arguments: &[String]) -> Option<Conversation> {
         let spec = SessionDir::at(&self.directory).ok()?.spec().ok()??;
         Some(from_command(self.agent.program()?, arguments, &spec, &self.environment, DEADLINE))
     }
@@ -148,10 +158,10 @@ mod tests {
     #[test]
     fn an_adopter_reads_the_transcript_and_copies_nothing() {
         let directory = tempfile::tempdir().unwrap();
-        let adopter = wanted(directory.path(), Copy::Omit).look();
+        let adopter = wanted(directory.path(), Copy::Omit).read();
         assert_eq!((adopter.delivered, adopter.last_lines().count()), (Delivered::No, 1));
         assert!(!directory.path().join(TRANSCRIPT).exists());
-        let starter = wanted(directory.path(), Copy::Make { secret_names: Vec::new() }).look();
+        let starter = wanted(directory.path(), Copy::Make { secret_names: Vec::new() }).read();
         assert_eq!((starter.delivered, starter.last_lines().count()), (Delivered::No, 1));
         assert!(directory.path().join(TRANSCRIPT).exists(), "the control");
     }

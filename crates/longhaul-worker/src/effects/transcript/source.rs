@@ -10,8 +10,8 @@ use longhaul_keeper::Environment;
 /// The most that is read of a transcript: its end.
 pub(super) const CAP: u64 = 16 << 20;
 
-/// What was found.
-pub(super) enum Found {
+/// An agent's record of a conversation.
+pub(super) enum Conversation {
     /// The transcript, or its end.
     Bytes { bytes: Vec<u8>, whole: bool },
     /// There is none.
@@ -28,18 +28,18 @@ pub(super) fn base(environment: &Environment, variable: &str, default: &str) -> 
 }
 
 /// The newest file that the pattern names.
-pub(super) fn in_file(base: &Path, pattern: &str) -> Found {
+pub(super) fn in_file(base: &Path, pattern: &str) -> Conversation {
     let found = pattern
         .split('/')
         .fold(vec![base.to_owned()], |paths, part| paths.iter().flat_map(|path| matching(path, part)).collect());
     let written = |path: &PathBuf| path.metadata().and_then(|meta| meta.modified()).ok();
     match found.into_iter().filter(|path| path.is_file()).max_by_key(written) {
-        Some(path) => read(&path).unwrap_or(Found::Unknown),
-        None => Found::Nothing,
+        Some(path) => read(&path).unwrap_or(Conversation::Unknown),
+        None => Conversation::Nothing,
     }
 }
 
-fn read(path: &Path) -> std::io::Result<Found> {
+fn read(path: &Path) -> std::io::Result<Conversation> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     let whole = length <= CAP;
@@ -47,15 +47,15 @@ fn read(path: &Path) -> std::io::Result<Found> {
     let mut bytes = Vec::with_capacity(usize::try_from(length.min(CAP)).unwrap_or(0));
     file.take(CAP).read_to_end(&mut bytes)?;
     if whole {
-        return Ok(if bytes.is_empty() { Found::Nothing } else { Found::Bytes { bytes, whole } });
+        return Ok(if bytes.is_empty() { Conversation::Nothing } else { Conversation::Bytes { bytes, whole } });
     }
     // What begins in the middle may be the end of a secret, which nobody would know for one.
     match bytes.iter().position(|byte| *byte == b'\n') {
         Some(end) if end + 1 < bytes.len() => {
             bytes.drain(..=end);
-            Ok(Found::Bytes { bytes, whole })
+            Ok(Conversation::Bytes { bytes, whole })
         }
-        Some(_) | None => Ok(Found::Unknown),
+        Some(_) | None => Ok(Conversation::Unknown),
     }
 }
 
@@ -73,10 +73,10 @@ fn matching(directory: &Path, part: &str) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    fn bytes(found: Found) -> Option<Vec<u8>> {
+    fn bytes(found: Conversation) -> Option<Vec<u8>> {
         match found {
-            Found::Bytes { bytes, .. } => Some(bytes),
-            Found::Nothing | Found::Unknown => None,
+            Conversation::Bytes { bytes, .. } => Some(bytes),
+            Conversation::Nothing | Conversation::Unknown => None,
         }
     }
 
@@ -89,9 +89,9 @@ mod tests {
         std::fs::write(day.join("rollout-y-id2.jsonl"), "two").unwrap();
         let find = |id: &str| in_file(dir.path(), &format!("sessions/*/*/*/rollout-*-{id}.jsonl"));
         assert_eq!(bytes(find("id2")).unwrap(), b"two");
-        assert!(matches!(find("id3"), Found::Nothing));
+        assert!(matches!(find("id3"), Conversation::Nothing));
         std::fs::write(day.join("rollout-z-id4.jsonl"), "").unwrap();
-        assert!(matches!(find("id4"), Found::Nothing), "an empty file holds no conversation");
+        assert!(matches!(find("id4"), Conversation::Nothing), "an empty file holds no conversation");
     }
 
     #[test]
@@ -105,12 +105,12 @@ mod tests {
         };
         let found = read(format!("first {}\nlast\n", "x".repeat(cap)));
         assert!(
-            matches!(found, Found::Bytes { bytes, whole: false } if bytes == b"last\n"),
+            matches!(found, Conversation::Bytes { bytes, whole: false } if bytes == b"last\n"),
             "half a line may be half a secret"
         );
         let found = read("x".repeat(cap + 1));
-        assert!(matches!(found, Found::Unknown), "no line is whole");
+        assert!(matches!(found, Conversation::Unknown), "no line is whole");
         let found = read("x".repeat(cap));
-        assert!(matches!(found, Found::Bytes { bytes, whole: true } if bytes.len() == cap), "the control");
+        assert!(matches!(found, Conversation::Bytes { bytes, whole: true } if bytes.len() == cap), "the control");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::bounded;
 use super::message::Message;
-use super::program::{Call, ProgramError, run};
+use crate::effects::program::{Call, ProgramError, run};
 use longhaul_app::Home;
 
 /// How long the project is looked for; a claim outlasts its try by more.
@@ -20,12 +20,10 @@ pub(super) async fn send(
 ) -> Result<(), ProgramError> {
     let (program, arguments) = argv.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
     let call = Call {
-        program: program.to_owned(),
-        arguments: arguments.to_vec(),
-        environment: message.environment().clone(),
         variables: variables(home, message),
         input: message.json(),
         directory: directory(home, message).await,
+        ..Call::new(home, program, arguments.to_vec(), message.environment())
     };
     run(call, within).await
 }

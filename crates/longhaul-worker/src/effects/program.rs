@@ -1,5 +1,5 @@
-//! Runs a program that takes a message: a group of its own, a bounded time, and the end of what it said when it fails.
-//! Used by the channels that are programs. What it started and left behind in time is its own affair; what hangs is killed as a group.
+//! Runs a program that takes a message: in its own process group, for a bounded time, with the end of its error output if it fails.
+//! Used by the channels of `notify` that are programs. A program that hangs is killed with its group.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use longhaul_keeper::is_own_variable;
 
-use super::super::process_group;
+use super::process_group;
+use longhaul_app::Home;
 use longhaul_keeper::Environment;
 
 /// Between two looks whether it has ended.
@@ -22,16 +23,30 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 const SAID: usize = 2_000;
 
 /// A program to be run.
-pub(super) struct Call {
+pub(crate) struct Call {
     /// Its name on PATH, or its path.
-    pub(super) program: String,
-    pub(super) arguments: Vec<String>,
-    pub(super) environment: Environment,
+    pub(crate) program: String,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) environment: Environment,
     /// Beside those of the environment.
-    pub(super) variables: Vec<(&'static str, String)>,
+    pub(crate) variables: Vec<(&'static str, String)>,
     /// What it can read.
-    pub(super) input: Vec<u8>,
-    pub(super) directory: PathBuf,
+    pub(crate) input: Vec<u8>,
+    pub(crate) directory: PathBuf,
+}
+
+impl Call {
+    /// A program that is given nothing but its arguments and runs in the home.
+    pub(crate) fn new(home: &Home, program: &str, arguments: Vec<String>, environment: &Environment) -> Call {
+        Call {
+            program: program.to_owned(),
+            arguments,
+            environment: environment.clone(),
+            variables: Vec::new(),
+            input: Vec::new(),
+            directory: home.root().to_owned(),
+        }
+    }
 }
 
 /// Why a program did not take a message.
@@ -56,7 +71,7 @@ pub(crate) enum ProgramError {
 }
 
 /// Runs it to its end, which has to be a success and in time.
-pub(super) async fn run(call: Call, within: Duration) -> Result<(), ProgramError> {
+pub(crate) async fn run(call: Call, within: Duration) -> Result<(), ProgramError> {
     let program = call.program.clone();
     let path =
         call.environment.find_program(&program).ok_or_else(|| ProgramError::NotFound { program: program.clone() })?;

@@ -90,11 +90,6 @@ impl Message {
         &self.project
     }
 
-    /// Everything that a person needs, in one text.
-    pub(crate) fn text(&self) -> String {
-        format!("{}. {}. Go on with `{}`", self.title, self.message, self.next)
-    }
-
     /// The whole message.
     pub(crate) fn json(&self) -> Vec<u8> {
         let mut json = serde_json::to_vec(self).expect("a message of texts and numbers has a JSON spelling");

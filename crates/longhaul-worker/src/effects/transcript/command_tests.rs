@@ -27,9 +27,9 @@ fn run(script: &str, deadline: Duration) -> Option<Vec<u8>> {
 /// What was printed; a command never tells that there is nothing.
 fn run_in(changes: &Value, script: &str, deadline: Duration) -> Option<Vec<u8>> {
     match from_command("sh", &["-c".into(), script.into()], &spec(changes), &Environment::of_process(), deadline) {
-        Found::Bytes { bytes, whole: true } => Some(bytes),
-        Found::Unknown => None,
-        Found::Bytes { .. } | Found::Nothing => panic!("a part, or nothing"),
+        Conversation::Bytes { bytes, whole: true } => Some(bytes),
+        Conversation::Unknown => None,
+        Conversation::Bytes { .. } | Conversation::Nothing => panic!("a part, or nothing"),
     }
 }
 
@@ -41,7 +41,7 @@ fn only_a_command_that_succeeds_and_prints_has_said_something() {
     assert_eq!(run("true", WHILE), None);
     assert!(matches!(
         from_command("no-such-program-here", &[], &spec(&json!({})), &Environment::of_process(), WHILE),
-        Found::Unknown
+        Conversation::Unknown
     ));
 }
 
