@@ -6,7 +6,6 @@ mod agent_name;
 #[cfg(test)]
 mod agent_reference;
 mod agent_status;
-mod amount;
 mod changed_files;
 mod cli;
 mod commands;

@@ -6,6 +6,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
+pub(crate) use longhaul_core::units::span;
 use serde::Serialize;
 use serde_json::json;
 
@@ -137,16 +138,6 @@ fn is_format(c: char) -> bool {
             | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
     )
-}
-
-/// A length of time as people say it.
-pub(crate) fn span(span: std::time::Duration) -> String {
-    let seconds = span.as_secs();
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, s) => format!("{s}s"),
-        (0, m, s) => format!("{m}m {s:02}s"),
-        (h, m, _) => format!("{h}h {m:02}m"),
-    }
 }
 
 #[cfg(test)]

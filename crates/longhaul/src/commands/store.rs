@@ -6,6 +6,7 @@ use std::path::Path;
 
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Exit, SessionRecord};
+use longhaul_core::units;
 use longhaul_store::{Damaged, Filter, StoreError, TaskSummary};
 use serde_json::json;
 
@@ -15,7 +16,7 @@ use crate::cli::{Store, StoreVerb};
 use crate::error::CliError;
 use crate::exit::Code;
 use crate::session_dirs::survey;
-use crate::{amount, out, place};
+use crate::{out, place};
 
 pub(crate) async fn store(args: &Store) -> Result<Code, CliError> {
     if place::actor().session.is_some() {
@@ -165,7 +166,7 @@ async fn backup(file: &Path) -> Result<Code, CliError> {
     opened.store.backup(&target).await.map_err(|error| cannot_back_up(&target, error))?;
     let bytes = target.symlink_metadata().map_or(0, |meta| meta.len());
     out::data(&out::safe(&target.display().to_string()));
-    out::note(&format!("backed up and checked: {}; session logs are not part of it", amount::bytes(bytes)));
+    out::note(&format!("backed up and checked: {}; session logs are not part of it", units::bytes(bytes)));
     Ok(Code::Done)
 }
 
