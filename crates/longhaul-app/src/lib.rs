@@ -7,7 +7,6 @@
 
 mod agent_launch;
 pub mod agent_status;
-pub mod amount;
 mod app;
 mod caller;
 mod change;

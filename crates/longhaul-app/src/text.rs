@@ -76,15 +76,5 @@ fn is_format(c: char) -> bool {
     )
 }
 
-/// A length of time as people say it.
-pub fn span(span: std::time::Duration) -> String {
-    let seconds = span.as_secs();
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, s) => format!("{s}s"),
-        (0, m, s) => format!("{m}m {s:02}s"),
-        (h, m, _) => format!("{h}h {m:02}m"),
-    }
-}
-
 #[cfg(test)]
 mod tests;

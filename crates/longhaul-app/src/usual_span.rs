@@ -70,7 +70,7 @@ fn median(mut spans: Vec<Duration>) -> Option<Duration> {
 }
 
 fn shown(span: Duration) -> String {
-    if span < Duration::from_secs(1) { "less than a second".to_owned() } else { text::span(span) }
+    if span < Duration::from_secs(1) { "less than a second".to_owned() } else { longhaul_core::units::span(span) }
 }
 
 #[cfg(test)]

@@ -16,4 +16,5 @@ pub mod span;
 pub mod task;
 pub mod test_summary;
 pub mod time;
+pub mod units;
 pub mod verdict;

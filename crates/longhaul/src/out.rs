@@ -7,7 +7,8 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
 use longhaul_app::text::document;
-pub(crate) use longhaul_app::text::{readable, safe, safe_lines, span};
+pub(crate) use longhaul_app::text::{readable, safe, safe_lines};
+pub(crate) use longhaul_core::units::span;
 use serde::Serialize;
 
 /// Why no more data goes to stdout, once a write to it has failed.

@@ -7,7 +7,6 @@ use longhaul_core::task::{State, Task, Unavailable, Wait};
 use longhaul_core::time::Time;
 use serde::Serialize;
 
-use crate::text;
 
 /// An agent that is not started now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -39,7 +38,7 @@ impl UnavailableAgent {
     /// The agent and its reason, after the label.
     pub fn words(&self) -> String {
         match (&self.until, &self.unusable) {
-            (Some(until), _) => format!("{} until {until}, in {}", self.agent, text::span(self.left)),
+            (Some(until), _) => format!("{} until {until}, in {}", self.agent, longhaul_core::units::span(self.left)),
             (None, why) => format!("{}: {}", self.agent, why.as_deref().unwrap_or("unknown")),
         }
     }

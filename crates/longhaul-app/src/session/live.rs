@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::app::Call;
 use crate::session::agents::Agents;
-use crate::{describe, text};
+use crate::describe;
 
 /// A session that has not been observed to end.
 #[derive(Debug, Serialize)]
@@ -100,7 +100,7 @@ impl Live {
         let Some(processes) = &self.processes else { return format!("{}, not started yet; {what}", self.number) };
         let silent = self.silent_ms.map_or_else(
             || "no output yet".to_owned(),
-            |ms| format!("last output {} ago", text::span(Duration::from_millis(ms))),
+            |ms| format!("last output {} ago", longhaul_core::units::span(Duration::from_millis(ms))),
         );
         let stalled = self.stalled.as_ref().map_or_else(String::new, |why| format!(", waits for disk space {why}"));
         let (agent, keeper) = (processes.agent.words(), processes.keeper.words());

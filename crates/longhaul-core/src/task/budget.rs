@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{Patience, Reached, SessionRun, Task};
+use crate::units;
 
 /// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -66,26 +67,10 @@ impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Amount::Count(number) => write!(f, "{number}"),
-            Amount::Millis(number) => span(f, number / 1000),
+            Amount::Millis(number) => f.write_str(&units::span(Duration::from_millis(number))),
             Amount::MicroDollars(number) => write!(f, "${}.{:02}", number / 1_000_000, number % 1_000_000 / 10_000),
-            Amount::Bytes(number) => bytes(f, number),
+            Amount::Bytes(number) => f.write_str(&units::bytes(number)),
         }
-    }
-}
-
-fn span(f: &mut fmt::Formatter<'_>, seconds: u64) -> fmt::Result {
-    match seconds {
-        0..60 => write!(f, "{seconds}s"),
-        60..3600 => write!(f, "{}m{:02}s", seconds / 60, seconds % 60),
-        _ => write!(f, "{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
-    }
-}
-
-fn bytes(f: &mut fmt::Formatter<'_>, number: u64) -> fmt::Result {
-    const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    match UNITS.iter().find(|(_, size)| number >= *size) {
-        Some((unit, size)) => write!(f, "{}.{} {unit}", number / size, number % size * 10 / size),
-        None => write!(f, "{number} B"),
     }
 }
 
@@ -153,8 +138,8 @@ mod tests {
     #[test]
     fn amounts_read_well() {
         let text = |amount: Amount| amount.to_string();
-        assert_eq!(text(Amount::Millis(5 * 3_600_000)), "5h00m");
-        assert_eq!(text(Amount::Millis(61_000)), "1m01s");
+        assert_eq!(text(Amount::Millis(5 * 3_600_000)), "5h 00m");
+        assert_eq!(text(Amount::Millis(61_000)), "1m 01s");
         assert_eq!(text(Amount::MicroDollars(20_000_000)), "$20.00");
         assert_eq!(text(Amount::MicroDollars(1_230_000)), "$1.23");
         assert_eq!(text(Amount::Bytes(1 << 30)), "1.0 GiB");

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Exit, SessionRecord};
+use longhaul_core::units;
 use longhaul_store::{Damaged, Filter, StoreError, TaskSummary};
 use serde_json::json;
 
@@ -15,7 +16,6 @@ use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
 use longhaul_app::Call;
-use longhaul_app::amount;
 use longhaul_app::session::on_disk::survey;
 use longhaul_app::{AppError, ErrorKind};
 
@@ -171,7 +171,7 @@ async fn backup(line: &CommandLine, file: &Path) -> Result<Code, AppError> {
     call.store().backup(&target).await.map_err(|error| cannot_back_up(&target, error))?;
     let bytes = target.symlink_metadata().map_or(0, |meta| meta.len());
     out::data(&out::safe(&target.display().to_string()));
-    out::note(&format!("backed up and checked: {}; session logs are not part of it", amount::bytes(bytes)));
+    out::note(&format!("backed up and checked: {}; session logs are not part of it", units::bytes(bytes)));
     Ok(Code::Done)
 }
 

@@ -92,7 +92,7 @@ fn a_child_brings_its_goal_and_lower_limits_and_has_the_rest_from_its_parent() {
         (&["--attempts", "5"][..], "attempts 5"),
         (&["--max-sessions", "8"], "max-sessions 8"),
         (&["--hours", "22:00-07:00"], "hours 22:00-07:00"),
-        (&["--delay", "1h"], "delay 1h00m"),
+        (&["--delay", "1h"], "delay 1h 00m"),
         (&["--in-place"], "--in-place"),
         (&["--after", "parent"], "--after"),
         (&["--priority", "9"], "--priority"),

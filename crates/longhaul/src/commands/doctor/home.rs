@@ -1,6 +1,7 @@
 //! Longhaul's home: whose it is, who may look into it, on which disk it lies, how full that is, and what takes the room.
 //! One part of `doctor`; it only looks, also when there is no home yet.
 
+use longhaul_core::units;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,6 @@ use longhaul_app::{Home, free_disk};
 use super::Patient;
 use super::finding::Finding;
 use crate::worker_log;
-use longhaul_app::amount;
 use longhaul_app::session::on_disk::survey;
 
 const HOME: &str = "home";
@@ -101,7 +101,7 @@ fn disk(root: &Path, floor: u64) -> Finding {
     let Some(free) = free_disk(&nearest_existing(root)) else {
         return Finding::unknown(DISK, "how much is free cannot be told");
     };
-    let facts = format!("{} free, sessions start above {}", amount::bytes(free), amount::bytes(floor));
+    let facts = format!("{} free, sessions start above {}", units::bytes(free), units::bytes(floor));
     if free < floor {
         return Finding::problem(DISK, facts, "make room, for instance with `longhaul gc`; blocked tasks then go on");
     }
@@ -122,15 +122,15 @@ fn room(patient: &Patient, home: &Home) -> Finding {
     let log = worker_log::NAMES.into_iter().map(length).sum::<u64>();
     let facts = format!(
         "{} in all: sessions {}, database {}, workers' log {}; worktrees not counted",
-        amount::bytes(sessions + database + log),
-        amount::bytes(sessions),
-        amount::bytes(database),
-        amount::bytes(log)
+        units::bytes(sessions + database + log),
+        units::bytes(sessions),
+        units::bytes(database),
+        units::bytes(log)
     );
     let kept = patient.config.as_ref().ok().and_then(|loaded| loaded.settings.retention.bytes);
     match kept {
         Some(kept) if sessions > kept => {
-            let facts = format!("{facts}; {} is to be kept", amount::bytes(kept));
+            let facts = format!("{facts}; {} is to be kept", units::bytes(kept));
             Finding::warning(ROOM, facts, "`longhaul gc --dry-run` shows what can go, `longhaul gc` takes it away")
         }
         Some(_) | None => Finding::ok(ROOM, facts),

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use longhaul_app::{free_memory, now};
 use longhaul_core::time::Time;
+use longhaul_core::units;
 use longhaul_keeper::group_parents;
 use longhaul_store::Filter;
 use rustix::fs::Access;
 
 use super::Patient;
 use super::finding::Finding;
-use longhaul_app::amount;
 
 /// No clock that is right shows an earlier time: 2025-01-01.
 const LONG_AGO: Time = Time(1_735_689_600_000_000);
@@ -28,7 +28,7 @@ fn memory(patient: &Patient) -> Finding {
     const SUBJECT: &str = "memory";
     let floor = patient.config.as_ref().map_or(0, |loaded| loaded.settings.floors.memory);
     let Some(free) = free_memory() else { return Finding::unknown(SUBJECT, "this system does not tell what is free") };
-    let facts = format!("{} available, sessions start above {}", amount::bytes(free), amount::bytes(floor));
+    let facts = format!("{} available, sessions start above {}", units::bytes(free), units::bytes(floor));
     if free < floor {
         return Finding::problem(SUBJECT, facts, "end something else; blocked tasks then go on");
     }

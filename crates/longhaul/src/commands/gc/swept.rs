@@ -1,11 +1,11 @@
 //! What a sweep did, for people and as JSON.
 //! Filled by `gc` and its parts; it only tells.
 
+use longhaul_core::units;
 use serde::Serialize;
 
 use super::Mode;
 use crate::out;
-use longhaul_app::amount;
 
 /// Everything a sweep did and did not do.
 #[derive(Debug, Serialize)]
@@ -82,11 +82,11 @@ impl Swept {
         let verb = if self.dry_run { "would go" } else { "removed" };
         let line = |word: &str, name: &str, text: &str| out::data(&out::safe(&format!("{word:8}  {name}  {text}")));
         for task in &self.removed {
-            let text = format!("{} session(s), {}: {}", task.sessions, amount::bytes(task.bytes), task.why);
+            let text = format!("{} session(s), {}: {}", task.sessions, units::bytes(task.bytes), task.why);
             line(verb, &task.name, &text);
         }
         for orphan in &self.orphans {
-            line(verb, &orphan.name, &format!("{}: {}", amount::bytes(orphan.bytes), orphan.what));
+            line(verb, &orphan.name, &format!("{}: {}", units::bytes(orphan.bytes), orphan.what));
         }
         for kept in &self.kept {
             line("kept", &kept.name, &kept.why);
@@ -94,7 +94,7 @@ impl Swept {
         for left in &self.left {
             line("left", &left.name, &left.why);
         }
-        let freed = amount::bytes(self.freed_bytes);
+        let freed = units::bytes(self.freed_bytes);
         let (tasks, orphans) = (self.removed.len(), self.orphans.len());
         match (self.dry_run, tasks + orphans) {
             (_, 0) => out::note("nothing to sweep"),
