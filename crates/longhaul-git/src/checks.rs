@@ -168,13 +168,13 @@ impl Repository {
         view.call().words(&["read-tree", "--reset", "-u"]).value(commit.as_str())?.deadline(LONG).succeed()?;
         // Its exit says whether files differ, which is no failure here.
         view.call().words(&["update-index", "-q", "--refresh"]).deadline(LONG).run()?;
-        Ok(install_first(&view, &made.git_dir())?)
+        Ok(install_first(&view, made.git_dir())?)
     }
 
     /// Opens a checkout under the rules of this repository's workspace. A check may have taken its link away, or led it elsewhere.
     pub(super) fn open_checkout(&self, path: &Path) -> Result<Repository, GitError> {
         let missing = || io_failed("find the git data of", path)(io::ErrorKind::NotFound.into());
-        let metadata = metadata_of(&self.common_dir(), path).ok_or_else(missing)?;
+        let metadata = metadata_of(self.common_dir(), path).ok_or_else(missing)?;
         link(path, &metadata)?;
         let found = self.git().find(path)?.ok_or_else(missing)?;
         Ok(found.with_rules(self.rules()?.into_owned()))
@@ -194,7 +194,7 @@ impl Repository {
 
     /// Removes a checkout with all that is in it. One that is gone, or half-made, is no failure; files that git does not know are kept.
     pub fn remove_checkout(&self, path: &Path) -> Result<Removal, GitError> {
-        let common = &self.common_dir();
+        let common = self.common_dir();
         let _lock = self.lock()?;
         clear_half_made(common, path);
         if !registered(self)?.iter().any(|entry| entry.path == path) {

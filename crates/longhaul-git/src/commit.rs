@@ -60,7 +60,7 @@ impl Worktree {
         if agent_index.has_conflicts {
             return Ok(Committed::LeftToAgent { why: "files have unresolved conflicts".to_owned() });
         }
-        let index = IndexLock::take(&repository.git_dir())?;
+        let index = IndexLock::take(repository.git_dir())?;
         let survey = survey_from(&view, head.as_ref().map(|(_, tree)| tree), Files::All, &agent_index)?;
         if let Some(why) = survey.problem() {
             return Ok(Committed::LeftToAgent { why });
@@ -90,7 +90,7 @@ impl Worktree {
 
     /// Why only the agent or a person can commit here.
     fn why_not(&self, head: Option<&Head>) -> Result<Option<String>, GitError> {
-        match in_progress(&self.repository().git_dir()) {
+        match in_progress(self.repository().git_dir()) {
             Some(what) => Ok(Some(format!("{what} is in progress"))),
             None => self.off_branch(head),
         }
@@ -98,7 +98,7 @@ impl Worktree {
 
     /// How somebody switched this worktree to another branch, if so. A rebase only detaches HEAD until it ends.
     pub fn switched(&self) -> Result<Option<String>, GitError> {
-        match in_progress(&self.repository().git_dir()) {
+        match in_progress(self.repository().git_dir()) {
             Some(_) => Ok(None),
             None => self.on_other_branch(),
         }

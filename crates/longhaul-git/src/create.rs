@@ -86,7 +86,7 @@ impl Repository {
         let worktree = self.git().find(path)?.filter(|found| found.common_dir() == self.common_dir());
         let worktree = worktree.ok_or_else(|| WorktreeError::PathTaken { path: path.to_owned() })?;
         let worktree = worktree.holding(holding.held());
-        remove_dead_locks(&worktree.git_dir());
+        remove_dead_locks(worktree.git_dir());
         let Some(branch) = settle(&worktree, wanted, base, reuse.as_deref())? else {
             let found = worktree.branch()?.unwrap_or_default();
             return Err(WorktreeError::OtherBranch { path: path.to_owned(), found });
@@ -101,7 +101,7 @@ impl Repository {
         wanted: &str,
         base: &CommitId,
     ) -> Result<(Option<String>, Fill), WorktreeError> {
-        let common = &self.common_dir();
+        let common = self.common_dir();
         clear_half_made(common, path);
         let entry = registered(self)?.into_iter().find(|entry| entry.path == path);
         let branch = entry.as_ref().and_then(|entry| entry.branch.clone());
@@ -168,7 +168,7 @@ fn populate(worktree: &Repository, branch: &str, fill: &Fill) -> Result<(), GitE
     view.call().words(words).value(&commit)?.deadline(LONG).succeed()?;
     // Its exit says whether files differ, which is no failure here.
     view.call().words(&["update-index", "-q", "--refresh"]).deadline(LONG).run()?;
-    install_first(&view, &worktree.git_dir())
+    install_first(&view, worktree.git_dir())
 }
 
 /// The path as git will write it: its parent exists and has no links in it.
@@ -216,7 +216,7 @@ fn link_of(path: &Path) -> Option<PathBuf> {
 
 /// Registers `path` again, detached at `base` and without an index.
 pub(super) fn rebuild(repository: &Repository, path: &Path, base: &CommitId) -> Result<(), GitError> {
-    let common = &repository.common_dir();
+    let common = repository.common_dir();
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".rebuild");
     let beside = path.with_file_name(name);
@@ -257,7 +257,7 @@ impl Repository {
     ///
     /// As long as the `commondir` of any worktree is empty, git refuses to list, add or remove any other.
     pub(super) fn lock(&self) -> Result<PathLock, GitError> {
-        let common = &self.common_dir();
+        let common = self.common_dir();
         let lock = PathLock::take(&self.git().locks(), common)?;
         let disturbing = metadata(common).filter(|metadata| is_empty(&metadata.join("commondir")));
         disturbing.filter(|metadata| self.is_ours(metadata)).for_each(|metadata| remove_empty_files(&metadata));

@@ -127,7 +127,7 @@ impl Worktree {
     /// Removes lock files made before `tree_ended`, the proved end of the last process of the session.
     pub fn clear_stale_lock(&self, tree_ended: SystemTime) -> Result<LockAnswer, GitError> {
         let repository = self.repository();
-        let git_dir = &repository.git_dir();
+        let git_dir = repository.git_dir();
         // Our own commits take the same lock file.
         let _lock = repository.lock()?;
         repository.check()?;

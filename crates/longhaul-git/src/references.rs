@@ -165,7 +165,7 @@ pub fn task_branch(title: &str) -> String {
 impl Repository {
     /// Whether git takes this as the full name of a reference.
     pub(super) fn is_reference_name(&self, name: &str) -> Result<bool, GitError> {
-        let Ok(call) = self.call()?.words(&["check-ref-format"]).value(name) else { return Ok(false) };
+        let Ok(call) = self.reading().words(&["check-ref-format"]).value(name) else { return Ok(false) };
         Ok(call.run()?.is_success())
     }
 }

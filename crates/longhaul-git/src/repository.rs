@@ -256,19 +256,19 @@ impl Repository {
 
     /// The commit a full reference name stands for, if there is one.
     pub(super) fn commit_of(&self, reference: &str) -> Result<Option<CommitId>, GitError> {
-        let [commit] = self.look_up([format!("{reference}^{{commit}}")])?;
+        let [commit] = self.look_up(&[format!("{reference}^{{commit}}")])?;
         commit.map(|commit| parsed(&commit)).transpose()
     }
 
     /// The id of a commit's tree.
     pub(super) fn tree_of(&self, commit: &str) -> Result<TreeId, GitError> {
-        let [tree] = self.look_up([format!("{commit}^{{tree}}")])?;
+        let [tree] = self.look_up(&[format!("{commit}^{{tree}}")])?;
         parsed(&tree.ok_or_else(|| no_tree(commit))?)
     }
 
     /// The commit that a full reference name stands for, and its tree, if there is one.
     pub(super) fn commit_and_tree_of(&self, name: &str) -> Result<Option<Head>, GitError> {
-        match self.look_up([format!("{name}^{{commit}}"), format!("{name}^{{tree}}")])? {
+        match self.look_up(&[format!("{name}^{{commit}}"), format!("{name}^{{tree}}")])? {
             [Some(commit), Some(tree)] => Ok(Some((parsed(&commit)?, parsed(&tree)?))),
             [Some(_), None] => Err(no_tree(name)),
             [None, _] => Ok(None),
@@ -276,7 +276,7 @@ impl Repository {
     }
 
     /// The ids that these names stand for, asked of one git.
-    fn look_up<const N: usize>(&self, names: [String; N]) -> Result<[Option<String>; N], GitError> {
+    fn look_up<const N: usize>(&self, names: &[String; N]) -> Result<[Option<String>; N], GitError> {
         if let Some(value) = names.iter().find(|name| name.contains(['\n', '\0'])) {
             return Err(GitError::BadArgument { value: value.clone() });
         }
@@ -289,7 +289,7 @@ impl Repository {
 
     /// A call that only reads references and objects. No program that a configuration names can take part in that, so the fixed
     /// overrides are enough.
-    fn reading(&self) -> Call {
+    pub(super) fn reading(&self) -> Call {
         self.located().settings(&fixed())
     }
 

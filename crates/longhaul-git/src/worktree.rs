@@ -226,7 +226,7 @@ impl Worktree {
 
     fn why_keep(&self, tip: Option<&CommitId>) -> Result<Option<String>, GitError> {
         let repository = self.repository();
-        let git_dir = &repository.git_dir();
+        let git_dir = repository.git_dir();
         if let Some(what) = in_progress(git_dir) {
             return Ok(Some(format!("{what} is in progress")));
         }
