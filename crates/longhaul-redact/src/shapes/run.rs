@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use super::charset::{BASE64, Charset};
 use super::text::{Text, looks_drawn};
-use super::value::{is_dictionary_words, is_plain_words, is_public_id};
+use super::value::is_public_id;
+use super::words::{is_dictionary_words, is_plain_words};
 
 /// How wide lines are wrapped.
 const WIDTHS: [usize; 7] = [64, 72, 76, 79, 80, 100, 120];
