@@ -2,7 +2,7 @@
 //! Asked by `assignment`; it judges the value by itself and by how it is written.
 
 use super::charset::WORD;
-use super::words::{is_dictionary_words, is_plain_words, is_words};
+use super::words::{is_cased_like_word, is_dictionary_words, is_plain_words, is_words};
 use crate::encodings::BASE64_STANDARD;
 
 /// Shorter values would blank ordinary text.
@@ -121,10 +121,11 @@ pub(super) fn decoded_text(value: &[u8]) -> Option<Vec<u8>> {
 /// The name of another secret: `refresh_token`, `self.password`, `AWS_SECRET_ACCESS_KEY`, or of any constant.
 pub(super) fn is_reference(value: &[u8]) -> bool {
     let is_name = value.iter().all(|byte| WORD.has(*byte) || b"-.$?!#=@%&*:>".contains(byte));
-    // Random characters have numbers everywhere.
+    // Random characters have numbers and capitals everywhere.
     let numbers = value.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty()).count();
+    let is_cased = value.split(|byte| !byte.is_ascii_alphabetic()).all(is_cased_like_word);
     is_constant(value)
-        || is_name && numbers <= 2 && (mentions_name(value) || (is_words(value) && value.contains(&b'.')))
+        || is_name && is_cased && numbers <= 2 && (mentions_name(value) || (is_words(value) && value.contains(&b'.')))
 }
 
 /// The name of a constant: in capitals, with `_`.
