@@ -25,11 +25,10 @@ pub(crate) use template::{Template, Written};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::Agent;
-use crate::clip::{one_line, reason};
-use crate::conversation_id;
 use crate::json_line::object;
 use crate::launch::{Launch, LaunchSpec, Stdin, StopStep};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
+use crate::text::{conversation_id, one_line, reason};
 
 /// What a person declared, checked.
 #[derive(Debug)]
@@ -122,7 +121,7 @@ impl Agent for Custom {
 impl Custom {
     fn read_event(&self, reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
         let places = &self.definition.places;
-        let conversation = first(&places.id, event).and_then(Value::as_str).and_then(conversation_id::valid);
+        let conversation = first(&places.id, event).and_then(Value::as_str).and_then(conversation_id);
         if let Some(id) = &conversation {
             counters::begin(reader, id);
         }

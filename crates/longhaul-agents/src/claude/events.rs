@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::failure;
-use crate::clip::{one_line, reason};
 use crate::clock_text::from_epoch;
 use crate::json_line::{number, object, text};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
-use crate::{conversation_id, refused};
+use crate::text::{conversation_id, one_line, reason};
 
 /// A single refusal passes: a token is renewed, a proxy restarts. After so many in a row without an answer the login is wrong, although
 /// the program would try ten times.
@@ -92,7 +91,7 @@ fn init(reader: &mut Reader, event: &Value) -> Reading {
     reader.over = None;
     reader.verdict = None;
     remember(reader, |memory| *memory = Memory { started: true, ..Memory::default() });
-    Reading { conversation: text(event, "/session_id").and_then(conversation_id::valid), ..Reading::default() }
+    Reading { conversation: text(event, "/session_id").and_then(conversation_id), ..Reading::default() }
 }
 
 fn api_retry(reader: &mut Reader, event: &Value) -> Reading {
@@ -126,7 +125,7 @@ fn retry_in_words(event: &Value) -> String {
 fn permission_denied(reader: &mut Reader, event: &Value) -> Reading {
     let tool = text(event, "/tool_name").unwrap_or("a tool");
     let denied = format!("{tool}: {}", text(event, "/message").unwrap_or("refused"));
-    refused::note(reader, &denied);
+    reader.note_refusal(&denied);
     remember(reader, |memory| memory.told_refusals = true);
     Reading::showing(Shown::Notice(one_line(&format!("refused {denied}"), 200)))
 }
@@ -217,10 +216,11 @@ fn refusals(reader: &mut Reader, event: &Value) {
         return;
     }
     for denial in event.get("permission_denials").and_then(Value::as_array).into_iter().flatten() {
-        refused::note(
-            reader,
-            &format!("{}: {}", text(denial, "/tool_name").unwrap_or("a tool"), detail(&denial["tool_input"])),
-        );
+        reader.note_refusal(&format!(
+            "{}: {}",
+            text(denial, "/tool_name").unwrap_or("a tool"),
+            detail(&denial["tool_input"])
+        ));
     }
 }
 
@@ -229,7 +229,7 @@ fn usage(reader: &mut Reader, event: &Value) -> Usage {
     let cached = ["/usage/cache_creation_input_tokens", "/usage/cache_read_input_tokens"];
     let cached: u64 = cached.iter().filter_map(|pointer| number(event, pointer)).fold(0, u64::saturating_add);
     let input = number(event, "/usage/input_tokens").map(|fresh| fresh.saturating_add(cached));
-    let session = text(event, "/session_id").and_then(conversation_id::valid);
+    let session = text(event, "/session_id").and_then(conversation_id);
     let before: Totals = serde_json::from_value(reader.carry.clone()).unwrap_or_default();
     let before = before.cost_micros.filter(|_| before.session == session);
     let now = event.get("total_cost_usd").and_then(Value::as_f64).and_then(micros);

@@ -6,10 +6,10 @@ use longhaul_core::time::Time;
 use serde_json::Value;
 
 use super::events::{Memory, Trouble, memory};
-use crate::clip::{last_line, reason};
 use crate::clock_text::{from_epoch, time_after};
 use crate::json_line::text;
 use crate::reading::{Moment, Reader, TurnEnd};
+use crate::text::{last_line, reason};
 
 /// The class of the whole session.
 pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {

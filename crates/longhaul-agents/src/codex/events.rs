@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::failure;
-use crate::clip::{one_line, reason};
 use crate::json_line::{number, object, text};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
-use crate::{conversation_id, refused};
+use crate::text::{conversation_id, one_line, reason};
 
 /// What the reader remembers between lines.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -61,7 +60,7 @@ fn untold(reader: &Reader, event: &Value) -> Option<String> {
     if memory(reader).started {
         return None;
     }
-    text(event, "/thread_id").or_else(|| text(event, "/session_id")).and_then(conversation_id::valid)
+    text(event, "/thread_id").or_else(|| text(event, "/session_id")).and_then(conversation_id)
 }
 
 pub(super) fn memory(reader: &Reader) -> Memory {
@@ -76,7 +75,7 @@ pub(super) fn remember(reader: &mut Reader, change: impl FnOnce(&mut Memory)) {
 
 fn thread_started(reader: &mut Reader, event: &Value) -> Reading {
     remember(reader, |memory| memory.started = true);
-    let conversation = text(event, "/thread_id").and_then(conversation_id::valid);
+    let conversation = text(event, "/thread_id").and_then(conversation_id);
     let totals = totals(reader);
     // Another thread than the one of the last session has counters of its own.
     if totals.thread != conversation {
@@ -183,7 +182,7 @@ fn mcp_call(reader: &mut Reader, item: &Value) -> Reading {
     let name = format!("{}.{}", text(item, "/server").unwrap_or("?"), text(item, "/tool").unwrap_or("?"));
     let error = text(item, "/error/message").unwrap_or_default();
     if error.contains("requires approval") {
-        refused::note(reader, &format!("{name}: {error}"));
+        reader.note_refusal(&format!("{name}: {error}"));
     }
     tool(&name, error)
 }

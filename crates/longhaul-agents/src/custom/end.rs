@@ -4,8 +4,8 @@
 use longhaul_core::task::{Exit, Failure, Outcome};
 
 use super::{Definition, memory, rule};
-use crate::clip::last_line;
 use crate::reading::{Reader, TurnEnd};
+use crate::text::last_line;
 
 pub(super) fn outcome(definition: &Definition, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
     let waits_for_done = !definition.places.done.is_empty();
