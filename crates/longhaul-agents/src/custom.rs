@@ -128,7 +128,7 @@ impl Custom {
         let shown = shown(places, event);
         if !shown.is_empty() {
             // It goes on: an error before this was overcome, and a turn that was over is followed by another.
-            remember(reader, |memory| memory.troubled = false);
+            reader.change(|memory: &mut Memory| memory.troubled = false);
             reader.over = None;
         }
         let told = counters::told(places, event);
@@ -156,12 +156,12 @@ impl Custom {
             let notice = message.map_or_else(|| "usage limit reached".to_owned(), |message| reason(&message));
             reading.shown.push(Shown::Notice(notice));
             reader.verdict = Some(Outcome::Failed(failure));
-            remember(reader, |memory| memory.troubled = true);
+            reader.change(|memory: &mut Memory| memory.troubled = true);
         }
         let done = places.done.iter().any(|pick| pick.says_yes(event));
         if done {
             reader.over = Some(TurnEnd::Done);
-            if !memory(reader).troubled {
+            if !reader.recall::<Memory>().troubled {
                 reader.verdict = Some(Outcome::Completed);
             }
         }
@@ -174,7 +174,7 @@ impl Custom {
         if text.is_empty() {
             return Reading::default();
         }
-        remember(reader, |memory| memory.last_words = Some(reason(&text)));
+        reader.change(|memory: &mut Memory| memory.last_words = Some(reason(&text)));
         if self.definition.places.text.is_empty() {
             return Reading::showing(Shown::Text(text));
         }
@@ -207,16 +207,6 @@ fn message(value: &Value) -> String {
         Value::Null | Value::Bool(false) => String::new(),
         Value::Bool(true) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
     }
-}
-
-fn memory(reader: &Reader) -> Memory {
-    Memory::deserialize(&reader.memory).unwrap_or_default()
-}
-
-fn remember(reader: &mut Reader, change: impl FnOnce(&mut Memory)) {
-    let mut memory = memory(reader);
-    change(&mut memory);
-    reader.memory = serde_json::to_value(memory).unwrap_or(Value::Null);
 }
 
 fn about(definition: &Definition) -> About {

@@ -29,8 +29,18 @@ pub(crate) fn number(value: &Value, pointer: &str) -> Option<u64> {
 
 /// What a tool was used on, for people: the command, the path, the address. Empty when no known argument says it.
 pub(crate) fn tool_detail(arguments: &Value) -> String {
-    const TELLING: [&str; 9] =
-        ["command", "filePath", "file_path", "path", "pattern", "query", "url", "description", "prompt"];
+    const TELLING: [&str; 10] = [
+        "command",
+        "filePath",
+        "file_path",
+        "notebook_path",
+        "path",
+        "pattern",
+        "query",
+        "url",
+        "description",
+        "prompt",
+    ];
     let told = TELLING.iter().find_map(|name| arguments.get(name)?.as_str());
     one_line(told.unwrap_or_default(), 200)
 }

@@ -59,6 +59,13 @@ impl Reader {
         self.memory = serde_json::to_value(memory).unwrap_or_default();
     }
 
+    /// Changes the memory.
+    pub(crate) fn change<T: Serialize + DeserializeOwned + Default>(&mut self, change: impl FnOnce(&mut T)) {
+        let mut memory = self.recall();
+        change(&mut memory);
+        self.remember(&memory);
+    }
+
     /// Notes once what the agent wanted and was refused; a reader stays small however often an agent tries.
     pub(crate) fn note_refusal(&mut self, what: &str) {
         const MOST: usize = 20;

@@ -20,6 +20,15 @@ pub(crate) fn last_line(text: &str) -> Option<String> {
     text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(reason)
 }
 
+/// The last line that calls itself an error, with the next one where it only announces it.
+pub(crate) fn error_line(stderr: &str) -> Option<String> {
+    let lines: Vec<&str> = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_error = |line: &&str| line.get(..5).is_some_and(|word| word.eq_ignore_ascii_case("error"));
+    let at = lines.iter().rposition(is_error)?;
+    let announced = lines.get(at + 1).filter(|_| lines[at].ends_with(':'));
+    Some(reason(&announced.map_or_else(|| lines[at].to_owned(), |next| format!("{} {next}", lines[at]))))
+}
+
 /// The id of a conversation, if it is one: at most 128 letters, digits, `_`, `-` and `.`, the first of them a letter or digit. Ids
 /// become arguments of the next session and parts of file patterns, so only plain names pass.
 pub fn conversation_id(id: &str) -> Option<String> {
@@ -39,6 +48,13 @@ mod tests {
         assert_eq!(one_line("", 4), "");
         assert_eq!(last_line("one\n two \n\n").as_deref(), Some("two"));
         assert_eq!(last_line(" \n"), None);
+    }
+
+    #[test]
+    fn an_error_is_found_between_hints() {
+        assert_eq!(error_line("error: one\n\nERROR: two\nhint\n").as_deref(), Some("ERROR: two"));
+        assert_eq!(error_line("Error:\n  no such file\nhint").as_deref(), Some("Error: no such file"));
+        assert_eq!(error_line("an error\nérror"), None);
     }
 
     #[test]

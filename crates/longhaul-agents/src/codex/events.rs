@@ -41,7 +41,7 @@ pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Rea
         Some("thread.started") => thread_started(reader, &event),
         Some("turn.started") => turn_started(reader),
         Some("item.started" | "item.updated") => {
-            remember(reader, |memory| memory.trouble = None);
+            reader.change(|memory: &mut Memory| memory.trouble = None);
             item_started(&event)
         }
         Some("item.completed") => item_completed(reader, &event),
@@ -57,24 +57,14 @@ pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Rea
 
 /// Versions that do not say `thread.started` name the conversation in whatever they begin with.
 fn untold(reader: &Reader, event: &Value) -> Option<String> {
-    if memory(reader).started {
+    if reader.recall::<Memory>().started {
         return None;
     }
     text(event, "/thread_id").or_else(|| text(event, "/session_id")).and_then(conversation_id)
 }
 
-pub(super) fn memory(reader: &Reader) -> Memory {
-    serde_json::from_value(reader.memory.clone()).unwrap_or_default()
-}
-
-pub(super) fn remember(reader: &mut Reader, change: impl FnOnce(&mut Memory)) {
-    let mut memory = memory(reader);
-    change(&mut memory);
-    reader.memory = serde_json::to_value(memory).unwrap_or(Value::Null);
-}
-
 fn thread_started(reader: &mut Reader, event: &Value) -> Reading {
-    remember(reader, |memory| memory.started = true);
+    reader.change(|memory: &mut Memory| memory.started = true);
     let conversation = text(event, "/thread_id").and_then(conversation_id);
     let totals = totals(reader);
     // Another thread than the one of the last session has counters of its own.
@@ -87,7 +77,7 @@ fn thread_started(reader: &mut Reader, event: &Value) -> Reading {
 fn turn_started(reader: &mut Reader) -> Reading {
     reader.over = None;
     reader.verdict = None;
-    remember(reader, |memory| *memory = Memory { started: true, ..Memory::default() });
+    reader.remember(&Memory { started: true, ..Memory::default() });
     Reading::default()
 }
 
@@ -138,7 +128,7 @@ fn turn_failed(reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Readi
 /// Only news while it reconnects, and repeated by `turn.failed` when it gives up.
 fn error(reader: &mut Reader, event: &Value) -> Reading {
     let message = text(event, "/message").unwrap_or("error without a reason");
-    remember(reader, |memory| memory.trouble = Some(reason(message)));
+    reader.change(|memory: &mut Memory| memory.trouble = Some(reason(message)));
     if failure::is_retried(message) { Reading::showing(Shown::Notice(reason(message))) } else { Reading::default() }
 }
 
@@ -157,7 +147,7 @@ fn item_completed(reader: &mut Reader, event: &Value) -> Reading {
     let kind = text(item, "/type").unwrap_or_default();
     // Warnings say nothing about the connection.
     if kind != "error" {
-        remember(reader, |memory| memory.trouble = None);
+        reader.change(|memory: &mut Memory| memory.trouble = None);
     }
     match kind {
         "agent_message" => Reading::showing(Shown::Text(text(item, "/text").unwrap_or_default().to_owned())),

@@ -12,7 +12,7 @@ use crate::reading::Reader;
 use crate::text::{last_line, reason};
 
 /// The class of what a `result` or `error` line said. The status is the one of the exit code; the message's own comes first.
-pub(super) fn of_message(status: Option<u16>, said: &str) -> Failure {
+pub(super) fn of_message(status: Option<u64>, said: &str) -> Failure {
     let why = plain(said);
     let says = |sayings: &[&str]| sayings.iter().any(|saying| said.contains(saying));
     if outcome::says_context_full(said) {
@@ -30,10 +30,7 @@ pub(super) fn of_message(status: Option<u16>, said: &str) -> Failure {
     if says(&["safety", "SAFETY", "PROHIBITED_CONTENT"]) {
         return Failure::Configuration(why);
     }
-    match status_within(said).or(status) {
-        Some(status) => outcome::by_status(status, None, why),
-        None => Failure::Retryable(why),
-    }
+    outcome::by_status(status_within(said).or(status), None, why)
 }
 
 /// What an error says, for people: the provider's own message where it is wrapped in JSON.
@@ -45,8 +42,8 @@ pub(super) fn plain(said: &str) -> String {
     }
 }
 
-fn status_within(said: &str) -> Option<u16> {
-    u16::try_from(number(&answer_within(said)?, "/error/code")?).ok()
+fn status_within(said: &str) -> Option<u64> {
+    number(&answer_within(said)?, "/error/code")
 }
 
 /// `[API Error: {...}]`
@@ -58,7 +55,7 @@ fn answer_within(said: &str) -> Option<Value> {
 /// What the session came to.
 pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
     let memory: Memory = reader.recall();
-    let verdict = outcome::by_verdict(reader, exit);
+    let verdict = outcome::by_verdict(reader, exit, &[]);
     if let (Exit::Code(code), None | Some(Outcome::Failed(_))) = (exit, &verdict)
         && let Some(failure) = by_code(*code, &memory, stderr_tail)
     {
@@ -81,8 +78,8 @@ fn by_code(code: i32, memory: &Memory, stderr_tail: &str) -> Option<Failure> {
 }
 
 /// Exit codes above 127 are no signals here: they are the HTTP status modulo 256.
-fn http_status(code: i32) -> Option<u16> {
-    let status = u16::try_from(code).ok()?.checked_add(256)?;
+fn http_status(code: i32) -> Option<u64> {
+    let status = u64::try_from(code).ok()?.checked_add(256)?;
     (400..=511).contains(&status).then_some(status)
 }
 

@@ -31,10 +31,7 @@ pub(super) fn of_error(moment: &Moment<'_>, error: &Value) -> Failure {
     if body.contains("insufficient_quota") {
         return Failure::Exhausted(said);
     }
-    match number(error, "/data/statusCode").and_then(|status| u16::try_from(status).ok()) {
-        Some(status) => outcome::by_status(status, limited_until(moment, error), said),
-        None => Failure::Retryable(said),
-    }
+    outcome::by_status(number(error, "/data/statusCode"), limited_until(moment, error), said)
 }
 
 /// The class of a reply that the provider's filter held back: the same prompt would meet it again.
@@ -59,20 +56,15 @@ fn limited_until(moment: &Moment<'_>, error: &Value) -> Option<Time> {
 
 /// What the session came to.
 pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
-    if let Some(outcome) = outcome::by_verdict(reader, exit) {
-        return outcome;
-    }
     let started = reader.recall::<Memory>().told;
-    match exit {
-        // Exit code 0 says only that it left by itself: a second run of the same session takes the turn away like this.
-        Exit::Code(0) if started && reader.verdict.is_none() => {
-            Outcome::Failed(Failure::Retryable("the program ended before its turn was over".into()))
-        }
-        Exit::Code(_) if !started => Outcome::Failed(refused(stderr_tail)),
+    outcome::judge(reader, exit, &[], || match exit {
+        // Exit code 0 says only that it left by itself: a second run of the same session ends the turn like this.
+        Exit::Code(0) if started => Failure::Retryable("the program ended before its turn was over".into()),
+        Exit::Code(_) if !started => refused(stderr_tail),
         Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => {
-            outcome::crashed()
+            Failure::Crashed
         }
-    }
+    })
 }
 
 /// It printed nothing but stderr.
