@@ -66,6 +66,16 @@ impl Reader {
         self.remember(&memory);
     }
 
+    /// The counters of the conversation so far, as the type that the agent's file declares.
+    pub(crate) fn carried<T: DeserializeOwned + Default>(&self) -> T {
+        T::deserialize(&self.carry).unwrap_or_default()
+    }
+
+    /// Keeps these counters for the next line and the next session of the conversation.
+    pub(crate) fn carry_on<T: Serialize>(&mut self, counters: &T) {
+        self.carry = serde_json::to_value(counters).unwrap_or_default();
+    }
+
     /// Notes once what the agent wanted and was refused; a reader stays small however often an agent tries.
     pub(crate) fn note_refusal(&mut self, what: &str) {
         const MOST: usize = 20;

@@ -215,12 +215,12 @@ fn usage(reader: &mut Reader, event: &Value) -> Usage {
     let cached: u64 = cached.iter().filter_map(|pointer| number(event, pointer)).fold(0, u64::saturating_add);
     let input = number(event, "/usage/input_tokens").map(|fresh| fresh.saturating_add(cached));
     let session = text(event, "/session_id").and_then(conversation_id);
-    let before: Totals = serde_json::from_value(reader.carry.clone()).unwrap_or_default();
+    let before: Totals = reader.carried();
     let before = before.cost_micros.filter(|_| before.session == session);
     let now = event.get("total_cost_usd").and_then(Value::as_f64).and_then(micros);
     // A total that fell has started again.
     let cost_micros = now.map(|now| before.and_then(|before| now.checked_sub(before)).unwrap_or(now));
-    reader.carry = serde_json::to_value(Totals { session, cost_micros: now.or(before) }).unwrap_or(Value::Null);
+    reader.carry_on(&Totals { session, cost_micros: now.or(before) });
     Usage { input, output: number(event, "/usage/output_tokens"), cost_micros }
 }
 

@@ -66,10 +66,10 @@ fn untold(reader: &Reader, event: &Value) -> Option<String> {
 fn thread_started(reader: &mut Reader, event: &Value) -> Reading {
     reader.change(|memory: &mut Memory| memory.started = true);
     let conversation = text(event, "/thread_id").and_then(conversation_id);
-    let totals = totals(reader);
+    let totals: Totals = reader.carried();
     // Another thread than the one of the last session has counters of its own.
     if totals.thread != conversation {
-        keep_totals(reader, &Totals { thread: conversation.clone(), ..Totals::default() });
+        reader.carry_on(&Totals { thread: conversation.clone(), ..Totals::default() });
     }
     Reading { conversation, ..Reading::default() }
 }
@@ -84,7 +84,7 @@ fn turn_started(reader: &mut Reader) -> Reading {
 fn turn_completed(reader: &mut Reader, event: &Value) -> Reading {
     reader.verdict = Some(Outcome::Completed);
     reader.over = Some(TurnEnd::Done);
-    let before = totals(reader);
+    let before: Totals = reader.carried();
     let now = Totals {
         input: number(event, "/usage/input_tokens").or(before.input),
         output: number(event, "/usage/output_tokens").or(before.output),
@@ -92,7 +92,7 @@ fn turn_completed(reader: &mut Reader, event: &Value) -> Reading {
     };
     let usage =
         Usage { input: delta(now.input, before.input), output: delta(now.output, before.output), cost_micros: None };
-    keep_totals(reader, &now);
+    reader.carry_on(&now);
     Reading { usage, ..Reading::default() }
 }
 
@@ -104,7 +104,7 @@ fn delta(now: Option<u64>, before: Option<u64>) -> Option<u64> {
 /// What the thread's own record counts beyond what the stream reported: a turn that does not complete reports nothing. Older records
 /// of the same thread count less and add nothing.
 pub(super) fn count_recorded(reader: &mut Reader, recorded: &Value) -> Usage {
-    let before = totals(reader);
+    let before: Totals = reader.carried();
     let grown = |pointer, before: Option<u64>| {
         number(recorded, pointer)?.checked_sub(before.unwrap_or(0)).filter(|tokens| *tokens > 0)
     };
@@ -114,7 +114,7 @@ pub(super) fn count_recorded(reader: &mut Reader, recorded: &Value) -> Usage {
         cost_micros: None,
     };
     let total = Usage { input: before.input, output: before.output, cost_micros: None }.plus(usage);
-    keep_totals(reader, &Totals { input: total.input, output: total.output, thread: before.thread });
+    reader.carry_on(&Totals { input: total.input, output: total.output, thread: before.thread });
     usage
 }
 
@@ -179,12 +179,4 @@ fn mcp_call(reader: &mut Reader, item: &Value) -> Reading {
 
 fn tool(name: &str, detail: &str) -> Reading {
     Reading::showing(Shown::Tool { name: one_line(name, 80), detail: one_line(detail, 200) })
-}
-
-fn totals(reader: &Reader) -> Totals {
-    serde_json::from_value(reader.carry.clone()).unwrap_or_default()
-}
-
-fn keep_totals(reader: &mut Reader, totals: &Totals) {
-    reader.carry = serde_json::to_value(totals).unwrap_or(Value::Null);
 }
