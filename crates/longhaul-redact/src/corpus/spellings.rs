@@ -150,6 +150,16 @@ fn the_rest_of_a_value_is_masked_although_it_has_the_capitals_of_words() {
     }
 }
 
+/// Chance puts a short prefix at the beginning of the next line.
+#[test]
+fn an_incomplete_token_continues_with_what_looks_like_another() {
+    let (first, rest) = ("A3-XVITNB-Y2SHZA3LG", "A3-4UREV-DZ5XH-YUF5I");
+    for before in ["", &"-".repeat(79 - first.len())] {
+        let output = redact_text(&Secrets::default(), &format!("{before} {first}\n    {rest} and more\n")).0;
+        assert_eq!(output, format!("{before} [redacted:1password-key] and more\n"));
+    }
+}
+
 /// Chance makes `KEY` in random characters, and letters of which a third are capitals.
 #[test]
 fn a_random_value_is_no_name() {

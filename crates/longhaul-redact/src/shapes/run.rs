@@ -69,8 +69,10 @@ impl Run {
             let next = text.skip(line, DEEPEST_INDENT, |byte| matches!(byte, b' ' | b'\t'));
             let rest = next..text.run(next, charset);
             self.is_open = text.is_open_at(rest.end);
-            // In a list of tokens each line begins like the first.
-            let is_next_token = text.bytes[next..].starts_with(&text.bytes[prefix.clone()]) && !prefix.is_empty();
+            // In a list of complete tokens each line begins like the first; chance makes a short prefix inside an incomplete one.
+            let is_next_token = self.characters.len() >= lengths.least
+                && !prefix.is_empty()
+                && text.bytes[next..].starts_with(&text.bytes[prefix.clone()]);
             if self.is_open || is_next_token || !self.continues_with(text, rest.clone(), cut, lengths) {
                 break;
             }
@@ -134,8 +136,8 @@ fn is_rest(text: &Text<'_>, rest: Range<usize>, has_full_line: bool) -> bool {
     let run = &text.bytes[rest];
     let is_assignment = run.iter().rposition(|byte| *byte != b'=').is_some_and(|last| run[..last].contains(&b'='));
     let is_words = is_spelled_like_words(run);
-    let is_other = if has_full_line { is_name && is_words } else { is_name || is_words };
-    run.len() >= SHORTEST_REST && !is_other && !is_assignment && !is_public_id(run)
+    let is_next_text = if has_full_line { is_name && is_words } else { is_name || is_words };
+    run.len() >= SHORTEST_REST && !is_next_text && !is_assignment && !is_public_id(run)
 }
 
 /// Whether the line that ends here has one of the widths. Inside a record it begins behind a quote.
