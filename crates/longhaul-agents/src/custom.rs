@@ -178,8 +178,7 @@ impl Custom {
         if self.definition.places.text.is_empty() {
             return Reading::showing(Shown::Text(text));
         }
-        reader.unknown_lines += 1;
-        Reading::default()
+        reader.unknown_line()
     }
 }
 

@@ -77,10 +77,7 @@ impl Agent for Demo {
     }
 
     fn read_line(&self, reader: &mut Reader, _: &Moment<'_>, line: &[u8]) -> Reading {
-        let Ok(line) = serde_json::from_slice::<Line>(line) else {
-            reader.unknown_lines += 1;
-            return Reading::default();
-        };
+        let Ok(line) = serde_json::from_slice::<Line>(line) else { return reader.unknown_line() };
         match line {
             Line::Session { id } => Reading { conversation: Some(id), ..Reading::default() },
             Line::Text { text } => Reading::showing(Shown::Text(text)),

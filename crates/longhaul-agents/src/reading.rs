@@ -48,6 +48,12 @@ impl Reader {
         Reader { carry, ..Reader::default() }
     }
 
+    /// Counts a line that was not understood, and says nothing about it.
+    pub(crate) fn unknown_line(&mut self) -> Reading {
+        self.unknown_lines += 1;
+        Reading::default()
+    }
+
     /// The memory as the type that the agent's file declares. One that cannot be read comes from another version: a reader that
     /// starts again is better than one that stops.
     pub(crate) fn recall<T: DeserializeOwned + Default>(&self) -> T {

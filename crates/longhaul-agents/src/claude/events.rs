@@ -58,10 +58,7 @@ struct Totals {
 }
 
 pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
-    let Some(event) = object(line) else {
-        reader.unknown_lines += 1;
-        return Reading::default();
-    };
+    let Some(event) = object(line) else { return reader.unknown_line() };
     match (text(&event, "/type"), text(&event, "/subtype")) {
         (Some("system"), Some("init")) => init(reader, &event),
         (Some("system"), Some("api_retry")) => api_retry(reader, &event),
@@ -70,10 +67,7 @@ pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Rea
         (Some("rate_limit_event"), _) => rate_limit(reader, &event),
         (Some("assistant"), _) => assistant(reader, &event),
         (Some("result"), _) => result(reader, moment, &event),
-        _ => {
-            reader.unknown_lines += 1;
-            Reading::default()
-        }
+        _ => reader.unknown_line(),
     }
 }
 

@@ -33,10 +33,7 @@ struct Totals {
 }
 
 pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
-    let Some(event) = object(line) else {
-        reader.unknown_lines += 1;
-        return Reading::default();
-    };
+    let Some(event) = object(line) else { return reader.unknown_line() };
     match text(&event, "/type") {
         Some("thread.started") => thread_started(reader, &event),
         Some("turn.started") => turn_started(reader),
@@ -48,10 +45,7 @@ pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Rea
         Some("turn.completed") => turn_completed(reader, &event),
         Some("turn.failed") => turn_failed(reader, moment, &event),
         Some("error") => error(reader, &event),
-        _ => {
-            reader.unknown_lines += 1;
-            Reading { conversation: untold(reader, &event), ..Reading::default() }
-        }
+        _ => Reading { conversation: untold(reader, &event), ..reader.unknown_line() },
     }
 }
 
@@ -140,10 +134,7 @@ fn item_started(event: &Value) -> Reading {
 }
 
 fn item_completed(reader: &mut Reader, event: &Value) -> Reading {
-    let Some(item) = event.get("item") else {
-        reader.unknown_lines += 1;
-        return Reading::default();
-    };
+    let Some(item) = event.get("item") else { return reader.unknown_line() };
     let kind = text(item, "/type").unwrap_or_default();
     // Warnings say nothing about the connection.
     if kind != "error" {

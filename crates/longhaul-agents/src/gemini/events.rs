@@ -21,10 +21,7 @@ pub(super) struct Memory {
 }
 
 pub(super) fn read(reader: &mut Reader, line: &[u8]) -> Reading {
-    let Some(line) = object(line) else {
-        reader.unknown_lines += 1;
-        return Reading::default();
-    };
+    let Some(line) = object(line) else { return reader.unknown_line() };
     match text(&line, "/type").unwrap_or_default() {
         "init" => init(reader, &line),
         "message" => said(&line),
@@ -35,10 +32,7 @@ pub(super) fn read(reader: &mut Reader, line: &[u8]) -> Reading {
         "tool_result" => Reading::default(),
         "error" => warned(reader, &line),
         "result" => result(reader, &line),
-        _ => {
-            reader.unknown_lines += 1;
-            Reading::default()
-        }
+        _ => reader.unknown_line(),
     }
 }
 

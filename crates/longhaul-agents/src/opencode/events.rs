@@ -26,10 +26,7 @@ pub(super) struct Memory {
 }
 
 pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
-    let Some(line) = object(line) else {
-        reader.unknown_lines += 1;
-        return Reading::default();
-    };
+    let Some(line) = object(line) else { return reader.unknown_line() };
     let mut memory: Memory = reader.recall();
     let mut reading = event(reader, &mut memory, moment, &line);
     if !memory.told {
@@ -48,10 +45,7 @@ fn event(reader: &mut Reader, memory: &mut Memory, moment: &Moment<'_>, line: &V
         Some("step_finish") => step_finished(reader, memory, line),
         Some("error") => failed(reader, memory, moment, line),
         Some("reasoning") => Reading::default(),
-        _ => {
-            reader.unknown_lines += 1;
-            Reading::default()
-        }
+        _ => reader.unknown_line(),
     }
 }
 

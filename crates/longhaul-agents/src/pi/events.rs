@@ -34,10 +34,7 @@ const SAY_NOTHING: [&str; 9] = [
 ];
 
 pub(super) fn read(reader: &mut Reader, line: &[u8]) -> Reading {
-    let Some(line) = object(line) else {
-        reader.unknown_lines += 1;
-        return Reading::default();
-    };
+    let Some(line) = object(line) else { return reader.unknown_line() };
     match text(&line, "/type").unwrap_or_default() {
         "session" => session(reader, &line),
         "agent_start" | "turn_start" => {
@@ -54,10 +51,7 @@ pub(super) fn read(reader: &mut Reader, line: &[u8]) -> Reading {
         "compaction_start" => Reading::showing(Shown::Notice("the conversation is being compacted".into())),
         "agent_settled" => settled(reader),
         kind if SAY_NOTHING.contains(&kind) => Reading::default(),
-        _ => {
-            reader.unknown_lines += 1;
-            Reading::default()
-        }
+        _ => reader.unknown_line(),
     }
 }
 
