@@ -4,7 +4,7 @@
 use longhaul_core::task::{Delivered, Exit, Outcome, Usage};
 
 use crate::about::About;
-use crate::interactive::Interactive;
+use crate::launch::Interactive;
 use crate::launch::{Launch, LaunchSpec};
 use crate::reading::{End, Moment, Reader, Reading};
 

@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::{Agent, Transcript};
-use crate::interactive::Interactive;
 use crate::json_line::text;
+use crate::launch::Interactive;
 use crate::launch::{Launch, LaunchSpec, Network, StopSignal, StopStep, User};
 use crate::reading::{Moment, Reader, Reading};
 

@@ -25,11 +25,10 @@ pub(crate) use template::{Template, Written};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::Agent;
-use crate::clip::{one_line, reason};
-use crate::conversation_id;
 use crate::json_line::object;
 use crate::launch::{Launch, LaunchSpec, Stdin, StopStep};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
+use crate::text::{conversation_id, one_line, reason};
 
 /// What a person declared, checked.
 #[derive(Debug)]
@@ -122,14 +121,14 @@ impl Agent for Custom {
 impl Custom {
     fn read_event(&self, reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
         let places = &self.definition.places;
-        let conversation = first(&places.id, event).and_then(Value::as_str).and_then(conversation_id::valid);
+        let conversation = first(&places.id, event).and_then(Value::as_str).and_then(conversation_id);
         if let Some(id) = &conversation {
             counters::begin(reader, id);
         }
         let shown = shown(places, event);
         if !shown.is_empty() {
             // It goes on: an error before this was overcome, and a turn that was over is followed by another.
-            remember(reader, |memory| memory.troubled = false);
+            reader.change(|memory: &mut Memory| memory.troubled = false);
             reader.over = None;
         }
         let told = counters::told(places, event);
@@ -157,12 +156,12 @@ impl Custom {
             let notice = message.map_or_else(|| "usage limit reached".to_owned(), |message| reason(&message));
             reading.shown.push(Shown::Notice(notice));
             reader.verdict = Some(Outcome::Failed(failure));
-            remember(reader, |memory| memory.troubled = true);
+            reader.change(|memory: &mut Memory| memory.troubled = true);
         }
         let done = places.done.iter().any(|pick| pick.says_yes(event));
         if done {
             reader.over = Some(TurnEnd::Done);
-            if !memory(reader).troubled {
+            if !reader.recall::<Memory>().troubled {
                 reader.verdict = Some(Outcome::Completed);
             }
         }
@@ -175,12 +174,11 @@ impl Custom {
         if text.is_empty() {
             return Reading::default();
         }
-        remember(reader, |memory| memory.last_words = Some(reason(&text)));
+        reader.change(|memory: &mut Memory| memory.last_words = Some(reason(&text)));
         if self.definition.places.text.is_empty() {
             return Reading::showing(Shown::Text(text));
         }
-        reader.unknown_lines += 1;
-        Reading::default()
+        reader.unknown_line()
     }
 }
 
@@ -208,16 +206,6 @@ fn message(value: &Value) -> String {
         Value::Null | Value::Bool(false) => String::new(),
         Value::Bool(true) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
     }
-}
-
-fn memory(reader: &Reader) -> Memory {
-    Memory::deserialize(&reader.memory).unwrap_or_default()
-}
-
-fn remember(reader: &mut Reader, change: impl FnOnce(&mut Memory)) {
-    let mut memory = memory(reader);
-    change(&mut memory);
-    reader.memory = serde_json::to_value(memory).unwrap_or(Value::Null);
 }
 
 fn about(definition: &Definition) -> About {

@@ -14,6 +14,7 @@ use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::Agent;
 use crate::launch::{Launch, LaunchSpec, Network, StopSignal, StopStep};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
+use crate::text::last_line;
 
 /// The number of SIGTERM.
 const TERMINATED: i32 = 15;
@@ -76,10 +77,7 @@ impl Agent for Demo {
     }
 
     fn read_line(&self, reader: &mut Reader, _: &Moment<'_>, line: &[u8]) -> Reading {
-        let Ok(line) = serde_json::from_slice::<Line>(line) else {
-            reader.unknown_lines += 1;
-            return Reading::default();
-        };
+        let Ok(line) = serde_json::from_slice::<Line>(line) else { return reader.unknown_line() };
         match line {
             Line::Session { id } => Reading { conversation: Some(id), ..Reading::default() },
             Line::Text { text } => Reading::showing(Shown::Text(text)),
@@ -108,7 +106,7 @@ impl Agent for Demo {
     fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
         match (exit, &reader.verdict) {
             (Exit::Code(0), Some(verdict)) => verdict.clone(),
-            (Exit::Code(2), _) => Outcome::Failed(Failure::Configuration(last_line(stderr_tail))),
+            (Exit::Code(2), _) => Outcome::Failed(refused(stderr_tail)),
             (_, Some(Outcome::Failed(failure))) => Outcome::Failed(failure.clone()),
             // Its turn was over and it stayed, so it was told to stop.
             (Exit::Signal(TERMINATED), Some(Outcome::Completed)) => Outcome::Completed,
@@ -120,6 +118,10 @@ impl Agent for Demo {
     }
 }
 
+fn refused(stderr_tail: &str) -> Failure {
+    Failure::Configuration(last_line(stderr_tail).unwrap_or_else(|| "refused its command line".to_owned()))
+}
+
 fn failure(class: &str, message: &str) -> Failure {
     match class {
         "bad_conversation" => Failure::BadConversation,
@@ -129,10 +131,6 @@ fn failure(class: &str, message: &str) -> Failure {
         "exhausted" => Failure::Exhausted(message.to_owned()),
         _ => Failure::Retryable(message.to_owned()),
     }
-}
-
-fn last_line(text: &str) -> String {
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("refused its command line").to_owned()
 }
 
 #[cfg(test)]

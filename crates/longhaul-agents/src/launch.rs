@@ -102,3 +102,28 @@ pub enum StopSignal {
     /// SIGTERM.
     Terminate,
 }
+
+/// How the program's own interface is started for a person, in an existing conversation; `longhaul takeover` carries it out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interactive {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Fixed settings that are no secrets.
+    pub env_set: Vec<(String, String)>,
+}
+
+impl Interactive {
+    /// A start with nothing set.
+    pub(crate) fn new(argv: Vec<String>) -> Interactive {
+        Interactive { argv, env_set: Vec::new() }
+    }
+
+    /// The same with a variable set.
+    pub(crate) fn set(mut self, name: &str, value: &str) -> Interactive {
+        self.env_set.push((name.to_owned(), value.to_owned()));
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,48 +5,40 @@
 mod about;
 mod account;
 mod agent;
-mod api_error;
 mod chosen;
 mod claude;
-mod clip;
 mod clock_text;
 mod codex;
-mod conversation_id;
 mod custom;
 mod declared;
 mod demo;
-mod dollars;
-mod ending;
 #[cfg(test)]
 mod every_launch;
 mod gemini;
-mod interactive;
 mod json_line;
 mod launch;
 mod mark;
 mod opencode;
+mod outcome;
 mod pi;
-mod reader_memory;
 mod reading;
-mod refused;
 #[cfg(test)]
 mod sample;
 #[cfg(test)]
 mod strict_cli;
 mod table;
-mod tool_detail;
+mod text;
 
 pub use about::{About, AgentHome, Cost, Ids, Login, Mode, Modes, Version, Words};
 pub use account::account;
 pub use agent::{Agent, ProviderKeys, Transcript};
 pub use chosen::{Chosen, choose};
-pub use conversation_id::valid as conversation_id;
 pub use custom::PLACEHOLDERS;
 pub use declared::{BadDeclaration, DECLARED_KEYS, Declared, DeclaredKey, Takes, Whose};
-pub use interactive::Interactive;
-pub use launch::{Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep, User};
+pub use launch::{Interactive, Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep, User};
 pub use reading::{End, Moment, Reader, Reading, Shown, TurnEnd};
 pub use table::UnknownAgent;
+pub use text::conversation_id;
 
 /// Every agent. Help, completions and the docs table grow from it.
 pub const AGENTS: &[&dyn Agent] =

@@ -4,8 +4,11 @@
 use jiff::tz::TimeZone;
 use longhaul_core::task::{Outcome, Usage};
 use longhaul_core::time::Time;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::text::one_line;
 
 /// When and where a line was written; times of day that an agent prints are meaningless without it.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +46,49 @@ impl Reader {
     /// The reader of a session that goes on with a conversation.
     pub fn carrying(carry: Value) -> Reader {
         Reader { carry, ..Reader::default() }
+    }
+
+    /// Counts a line that was not understood, and says nothing about it.
+    pub(crate) fn unknown_line(&mut self) -> Reading {
+        self.unknown_lines += 1;
+        Reading::default()
+    }
+
+    /// The memory as the type that the agent's file declares. One that cannot be read comes from another version: a reader that
+    /// starts again is better than one that stops.
+    pub(crate) fn recall<T: DeserializeOwned + Default>(&self) -> T {
+        T::deserialize(&self.memory).unwrap_or_default()
+    }
+
+    /// Keeps this as the memory.
+    pub(crate) fn remember<T: Serialize>(&mut self, memory: &T) {
+        self.memory = serde_json::to_value(memory).unwrap_or_default();
+    }
+
+    /// Changes the memory.
+    pub(crate) fn change<T: Serialize + DeserializeOwned + Default>(&mut self, change: impl FnOnce(&mut T)) {
+        let mut memory = self.recall();
+        change(&mut memory);
+        self.remember(&memory);
+    }
+
+    /// The counters of the conversation so far, as the type that the agent's file declares.
+    pub(crate) fn carried<T: DeserializeOwned + Default>(&self) -> T {
+        T::deserialize(&self.carry).unwrap_or_default()
+    }
+
+    /// Keeps these counters for the next line and the next session of the conversation.
+    pub(crate) fn carry_on<T: Serialize>(&mut self, counters: &T) {
+        self.carry = serde_json::to_value(counters).unwrap_or_default();
+    }
+
+    /// Notes once what the agent wanted and was refused; a reader stays small however often an agent tries.
+    pub(crate) fn note_refusal(&mut self, what: &str) {
+        const MOST: usize = 20;
+        let what = one_line(what, 200);
+        if self.denied.len() < MOST && !self.denied.contains(&what) {
+            self.denied.push(what);
+        }
     }
 }
 
@@ -104,4 +150,19 @@ pub enum Shown {
     },
     /// Something about the session itself.
     Notice(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_refusals_stays_short_and_without_repeats() {
+        let mut reader = Reader::default();
+        for round in 0..100 {
+            reader.note_refusal(&format!("Bash {}", round % 50));
+        }
+        assert_eq!(reader.denied.len(), 20);
+        assert_eq!(reader.denied[0], "Bash 0");
+    }
 }

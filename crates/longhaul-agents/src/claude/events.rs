@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::failure;
-use crate::clip::{one_line, reason};
 use crate::clock_text::from_epoch;
-use crate::json_line::{number, object, text};
+use crate::json_line::{number, object, text, tool_detail};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
-use crate::{conversation_id, refused};
+use crate::text::{conversation_id, one_line, reason};
 
 /// A single refusal passes: a token is renewed, a proxy restarts. After so many in a row without an answer the login is wrong, although
 /// the program would try ten times.
@@ -59,10 +58,7 @@ struct Totals {
 }
 
 pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
-    let Some(event) = object(line) else {
-        reader.unknown_lines += 1;
-        return Reading::default();
-    };
+    let Some(event) = object(line) else { return reader.unknown_line() };
     match (text(&event, "/type"), text(&event, "/subtype")) {
         (Some("system"), Some("init")) => init(reader, &event),
         (Some("system"), Some("api_retry")) => api_retry(reader, &event),
@@ -71,28 +67,15 @@ pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Rea
         (Some("rate_limit_event"), _) => rate_limit(reader, &event),
         (Some("assistant"), _) => assistant(reader, &event),
         (Some("result"), _) => result(reader, moment, &event),
-        _ => {
-            reader.unknown_lines += 1;
-            Reading::default()
-        }
+        _ => reader.unknown_line(),
     }
-}
-
-pub(super) fn memory(reader: &Reader) -> Memory {
-    serde_json::from_value(reader.memory.clone()).unwrap_or_default()
-}
-
-fn remember(reader: &mut Reader, change: impl FnOnce(&mut Memory)) {
-    let mut memory = memory(reader);
-    change(&mut memory);
-    reader.memory = serde_json::to_value(memory).unwrap_or(Value::Null);
 }
 
 fn init(reader: &mut Reader, event: &Value) -> Reading {
     reader.over = None;
     reader.verdict = None;
-    remember(reader, |memory| *memory = Memory { started: true, ..Memory::default() });
-    Reading { conversation: text(event, "/session_id").and_then(conversation_id::valid), ..Reading::default() }
+    reader.remember(&Memory { started: true, ..Memory::default() });
+    Reading { conversation: text(event, "/session_id").and_then(conversation_id), ..Reading::default() }
 }
 
 fn api_retry(reader: &mut Reader, event: &Value) -> Reading {
@@ -103,13 +86,13 @@ fn api_retry(reader: &mut Reader, event: &Value) -> Reading {
         retried: true,
         ..Trouble::default()
     };
-    let refusals = memory(reader).refusals + u32::from(matches!(trouble.status, Some(401 | 403)));
+    let refusals = reader.recall::<Memory>().refusals + u32::from(matches!(trouble.status, Some(401 | 403)));
     if refusals >= REFUSALS {
         reader.verdict = Some(Outcome::Failed(failure::of_trouble(&trouble, None)));
         reader.over = Some(TurnEnd::Unrecoverable);
     }
     let notice = Shown::Notice(trouble.said.clone());
-    remember(reader, |memory| {
+    reader.change(|memory: &mut Memory| {
         memory.trouble = Some(trouble);
         memory.refusals = refusals;
     });
@@ -126,8 +109,8 @@ fn retry_in_words(event: &Value) -> String {
 fn permission_denied(reader: &mut Reader, event: &Value) -> Reading {
     let tool = text(event, "/tool_name").unwrap_or("a tool");
     let denied = format!("{tool}: {}", text(event, "/message").unwrap_or("refused"));
-    refused::note(reader, &denied);
-    remember(reader, |memory| memory.told_refusals = true);
+    reader.note_refusal(&denied);
+    reader.change(|memory: &mut Memory| memory.told_refusals = true);
     Reading::showing(Shown::Notice(one_line(&format!("refused {denied}"), 200)))
 }
 
@@ -137,7 +120,7 @@ fn rate_limit(reader: &mut Reader, event: &Value) -> Reading {
     let which = one_line(text(event, "/rate_limit_info/rateLimitType").unwrap_or("usage"), 40);
     match text(event, "/rate_limit_info/status") {
         Some("rejected") => {
-            remember(reader, |memory| memory.resets_at = until);
+            reader.change(|memory: &mut Memory| memory.resets_at = until);
             Reading::showing(Shown::Notice(format!("limit reached: {which}{resets}")))
         }
         Some("allowed_warning") => Reading::showing(Shown::Notice(format!("near the limit: {which}{resets}"))),
@@ -157,8 +140,8 @@ fn assistant(reader: &mut Reader, event: &Value) -> Reading {
             retried: false,
         };
         // The event before it named the limit and its end.
-        let shown = memory(reader).resets_at.is_none().then(|| Shown::Notice(reason(said)));
-        remember(reader, |memory| memory.trouble = Some(trouble));
+        let shown = reader.recall::<Memory>().resets_at.is_none().then(|| Shown::Notice(reason(said)));
+        reader.change(|memory: &mut Memory| memory.trouble = Some(trouble));
         return Reading { shown: shown.into_iter().collect(), ..Reading::default() };
     }
     went_well(reader);
@@ -171,8 +154,8 @@ fn went_well(reader: &mut Reader) {
         reader.over = None;
         reader.verdict = None;
     }
-    if memory(reader).trouble.is_some() {
-        remember(reader, |memory| {
+    if reader.recall::<Memory>().trouble.is_some() {
+        reader.change(|memory: &mut Memory| {
             memory.trouble = None;
             memory.refusals = 0;
         });
@@ -182,17 +165,12 @@ fn went_well(reader: &mut Reader) {
 fn shown(part: &Value) -> Option<Shown> {
     match text(part, "/type")? {
         "text" => Some(Shown::Text(text(part, "/text")?.to_owned())),
-        "tool_use" => {
-            Some(Shown::Tool { name: one_line(text(part, "/name").unwrap_or("?"), 80), detail: detail(&part["input"]) })
-        }
+        "tool_use" => Some(Shown::Tool {
+            name: one_line(text(part, "/name").unwrap_or("?"), 80),
+            detail: tool_detail(&part["input"]),
+        }),
         _ => None,
     }
-}
-
-fn detail(input: &Value) -> String {
-    const TELLING: [&str; 8] =
-        ["command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description"];
-    one_line(TELLING.iter().find_map(|name| input.get(name)?.as_str()).unwrap_or_default(), 200)
 }
 
 fn result(reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
@@ -203,7 +181,7 @@ fn result(reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
         reader.verdict = Some(Outcome::Completed);
         return Reading { usage, ..Reading::default() };
     }
-    let memory = memory(reader);
+    let memory: Memory = reader.recall();
     reader.verdict = Some(Outcome::Failed(failure::of_result(event, &memory, moment)));
     let said = reason(failure::said_in(event, &memory));
     // The message before it said the same.
@@ -213,14 +191,15 @@ fn result(reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
 
 /// For a program that did not tell its refusals one by one.
 fn refusals(reader: &mut Reader, event: &Value) {
-    if memory(reader).told_refusals {
+    if reader.recall::<Memory>().told_refusals {
         return;
     }
     for denial in event.get("permission_denials").and_then(Value::as_array).into_iter().flatten() {
-        refused::note(
-            reader,
-            &format!("{}: {}", text(denial, "/tool_name").unwrap_or("a tool"), detail(&denial["tool_input"])),
-        );
+        reader.note_refusal(&format!(
+            "{}: {}",
+            text(denial, "/tool_name").unwrap_or("a tool"),
+            tool_detail(&denial["tool_input"])
+        ));
     }
 }
 
@@ -229,13 +208,13 @@ fn usage(reader: &mut Reader, event: &Value) -> Usage {
     let cached = ["/usage/cache_creation_input_tokens", "/usage/cache_read_input_tokens"];
     let cached: u64 = cached.iter().filter_map(|pointer| number(event, pointer)).fold(0, u64::saturating_add);
     let input = number(event, "/usage/input_tokens").map(|fresh| fresh.saturating_add(cached));
-    let session = text(event, "/session_id").and_then(conversation_id::valid);
-    let before: Totals = serde_json::from_value(reader.carry.clone()).unwrap_or_default();
+    let session = text(event, "/session_id").and_then(conversation_id);
+    let before: Totals = reader.carried();
     let before = before.cost_micros.filter(|_| before.session == session);
     let now = event.get("total_cost_usd").and_then(Value::as_f64).and_then(micros);
-    // A total that fell has started anew.
+    // A total that fell has started again.
     let cost_micros = now.map(|now| before.and_then(|before| now.checked_sub(before)).unwrap_or(now));
-    reader.carry = serde_json::to_value(Totals { session, cost_micros: now.or(before) }).unwrap_or(Value::Null);
+    reader.carry_on(&Totals { session, cost_micros: now.or(before) });
     Usage { input, output: number(event, "/usage/output_tokens"), cost_micros }
 }
 

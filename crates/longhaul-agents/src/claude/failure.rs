@@ -5,24 +5,17 @@ use longhaul_core::task::{Exit, Failure, Outcome};
 use longhaul_core::time::Time;
 use serde_json::Value;
 
-use super::events::{Memory, Trouble, memory};
-use crate::clip::{last_line, reason};
+use super::events::{Memory, Trouble};
 use crate::clock_text::{from_epoch, time_after};
 use crate::json_line::text;
-use crate::reading::{Moment, Reader, TurnEnd};
+use crate::outcome;
+use crate::reading::{Moment, Reader};
+use crate::text::{error_line, last_line, reason};
 
 /// The class of the whole session.
 pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
-    match (&reader.verdict, exit) {
-        (Some(Outcome::Failed(failure)), _) => Outcome::Failed(failure.clone()),
-        (Some(Outcome::Completed), Exit::Code(0)) => Outcome::Completed,
-        // Stopped while it waited for something left in the background: the turn itself was over.
-        (Some(Outcome::Completed), Exit::Code(143 | 129) | Exit::Signal(_)) if reader.over == Some(TurnEnd::Done) => {
-            Outcome::Completed
-        }
-        (Some(Outcome::Completed), _) => Outcome::Failed(Failure::Crashed),
-        (None, exit) => Outcome::Failed(without_verdict(&memory(reader), exit, stderr_tail)),
-    }
+    // The exit codes of SIGTERM and SIGHUP.
+    outcome::judge(reader, exit, &[143, 129], || without_verdict(&reader.recall(), exit, stderr_tail))
 }
 
 fn without_verdict(memory: &Memory, exit: &Exit, stderr_tail: &str) -> Failure {
@@ -58,17 +51,9 @@ fn refused_at_start(stderr_tail: &str) -> Failure {
         "requires --",
     ];
     if settings.iter().any(|words| has(words)) {
-        return Failure::Configuration(stderr_reason(stderr_tail));
+        return Failure::Configuration(error_line(stderr_tail).unwrap_or_else(|| reason(stderr_tail)));
     }
     Failure::Retryable(last)
-}
-
-/// The line that says what is wrong, without the hints that follow it.
-fn stderr_reason(stderr_tail: &str) -> String {
-    let lines: Vec<&str> = stderr_tail.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let at = lines.iter().rposition(|line| line.to_ascii_lowercase().starts_with("error")).unwrap_or(0);
-    let announced = lines.get(at + 1).filter(|_| lines[at].ends_with(':'));
-    reason(&announced.map_or_else(|| lines[at].to_owned(), |next| format!("{} {next}", lines[at])))
 }
 
 fn unknown_conversation(words: &str) -> bool {
@@ -112,16 +97,14 @@ fn limit_ends(trouble: &Trouble, memory: &Memory, moment: &Moment<'_>) -> Option
     })
 }
 
-/// The class of a request that failed.
+/// The class of a request that failed: by the program's word for it, which stands for a status, else by the status.
 pub(super) fn of_trouble(trouble: &Trouble, limit_ends: Option<Time>) -> Failure {
-    let said = || trouble.said.clone();
-    match (trouble.word.as_str(), trouble.status) {
-        ("billing_error", _) => Failure::Exhausted(said()),
-        ("rate_limit", _) | (_, Some(429)) => Failure::Limited(limit_ends),
-        ("authentication_failed", _) | (_, Some(401 | 403)) => Failure::Auth(said()),
-        ("model_not_found" | "invalid_request", _) | (_, Some(400 | 404 | 405 | 413 | 422)) => {
-            Failure::Configuration(said())
-        }
-        _ => Failure::Retryable(said()),
-    }
+    let status = match (trouble.word.as_str(), trouble.status) {
+        ("billing_error", _) => Some(402),
+        ("rate_limit", _) | (_, Some(429)) => Some(429),
+        ("authentication_failed", _) | (_, Some(401 | 403)) => Some(401),
+        ("model_not_found" | "invalid_request", _) => Some(400),
+        (_, status) => status,
+    };
+    outcome::by_status(status, limit_ends, trouble.said.clone())
 }

@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::failure;
-use crate::clip::{one_line, reason};
 use crate::json_line::{number, object, text};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
-use crate::{conversation_id, refused};
+use crate::text::{conversation_id, one_line, reason};
 
 /// What the reader remembers between lines.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -34,53 +33,37 @@ struct Totals {
 }
 
 pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
-    let Some(event) = object(line) else {
-        reader.unknown_lines += 1;
-        return Reading::default();
-    };
+    let Some(event) = object(line) else { return reader.unknown_line() };
     match text(&event, "/type") {
         Some("thread.started") => thread_started(reader, &event),
         Some("turn.started") => turn_started(reader),
         Some("item.started" | "item.updated") => {
-            remember(reader, |memory| memory.trouble = None);
+            reader.change(|memory: &mut Memory| memory.trouble = None);
             item_started(&event)
         }
         Some("item.completed") => item_completed(reader, &event),
         Some("turn.completed") => turn_completed(reader, &event),
         Some("turn.failed") => turn_failed(reader, moment, &event),
         Some("error") => error(reader, &event),
-        _ => {
-            reader.unknown_lines += 1;
-            Reading { conversation: untold(reader, &event), ..Reading::default() }
-        }
+        _ => Reading { conversation: untold(reader, &event), ..reader.unknown_line() },
     }
 }
 
 /// Versions that do not say `thread.started` name the conversation in whatever they begin with.
 fn untold(reader: &Reader, event: &Value) -> Option<String> {
-    if memory(reader).started {
+    if reader.recall::<Memory>().started {
         return None;
     }
-    text(event, "/thread_id").or_else(|| text(event, "/session_id")).and_then(conversation_id::valid)
-}
-
-pub(super) fn memory(reader: &Reader) -> Memory {
-    serde_json::from_value(reader.memory.clone()).unwrap_or_default()
-}
-
-pub(super) fn remember(reader: &mut Reader, change: impl FnOnce(&mut Memory)) {
-    let mut memory = memory(reader);
-    change(&mut memory);
-    reader.memory = serde_json::to_value(memory).unwrap_or(Value::Null);
+    text(event, "/thread_id").or_else(|| text(event, "/session_id")).and_then(conversation_id)
 }
 
 fn thread_started(reader: &mut Reader, event: &Value) -> Reading {
-    remember(reader, |memory| memory.started = true);
-    let conversation = text(event, "/thread_id").and_then(conversation_id::valid);
-    let totals = totals(reader);
+    reader.change(|memory: &mut Memory| memory.started = true);
+    let conversation = text(event, "/thread_id").and_then(conversation_id);
+    let totals: Totals = reader.carried();
     // Another thread than the one of the last session has counters of its own.
     if totals.thread != conversation {
-        keep_totals(reader, &Totals { thread: conversation.clone(), ..Totals::default() });
+        reader.carry_on(&Totals { thread: conversation.clone(), ..Totals::default() });
     }
     Reading { conversation, ..Reading::default() }
 }
@@ -88,14 +71,14 @@ fn thread_started(reader: &mut Reader, event: &Value) -> Reading {
 fn turn_started(reader: &mut Reader) -> Reading {
     reader.over = None;
     reader.verdict = None;
-    remember(reader, |memory| *memory = Memory { started: true, ..Memory::default() });
+    reader.remember(&Memory { started: true, ..Memory::default() });
     Reading::default()
 }
 
 fn turn_completed(reader: &mut Reader, event: &Value) -> Reading {
     reader.verdict = Some(Outcome::Completed);
     reader.over = Some(TurnEnd::Done);
-    let before = totals(reader);
+    let before: Totals = reader.carried();
     let now = Totals {
         input: number(event, "/usage/input_tokens").or(before.input),
         output: number(event, "/usage/output_tokens").or(before.output),
@@ -103,7 +86,7 @@ fn turn_completed(reader: &mut Reader, event: &Value) -> Reading {
     };
     let usage =
         Usage { input: delta(now.input, before.input), output: delta(now.output, before.output), cost_micros: None };
-    keep_totals(reader, &now);
+    reader.carry_on(&now);
     Reading { usage, ..Reading::default() }
 }
 
@@ -115,7 +98,7 @@ fn delta(now: Option<u64>, before: Option<u64>) -> Option<u64> {
 /// What the thread's own record counts beyond what the stream reported: a turn that does not complete reports nothing. Older records
 /// of the same thread count less and add nothing.
 pub(super) fn count_recorded(reader: &mut Reader, recorded: &Value) -> Usage {
-    let before = totals(reader);
+    let before: Totals = reader.carried();
     let grown = |pointer, before: Option<u64>| {
         number(recorded, pointer)?.checked_sub(before.unwrap_or(0)).filter(|tokens| *tokens > 0)
     };
@@ -125,7 +108,7 @@ pub(super) fn count_recorded(reader: &mut Reader, recorded: &Value) -> Usage {
         cost_micros: None,
     };
     let total = Usage { input: before.input, output: before.output, cost_micros: None }.plus(usage);
-    keep_totals(reader, &Totals { input: total.input, output: total.output, thread: before.thread });
+    reader.carry_on(&Totals { input: total.input, output: total.output, thread: before.thread });
     usage
 }
 
@@ -139,7 +122,7 @@ fn turn_failed(reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Readi
 /// Only news while it reconnects, and repeated by `turn.failed` when it gives up.
 fn error(reader: &mut Reader, event: &Value) -> Reading {
     let message = text(event, "/message").unwrap_or("error without a reason");
-    remember(reader, |memory| memory.trouble = Some(reason(message)));
+    reader.change(|memory: &mut Memory| memory.trouble = Some(reason(message)));
     if failure::is_retried(message) { Reading::showing(Shown::Notice(reason(message))) } else { Reading::default() }
 }
 
@@ -151,14 +134,11 @@ fn item_started(event: &Value) -> Reading {
 }
 
 fn item_completed(reader: &mut Reader, event: &Value) -> Reading {
-    let Some(item) = event.get("item") else {
-        reader.unknown_lines += 1;
-        return Reading::default();
-    };
+    let Some(item) = event.get("item") else { return reader.unknown_line() };
     let kind = text(item, "/type").unwrap_or_default();
     // Warnings say nothing about the connection.
     if kind != "error" {
-        remember(reader, |memory| memory.trouble = None);
+        reader.change(|memory: &mut Memory| memory.trouble = None);
     }
     match kind {
         "agent_message" => Reading::showing(Shown::Text(text(item, "/text").unwrap_or_default().to_owned())),
@@ -183,19 +163,11 @@ fn mcp_call(reader: &mut Reader, item: &Value) -> Reading {
     let name = format!("{}.{}", text(item, "/server").unwrap_or("?"), text(item, "/tool").unwrap_or("?"));
     let error = text(item, "/error/message").unwrap_or_default();
     if error.contains("requires approval") {
-        refused::note(reader, &format!("{name}: {error}"));
+        reader.note_refusal(&format!("{name}: {error}"));
     }
     tool(&name, error)
 }
 
 fn tool(name: &str, detail: &str) -> Reading {
     Reading::showing(Shown::Tool { name: one_line(name, 80), detail: one_line(detail, 200) })
-}
-
-fn totals(reader: &Reader) -> Totals {
-    serde_json::from_value(reader.carry.clone()).unwrap_or_default()
-}
-
-fn keep_totals(reader: &mut Reader, totals: &Totals) {
-    reader.carry = serde_json::to_value(totals).unwrap_or(Value::Null);
 }

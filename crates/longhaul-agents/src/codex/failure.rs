@@ -4,27 +4,20 @@
 use longhaul_core::task::{Exit, Failure, Outcome};
 use serde_json::Value;
 
-use super::events::memory;
-use crate::clip::{last_line, reason};
+use super::events::Memory;
 use crate::clock_text::{from_epoch, time_after};
-use crate::reading::{Moment, Reader, TurnEnd};
+use crate::json_line::number;
+use crate::outcome::{self, by_status};
+use crate::reading::{Moment, Reader};
+use crate::text::{error_line, last_line, reason};
 
 /// The class of the whole session.
 pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
-    match (&reader.verdict, exit) {
-        (Some(Outcome::Failed(failure)), _) => Outcome::Failed(failure.clone()),
-        (Some(Outcome::Completed), Exit::Code(0)) => Outcome::Completed,
-        // Stopped while a command of its was left over: the turn itself was over.
-        (Some(Outcome::Completed), Exit::Code(1) | Exit::Signal(_)) if reader.over == Some(TurnEnd::Done) => {
-            Outcome::Completed
-        }
-        (Some(Outcome::Completed), _) => Outcome::Failed(Failure::Crashed),
-        (None, exit) => Outcome::Failed(without_verdict(reader, exit, stderr_tail)),
-    }
+    // It answers a signal with exit code 1.
+    outcome::judge(reader, exit, &[1], || without_verdict(&reader.recall(), exit, stderr_tail))
 }
 
-fn without_verdict(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Failure {
-    let memory = memory(reader);
+fn without_verdict(memory: &Memory, exit: &Exit, stderr_tail: &str) -> Failure {
     if let Some(trouble) = &memory.trouble {
         // A time of day in it would need the moment it was printed; it is tried again soon enough without.
         return match of_words(trouble, None) {
@@ -50,7 +43,7 @@ pub(super) fn is_retried(message: &str) -> bool {
 /// Nothing on stdout, the reason on stderr.
 fn refused_at_start(stderr_tail: &str) -> Failure {
     let has = |words: &str| stderr_tail.contains(words);
-    let Some(said) = error_line(stderr_tail) else { return Failure::Crashed };
+    let Some(said) = said_on(stderr_tail) else { return Failure::Crashed };
     if has("no rollout found") || has("failed to read session metadata") {
         return Failure::BadConversation;
     }
@@ -68,18 +61,12 @@ fn refused_at_start(stderr_tail: &str) -> Failure {
     of_words(&said, None)
 }
 
-/// The last line that calls itself an error, with the next one where it only announces it.
-fn error_line(stderr_tail: &str) -> Option<String> {
-    let lines: Vec<&str> = stderr_tail.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let Some(at) = lines.iter().rposition(|line| line.starts_with("Error") || line.starts_with("error")) else {
-        return last_line(stderr_tail);
-    };
-    let announced = lines.get(at + 1).filter(|_| lines[at].ends_with(':'));
-    Some(reason(&announced.map_or_else(|| lines[at].to_owned(), |next| format!("{} {next}", lines[at]))))
+fn said_on(stderr_tail: &str) -> Option<String> {
+    error_line(stderr_tail).or_else(|| last_line(stderr_tail))
 }
 
 fn usage_error(stderr_tail: &str) -> String {
-    error_line(stderr_tail).unwrap_or_else(|| "codex refuses its command line".to_owned())
+    said_on(stderr_tail).unwrap_or_else(|| "codex refuses its command line".to_owned())
 }
 
 /// The class of what `turn.failed` says.
@@ -108,16 +95,7 @@ fn of_words(message: &str, moment: Option<&Moment<'_>>) -> Failure {
     if has("does not exist or you do not have access") || message.trim_start().starts_with('{') {
         return Failure::Configuration(reason(message));
     }
-    of_status(status_in(message), message)
-}
-
-fn of_status(status: Option<u64>, message: &str) -> Failure {
-    match status {
-        Some(429) => Failure::Limited(None),
-        Some(401 | 403) => Failure::Auth(reason(message)),
-        Some(400 | 404 | 405 | 413 | 422) => Failure::Configuration(reason(message)),
-        _ => Failure::Retryable(reason(message)),
-    }
+    by_status(status_in(message), None, reason(message))
 }
 
 /// `last status: 429 Too Many Requests` or `unexpected status 401 Unauthorized`.
@@ -129,7 +107,7 @@ fn status_in(message: &str) -> Option<u64> {
 /// The class of the structured cause in the transcript, which wins over words.
 pub(super) fn of_cause(cause: &Value, message: &str, resets_at: Option<u64>, moment: &Moment<'_>) -> Failure {
     if let Some(detail) = cause.as_object().and_then(|cause| cause.values().next()) {
-        return of_status(detail.get("http_status_code").and_then(Value::as_u64), message);
+        return by_status(number(detail, "/http_status_code"), None, reason(message));
     }
     let exact = resets_at.and_then(from_epoch).filter(|until| *until > moment.now);
     match (cause.as_str().unwrap_or_default(), of_message(message, moment)) {

@@ -4,7 +4,7 @@
 use longhaul_core::task::{Outcome, Usage};
 use serde_json::Value;
 
-use super::events::{count_recorded, memory, remember};
+use super::events::{Memory, count_recorded};
 use super::failure;
 use crate::json_line::{number, object, text};
 use crate::reading::{Moment, Reader};
@@ -15,10 +15,10 @@ pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Usa
     let event = object(line).filter(|event| text(event, "/type") == Some("event_msg"));
     let Some(payload) = event.as_ref().and_then(|event| event.get("payload")) else { return Usage::default() };
     match text(payload, "/type") {
-        Some("task_started") => remember(reader, |memory| memory.resets_at = None),
+        Some("task_started") => reader.change(|memory: &mut Memory| memory.resets_at = None),
         Some("token_count") => {
             let resets_at = payload.get("rate_limits").and_then(exhausted_until);
-            remember(reader, |memory| memory.resets_at = resets_at.or(memory.resets_at));
+            reader.change(|memory: &mut Memory| memory.resets_at = resets_at.or(memory.resets_at));
             let recorded = payload.pointer("/info/total_token_usage");
             return recorded.map(|recorded| count_recorded(reader, recorded)).unwrap_or_default();
         }
@@ -49,7 +49,7 @@ fn task_complete(reader: &mut Reader, moment: &Moment<'_>, payload: &Value) {
     else {
         return;
     };
-    let failure = failure::of_cause(cause, message, memory(reader).resets_at, moment);
+    let failure = failure::of_cause(cause, message, reader.recall::<Memory>().resets_at, moment);
     reader.verdict = Some(Outcome::Failed(failure));
 }
 

@@ -19,13 +19,13 @@ struct Totals {
 
 /// Another conversation than the one the totals are of has totals of its own.
 pub(super) fn begin(reader: &mut Reader, conversation: &str) {
-    let totals = totals(reader);
+    let totals: Totals = reader.carried();
     if totals.conversation.as_deref() == Some(conversation) {
         return;
     }
     // What was counted before the id was told is this conversation's too.
     let usage = if totals.conversation.is_none() { totals.usage } else { Usage::default() };
-    keep(reader, &Totals { conversation: Some(conversation.to_owned()), usage });
+    reader.carry_on(&Totals { conversation: Some(conversation.to_owned()), usage });
 }
 
 /// What stands in the line; unknown is unknown.
@@ -42,7 +42,7 @@ pub(super) fn since(reader: &mut Reader, told: Usage) -> Usage {
     if told == Usage::default() {
         return told;
     }
-    let totals = totals(reader);
+    let totals: Totals = reader.carried();
     let last = totals.usage;
     let grown = |now: Option<u64>, last: Option<u64>| now.map(|now| now.checked_sub(last.unwrap_or(0)).unwrap_or(now));
     let usage = Usage {
@@ -50,7 +50,7 @@ pub(super) fn since(reader: &mut Reader, told: Usage) -> Usage {
         output: told.output.or(last.output),
         cost_micros: told.cost_micros.or(last.cost_micros),
     };
-    keep(reader, &Totals { usage, ..totals });
+    reader.carry_on(&Totals { usage, ..totals });
     Usage {
         input: grown(told.input, last.input),
         output: grown(told.output, last.output),
@@ -67,12 +67,4 @@ fn micros(value: &Value) -> Option<u64> {
     let micros = (value.as_f64()? * 1e6).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
     (0.0..1e15).contains(&micros).then_some(micros as u64)
-}
-
-fn totals(reader: &Reader) -> Totals {
-    Totals::deserialize(&reader.carry).unwrap_or_default()
-}
-
-fn keep(reader: &mut Reader, totals: &Totals) {
-    reader.carry = serde_json::to_value(totals).unwrap_or(Value::Null);
 }

@@ -3,16 +3,18 @@
 
 use longhaul_core::task::{Exit, Failure, Outcome};
 
-use super::{Definition, memory, rule};
-use crate::clip::last_line;
+use super::{Definition, Memory, rule};
 use crate::reading::{Reader, TurnEnd};
+use crate::text::last_line;
 
 pub(super) fn outcome(definition: &Definition, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
     let waits_for_done = !definition.places.done.is_empty();
     match (&reader.verdict, exit) {
         (Some(Outcome::Completed), exit) if *exit == Exit::Code(0) || was_stopped(reader, exit) => Outcome::Completed,
         // Overcome: it went on after the error and ended well.
-        (Some(Outcome::Failed(_)), Exit::Code(0)) if !waits_for_done && !memory(reader).troubled => Outcome::Completed,
+        (Some(Outcome::Failed(_)), Exit::Code(0)) if !waits_for_done && !reader.recall::<Memory>().troubled => {
+            Outcome::Completed
+        }
         (Some(Outcome::Failed(failure)), _) => Outcome::Failed(failure.clone()),
         (None, Exit::Code(0)) if !waits_for_done => Outcome::Completed,
         (Some(Outcome::Completed) | None, exit) => {
@@ -31,7 +33,7 @@ fn without_verdict(definition: &Definition, reader: &Reader, exit: &Exit, stderr
         Exit::Code(code) => *code,
         Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => return Failure::Crashed,
     };
-    let last_words = memory(reader).last_words.unwrap_or_default();
+    let last_words = reader.recall::<Memory>().last_words.unwrap_or_default();
     let told = rule::fitting(&definition.rules, stderr_tail).or_else(|| rule::fitting(&definition.rules, &last_words));
     told.unwrap_or_else(|| match last_line(stderr_tail) {
         Some(line) if code != 0 => Failure::Retryable(format!("exit code {code}: {line}")),

@@ -3,7 +3,7 @@
 
 use longhaul_core::task::Failure;
 
-use crate::clip::reason;
+use crate::text::reason;
 
 /// Words that give an error its class.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use serde_json::Value;
 use longhaul_core::task::{Outcome, Usage};
 
 use super::failure;
-use crate::json_line::{self, number, text};
+use crate::json_line::{number, object, text, tool_detail};
 use crate::reading::{Reader, Reading, Shown, TurnEnd};
-use crate::{conversation_id, reader_memory, tool_detail};
+use crate::text::conversation_id;
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -21,31 +21,25 @@ pub(super) struct Memory {
 }
 
 pub(super) fn read(reader: &mut Reader, line: &[u8]) -> Reading {
-    let Some(line) = json_line::object(line) else {
-        reader.unknown_lines += 1;
-        return Reading::default();
-    };
+    let Some(line) = object(line) else { return reader.unknown_line() };
     match text(&line, "/type").unwrap_or_default() {
         "init" => init(reader, &line),
         "message" => said(&line),
         "tool_use" => Reading::showing(Shown::Tool {
             name: text(&line, "/tool_name").unwrap_or("tool").to_owned(),
-            detail: tool_detail::of(&line["parameters"]),
+            detail: tool_detail(&line["parameters"]),
         }),
         "tool_result" => Reading::default(),
         "error" => warned(reader, &line),
         "result" => result(reader, &line),
-        _ => {
-            reader.unknown_lines += 1;
-            Reading::default()
-        }
+        _ => reader.unknown_line(),
     }
 }
 
 fn init(reader: &mut Reader, line: &Value) -> Reading {
     (reader.verdict, reader.over) = (None, None);
-    reader_memory::remember(reader, &Memory { started: true, error: None });
-    Reading { conversation: text(line, "/session_id").and_then(conversation_id::valid), ..Reading::default() }
+    reader.remember(&Memory { started: true, error: None });
+    Reading { conversation: text(line, "/session_id").and_then(conversation_id), ..Reading::default() }
 }
 
 /// Pieces of a reply are shown as they come and never put together: a retried stream sends them again.
@@ -66,8 +60,8 @@ fn warned(reader: &mut Reader, line: &Value) -> Reading {
 
 /// Kept as it is, because its second line and the JSON in it tell the class; but a reader stays small.
 fn note_error(reader: &mut Reader, said: &str) {
-    let memory = Memory { error: Some(said.chars().take(1500).collect()), ..reader_memory::recall(reader) };
-    reader_memory::remember(reader, &memory);
+    let memory = Memory { error: Some(said.chars().take(1500).collect()), ..reader.recall() };
+    reader.remember(&memory);
 }
 
 fn result(reader: &mut Reader, line: &Value) -> Reading {
@@ -82,7 +76,7 @@ fn result(reader: &mut Reader, line: &Value) -> Reading {
         shown.push(Shown::Notice(failure::plain(said)));
         note_error(reader, said);
     }
-    let said = reader_memory::recall::<Memory>(reader).error.unwrap_or_default();
+    let said = reader.recall::<Memory>().error.unwrap_or_default();
     reader.verdict = Some(Outcome::Failed(failure::of_message(None, &said)));
     Reading { usage, shown, conversation: None }
 }

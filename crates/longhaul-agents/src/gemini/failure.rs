@@ -7,14 +7,15 @@ use longhaul_core::task::{Exit, Failure, Outcome};
 
 use super::events::Memory;
 use crate::json_line::number;
+use crate::outcome;
 use crate::reading::Reader;
-use crate::{api_error, clip, ending, reader_memory};
+use crate::text::{last_line, reason};
 
 /// The class of what a `result` or `error` line said. The status is the one of the exit code; the message's own comes first.
-pub(super) fn of_message(status: Option<u16>, said: &str) -> Failure {
+pub(super) fn of_message(status: Option<u64>, said: &str) -> Failure {
     let why = plain(said);
     let says = |sayings: &[&str]| sayings.iter().any(|saying| said.contains(saying));
-    if api_error::says_context_full(said) {
+    if outcome::says_context_full(said) {
         return Failure::ContextFull;
     }
     // A wrong key is answered with status 400.
@@ -29,23 +30,20 @@ pub(super) fn of_message(status: Option<u16>, said: &str) -> Failure {
     if says(&["safety", "SAFETY", "PROHIBITED_CONTENT"]) {
         return Failure::Configuration(why);
     }
-    match status_within(said).or(status) {
-        Some(status) => api_error::by_status(status, None, why),
-        None => Failure::Retryable(why),
-    }
+    outcome::by_status(status_within(said).or(status), None, why)
 }
 
 /// What an error says, for people: the provider's own message where it is wrapped in JSON.
 pub(super) fn plain(said: &str) -> String {
     match answer_within(said).as_ref().and_then(|answer| answer.pointer("/error/message")?.as_str()) {
-        Some(message) => clip::reason(message),
+        Some(message) => reason(message),
         None if said.is_empty() => "the model gave no usable reply".into(),
-        None => clip::reason(said),
+        None => reason(said),
     }
 }
 
-fn status_within(said: &str) -> Option<u16> {
-    u16::try_from(number(&answer_within(said)?, "/error/code")?).ok()
+fn status_within(said: &str) -> Option<u64> {
+    number(&answer_within(said)?, "/error/code")
 }
 
 /// `[API Error: {...}]`
@@ -56,18 +54,18 @@ fn answer_within(said: &str) -> Option<Value> {
 
 /// What the session came to.
 pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
-    let memory: Memory = reader_memory::recall(reader);
-    let verdict = ending::by_verdict(reader, exit);
+    let memory: Memory = reader.recall();
+    let verdict = outcome::by_verdict(reader, exit, &[]);
     if let (Exit::Code(code), None | Some(Outcome::Failed(_))) = (exit, &verdict)
         && let Some(failure) = by_code(*code, &memory, stderr_tail)
     {
         return Outcome::Failed(failure);
     }
-    verdict.unwrap_or_else(ending::crashed)
+    verdict.unwrap_or_else(outcome::crashed)
 }
 
 fn by_code(code: i32, memory: &Memory, stderr_tail: &str) -> Option<Failure> {
-    let last_words = || clip::last_line(stderr_tail).unwrap_or_else(|| format!("refused with exit code {code}"));
+    let last_words = || last_line(stderr_tail).unwrap_or_else(|| format!("refused with exit code {code}"));
     let said = memory.error.clone().unwrap_or_else(last_words);
     match code {
         41 => Some(Failure::Auth(last_words())),
@@ -80,8 +78,8 @@ fn by_code(code: i32, memory: &Memory, stderr_tail: &str) -> Option<Failure> {
 }
 
 /// Exit codes above 127 are no signals here: they are the HTTP status modulo 256.
-fn http_status(code: i32) -> Option<u16> {
-    let status = u16::try_from(code).ok()?.checked_add(256)?;
+fn http_status(code: i32) -> Option<u64> {
+    let status = u64::try_from(code).ok()?.checked_add(256)?;
     (400..=511).contains(&status).then_some(status)
 }
 

@@ -7,9 +7,9 @@ use serde_json::Value;
 use longhaul_core::task::{Failure, Outcome, Usage};
 
 use super::failure;
-use crate::json_line::{self, number, text};
+use crate::json_line::{micros, number, object, text, tool_detail};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
-use crate::{conversation_id, dollars, reader_memory, refused, tool_detail};
+use crate::text::conversation_id;
 
 /// It asks the model again at once and for ever when a stream ends without a reason; so many in a row are enough.
 const HOPELESS_FINISHES: u32 = 3;
@@ -26,17 +26,14 @@ pub(super) struct Memory {
 }
 
 pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
-    let Some(line) = json_line::object(line) else {
-        reader.unknown_lines += 1;
-        return Reading::default();
-    };
-    let mut memory: Memory = reader_memory::recall(reader);
+    let Some(line) = object(line) else { return reader.unknown_line() };
+    let mut memory: Memory = reader.recall();
     let mut reading = event(reader, &mut memory, moment, &line);
     if !memory.told {
-        reading.conversation = text(&line, "/sessionID").and_then(conversation_id::valid);
+        reading.conversation = text(&line, "/sessionID").and_then(conversation_id);
         memory.told = reading.conversation.is_some();
     }
-    reader_memory::remember(reader, &memory);
+    reader.remember(&memory);
     reading
 }
 
@@ -48,10 +45,7 @@ fn event(reader: &mut Reader, memory: &mut Memory, moment: &Moment<'_>, line: &V
         Some("step_finish") => step_finished(reader, memory, line),
         Some("error") => failed(reader, memory, moment, line),
         Some("reasoning") => Reading::default(),
-        _ => {
-            reader.unknown_lines += 1;
-            Reading::default()
-        }
+        _ => reader.unknown_line(),
     }
 }
 
@@ -71,12 +65,12 @@ fn said(line: &Value) -> Reading {
 
 fn tool_used(reader: &mut Reader, line: &Value) -> Reading {
     let name = text(line, "/part/tool").unwrap_or("tool").to_owned();
-    let detail = tool_detail::of(&line["part"]["state"]["input"]);
+    let detail = tool_detail(&line["part"]["state"]["input"]);
     let refused = text(line, "/part/state/error").is_some_and(is_refusal);
     if refused {
         let what = format!("{name}: {detail}");
         reader.verdict = Some(Outcome::Failed(Failure::Permission(format!("refused {what}"))));
-        refused::note(reader, &what);
+        reader.note_refusal(&what);
     }
     Reading::showing(Shown::Tool { name, detail })
 }
@@ -124,7 +118,7 @@ fn usage(part: &Value) -> Usage {
     if input == 0 && output == 0 {
         return Usage::default();
     }
-    let cost_micros = dollars::micros(&part["cost"]);
+    let cost_micros = micros(&part["cost"]);
     Usage { input: Some(input), output: Some(output), cost_micros }
 }
 

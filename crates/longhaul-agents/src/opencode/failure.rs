@@ -8,8 +8,9 @@ use longhaul_core::time::Time;
 
 use super::events::Memory;
 use crate::json_line::{number, text};
+use crate::outcome;
 use crate::reading::{Moment, Reader};
-use crate::{api_error, clip, ending, reader_memory};
+use crate::text::{last_line, reason};
 
 /// The class of an `error` event.
 pub(super) fn of_error(moment: &Moment<'_>, error: &Value) -> Failure {
@@ -24,16 +25,13 @@ pub(super) fn of_error(moment: &Moment<'_>, error: &Value) -> Failure {
         "UnknownError" if said.starts_with("Unexpected server error") => return Failure::Configuration(said),
         _ => {}
     }
-    if api_error::says_context_full(body) || api_error::says_context_full(&said) {
+    if outcome::says_context_full(body) || outcome::says_context_full(&said) {
         return Failure::ContextFull;
     }
     if body.contains("insufficient_quota") {
         return Failure::Exhausted(said);
     }
-    match number(error, "/data/statusCode").and_then(|status| u16::try_from(status).ok()) {
-        Some(status) => api_error::by_status(status, limited_until(moment, error), said),
-        None => Failure::Retryable(said),
-    }
+    outcome::by_status(number(error, "/data/statusCode"), limited_until(moment, error), said)
 }
 
 /// The class of a reply that the provider's filter held back: the same prompt would meet it again.
@@ -44,7 +42,7 @@ pub(super) fn filtered() -> Failure {
 /// What an `error` event says, for people.
 pub(super) fn message(error: &Value) -> String {
     let said = text(error, "/data/message").or_else(|| text(error, "/name"));
-    clip::reason(said.unwrap_or("an error without a message"))
+    reason(said.unwrap_or("an error without a message"))
 }
 
 fn limited_until(moment: &Moment<'_>, error: &Value) -> Option<Time> {
@@ -58,20 +56,15 @@ fn limited_until(moment: &Moment<'_>, error: &Value) -> Option<Time> {
 
 /// What the session came to.
 pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
-    if let Some(outcome) = ending::by_verdict(reader, exit) {
-        return outcome;
-    }
-    let started = reader_memory::recall::<Memory>(reader).told;
-    match exit {
-        // Exit code 0 says only that it left by itself: a second run of the same session takes the turn away like this.
-        Exit::Code(0) if started && reader.verdict.is_none() => {
-            Outcome::Failed(Failure::Retryable("the program ended before its turn was over".into()))
-        }
-        Exit::Code(_) if !started => Outcome::Failed(refused(stderr_tail)),
+    let started = reader.recall::<Memory>().told;
+    outcome::judge(reader, exit, &[], || match exit {
+        // Exit code 0 says only that it left by itself: a second run of the same session ends the turn like this.
+        Exit::Code(0) if started => Failure::Retryable("the program ended before its turn was over".into()),
+        Exit::Code(_) if !started => refused(stderr_tail),
         Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => {
-            ending::crashed()
+            Failure::Crashed
         }
-    }
+    })
 }
 
 /// It printed nothing but stderr.
@@ -88,8 +81,8 @@ fn refused(stderr_tail: &str) -> Failure {
         return Failure::BadConversation;
     }
     let permanent = stderr.lines().find(|line| PERMANENT.iter().any(|saying| line.contains(saying)));
-    match (permanent, clip::last_line(&stderr)) {
-        (Some(line), _) => Failure::Configuration(clip::reason(line)),
+    match (permanent, last_line(&stderr)) {
+        (Some(line), _) => Failure::Configuration(reason(line)),
         (None, Some(line)) => Failure::Retryable(line),
         (None, None) => Failure::Crashed,
     }

@@ -7,9 +7,9 @@ use serde_json::Value;
 use longhaul_core::task::{Failure, Outcome, Usage};
 
 use super::failure;
-use crate::json_line::{self, number, text};
+use crate::json_line::{micros, number, object, text, tool_detail};
 use crate::reading::{Reader, Reading, Shown, TurnEnd};
-use crate::{clip, conversation_id, dollars, reader_memory, tool_detail};
+use crate::text::{conversation_id, reason};
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -34,10 +34,7 @@ const SAY_NOTHING: [&str; 9] = [
 ];
 
 pub(super) fn read(reader: &mut Reader, line: &[u8]) -> Reading {
-    let Some(line) = json_line::object(line) else {
-        reader.unknown_lines += 1;
-        return Reading::default();
-    };
+    let Some(line) = object(line) else { return reader.unknown_line() };
     match text(&line, "/type").unwrap_or_default() {
         "session" => session(reader, &line),
         "agent_start" | "turn_start" => {
@@ -48,38 +45,35 @@ pub(super) fn read(reader: &mut Reader, line: &[u8]) -> Reading {
         "message_end" => Reading::default(),
         "tool_execution_start" => Reading::showing(Shown::Tool {
             name: text(&line, "/toolName").unwrap_or("tool").to_owned(),
-            detail: tool_detail::of(&line["args"]),
+            detail: tool_detail(&line["args"]),
         }),
         "auto_retry_start" => Reading::showing(Shown::Notice(retry(&line))),
         "compaction_start" => Reading::showing(Shown::Notice("the conversation is being compacted".into())),
         "agent_settled" => settled(reader),
         kind if SAY_NOTHING.contains(&kind) => Reading::default(),
-        _ => {
-            reader.unknown_lines += 1;
-            Reading::default()
-        }
+        _ => reader.unknown_line(),
     }
 }
 
 fn session(reader: &mut Reader, line: &Value) -> Reading {
-    reader_memory::remember(reader, &Memory { started: true, stopped: false });
-    Reading { conversation: text(line, "/id").and_then(conversation_id::valid), ..Reading::default() }
+    reader.remember(&Memory { started: true, stopped: false });
+    Reading { conversation: text(line, "/id").and_then(conversation_id), ..Reading::default() }
 }
 
 fn answered(reader: &mut Reader, message: &Value) -> Reading {
-    let mut memory: Memory = reader_memory::recall(reader);
-    let reason = text(message, "/stopReason").unwrap_or_default();
-    memory.stopped = reason == "stop";
-    reader_memory::remember(reader, &memory);
+    let mut memory: Memory = reader.recall();
+    let stopped_by = text(message, "/stopReason").unwrap_or_default();
+    memory.stopped = stopped_by == "stop";
+    reader.remember(&memory);
     let mut shown = texts(message);
-    reader.verdict = match reason {
+    reader.verdict = match stopped_by {
         "stop" | "toolUse" => None,
         "length" => {
             Some(Outcome::Failed(Failure::Retryable("the reply was cut off at the model's output limit".into())))
         }
         "error" => {
             let said = text(message, "/errorMessage").unwrap_or("an error without a message");
-            shown.push(Shown::Notice(clip::reason(said)));
+            shown.push(Shown::Notice(reason(said)));
             Some(Outcome::Failed(failure::of_message(said)))
         }
         other => Some(Outcome::Failed(Failure::Retryable(format!("the model stopped with `{other}`")))),
@@ -100,19 +94,19 @@ fn usage(usage: &Value) -> Usage {
     if input == 0 && output == 0 {
         return Usage::default();
     }
-    Usage { input: Some(input), output: Some(output), cost_micros: dollars::micros(&usage["cost"]["total"]) }
+    Usage { input: Some(input), output: Some(output), cost_micros: micros(&usage["cost"]["total"]) }
 }
 
 fn retry(line: &Value) -> String {
     let count = |pointer| number(line, pointer).unwrap_or(0);
-    let why = clip::reason(text(line, "/errorMessage").unwrap_or("an error"));
+    let why = reason(text(line, "/errorMessage").unwrap_or("an error"));
     let seconds = count("/delayMs").div_ceil(1000);
     format!("retry {} of {} in {seconds} s: {why}", count("/attempt"), count("/maxAttempts"))
 }
 
 fn settled(reader: &mut Reader) -> Reading {
     reader.over = Some(TurnEnd::Done);
-    if reader_memory::recall::<Memory>(reader).stopped && reader.verdict.is_none() {
+    if reader.recall::<Memory>().stopped && reader.verdict.is_none() {
         reader.verdict = Some(Outcome::Completed);
     }
     Reading::default()

@@ -4,13 +4,14 @@
 use longhaul_core::task::{Exit, Failure, Outcome};
 
 use super::events::Memory;
-use crate::reading::{Reader, TurnEnd};
-use crate::{api_error, clip, ending, reader_memory};
+use crate::outcome;
+use crate::reading::Reader;
+use crate::text::{last_line, reason};
 
 /// The class of an `errorMessage`: mostly `<HTTP status>: <what the provider said>`. It never tells when a limit ends.
 pub(super) fn of_message(said: &str) -> Failure {
-    let why = clip::reason(said);
-    if api_error::says_context_full(said) {
+    let why = reason(said);
+    if outcome::says_context_full(said) {
         return Failure::ContextFull;
     }
     if said.contains("insufficient_quota") || said.contains("exceeded your current quota") {
@@ -20,29 +21,19 @@ pub(super) fn of_message(said: &str) -> Failure {
     if said.contains("content_filter") {
         return Failure::Configuration(why);
     }
-    let status = said.split_once(':').and_then(|(status, _)| status.trim().parse::<u16>().ok());
-    match status {
-        Some(status @ 400..=599) => api_error::by_status(status, None, why),
-        _ => Failure::Retryable(why),
-    }
+    let status = said.split_once(':').and_then(|(status, _)| status.trim().parse().ok());
+    outcome::by_status(status, None, why)
 }
 
 /// What the session came to.
 pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
-    if let Some(outcome) = ending::by_verdict(reader, exit) {
-        return outcome;
-    }
-    let turn_over = reader.verdict == Some(Outcome::Completed) && reader.over == Some(TurnEnd::Done);
-    match exit {
-        // It turns SIGTERM and SIGHUP into codes of its own.
-        Exit::Code(143 | 129) if turn_over => Outcome::Completed,
-        Exit::Code(_) if !reader_memory::recall::<Memory>(reader).started => {
-            Outcome::Failed(refused(exit, stderr_tail))
-        }
+    // It turns SIGTERM and SIGHUP into codes of its own.
+    outcome::judge(reader, exit, &[143, 129], || match exit {
+        Exit::Code(_) if !reader.recall::<Memory>().started => refused(exit, stderr_tail),
         Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => {
-            ending::crashed()
+            Failure::Crashed
         }
-    }
+    })
 }
 
 /// It ended before its first line.
@@ -54,7 +45,7 @@ fn refused(exit: &Exit, stderr_tail: &str) -> Failure {
     if says(&UNKNOWN_CONVERSATION) {
         return Failure::BadConversation;
     }
-    match (exit, clip::last_line(stderr_tail)) {
+    match (exit, last_line(stderr_tail)) {
         (Exit::Code(1), Some(line)) if says(&NOT_LOGGED_IN) => Failure::Auth(line),
         (Exit::Code(1), Some(line)) => Failure::Configuration(line),
         _ => Failure::Crashed,

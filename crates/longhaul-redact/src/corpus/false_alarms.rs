@@ -67,9 +67,9 @@ fn our_own_source_stays() {
 }
 
 fn is_about_secrets(file: &Path) -> bool {
-    let tests = ["redact/tests.rs", "keeper/scene.rs", "e2e/secrets.rs", "e2e/handover.rs", "e2e/real/finish.rs"];
+    let tests = ["redact/src/tests.rs", "keeper/scene.rs", "e2e/secrets.rs", "e2e/handover.rs", "e2e/real/finish.rs"];
     let path = file.to_string_lossy();
-    path.contains("redact/corpus/") || tests.iter().any(|test| path.ends_with(test))
+    path.contains("redact/src/corpus/") || tests.iter().any(|test| path.ends_with(test))
 }
 
 #[test]

@@ -132,10 +132,42 @@ fn a_wrapped_value_is_masked_to_its_end() {
     }
 }
 
+/// Few random characters look like words by their capitals and digits; their spelling or a full line before them tells.
+#[test]
+fn the_rest_of_a_value_is_masked_although_it_has_the_capitals_of_words() {
+    let first = "kJ8_wq2Lm9Zr".repeat(5);
+    for (lines, rest) in
+        [(0, "gh4+Svqoit"), (0, "Svqoitgh"), (0, "xkqlmzrwtp"), (1, "cece/Eadcy"), (1, "pr/Cvxuvh"), (2, "handover")]
+    {
+        for (name, mask) in [("AWS_SECRET_ACCESS_KEY=", "[redacted:assignment]"), ("fm2_", "[redacted:fly-token]")] {
+            let shown = if name.ends_with('=') { name } else { "" };
+            let before = " ".repeat(80 - name.len() - 58);
+            let full = format!("    {}\n", "aB3/dE6+".repeat(10).split_at(76).0).repeat(lines);
+            let text = format!("{before}{name}{}\n{full}    {rest} and more\n", &first[..58]);
+            let output = redact_text(&Secrets::default(), &text).0;
+            assert_eq!(output, format!("{before}{shown}{mask} and more\n"));
+        }
+    }
+}
+
+/// Chance puts a short prefix at the beginning of the next line.
+#[test]
+fn an_incomplete_token_continues_with_what_looks_like_another() {
+    let (first, rest) = ("A3-XVITNB-Y2SHZA3LG", "A3-4UREV-DZ5XH-YUF5I");
+    for before in ["", &"-".repeat(79 - first.len())] {
+        let output = redact_text(&Secrets::default(), &format!("{before} {first}\n    {rest} and more\n")).0;
+        assert_eq!(output, format!("{before} [redacted:1password-key] and more\n"));
+    }
+}
+
 /// Chance makes `KEY` in random characters, and letters of which a third are capitals.
 #[test]
 fn a_random_value_is_no_name() {
-    for value in ["jXVOp-BUokwX0sdqxjYRtKEYjsBzxjhmORS4_Qsb", "oudezMyaFvsfdQtRedZkDXfdzyKfbbRgQzHnPezG"] {
+    for value in [
+        "jXVOp-BUokwX0sdqxjYRtKEYjsBzxjhmORS4_Qsb",
+        "oudezMyaFvsfdQtRedZkDXfdzyKfbbRgQzHnPezG",
+        "UOlQCtEJTut7ab607paDuZBJBGprnR-lmG_KeyCS",
+    ] {
         let masked = redact_text(&Secrets::default(), &format!("\"api_key\": \"{value}\"\n")).0;
         assert_eq!(masked, "\"api_key\": \"[redacted:assignment]\"\n");
     }
@@ -143,7 +175,17 @@ fn a_random_value_is_no_name() {
 
 #[test]
 fn what_follows_a_value_of_a_full_line_stays() {
-    for next in ["README.md", "and so on", "OTHER_NAME=1", "otherName2: x", "parseHtmlTreeNode(x)", "file1234"] {
+    for next in [
+        "README.md",
+        "and so on",
+        "OTHER_NAME=1",
+        "otherName2: x",
+        "parseHtmlTreeNode(x)",
+        "file1234",
+        "following words",
+        "restart-worker",
+        "Handover12",
+    ] {
         let text = format!("{}DB_PASSWORD=kJ8_wq2Lm9Zr\n{next}\n", "-".repeat(56));
         let output = redact_text(&Secrets::default(), &text).0;
         assert!(output.ends_with(&format!("[redacted:assignment]\n{next}\n")), "{output}");

@@ -6,7 +6,8 @@ use super::literals::Hit;
 use super::run::Run;
 use super::text::{Reading, Text};
 use super::url::is_example;
-use super::value::{SHORTEST_VALUE, decoded_text, is_reference, is_words};
+use super::value::{SHORTEST_VALUE, decoded_text, is_reference};
+use super::words::is_words;
 use crate::find::Mask;
 
 const SCHEMES: [&[u8]; 7] = [b"Bearer", b"Basic", b"Token", b"Digest", b"Negotiate", b"ApiKey", b"AWS4-HMAC-SHA256"];

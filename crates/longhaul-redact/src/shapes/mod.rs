@@ -20,6 +20,7 @@ mod text;
 mod token;
 mod url;
 mod value;
+mod words;
 
 pub(super) use find::find;
 pub(super) use text::Text;

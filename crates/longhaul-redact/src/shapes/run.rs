@@ -7,8 +7,9 @@
 use std::ops::Range;
 
 use super::charset::{BASE64, Charset};
-use super::text::{Text, looks_drawn};
-use super::value::{is_dictionary_words, is_plain_words, is_public_id};
+use super::text::Text;
+use super::value::is_public_id;
+use super::words::is_spelled_like_words;
 
 /// How wide lines are wrapped.
 const WIDTHS: [usize; 7] = [64, 72, 76, 79, 80, 100, 120];
@@ -68,8 +69,10 @@ impl Run {
             let next = text.skip(line, DEEPEST_INDENT, |byte| matches!(byte, b' ' | b'\t'));
             let rest = next..text.run(next, charset);
             self.is_open = text.is_open_at(rest.end);
-            // In a list of tokens each line begins like the first.
-            let is_next_token = text.bytes[next..].starts_with(&text.bytes[prefix.clone()]) && !prefix.is_empty();
+            // In a list of complete tokens each line begins like the first; chance makes a short prefix inside an incomplete one.
+            let is_next_token = self.characters.len() >= lengths.least
+                && !prefix.is_empty()
+                && text.bytes[next..].starts_with(&text.bytes[prefix.clone()]);
             if self.is_open || is_next_token || !self.continues_with(text, rest.clone(), cut, lengths) {
                 break;
             }
@@ -126,15 +129,15 @@ enum Cut {
     Incomplete,
 }
 
-/// Whether the first run of a line may be the rest of a secret: random characters, not an id or the name of something, and
-/// behind a first line no words either.
+/// Whether the first run of a line may be the rest of a secret: not an assignment, an id, a name or words. Behind a full line of the
+/// secret words count as its rest too.
 fn is_rest(text: &Text<'_>, rest: Range<usize>, has_full_line: bool) -> bool {
     let is_name = matches!(text.at(rest.end), Some(b':' | b'('));
     let run = &text.bytes[rest];
     let is_assignment = run.iter().rposition(|byte| *byte != b'=').is_some_and(|last| run[..last].contains(&b'='));
-    let is_drawn =
-        !(is_name || is_plain_words(run)) || (has_full_line && (looks_drawn(run) || !is_dictionary_words(run)));
-    run.len() >= SHORTEST_REST && is_drawn && !is_assignment && !is_public_id(run)
+    let is_words = is_spelled_like_words(run);
+    let is_next_text = if has_full_line { is_name && is_words } else { is_name || is_words };
+    run.len() >= SHORTEST_REST && !is_next_text && !is_assignment && !is_public_id(run)
 }
 
 /// Whether the line that ends here has one of the widths. Inside a record it begins behind a quote.

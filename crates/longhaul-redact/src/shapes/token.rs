@@ -8,7 +8,7 @@ use super::literals::Hit;
 use super::run::{Lengths, Run};
 use super::table::{Before, Format, Prefix};
 use super::text::{Reading, Text, has_both_cases, looks_drawn};
-use super::value::is_words;
+use super::words::is_words;
 use crate::find::Mask;
 
 /// From here on a run gives something away.

@@ -4,7 +4,8 @@
 use super::charset::USERINFO;
 use super::literals::Hit;
 use super::text::{Reading, Text};
-use super::value::{is_dictionary_words, is_one_character, is_reference};
+use super::value::{is_one_character, is_reference};
+use super::words::is_dictionary_words;
 use crate::find::Mask;
 
 /// Longer than any user and password.

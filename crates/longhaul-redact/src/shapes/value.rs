@@ -2,13 +2,11 @@
 //! Asked by `assignment`; it judges the value by itself and by how it is written.
 
 use super::charset::WORD;
+use super::words::{is_cased_like_word, is_dictionary_words, is_plain_words, is_words};
 use crate::encodings::BASE64_STANDARD;
 
 /// Shorter values would blank ordinary text.
 pub(super) const SHORTEST_VALUE: usize = 8;
-
-/// So many letters without a separator are few in names.
-const LONG_NAME: usize = 28;
 
 /// What references to secrets are called.
 const NAME_WORDS: [&[u8]; 8] =
@@ -105,53 +103,6 @@ fn is_number(value: &[u8]) -> bool {
     is_hex || is_typed || (!has_letter && value.iter().filter(|byte| **byte == b'.').count() > 1)
 }
 
-/// Words of letters with at most four digits behind, joined as identifiers, versions and file names are.
-pub(super) fn is_words(value: &[u8]) -> bool {
-    value.split(|byte| b"_.-:/+?!=~#,".contains(byte)).all(|word| {
-        let letters = word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        let digits = &word[letters..];
-        is_cased_like_word(&word[..letters]) && digits.len() <= 4 && digits.iter().all(u8::is_ascii_digit)
-    })
-}
-
-/// In random letters about half are capitals, and those of long names begin words of five letters or more on average. A
-/// name may begin with an acronym: `CFStringRef`.
-fn is_cased_like_word(letters: &[u8]) -> bool {
-    let acronym = letters.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
-    let rest = &letters[acronym..];
-    let has_other_acronym = rest.windows(2).any(|pair| pair.iter().all(u8::is_ascii_uppercase));
-    let (rest, first) = if has_other_acronym { (letters, 0) } else { (rest, acronym.min(1)) };
-    let capitals = first + rest.iter().filter(|byte| byte.is_ascii_uppercase()).count();
-    let humps = letters.windows(2).filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).count();
-    let has_short_humps = letters.len() >= LONG_NAME && humps * 5 > letters.len();
-    letters.len() < 8 || acronym == letters.len() || (capitals * 3 <= rest.len() + first && !has_short_humps)
-}
-
-/// Words as in prose and file names: all letters but the first have one case, and at most four digits are behind.
-pub(super) fn is_plain_words(run: &[u8]) -> bool {
-    run.split(|byte| !byte.is_ascii_alphanumeric()).all(|word| {
-        let letters = word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        let (tail, digits) = (&word[letters.min(1)..letters], &word[letters..]);
-        let has_one_case =
-            tail.iter().all(u8::is_ascii_lowercase) || word[..letters].iter().all(u8::is_ascii_uppercase);
-        has_one_case && digits.len() <= 4 && digits.iter().all(u8::is_ascii_digit)
-    })
-}
-
-/// What examples have for a password: one to three words that can be spoken, without digits. Four words are a passphrase.
-pub(super) fn is_dictionary_words(value: &[u8]) -> bool {
-    let is_separator = |byte: &u8| b"_-.:/ ".contains(byte);
-    let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    let capitals = value.iter().filter(|byte| byte.is_ascii_uppercase()).count();
-    let is_vowel = |byte: &u8| b"aeiouyAEIOUY".contains(byte);
-    let consonants = value.split(|byte| is_vowel(byte) || is_separator(byte)).map(<[u8]>::len).max();
-    value.iter().all(|byte| byte.is_ascii_alphabetic() || is_separator(byte))
-        && value.split(is_separator).count() <= 3
-        && (capitals * 4 <= letters || capitals == letters)
-        && value.iter().any(is_vowel)
-        && consonants.is_some_and(|most| most <= 4)
-}
-
 /// The text that `value` is base64 of, if it is text.
 pub(super) fn decoded_text(value: &[u8]) -> Option<Vec<u8>> {
     let digits = value.strip_suffix(b"==").or_else(|| value.strip_suffix(b"=")).unwrap_or(value);
@@ -170,10 +121,11 @@ pub(super) fn decoded_text(value: &[u8]) -> Option<Vec<u8>> {
 /// The name of another secret: `refresh_token`, `self.password`, `AWS_SECRET_ACCESS_KEY`, or of any constant.
 pub(super) fn is_reference(value: &[u8]) -> bool {
     let is_name = value.iter().all(|byte| WORD.has(*byte) || b"-.$?!#=@%&*:>".contains(byte));
-    // Random characters have numbers everywhere.
+    // Random characters have numbers and capitals everywhere.
     let numbers = value.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty()).count();
+    let is_cased = value.split(|byte| !byte.is_ascii_alphabetic()).all(is_cased_like_word);
     is_constant(value)
-        || is_name && numbers <= 2 && (mentions_name(value) || (is_words(value) && value.contains(&b'.')))
+        || is_name && is_cased && numbers <= 2 && (mentions_name(value) || (is_words(value) && value.contains(&b'.')))
 }
 
 /// The name of a constant: in capitals, with `_`.

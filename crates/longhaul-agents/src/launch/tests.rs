@@ -3,10 +3,9 @@
 
 use longhaul_core::task::Sandbox;
 
-use super::Interactive;
+use super::{Interactive, LaunchSpec, Network, User};
 use crate::AGENTS;
 use crate::every_launch::every_launch;
-use crate::launch::{LaunchSpec, Network, User};
 use crate::sample::spec;
 use crate::strict_cli::{StrictCli, Understood};
 

@@ -1,0 +1,119 @@
+//! What a session came to: an agent's verdict beside the way its program ended, and what an error of a model's API means.
+//! Shared by the agents that report a verdict or pass the provider's answer on.
+
+use longhaul_core::task::{Exit, Failure, Outcome};
+use longhaul_core::time::Time;
+
+use crate::reading::{Reader, TurnEnd};
+
+/// What the session came to: by the agent's verdict where there is one, else by what `without_verdict` makes of exit and stderr.
+/// `stop_codes` are the exit codes with which the program answers a signal.
+pub(crate) fn judge(
+    reader: &Reader,
+    exit: &Exit,
+    stop_codes: &[i32],
+    without_verdict: impl FnOnce() -> Failure,
+) -> Outcome {
+    match by_verdict(reader, exit, stop_codes) {
+        Some(outcome) => outcome,
+        None if reader.verdict.is_some() => crashed(),
+        None => Outcome::Failed(without_verdict()),
+    }
+}
+
+/// What the session came to by the agent's own verdict; none when only the exit and stderr can tell.
+pub(crate) fn by_verdict(reader: &Reader, exit: &Exit, stop_codes: &[i32]) -> Option<Outcome> {
+    let verdict = reader.verdict.as_ref()?;
+    let was_over = reader.over == Some(TurnEnd::Done);
+    match (verdict, exit) {
+        (Outcome::Failed(_), _) | (Outcome::Completed, Exit::Code(0)) => Some(verdict.clone()),
+        // Whatever stopped the program after its turn was over took nothing from that turn.
+        (Outcome::Completed, Exit::Signal(_)) if was_over => Some(Outcome::Completed),
+        (Outcome::Completed, Exit::Code(code)) if was_over && stop_codes.contains(code) => Some(Outcome::Completed),
+        (Outcome::Completed, Exit::Code(_) | Exit::Signal(_)) => None,
+        (Outcome::Completed, Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown) => None,
+    }
+}
+
+/// The end of a session that nobody can explain.
+pub(crate) fn crashed() -> Outcome {
+    Outcome::Failed(Failure::Crashed)
+}
+
+/// The class of an HTTP status; none where there was no answer. `until` is when a limit ends, if the answer told.
+pub(crate) fn by_status(status: Option<u64>, until: Option<Time>, message: String) -> Failure {
+    match status {
+        Some(401 | 403) => Failure::Auth(message),
+        Some(402) => Failure::Exhausted(message),
+        Some(429) => Failure::Limited(until),
+        Some(408 | 409 | 425) => Failure::Retryable(message),
+        Some(400..=499) => Failure::Configuration(message),
+        Some(_) | None => Failure::Retryable(message),
+    }
+}
+
+/// Whether a provider says that the conversation is too long for the model.
+pub(crate) fn says_context_full(text: &str) -> bool {
+    const SAYINGS: [&str; 4] = [
+        "context_length_exceeded",
+        "maximum context length",
+        "prompt is too long",
+        "exceeds the maximum number of tokens allowed",
+    ];
+    SAYINGS.iter().any(|saying| text.contains(saying))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STOPPED: i32 = 143;
+
+    fn verdict(verdict: Option<Outcome>, over: Option<TurnEnd>, exit: &Exit) -> Option<Outcome> {
+        by_verdict(&Reader { verdict, over, ..Reader::default() }, exit, &[STOPPED])
+    }
+
+    #[test]
+    fn a_finished_turn_survives_a_signal_but_no_failure_code_and_no_unknown_exit() {
+        let done = Some(Outcome::Completed);
+        assert_eq!(verdict(done.clone(), Some(TurnEnd::Done), &Exit::Code(0)), done);
+        assert_eq!(verdict(done.clone(), Some(TurnEnd::Done), &Exit::Signal(15)), done);
+        assert_eq!(verdict(done.clone(), Some(TurnEnd::Done), &Exit::Code(STOPPED)), done);
+        assert_eq!(verdict(done.clone(), None, &Exit::Signal(15)), None);
+        assert_eq!(verdict(done.clone(), None, &Exit::Code(STOPPED)), None);
+        assert_eq!(verdict(done.clone(), Some(TurnEnd::Done), &Exit::Code(1)), None);
+        assert_eq!(verdict(done, Some(TurnEnd::Done), &Exit::Unknown), None);
+    }
+
+    #[test]
+    fn exit_and_stderr_count_only_without_a_verdict() {
+        let of =
+            |verdict| judge(&Reader { verdict, ..Reader::default() }, &Exit::Code(1), &[], || Failure::ContextFull);
+        assert_eq!(of(Some(Outcome::Completed)), crashed());
+        assert_eq!(of(None), Outcome::Failed(Failure::ContextFull));
+    }
+
+    #[test]
+    fn a_failure_the_agent_told_counts_however_it_ended() {
+        let failed = Some(Outcome::Failed(Failure::ContextFull));
+        for exit in [Exit::Code(0), Exit::Code(1), Exit::Signal(9), Exit::Unknown] {
+            assert_eq!(verdict(failed.clone(), None, &exit), failed);
+        }
+        assert_eq!(verdict(None, Some(TurnEnd::Done), &Exit::Code(0)), None);
+    }
+
+    #[test]
+    fn every_status_has_its_class() {
+        let class = |status| by_status(Some(status), Some(Time(7)), "m".into());
+        assert_eq!(class(401), Failure::Auth("m".into()));
+        assert_eq!(class(403), Failure::Auth("m".into()));
+        assert_eq!(class(402), Failure::Exhausted("m".into()));
+        assert_eq!(class(429), Failure::Limited(Some(Time(7))));
+        assert_eq!(class(408), Failure::Retryable("m".into()));
+        assert_eq!(class(400), Failure::Configuration("m".into()));
+        assert_eq!(class(404), Failure::Configuration("m".into()));
+        assert_eq!(class(500), Failure::Retryable("m".into()));
+        assert_eq!(class(529), Failure::Retryable("m".into()));
+        assert_eq!(by_status(None, Some(Time(7)), "m".into()), Failure::Retryable("m".into()));
+    }
+}
