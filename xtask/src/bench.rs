@@ -74,7 +74,7 @@ enum Measure {
     Task,
     /// `longhaul list` with 10,000 tasks beside one with 10 and `longhaul --version` (gates)
     List,
-    /// Submitting after 10,000 tasks beside submitting into an empty home
+    /// Submitting after 10,000 tasks beside submitting after 10 (gate)
     Submissions,
     /// Adopting 100 live sessions of a killed worker beside spawning 100 processes
     Adoption,

@@ -9,7 +9,7 @@ use longhaul_store::sqlite::SqliteStore;
 use tokio::task::JoinSet;
 
 use super::compare::{in_turn, milliseconds};
-use super::sample_task::{advance, planned, submit};
+use super::sample_task::{advance, planned};
 use super::scene::{Outcome, Scene, finish, runtime};
 use super::table::{Bound, Row};
 
@@ -18,9 +18,7 @@ const FEW: u32 = 10;
 const AT_A_TIME: usize = 500;
 
 const LIST_ROUNDS: usize = 30;
-const STORE_ROUNDS: usize = 30;
-const COMMAND_ROUNDS: usize = 10;
-const SUBMISSIONS_A_ROUND: u32 = 20;
+const SUBMISSION_ROUNDS: usize = 10;
 
 /// Measures listings; their output is thrown away.
 pub(super) fn measure_list(scene: &Scene) -> Outcome<Vec<Row>> {
@@ -49,40 +47,18 @@ pub(super) fn measure_list(scene: &Scene) -> Outcome<Vec<Row>> {
     Ok(rows)
 }
 
-/// Measures submissions in the store, and as a command.
+/// Measures submissions.
 pub(super) fn measure_submissions(scene: &Scene) -> Outcome<Vec<Row>> {
-    // The commands first: what is submitted in the store stays open, and a worker would claim it.
-    let by_command = submissions_by_command(scene)?;
-    Ok(vec![submissions_in_store(scene)?, by_command])
-}
-
-fn submissions_in_store(scene: &Scene) -> Outcome<Row> {
-    let (full, runtime) = (SqliteStore::open(&home_with(scene, MANY)?)?, runtime()?);
-    let project = scene.directory("submissions")?;
-    let [first, late] = in_turn(scene.rounds(STORE_ROUNDS), |round| {
-        let time = |store: &SqliteStore| -> Outcome<f64> {
-            let mut names = (0..SUBMISSIONS_A_ROUND).map(|number| format!("late-{round}-{number}"));
-            let all = || names.try_for_each(|name| runtime.block_on(submit(store, &project, &name)).map(drop));
-            Ok(milliseconds(all)? / f64::from(SUBMISSIONS_A_ROUND))
-        };
-        let empty = SqliteStore::open(&scene.directory(&format!("submissions-{round}"))?)?;
-        Ok([time(&empty)?, time(&full)?])
-    })?;
-    let row = Row::new(format!("a submission in the store after {MANY} tasks"), " ms", &late);
-    Ok(row.beside("the first of a home", &first).gate(Bound::AtMost(1.5)))
-}
-
-fn submissions_by_command(scene: &Scene) -> Outcome<Row> {
     // Not an empty home: the first command there also makes the database.
     let (small, full) = (home_with(scene, FEW)?, home_with(scene, MANY)?);
-    let [few, many] = in_turn(scene.rounds(COMMAND_ROUNDS), |round| {
+    let [few, many] = in_turn(scene.rounds(SUBMISSION_ROUNDS), |round| {
         let time = |name: &str, home: &Path| {
             submit_by_command(scene, home, &scene.directory(&format!("submissions-{name}-{round}"))?)
         };
         Ok([time("small", &small)?, time("full", &full)?])
     })?;
     let row = Row::new(format!("`longhaul run --detach` after {MANY} tasks"), " ms", &many);
-    Ok(row.beside(format!("the same after {FEW} tasks"), &few).gate(Bound::AtMost(1.5)))
+    Ok(vec![row.beside(format!("the same after {FEW} tasks"), &few).gate(Bound::AtMost(1.5))])
 }
 
 /// The time until the command returns; the task ends before the next one is submitted.

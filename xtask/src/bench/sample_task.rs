@@ -15,22 +15,12 @@ use super::scene::{LONGEST_SESSION_MS, Outcome, now, random};
 
 const STEPS: u32 = 12;
 
-/// Submits a task without an owner.
-pub(super) async fn submit(store: &dyn Store, project: &Path, name: &str) -> Outcome<Stored> {
-    commit(store, submission(project, name)?).await
-}
-
-async fn commit(store: &dyn Store, submission: Submission) -> Outcome<Stored> {
-    Ok(store
-        .commit(change(TaskId::mint(now(), random()), Guard::New, Event::Submitted { submission: submission.into() }))
-        .await?
-        .stored)
-}
-
 /// A task with an owner and an accepted plan, between two sessions. It has its own worktree, so that it waits for no other task.
 pub(super) async fn planned(store: &dyn Store, project: &Path, name: &str) -> Outcome<Stored> {
     let place = Place::Worktree { base: "ba5e".repeat(10) };
-    let submitted = commit(store, Submission { place, ..submission(project, name)? }).await?;
+    let submission = Submission { place, ..submission(project, name)? }.into();
+    let new = change(TaskId::mint(now(), random()), Guard::New, Event::Submitted { submission });
+    let submitted = store.commit(new).await?.stored;
     let worker = WorkerId::mint(now(), random());
     let lease = NewLease { id: LeaseId::mint(now(), random()), worker, host: "host".to_owned() };
     let mut stored = store.claim(submitted.task.id, submitted.epoch, lease, now()).await?.stored;

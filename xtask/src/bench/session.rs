@@ -3,19 +3,13 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use longhaul_core::ids::SessionId;
-use longhaul_core::task::{Event, Purpose};
 use longhaul_keeper::{ExitStatus, SessionDir, Standing, spawn_keeper};
-use longhaul_store::Stored;
-use longhaul_store::sqlite::SqliteStore;
-use tokio::runtime::Runtime;
 
 use super::compare::{in_turn, milliseconds, monotonic_milliseconds};
-use super::sample_task::{advance, ended, output_read, planned, started};
-use super::scene::{Outcome, Scene, ensure, finish, now, random, runtime, silent};
+use super::scene::{Outcome, Scene, ensure, finish, silent};
 use super::table::{Bound, Row};
 
 const ROUNDS: usize = 60;
@@ -27,37 +21,33 @@ const PROMPT: [u8; 2048] = [b'p'; 2048];
 /// As long as the records in a session directory are.
 const RECORD: [u8; 400] = [b'r'; 400];
 
-/// Measures a kept session, alone and with its commits, and the time to exec.
+/// Measures a kept session and the time to exec.
 pub(super) fn measure(scene: &Scene) -> Outcome<Vec<Row>> {
-    let mut world = World::new(scene)?;
-    let [kept, committed, spawn, replace] = in_turn(scene.rounds(ROUNDS), |_| {
-        let [spawn, replace] = world.references()?;
-        let kept = milliseconds(|| world.keep())?;
-        let committed = milliseconds(|| world.keep_with_commits())?;
-        let after = world.references()?;
-        Ok([kept, committed, f64::midpoint(spawn, after[0]), f64::midpoint(replace, after[1])])
+    let [sessions, replaces] = ["sessions", "replaces"].map(|name| scene.directory(name));
+    let (sessions, replaces) = (sessions?, replaces?);
+    let [kept, spawn, replace] = in_turn(scene.rounds(ROUNDS), |_| {
+        let before = references(&replaces)?;
+        let kept = milliseconds(|| keep(scene, &sessions))?;
+        let after = references(&replaces)?;
+        Ok([kept, f64::midpoint(before[0], after[0]), f64::midpoint(before[1], after[1])])
     })?;
     let allowance = spawn.with(&replace, |spawn, replace| 2.0 * spawn + 12.0 * replace);
     let beside = format!("2 bare spawns ({:.2} ms) + 12 atomic replaces ({:.2} ms)", spawn.median(), replace.median());
-    let row = |what: &str, figures| Row::new(what, " ms", figures).beside(&*beside, &allowance);
-    Ok(vec![
-        row("one session of a no-op agent under its keeper", &kept).gate(Bound::AtMost(1.0)),
-        row("the same with its three commits in the store", &committed),
-        time_to_exec(&world)?,
-    ])
+    let row = Row::new("one session of a no-op agent under its keeper", " ms", &kept).beside(beside, &allowance);
+    Ok(vec![row.gate(Bound::AtMost(1.0)), time_to_exec(scene, &sessions)?])
 }
 
 /// The agent is this program, which prints the moment it runs.
-fn time_to_exec(world: &World<'_>) -> Outcome<Row> {
+fn time_to_exec(scene: &Scene, sessions: &Path) -> Outcome<Row> {
     let program = std::env::current_exe()?.to_string_lossy().into_owned();
     let argv = [&*program, "bench", "--print-time"];
-    let [kept, direct] = in_turn(world.scene.rounds(ROUNDS), |_| {
+    let [kept, direct] = in_turn(scene.rounds(ROUNDS), |_| {
         let begin = monotonic_milliseconds();
         let output = Command::new(&program).args(&argv[1..]).output()?;
         let direct = printed_time(&output.stdout)? - begin;
-        let directory = world.scene.session(&world.sessions, &argv, b"")?;
+        let directory = scene.session(sessions, &argv, b"")?;
         let begin = monotonic_milliseconds();
-        run_keeper(world.scene, &directory)?;
+        run_keeper(scene, &directory)?;
         Ok([printed_time(&fs::read(directory.out_log())?)? - begin, direct])
     })?;
     let over = kept.with(&direct, |kept, direct| kept - direct).median();
@@ -74,52 +64,20 @@ fn run_keeper(scene: &Scene, directory: &SessionDir) -> Outcome {
     Ok(())
 }
 
-struct World<'scene> {
-    scene: &'scene Scene,
-    sessions: PathBuf,
-    replaces: PathBuf,
-    runtime: Runtime,
-    store: SqliteStore,
-    task: Stored,
+/// A bare spawn, and one atomic replace of a file.
+fn references(replaces: &Path) -> Outcome<[f64; 2]> {
+    let spawn = milliseconds(|| finish(&mut silent(NO_OP)))?;
+    let replaces = milliseconds(|| Ok((0..REPLACES).try_for_each(|_| replace(replaces))?))?;
+    Ok([spawn, replaces / f64::from(REPLACES)])
 }
 
-impl World<'_> {
-    fn new(scene: &Scene) -> Outcome<World<'_>> {
-        let home = scene.directory("session")?;
-        let (runtime, store) = (runtime()?, SqliteStore::open(&home)?);
-        let task = runtime.block_on(planned(&store, &home, "supervised"))?;
-        let [sessions, replaces] = ["session/sessions", "session/replaces"].map(|name| scene.directory(name));
-        Ok(World { scene, sessions: sessions?, replaces: replaces?, runtime, store, task })
-    }
-
-    /// A bare spawn, and one atomic replace of a file.
-    fn references(&self) -> Outcome<[f64; 2]> {
-        let spawn = milliseconds(|| finish(&mut silent(NO_OP)))?;
-        let replaces = milliseconds(|| Ok((0..REPLACES).try_for_each(|_| replace(&self.replaces))?))?;
-        Ok([spawn, replaces / f64::from(REPLACES)])
-    }
-
-    /// Prepares, spawns, and waits as a worker does: for the keeper's death, then reads its last records.
-    fn keep(&self) -> Outcome {
-        let directory = self.scene.session(&self.sessions, &[NO_OP], &PROMPT)?;
-        run_keeper(self.scene, &directory)?;
-        let status = directory.exit()?.map(|exit| exit.status);
-        let is_clean = directory.end()?.is_some_and(|end| end.tree_empty) && status == Some(ExitStatus::Code(0));
-        ensure(is_clean, || format!("a session ended with {status:?} in `{}`", directory.path().display()))
-    }
-
-    fn keep_with_commits(&mut self) -> Outcome {
-        let session = SessionId::mint(now(), random());
-        self.commit(started(&self.task, session, Purpose::Work))?;
-        self.keep()?;
-        self.commit(output_read(session, 0))?;
-        self.commit(ended(session))
-    }
-
-    fn commit(&mut self, event: Event) -> Outcome {
-        self.task = self.runtime.block_on(advance(&self.store, &self.task, event))?;
-        Ok(())
-    }
+/// Prepares, spawns, and waits as a worker does: for the keeper's death, then reads its last records.
+fn keep(scene: &Scene, sessions: &Path) -> Outcome {
+    let directory = scene.session(sessions, &[NO_OP], &PROMPT)?;
+    run_keeper(scene, &directory)?;
+    let status = directory.exit()?.map(|exit| exit.status);
+    let is_clean = directory.end()?.is_some_and(|end| end.tree_empty) && status == Some(ExitStatus::Code(0));
+    ensure(is_clean, || format!("a session ended with {status:?} in `{}`", directory.path().display()))
 }
 
 /// Written here: the product's own replace as its reference would hide that it is slow.
