@@ -69,6 +69,7 @@ impl Samples {
 fn digits(value: f64) -> String {
     match value.abs() {
         _ if value.fract() == 0.0 => format!("{value:.0}"),
+        size if size < 0.1 => format!("{value:.3}"),
         size if size < 10.0 => format!("{value:.2}"),
         size if size < 100.0 => format!("{value:.1}"),
         _ => format!("{value:.0}"),

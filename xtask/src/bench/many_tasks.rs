@@ -14,15 +14,21 @@ use super::scene::{Outcome, Scene, finish, runtime};
 use super::table::{Bound, Row};
 
 const MANY: u32 = 10_000;
+const MANY_QUICK: u32 = 1_000;
 const FEW: u32 = 10;
 const AT_A_TIME: usize = 500;
 
 const LIST_ROUNDS: usize = 30;
 const SUBMISSION_ROUNDS: usize = 10;
 
+fn many_tasks(scene: &Scene) -> u32 {
+    if scene.arguments.quick { MANY_QUICK } else { MANY }
+}
+
 /// Measures listings; their output is thrown away.
 pub(super) fn measure_list(scene: &Scene) -> Outcome<Vec<Row>> {
-    let (full, small) = (home_with(scene, MANY)?, home_with(scene, FEW)?);
+    let tasks = many_tasks(scene);
+    let (full, small) = (home_with(scene, tasks)?, home_with(scene, FEW)?);
     let time = |home: &Path, arguments: &[&str]| milliseconds(|| finish(&mut scene.longhaul(home, arguments)));
     let [bare, usual, few, many, few_json, many_json] = in_turn(scene.rounds(LIST_ROUNDS), |_| {
         Ok([
@@ -35,12 +41,12 @@ pub(super) fn measure_list(scene: &Scene) -> Outcome<Vec<Row>> {
         ])
     })?;
     let over = usual.with(&bare, |usual, bare| usual - bare);
-    let what = format!("`longhaul list` with {MANY} tasks, over `longhaul --version` ({:.2} ms)", bare.median());
+    let what = format!("`longhaul list` with {tasks} tasks, over `longhaul --version` ({:.2} ms)", bare.median());
     let mut rows = vec![Row::new(what, " ms", &over).gate(Bound::FigureAtMost(20.0))];
     for (flags, many, few, most) in [("--all", many, few, 5.0), ("--all --json", many_json, few_json, 10.0)] {
-        let what = format!("`longhaul list {flags}` with {MANY} tasks");
+        let what = format!("`longhaul list {flags}` with {tasks} tasks");
         rows.push(Row::new(what, " ms", &many).beside(format!("the same with {FEW}"), &few));
-        let each = many.with(&few, |many, few| (many - few) * 1000.0 / f64::from(MANY - FEW));
+        let each = many.with(&few, |many, few| (many - few) * 1000.0 / f64::from(tasks - FEW));
         let what = format!("`longhaul list {flags}`: each further row");
         rows.push(Row::new(what, " \u{b5}s", &each).gate(Bound::FigureAtMost(most)));
     }
@@ -50,14 +56,15 @@ pub(super) fn measure_list(scene: &Scene) -> Outcome<Vec<Row>> {
 /// Measures submissions.
 pub(super) fn measure_submissions(scene: &Scene) -> Outcome<Vec<Row>> {
     // Not an empty home: the first command there also makes the database.
-    let (small, full) = (home_with(scene, FEW)?, home_with(scene, MANY)?);
+    let tasks = many_tasks(scene);
+    let (small, full) = (home_with(scene, FEW)?, home_with(scene, tasks)?);
     let [few, many] = in_turn(scene.rounds(SUBMISSION_ROUNDS), |round| {
         let time = |name: &str, home: &Path| {
             submit_by_command(scene, home, &scene.directory(&format!("submissions-{name}-{round}"))?)
         };
         Ok([time("small", &small)?, time("full", &full)?])
     })?;
-    let row = Row::new(format!("`longhaul run --detach` after {MANY} tasks"), " ms", &many);
+    let row = Row::new(format!("`longhaul run --detach` after {tasks} tasks"), " ms", &many);
     Ok(vec![row.beside(format!("the same after {FEW} tasks"), &few).gate(Bound::AtMost(1.5))])
 }
 
