@@ -1,74 +1,196 @@
-//! `cargo xtask bench`: how long things take, each beside its reference in the same run, as one Markdown table.
-//! Called by `main`; without the feature `bench` it starts itself again as a release build that has it.
-//! It never judges by absolute figures: machines differ, ratios taken side by side much less.
+//! `cargo xtask bench`: measures what supervision costs, each figure beside a reference in the same run, as one Markdown table.
+//! Called by `main`. The table goes to standard output, everything else to standard error.
+//! A measure that fails leaves the figures of the others alone, but fails the run.
 
-#[cfg(feature = "bench")]
 mod adoption;
-#[cfg(feature = "bench")]
 mod agent_text;
-#[cfg(feature = "bench")]
 mod commits;
-#[cfg(feature = "bench")]
+mod compare;
 mod crowd;
-#[cfg(feature = "bench")]
-mod figures;
-#[cfg(feature = "bench")]
-mod flood;
-#[cfg(feature = "bench")]
-mod keeper;
-#[cfg(feature = "bench")]
-mod listing;
-#[cfg(feature = "bench")]
 mod machine;
-#[cfg(feature = "bench")]
 mod many_tasks;
-#[cfg(feature = "bench")]
-mod page;
-#[cfg(feature = "bench")]
-mod plan;
-#[cfg(feature = "bench")]
-mod pueue;
-#[cfg(feature = "bench")]
 mod pump;
-#[cfg(feature = "bench")]
+mod redaction;
 mod redactor;
-#[cfg(feature = "bench")]
 mod sample_task;
-#[cfg(feature = "bench")]
 mod scale;
-#[cfg(feature = "bench")]
 mod scene;
-#[cfg(feature = "bench")]
-mod shell_loop;
-#[cfg(feature = "bench")]
-mod submissions;
-#[cfg(feature = "bench")]
-mod supervision;
-#[cfg(feature = "bench")]
+mod scratch;
+mod session;
 mod survey;
-#[cfg(feature = "bench")]
 mod table;
-#[cfg(feature = "bench")]
-mod tiny_agents;
-#[cfg(feature = "bench")]
 mod whole_task;
-#[cfg(feature = "bench")]
-mod wishes;
 
-#[cfg(feature = "bench")]
-pub(crate) use plan::run;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-/// Runs the verb as a release build that has the crates to be measured.
-#[cfg(not(feature = "bench"))]
-pub(crate) fn run(repository: &crate::repository::Repository, arguments: &[String]) -> std::process::ExitCode {
-    use std::process::ExitCode;
+use clap::{Parser, ValueEnum};
+use longhaul_core::causes::with_causes;
 
-    let again = ["run", "--release", "--quiet", "--package", "xtask", "--features", "bench", "--", "bench"];
-    match repository.cargo(&again).args(arguments).status() {
-        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
-        Err(error) => {
-            eprintln!("error: failed to start cargo: {error}");
+use crate::repository::Repository;
+use scene::{Outcome, Scene};
+use table::{Row, table};
+
+/// Measure what supervision costs, each figure beside a reference
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask bench")]
+struct Arguments {
+    /// Run a tenth of the rounds, to see that everything works
+    #[arg(long)]
+    quick: bool,
+    /// Exit with code 1 if a gate is missed
+    #[arg(long)]
+    gate: bool,
+    /// Also take `scale` and `redaction`, which need many minutes
+    #[arg(long, conflicts_with = "measures")]
+    all: bool,
+    /// Where to put scratch files: a directory on the disk to measure, in no git repository
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+    /// `redaction`: the seed of the made-up secrets
+    #[arg(long, default_value_t = 12)]
+    seed: u64,
+    /// `redaction`: a source tree to count false hits in; repeatable
+    #[arg(long, value_name = "DIR")]
+    sources: Vec<PathBuf>,
+    #[arg(long, hide = true)]
+    print_time: bool,
+    /// What to measure; by default all but `scale` and `redaction`
+    #[arg(value_enum, value_name = "MEASURE")]
+    measures: Vec<Measure>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Measure {
+    /// A session of a no-op agent beside bare spawns and atomic replaces (gate); the time to the agent's exec
+    Session,
+    /// Durable commits of one task and of 64 beside plain SQLite (gates)
+    Commits,
+    /// Output through a keeper with redaction beside `cat > file`
+    Pump,
+    /// The redactor alone beside one table lookup for each byte (gates)
+    Redactor,
+    /// A session of a whole task beside a shell loop with the same agent (gate in git)
+    Task,
+    /// `longhaul list` with 10,000 tasks beside one with 10 and `longhaul --version` (gates)
+    List,
+    /// Submitting after 10,000 tasks beside submitting after 10 (gate)
+    Submissions,
+    /// Adopting 100 live sessions of a killed worker beside spawning 100 processes
+    Adoption,
+    /// Naming the tree of 100,000 files beside `git add -A` and `git write-tree` (gate)
+    Survey,
+    /// One worker with 60 runs and 2 slots, with 2,000 queued tasks, with 500 live sessions (gates)
+    Scale,
+    /// Made-up secrets in every format, context and dialect; false hits in the trees of `--sources` (gates)
+    Redaction,
+}
+
+impl Measure {
+    fn takes_long(self) -> bool {
+        matches!(self, Measure::Scale | Measure::Redaction)
+    }
+
+    fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    fn run(self, scene: &Scene) -> Outcome<Vec<Row>> {
+        match self {
+            Measure::Session => session::measure(scene),
+            Measure::Commits => commits::measure(scene),
+            Measure::Pump => pump::measure(scene),
+            Measure::Redactor => redactor::measure(scene),
+            Measure::Task => whole_task::measure(scene),
+            Measure::List => many_tasks::measure_list(scene),
+            Measure::Submissions => many_tasks::measure_submissions(scene),
+            Measure::Adoption => adoption::measure(scene),
+            Measure::Survey => survey::measure(scene),
+            Measure::Scale => scale::measure(scene),
+            Measure::Redaction => redaction::measure(scene),
+        }
+    }
+}
+
+impl Arguments {
+    fn chosen(&self) -> Vec<Measure> {
+        let usual = || Measure::value_variants().iter().copied().filter(|measure| self.all || !measure.takes_long());
+        if self.measures.is_empty() { usual().collect() } else { self.measures.clone() }
+    }
+}
+
+/// Runs the verb.
+pub(crate) fn run(repository: &Repository, words: &[String]) -> ExitCode {
+    let words = ["cargo xtask bench"].into_iter().chain(words.iter().map(String::as_str));
+    let arguments = match Arguments::try_parse_from(words) {
+        Ok(arguments) => arguments,
+        Err(problem) => {
+            problem.print().ok();
+            return ExitCode::from(u8::try_from(problem.exit_code()).unwrap_or(1));
+        }
+    };
+    if arguments.print_time {
+        println!("{:.4}", compare::monotonic_milliseconds());
+        return ExitCode::SUCCESS;
+    }
+    match measure_all(repository, arguments) {
+        Ok(problems) if problems.is_empty() => ExitCode::SUCCESS,
+        Ok(problems) => {
+            eprintln!("error: {}", problems.join(", "));
             ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("error: {}", with_causes(&*error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Takes the chosen measures and returns what makes the run a failure.
+fn measure_all(repository: &Repository, arguments: Arguments) -> Outcome<Vec<String>> {
+    let scene = Scene::build(repository, arguments)?;
+    let load_before = machine::load_average();
+    let (mut rows, mut problems) = (Vec::new(), Vec::new());
+    for measure in scene.arguments.chosen() {
+        eprintln!("measuring: {}", measure.name());
+        match measure.run(&scene) {
+            Ok(taken) => rows.extend(taken),
+            Err(error) => {
+                problems.push(format!("`{}` failed: {}", measure.name(), with_causes(&*error)));
+                rows.push(Row::not_measured(measure.name(), "it failed"));
+            }
+        }
+    }
+    print!("{}\n{}", table(&rows), machine::about_run(repository, &scene.arguments, &load_before));
+    if scene.arguments.gate && rows.iter().any(Row::misses_gate) {
+        problems.push("a gate was missed, see the table".to_owned());
+    }
+    Ok(problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::{Arguments, Measure};
+
+    fn read(words: &[&str]) -> Option<Arguments> {
+        Arguments::try_parse_from([&["bench"], words].concat()).ok()
+    }
+
+    #[test]
+    fn slow_measures_have_to_be_asked_for() {
+        let chosen = |words| read(words).map(|arguments| arguments.chosen()).unwrap();
+        assert!(!chosen(&[]).contains(&Measure::Scale) && chosen(&[]).contains(&Measure::Survey));
+        assert!(chosen(&["--all"]).contains(&Measure::Scale));
+        assert_eq!(chosen(&["scale", "list"]), [Measure::Scale, Measure::List]);
+    }
+
+    #[test]
+    fn unknown_words_are_refused() {
+        Arguments::command().debug_assert();
+        for words in [&["--slow"][..], &["commit"], &["--all", "commits"]] {
+            assert!(read(words).is_none(), "{words:?}");
         }
     }
 }

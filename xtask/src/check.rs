@@ -3,6 +3,7 @@
 //! It never changes a file.
 
 mod arrows;
+mod dialect;
 mod headers;
 mod mask;
 mod purity;
@@ -18,7 +19,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::repository::{MetadataError, Repository};
-use source::{ReadError, SourceFile};
+use source::{Page, ReadError, SourceFile};
 
 const SIZE_EXCEPTIONS: &str = "xtask/size-exceptions.txt";
 
@@ -31,7 +32,7 @@ pub(crate) enum CheckError {
         source: ReadError,
     },
     #[error("failed to read `{path}`: {source}", path = path.display())]
-    SizeExceptions {
+    List {
         path: PathBuf,
         #[source]
         source: io::Error,
@@ -55,7 +56,9 @@ pub(crate) struct Violation {
 /// What all rules together look at.
 struct Evidence {
     files: Vec<SourceFile>,
+    pages: Vec<Page>,
     size_exceptions: String,
+    not_yet_rewritten: String,
     metadata: serde_json::Value,
 }
 
@@ -68,6 +71,7 @@ const RULES: &[Rule] = &[
     |evidence| headers::violations(&evidence.files),
     |evidence| purity::violations(&evidence.files),
     |evidence| words::violations(&evidence.files),
+    |evidence| dialect::violations(&evidence.files, &evidence.pages, &evidence.not_yet_rewritten),
 ];
 
 /// Runs the verb: prints what is broken, or one line that nothing is.
@@ -114,11 +118,18 @@ pub(crate) fn has_documentation_examples(repository: &Repository) -> Result<bool
 }
 
 fn gather(repository: &Repository) -> Result<Evidence, CheckError> {
-    let files = source::read_all(repository.root()).map_err(|source| CheckError::Sources { source })?;
-    let path = repository.root().join(SIZE_EXCEPTIONS);
-    let size_exceptions = fs::read_to_string(&path).map_err(|source| CheckError::SizeExceptions { path, source })?;
-    let metadata = repository.metadata().map_err(|source| CheckError::Metadata { source })?;
-    Ok(Evidence { files, size_exceptions, metadata })
+    let root = repository.root();
+    let list = |name: &str| {
+        let path = root.join(name);
+        fs::read_to_string(&path).map_err(|source| CheckError::List { path, source })
+    };
+    Ok(Evidence {
+        files: source::read_all(root).map_err(|source| CheckError::Sources { source })?,
+        pages: source::read_pages(root).map_err(|source| CheckError::Sources { source })?,
+        size_exceptions: list(SIZE_EXCEPTIONS)?,
+        not_yet_rewritten: list(dialect::NOT_YET_REWRITTEN)?,
+        metadata: repository.metadata().map_err(|source| CheckError::Metadata { source })?,
+    })
 }
 
 impl fmt::Display for Violation {

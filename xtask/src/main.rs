@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks to its terminal")]
 
 mod agents;
+#[cfg_attr(not(feature = "bench"), path = "bench_build.rs")]
 mod bench;
 mod check;
 mod repository;
@@ -34,7 +35,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "check",
         arguments: "",
-        about: "the rules of the source tree: arrows, sizes, headers, purity, words",
+        about: "the rules of the source tree: arrows, sizes, headers, purity, names, plain English",
         run: check::run,
     },
     Verb {
@@ -45,14 +46,14 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "bench",
-        arguments: "[--quick] [--gate] [--write] [--flood] [--pueue] [measure]...",
-        about: "how long things take, each beside its reference; with --gate a missed gate fails; see --help",
+        arguments: "[--quick] [--gate] [--all] [measure]...",
+        about: "what supervision costs, each figure beside a reference; with --gate a missed gate fails; see --help",
         run: bench::run,
     },
     Verb {
         name: "torture",
         arguments: "[--minutes N] [--seed S] [--as-user]",
-        about: "random signals to everything while tasks run, and a checker of its own; any violation fails",
+        about: "random signals to everything while tasks run, with its own checker; any violation fails",
         run: torture::run,
     },
 ];

@@ -17,8 +17,8 @@ mod values;
 mod view;
 mod whole;
 
-#[cfg(test)]
-mod corpus;
+#[cfg(any(test, feature = "corpus"))]
+pub mod corpus;
 #[cfg(test)]
 mod tests;
 

@@ -6,26 +6,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+pub(super) use super::corpus::Random;
 use super::find::LONGEST_CANDIDATE;
 use super::{Redactor, Secrets, redact_json, redact_text};
 
 const KEY: [u8; 32] = [7; 32];
 
-/// A small repeatable generator (splitmix), so that a failure can be run again.
-pub(super) struct Random(pub(super) u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub(super) fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
-    }
-
     /// A value of 8 to 4096 bytes; one in forty may be longer than 128.
     fn secret(&mut self) -> String {
         let palette: Vec<char> =

@@ -1,14 +1,14 @@
 //! What agents print, made from the checkout's own sources: plain source text, and JSON lines with it inside.
-//! Used by `pump`. Each text has secrets in it, so that a redactor which does nothing is found out.
+//! Used by `pump` and `redactor`. Each text has secrets in it, so that a redactor that does nothing is noticed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::scene::{BenchError, failed};
+use super::scene::{Outcome, ensure};
 
-/// What stands where a secret was.
+/// The beginning of the text that replaces a secret.
 pub(super) const MASK: &str = "[redacted:github-token";
 
 /// Source lines in one record.
@@ -22,14 +22,12 @@ pub(super) fn secret() -> String {
 }
 
 /// All Rust files of the checkout, one after the other, with a secret in the last line.
-pub(super) fn source_text(checkout: &Path) -> Result<String, BenchError> {
+pub(super) fn source_text(checkout: &Path) -> Outcome<String> {
     let mut text = String::new();
-    for path in rust_files(&checkout.join("crates"))? {
-        text += &fs::read_to_string(&path).map_err(failed(&format!("read `{}`", path.display())))?;
+    for path in files_below(&checkout.join("crates"), "rs")? {
+        text += &fs::read_to_string(&path)?;
     }
-    if text.is_empty() {
-        return Err(BenchError::Unexpected { what: "the checkout", found: "no source below `crates`".to_owned() });
-    }
+    ensure(!text.is_empty(), || "the checkout has no source below `crates`".to_owned())?;
     text += &format!("let token = \"{}\";\n", secret());
     Ok(text)
 }
@@ -54,15 +52,17 @@ pub(super) fn json_lines(source: &str) -> String {
     text
 }
 
-fn rust_files(directory: &Path) -> Result<Vec<PathBuf>, BenchError> {
-    let unreadable = || format!("list `{}`", directory.display());
-    let entries = fs::read_dir(directory).map_err(failed(&unreadable()))?;
+/// The files with this ending below a directory, in the order of their paths. Symbolic links are not followed.
+pub(super) fn files_below(directory: &Path, ending: &str) -> Outcome<Vec<PathBuf>> {
+    let entries =
+        fs::read_dir(directory).map_err(|error| format!("failed to list `{}`: {error}", directory.display()))?;
     let mut paths = Vec::new();
     for entry in entries {
-        let path = entry.map_err(failed(&unreadable()))?.path();
-        if path.is_dir() {
-            paths.extend(rust_files(&path)?);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        if kind.is_dir() {
+            paths.extend(files_below(&path, ending)?);
+        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == ending) {
             paths.push(path);
         }
     }

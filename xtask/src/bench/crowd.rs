@@ -1,7 +1,8 @@
-//! A home with a crowd of tasks that were submitted by `longhaul run --detach`, and whose agents do nothing but sleep.
-//! Used by the measures of `scale`. Everything that it started has ended when it is dropped.
+//! A home with a crowd of tasks submitted by `longhaul run --detach`, whose agents do nothing but sleep.
+//! Used by `adoption` and `scale`. Everything it started has ended when it is dropped.
 
 use std::fs;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -14,79 +15,65 @@ use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::runtime::Runtime;
 
-use super::scene::{BenchError, Scene, failed, finish, milliseconds, runtime, wait_for};
+use super::compare::milliseconds;
+use super::scene::{Outcome, Scene, ensure, finish, runtime, wait_for};
 
 const AGENT: &str = "[agents.sleeper]\nargv = [\"/bin/sleep\", \"1200\"]\n";
 
-/// The home, its tasks and who carries them out.
+/// The home, its tasks and its workers.
 pub(super) struct Crowd<'scene> {
     scene: &'scene Scene,
     home: PathBuf,
     config: PathBuf,
-    /// The repository of all tasks; without one each has a directory of its own, because in the same one they would wait for each other.
+    /// The repository of all tasks; without one each has its own directory, because in the same one they would take turns.
     repository: Option<PathBuf>,
     name: String,
     runtime: Runtime,
     store: SqliteStore,
 }
 
-/// A worker that lives.
 #[derive(Clone, Copy)]
-pub(super) struct Worker {
+struct Worker {
     id: WorkerId,
     process: Process,
 }
 
-/// What a worker takes.
-pub(super) struct Taken {
+/// What a process uses.
+pub(super) struct Usage {
     pub(super) threads: f64,
-    /// Resident.
-    pub(super) kilobytes: f64,
+    pub(super) resident_kb: f64,
 }
 
 impl Crowd<'_> {
     /// An empty home that lets so many sessions live at once.
-    pub(super) fn new<'scene>(scene: &'scene Scene, name: &str, sessions: usize) -> Result<Crowd<'scene>, BenchError> {
+    pub(super) fn new<'scene>(scene: &'scene Scene, name: &str, sessions: usize) -> Outcome<Crowd<'scene>> {
         let home = scene.directory(name)?;
         let config = scene.path(&format!("{name}.toml"));
-        fs::write(&config, AGENT).map_err(failed("write a configuration"))?;
-        finish(scene.longhaul(&home, &["worker", "--only", "--sessions", &sessions.to_string()]))?;
+        fs::write(&config, AGENT)?;
+        finish(&mut scene.longhaul(&home, &["worker", "--only", "--sessions", &sessions.to_string()]))?;
         let (runtime, store) = (runtime()?, SqliteStore::open(&home)?);
         Ok(Crowd { scene, home, config, repository: None, name: name.to_owned(), runtime, store })
     }
 
-    /// Gives all tasks one git repository with one commit, in which each gets a worktree.
-    pub(super) fn in_git(mut self) -> Result<Self, BenchError> {
-        let repository = self.scene.directory(&format!("{}-repository", self.name))?;
-        fs::write(repository.join("README"), "hello\n").map_err(failed("write a file"))?;
-        let identity = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
-        for arguments in [&["init", "--quiet"][..], &["add", "README"], &["commit", "--quiet", "-m", "first"]] {
-            let mut git = Command::new("git");
-            git.args(identity).args(arguments).current_dir(&repository);
-            finish(git)?;
-        }
-        self.repository = Some(repository);
+    /// Gives all tasks one git repository, in which each gets a worktree.
+    pub(super) fn in_git(mut self) -> Outcome<Self> {
+        self.repository = Some(self.scene.git_repository(&format!("{}-repository", self.name))?);
         Ok(self)
     }
 
-    fn workspace(&self, number: usize) -> Result<PathBuf, BenchError> {
-        match &self.repository {
-            Some(repository) => Ok(repository.clone()),
-            None => self.scene.directory(&format!("{}-workspace-{number}", self.name)),
-        }
-    }
-
     /// The milliseconds of one `run --detach`.
-    pub(super) fn submit(&self, number: usize) -> Result<f64, BenchError> {
+    pub(super) fn submit(&self, number: usize) -> Outcome<f64> {
+        let workspace = match &self.repository {
+            Some(repository) => repository.clone(),
+            None => self.scene.directory(&format!("{}-workspace-{number}", self.name))?,
+        };
         let name = format!("task-{number}");
         let mut run = self.longhaul(&["run", "--detach", "--agent", "sleeper", "--name", &name, "Sleep"]);
-        run.current_dir(self.workspace(number)?);
-        milliseconds(|| finish(run))
+        milliseconds(|| finish(run.current_dir(workspace)))
     }
 
-    /// Starts a worker that stays.
-    pub(super) fn start_worker(&self) -> Result<(), BenchError> {
-        finish(self.longhaul(&["worker", "--stay", "--detach"]))
+    pub(super) fn submit_all(&self, mut numbers: Range<usize>) -> Outcome {
+        numbers.try_for_each(|number| self.submit(number).map(drop))
     }
 
     fn longhaul(&self, arguments: &[&str]) -> Command {
@@ -95,33 +82,45 @@ impl Crowd<'_> {
         command
     }
 
-    /// Waits until so many sessions live, by their keepers' own word.
-    pub(super) fn wait_until_live(&self, count: usize) -> Result<(), BenchError> {
+    /// Waits until so many keepers report a live agent.
+    pub(super) fn wait_until_live(&self, count: usize) -> Outcome {
         let live = || self.sessions().iter().filter(|session| matches!(session.identity(), Ok(Some(_)))).count();
-        wait_for("the agents of all tasks", || Ok((live() >= count).then_some(())))
+        wait_for("live agent for every task", || Ok((live() >= count).then_some(())))
     }
 
-    /// Waits until the one worker that lives owns all tasks.
-    pub(super) fn wait_until_adopted(&self) -> Result<(), BenchError> {
-        wait_for("the adoption of every task", || {
+    /// Starts a worker and waits until it owns all tasks.
+    pub(super) fn adopt(&self) -> Outcome {
+        finish(&mut self.longhaul(&["worker", "--stay", "--detach"]))?;
+        wait_for("adoption of every task", || {
             let worker = self.only_worker().ok().map(|worker| worker.id);
             let is_owned = |task: &TaskSummary| task.owner.is_some() && task.owner == worker;
             Ok(self.tasks()?.iter().all(is_owned).then_some(()))
         })
     }
 
-    fn tasks(&self) -> Result<Vec<TaskSummary>, BenchError> {
+    fn tasks(&self) -> Outcome<Vec<TaskSummary>> {
         Ok(self.runtime.block_on(self.store.summaries(Filter::default()))?.tasks)
     }
 
-    /// The one worker of the home. More than one, or none, is a failure of the measure.
-    pub(super) fn only_worker(&self) -> Result<Worker, BenchError> {
+    fn only_worker(&self) -> Outcome<Worker> {
         match self.workers()[..] {
             [worker] => Ok(worker),
-            ref others => {
-                Err(BenchError::Unexpected { what: "the number of workers", found: others.len().to_string() })
-            }
+            ref others => Err(format!("the home has {} workers instead of one", others.len()).into()),
         }
+    }
+
+    /// What the one worker of the home uses. More than one, or none, is a failure of the measure.
+    pub(super) fn worker_usage(&self) -> Outcome<Usage> {
+        let pid = self.only_worker()?.process.pid;
+        let read = |field| status(pid, field).ok_or(format!("no `{field}` in the status of the worker"));
+        Ok(Usage { threads: read("Threads")?, resident_kb: read("VmRSS")? })
+    }
+
+    /// Ends the worker as the machine would.
+    pub(super) fn kill_worker(&self) -> Outcome {
+        let worker = self.only_worker()?;
+        worker.kill();
+        wait_for("death of the worker", || Ok((!worker.is_alive()).then_some(())))
     }
 
     fn workers(&self) -> Vec<Worker> {
@@ -138,23 +137,28 @@ impl Crowd<'_> {
         entries.filter_map(|entry| SessionDir::at(&entry.path()).ok()).collect()
     }
 
-    /// The processor seconds of all workers, keepers and agents, and of what they have waited for.
+    /// The processor seconds of all workers, keepers and agents, and of the children they waited for.
     pub(super) fn processor_seconds(&self) -> f64 {
         let identities = self.sessions().into_iter().filter_map(|session| session.identity().ok().flatten());
         let kept = identities.flat_map(|identity| [identity.keeper, identity.child]);
-        self.workers()
-            .into_iter()
-            .map(|worker| worker.process)
-            .chain(kept)
-            .map(|process| ticks(process.pid))
-            .sum::<f64>()
-            / clock_ticks_per_second() as f64
+        let all = self.workers().into_iter().map(|worker| worker.process).chain(kept);
+        all.map(|process| ticks(process.pid)).sum::<f64>() / clock_ticks_per_second() as f64
     }
 
-    /// Ends the worker as the machine would.
-    pub(super) fn kill_worker(&self, worker: &Worker) -> Result<(), BenchError> {
-        worker.kill();
-        wait_for("the worker's death", || Ok((!worker.is_alive()).then_some(())))
+    /// Adoption that lost or restarted a session would be no adoption.
+    pub(super) fn check_first_sessions(&self) -> Outcome {
+        let restarted = self.tasks()?.iter().filter(|task| task.sessions != 1).count();
+        let ended = self.sessions().iter().filter(|session| !matches!(session.exit(), Ok(None))).count();
+        ensure(restarted == 0 && ended == 0, || format!("{restarted} sessions were restarted, {ended} ended"))
+    }
+
+    /// An owner that does not notice the end of a session would have adopted it only in name.
+    pub(super) fn check_watch(&self) -> Outcome {
+        if let Some(identity) = self.sessions().first().and_then(|session| session.identity().ok().flatten()) {
+            signal_keeper(&identity, Stop::Immediate)?;
+        }
+        let is_over = |task: &TaskSummary| task.sessions > 1 || !task.live;
+        wait_for("notice of the ended session", || Ok(self.tasks()?.iter().any(is_over).then_some(())))
     }
 }
 
@@ -162,27 +166,18 @@ impl Drop for Crowd<'_> {
     fn drop(&mut self) {
         // The workers first, or they would start the sessions again.
         self.workers().iter().for_each(Worker::kill);
-        wait_for("the death of all workers", || Ok(self.workers().is_empty().then_some(()))).ok();
+        wait_for("end of all workers", || Ok(self.workers().is_empty().then_some(()))).ok();
         let sessions = self.sessions();
         for identity in sessions.iter().filter_map(|session| session.identity().ok().flatten()) {
             signal_keeper(&identity, Stop::Immediate).ok();
         }
         let ended =
             |session: &SessionDir| !matches!(session.identity(), Ok(Some(_))) || matches!(session.end(), Ok(Some(_)));
-        wait_for("the end of every session", || Ok(sessions.iter().all(ended).then_some(()))).ok();
+        wait_for("end of every session", || Ok(sessions.iter().all(ended).then_some(()))).ok();
     }
 }
 
 impl Worker {
-    /// What it takes now.
-    pub(super) fn taken(&self) -> Result<Taken, BenchError> {
-        let read = |field: &'static str| {
-            let found = status(self.process.pid, field).ok_or_else(|| "nothing".to_owned());
-            found.map_err(|found| BenchError::Unexpected { what: "the status of the worker", found })
-        };
-        Ok(Taken { threads: read("Threads")?, kilobytes: read("VmRSS")? })
-    }
-
     fn is_alive(&self) -> bool {
         status(self.process.pid, "Threads").is_some()
     }

@@ -1,5 +1,5 @@
 //! How fast the redactor is by itself, in MB per second of CPU time, beside a loop that looks each byte up in a table.
-//! Called by `plan`. The loop is the least that anything which looks at every byte can cost; it needs no disk and no pipe.
+//! Called by `bench`. No program that looks at every byte can be faster than the loop; neither needs a disk or a pipe.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -8,10 +8,9 @@ use longhaul_redact::{Redactor, Secrets};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::agent_text::{json_lines, source_text};
-use super::figures::{Samples, Unit};
-use super::scene::{BenchError, Scene};
-use super::table::{Bound, Comparison, Row, Target};
-use super::wishes::Effort;
+use super::compare::in_turn;
+use super::scene::{Outcome, Scene};
+use super::table::{Bound, Row};
 
 const ROUNDS: usize = 20;
 /// As much as a pump reads at once.
@@ -20,23 +19,17 @@ const WRITE: usize = 64 * 1024;
 const BYTES: usize = 24_000_000;
 
 /// Measures both kinds of output, with four known values.
-pub(super) fn measure(scene: &Scene, effort: Effort) -> Result<Vec<Row>, BenchError> {
+pub(super) fn measure(scene: &Scene) -> Outcome<Vec<Row>> {
     let source = source_text(&scene.checkout)?;
     let lines = json_lines(&source);
-    let texts = [("source text", &source, 0.05), ("JSON lines of an agent", &lines, 0.04)];
-    Ok(texts.into_iter().map(|(name, text, least)| row(name, text, least, effort)).collect())
-}
-
-fn row(name: &str, text: &str, least: f64, effort: Effort) -> Row {
-    let text = text.repeat(BYTES.div_ceil(text.len()));
-    let [mut measured, mut reference] = [const { Samples::new() }; 2];
-    for _ in 0..effort.rounds(ROUNDS) {
-        reference.push(rate(&text, look_each_byte_up));
-        measured.push(rate(&text, redact));
-    }
-    let beside = "one table lookup for each byte".to_owned();
-    let comparison = Comparison { unit: Unit::MegabytesPerSecond, measured, beside, reference };
-    Row::new(format!("{name} through the redactor, by CPU time"), comparison, Target::Gate(Bound::AtLeast(least)))
+    let row = |name: &str, text: &str, least: f64| -> Outcome<Row> {
+        let text = text.repeat(BYTES.div_ceil(text.len()));
+        let [reference, redacted] =
+            in_turn(scene.rounds(ROUNDS), |_| Ok([rate(&text, look_each_byte_up), rate(&text, redact)]))?;
+        let row = Row::new(format!("{name} through the redactor, by CPU time"), " MB/s", &redacted);
+        Ok(row.beside("one table lookup for each byte", &reference).gate(Bound::AtLeast(least)))
+    };
+    Ok(vec![row("source text", &source, 0.05)?, row("JSON lines of an agent", &lines, 0.04)?])
 }
 
 /// Megabytes in a second of this thread's CPU time.

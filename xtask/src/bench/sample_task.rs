@@ -7,30 +7,20 @@ use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
 use longhaul_core::names::TaskName;
 use longhaul_core::plan::{Plan, PlanChange, Step};
 use longhaul_core::task::{
-    Actor, Ended, Event, Exit, Offset, Outcome, Place, Purpose, ReadTo, Said, SessionRun, Submission, Usage,
+    Actor, Ended, Event, Exit, Offset, Place, Purpose, ReadTo, Said, SessionRun, Submission, Usage,
 };
 use longhaul_store::{Change, Guard, NewLease, Store, Stored};
 
-use super::scene::{BenchError, LONGEST_SESSION_MS, now, random};
+use super::scene::{LONGEST_SESSION_MS, Outcome, now, random};
 
 const STEPS: u32 = 12;
 
-/// Submits a task that nobody owns yet.
-pub(super) async fn submit(store: &dyn Store, project: &Path, name: &str) -> Result<Stored, BenchError> {
-    commit(store, submission(project, name)?).await
-}
-
-async fn commit(store: &dyn Store, submission: Submission) -> Result<Stored, BenchError> {
-    Ok(store
-        .commit(change(TaskId::mint(now(), random()), Guard::New, Event::Submitted { submission: submission.into() }))
-        .await?
-        .stored)
-}
-
-/// A task of ours with an accepted plan, between two sessions. It has a worktree of its own, so that it waits for no other one.
-pub(super) async fn planned(store: &dyn Store, project: &Path, name: &str) -> Result<Stored, BenchError> {
+/// A task with an owner and an accepted plan, between two sessions. It has its own worktree, so that it waits for no other task.
+pub(super) async fn planned(store: &dyn Store, project: &Path, name: &str) -> Outcome<Stored> {
     let place = Place::Worktree { base: "ba5e".repeat(10) };
-    let submitted = commit(store, Submission { place, ..submission(project, name)? }).await?;
+    let submission = Submission { place, ..submission(project, name)? }.into();
+    let new = change(TaskId::mint(now(), random()), Guard::New, Event::Submitted { submission });
+    let submitted = store.commit(new).await?.stored;
     let worker = WorkerId::mint(now(), random());
     let lease = NewLease { id: LeaseId::mint(now(), random()), worker, host: "host".to_owned() };
     let mut stored = store.claim(submitted.task.id, submitted.epoch, lease, now()).await?.stored;
@@ -42,9 +32,8 @@ pub(super) async fn planned(store: &dyn Store, project: &Path, name: &str) -> Re
 }
 
 /// Commits one event as the owner.
-pub(super) async fn advance(store: &dyn Store, seen: &Stored, event: Event) -> Result<Stored, BenchError> {
-    let lease = seen.owner.as_ref().map(|owner| owner.lease);
-    let lease = lease.ok_or(BenchError::Unexpected { what: "the owner of a task", found: "nobody".to_owned() })?;
+pub(super) async fn advance(store: &dyn Store, seen: &Stored, event: Event) -> Outcome<Stored> {
+    let lease = seen.owner.as_ref().map(|owner| owner.lease).ok_or("a task has no owner")?;
     let guard = Guard::Owner { version: seen.task.version, lease };
     Ok(store.commit(change(seen.task.id, guard, event)).await?.stored)
 }
@@ -71,7 +60,7 @@ pub(super) fn output_read(session: SessionId, byte: u64) -> Event {
 
 /// The session ended well.
 pub(super) fn ended(session: SessionId) -> Event {
-    let ended = Ended { lasted_ms: 1_000, ..Ended::new(Exit::Code(0), Outcome::Completed) };
+    let ended = Ended { lasted_ms: 1_000, ..Ended::new(Exit::Code(0), longhaul_core::task::Outcome::Completed) };
     Event::SessionEnded { session, ended, progress: true }
 }
 
@@ -86,10 +75,9 @@ fn plan_accepted() -> Event {
     Event::PlanRevised { revision: 1, change: PlanChange::Whole(plan), hash: "5e".repeat(32), ticked: vec![1, 2, 3, 4] }
 }
 
-fn submission(project: &Path, name: &str) -> Result<Submission, BenchError> {
-    let bad_name = |_| BenchError::Unexpected { what: "a task name", found: name.to_owned() };
+fn submission(project: &Path, name: &str) -> Outcome<Submission> {
     let goal = "Port the parser to the new library, keep every test green, and write the guide.".to_owned();
-    let name = TaskName::new(name).map_err(bad_name)?;
+    let name = TaskName::new(name)?;
     let mut submission = Submission::new(goal, name, project.display().to_string(), "demo".to_owned());
     submission.patience.wall_ms = Some(LONGEST_SESSION_MS);
     Ok(submission)

@@ -1,132 +1,87 @@
-//! What many tasks of one home take: processor while most of them wait, threads and memory of their one worker, the time until another
-//! worker has adopted them, and whether one more is submitted as fast as the first. Called by `plan`.
+//! What many tasks of one home cost: processor while most of them wait, threads and memory of their one worker, the time until
+//! another worker has adopted them, and whether one more is submitted as fast as the first.
+//! Called by `bench` when asked for.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::crowd::Crowd;
-use super::figures::{Samples, Unit};
-use super::scene::{BenchError, Scene, milliseconds};
-use super::table::{Bound, Comparison, Row, Target};
-use super::wishes::Effort;
+use super::compare::{Samples, in_turn, milliseconds};
+use super::crowd::{Crowd, Usage};
+use super::scene::{Outcome, Scene};
+use super::table::{Bound, Row};
 
 const SLOTS: usize = 2;
 const MOST_THREADS: f64 = 40.0;
 const MOST_KB: f64 = 60_000.0;
-/// What a worker with many tasks is compared with.
-const FIRST: &str = "the same with its first tasks";
-/// As many submissions as are timed at the beginning and at the end.
+/// As many submissions are timed at the beginning and at the end.
 const TIMED: usize = 10;
 
-/// How large the crowds are.
-struct Sizes {
-    runs: usize,
-    queued: usize,
-    live: usize,
-    watched: Duration,
-}
-
-impl Sizes {
-    fn of(effort: Effort) -> Sizes {
-        match effort {
-            Effort::Full => Sizes { runs: 60, queued: 2_000, live: 500, watched: Duration::from_secs(20) },
-            Effort::Quick => Sizes { runs: 10, queued: 100, live: 40, watched: Duration::from_secs(3) },
-        }
-    }
-}
-
 /// Measures crowds.
-pub(super) fn measure(scene: &Scene, effort: Effort) -> Result<Vec<Row>, BenchError> {
-    let sizes = Sizes::of(effort);
-    let mut rows = vec![waiting(scene, &sizes)?];
-    rows.extend(queued(scene, &sizes)?);
-    rows.extend(live(scene, &sizes)?);
+pub(super) fn measure(scene: &Scene) -> Outcome<Vec<Row>> {
+    let [runs, queue, together] = if scene.arguments.quick { [10, 100, 40] } else { [60, 2_000, 500] };
+    let mut rows = vec![waiting(scene, runs)?];
+    rows.extend(queued(scene, queue)?);
+    rows.extend(live(scene, together)?);
     Ok(rows)
 }
 
-/// The share of one core that a home takes while its agents sleep and most of its tasks wait.
-fn waiting(scene: &Scene, Sizes { runs, watched, .. }: &Sizes) -> Result<Row, BenchError> {
+/// The share of one core that a home uses while its agents sleep and most of its tasks wait.
+fn waiting(scene: &Scene, runs: usize) -> Outcome<Row> {
     let crowd = Crowd::new(scene, "waiting", SLOTS)?.in_git()?;
-    submit(&crowd, 0..*runs)?;
+    crowd.submit_all(0..runs)?;
     crowd.wait_until_live(SLOTS)?;
-    let percent = percent_of_a_core(&crowd, *watched);
-    crowd.only_worker()?;
-    let what = format!("{runs} `run --detach` in git with {SLOTS} slots, while the agents sleep: processor");
-    Ok(row(what, Unit::Percent, [percent, 100.0], "one core", 5.0))
-}
-
-fn percent_of_a_core(crowd: &Crowd<'_>, watched: Duration) -> f64 {
-    // What was submitted last settles first.
+    // The last submissions settle first.
     sleep(Duration::from_secs(2));
     let (began, before) = (Instant::now(), crowd.processor_seconds());
-    sleep(watched);
-    100.0 * (crowd.processor_seconds() - before) / began.elapsed().as_secs_f64()
+    sleep(Duration::from_secs(if scene.arguments.quick { 3 } else { 20 }));
+    let percent = 100.0 * (crowd.processor_seconds() - before) / began.elapsed().as_secs_f64();
+    crowd.worker_usage()?;
+    let what = format!("{runs} `run --detach` in git with {SLOTS} slots, while the agents sleep: part of one core");
+    Ok(Row::new(what, " %", &Samples::once(percent)).gate(Bound::FigureAtMost(5.0)))
 }
 
 /// The worker of many tasks that wait for a slot.
-fn queued(scene: &Scene, Sizes { queued, .. }: &Sizes) -> Result<Vec<Row>, BenchError> {
+fn queued(scene: &Scene, tasks: usize) -> Outcome<Vec<Row>> {
     let crowd = Crowd::new(scene, "queued", SLOTS)?;
-    submit(&crowd, 0..1)?;
+    crowd.submit_all(0..1)?;
     crowd.wait_until_live(1)?;
-    let alone = crowd.only_worker()?.taken()?;
-    submit(&crowd, 1..*queued)?;
+    let alone = crowd.worker_usage()?;
+    crowd.submit_all(1..tasks)?;
     crowd.wait_until_live(SLOTS)?;
-    let together = crowd.only_worker()?.taken()?;
-    let company = format!("one worker with {queued} tasks in the queue");
-    Ok(vec![
-        row(format!("{company}: threads"), Unit::Count, [together.threads, alone.threads], FIRST, MOST_THREADS),
-        row(format!("{company}: memory"), Unit::Kilobytes, [together.kilobytes, alone.kilobytes], FIRST, MOST_KB),
-    ])
+    Ok(usage_rows(&format!("one worker with {tasks} tasks in the queue"), &crowd.worker_usage()?, &alone))
 }
 
-/// The worker of many live sessions, its death, and one submission more.
-fn live(scene: &Scene, Sizes { live, .. }: &Sizes) -> Result<Vec<Row>, BenchError> {
-    let crowd = Crowd::new(scene, "live", *live)?;
-    let [mut first, mut last] = [const { Samples::new() }; 2];
-    for number in 0..TIMED {
-        first.push(crowd.submit(number)?);
-        crowd.wait_until_live(number + 1)?;
-    }
-    let alone = crowd.only_worker()?.taken()?;
-    submit(&crowd, TIMED..live - TIMED)?;
-    for number in live - TIMED..*live {
+/// The worker of many live sessions, its death, and one more submission.
+fn live(scene: &Scene, tasks: usize) -> Outcome<Vec<Row>> {
+    let crowd = Crowd::new(scene, "live", tasks)?;
+    let submit = |number| {
         crowd.wait_until_live(number)?;
-        last.push(crowd.submit(number)?);
-    }
-    crowd.wait_until_live(*live)?;
-    let worker = crowd.only_worker()?;
-    let together = worker.taken()?;
-    let company = format!("one worker with {live} live sessions");
+        Ok([crowd.submit(number)?])
+    };
+    let [first] = in_turn(TIMED, submit)?;
+    crowd.wait_until_live(TIMED)?;
+    let alone = crowd.worker_usage()?;
+    crowd.submit_all(TIMED..tasks - TIMED)?;
+    let [last] = in_turn(TIMED, |number| submit(tasks - TIMED + number))?;
+    crowd.wait_until_live(tasks)?;
+    let mut rows = usage_rows(&format!("one worker with {tasks} live sessions"), &crowd.worker_usage()?, &alone);
+    let what = format!("`run --detach` as one of the last {TIMED} of {tasks} live tasks");
     let beside = format!("as one of the first {TIMED}");
-    let comparison = Comparison { unit: Unit::Milliseconds, measured: last, beside, reference: first };
-    let submitted = Row::new(
-        format!("`run --detach` as one of the last {TIMED} of {live} live tasks"),
-        comparison,
-        Target::Gate(Bound::AtMost(1.5)),
-    );
-    crowd.kill_worker(&worker)?;
-    let started = milliseconds(|| crowd.start_worker())?;
-    let adopted = started + milliseconds(|| crowd.wait_until_adopted())?;
-    let what = format!("the next worker adopts {live} live sessions after kill -9, its start included");
-    Ok(vec![
-        row(format!("{company}: threads"), Unit::Count, [together.threads, alone.threads], FIRST, MOST_THREADS),
-        row(format!("{company}: memory"), Unit::Kilobytes, [together.kilobytes, alone.kilobytes], FIRST, MOST_KB),
-        row(what, Unit::Milliseconds, [adopted, started], "starting it", 2_000.0),
-        submitted,
-    ])
+    rows.push(Row::new(what, " ms", &last).beside(beside, &first).gate(Bound::AtMost(1.5)));
+    crowd.kill_worker()?;
+    let adopted = milliseconds(|| crowd.adopt())?;
+    let what = format!("the next worker adopts {tasks} live sessions after kill -9, its start included");
+    rows.push(Row::new(what, " ms", &Samples::once(adopted)).gate(Bound::FigureAtMost(2_000.0)));
+    Ok(rows)
 }
 
-fn submit(crowd: &Crowd<'_>, mut numbers: std::ops::Range<usize>) -> Result<(), BenchError> {
-    numbers.try_for_each(|number| crowd.submit(number).map(drop))
-}
-
-/// A figure of one round beside its reference, with the most that it may be.
-fn row(what: String, unit: Unit, [figure, reference]: [f64; 2], beside: &str, most: f64) -> Row {
-    let [measured, reference] = [figure, reference].map(|value| {
-        let mut samples = Samples::new();
-        samples.push(value);
-        samples
-    });
-    let comparison = Comparison { unit, measured, beside: beside.to_owned(), reference };
-    Row::new(what, comparison, Target::Gate(Bound::FigureAtMost(most)))
+fn usage_rows(company: &str, together: &Usage, alone: &Usage) -> Vec<Row> {
+    let row = |what: &str, unit, figure, reference, most| {
+        let row = Row::new(format!("{company}: {what}"), unit, &Samples::once(figure));
+        row.beside("with its first tasks", &Samples::once(reference)).gate(Bound::FigureAtMost(most))
+    };
+    vec![
+        row("threads", "", together.threads, alone.threads, MOST_THREADS),
+        row("memory", " kB", together.resident_kb, alone.resident_kb, MOST_KB),
+    ]
 }

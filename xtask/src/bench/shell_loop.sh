@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # The least a runner written in shell does for each session: lock, agent, log, session id, progress.
-# Called by `cargo xtask bench` with the agent's program, the task's name and the goal; prints how many sessions it took.
+# Called by `cargo xtask bench` with the agent's program, the task's name, the goal and the number of sessions it must take.
 set -euo pipefail
 agent=$1
 task=$2
 goal=$3
+expected=$4
 directory=.autonomous/$task
 list=$directory/task_list.md
 mkdir -p "$directory"
@@ -30,4 +31,4 @@ while grep -q '^- \[ \] Task' "$list"; do
     sessions=$((sessions + 1))
 done
 test -s "$directory/session.id"
-echo "$sessions"
+test "$sessions" = "$expected"

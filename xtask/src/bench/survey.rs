@@ -1,51 +1,41 @@
-//! What it costs to name the tree of 100,000 files: beside plain git that adds the same files to an empty index.
-//! Called by `plan`. Every object exists already, and every file is hashed by both.
+//! What it costs to name the tree of 100,000 files, beside plain git that adds the same files to an empty index.
+//! Called by `bench`. Every object exists already, and both hash every file.
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use longhaul_git::Git;
 
-use super::figures::{Samples, Unit};
-use super::scene::{BenchError, Scene, failed, finish, milliseconds};
-use super::table::{Bound, Comparison, Row, Target};
-use super::wishes::Effort;
+use super::compare::{in_turn, milliseconds};
+use super::scene::{Outcome, Scene, commit_all, finish, git};
+use super::table::{Bound, Row};
 
 const ROUNDS: usize = 7;
 const DIRECTORIES: usize = 1000;
 const FILES_IN_EACH: usize = 100;
 
 /// Measures the survey.
-pub(super) fn measure(scene: &Scene, effort: Effort) -> Result<Vec<Row>, BenchError> {
+pub(super) fn measure(scene: &Scene) -> Outcome<Vec<Row>> {
     let project = scene.directory("many-files")?;
-    fill(&project).map_err(failed("write the files"))?;
-    for words in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "all"]] {
-        finish(git(&project, words))?;
-    }
+    fill(&project)?;
+    commit_all(&project)?;
     let state = scene.path("survey");
-    let survey = || -> Result<(), Box<dyn std::error::Error>> {
-        let repository = Git::open(&state)?.find(&project)?.ok_or("no repository")?;
-        repository.survey()?;
-        Ok(())
-    };
-    let survey = || survey().map_err(|error| failed("survey the files")(std::io::Error::other(error.to_string())));
-    let (mut ours, mut plain) = (Samples::new(), Samples::new());
-    for round in 0..effort.rounds(ROUNDS) {
-        ours.push(milliseconds(survey)?);
-        let index = scene.path(&format!("index-{round}"));
-        plain.push(milliseconds(|| {
-            for words in [&["add", "-A"], &["write-tree"][..]] {
-                let mut command = git(&project, words);
-                command.env("GIT_INDEX_FILE", &index);
-                finish(command)?;
-            }
+    let [ours, plain] = in_turn(scene.rounds(ROUNDS), |round| {
+        let ours = milliseconds(|| {
+            let repository = Git::open(&state)?.find(&project)?.ok_or("no repository")?;
+            repository.survey()?;
             Ok(())
-        })?);
-    }
-    let beside = "`git add -A` and `git write-tree` with an empty index".to_owned();
-    let comparison = Comparison { unit: Unit::Milliseconds, measured: ours, beside, reference: plain };
-    Ok(vec![Row::new("naming the tree of 100,000 files", comparison, Target::Gate(Bound::AtMost(2.0)))])
+        })?;
+        let index = scene.path(&format!("index-{round}"));
+        let plain = milliseconds(|| {
+            finish(git(&project, &["add", "-A"]).env("GIT_INDEX_FILE", &index))?;
+            finish(git(&project, &["write-tree"]).env("GIT_INDEX_FILE", &index))
+        })?;
+        Ok([ours, plain])
+    })?;
+    let beside = "`git add -A` and `git write-tree` with an empty index";
+    let row = Row::new("naming the tree of 100,000 files", " ms", &ours).beside(beside, &plain);
+    Ok(vec![row.gate(Bound::AtMost(2.0))])
 }
 
 fn fill(project: &Path) -> std::io::Result<()> {
@@ -57,11 +47,4 @@ fn fill(project: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn git(project: &Path, words: &[&str]) -> Command {
-    let mut command = Command::new("git");
-    command.args(["-c", "user.name=A", "-c", "user.email=a@b.example", "-c", "gc.auto=0"]).args(words);
-    command.current_dir(project);
-    command
 }

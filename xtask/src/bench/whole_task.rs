@@ -1,106 +1,65 @@
 //! What a whole task costs a session: `longhaul run` with the demo agent, from the command to the end it shows.
-//! Called by `plan`. Beside it a shell loop runs the same agent through the same plan, with neither keeper nor store nor sync.
+//! Called by `bench`. The reference is a shell loop that runs the same agent through the same plan, without keeper, store or sync.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
 
-use super::figures::{Samples, Unit};
-use super::scene::{BenchError, Scene, failed, finish, milliseconds};
-use super::shell_loop::{Available, ShellLoop};
-use super::table::{Comparison, Row, Target};
-use super::wishes::Effort;
+use longhaul_store::sqlite::SqliteStore;
+use longhaul_store::{Filter, Store};
+
+use super::compare::{in_turn, milliseconds};
+use super::scene::{Outcome, Scene, ensure, finish, runtime, silent};
+use super::table::{Bound, Row};
 
 const ROUNDS: usize = 10;
 const STEPS: u32 = 10;
+/// One for the plan, and one for each step.
+const SESSIONS: u32 = STEPS + 1;
+const SHELL_LOOP: &str = include_str!("shell_loop.sh");
 
-/// Measures tasks of one planning session and one session a step.
-pub(super) fn measure(scene: &Scene, effort: Effort) -> Result<Vec<Row>, BenchError> {
-    let shell = match ShellLoop::prepare(scene)? {
-        Available::Yes(shell) => shell,
-        Available::No { why } => return Ok(vec![Row::not_measured(what(Workspace::Plain), why)]),
-    };
-    [Workspace::Plain, Workspace::Git].into_iter().map(|kind| tasks_in(scene, effort, &shell, kind)).collect()
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Workspace {
-    Plain,
-    Git,
-}
-
-fn what(kind: Workspace) -> String {
-    let place = match kind {
-        Workspace::Plain => "a plain directory",
-        Workspace::Git => "a git repository",
-    };
-    format!("one session of a whole task in {place} (`run --agent demo`, {STEPS} steps)")
-}
-
-fn tasks_in(scene: &Scene, effort: Effort, shell: &ShellLoop, kind: Workspace) -> Result<Row, BenchError> {
-    let home = scene.directory(&format!("task-{kind:?}"))?;
-    let [mut measured, mut reference] = [const { Samples::new() }; 2];
-    for round in 0..effort.rounds(ROUNDS) {
-        let [plain, ours] = ["shell", "ours"].map(|whose| workspace(scene, &format!("{whose}-{kind:?}-{round}"), kind));
-        let plain = plain?;
-        let mut sessions = 0.0;
-        let whole = milliseconds(|| {
-            sessions = shell.run(scene, &plain, STEPS)?;
-            Ok(())
-        })?;
-        reference.push(whole / sessions);
-        measured.push(supervised(scene, &home, &ours?, &format!("round-{round}"))?);
+/// Measures tasks in a plain directory and in a git repository.
+pub(super) fn measure(scene: &Scene) -> Outcome<Vec<Row>> {
+    let what = |place| format!("one session of a whole task in {place} (`run --agent demo`, {STEPS} steps)");
+    for program in ["bash", "jq"] {
+        if finish(silent(program).arg("--version")).is_err() {
+            return Ok(vec![Row::not_measured(what("any directory"), format!("its reference needs `{program}`"))]);
+        }
     }
-    let beside = "a shell loop with mkdir, tee and jq around the same agent".to_owned();
-    Ok(Row::new(what(kind), Comparison { unit: Unit::Milliseconds, measured, beside, reference }, Target::Free))
+    std::fs::write(scene.path("shell_loop.sh"), SHELL_LOOP)?;
+    let plain = tasks(scene, &what("a plain directory"), "plain", Scene::directory)?;
+    let git = tasks(scene, &what("a git repository"), "git", Scene::git_repository)?;
+    Ok(vec![plain, git.gate(Bound::AtMost(1.5))])
 }
 
-/// The milliseconds of one session of one task.
-fn supervised(scene: &Scene, home: &Path, workspace: &Path, name: &str) -> Result<f64, BenchError> {
-    let whole = milliseconds(|| {
-        let mut run = scene.longhaul(home, &["run", "--agent", "demo", "--delay", "0s", "--name", name, "Build it"]);
-        run.current_dir(workspace).env("DEMO_STEPS", STEPS.to_string()).env("DEMO_STEPS_PER_SESSION", "1");
-        finish(run)
+fn tasks(scene: &Scene, what: &str, kind: &str, make: fn(&Scene, &str) -> Outcome<PathBuf>) -> Outcome<Row> {
+    let home = scene.directory(&format!("task-{kind}"))?;
+    let [shell, supervised] = in_turn(scene.rounds(ROUNDS), |round| {
+        let [theirs, ours] = ["shell", "ours"].map(|whose| make(scene, &format!("{whose}-{kind}-{round}")));
+        let (theirs, ours) = (theirs?, ours?);
+        let shell = milliseconds(|| run_shell_loop(scene, &theirs))?;
+        let supervised = milliseconds(|| run_supervised(scene, &home, &ours, &format!("round-{round}")))?;
+        Ok([shell, supervised].map(|whole| whole / f64::from(SESSIONS)))
     })?;
-    let mut show = scene.longhaul(home, &["show", name, "--json"]);
-    let shown = show.current_dir(workspace).stdout(Stdio::piped()).output().map_err(failed("show the task"))?;
-    Ok(whole / sessions_in(&shown.stdout)?)
+    check_sessions(&home)?;
+    Ok(Row::new(what, " ms", &supervised).beside("a shell loop with mkdir, tee and jq around the same agent", &shell))
 }
 
-fn workspace(scene: &Scene, name: &str, kind: Workspace) -> Result<std::path::PathBuf, BenchError> {
-    let path = scene.directory(name)?;
-    if kind == Workspace::Git {
-        git(&path, &["init", "--quiet"])?;
-        std::fs::write(path.join("README.md"), "# Here\n").map_err(failed("write a file"))?;
-        git(&path, &["add", "--all"])?;
-        git(&path, &["-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "--quiet", "-m", "start"])?;
-    }
-    Ok(path)
+/// The script itself counts the sessions and fails at another number.
+fn run_shell_loop(scene: &Scene, workspace: &Path) -> Outcome {
+    let mut shell = silent("bash");
+    shell.arg(scene.path("shell_loop.sh")).arg(&scene.binary).args(["shell", "Build it", &SESSIONS.to_string()]);
+    shell.current_dir(workspace).env("DEMO_AGENT_HOME", workspace.join(".demo-agent"));
+    finish(shell.env("DEMO_STEPS", STEPS.to_string()).env("DEMO_STEPS_PER_SESSION", "1"))
 }
 
-fn git(directory: &Path, arguments: &[&str]) -> Result<(), BenchError> {
-    let mut command = Command::new("git");
-    command.args(arguments).current_dir(directory).stdin(Stdio::null());
-    finish(command)
+fn run_supervised(scene: &Scene, home: &Path, workspace: &Path, name: &str) -> Outcome {
+    let mut run = scene.longhaul(home, &["run", "--agent", "demo", "--delay", "0s", "--name", name, "Build it"]);
+    finish(run.current_dir(workspace).env("DEMO_STEPS", STEPS.to_string()).env("DEMO_STEPS_PER_SESSION", "1"))
 }
 
-fn sessions_in(shown: &[u8]) -> Result<f64, BenchError> {
-    let value: serde_json::Value = serde_json::from_slice(shown).unwrap_or_default();
-    let sessions = value["data"]["task"]["tally"]["sessions"].as_f64().filter(|sessions| *sessions > 0.0);
-    sessions.ok_or_else(|| BenchError::Unexpected {
-        what: "the answer of `show --json`",
-        found: String::from_utf8_lossy(shown).into_owned(),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sessions_in;
-
-    #[test]
-    fn sessions_are_read_and_none_is_an_error() {
-        let shown = |count: u32| format!("{{\"v\":1,\"data\":{{\"task\":{{\"tally\":{{\"sessions\":{count}}}}}}}}}");
-        assert_eq!(sessions_in(shown(11).as_bytes()).ok(), Some(11.0));
-        assert!(sessions_in(shown(0).as_bytes()).is_err());
-        assert!(sessions_in(b"nothing").is_err());
-    }
+/// Fewer or more sessions than the shell loop had would make the comparison unfair.
+fn check_sessions(home: &Path) -> Outcome {
+    let store = SqliteStore::open(home)?;
+    let sessions = runtime()?.block_on(store.summaries(Filter::default()))?.tasks.into_iter().map(|task| task.sessions);
+    let other: Vec<u32> = sessions.filter(|sessions| *sessions != SESSIONS).collect();
+    ensure(other.is_empty(), || format!("tasks had {other:?} sessions instead of {SESSIONS}"))
 }

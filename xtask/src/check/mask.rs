@@ -2,24 +2,34 @@
 //! Called by `source`; line breaks stay where they are, so line numbers hold.
 //! It never judges whether the source would compile.
 
+use std::ops::Range;
+
 /// Returns `text` with every comment, string and character literal turned into spaces.
 pub(super) fn without_comments_and_literals(text: &str) -> String {
-    let characters: Vec<char> = text.chars().collect();
-    let mut masked = String::with_capacity(text.len());
-    let mut at = 0;
-    while at < characters.len() {
-        match blank_end(&characters, at) {
-            Some(end) => {
-                masked.extend(characters[at..end].iter().map(|&c| if c == '\n' { '\n' } else { ' ' }));
-                at = end;
-            }
-            None => {
-                masked.push(characters[at]);
-                at += 1;
-            }
-        }
+    let mut characters: Vec<char> = text.chars().collect();
+    for blank in comments_and_literals(&characters) {
+        characters[blank].iter_mut().filter(|c| **c != '\n').for_each(|c| *c = ' ');
     }
-    masked
+    characters.into_iter().collect()
+}
+
+/// Returns the string literals as they are written, with the line, counted from 1, on which each begins.
+pub(super) fn strings(text: &str) -> Vec<(usize, String)> {
+    let characters: Vec<char> = text.chars().collect();
+    let ranges =
+        comments_and_literals(&characters).into_iter().filter(|range| matches!(characters[range.start], '"' | 'r'));
+    let line = |at: usize| characters[..at].iter().filter(|c| **c == '\n').count() + 1;
+    ranges.map(|range| (line(range.start), characters[range].iter().collect())).collect()
+}
+
+fn comments_and_literals(characters: &[char]) -> Vec<Range<usize>> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < characters.len() {
+        let end = blank_end(characters, at);
+        found.extend(end.map(|end| at..end));
+        at = end.unwrap_or(at + 1);
+    }
+    found
 }
 
 /// Tells where the comment or literal that begins at `at` ends; none when code begins there.
@@ -102,7 +112,7 @@ fn character_end(characters: &[char], at: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::without_comments_and_literals;
+    use super::{strings, without_comments_and_literals};
 
     fn words(text: &str) -> Vec<String> {
         without_comments_and_literals(text).split_whitespace().map(str::to_owned).collect()
@@ -122,6 +132,13 @@ mod tests {
     #[test]
     fn lifetimes_and_raw_names_are_code() {
         assert_eq!(words("fn f<'a>(x: &'a str) r#type"), ["fn", "f<'a>(x:", "&'a", "str)", "r#type"]);
+    }
+
+    #[test]
+    fn strings_are_found_with_their_lines() {
+        let text = "a(\"b\"); // \"c\"\n'\"' r#\"d\n\"#\n\"e\"";
+        let expected = [(1, "\"b\""), (2, "r#\"d\n\"#"), (4, "\"e\"")];
+        assert_eq!(strings(text), expected.map(|(line, literal)| (line, literal.to_owned())));
     }
 
     #[test]

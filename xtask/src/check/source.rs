@@ -1,4 +1,4 @@
-//! The Rust files of the checkout as the rules see them: text, code, and which of the code is test code.
+//! The Rust files of the checkout as the rules see them: text, code, strings, and which of the code is test code. Also its pages.
 //! Called by `check`; rules get a slice of `SourceFile` and read nothing themselves.
 //! It never follows symbolic links and never looks into build output.
 
@@ -22,8 +22,17 @@ pub(super) struct SourceFile {
     pub(super) code: String,
     /// `code` without what exists only in test builds.
     pub(super) shipped_code: String,
+    /// The string literals of shipped code as they are written, with their lines.
+    pub(super) strings: Vec<(usize, String)>,
     /// How many lines are left without `#[cfg(test)]` items.
     pub(super) lines_without_tests: usize,
+}
+
+/// One page of documentation.
+pub(super) struct Page {
+    /// Path from the top of the checkout, with `/`.
+    pub(super) path: String,
+    pub(super) text: String,
 }
 
 /// Why the files could not be read.
@@ -39,10 +48,18 @@ pub(crate) struct ReadError {
 pub(super) fn read_all(root: &Path) -> Result<Vec<SourceFile>, ReadError> {
     let mut texts = Vec::new();
     for top in TOP_DIRECTORIES {
-        read_below(root, &root.join(top), &mut texts)?;
+        read_below(root, &root.join(top), ".rs", &mut texts)?;
     }
     texts.sort();
     Ok(sources(texts))
+}
+
+/// Reads every Markdown file of the checkout, in the order of their paths.
+pub(super) fn read_pages(root: &Path) -> Result<Vec<Page>, ReadError> {
+    let mut texts = Vec::new();
+    read_below(root, root, ".md", &mut texts)?;
+    texts.sort();
+    Ok(texts.into_iter().map(|(path, text)| Page { path, text }).collect())
 }
 
 /// Builds the files from (path, text), so that a test of a rule needs no disk.
@@ -52,6 +69,7 @@ pub(super) fn sources(texts: Vec<(String, String)>) -> Vec<SourceFile> {
     for file in &mut files {
         if for_tests.iter().any(|module| is_module_or_below(&file.path, module)) {
             file.shipped_code.clear();
+            file.strings.clear();
         }
     }
     files
@@ -68,8 +86,14 @@ impl SourceFile {
         let (shipped_code, lines_without_tests) = without_test_items(&code);
         let is_test = path.split('/').nth(2).is_some_and(|directory| TEST_DIRECTORIES.contains(&directory))
             || test_code::is_test_file(&code);
-        let shipped_code = if is_test { String::new() } else { shipped_code };
-        Self { path, text, code, shipped_code, lines_without_tests }
+        if is_test {
+            return Self { path, text, code, shipped_code: String::new(), strings: Vec::new(), lines_without_tests };
+        }
+        let tests = test_code::test_items(&code).into_iter();
+        let tests: Vec<_> = tests.map(|item| line_of(&code, item.start)..=line_of(&code, item.end)).collect();
+        let mut strings = mask::strings(&text);
+        strings.retain(|(line, _)| !tests.iter().any(|lines| lines.contains(line)));
+        Self { path, text, code, shipped_code, strings, lines_without_tests }
     }
 
     /// Names the files, without their ending, of modules declared under `#[cfg(test)]`.
@@ -118,15 +142,15 @@ fn is_module_or_below(path: &str, module: &str) -> bool {
     path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
 }
 
-fn read_below(root: &Path, directory: &Path, texts: &mut Vec<(String, String)>) -> Result<(), ReadError> {
+fn read_below(root: &Path, directory: &Path, ending: &str, texts: &mut Vec<(String, String)>) -> Result<(), ReadError> {
     let failed = |source: io::Error| ReadError { path: directory.to_path_buf(), source };
     for entry in fs::read_dir(directory).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let kind = entry.file_type().map_err(failed)?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if kind.is_dir() && name != "target" && name != "node_modules" && !name.starts_with('.') {
-            read_below(root, &entry.path(), texts)?;
-        } else if kind.is_file() && name.ends_with(".rs") {
+            read_below(root, &entry.path(), ending, texts)?;
+        } else if kind.is_file() && name.ends_with(ending) {
             let path = entry.path();
             let text = fs::read_to_string(&path).map_err(|source| ReadError { path: path.clone(), source })?;
             texts.push((path_from(root, &path), text));

@@ -7,7 +7,6 @@ use longhaul_core::task::{State, Task, Unavailable, Wait};
 use longhaul_core::time::Time;
 use serde::Serialize;
 
-
 /// An agent that is not started now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnavailableAgent {

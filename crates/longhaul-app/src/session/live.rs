@@ -10,8 +10,8 @@ use longhaul_keeper::process::{self, Process};
 use serde::Serialize;
 
 use crate::app::Call;
-use crate::session::agents::Agents;
 use crate::describe;
+use crate::session::agents::Agents;
 
 /// A session that has not been observed to end.
 #[derive(Debug, Serialize)]

@@ -80,9 +80,7 @@ fn wrapped(token: &str, indent: &str) -> String {
     let before: String = "as wide as the screen is ".chars().cycle().take(79 - cut).collect();
     let text = format!("{before} {token} and more\n");
     let (first, rest) = text.split_at(text.len().min(80));
-    let rest = rest
-        .as_bytes()
-        .chunks(80 - indent.len())
-        .map(|line| format!("\n{indent}{}", std::str::from_utf8(line).unwrap()));
+    let rest =
+        rest.as_bytes().chunks(80 - indent.len()).map(|line| format!("\n{indent}{}", String::from_utf8_lossy(line)));
     first.to_owned() + &rest.collect::<String>()
 }

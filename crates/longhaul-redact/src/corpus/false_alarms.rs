@@ -1,11 +1,10 @@
 //! What must stay: source code, and generated text full of ids, digests and images.
-//! The bound for source is one alarm in two megabytes; for ids, digests and images it is none. Large trees are measured with
-//! `LONGHAUL_SOURCES=dir:dir cargo nextest run --release -p longhaul-core --run-ignored only alarms_in_source_trees --no-capture`.
+//! The bound for source is one alarm in two megabytes; for ids, digests and images it is none.
+//! Large source trees are measured with `cargo xtask bench redaction --sources DIR`.
 
 use std::path::{Path, PathBuf};
 
-use super::redacted;
-use crate::scan::{Part, Scanner, Until};
+use super::{false_hits, redacted};
 use crate::tests::Random;
 use crate::{Secrets, redact_text};
 
@@ -34,26 +33,10 @@ impl Alarms {
         for file in files {
             let Ok(text) = std::fs::read_to_string(file) else { continue };
             alarms.bytes += text.len();
-            alarms.hits.extend(masks(text.as_bytes()).iter().map(|hit| format!("{}: {hit}", file.display())));
+            alarms.hits.extend(false_hits(text.as_bytes()).iter().map(|hit| format!("{}: {hit}", file.display())));
         }
         alarms
     }
-}
-
-fn masks(text: &[u8]) -> Vec<String> {
-    let (mut scanner, mut at, mut found) = (Scanner::default(), 0, Vec::new());
-    scanner.extend(text);
-    scanner.advance(&Secrets::default(), Until::End, &mut |part| match part {
-        Part::Plain(bytes) => at += bytes.len(),
-        Part::Mask { length, replacement } => {
-            let around = |start: usize, end: usize| String::from_utf8_lossy(&text[start..end]).replace('\n', " ");
-            let (before, end) = (around(at.saturating_sub(60), at), at + length);
-            let after = around(end, text.len().min(end + 30));
-            found.push(format!("{replacement} {before}\u{ab}{}\u{bb}{after}", around(at, end)));
-            at = end;
-        }
-    });
-    found
 }
 
 /// At most one false alarm in two megabytes; files of tests that hold made-up secrets on purpose are left out by name.
@@ -70,20 +53,6 @@ fn is_about_secrets(file: &Path) -> bool {
     let tests = ["redact/src/tests.rs", "keeper/scene.rs", "e2e/secrets.rs", "e2e/handover.rs", "e2e/real/finish.rs"];
     let path = file.to_string_lossy();
     path.contains("redact/src/corpus/") || tests.iter().any(|test| path.ends_with(test))
-}
-
-#[test]
-#[ignore = "looks at the trees named by LONGHAUL_SOURCES"]
-fn alarms_in_source_trees() {
-    let roots = std::env::var("LONGHAUL_SOURCES").expect("LONGHAUL_SOURCES names directories, separated by colons");
-    for extension in ["rs", "py", "js"] {
-        let mut files = Vec::new();
-        roots.split(':').for_each(|root| sources(Path::new(root), &[extension], &mut files));
-        let Alarms { bytes, hits } = Alarms::of(files.iter());
-        let per_megabyte = hits.len() as f64 * 1e6 / bytes.max(1) as f64;
-        hits.iter().for_each(|hit| println!("{hit}"));
-        println!("{extension}: {} alarms in {bytes} bytes, {per_megabyte:.2} in a megabyte", hits.len());
-    }
 }
 
 /// Lines of real programs that were taken for secrets.

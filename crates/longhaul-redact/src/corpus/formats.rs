@@ -1,7 +1,7 @@
 //! The formats as issuers document them: what is public stands as it is, what is drawn in braces (a set and a length).
 //! Written apart from the table of the redactor, so that a slip in one shows in the other. Nothing here was ever valid.
 
-use crate::tests::Random;
+use super::Random;
 
 /// `{x20}` draws 20 characters of the set `x`, see `set`.
 pub(super) const FORMATS: &[&str] = &[
@@ -203,13 +203,16 @@ impl Sample {
 pub(super) fn sample(format: &str, random: &mut Random) -> Sample {
     let mut text = String::new();
     let mut parts = format.split(['{', '}']);
-    text += parts.next().unwrap();
+    text += parts.next().expect("a split has a first part");
     let public = text.len();
     let mut end = public;
     while let (Some(drawn), Some(fixed)) = (parts.next(), parts.next()) {
         let (set, length) = drawn.split_at(1);
         let set = set_of(set);
-        text.extend((0..length.parse::<usize>().unwrap()).map(|_| char::from(set[random.below(set.len())])));
+        text.extend(
+            (0..length.parse::<usize>().expect("a length follows the set"))
+                .map(|_| char::from(set[random.below(set.len())])),
+        );
         end = text.len();
         text += fixed;
     }

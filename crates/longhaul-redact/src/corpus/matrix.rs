@@ -1,16 +1,16 @@
 //! Every format in every context and every dialect, whole and in pieces of several sizes, in writes cut at random.
 //!
 //! A sample with every format, context and dialect in it runs with the other tests; all of it with
-//! `cargo nextest run --release -p longhaul-core --run-ignored only the_whole_matrix --no-capture`, which prints what leaked
-//! where. `LONGHAUL_CORPUS_SEED` chooses other tokens and cuts; the seed is printed.
+//! `cargo xtask bench redaction`, which prints the seed and what leaked where. A seed chooses the tokens and the cuts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::contexts::CONTEXTS;
 use super::dialects::{DIALECTS, Dialect};
 use super::formats::{FORMATS, sample};
-use super::{leaks, redacted, seed};
-use crate::tests::Random;
+#[cfg(test)]
+use super::seed;
+use super::{Random, leaks, redacted};
 
 /// How long the pieces of a text are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,14 +38,19 @@ fn cut<'a>(text: &'a str, pieces: Pieces, random: &mut Random) -> Vec<&'a str> {
     cut
 }
 
-/// Of how many placements which leaked.
+/// How many placements were looked at, and which leaked.
 #[derive(Default)]
-struct Tally {
-    placements: usize,
-    leaks: Vec<String>,
-    formats: BTreeSet<&'static str>,
-    by_context: BTreeMap<&'static str, (usize, usize)>,
-    by_dialect: BTreeMap<&'static str, (usize, usize)>,
+pub struct Tally {
+    /// Placements of a secret.
+    pub placements: usize,
+    /// Each leak: format, context, dialect, pieces and what a reader sees.
+    pub leaks: Vec<String>,
+    /// The formats that occurred.
+    pub formats: BTreeSet<&'static str>,
+    /// Leaks and placements of each context.
+    pub by_context: BTreeMap<&'static str, (usize, usize)>,
+    /// Leaks and placements of each dialect.
+    pub by_dialect: BTreeMap<&'static str, (usize, usize)>,
 }
 
 impl Tally {
@@ -58,20 +63,10 @@ impl Tally {
         }
         self.leaks.extend(leaked);
     }
-
-    fn print(&self) {
-        for (what, map) in [("context", &self.by_context), ("dialect", &self.by_dialect)] {
-            for (name, (leaks, all)) in map {
-                println!("{what} {name}: {leaks} of {all}");
-            }
-        }
-        println!("{} of {} placements leak", self.leaks.len(), self.placements);
-    }
 }
 
-/// Looks at one placement in `every`.
-fn run(every: usize) -> Tally {
-    let seed = seed();
+/// Looks at one placement in `every`; the seed chooses which.
+pub fn run_matrix(every: usize, seed: u64) -> Tally {
     let (mut random, mut tally, mut number) = (Random(seed), Tally::default(), 0);
     let offset = random.below(every);
     for format in FORMATS {
@@ -114,17 +109,9 @@ fn leak(
 
 #[test]
 fn no_sample_of_the_matrix_leaks() {
-    let tally = run(499);
+    let tally = run_matrix(499, seed());
     assert_eq!(tally.formats.len(), FORMATS.iter().collect::<BTreeSet<_>>().len());
     assert_eq!((tally.by_context.len(), tally.by_dialect.len()), (CONTEXTS.len(), DIALECTS.len()));
-    assert!(tally.leaks.is_empty(), "{} of {}:\n{}", tally.leaks.len(), tally.placements, tally.leaks.join("\n"));
-}
-
-#[test]
-#[ignore = "hundreds of thousands of placements; in a release build"]
-fn the_whole_matrix() {
-    let tally = run(1);
-    tally.print();
     assert!(tally.leaks.is_empty(), "{} of {}:\n{}", tally.leaks.len(), tally.placements, tally.leaks.join("\n"));
 }
 

@@ -4,16 +4,29 @@
 
 mod contexts;
 mod dialects;
-mod false_alarms;
+mod false_hits;
 mod formats;
-mod look_alikes;
 mod matrix;
+mod random;
+
+#[cfg(test)]
+mod false_alarms;
+#[cfg(test)]
+mod look_alikes;
+#[cfg(test)]
 mod pieces;
+#[cfg(test)]
 mod spellings;
+#[cfg(test)]
 mod structures;
+#[cfg(test)]
 mod tokens;
 
 use std::sync::Arc;
+
+pub use false_hits::false_hits;
+pub use matrix::{Tally, run_matrix};
+pub use random::Random;
 
 use super::{Redactor, Secrets};
 
@@ -29,6 +42,7 @@ fn redacted(writes: &[&[u8]]) -> Vec<u8> {
 }
 
 /// Where the random tokens and cuts begin; printed, so that a failure can be run again.
+#[cfg(test)]
 fn seed() -> u64 {
     let seed = std::env::var("LONGHAUL_CORPUS_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(12);
     println!("LONGHAUL_CORPUS_SEED={seed}");

@@ -1,0 +1,197 @@
+//! Rule: what people read is plain English: strings of shipped code, `--help` texts and the pages (`*.md`).
+//! Called by `check`; it finds whole words and phrases, across line breaks too, and knows nothing of grammar.
+//! Places that are not rewritten yet are listed in `xtask/not-yet-rewritten.txt`; that list can only shrink.
+
+use super::Violation;
+use super::source::{Page, SourceFile};
+
+/// Where the list of places is.
+pub(super) const NOT_YET_REWRITTEN: &str = "xtask/not-yet-rewritten.txt";
+/// Holds the phrases themselves.
+const THIS_FILE: &str = "xtask/src/check/dialect.rs";
+/// Doc comments here become the text of `--help`.
+const HELP: &[&str] = &["crates/longhaul/src/cli"];
+
+/// A word or phrase, and what to write instead.
+const PHRASES: &[(&str, &str)] = &[
+    ("go on", "continue, resume"),
+    ("goes on", "continues, resumes"),
+    ("going on", "continuing"),
+    ("went on", "continued, resumed"),
+    ("mend", "fix"),
+    ("mends", "fixes"),
+    ("mended", "fixed"),
+    ("anew", "again"),
+    ("take away", "remove"),
+    ("takes away", "removes"),
+    ("taken away", "removed"),
+    ("took away", "removed"),
+    ("leave it away", "drop it"),
+    ("told", "reported, shown, warned"),
+    ("says so", "warns, reports it"),
+    ("say so", "warn, report it"),
+    ("is said", "is reported"),
+    ("nobody knows", "unknown"),
+    ("of its own", "its own"),
+    ("of their own", "their own"),
+    ("of your own", "your own"),
+    ("stands", "is"),
+    ("lies", "is"),
+    ("comes to", "is, results in"),
+    ("is none", "does not exist, there is no"),
+    ("heed", "respect"),
+    ("heeded", "respected"),
+    ("otherwise than", "not as"),
+    ("for now failed", "temporary failure"),
+    ("what each was for", "purpose"),
+];
+
+/// Finds phrases of the table outside the listed places, and list entries that are no longer needed.
+pub(super) fn violations(files: &[SourceFile], pages: &[Page], listed: &str) -> Vec<Violation> {
+    let texts: Vec<(&str, Vec<Hit>)> = files
+        .iter()
+        .filter(|file| file.path != THIS_FILE)
+        .map(|file| (file.path.as_str(), hits_in_file(file)))
+        .chain(pages.iter().map(|page| (page.path.as_str(), hits(1, &page.text))))
+        .collect();
+    let listed: Vec<&str> =
+        listed.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    let is_listed = |path: &str| listed.iter().any(|place| path.starts_with(place));
+    let found = texts.iter().filter(|(path, _)| !is_listed(path));
+    let found = found.flat_map(|(path, hits)| hits.iter().map(move |hit| hit.violation(path)));
+    found.chain(listed.iter().filter(|place| is_rewritten(place, &texts)).map(|place| unneeded(place))).collect()
+}
+
+struct Hit {
+    line: usize,
+    phrase: &'static str,
+    instead: &'static str,
+}
+
+impl Hit {
+    fn violation(&self, path: &str) -> Violation {
+        Violation {
+            rule: "dialect",
+            place: format!("{path}:{}", self.line),
+            what: format!("`{}` is not plain English", self.phrase),
+            remedy: format!("rewrite the sentence; an ordinary word is: {}", self.instead),
+        }
+    }
+}
+
+/// A place with files but without hits; one without files may be about to get some.
+fn is_rewritten(place: &str, texts: &[(&str, Vec<Hit>)]) -> bool {
+    let mut below = texts.iter().filter(|(path, _)| path.starts_with(place)).peekable();
+    below.peek().is_some() && below.all(|(_, hits)| hits.is_empty())
+}
+
+fn unneeded(place: &str) -> Violation {
+    Violation {
+        rule: "dialect",
+        place: NOT_YET_REWRITTEN.to_owned(),
+        what: format!("`{place}` is rewritten"),
+        remedy: "remove its line from the list".to_owned(),
+    }
+}
+
+fn hits_in_file(file: &SourceFile) -> Vec<Hit> {
+    let strings = file.strings.iter().flat_map(|(line, text)| hits(*line, text));
+    let help = file.text.lines().enumerate().filter(|_| file.is_below(HELP));
+    let help = help.filter(|(_, line)| line.trim_start().starts_with("///"));
+    strings.chain(help.flat_map(|(index, line)| hits(index + 1, line))).collect()
+}
+
+fn hits(first_line: usize, text: &str) -> Vec<Hit> {
+    let words = words(first_line, text);
+    let starts = |at: usize, phrase: &str| {
+        let mut rest = words[at..].iter().map(|(_, word)| word.as_str());
+        phrase.split(' ').all(|wanted| rest.next() == Some(wanted))
+    };
+    let phrases = |at: usize| PHRASES.iter().filter(move |(phrase, _)| starts(at, phrase));
+    let hit = |at: usize| phrases(at).map(move |(phrase, instead)| (at, *phrase, *instead));
+    let found = (0..words.len()).flat_map(hit);
+    found.map(|(at, phrase, instead)| Hit { line: words[at].0, phrase, instead }).collect()
+}
+
+/// The words in lower case with their lines; anything but letters, digits and blanks between two words is an empty one.
+fn words(first_line: usize, text: &str) -> Vec<(usize, String)> {
+    let mut words: Vec<(usize, String)> = Vec::new();
+    for (index, line) in text.split('\n').enumerate() {
+        for part in line.split_whitespace() {
+            for word in part.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_') {
+                let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '_');
+                words.push((first_line + index, bare.to_lowercase()));
+                if bare.len() < word.len() && !bare.is_empty() {
+                    words.push((first_line + index, String::new()));
+                }
+            }
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::source::{Page, sources};
+    use super::{PHRASES, violations};
+
+    const CODE: &str = "crates/a/src/b.rs";
+
+    fn in_code(text: &str) -> Vec<String> {
+        in_file(CODE, text, "")
+    }
+
+    fn in_file(path: &str, text: &str, listed: &str) -> Vec<String> {
+        let found = violations(&sources(vec![(path.to_owned(), text.to_owned())]), &[], listed);
+        found.into_iter().map(|violation| violation.place).collect()
+    }
+
+    fn in_page(text: &str, listed: &str) -> Vec<String> {
+        let page = Page { path: "docs/guide/a.md".to_owned(), text: text.to_owned() };
+        violations(&[], &[page], listed).into_iter().map(|violation| violation.place).collect()
+    }
+
+    #[test]
+    fn every_phrase_is_found_in_strings_and_pages() {
+        for (phrase, _) in PHRASES {
+            assert_eq!(
+                in_code(&format!("\nconst A: &str = \"it {phrase} here\";\n")),
+                [format!("{CODE}:2")],
+                "{phrase}"
+            );
+            assert_eq!(in_code(&format!("const A: &str = r#\"{phrase}\"#;")), [format!("{CODE}:1")], "{phrase}");
+            assert_eq!(in_page(&format!("# Head\n\nIt {phrase}.\n"), ""), ["docs/guide/a.md:3"], "{phrase}");
+        }
+    }
+
+    #[test]
+    fn capitals_marks_and_line_breaks_hide_nothing() {
+        assert_eq!(in_page("It (Goes\non) works, *told*.\n", ""), ["docs/guide/a.md:1", "docs/guide/a.md:2"]);
+        assert_eq!(in_code("const A: &str = \"a\n   task goes on\";\n"), [format!("{CODE}:2")]);
+    }
+
+    #[test]
+    fn parts_of_words_and_phrases_across_sentences_pass() {
+        for text in ["It amends and recommends.", "retold understands", "It goes. On top of it.", "is_told mend_all"] {
+            assert_eq!(in_page(text, ""), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_comments_and_tests_are_not_read_but_help_is() {
+        for text in
+            ["fn told() {} // it goes on", "#[cfg(test)]\nmod tests { const A: &str = \"told\"; }", "/// Is told."]
+        {
+            assert_eq!(in_code(text), Vec::<String>::new(), "{text}");
+        }
+        let help = "crates/longhaul/src/cli/task.rs";
+        assert_eq!(in_file(help, "    /// Is told\n", ""), [format!("{help}:1")]);
+    }
+
+    #[test]
+    fn a_listed_place_passes_until_it_is_rewritten() {
+        assert_eq!(in_page("It goes on.", "# not yet\ndocs/guide/\n"), Vec::<String>::new());
+        assert_eq!(in_page("It continues.", "docs/guide/"), [super::NOT_YET_REWRITTEN]);
+        assert_eq!(in_page("It continues.", "docs/reference/"), Vec::<String>::new());
+    }
+}
