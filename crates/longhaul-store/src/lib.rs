@@ -3,12 +3,14 @@
 //! Front ends and workers use the [`Store`] trait; which database answers is chosen when it is opened. Only this crate speaks SQL.
 
 mod chain;
+mod cursor;
 mod key;
 mod notice;
 pub mod sqlite;
 mod store;
 
 pub use chain::{ChainEntry, ChainHead, link};
+pub use cursor::{BadCursor, Cursor};
 pub use key::Key;
 pub use notice::{Notice, NoticeState, Settled};
 pub use store::{

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
-use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, Reached, ResultKind, Task};
+use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, Reached, ResultKind, State, Task};
 use longhaul_core::time::Time;
 
-use crate::{Key, Notice, Settled};
+use crate::{Cursor, Key, Notice, Settled};
 
 /// Tasks and their events, durable.
 #[async_trait]
@@ -44,9 +44,9 @@ pub trait Store: Send + Sync {
     /// Tasks for people, newest first. A damaged row is reported beside the others and hides none of them.
     async fn list(&self, filter: Filter) -> Result<Listed, StoreError>;
 
-    /// What is written about tasks for lists, newest first, without rebuilding any: fast with many thousands of them. A damaged
-    /// row is reported as `list` does, but only what the columns show is seen here.
-    async fn tasks(&self, filter: Filter) -> Result<Summaries, StoreError>;
+    /// What lists show of tasks, newest first, read from columns alone: fast with many thousands of them. With a limit it is one page, and
+    /// `next` is where the next one begins. A damaged row is reported as `list` does, but only what the columns show is seen here.
+    async fn summaries(&self, filter: Filter) -> Result<Summaries, StoreError>;
 
     /// Events of a task after a sequence number, in order, at most `limit`.
     async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
@@ -382,8 +382,14 @@ pub struct Filter {
     pub which: Which,
     /// Only in the state of this name.
     pub state: Option<String>,
+    /// Only with this agent.
+    pub agent: Option<String>,
     /// Only those whose last event happened before.
     pub updated_before: Option<Time>,
+    /// Only those whose last event happened then or later.
+    pub updated_since: Option<Time>,
+    /// Only those that come after this place in the list.
+    pub after: Option<Cursor>,
     /// At most so many; none lists all.
     pub limit: Option<u32>,
 }
@@ -409,11 +415,13 @@ pub struct Listed {
     pub damaged: Vec<Damaged>,
 }
 
-/// A listing of outlines.
+/// A page of summaries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summaries {
     /// Newest first; ties broken by id.
     pub tasks: Vec<TaskSummary>,
+    /// Where the next page begins, if there is more than the limit.
+    pub next: Option<Cursor>,
     /// Rows that could not be read.
     pub damaged: Vec<Damaged>,
 }
@@ -453,6 +461,24 @@ pub struct TaskSummary {
     pub sessions: u32,
     /// Tokens of all ended sessions, if any are known.
     pub tokens: Option<u64>,
+    /// What all ended sessions cost, in millionths of a dollar, if any told.
+    pub cost_micros: Option<u64>,
+    /// Working time of all ended sessions of the agent. A live one has worked since `since`.
+    pub worked_ms: u64,
+    /// The first line of its goal, at most 200 characters.
+    pub goal: String,
+    /// Its agent.
+    pub agent: String,
+    /// The branch of its worktree, once that was made.
+    pub branch: Option<String>,
+    /// The first line of the step that is next in its plan, at most 200 characters.
+    pub step: Option<String>,
+    /// The state itself, if the task waits for a time, a person or something outside.
+    pub wait: Option<State>,
+    /// The agent whose usage limit it waits for.
+    pub wait_agent: Option<String>,
+    /// Since when it is in this state.
+    pub since: Time,
     /// The sequence number of its last event.
     pub version: u64,
     /// Grows with every claim.

@@ -87,7 +87,7 @@ pub async fn release_if_gone(
 /// The held tasks of this home.
 pub(crate) async fn listed_in_store(context: &Context) -> BTreeSet<TaskId> {
     let held = Filter { which: Which::Unfinished, state: Some(HELD.to_owned()), ..Filter::default() };
-    let found = context.store.tasks(held).await.map(|listed| listed.tasks).unwrap_or_default();
+    let found = context.store.summaries(held).await.map(|listed| listed.tasks).unwrap_or_default();
     found.iter().map(|outline| outline.task).collect()
 }
 

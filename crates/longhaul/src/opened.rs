@@ -95,9 +95,9 @@ impl Opened {
 
     /// What lists show of the tasks that the caller may see.
     pub(crate) async fn outlines(&self, filter: Filter) -> Result<Summaries, CliError> {
-        let mut outlines = self.store.tasks(filter.clone()).await?;
+        let mut outlines = self.store.summaries(filter.clone()).await?;
         if self.gives_back(&outlines).await {
-            outlines = self.store.tasks(filter).await?;
+            outlines = self.store.summaries(filter).await?;
         }
         outlines.tasks.retain(|outline| self.sight.allows_outline(outline));
         outlines.damaged.retain(|damaged| self.sight.allows_row(&damaged.row));

@@ -31,6 +31,7 @@ impl Task {
             version: 1,
             created: at,
             updated: at,
+            since: at,
             plan: None,
             restore: None,
             plan_notice: None,
@@ -56,6 +57,7 @@ impl Task {
         next.updated = at;
         next.fold_facts(event);
         next.state = self.state_after(event, next.phase())?;
+        next.since = if next.state.name() == self.state.name() { self.since } else { at };
         // What was checked before an interruption says nothing about the files after it.
         next.round = next.round.filter(|round| !round.is_open() || next.state.continues_round());
         Ok(next)

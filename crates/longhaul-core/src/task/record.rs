@@ -29,6 +29,8 @@ pub struct Task {
     pub created: Time,
     /// When its last event happened.
     pub updated: Time,
+    /// Since when it is in a state of this name.
+    pub since: Time,
     /// The last accepted plan.
     pub plan: Option<Arc<Accepted>>,
     /// A plan that is to be put back before the next session.

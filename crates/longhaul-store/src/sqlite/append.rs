@@ -13,7 +13,7 @@ use rusqlite::{Connection, params, params_from_iter};
 use super::failure::{damaged, store_error};
 use super::keys::TENANT;
 use super::load::last_snapshot;
-use super::row::{INDEXED, NAME, TASK_COLUMNS, TaskRow, values_of};
+use super::row::{NAME, TASK_COLUMNS, TaskRow, values_of};
 use crate::{ChainEntry, ChainHead, CommitError, Lease, NewLease, Owner, StoreError, Stored, link};
 
 /// A snapshot is written when so many events stand behind the last one, so that a load replays few.
@@ -130,10 +130,10 @@ impl Append {
 
     fn insert(&self, connection: &Connection, row: &mut TaskRow, principal: &str) -> Result<i64, CommitError> {
         static SQL: LazyLock<String> = LazyLock::new(|| {
-            let places = (1..=28).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
+            let places = (1..=37).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
             format!(
-                "INSERT INTO tasks ({TASK_COLUMNS}, host, principal, tenant, directory, lineage) VALUES ({places}, ?29, ?30, \
-                 '{TENANT}', ?31, coalesce((SELECT lineage || '/' FROM tasks WHERE id = ?12), '') || ?9)"
+                "INSERT INTO tasks ({TASK_COLUMNS}, host, principal, tenant, directory, lineage) VALUES ({places}, ?38, ?39, \
+                 '{TENANT}', ?40, coalesce((SELECT lineage || '/' FROM tasks WHERE id = ?12), '') || ?9)"
             )
         });
         let directory = row.stored.task.submission.directory().map(str::to_owned);
@@ -154,22 +154,25 @@ impl Append {
         }
     }
 
+    /// Writes only what changed: SQLite rewrites every index that a statement names a column of, even if its value is the same.
     fn update(&self, connection: &Connection, before: &TaskRow, values: &[Value]) -> Result<(), StoreError> {
-        const MOVED: &str = "UPDATE tasks SET head = ?2, history_bytes = ?3, epoch = ?4, owner = ?5, owner_host = ?6, \
-             lease_id = ?7, owner_since = ?8, driver = ?13, state = ?14, final = ?15, wants_owner = ?16, waits_for_person = ?17, \
-             live_session = ?18, priority = ?19, steps_done = ?20, steps = ?21, sessions = ?22, tokens = ?23, \
-             version = ?24, updated = ?26, result = ?27, remarks = ?28, host = coalesce(?29, host) WHERE number = ?1";
-        // SQLite writes every index anew that a statement names a column of, even if its value stays: a page each.
-        const STAYED: &str = "UPDATE tasks SET head = ?2, history_bytes = ?3, epoch = ?4, owner_host = ?6, \
-             lease_id = ?7, owner_since = ?8, driver = ?13, state = ?14, waits_for_person = ?17, steps_done = ?20, steps = ?21, \
-             sessions = ?22, tokens = ?23, version = ?24, updated = ?26, host = coalesce(?29, host) WHERE number = ?1";
-        let stayed = INDEXED.iter().all(|&column| values[column] == before.values[column]);
-        let claimed_on = Value::from(self.claimed_on.clone());
-        let changed = connection
-            .prepare_cached(if stayed { STAYED } else { MOVED })
-            .and_then(|mut statement| statement.execute(params_from_iter(values.iter().chain([&claimed_on]))))
+        let mut sql = String::from("UPDATE tasks SET ");
+        let mut changed: Vec<&Value> = Vec::new();
+        let columns = TASK_COLUMNS.split(", ").zip(values.iter().zip(&before.values));
+        let host = self.claimed_on.clone().map(Value::Text);
+        let moved = columns.filter(|(_, (now, then))| now != then).map(|(column, (now, _))| (column, now));
+        for (column, value) in moved.chain(host.iter().map(|host| ("host", host))) {
+            let comma = if changed.is_empty() { "" } else { ", " };
+            sql.extend([comma, column, " = ?"]);
+            changed.push(value);
+        }
+        sql.push_str(" WHERE number = ?");
+        changed.push(&values[0]);
+        let rows = connection
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.execute(params_from_iter(changed)))
             .map_err(store_error)?;
-        if changed == 1 { Ok(()) } else { Err(damaged(format!("tasks/{}: not one row but {changed}", self.id))) }
+        if rows == 1 { Ok(()) } else { Err(damaged(format!("tasks/{}: not one row but {rows}", self.id))) }
     }
 
     fn insert_events(&self, connection: &Connection, task: i64) -> Result<(), StoreError> {

@@ -21,7 +21,7 @@ use super::directory;
 use super::doorbell::{Bell, Follower};
 use super::family::family;
 use super::keys;
-use super::listing::{list, tasks};
+use super::listing::{list, summaries};
 use super::load::find_task;
 use super::open::{Probe, open_copier, open_writer};
 use super::outbox;
@@ -122,8 +122,8 @@ impl Store for SqliteStore {
         self.readers.read(move |connection| list(connection, &filter)).await
     }
 
-    async fn tasks(&self, filter: Filter) -> Result<Summaries, StoreError> {
-        self.readers.read(move |connection| tasks(connection, &filter)).await
+    async fn summaries(&self, filter: Filter) -> Result<Summaries, StoreError> {
+        self.readers.read(move |connection| summaries(connection, &filter)).await
     }
 
     async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {

@@ -1,4 +1,4 @@
-//! Many tasks at once: whole ones, and outlines that are read from the columns of their rows alone.
+//! Many tasks at once: whole ones, and summaries that are read from the columns of their rows alone.
 //!
 //! Used by the handle on a reader's connection. Each filter has an index that gives the order as well, so that nothing is sorted.
 
@@ -11,8 +11,8 @@ use rusqlite::{Connection, Row, params_from_iter};
 
 use super::failure::{is_row_damage, store_error};
 use super::load::read_task;
-use super::row::{FROM_THE_TASK, TASK_COLUMNS, damaged_task, parse_id, parse_optional};
-use crate::{ChainHead, Damaged, Filter, Listed, Steps, StoreError, Summaries, TaskSummary, Which};
+use super::row::{FROM_THE_TASK, TASK_COLUMNS, damaged_task, parse_id, parse_optional, read_wait};
+use crate::{ChainHead, Cursor, Damaged, Filter, Listed, Steps, StoreError, Summaries, TaskSummary, Which};
 
 /// Tasks for people, newest first.
 pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Listed, StoreError> {
@@ -28,36 +28,38 @@ pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Listed, S
 }
 
 /// What the rows say of tasks, newest first.
-pub(super) fn tasks(connection: &Connection, filter: &Filter) -> Result<Summaries, StoreError> {
-    let mut outlines = Summaries::default();
-    each(connection, filter, |row| {
-        match outline(row)? {
-            Ok(outline) => outlines.tasks.push(outline),
-            Err(damaged) => outlines.damaged.push(damaged),
+pub(super) fn summaries(connection: &Connection, filter: &Filter) -> Result<Summaries, StoreError> {
+    let mut found = Summaries::default();
+    let more = each(connection, filter, |row| {
+        match summary(row)? {
+            Ok(summary) => found.tasks.push(summary),
+            Err(damaged) => found.damaged.push(damaged),
         }
-        Ok(outlines.tasks.len())
+        Ok(found.tasks.len())
     })?;
-    Ok(outlines)
+    found.next = found.tasks.last().filter(|_| more).map(TaskSummary::cursor);
+    Ok(found)
 }
 
-/// Runs over the rows until there are as many sound ones as wanted. Counted here and not by LIMIT: a damaged row takes no sound
-/// one's place.
+/// Runs over the rows until there are as many sound ones as wanted; whether there are more. Counted here and not by LIMIT: a damaged row
+/// takes no sound one's place.
 fn each(
     connection: &Connection,
     filter: &Filter,
     mut read: impl FnMut(&Row<'_>) -> Result<usize, StoreError>,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     let limit = filter.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let (sql, values) = query(filter);
     let mut statement = connection.prepare_cached(&sql).map_err(store_error)?;
     let mut rows = statement.query(params_from_iter(values)).map_err(store_error)?;
     let mut sound = 0;
-    while sound < limit
-        && let Some(row) = rows.next().map_err(store_error)?
-    {
+    while let Some(row) = rows.next().map_err(store_error)? {
+        if sound >= limit {
+            return Ok(true);
+        }
         sound = read(row)?;
     }
-    Ok(())
+    Ok(false)
 }
 
 /// Only what was asked for stands in the statement: a condition that may be empty would keep SQLite from its indexes.
@@ -80,8 +82,18 @@ pub(super) fn query(filter: &Filter) -> (String, Vec<Value>) {
     if let Some(state) = &filter.state {
         wants("state = ?", Value::Text(state.clone()));
     }
+    if let Some(agent) = &filter.agent {
+        wants("agent = ?", Value::Text(agent.clone()));
+    }
     if let Some(Time(before)) = filter.updated_before {
         wants("updated < ?", Value::Integer(before));
+    }
+    if let Some(Time(since)) = filter.updated_since {
+        wants("updated >= ?", Value::Integer(since));
+    }
+    if let Some(Cursor { created, task }) = filter.after {
+        conditions.push(format!("(created, id) < (?{}, ?{})", values.len() + 1, values.len() + 2));
+        values.extend([Value::Integer(created.0), Value::Text(task.to_string())]);
     }
     match filter.which {
         Which::All => {}
@@ -92,35 +104,38 @@ pub(super) fn query(filter: &Filter) -> (String, Vec<Value>) {
     (format!("SELECT {TASK_COLUMNS} FROM tasks WHERE {conditions} ORDER BY created DESC, id DESC"), values)
 }
 
-fn outline(row: &Row<'_>) -> Result<Result<TaskSummary, Damaged>, StoreError> {
-    match read_outline(row) {
-        Ok(outline) => Ok(outline.map_err(|what| damaged_task(row, what))),
+fn summary(row: &Row<'_>) -> Result<Result<TaskSummary, Damaged>, StoreError> {
+    match read_summary(row) {
+        Ok(summary) => Ok(summary.map_err(|what| damaged_task(row, what))),
         Err(error) if is_row_damage(&error) => Ok(Err(damaged_task(row, error.to_string()))),
         Err(error) => Err(store_error(error)),
     }
 }
 
-fn read_outline(row: &Row<'_>) -> rusqlite::Result<Result<TaskSummary, String>> {
-    let id: String = row.get(FROM_THE_TASK)?;
-    let (owner, parent, live): (Option<String>, Option<String>, Option<String>) =
-        (row.get(4)?, row.get(11)?, row.get(17)?);
-    let (task, owner, parent) = match (parse_id("id", &id), parse_optional(owner), parse_optional(parent)) {
-        (Ok(task), Some(owner), Some(parent)) => (task, owner, parent),
-        (Err(what), ..) => return Ok(Err(what)),
-        _ => return Ok(Err("owner or parent is not an id".into())),
-    };
+fn read_summary(row: &Row<'_>) -> rusqlite::Result<Result<TaskSummary, String>> {
+    let id = |column| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str_or_null()?);
+    let (task, owner, parent) =
+        match (parse_id("id", id(FROM_THE_TASK)?.unwrap_or_default()), parse_optional(id(4)?), parse_optional(id(11)?))
+        {
+            (Ok(task), Some(owner), Some(parent)) => (task, owner, parent),
+            (Err(what), ..) => return Ok(Err(what)),
+            _ => return Ok(Err("owner or parent is not an id".into())),
+        };
     if ChainHead::parse(row.get_ref(1)?.as_str().unwrap_or_default()).is_none() {
         return Ok(Err("head is not a hash".into()));
     }
-    let result: Option<String> = row.get(26)?;
-    let result = result.and_then(|name| ResultKind::ALL.into_iter().find(|kind| kind.name() == name));
+    let wait = match read_wait(row) {
+        Ok(wait) => wait,
+        Err(what) => return Ok(Err(what)),
+    };
+    let result = id(26)?.and_then(|name| ResultKind::ALL.into_iter().find(|kind| kind.name() == name));
     let steps: (Option<u32>, Option<u32>) = (row.get(19)?, row.get(20)?);
     Ok(Ok(TaskSummary {
         task,
         owner,
         parent,
-        live: live.is_some(),
-        of_runner: row.get_ref(12)?.as_str().is_ok_and(|driver| driver == Driver::Runner.name()),
+        live: id(17)?.is_some(),
+        of_runner: id(12)? == Some(Driver::Runner.name()),
         history_bytes: row.get(2)?,
         epoch: row.get(3)?,
         project: row.get(9)?,
@@ -138,6 +153,15 @@ fn read_outline(row: &Row<'_>) -> rusqlite::Result<Result<TaskSummary, String>> 
         updated: Time(row.get(25)?),
         result,
         remarks: row.get(27)?,
+        goal: row.get(28)?,
+        agent: row.get(29)?,
+        branch: row.get(30)?,
+        step: row.get(31)?,
+        worked_ms: row.get(32)?,
+        cost_micros: row.get(33)?,
+        since: Time(row.get(34)?),
+        wait_agent: row.get(35)?,
+        wait,
     }))
 }
 

@@ -30,9 +30,17 @@ fn every_filter_has_an_index_that_sorts() {
     let all = Filter::default();
     let project = Filter { project: Some("/project".into()), ..Filter::default() };
     let unfinished = Filter { which: Which::Unfinished, ..Filter::default() };
+    let cursor = Cursor { created: Time(1), task: "0190a0b0-c0d0-7000-8000-000000000001".parse().expect("an id") };
     for (filter, index) in [
         (all, "SCAN tasks USING INDEX tasks_by_age"),
-        (Filter { which: Which::Unfinished, ..project.clone() }, "INDEX tasks_by_project"),
+        (Filter { which: Which::Unfinished, ..project.clone() }, "INDEX tasks_unfinished_by_project (project=?)"),
+        (Filter { which: Which::Finished, ..project.clone() }, "INDEX tasks_by_project (project=?)"),
+        (Filter { after: Some(cursor), ..Filter::default() }, "INDEX tasks_by_age ((created,id)<(?,?))"),
+        (
+            Filter { after: Some(cursor), ..project.clone() },
+            "INDEX tasks_by_project (project=? AND (created,id)<(?,?))",
+        ),
+        (Filter { agent: Some("codex".into()), ..Filter::default() }, "SCAN tasks USING INDEX tasks_by_age"),
         (project, "SEARCH tasks USING INDEX tasks_by_project (project=?)"),
         (Filter { name: Some("x".into()), ..Filter::default() }, "SEARCH tasks USING INDEX tasks_by_name (name=?)"),
         (Filter { state: Some("held".into()), ..unfinished.clone() }, "SCAN tasks USING INDEX tasks_unfinished_by_age"),

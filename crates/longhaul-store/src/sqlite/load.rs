@@ -11,7 +11,9 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::failure::{damaged, is_row_damage, store_error};
 use super::replay::Replay;
-use super::row::{FROM_THE_TASK, TASK_COLUMNS, TaskRow, damaged_task, parse_id, read_owner, says, values_of};
+use super::row::{
+    FROM_THE_TASK, TASK_COLUMNS, TaskRow, WAIT, damaged_task, parse_id, read_owner, read_wait, says, values_of, wait,
+};
 use crate::{ChainHead, Damaged, StoreError, Stored};
 
 /// One task by its id, or none.
@@ -88,7 +90,8 @@ impl Standing {
         let task = replay.task.ok_or("it has no event")?;
         let stored = Arc::new(Stored { task, epoch, owner });
         let values = values_of(Some(number), &stored, &head, history_bytes);
-        if !says(row, FROM_THE_TASK, &values[FROM_THE_TASK..]) {
+        let waits_so = read_wait(row)?.as_ref() == wait(&stored.task);
+        if !waits_so || !says(row, FROM_THE_TASK, &values[FROM_THE_TASK..WAIT]) {
             return Err("columns are not what its snapshot and events make".into());
         }
         if head != replay.head {

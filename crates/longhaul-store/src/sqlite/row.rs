@@ -6,7 +6,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use longhaul_core::ids::{LeaseId, WorkerId};
-use longhaul_core::task::{Remarks, Task, Verdict};
+use longhaul_core::plan::Plan;
+use longhaul_core::task::{Remarks, State, Task, Verdict, Wait};
 use longhaul_core::time::Time;
 use rusqlite::Row;
 use rusqlite::types::{Value, ValueRef};
@@ -17,16 +18,20 @@ use crate::{ChainHead, Damaged, Lease, Owner, StoreError, Stored, StoredEvent};
 /// The columns of `tasks` that every commit may move, in the order of [`values_of`].
 pub(super) const TASK_COLUMNS: &str = "number, head, history_bytes, epoch, owner, owner_host, lease_id, owner_since, id, \
      project, name, parent, driver, state, final, wants_owner, waits_for_person, live_session, priority, steps_done, steps, \
-     sessions, tokens, version, created, updated, result, remarks";
+     sessions, tokens, version, created, updated, result, remarks, goal, agent, branch, step, worked_ms, cost_micros, since, \
+     wait_agent, wait";
 
 /// Where the columns begin that are written from the task itself.
 pub(super) const FROM_THE_TASK: usize = 8;
 
-/// Where the name stands among them.
+/// Where the name is among them.
 pub(super) const NAME: usize = 10;
 
-/// Those that place a row in the indexes and may change: owner, final, wants_owner, live_session, priority.
-pub(super) const INDEXED: [usize; 5] = [4, 14, 15, 17, 18];
+/// The last of them: what the task waits for. It is compared as a value, because later versions may spell it in another way.
+pub(super) const WAIT: usize = 36;
+
+/// The longest line of a goal or step that lists show. Another length needs a migration: the columns are compared with the task.
+const LINE_CHARS: usize = 200;
 
 /// What [`read_event`] needs of a row, in order.
 pub(super) const EVENT_COLUMNS: &str = "task, seq, at, epoch, actor, kind, payload, hash";
@@ -89,7 +94,55 @@ pub(super) fn values_of(number: Option<i64>, stored: &Stored, head: &ChainHead, 
         Value::Integer(task.updated.0),
         text(task.state.verdict().map(|verdict| verdict.kind().name())),
         count(task.state.verdict().and_then(Verdict::remarks).map_or(0, Remarks::count) as u64),
+        Value::Text(first_line(&task.submission.goal)),
+        Value::Text(task.submission.agent.clone()),
+        text(task.workspace.as_ref().and_then(|workspace| workspace.branch.as_ref())),
+        text(plan.and_then(Plan::current).map(|step| first_line(&step.text))),
+        count(task.tally.worked_ms),
+        task.tally.usage.cost_micros.map_or(Value::Null, count),
+        Value::Integer(task.since.0),
+        text(limited_agent(task)),
+        text(wait(task).and_then(|state| serde_json::to_string(state).ok())),
     ]
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    line.char_indices().nth(LINE_CHARS).map_or(line, |(end, _)| &line[..end]).to_owned()
+}
+
+/// The state of a task that waits for a time, a person or something outside.
+pub(super) fn wait(task: &Task) -> Option<&State> {
+    match &task.state {
+        State::Waiting { .. }
+        | State::NeedsHelp { .. }
+        | State::Held { .. }
+        | State::Stopped { .. }
+        | State::Blocked { .. } => Some(&task.state),
+        State::Queued { .. }
+        | State::Preparing { .. }
+        | State::Planning { .. }
+        | State::Working { .. }
+        | State::Verifying { .. }
+        | State::Stopping { .. }
+        | State::Paused { .. }
+        | State::Done { .. }
+        | State::Cancelled { .. } => None,
+    }
+}
+
+/// The agent whose usage limit a task waits for: of those that would do, the one whose limit ends first.
+fn limited_agent(task: &Task) -> Option<&str> {
+    let State::Waiting { why: Wait::Limit, .. } = &task.state else { return None };
+    let usable = task.candidates().filter(|agent| !task.unusable.contains_key(*agent));
+    let limited = usable.filter_map(|agent| Some((task.limited.get(agent)?.until, agent)));
+    limited.min_by_key(|(until, _)| *until).map(|(_, agent)| agent)
+}
+
+/// What the row says of a wait.
+pub(super) fn read_wait(row: &Row<'_>) -> Result<Option<State>, String> {
+    let found = row.get_ref(WAIT).and_then(|value| Ok(value.as_str_or_null()?)).map_err(|error| error.to_string())?;
+    found.map(serde_json::from_str).transpose().map_err(|error| format!("wait does not parse: {error}"))
 }
 
 fn text(value: Option<impl ToString>) -> Value {
@@ -162,10 +215,10 @@ pub(super) fn parse_id<Id: FromStr<Err: ToString>>(column: &str, text: &str) -> 
 }
 
 /// None for a text that is no id; absence is an answer.
-pub(super) fn parse_optional<Id: FromStr>(text: Option<String>) -> Option<Option<Id>> {
+pub(super) fn parse_optional<Id: FromStr>(text: Option<impl AsRef<str>>) -> Option<Option<Id>> {
     match text {
         None => Some(None),
-        Some(text) => text.parse().ok().map(Some),
+        Some(text) => text.as_ref().parse().ok().map(Some),
     }
 }
 

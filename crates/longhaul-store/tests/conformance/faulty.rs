@@ -152,8 +152,8 @@ impl Store for Faulty {
         self.sound.list(filter).await
     }
 
-    async fn tasks(&self, filter: Filter) -> Result<Summaries, StoreError> {
-        let mut outlines = self.sound.tasks(filter).await?;
+    async fn summaries(&self, filter: Filter) -> Result<Summaries, StoreError> {
+        let mut outlines = self.sound.summaries(filter).await?;
         if matches!(self.fault, Fault::ForgetsATask) {
             outlines.tasks.pop();
         }

@@ -16,7 +16,7 @@ async fn finished(store: &dyn Store, name: &str) -> Stored {
 }
 
 async fn outlines(store: &dyn Store, filter: Filter) -> Vec<TaskSummary> {
-    let outlines = store.tasks(filter).await.expect("outlines");
+    let outlines = store.summaries(filter).await.expect("outlines");
     assert_eq!(outlines.damaged, []);
     outlines.tasks
 }

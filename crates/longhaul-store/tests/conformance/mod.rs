@@ -17,6 +17,7 @@ pub(crate) mod refusals;
 pub(crate) mod sample;
 pub(crate) mod sessions;
 pub(crate) mod submitting;
+pub(crate) mod summaries;
 
 use std::sync::Arc;
 

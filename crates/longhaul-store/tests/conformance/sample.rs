@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
 use longhaul_core::names::TaskName;
 use longhaul_core::plan::{Plan, PlanChange, Step};
-use longhaul_core::task::{Actor, BackTo, Ended, Event, Exit, Outcome, Phase, Place, Purpose, SessionRun, Submission};
+use longhaul_core::task::{
+    Actor, BackTo, Ended, Event, Exit, Outcome, Phase, Place, Purpose, SessionRun, Submission, Wait,
+};
 use longhaul_core::time::Time;
 use longhaul_store::{Change, Guard, NewLease, Store, Stored};
 
@@ -105,6 +107,11 @@ pub(crate) fn ended(session: SessionId) -> Event {
 
 pub(crate) fn cancelled() -> Event {
     Event::Cancelled { by: "ann".into(), reason: None }
+}
+
+/// The task waits until then.
+pub(crate) fn waiting(why: Wait, until: Time) -> Event {
+    Event::WaitStarted { why, until: Some(until), span_ms: None, back_to: back_to() }
 }
 
 /// A plan of two steps, one of them ticked.

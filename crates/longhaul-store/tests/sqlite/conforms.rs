@@ -3,6 +3,7 @@
 use super::SqliteHarness;
 use super::conformance::{
     accounts, bell, families, history, keeping, keys, leases, moving, notices, refusals, sessions, submitting,
+    summaries,
 };
 
 macro_rules! conforms {
@@ -48,4 +49,7 @@ conforms! {
         a_name_is_unique_among_unfinished_tasks_of_a_project, lists_are_newest_first_and_filtered,
         candidates_and_their_owners_are_found,
         news_are_the_tasks_that_moved_after_a_position, a_position_is_never_used_again;
+    summaries: a_summary_carries_what_a_list_shows, a_summary_says_what_its_task_waits_for,
+        a_summary_says_since_when_its_task_is_in_its_state, pages_follow_each_other_whatever_happens_between,
+        summaries_are_filtered_by_agent_and_by_last_event;
 }

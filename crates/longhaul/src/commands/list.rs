@@ -52,7 +52,7 @@ async fn list_whole(opened: &Opened, filter: Filter) -> Result<Vec<Damaged>, Cli
 
 /// People get lines, for which no task has to be rebuilt: fast with many thousands of them.
 async fn list_lines(opened: &Opened, filter: Filter, with_project: bool) -> Result<Vec<Damaged>, CliError> {
-    let Summaries { tasks, damaged } = opened.outlines(filter).await?;
+    let Summaries { tasks, damaged, .. } = opened.outlines(filter).await?;
     let slots = Slots::now(opened).await?;
     let mut rows = Vec::new();
     for outline in tasks {

@@ -59,7 +59,7 @@ impl Findings {
 async fn check(json: bool) -> Result<Code, CliError> {
     let opened = open_existing()?;
     let mut findings = Findings { damaged: opened.store.check().await?, ..Findings::default() };
-    let tasks = opened.store.tasks(Filter::default()).await?.tasks;
+    let tasks = opened.store.summaries(Filter::default()).await?.tasks;
     findings.tasks = tasks.len();
     compare(&opened, &tasks, &mut findings).await?;
     if json {

@@ -110,7 +110,7 @@ fn versions(env: &TestEnv, file: &Path, round: usize) -> Vec<(String, u64)> {
     runtime.block_on(async {
         let store = SqliteStore::open_existing(&home).unwrap().unwrap();
         assert_eq!(store.check().await.unwrap(), Vec::new());
-        let listed = store.tasks(Filter::default()).await.unwrap();
+        let listed = store.summaries(Filter::default()).await.unwrap();
         listed.tasks.into_iter().map(|outline| (outline.name, outline.version)).collect()
     })
 }

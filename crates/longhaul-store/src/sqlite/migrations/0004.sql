@@ -6,6 +6,8 @@
 -- `directory` is the user's directory that the agent works in; null for a task with its own worktree.
 -- `lineage` is the ids from the top of the family down to this task, with slashes between them. Ids grow with time, so it also orders
 -- tasks by age, and a task's descendants are those whose lineage begins with its own and a slash.
+-- `goal` and `step` are first lines, cut to 200 characters. `since` is when the task entered its state. `wait` is that state as JSON if the
+-- task waits for a time, a person or something outside; `wait_agent` is the agent whose usage limit it waits for.
 CREATE TABLE tasks (
     number INTEGER NOT NULL PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -40,6 +42,15 @@ CREATE TABLE tasks (
     head TEXT NOT NULL,
     result TEXT CHECK (result IN ('verified', 'not_verified', 'no_checks')),
     remarks INTEGER NOT NULL CHECK (remarks >= 0),
+    goal TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    branch TEXT,
+    step TEXT,
+    worked_ms INTEGER NOT NULL CHECK (worked_ms >= 0),
+    cost_micros INTEGER CHECK (cost_micros >= 0),
+    since INTEGER NOT NULL,
+    wait_agent TEXT,
+    wait TEXT,
     CHECK ((owner IS NULL) = (lease_id IS NULL)),
     CHECK ((owner IS NULL) = (owner_host IS NULL)),
     CHECK ((owner IS NULL) = (owner_since IS NULL)),
@@ -57,6 +68,8 @@ CREATE INDEX tasks_owned ON tasks (owner, created, id) WHERE owner IS NOT NULL;
 CREATE INDEX tasks_live ON tasks (live_session) WHERE live_session IS NOT NULL;
 CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent IS NOT NULL;
 CREATE INDEX tasks_by_lineage ON tasks (lineage);
+-- Created after `tasks_by_project`, or SQLite prefers that one for unfinished tasks too (`listing_tests.rs` looks at its plans).
+CREATE INDEX tasks_unfinished_by_project ON tasks (project, created, id) WHERE final = 0;
 CREATE INDEX tasks_by_directory ON tasks (directory, lineage) WHERE final = 0 AND directory IS NOT NULL;
 
 -- Every event has a position in the history of the home. It grows in the order of commits and is never reused, so a reader that

@@ -94,7 +94,7 @@ fn configuration(patient: &Patient) -> Vec<String> {
 
 async fn tasks(opened: &Opened, goals: Goals) -> Vec<String> {
     let mut lines = Vec::new();
-    match opened.store.tasks(Filter::default()).await {
+    match opened.store.summaries(Filter::default()).await {
         Ok(listed) => lines.extend(listed.tasks.iter().map(|outline| {
             let name = if goals == Goals::Told { format!(" {}", outline.name) } else { String::new() };
             let (state, sessions) = (&outline.state, outline.sessions);

@@ -33,7 +33,7 @@ pub(super) async fn candidates(
     on_disk: &OnDisk,
 ) -> Result<Vec<Candidate>, CliError> {
     let filter = Filter { which: Which::Finished, ..Filter::default() };
-    let listed = opened.store.tasks(filter).await?;
+    let listed = opened.store.summaries(filter).await?;
     sound(&listed.damaged)?;
     let mut finished = listed.tasks;
     finished.sort_by_key(|outline| std::cmp::Reverse((outline.updated, outline.task)));
@@ -78,7 +78,7 @@ impl Needs {
     /// looks which there are now; what a known one needs does not change.
     pub(super) async fn why(&mut self, opened: &Opened, task: TaskId) -> Result<Option<String>, CliError> {
         let filter = Filter { which: Which::Unfinished, ..Filter::default() };
-        let now = opened.store.tasks(filter.clone()).await?;
+        let now = opened.store.summaries(filter.clone()).await?;
         sound(&now.damaged)?;
         if now.tasks.iter().any(|outline| !self.unfinished.contains(&outline.task)) {
             let listed = opened.store.list(filter).await?;

@@ -46,7 +46,7 @@ pub(super) async fn sweep(opened: &Opened, mode: Mode, on_disk: &OnDisk, swept: 
 /// The old session directories of no task.
 async fn unknown<'a>(opened: &Opened, on_disk: &'a OnDisk) -> Result<Vec<&'a SessionOnDisk>, CliError> {
     let tasks: HashSet<TaskId> =
-        opened.store.tasks(Filter::default()).await?.tasks.iter().map(|outline| outline.task).collect();
+        opened.store.summaries(Filter::default()).await?.tasks.iter().map(|outline| outline.task).collect();
     let is_stranger = |session: &&SessionOnDisk| session.task.is_none_or(|task| !tasks.contains(&task));
     let is_old = |session: &&SessionOnDisk| age(session.files.changed) >= DAY;
     let mut found: Vec<&SessionOnDisk> = on_disk.sessions.iter().filter(is_stranger).filter(is_old).collect();
