@@ -51,6 +51,10 @@ pub trait Store: Send + Sync {
     /// Events of a task after a sequence number, in order, at most `limit`.
     async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
 
+    /// The newest events of a task, at most `limit`, in order: only those of these kinds, or of any kind if none is named. What a task's
+    /// sessions were, or why it is where it is, is found so without reading the many events between.
+    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
+
     /// Unfinished tasks that want an owner, the most urgent first and then the oldest, with who owns them now.
     async fn candidates(&self) -> Result<Vec<Candidate>, StoreError>;
 

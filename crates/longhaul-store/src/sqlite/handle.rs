@@ -13,6 +13,7 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::accounts;
+use super::append::as_json;
 use super::backup::back_up;
 use super::cache::Cache;
 use super::claim::claim;
@@ -26,7 +27,7 @@ use super::load::find_task;
 use super::open::{Probe, open_copier, open_writer};
 use super::outbox;
 use super::place::{Found, Place};
-use super::read::{Readers, candidates, events, news, other_owners};
+use super::read::{Readers, candidates, events, newest_events, news, other_owners};
 use super::remove::remove;
 use super::request::Made;
 use super::turns::turns;
@@ -128,6 +129,11 @@ impl Store for SqliteStore {
 
     async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
         self.readers.read(move |connection| events(connection, task, after, limit)).await
+    }
+
+    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+        let kinds = as_json(&kinds)?;
+        self.readers.read(move |connection| newest_events(connection, task, &kinds, limit)).await
     }
 
     async fn candidates(&self) -> Result<Vec<Candidate>, StoreError> {

@@ -70,9 +70,36 @@ pub(super) fn events(
         let number = "(SELECT number FROM tasks WHERE id = ?1)";
         format!("SELECT {EVENT_COLUMNS} FROM events WHERE task = {number} AND seq > ?2 ORDER BY seq LIMIT ?3")
     });
-    let mut statement = connection.prepare_cached(&SQL).map_err(store_error)?;
     let after = i64::try_from(after).unwrap_or(i64::MAX);
-    let mut rows = statement.query(params![task.to_string(), after, limit]).map_err(store_error)?;
+    read_events(connection, &SQL, task, params![task.to_string(), after, limit])
+}
+
+/// The newest events of a task whose kinds are in a JSON list, or of any kind if that is empty, in order.
+pub(super) fn newest_events(
+    connection: &Connection,
+    task: TaskId,
+    kinds: &str,
+    limit: u32,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "SELECT {EVENT_COLUMNS} FROM events WHERE task = (SELECT number FROM tasks WHERE id = ?1) \
+             AND (?2 = '[]' OR kind IN (SELECT value FROM json_each(?2))) ORDER BY seq DESC LIMIT ?3"
+        )
+    });
+    let mut events = read_events(connection, &SQL, task, params![task.to_string(), kinds, limit])?;
+    events.reverse();
+    Ok(events)
+}
+
+fn read_events(
+    connection: &Connection,
+    sql: &str,
+    task: TaskId,
+    values: impl rusqlite::Params,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
+    let mut rows = statement.query(values).map_err(store_error)?;
     let mut events = Vec::new();
     while let Some(row) = rows.next().map_err(store_error)? {
         let sound = read_event(row).map_err(|what| damaged(format!("events/{task}/{}: {what}", text_of(row, 1))))?;

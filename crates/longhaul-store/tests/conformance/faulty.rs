@@ -168,6 +168,10 @@ impl Store for Faulty {
         Ok(events)
     }
 
+    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+        self.sound.newest_events(task, kinds, limit).await
+    }
+
     async fn candidates(&self) -> Result<Vec<Candidate>, StoreError> {
         self.sound.candidates().await
     }

@@ -5,7 +5,7 @@ use longhaul_core::time::Time;
 use longhaul_store::{ChainEntry, ChainHead, Change, Store, Stored, StoredEvent, link};
 
 use super::Harness;
-use super::sample::{advance, back_to, by_person, claimed, ended, lease, mark, reload, started, submitted};
+use super::sample::{advance, back_to, by_person, claimed, ended, lease, mark, planned, reload, started, submitted};
 
 /// A task that has seen a session, a pause, a resume and a second claim.
 async fn travelled(store: &dyn Store) -> Stored {
@@ -101,4 +101,23 @@ pub(crate) async fn a_claiming_commit_changes_the_epoch_in_its_middle(harness: &
     ];
     assert_eq!(epochs, expected);
     assert_eq!(task.epoch, 2);
+}
+
+pub(crate) async fn the_newest_events_of_some_kinds_are_found(harness: &dyn Harness) {
+    let store = harness.open().await;
+    let task = claimed(&*store, "one").await;
+    let other = claimed(&*store, "two").await;
+    let task = store.commit(by_person(&task, vec![mark("a"), planned(), mark("b")])).await.expect("a change").stored;
+    store.commit(by_person(&other, vec![mark("z")])).await.expect("a change");
+    let all = store.events(task.task.id, 0, u32::MAX).await.expect("events");
+    let newest = |kinds: &'static [&'static str], limit| {
+        let store = &store;
+        async move { store.newest_events(task.task.id, kinds, limit).await.expect("events") }
+    };
+    assert_eq!(newest(&[], u32::MAX).await, all);
+    assert_eq!(newest(&[], 2).await, all[all.len() - 2..]);
+    assert_eq!(newest(&["forced"], u32::MAX).await, [all[2].clone(), all[4].clone()]);
+    assert_eq!(newest(&["forced", "claimed"], 2).await, [all[2].clone(), all[4].clone()]);
+    assert_eq!(newest(&["claimed", "plan_revised"], 5).await, [all[1].clone(), all[3].clone()]);
+    assert_eq!(newest(&["paused"], 5).await, []);
 }

@@ -26,7 +26,7 @@ conforms! {
         a_child_goes_before_its_parent_and_a_family_before_strangers, a_task_in_the_worktree_of_another_waits_for_it,
         a_family_is_found_from_each_member, a_family_is_neither_larger_nor_deeper_than_it_may_be,
         the_limits_of_a_family_hold_under_concurrency, a_familys_limit_counts_sessions_of_agents_and_can_be_raised;
-    history: events_are_gap_free_and_in_order, a_clock_that_goes_backwards_keeps_the_order,
+    history: events_are_gap_free_and_in_order, the_newest_events_of_some_kinds_are_found, a_clock_that_goes_backwards_keeps_the_order,
         the_chain_is_the_documented_one, the_state_is_what_its_events_make,
         a_claiming_commit_changes_the_epoch_in_its_middle;
     keeping: outlines_say_what_the_tasks_say, outlines_are_filtered_by_end_and_age, a_finished_task_is_removed_whole,
