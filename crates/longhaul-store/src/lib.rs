@@ -5,6 +5,7 @@
 mod chain;
 mod cursor;
 mod key;
+mod listing;
 mod notice;
 pub mod sqlite;
 mod store;
@@ -12,9 +13,9 @@ mod store;
 pub use chain::{ChainEntry, ChainHead, link};
 pub use cursor::{BadCursor, Cursor};
 pub use key::Key;
+pub use listing::{Filter, Listed, Steps, Summaries, TaskSummary, Which};
 pub use notice::{Notice, NoticeState, Settled};
 pub use store::{
-    Candidate, Carrier, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Lease, Listed,
-    MovedTask, NewLease, News, Owner, RemoveError, Steps, Store, StoreError, Stored, StoredEvent, Summaries,
-    TaskSummary, Turn, Turns, Which,
+    Candidate, Carrier, ChainReport, Change, Changes, CommitError, Committed, Damaged, Guard, Lease, MovedTask,
+    NewLease, News, Owner, RemoveError, Store, StoreError, Stored, StoredEvent, Turn, Turns,
 };
