@@ -17,7 +17,7 @@ use super::command::LONG;
 use super::conversion::converted;
 use super::create::{clear_half_made, metadata_of, registered, settled_path};
 use super::error::{GitError, io_failed};
-use super::locks::install_first;
+use super::locks::{PathLock, install_first};
 use super::references::{CommitId, TreeId, patiently};
 use super::repository::Repository;
 use super::tree::{Files, Paths, Survey, ids_of, survey};
@@ -159,11 +159,13 @@ impl Repository {
     /// Makes a checkout of `commit` at `path` (absolute). Whatever an earlier attempt left there is removed first.
     pub fn make_checkout(&self, path: &Path, commit: &CommitId) -> Result<(), WorktreeError> {
         let path = &settled_path(path)?;
-        self.remove_checkout(path)?;
+        // Should this worker die, its git keeps writing and keeps the lock: nothing is removed from under it.
+        let writing = self.lock_checkouts(path)?;
+        self.remove_locked(path, &writing)?;
         let lock = self.lock()?;
         self.clone().holding(Some(lock.file())).add(path, None, commit)?;
         drop(lock);
-        let made = self.open_checkout(path)?;
+        let made = self.open_checkout(path)?.holding(Some(writing.file()));
         let view = View::new(&made, Objects::Private)?;
         view.call().words(&["read-tree", "--reset", "-u"]).value(commit.as_str())?.deadline(LONG).succeed()?;
         // Its exit says whether files differ, which is no failure here.
@@ -194,6 +196,16 @@ impl Repository {
 
     /// Removes a checkout with all that is in it. One that is gone, or half-made, is no failure; files that git does not know are kept.
     pub fn remove_checkout(&self, path: &Path) -> Result<Removal, GitError> {
+        let writing = self.lock_checkouts(path)?;
+        self.remove_locked(path, &writing)
+    }
+
+    /// The lock under which the files of a task's checkouts are written and removed. Their paths differ only in the round.
+    fn lock_checkouts(&self, path: &Path) -> Result<PathLock, GitError> {
+        PathLock::take(&self.git().locks(), &path.with_extension(""))
+    }
+
+    fn remove_locked(&self, path: &Path, writing: &PathLock) -> Result<Removal, GitError> {
         let common = self.common_dir();
         let _lock = self.lock()?;
         clear_half_made(common, path);
@@ -210,7 +222,7 @@ impl Repository {
         }
         patiently(|| {
             let call = self.shared().call()?.words(&["worktree", "remove", "--force"]).value(path)?;
-            call.deadline(LONG).succeed().map(|_| Removal::Removed)
+            call.holding(Some(writing.file())).deadline(LONG).succeed().map(|_| Removal::Removed)
         })
     }
 }

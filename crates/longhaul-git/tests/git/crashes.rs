@@ -148,6 +148,25 @@ fn every_git_that_registers_a_worktree_holds_the_lock_of_the_repository() {
     assert!(locks.len() == 3 && locks[0].ends_with(".lock") && locks.iter().all(|lock| *lock == locks[0]), "{locks:?}");
 }
 
+/// A git that writes a checkout outlives its killed worker too. Whoever removes the checkout must wait for it: the two hold one lock.
+#[test]
+fn every_git_that_writes_or_removes_a_checkout_holds_one_lock() {
+    let scene = Scene::committed(programs().last().unwrap());
+    let (noted, real) = (scene.root.path().join("noted"), scene.program.display());
+    let notes = format!(
+        "case \"$1 $2\" in 'read-tree --reset' | 'worktree remove') readlink /proc/self/fd/0 >>'{}';; esac",
+        noted.display()
+    );
+    let repository = through(&scene, &format!("#!/bin/sh\n{notes}\nexec '{real}' \"$@\"\n"));
+    let (first, next) = (scene.place("task.1"), scene.place("task.2"));
+    repository.make_checkout(&first, &scene.head()).unwrap();
+    repository.make_checkout(&next, &scene.head()).unwrap();
+    repository.remove_checkout(&first).unwrap();
+    let noted = fs::read_to_string(noted).unwrap();
+    let locks: Vec<&str> = noted.lines().collect();
+    assert!(locks.len() == 3 && locks[0].ends_with(".lock") && locks.iter().all(|lock| *lock == locks[0]), "{locks:?}");
+}
+
 /// A person's git may be at work there, and nothing of ours tells whether it lives.
 #[test]
 fn a_worktree_that_somebody_else_makes_is_not_touched() {

@@ -119,13 +119,13 @@ pub(super) fn wait(task: &Task) -> Option<&State> {
         | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. } => Some(&task.state),
-        State::Queued { .. }
-        | State::Preparing { .. }
+        State::Queued
+        | State::Preparing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }
         | State::Stopping { .. }
-        | State::Paused { .. }
+        | State::Paused
         | State::Done { .. }
         | State::Cancelled { .. } => None,
     }
