@@ -8,6 +8,7 @@ mod setup;
 mod task;
 
 use clap::{Args, Parser, Subcommand};
+use longhaul_core::task::Action;
 
 pub(crate) use care::{
     Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker,
@@ -97,28 +98,36 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// What the verb is called, if it changes tasks, a worker, or what Longhaul trusts; none if it only reads.
-    pub(crate) fn change(&self) -> Option<&'static str> {
+    /// What the verb is about to do, for the permission check.
+    pub(crate) fn action(&self) -> Action<'static> {
         match self {
-            Verb::Demo(_) => Some("demo"),
-            Verb::Run(_) => Some("run"),
-            Verb::Pause(_) => Some("pause"),
-            Verb::Resume(_) => Some("resume"),
-            Verb::Takeover(_) => Some("take over"),
-            Verb::Cancel(_) => Some("cancel"),
-            Verb::Worker(_) => Some("start a worker"),
-            Verb::Edit(_) => Some("edit"),
-            Verb::Tell(_) => Some("tell"),
-            Verb::Trust(args) => (args.path.is_some() || args.remove.is_some()).then_some("trust"),
-            Verb::Plan(args) => args.accept.is_some().then_some("accept a plan"),
-            Verb::Retry(_) => Some("retry"),
-            Verb::Gc(args) => (!args.dry_run).then_some("gc"),
-            Verb::RunSession(args) => (!args.list).then_some("run-session"),
-            Verb::Service(Service { verb: ServiceVerb::Install { .. } | ServiceVerb::Uninstall { .. } }) => {
-                Some("change the service")
-            }
-            Verb::Service(Service { verb: ServiceVerb::Status { .. } }) => None,
-            Verb::List(_)
+            Verb::Run(_) => Action::Submit("run"),
+            Verb::Pause(_) => Action::Command("pause"),
+            Verb::Resume(_) => Action::Command("resume"),
+            Verb::Takeover(_) => Action::Command("take over"),
+            Verb::Cancel(_) => Action::Command("cancel"),
+            Verb::Edit(_) => Action::Command("edit"),
+            Verb::Tell(_) => Action::Command("tell"),
+            Verb::Plan(args) if args.accept.is_some() => Action::Command("accept a plan"),
+            Verb::Demo(_) => Action::Manage("run the demo"),
+            Verb::Worker(_) => Action::Manage("start a worker"),
+            Verb::Trust(args) if args.path.is_some() || args.remove.is_some() => Action::Manage("trust"),
+            Verb::Retry(_) => Action::Manage("retry"),
+            Verb::Gc(args) if args.dry_run => Action::ReadAll("gc"),
+            Verb::Gc(_) => Action::Manage("gc"),
+            Verb::RunSession(args) if args.list => Action::Read,
+            // Its own errors all end with code 1, so it asks again by itself.
+            Verb::RunSession(_) => Action::Command("run-session"),
+            Verb::Service(Service { verb: ServiceVerb::Status { .. } }) => Action::Read,
+            Verb::Service(_) => Action::Manage("change the service"),
+            Verb::Skill(Skill { verb: SkillVerb::List { .. } }) => Action::Read,
+            Verb::Skill(_) => Action::Manage("change skills"),
+            Verb::Store(_) => Action::ReadAll("check or copy the store"),
+            Verb::Trust(_) => Action::ReadAll("list what is trusted"),
+            Verb::Doctor(args) if args.bundle.is_some() => Action::ReadAll("make a bundle"),
+            Verb::Doctor(_)
+            | Verb::Plan(_)
+            | Verb::List(_)
             | Verb::Show(_)
             | Verb::Logs(_)
             | Verb::Events(_)
@@ -130,10 +139,7 @@ impl Verb {
             | Verb::Report(_)
             | Verb::Diff(_)
             | Verb::Attach(_)
-            | Verb::Store(_)
-            | Verb::Doctor(_)
-            | Verb::Agents(_)
-            | Verb::Skill(_) => None,
+            | Verb::Agents(_) => Action::Read,
         }
     }
 }

@@ -4,6 +4,8 @@
 use longhaul_core::task::Event;
 
 use super::tmux_view;
+use longhaul_core::task::{Action, permit};
+
 use crate::cli::Attach;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
@@ -24,7 +26,7 @@ pub(crate) async fn attach(line: &CommandLine, args: &Attach) -> Result<Code, Ap
         return Ok(code_of(&task.state));
     }
     if args.tmux {
-        tmux_view::permit(&line.caller)?;
+        permit(&line.caller.actor, &Action::Manage("open a tmux session"))?;
         return tmux_view::open(&call, task.id).await;
     }
     let signals = Signals::listen()?;

@@ -7,10 +7,9 @@ use std::path::Path;
 
 use longhaul_app::{Answer, Request, mint_task};
 use longhaul_core::ids::{SessionId, TaskId};
-use longhaul_core::task::{Place, Submission, Task};
+use longhaul_core::task::{Action, Place, Submission, Task, permit};
 
 use super::run::{submit, text_or_stdin, told};
-use super::tmux_view;
 use crate::cli::Run;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
@@ -23,7 +22,7 @@ use longhaul_app::{Call, submit::files};
 /// Submits the child task; the owner of its parent will run it.
 pub(super) async fn run(line: &CommandLine, args: &Run, session: SessionId) -> Result<Code, AppError> {
     if args.tmux {
-        tmux_view::permit(&line.caller)?;
+        permit(&line.caller.actor, &Action::Manage("open a tmux session"))?;
     }
     let call = line.open()?;
     let parent = parent(&call, session).await?;

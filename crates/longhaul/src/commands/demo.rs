@@ -28,9 +28,6 @@ const GOAL: &str = "Build a todo command line app";
 const CHECK: &str = "TODO_FILE=$(mktemp) && export TODO_FILE && sh todo.sh add milk && sh todo.sh list | grep milk";
 
 pub(crate) async fn demo(line: &CommandLine, args: &Demo) -> Result<Code, AppError> {
-    if line.caller.actor.session.is_some() {
-        return Err(AppError::new(ErrorKind::Conflict, "the demo cannot run below an agent session"));
-    }
     let scratch = scratch(args.dir.as_deref())?;
     let workspace = scratch.join("workspace");
     std::fs::create_dir_all(&workspace).map_err(|error| unusable(&workspace, &error))?;

@@ -20,8 +20,8 @@ use crate::cli::Doctor;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
+use longhaul_app::AppError;
 use longhaul_app::config::{Loaded, Overrides};
-use longhaul_app::{AppError, ErrorKind};
 use longhaul_app::{Call, System};
 
 use bundle::Goals;
@@ -36,10 +36,6 @@ struct Patient {
 }
 
 pub(crate) async fn doctor(line: &CommandLine, args: &Doctor) -> Result<Code, AppError> {
-    if args.bundle.is_some() && line.caller.actor.session.is_some() {
-        return Err(AppError::new(ErrorKind::Conflict, "below an agent session no bundle can be made")
-            .hint("ask a person to run `longhaul doctor --bundle FILE`"));
-    }
     let patient = Patient {
         home: line.home(),
         opened: line.open_existing(),

@@ -38,7 +38,7 @@ mod worker;
 use std::process::ExitCode;
 
 use clap::Parser;
-use longhaul_core::task::{Refusal, Scope};
+use longhaul_core::task::permit;
 
 use crate::cli::{Cli, Verb};
 use crate::command_line::CommandLine;
@@ -69,7 +69,7 @@ pub(crate) fn main() -> ExitCode {
 }
 
 async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
-    permit(line, &verb)?;
+    permit(&line.caller.actor, &verb.action())?;
     match verb {
         Verb::Demo(args) => demo::demo(line, &args).await,
         Verb::Run(args) => run::run(line, &args).await,
@@ -99,17 +99,9 @@ async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
         Verb::Store(args) => store::store(line, &args).await,
         Verb::Doctor(args) => doctor::doctor(line, &args).await,
         Verb::Agents(args) => agents::agents(line, &args).await,
-        Verb::Service(args) => service::service(line, &args),
-        Verb::Skill(args) => skill::skill(line, &args),
+        Verb::Service(args) => service::service(&args),
+        Verb::Skill(args) => skill::skill(&args),
         Verb::RunSession(args) => run_session::run_session(line, &args).await,
-    }
-}
-
-/// Somebody who may be an agent may read. What an agent may do is decided by each verb, and by the core.
-fn permit(line: &CommandLine, verb: &Verb) -> Result<(), AppError> {
-    match verb.change() {
-        Some(name) if line.caller.actor.scope == Scope::Unknown => Err(Refusal::UnknownCaller { verb: name }.into()),
-        Some(_) | None => Ok(()),
     }
 }
 

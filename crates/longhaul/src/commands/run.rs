@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use longhaul_app::{Answer, Handover, Request, mint_task};
 use longhaul_core::ids::TaskId;
 use longhaul_core::names::TaskName;
-use longhaul_core::task::{Patience, Submission};
+use longhaul_core::task::{Action, Patience, Submission, permit};
 
 use super::config::tell;
 use super::{child, tmux_view};
@@ -30,7 +30,7 @@ pub(crate) async fn run(line: &CommandLine, args: &Run) -> Result<Code, AppError
     }
     let place = Project::of(&args.workspace)?;
     if args.tmux {
-        tmux_view::permit(&line.caller)?;
+        permit(&line.caller.actor, &Action::Manage("open a tmux session"))?;
     }
     let (settings, unchosen) = settings(line, args, &place)?;
     let (in_place, tables) = (settings.workspace.in_place, settings.agents.clone());

@@ -11,7 +11,7 @@ mod record;
 use std::sync::Arc;
 
 use longhaul_app::{ShellLock, TaskDir};
-use longhaul_core::task::{State, StopMode, Submission, Task};
+use longhaul_core::task::{Action, State, StopMode, Submission, Task, permit};
 use longhaul_keeper::Executable;
 use longhaul_keeper::find_program;
 use longhaul_store::{Filter, Stored, Which};
@@ -60,12 +60,7 @@ async fn carry_out(line: &CommandLine, args: &RunSession) -> Result<Code, AppErr
         return Ok(Code::Done);
     }
     see_to_program()?;
-    if line.caller.actor.session.is_some() {
-        return Err(AppError::new(
-            ErrorKind::Conflict,
-            "below an agent session no runner may start: it would die with it",
-        ));
-    }
+    permit(&line.caller.actor, &Action::Manage("run-session"))?;
     drive(line, args, &place, &directories, Invocation { name, goal, record }).await
 }
 

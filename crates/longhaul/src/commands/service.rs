@@ -11,7 +11,6 @@ mod worker;
 use serde_json::json;
 
 use crate::cli::{Service, ServiceKind, ServiceVerb};
-use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
 use crate::start::{Said, converse};
@@ -52,11 +51,10 @@ pub(crate) struct Looked {
     pub(crate) unknown: Vec<AppError>,
 }
 
-pub(crate) fn service(line: &CommandLine, args: &Service) -> Result<Code, AppError> {
+pub(crate) fn service(args: &Service) -> Result<Code, AppError> {
     match args.verb {
         ServiceVerb::Status { kind, json } => status(kind, json),
         ServiceVerb::Install { kind, dry_run } => {
-            refuse_below(line)?;
             let kind = kind.map_or_else(suitable, Ok)?;
             let steps = match kind {
                 ServiceKind::Systemd => systemd::install(&Worker::here()?),
@@ -68,7 +66,6 @@ pub(crate) fn service(line: &CommandLine, args: &Service) -> Result<Code, AppErr
             Ok(Code::Done)
         }
         ServiceVerb::Uninstall { kind, dry_run } => {
-            refuse_below(line)?;
             let (steps, unknown) = uninstall(kind)?;
             if steps.is_empty() && unknown.is_empty() {
                 out::note("nothing of ours is installed");
@@ -111,16 +108,6 @@ fn of_each<T>(
 fn tell_unknown(unknown: &[AppError]) {
     for error in unknown {
         out::note(&format!("one kind of service is left as it is: {}", error.what));
-    }
-}
-
-fn refuse_below(line: &CommandLine) -> Result<(), AppError> {
-    match line.caller.actor.session {
-        Some(_) => {
-            Err(AppError::new(ErrorKind::Conflict, "below an agent session no service can be installed or removed")
-                .hint("ask a person to run `longhaul service`"))
-        }
-        None => Ok(()),
     }
 }
 

@@ -10,7 +10,6 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use crate::cli::{Skill, SkillClient, SkillPlace, SkillVerb};
-use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
 use longhaul_app::{AppError, ErrorKind, locations};
@@ -19,18 +18,15 @@ use longhaul_keeper::Environment;
 use folder::{Folder, Force, Kept};
 use shipped::FILES;
 
-pub(crate) fn skill(line: &CommandLine, args: &Skill) -> Result<Code, AppError> {
+pub(crate) fn skill(args: &Skill) -> Result<Code, AppError> {
     match &args.verb {
-        SkillVerb::Install { place, force } => {
-            install(line, place, if *force { Force::Overwrite } else { Force::Respect })
-        }
+        SkillVerb::Install { place, force } => install(place, if *force { Force::Overwrite } else { Force::Respect }),
         SkillVerb::List { client, dir, json } => list(*client, dir.as_ref(), *json),
-        SkillVerb::Uninstall { place } => uninstall(line, place),
+        SkillVerb::Uninstall { place } => uninstall(place),
     }
 }
 
-fn install(line: &CommandLine, place: &SkillPlace, force: Force) -> Result<Code, AppError> {
-    refuse_below(line)?;
+fn install(place: &SkillPlace, force: Force) -> Result<Code, AppError> {
     for path in folder(place)?.write(FILES, force)? {
         out::data(&out::safe(&format!("wrote `{}`", path.display())));
     }
@@ -40,8 +36,7 @@ fn install(line: &CommandLine, place: &SkillPlace, force: Force) -> Result<Code,
     Ok(Code::Done)
 }
 
-fn uninstall(line: &CommandLine, place: &SkillPlace) -> Result<Code, AppError> {
-    refuse_below(line)?;
+fn uninstall(place: &SkillPlace) -> Result<Code, AppError> {
     let folder = folder(place)?;
     for file in FILES {
         let path = folder.path(file);
@@ -54,16 +49,6 @@ fn uninstall(line: &CommandLine, place: &SkillPlace) -> Result<Code, AppError> {
     }
     folder.remove_empty(FILES);
     Ok(Code::Done)
-}
-
-fn refuse_below(line: &CommandLine) -> Result<(), AppError> {
-    match line.caller.actor.session {
-        Some(_) => {
-            Err(AppError::new(ErrorKind::Conflict, "below an agent session no skill can be installed or removed")
-                .hint("ask a person to run `longhaul skill`"))
-        }
-        None => Ok(()),
-    }
 }
 
 /// A given directory counts before the client's own.

@@ -13,20 +13,12 @@ use crate::exit::Code;
 use crate::out;
 use crate::start::ask;
 use longhaul_app::Call;
-use longhaul_app::{AppError, Asked, Caller, ErrorKind};
+use longhaul_app::{AppError, Asked, ErrorKind};
 
 /// How long tmux may take to start its server and a session.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// So many names are tried.
 const NAMES: u32 = 100;
-
-/// Refused below an agent session: the view would be a person's, outside of the session.
-pub(crate) fn permit(caller: &Caller) -> Result<(), AppError> {
-    match caller.actor.session {
-        Some(_) => Err(AppError::new(ErrorKind::Conflict, "below an agent session no tmux session is opened")),
-        None => Ok(()),
-    }
-}
 
 /// Opens the view and says how to attach to it. Whatever goes wrong, the task is not touched.
 pub(crate) async fn open(call: &Call, task: TaskId) -> Result<Code, AppError> {

@@ -16,10 +16,6 @@ use longhaul_app::trust::{Trusted, add, fingerprint, list, remove};
 use longhaul_app::{AppError, ErrorKind, Project};
 
 pub(crate) fn trust(line: &CommandLine, args: &Trust) -> Result<Code, AppError> {
-    if line.caller.actor.session.is_some() {
-        return Err(AppError::new(ErrorKind::Conflict, "below an agent session nothing can be trusted")
-            .hint("ask a person to run `longhaul trust`"));
-    }
     match (&args.path, &args.remove) {
         (Some(path), _) => give(line, path, args),
         (None, Some(path)) => take_back(line, path),

@@ -16,12 +16,6 @@ use longhaul_app::Call;
 use longhaul_app::{AppError, ErrorKind};
 
 pub(crate) async fn worker(line: &CommandLine, args: &Worker) -> Result<Code, AppError> {
-    if line.caller.actor.session.is_some() {
-        return Err(AppError::new(
-            ErrorKind::Conflict,
-            "below an agent session no worker may start: it would die with the session",
-        ));
-    }
     if args.detach {
         return detached(line, args);
     }

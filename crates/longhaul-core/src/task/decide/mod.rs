@@ -15,7 +15,7 @@ mod runner;
 mod start;
 mod verify;
 
-use super::{Actor, Command, Event, Input, Refusal, ReleasedBy, Scope, Submission, Task};
+use super::{Action, Actor, Event, Input, Refusal, Submission, Task, permit};
 use crate::time::Time;
 
 /// The longest goal that is taken, in bytes.
@@ -46,24 +46,9 @@ pub fn submit(submission: &Submission) -> Result<Vec<Event>, Refusal> {
 
 /// What an input makes of a task. No events: it is so already.
 pub fn decide(task: &Task, input: &Input, actor: &Actor, now: Time) -> Result<Vec<Event>, Refusal> {
-    permit(task, input, actor)?;
+    permit(actor, &Action::Input(task, input))?;
     match input {
         Input::Command(command) => command::command(task, command, actor, now),
         Input::Observation(seen) => Ok(observe::observe(task, seen, now)),
     }
-}
-
-/// Commands come from people, observations from owners; an agent, or who may be one, has neither. That a person is gone can be seen by a worker, who does
-/// not own a held task and so has no observation to make.
-fn permit(task: &Task, input: &Input, actor: &Actor) -> Result<(), Refusal> {
-    let allowed = match (actor.scope, input) {
-        (Scope::Person, Input::Command(_))
-        | (Scope::Worker, Input::Command(Command::Release { how: ReleasedBy::Gone }))
-        | (Scope::Worker | Scope::Workspace, Input::Observation(_)) => true,
-        // A worker that has ended a runner's session leaves the task to the next invocation.
-        (Scope::Worker, Input::Command(Command::Pause { .. })) => !task.submission.driver.conduct().any_worker,
-        (Scope::Unknown, _) => return Err(Refusal::UnknownCaller { verb: input.name() }),
-        (Scope::Person | Scope::Worker | Scope::Workspace | Scope::Session, _) => false,
-    };
-    if allowed { Ok(()) } else { Err(Refusal::Scope { principal: actor.principal.clone(), verb: input.name() }) }
 }

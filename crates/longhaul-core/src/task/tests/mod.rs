@@ -9,6 +9,7 @@ mod histories;
 mod interrupted_rounds;
 mod limits;
 mod notices;
+mod permit;
 mod runner;
 mod table;
 mod takeover;

@@ -1,0 +1,79 @@
+//! Who may do what: the one permission check, for every front end and for `decide`.
+//!
+//! Front ends ask before they start, with what they are about to do; `decide` asks again with the task and the input, so that no front end
+//! can forget to. A session may read and submit child tasks; somebody who may be an agent may only read.
+
+use super::{Actor, Command, Input, Refusal, ReleasedBy, Scope, Task};
+
+/// What somebody is about to do.
+#[derive(Debug, Clone, Copy)]
+pub enum Action<'a> {
+    /// Read what the caller may see.
+    Read,
+    /// Read about every task of the home.
+    ReadAll(&'static str),
+    /// Submit a task; from a session, a child task.
+    Submit(&'static str),
+    /// Send a command to a task that is not known yet. `decide` asks again once it is.
+    Command(&'static str),
+    /// Send an input to this task.
+    Input(&'a Task, &'a Input),
+    /// Change the home, the machine or what is trusted.
+    Manage(&'static str),
+}
+
+impl Action<'_> {
+    /// The verb, for the refusal.
+    fn verb(&self) -> &'static str {
+        match self {
+            Action::Read => "read",
+            Action::ReadAll(verb) | Action::Submit(verb) | Action::Command(verb) | Action::Manage(verb) => verb,
+            Action::Input(_, input) => input.name(),
+        }
+    }
+}
+
+/// Whether this actor may do this.
+pub fn permit(actor: &Actor, action: &Action<'_>) -> Result<(), Refusal> {
+    let verb = action.verb();
+    if is_allowed(actor.scope, action) {
+        return Ok(());
+    }
+    match actor.scope {
+        Scope::Unknown => Err(Refusal::UnknownCaller { verb }),
+        Scope::Person | Scope::Worker | Scope::Workspace | Scope::Session => {
+            Err(Refusal::Scope { principal: actor.principal.clone(), verb })
+        }
+    }
+}
+
+fn is_allowed(scope: Scope, action: &Action<'_>) -> bool {
+    match (scope, action) {
+        (Scope::Person, Action::Input(_, Input::Observation(_))) => false,
+        (Scope::Person, _) => true,
+        (Scope::Session, Action::Read | Action::Submit(_) | Action::Command(_)) => true,
+        (Scope::Session, Action::ReadAll(_) | Action::Input(..) | Action::Manage(_)) => false,
+        (Scope::Unknown, Action::Read | Action::ReadAll(_)) => true,
+        (Scope::Unknown, Action::Submit(_) | Action::Command(_) | Action::Input(..) | Action::Manage(_)) => false,
+        (Scope::Worker | Scope::Workspace, Action::Input(_, Input::Observation(_))) => true,
+        (Scope::Worker, Action::Input(task, Input::Command(command))) => worker_may(task, command),
+        (Scope::Worker | Scope::Workspace, _) => false,
+    }
+}
+
+/// Commands come from people. A worker gives back a task whose person is gone, because it does not own a held task and so has no
+/// observation to make; and it leaves a runner's task, whose session it has ended, to the next invocation.
+fn worker_may(task: &Task, command: &Command) -> bool {
+    match command {
+        Command::Release { how } => *how == ReleasedBy::Gone,
+        Command::Pause { .. } => !task.submission.driver.conduct().any_worker,
+        Command::Resume { .. }
+        | Command::Cancel { .. }
+        | Command::Edit { .. }
+        | Command::Tell { .. }
+        | Command::AcceptPlan { .. }
+        | Command::TakeOver
+        | Command::Drive { .. }
+        | Command::Force { .. } => false,
+    }
+}

@@ -1,0 +1,45 @@
+//! Every kind of caller against every kind of action.
+
+use super::super::*;
+use super::fixture::{new_task, session_id};
+
+/// `+` may, `s` is refused by its scope, `u` because nobody can tell whether it is an agent.
+#[test]
+fn every_caller_and_every_action() {
+    let task = new_task();
+    let pause = Input::from(Command::Pause { mode: StopMode::Graceful });
+    let gone = Input::from(Command::Release { how: ReleasedBy::Gone });
+    let woke = Input::from(Observation::Woke);
+    let actions = [
+        Action::Read,
+        Action::ReadAll("check the store"),
+        Action::Submit("run"),
+        Action::Command("pause"),
+        Action::Input(&task, &pause),
+        Action::Input(&task, &gone),
+        Action::Input(&task, &woke),
+        Action::Manage("gc"),
+    ];
+    for (actor, expected) in [
+        (Actor::person("ann"), "++++++s+"),
+        (Actor::below(session_id(1)), "+s++ssss"),
+        (Actor::unknown("ann"), "++uuuuuu"),
+        (Actor::worker(), "sssss++s"),
+        (Actor::workspace(), "ssssss+s"),
+    ] {
+        let answer = |action: &Action<'_>| match permit(&actor, action) {
+            Ok(()) => '+',
+            Err(Refusal::UnknownCaller { .. }) => 'u',
+            Err(_) => 's',
+        };
+        assert_eq!(actions.iter().map(answer).collect::<String>(), expected, "{:?}", actor.scope);
+    }
+}
+
+#[test]
+fn a_worker_pauses_only_the_task_of_a_runner() {
+    let pause = Input::from(Command::Pause { mode: StopMode::Graceful });
+    let mut task = new_task();
+    super::fixture::asked(&mut task).driver = Driver::Runner;
+    assert!(permit(&Actor::worker(), &Action::Input(&task, &pause)).is_ok());
+}
