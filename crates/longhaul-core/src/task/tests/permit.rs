@@ -1,4 +1,5 @@
-//! Every kind of caller against every kind of action.
+//! Every kind of caller against every kind of action, in one table.
+//! Whoever adds an action adds a column here; the compiler asks for the rule itself.
 
 use super::super::*;
 use super::fixture::{new_task, session_id};
