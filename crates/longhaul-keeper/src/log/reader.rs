@@ -6,13 +6,16 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::time::{Duration, SystemTime};
 
 use longhaul_core::task::Offset;
 
 use crate::layout::SessionDir;
-use crate::log::index::{EntryKind, INDEX_RECORD, Stream, read_index};
+use crate::log::index::{EntryKind, Stream, read_index};
 
 const CHUNK: usize = 64 << 10;
+/// Times of files are at least so exact.
+const SETTLED: Duration = Duration::from_millis(100);
 
 /// What comes next in a log.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,13 +36,14 @@ pub struct LogReader {
     stream: Stream,
     at: Offset,
     file: Option<File>,
-    index: IndexTail,
+    /// When the directory had last changed as it was listed.
+    listed: Option<SystemTime>,
 }
 
 impl LogReader {
     /// A reader that goes on at `from`; nothing needs to be there yet.
     pub fn new(directory: &SessionDir, stream: Stream, from: Offset) -> LogReader {
-        LogReader { directory: directory.clone(), stream, at: from, file: None, index: IndexTail::default() }
+        LogReader { directory: directory.clone(), stream, at: from, file: None, listed: None }
     }
 
     /// The place after the last piece.
@@ -92,16 +96,19 @@ impl LogReader {
         Ok((count > 0).then_some(chunk))
     }
 
-    /// The first segment there is after this one. The directory is listed only where the next one is missing and there are later ones:
-    /// the index names them before anything is dropped.
+    /// The first segment there is after this one. The directory is listed only where the next one is missing and the directory has
+    /// changed since the last listing.
     fn following(&mut self) -> io::Result<Option<u32>> {
         let next = self.at.segment.saturating_add(1);
         if self.directory.segment(self.stream, next).symlink_metadata().is_ok() {
             return Ok(Some(next));
         }
-        if self.index.last_segment(&self.directory, self.stream)?.is_some_and(|last| last <= self.at.segment) {
+        let changed = self.directory.path().symlink_metadata().and_then(|meta| meta.modified()).ok();
+        if changed.is_some() && changed == self.listed {
             return Ok(None);
         }
+        // A file made a moment after the listing may leave the same time, so a young one is not trusted.
+        self.listed = changed.filter(|at| at.elapsed().is_ok_and(|age| age > SETTLED));
         Ok(self.directory.segments(self.stream)?.into_iter().find(|number| *number > self.at.segment))
     }
 
@@ -122,35 +129,6 @@ impl LogReader {
                 entry.end().byte.saturating_sub(read_to.max(entry.offset))
             })
             .sum())
-    }
-}
-
-/// The index of a session, read as it grows.
-#[derive(Debug, Default)]
-struct IndexTail {
-    file: Option<File>,
-    read: u64,
-    last_segment: u32,
-}
-
-impl IndexTail {
-    /// The last segment of a stream that the index names; none without an index.
-    fn last_segment(&mut self, directory: &SessionDir, stream: Stream) -> io::Result<Option<u32>> {
-        if self.file.is_none() {
-            self.file = File::open(directory.index()).ok();
-        }
-        let Some(file) = &self.file else { return Ok(None) };
-        let mut records = [0; 128 * INDEX_RECORD];
-        loop {
-            let count = file.read_at(&mut records, self.read)?;
-            let entries = read_index(&records[..count]);
-            if entries.is_empty() {
-                return Ok(Some(self.last_segment));
-            }
-            self.read += (entries.len() * INDEX_RECORD) as u64;
-            let segments = entries.iter().filter(|entry| entry.stream == stream).map(|entry| entry.segment);
-            self.last_segment = segments.fold(self.last_segment, u32::max);
-        }
     }
 }
 
