@@ -23,7 +23,7 @@ pub(super) const FILES: &[File] = &[
         versions: &[
             "6fa34dd2d84efb986a25f605499ea7c3c54bff6e8152b033123f4000485eccd3",
             "3eec9d9c4dcc6794b5db68bf003c27e8df2b771c7fd5dcb9cf51e4f06c572377",
-            "28d7ba6f14034bde3d53ac971c228a383866810082fbd15da7ab9dffddc176f8",
+            "6e441cf2d7503023cb1368f1253b33e17b9cdfdabd8469d9eaa3e97faace0f22",
         ],
     },
     File {
