@@ -23,6 +23,7 @@ pub(super) const FILES: &[File] = &[
         versions: &[
             "6fa34dd2d84efb986a25f605499ea7c3c54bff6e8152b033123f4000485eccd3",
             "3eec9d9c4dcc6794b5db68bf003c27e8df2b771c7fd5dcb9cf51e4f06c572377",
+            "6e441cf2d7503023cb1368f1253b33e17b9cdfdabd8469d9eaa3e97faace0f22",
         ],
     },
     File {
@@ -30,7 +31,10 @@ pub(super) const FILES: &[File] = &[
         path: "SKILL.md",
         text: include_str!("../../../../../skills/autonomous-skill/SKILL.md"),
         mode: 0o644,
-        versions: &["5fd4a1906c95546c9f1faf77d80df079764444b9172baa4dfa794dadfa1ddf80"],
+        versions: &[
+            "5fd4a1906c95546c9f1faf77d80df079764444b9172baa4dfa794dadfa1ddf80",
+            "440b56368d78bfac3779cdbdaabe66432234cb9b0dd6a9e5669b5c80ede5a468",
+        ],
     },
     File {
         skill: "autonomous-skill",
