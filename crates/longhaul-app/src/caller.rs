@@ -2,7 +2,7 @@
 //! task and its children. Made by each front end and passed with every call; there is no process-wide caller.
 //! Visibility is asked by `app` for every listing and lookup, so that no operation can forget to. What may be changed is decided by the core.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Actor, Scope, Task};
@@ -17,13 +17,13 @@ use crate::project::Project;
 #[derive(Debug, Clone)]
 pub struct Caller {
     pub actor: Actor,
-    /// The directory the call comes from; none if it is gone, or if the caller has none.
-    directory: Option<PathBuf>,
+    /// The directory the call comes from, or why there is none.
+    directory: Result<PathBuf, String>,
 }
 
 impl Caller {
     /// This actor, calling from this directory.
-    pub fn new(actor: Actor, directory: Option<PathBuf>) -> Caller {
+    pub fn new(actor: Actor, directory: Result<PathBuf, String>) -> Caller {
         Caller { actor, directory }
     }
 
@@ -32,16 +32,14 @@ impl Caller {
         self.actor.scope == Scope::Person
     }
 
-    /// The directory the call comes from.
-    pub fn directory(&self) -> Option<&Path> {
-        self.directory.as_deref()
-    }
-
     /// The project the call comes from.
     pub fn project(&self) -> Result<Project, AppError> {
         match &self.directory {
-            Some(directory) => Project::of(directory),
-            None => Err(AppError::new(ErrorKind::Usage, "the current directory is gone")),
+            Ok(directory) => Project::of(directory),
+            Err(why) => {
+                let error = AppError::new(ErrorKind::Usage, "the current directory cannot be used");
+                Err(AppError { because: vec![why.clone()], ..error }.hint("change to a directory that exists"))
+            }
         }
     }
 

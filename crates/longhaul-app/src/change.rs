@@ -37,7 +37,7 @@ impl From<StoreError> for ChangeError {
     }
 }
 
-/// Changes a task by one command, and takes its lease in the same commit if asked to and nobody has it: somebody may have been faster,
+/// Changes a task by one command. A repeat of it, by its key, is answered with the task as it is and changes nothing. Takes the task's lease in the same commit if asked to and nobody has it: somebody may have been faster,
 /// and then that one acts on the change.
 pub async fn change(
     store: &dyn Store,
@@ -47,6 +47,11 @@ pub async fn change(
     key: Option<Key>,
     claim: Option<NewLease>,
 ) -> Result<Changed, ChangeError> {
+    if let Some(key) = &key
+        && let Some(stored) = store.repeat_of(key, actor).await?
+    {
+        return Ok(Changed { stored, unchanged: true });
+    }
     let input = Input::from(command);
     loop {
         let stored = store.load(task).await?.ok_or(ChangeError::NotFound)?;
@@ -78,11 +83,38 @@ mod tests {
     use std::time::Duration;
 
     use longhaul_core::names::TaskName;
-    use longhaul_core::task::{Submission, submit};
+    use longhaul_core::task::{StopMode, Submission, submit};
     use longhaul_store::sqlite::SqliteStore;
 
     use super::*;
     use crate::clock::{mint_lease, mint_task, mint_worker};
+
+    /// After the first of two equal requests the second one alone would make no sense.
+    #[tokio::test]
+    async fn a_repeated_command_is_answered_and_not_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(home.path()).unwrap();
+        let (task, actor) = (submitted(&store).await, Actor::person("ann"));
+        let send = async |command: Command, key: Option<&str>| {
+            let key = key.map(|key| Key::new(key.to_owned(), "command", "input"));
+            change(&store, task, command, &actor, key, None).await
+        };
+        let resume = || Command::Resume { reason: None, settings: Vec::new() };
+        send(Command::Pause { mode: StopMode::Graceful }, None).await.unwrap();
+        let first = send(resume(), Some("k")).await.unwrap();
+        assert!(matches!(send(resume(), None).await, Err(ChangeError::Refused(_))), "the control");
+        let again = send(resume(), Some("k")).await.unwrap();
+        assert!(again.unchanged && again.stored.task.version == first.stored.task.version);
+    }
+
+    async fn submitted(store: &SqliteStore) -> TaskId {
+        let (task, actor, name) = (mint_task(), Actor::person("ann"), TaskName::new("t").unwrap());
+        let events = submit(&Submission::new("do it".into(), name, "/p".into(), "demo".into())).unwrap();
+        let (guard, at) = (Guard::New, now());
+        let new = Change { task, guard, events, actor, at, key: None, claim: None, session_cap: None };
+        store.commit(new).await.unwrap();
+        task
+    }
 
     fn lease() -> NewLease {
         NewLease { id: mint_lease(), worker: mint_worker(), host: "h".into() }
@@ -93,12 +125,7 @@ mod tests {
     async fn a_command_that_finds_an_owner_drops_its_claim() {
         let home = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(home.path()).unwrap();
-        let (task, actor) = (mint_task(), Actor::person("ann"));
-        let name = TaskName::new("t").unwrap();
-        let events = submit(&Submission::new("do it".into(), name, "/p".into(), "demo".into())).unwrap();
-        let (guard, at) = (Guard::New, now());
-        let new = Change { task, guard, events, actor: actor.clone(), at, key: None, claim: None, session_cap: None };
-        store.commit(new).await.unwrap();
+        let (task, actor) = (submitted(&store).await, Actor::person("ann"));
         let tell = |text: &str, lease: NewLease| {
             let change = change(&store, task, Command::Tell { text: text.into() }, &actor, None, Some(lease));
             tokio::time::timeout(Duration::from_secs(60), change)

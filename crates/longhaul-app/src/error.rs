@@ -133,7 +133,9 @@ impl From<Refusal> for AppError {
             | Refusal::Scope { .. }
             | Refusal::UnknownCaller { .. } => ErrorKind::Conflict,
         };
-        AppError::new(kind, refusal.to_string())
+        let is_scope = matches!(refusal, Refusal::Scope { .. });
+        let error = AppError::new(kind, refusal.to_string());
+        if is_scope { error.hint("ask a person to do it") } else { error }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a front end hands to a worker: one JSON line in, one JSON line back. Nothing of a goal is ever in argv.
 //!
 //! The worker commits the input together with its claim, so that a task never exists without someone who acts on it. A worker of this
-//! home that lives takes it on its socket (`offer`, `reception`); one that is started for it, on its standard input.
+//! home that lives takes it on its socket (`offer`; the other side is the worker's `reception`); one that is started for it, on its standard input.
 
 mod offer;
 

@@ -1,5 +1,5 @@
 //! Where things are by the variables of an environment: Longhaul's home, the person's directory, their configuration.
-//! The one module that reads LONGHAUL_HOME, LONGHAUL_CONFIG, HOME and the XDG variables; everybody else gets paths.
+//! `config` finds the configuration file itself; agents' own directories are asked of their programs.
 
 use std::path::{Path, PathBuf};
 

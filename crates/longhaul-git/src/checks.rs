@@ -3,7 +3,7 @@
 //!
 //! Called by the effects around checks. It judges nothing: the core does. A checkout is detached, made for one round and removed after
 //! it; whatever checks leave in it is thrown away, so it is the only worktree that is removed by force. Git does that; one that git does
-//! not know is kept here (see the worker's `checkouts`). No hook and no filter runs.
+//! not know is kept here (see `longhaul-app`'s `checkouts`). No hook and no filter runs.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

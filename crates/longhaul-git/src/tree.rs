@@ -2,7 +2,7 @@
 //!
 //! Sessions, checks, `diff`, commits, snapshots and the sweep all ask [`survey`]. It starts from a tree (the commit HEAD is on, or the
 //! one being checked), so neither stat data nor flags of the agent's index count; of that index only names are taken. Every file is
-//! hashed. Line endings are converted as attributes say; filters never run (see `filter`). Nothing real is written.
+//! hashed. Line endings are converted as attributes say; filters never run (see `conversion`). Nothing real is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;

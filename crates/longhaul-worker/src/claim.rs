@@ -11,7 +11,7 @@ use longhaul_store::{Candidate, Carrier, CommitError, NewLease, StoreError, Stor
 use crate::worker::Context;
 use longhaul_app::{mint_lease, now};
 
-/// Claims those of the candidates that may be claimed. `lease_of` knows the leases of the tasks that this worker has hubs for.
+/// Claims those of the candidates that may be claimed. `lease_of` knows the leases of the tasks that this worker owns.
 pub(crate) async fn claim_round(
     context: &Context,
     mut candidates: Vec<Candidate>,

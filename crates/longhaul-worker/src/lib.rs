@@ -1,4 +1,4 @@
-//! Claims tasks and carries out what is due. Run by `longhaul worker`; the front ends use [`change`] and the hand-over types.
+//! Claims tasks and carries out what is due. Run by `longhaul worker` and `run-session`; front ends use `longhaul-app`.
 //!
 //! All it knows of a task it learnt from the store and from the keeper's files; it writes state only through `decide` and commit.
 #![deny(clippy::wildcard_enum_match_arm)]

@@ -1,4 +1,4 @@
-//! One worker process: takes its lock, commits what was handed over, claims, and keeps a hub per task until there is nothing to stay for.
+//! One worker process: takes its lock, commits what was handed over, claims, and keeps a hub for each task that is not in line, until there is nothing to stay for.
 //! Called by `longhaul worker`. It never touches a session when it leaves: whoever comes next adopts it.
 
 mod changes;

@@ -22,7 +22,8 @@ impl CommandLine {
     pub(crate) fn of_process() -> CommandLine {
         let environment = Environment::of_process();
         let home = Home::at(&locations::home(&environment).unwrap_or_default());
-        let caller = Caller::new(actor(&environment, &home), std::env::current_dir().ok());
+        let caller =
+            Caller::new(actor(&environment, &home), std::env::current_dir().map_err(|error| error.to_string()));
         let processes = Arc::new(ChildProcesses { caller: caller.clone() });
         CommandLine { system: System { environment, processes }, caller }
     }

@@ -55,7 +55,7 @@ pub(crate) const TABLE: &[(Code, u8, &str)] = &[
     (Code::Stopped, 6, "a limit of the task is used up; `resume` with a higher one goes on"),
     (Code::NotFound, 7, "there is no such task"),
     (Code::Conflict, 8, "the task's state, its name or the caller's scope does not allow it; nothing was changed"),
-    (Code::Damaged, 9, "stored data is damaged or of a newer version"),
+    (Code::Damaged, 9, "stored data is damaged, or from a newer or an unreleased version"),
     (
         Code::NotVerified,
         10,

@@ -85,11 +85,18 @@ impl TaskLoops {
         match self.context.store.load(task).await {
             Ok(Some(stored)) => self.start(stored),
             Ok(None) => self.drop_from_line(task),
-            // Called again as soon as the store can be read.
-            Err(error) if error.is_transient() && self.tasks.contains_key(&task) => self.context.line.park(task),
+            Err(error) if error.is_transient() && self.tasks.contains_key(&task) => self.open_later(task),
             Err(error) => return Err(error),
         }
         Ok(())
+    }
+
+    /// The store cannot be read now: the next round looks at every task again, and the task keeps its place in line.
+    fn open_later(&mut self, task: TaskId) {
+        self.checked.everything = None;
+        if !self.tasks.get(&task).is_some_and(OwnedTask::has_hub) {
+            self.context.line.park(task);
+        }
     }
 
     pub(super) fn start(&mut self, stored: Stored) {
@@ -111,7 +118,7 @@ impl TaskLoops {
         self.running.spawn(async move { (id, hub.run().await) });
     }
 
-    /// Forgets a task that was in line and is not ours any more.
+    /// Forgets a task that is not ours any more.
     fn drop_from_line(&mut self, task: TaskId) {
         self.context.line.leave(task);
         if let Some(owned) = self.tasks.remove(&task) {
@@ -189,6 +196,7 @@ impl TaskLoops {
     async fn round(&mut self) -> Result<bool, StoreError> {
         if !self.is_seen() {
             self.tasks.values().for_each(OwnedTask::wake_hub);
+            self.drop_what_others_took().await?;
             return Ok(false);
         }
         match self.hear_changes().await {
@@ -200,6 +208,22 @@ impl TaskLoops {
         // An `--only` worker leaves the tasks of the living to them.
         let watches_others = !self.only && self.checked.other_owners == Some(OtherOwners::Alive);
         Ok(watches_others || self.checked.other_owners == Some(OtherOwners::SomeDead) || has_to_tell)
+    }
+
+    /// Forgets tasks without a hub that another worker has claimed; a hub finds that out by itself.
+    async fn drop_what_others_took(&mut self) -> Result<(), StoreError> {
+        let in_line = self.tasks.iter().filter(|(_, owned)| !owned.has_hub()).map(|(task, _)| *task);
+        for task in in_line.collect::<Vec<_>>() {
+            let owner = match self.context.store.load(task).await {
+                Ok(stored) => stored.and_then(|stored| stored.owner),
+                Err(error) if error.is_transient() => continue,
+                Err(error) => return Err(error),
+            };
+            if owner.is_none_or(|owner| owner.worker != self.context.worker) {
+                self.drop_from_line(task);
+            }
+        }
+        Ok(())
     }
 
     /// Puts a task whose hub has just ended in line, unless it changed before the hub could see that.
@@ -215,9 +239,7 @@ impl TaskLoops {
     async fn left(&mut self, left: Result<(TaskId, HubExit), JoinError>) -> Result<(), WorkerError> {
         match left {
             Ok((task, HubExit::NotOurs)) => {
-                if let Some(owned) = self.tasks.remove(&task) {
-                    self.context.environments.forget(owned.lease);
-                }
+                self.drop_from_line(task);
                 Ok(())
             }
             Ok((task, HubExit::InLine(line))) => Ok(self.queue(task, line).await?),
@@ -225,6 +247,7 @@ impl TaskLoops {
                 self.context.report(&format!("task {task}: {why}"));
                 // The lease is still ours, so the next check opens a hub again.
                 self.tasks.remove(&task);
+                self.context.line.leave(task);
                 self.checked.everything = None;
                 Ok(())
             }

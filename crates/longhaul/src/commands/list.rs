@@ -35,7 +35,7 @@ pub(crate) async fn list(line: &CommandLine, args: &List) -> Result<Code, AppErr
     Ok(if damaged.is_empty() { Code::Done } else { Code::Damaged })
 }
 
-/// Programs get the goal too, which only whole tasks have.
+/// Programs get facts that are not columns yet, so each task is rebuilt.
 async fn list_whole(call: &Call, filter: Filter) -> Result<Vec<Damaged>, AppError> {
     let Listed { tasks, damaged } = call.list(filter).await?;
     let slots = Slots::now(call).await?;
