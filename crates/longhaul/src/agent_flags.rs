@@ -11,10 +11,10 @@ use longhaul_app::{AppError, ErrorKind};
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct AgentFlags {
-    /// Which agent works on it; by default the configuration's `agent`
+    /// Agent to use; by default `agent` in the configuration
     #[arg(long, value_name = "NAME", value_parser = AgentName, hide_possible_values = true, help_heading = "Agents and modes")]
     agent: Option<String>,
-    /// Several agents with commas between them: the first works, the others are for `--on-limit switch`, in this order
+    /// Agents separated by commas: the first works, the others are fallbacks for `--on-limit switch`, in this order
     #[arg(
         long,
         value_name = "NAME,...",
@@ -25,22 +25,22 @@ pub(crate) struct AgentFlags {
         help_heading = "Agents and modes"
     )]
     agents: Vec<String>,
-    /// What the agents may write: nothing (`read-only`), their `workspace`, or everything you may (`full`)
+    /// What agents may write: nothing (`read-only`), the `workspace`, or everything you can (`full`)
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(Sandbox::WORDS), help_heading = "Agents and modes")]
     sandbox: Option<String>,
-    /// Open the network to the agents' tools where a sandbox closes it
+    /// Allow network access where the sandbox denies it
     #[arg(long, help_heading = "Agents and modes")]
     network: bool,
-    /// Leave the network as the sandbox has it
+    /// Leave network access to the sandbox
     #[arg(long, conflicts_with = "network", help_heading = "Agents and modes")]
     no_network: bool,
-    /// Whether a session goes on in the agent's last conversation: never (`fresh`), always (`resume`), after an interruption (`auto`)
+    /// Resume the agent's last conversation: never (`fresh`), always (`resume`), or after an interruption (`auto`)
     #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(Context::WORDS), help_heading = "Agents and modes")]
     context: Option<String>,
-    /// What a usage limit of the agent means: `wait`, `switch` to the next of --agents, `ask` a person, or `stop`
+    /// At a usage limit: `wait`, `switch` to the next of --agents, `ask` you, or `stop`
     #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(OnLimit::WORDS), help_heading = "Agents and modes")]
     on_limit: Option<String>,
-    /// The hours of the day in which sessions may start, such as `22:00-07:00`, or `none`
+    /// Hours in which sessions may start, such as `22:00-07:00`, or `none`
     #[arg(long, value_name = "HOURS", help_heading = "Agents and modes")]
     hours: Option<String>,
 }

@@ -2,12 +2,15 @@
 //! Parsed by `commands::main`; clap answers usage errors by itself, with exit code 2.
 
 mod care;
+mod examples;
 mod reading;
 mod runner;
 mod setup;
 mod task;
 
-use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use longhaul_core::task::Action;
 
 pub(crate) use care::{
@@ -20,80 +23,121 @@ pub(crate) use task::{Attach, Cancel, Changes, Edit, Pause, Plan, Resume, Retry,
 
 use crate::exit;
 
-const FIRST_STEP: &str = "Start with `longhaul demo`: no agent and no key needed.";
+const FIRST_STEP: &str = "New here? `longhaul demo` needs no agent and no key. `longhaul help COMMAND` has examples.";
 
-/// Runs coding agents to the finish line: plans, works session after session, survives crashes and reboots.
+/// Runs coding agents until the work is done and checked, through crashes, reboots and usage limits
 #[derive(Debug, Parser)]
-#[command(name = "longhaul", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(name = "longhaul", version, propagate_version = true)]
 #[command(after_help = FIRST_STEP, after_long_help = format!("{FIRST_STEP}\n\n{}", exit::help()))]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
 
+/// The verbs in the order in which people need them. A test compares it with the verbs there are.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Start", &["run", "retry", "demo", "run-session"]),
+    ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report"]),
+    ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
+    ("Set up", &["agents", "config", "trust", "service", "skill", "completions", "man", "help"]),
+    ("Maintain", &["doctor", "worker", "gc", "store"]),
+];
+
+impl Cli {
+    /// Reads the arguments of this process.
+    pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+        let mut command = command();
+        command.build();
+        let template = format!(
+            "{{about}}\n\n{{usage-heading}} {{usage}}\n\nCommands:\n{}\nOptions:\n{{options}}{{after-help}}",
+            groups(&command)
+        );
+        Cli::from_arg_matches(&command.help_template(template).try_get_matches_from(arguments)?)
+    }
+}
+
+/// The whole command line, with its examples: what is parsed, and what manual pages and completions are made from.
+pub(crate) fn command() -> clap::Command {
+    examples::EXAMPLES.iter().fold(Cli::command(), |command, (verb, _)| {
+        command.mut_subcommand(*verb, |verb| {
+            let notes = verb.get_after_help().map(ToString::to_string);
+            let parts: Vec<String> = examples::text(verb.get_name()).into_iter().chain(notes).collect();
+            verb.after_help(parts.join("\n\n"))
+        })
+    })
+}
+
+fn groups(command: &clap::Command) -> String {
+    let line = |verb: &&str| {
+        let about = command.find_subcommand(verb).and_then(|found| found.get_about()).map(ToString::to_string);
+        format!("  {verb:12} {}\n", about.unwrap_or_default())
+    };
+    GROUPS.iter().map(|(group, verbs)| format!("\n{group}\n{}", verbs.iter().map(line).collect::<String>())).collect()
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Show what Longhaul does, in a scratch directory, with the built-in agent
+    /// Watch a short demonstration in a scratch directory
     Demo(Demo),
     /// Start a task and follow it
     Run(Run),
-    /// List the tasks of this project, newest first, finished ones too
+    /// List the tasks of this project, newest first
     List(List),
-    /// Show everything about one task
+    /// Show one task in detail
     Show(Read),
     /// Print what the agent printed
     Logs(Logs),
-    /// Print what happened to a task
+    /// Print the history of a task
     Events(Events),
-    /// Say in one sentence why a task is where it is
+    /// Explain in a few lines why a task is in its current state
     Why(Read),
-    /// Stop the session and wait for a person
+    /// Stop the session and keep the task until you resume it
     Pause(Pause),
-    /// Let a paused, blocked or stuck task go on
+    /// Continue a task that is paused, blocked, stopped or needs you
     Resume(Resume),
-    /// Work in the agent's conversation yourself, in the agent's own program
+    /// Continue the agent's conversation yourself, in the agent's own program
     Takeover(Takeover),
-    /// Give a task up
+    /// End a task for good
     Cancel(Cancel),
-    /// Wait until a task is done or needs someone
+    /// Wait until a task is done or needs you
     Wait(Wait),
-    /// Serve the tasks of this home
+    /// Run a worker, which carries out tasks
     Worker(Worker),
-    /// Change limits, checks, agents, modes or priority of a task that is not finished
+    /// Change the limits, checks, agents, modes or priority of an unfinished task
     Edit(Edit),
-    /// Say something to the next session
+    /// Give the next session a message
     Tell(Tell),
     /// Show the configuration and where each value comes from
     Config(Config),
-    /// Trust a project's longhaul.toml as it is now
+    /// Trust a project's longhaul.toml in its current form
     Trust(Trust),
     /// Print a completion script for a shell
     Completions(Completions),
-    /// Print the manual page, or write those of every verb into a directory
+    /// Print the manual page, or write one page per command into a directory
     Man(Man),
-    /// Tell everything about a task on one page, from stored facts
+    /// Write a one-page report of a task from stored facts
     Report(Report),
-    /// Show what a task changed since it began
+    /// Show what a task has changed
     Diff(Diff),
-    /// Show a task's plan, or accept a list of yours in its place
+    /// Show a task's plan, or replace it with your own list
     Plan(Plan),
-    /// Follow a task, as `run` does
+    /// Follow a running task, as `run` does
     Attach(Attach),
-    /// Try a finished task anew, as a new task
+    /// Start a new task with the goal and settings of a finished one
     Retry(Retry),
-    /// Take away finished tasks beyond what is to be kept, and what crashes left behind
+    /// Remove old finished tasks and what crashes left behind
     Gc(Gc),
     /// Check or back up the store
     Store(Store),
-    /// Say what is well here and what is not, and what to do about it
+    /// Check this machine and Longhaul's home, and say how to fix problems
     Doctor(Doctor),
-    /// Carry a task out in place with codex, as the autonomous-skill runner does
+    /// Run a task in place with codex, like the autonomous-skill runner
     RunSession(RunSession),
-    /// List the agents there are: found, version, logged in, and what to do
+    /// List all agents: installed, version, logged in, and what to do
     Agents(Agents),
-    /// Let a worker start with the machine or the login, so that tasks go on after a reboot
+    /// Start a worker at boot or login, so that tasks continue after a reboot
     Service(Service),
-    /// Give agents the skills to use Longhaul
+    /// Install skills that teach agents to use Longhaul
     Skill(Skill),
 }
 
@@ -146,6 +190,43 @@ impl Verb {
 
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// The task's name or id; without it the only unfinished task of this project
+    /// Name or id of the task; by default the only unfinished task of this project
     pub(crate) task: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_is_in_one_group_and_has_a_sentence() {
+        let mut command = Cli::command();
+        command.build();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| verbs.iter().copied()).collect();
+        grouped.sort_unstable();
+        let mut verbs: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        verbs.sort_unstable();
+        assert_eq!(grouped, verbs);
+        assert!(command.get_subcommands().all(|verb| verb.get_about().is_some()));
+        let mut shown: Vec<&str> = examples::EXAMPLES.iter().map(|(verb, _)| *verb).chain(["help"]).collect();
+        shown.sort_unstable();
+        assert_eq!(shown, verbs, "every verb has examples");
+    }
+
+    /// Up to what only a shell understands.
+    #[test]
+    fn every_example_is_a_command_line_that_is_understood() {
+        for line in examples::EXAMPLES.iter().flat_map(|(_, lines)| lines.iter()) {
+            let line = line.split("&& ").find(|part| part.starts_with("longhaul")).unwrap_or(line);
+            let plain = line.split(['|', '<', '>', '#']).next().unwrap_or_default().replace(" && echo done", "");
+            let mut words: Vec<OsString> = Vec::new();
+            for (at, part) in plain.split(['"', '\'']).enumerate() {
+                match at % 2 {
+                    0 => words.extend(part.split_whitespace().map(OsString::from)),
+                    _ => words.push(part.into()),
+                }
+            }
+            assert!(Cli::read(words).is_ok(), "{line}");
+        }
+    }
 }

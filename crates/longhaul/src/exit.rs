@@ -47,14 +47,14 @@ impl From<ErrorKind> for Code {
 /// Number and meaning of each code.
 pub(crate) const TABLE: &[(Code, u8, &str)] = &[
     (Code::Done, 0, "success: the task is done, verified or without checks, or the command completed"),
-    (Code::Failure, 1, "something failed that has no code of its own"),
-    (Code::Usage, 2, "the command line or the input makes no sense; nothing was changed"),
-    (Code::VerificationFailed, 3, "verification failed: the checks do not pass, and the fixing sessions are used up"),
+    (Code::Failure, 1, "something else failed"),
+    (Code::Usage, 2, "the command line or its input is invalid; nothing was changed"),
+    (Code::VerificationFailed, 3, "verification failed: the checks still fail after all fixing sessions"),
     (Code::Cancelled, 4, "the task was cancelled"),
-    (Code::NeedsPerson, 5, "the task waits for a person: paused, blocked or in need of help"),
-    (Code::Stopped, 6, "a limit of the task is used up; `resume` with a higher one goes on"),
+    (Code::NeedsPerson, 5, "the task waits for you: paused, blocked or needing help"),
+    (Code::Stopped, 6, "a limit of the task is used up; `resume` with a higher one continues it"),
     (Code::NotFound, 7, "there is no such task"),
-    (Code::Conflict, 8, "the task's state, its name or the caller's scope does not allow it; nothing was changed"),
+    (Code::Conflict, 8, "the task's state, its name or your permissions do not allow it; nothing was changed"),
     (Code::Damaged, 9, "stored data is damaged, or from a newer or an unreleased version"),
     (
         Code::NotVerified,
@@ -64,12 +64,12 @@ pub(crate) const TABLE: &[(Code, u8, &str)] = &[
     (
         Code::Waiting,
         75,
-        "the task waits (usage limit, backoff, another task, slot, directory, disk or memory) and continues by itself",
+        "the task waits (usage limit, backoff, another task, slot, directory, disk or memory) and continues automatically",
     ),
-    (Code::TimedOut, 124, "`wait` or `pause` gave up waiting; the task goes on"),
-    (Code::HungUp, 129, "the terminal of `run` went away: the viewer left, the task goes on"),
-    (Code::Interrupted, 130, "interrupted: the task was paused by Ctrl+C"),
-    (Code::Terminated, 143, "`run` was terminated: the viewer left, the task goes on"),
+    (Code::TimedOut, 124, "`wait` or `pause` gave up; the task keeps running"),
+    (Code::HungUp, 129, "the terminal of `run` closed; the task keeps running"),
+    (Code::Interrupted, 130, "interrupted: Ctrl+C paused the task"),
+    (Code::Terminated, 143, "`run` was terminated; the task keeps running"),
 ];
 
 /// The table as the long help shows it.

@@ -12,34 +12,34 @@ use longhaul_app::config::{Overrides, Settings, read_flags};
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct TaskFlags {
-    /// Sessions of the agent in all, or `none`; checks do not count
+    /// Total number of agent sessions, or `none`; checks do not count
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_sessions: Option<String>,
-    /// Working time in all, such as `5h`, or `none`; waits, pauses and people do not count
+    /// Total working time, such as `5h`, or `none`; waits and pauses do not count
     #[arg(long, value_name = "SPAN", help_heading = "Limits")]
     max_time: Option<String>,
-    /// Tokens in all, or `none`
+    /// Total number of tokens, or `none`
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_tokens: Option<String>,
-    /// Money in all, in US dollars, or `none`
+    /// Total cost in US dollars, or `none`
     #[arg(long, value_name = "USD", help_heading = "Limits")]
     max_cost: Option<String>,
-    /// Failed sessions in a row after which a person is asked
+    /// Ask you after this many failed sessions in a row
     #[arg(long, value_name = "N", help_heading = "Limits")]
     attempts: Option<String>,
-    /// Sessions in a row without progress after which a person is asked
+    /// Ask you after this many sessions in a row without progress
     #[arg(long, value_name = "N", help_heading = "Limits")]
     idle_sessions: Option<String>,
-    /// Fixing sessions after failed checks
+    /// Number of fixing sessions after failed checks
     #[arg(long, value_name = "N", help_heading = "Limits")]
     fix_attempts: Option<String>,
-    /// Time without output after which a session is stopped, or `none`
+    /// Stop a session after this time without output, or `none`
     #[arg(long, value_name = "SPAN", help_heading = "Limits")]
     silence: Option<String>,
-    /// Time after which a session is stopped, or `none`
+    /// Stop a session after this time, or `none`
     #[arg(long, value_name = "SPAN", help_heading = "Limits")]
     wall: Option<String>,
-    /// The pause between two sessions
+    /// Pause between two sessions
     #[arg(long, value_name = "SPAN", help_heading = "Limits")]
     delay: Option<String>,
     /// Pause after one session

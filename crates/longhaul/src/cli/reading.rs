@@ -9,10 +9,10 @@ use super::Which;
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Of every project
+    /// List tasks of all projects
     #[arg(long, short)]
     pub(crate) all: bool,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -21,7 +21,7 @@ pub(crate) struct List {
 pub(crate) struct Read {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -30,16 +30,16 @@ pub(crate) struct Read {
 pub(crate) struct Logs {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Go on as it grows, until the task ends
+    /// Keep printing until the task ends
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Only this session
+    /// Print only this session
     #[arg(long, short, value_name = "N")]
     pub(crate) session: Option<u32>,
-    /// The lines as the agent printed them, made safe for a terminal
+    /// Print the agent's lines unparsed, made safe for a terminal
     #[arg(long, conflicts_with = "json")]
     pub(crate) raw: bool,
-    /// One JSON document per line
+    /// Print one JSON document per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -48,10 +48,10 @@ pub(crate) struct Logs {
 pub(crate) struct Events {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Check the hash chain and rebuild the state from the events
+    /// Verify the hash chain and rebuild the state from the events
     #[arg(long)]
     pub(crate) verify: bool,
-    /// One JSON document per line
+    /// Print one JSON document per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -61,10 +61,10 @@ pub(crate) struct Events {
 pub(crate) struct Report {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write it into this file, as a whole or not at all
+    /// Write the report to this file, whole or not at all
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -73,17 +73,17 @@ pub(crate) struct Report {
 pub(crate) struct Diff {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Only the names of the changed files
+    /// Print only the names of changed files
     #[arg(long)]
     pub(crate) stat: bool,
-    /// The patch byte for byte, for programs; not on a terminal
+    /// Print the patch byte for byte, for programs; refused on a terminal
     #[arg(long, conflicts_with_all = ["json", "stat"])]
     pub(crate) raw: bool,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 const REPORT_HELP: &str =
-    "The report is made from stored events and files. What an agent said of itself is quoted, never believed;
-what nobody knows is told as unknown.";
+    "The report uses stored events and files only. It quotes what an agent claims but never relies on it,
+and marks what is unknown as unknown.";

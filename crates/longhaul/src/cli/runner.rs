@@ -4,40 +4,34 @@
 use clap::Args;
 use longhaul_core::names;
 
-/// Carry a task out in place with codex, session after session, as the autonomous-skill runner does
+/// Run a task in place with codex, session after session, like the autonomous-skill runner
 #[derive(Debug, Args)]
-#[command(args_override_self = true, after_help = format!("Names: {}.\n\n{EXAMPLES}", names::RULE))]
+#[command(args_override_self = true, after_help = format!("Names: {}.", names::RULE))]
 pub(crate) struct RunSession {
-    /// What is to be reached, for a new task
+    /// The goal of a new task
     pub(crate) description: Option<String>,
-    /// The task's name; without it one is made of the description
+    /// Name of the task; by default made from the description
     #[arg(short = 'n', long, value_name = "NAME", allow_hyphen_values = true, value_parser = given)]
     pub(crate) task_name: Option<String>,
-    /// Go on with a task: the one named, else the one worked on last
+    /// Continue a task: the named one, else the most recent one
     #[arg(short = 'c', long = "continue")]
     pub(crate) go_on: bool,
     /// Stop after one session
     #[arg(long)]
     pub(crate) no_auto_continue: bool,
-    /// Sessions of this invocation; 0 is as many as it needs
+    /// Number of sessions to run; 0 for as many as it takes
     #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true, value_parser = digits)]
     pub(crate) max_sessions: u32,
     /// List the tasks of this project
     #[arg(short = 'l', long)]
     pub(crate) list: bool,
-    /// Go on in the conversation whose id is saved; implies --continue
+    /// Resume the saved conversation; implies --continue
     #[arg(long)]
     pub(crate) resume_last: bool,
     /// Run codex with network access and without a sandbox, as the shell runner does; `longhaul run --network` opens only the network
     #[arg(long)]
     pub(crate) network: bool,
 }
-
-const EXAMPLES: &str = "Examples:
-  longhaul run-session \"Build a REST API for a todo app\"
-  longhaul run-session --task-name my-task --continue
-  longhaul run-session \"Port the parser\" --max-sessions 5 --network
-  longhaul run-session --list";
 
 /// A name's own rules are told later, in the runner's words; what looks like the next option is no value.
 fn given(value: &str) -> Result<String, &'static str> {

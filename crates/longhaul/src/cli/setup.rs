@@ -13,30 +13,30 @@ pub(crate) struct Service {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServiceVerb {
-    /// Let a worker start with the machine or the login, and stay
+    /// Start a worker at boot or login, and keep it running
     Install {
-        /// Which kind; by default what this system has
+        /// Kind of service; by default the one this system has
         #[arg(long)]
         kind: Option<ServiceKind>,
-        /// Only print what would be written and run
+        /// Print what would be written and run, and do nothing
         #[arg(long)]
         dry_run: bool,
     },
-    /// Say whether the service is installed, enabled and running
+    /// Show whether the service is installed, enabled and running
     Status {
-        /// Only this kind
+        /// Limit to this kind
         #[arg(long)]
         kind: Option<ServiceKind>,
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Take away what `install` wrote, and nothing else
+    /// Remove what `install` wrote, and nothing else
     Uninstall {
-        /// Only this kind
+        /// Limit to this kind
         #[arg(long)]
         kind: Option<ServiceKind>,
-        /// Only print what would be removed and run
+        /// Print what would be removed and run, and do nothing
         #[arg(long)]
         dry_run: bool,
     },
@@ -61,27 +61,27 @@ pub(crate) struct Skill {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SkillVerb {
-    /// Write the skills where an agent looks for them
+    /// Write the skills into an agent's skill directory
     Install {
         #[command(flatten)]
         place: SkillPlace,
-        /// Replace files that somebody changed
+        /// Overwrite files that were changed
         #[arg(long)]
         force: bool,
     },
-    /// Say which skills there are and where they are installed
+    /// List the skills and where they are installed
     List {
-        /// Only for this client
+        /// Limit to this agent
         #[arg(long)]
         client: Option<SkillClient>,
-        /// In this directory
+        /// Look in this directory
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Take away the files that `install` wrote, and nothing else
+    /// Remove the files that `install` wrote, and nothing else
     Uninstall {
         #[command(flatten)]
         place: SkillPlace,
@@ -92,10 +92,10 @@ pub(crate) enum SkillVerb {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = true)]
 pub(crate) struct SkillPlace {
-    /// The agent whose own directory of skills is meant
+    /// Agent whose skill directory to use
     #[arg(long)]
     pub(crate) client: Option<SkillClient>,
-    /// Another directory of skills
+    /// Another skill directory
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }

@@ -13,56 +13,56 @@ use longhaul_app::config::{SPAN_SPELLING, read_span};
 #[derive(Debug, Args)]
 #[command(after_help = run_help())]
 pub(crate) struct Run {
-    /// What is to be reached; `-` reads it from standard input
+    /// The goal; `-` reads it from standard input
     pub(crate) goal: String,
-    /// The task's name; generated from the goal if not given
+    /// Name of the task; by default made from the goal
     #[arg(long, short)]
     pub(crate) name: Option<String>,
-    /// The model to ask the agent for; by default the configuration's `model`, else the agent's own configuration decides
+    /// Model the agent should use; by default `model` in the configuration, else the agent's own choice
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// The directory to work in
+    /// Directory to work in
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) workspace: PathBuf,
-    /// Return as soon as the task is durable
+    /// Return as soon as the task is stored; it runs in the background
     #[arg(long, short)]
     pub(crate) detach: bool,
-    /// A command that must pass in the end; repeatable, and added to those of the configuration
+    /// Command that must pass for the task to be done; repeatable, in addition to the configured ones
     #[arg(long = "check", value_name = "COMMAND", help_heading = "Verification")]
     pub(crate) checks: Vec<String>,
-    /// What must hold in the end, in words, or `words = command` with the command that shows it; repeatable
+    /// Acceptance criterion in words, or `words = command` with a command that proves it; repeatable
     #[arg(long = "criterion", value_name = "TEXT", help_heading = "Verification")]
     pub(crate) criteria: Vec<String>,
-    /// A file that must be there in the end, by its path in the workspace; repeatable
+    /// File that must exist when the task is done, relative to the workspace; repeatable
     #[arg(long = "expect", value_name = "FILE", help_heading = "Verification")]
     pub(crate) expects: Vec<String>,
-    /// What must be heeded on the way; repeatable
+    /// Constraint the agent must respect; repeatable
     #[arg(long = "constraint", value_name = "TEXT")]
     pub(crate) constraints: Vec<String>,
-    /// A file to start from; repeatable
+    /// File the agent should start from; repeatable
     #[arg(long = "input", value_name = "FILE")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Tasks of higher priority are served first
+    /// Priority; tasks with a higher one start first
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     pub(crate) priority: i64,
-    /// Start when this task is verified
+    /// Start only after this task is verified
     #[arg(long, value_name = "TASK")]
     pub(crate) after: Option<String>,
-    /// Work in the directory itself instead of a worktree of its own
+    /// Work in your checkout instead of a separate worktree
     #[arg(long)]
     pub(crate) in_place: bool,
-    /// Refuse the task instead of waiting if another one works in this directory, a parent or a subdirectory
+    /// Fail instead of waiting if another task works in this directory, a parent or a subdirectory
     #[arg(long)]
     pub(crate) no_wait: bool,
-    /// Time to wait after the first failed session; doubles with each further one
+    /// Wait after the first failed session; doubles with each further failure
     #[arg(long, value_name = "SPAN", help_heading = "Limits")]
     pub(crate) backoff: Option<String>,
     #[command(flatten)]
     pub(crate) flags: TaskFlags,
-    /// Follow it in a detached tmux session that only shows, and say how to attach to that
+    /// Open a read-only view in a detached tmux session and print how to attach to it
     #[arg(long, conflicts_with_all = ["detach", "json"])]
     pub(crate) tmux: bool,
-    /// Print the accepted task as JSON, with --detach
+    /// Print the new task as JSON (with --detach)
     #[arg(long, requires = "detach")]
     pub(crate) json: bool,
 }
@@ -78,10 +78,10 @@ pub(crate) struct Takeover {
 pub(crate) struct Pause {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// End the agent at once instead of asking it to stop
+    /// Kill the agent instead of asking it to stop
     #[arg(long)]
     pub(crate) now: bool,
-    /// Kill the worker or keeper that does not answer within 10 seconds
+    /// Kill a worker or keeper that does not answer within 10 seconds
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -90,7 +90,7 @@ pub(crate) struct Pause {
 pub(crate) struct Resume {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// What changed; needed for a task that needs help
+    /// What you changed; required for a task that needs you
     #[arg(long)]
     pub(crate) reason: Option<String>,
     #[command(flatten)]
@@ -108,16 +108,16 @@ pub(crate) struct Edit {
 /// What can be changed of a task that is there already.
 #[derive(Debug, Args)]
 pub(crate) struct Changes {
-    /// The commands that must pass in the end, in place of the task's; repeatable
+    /// Command that must pass; replaces the task's checks; repeatable
     #[arg(long = "check", value_name = "COMMAND", conflicts_with = "no_checks")]
     pub(crate) checks: Vec<String>,
-    /// No checks any more; commands of criteria and expected files stay, and without any the task will end unverified
+    /// Remove all checks; criteria with a command and expected files stay. Without any, the result is unverified
     #[arg(long)]
     pub(crate) no_checks: bool,
-    /// Another model, or `none` to leave it to the agent
+    /// Model, or `none` for the agent's own choice
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Tasks of higher priority are served first
+    /// Priority; tasks with a higher one start first
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) priority: Option<i64>,
     #[command(flatten)]
@@ -126,9 +126,9 @@ pub(crate) struct Changes {
 
 #[derive(Debug, Args)]
 pub(crate) struct Tell {
-    /// The task's name or id
+    /// Name or id of the task
     pub(crate) task: String,
-    /// What to say; `-` reads it from standard input
+    /// The message; `-` reads it from standard input
     pub(crate) text: String,
 }
 
@@ -136,7 +136,7 @@ pub(crate) struct Tell {
 pub(crate) struct Cancel {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Why
+    /// Reason, kept in the history
     #[arg(long)]
     pub(crate) reason: Option<String>,
 }
@@ -145,10 +145,10 @@ pub(crate) struct Cancel {
 pub(crate) struct Wait {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Give up after so many seconds, or after a length of time such as 90s or 1h30m
+    /// Give up after this time: seconds, or a span such as 90s or 1h30m
     #[arg(long, value_name = "TIME", value_parser = seconds_or_span)]
     pub(crate) timeout: Option<Duration>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -158,53 +158,53 @@ pub(crate) struct Wait {
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Accept a list as it is: this file, or without one the task directory's task_list.md
+    /// Replace the plan with this file, or with task_list.md in the task directory
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "json")]
     pub(crate) accept: Option<Option<PathBuf>>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Ctrl+C pauses the task, a second one ends the agent at once; d detaches and the task goes on.")]
+#[command(
+    after_help = "Ctrl+C pauses the task; a second Ctrl+C kills the agent. Press d to detach and leave the task running."
+)]
 pub(crate) struct Attach {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Only look, through pauses too, until the task is finished: nothing typed here reaches it, and Ctrl+C only leaves
+    /// Only watch until the task is finished: no key reaches the task, and Ctrl+C just leaves
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Look at it in a detached tmux session, and say how to attach to that
+    /// Open a read-only view in a detached tmux session and print how to attach to it
     #[arg(long)]
     pub(crate) tmux: bool,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "The old task, its worktree and its files stay as they are.")]
+#[command(after_help = "The old task, its worktree and its files stay unchanged.")]
 pub(crate) struct Retry {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// The new task's name; by default the old one's with a number
+    /// Name of the new task; by default the old name with a number
     #[arg(long, short)]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Return as soon as the task is durable
+    /// Return as soon as the task is stored; it runs in the background
     #[arg(long, short)]
     pub(crate) detach: bool,
-    /// Print the accepted task as JSON, with --detach
+    /// Print the new task as JSON (with --detach)
     #[arg(long, requires = "detach")]
     pub(crate) json: bool,
 }
 
 const TAKEOVER_HELP: &str = "\
-A running session is stopped first. Then the agent's own program goes on with the task's conversation in this terminal, and no session is
-started meanwhile. When you leave it the task is paused, and you are asked whether it is to go on. If this command dies, the task is held
-until the program has ended, and is paused then.";
+Stops a running session, then opens the agent's own program in this terminal, in the task's conversation. No session starts while you
+work there. When you leave, the task is paused, and Longhaul asks whether to resume it. If this command dies, the task stays held until the
+program ends, and is then paused.";
 
-const PLAN_HELP: &str = "A session that runs may write the list: pause the task before you accept another one.
-  longhaul plan my-task --accept            the task_list.md in its task directory, as it is now
-  longhaul plan my-task --accept list.md    this file";
+const PLAN_HELP: &str = "Pause the task first: a running session may overwrite the list.";
 
 /// The agents there are, from their table, and the one rule for names.
 fn run_help() -> String {
@@ -213,7 +213,7 @@ fn run_help() -> String {
         .map(|agent| format!("  {}  {}", agent.about().name, agent.about().summary))
         .collect();
     format!(
-        "Agents:\n{}\n  and those that the configuration declares; `longhaul agents` lists all\n\nNames: {}",
+        "Agents:\n{}\n  and those your configuration declares; `longhaul agents` lists all\n\nNames: {}",
         agents.join("\n"),
         longhaul_core::names::RULE
     )

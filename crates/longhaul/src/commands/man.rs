@@ -4,10 +4,9 @@
 use std::io;
 use std::path::Path;
 
-use clap::CommandFactory;
 use clap_mangen::Man as Page;
 
-use crate::cli::{Cli, Man};
+use crate::cli::{Man, command};
 use crate::exit::Code;
 use crate::out;
 use longhaul_app::{AppError, ErrorKind};
@@ -33,12 +32,12 @@ fn write_all(dir: &Path) -> std::io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    clap_mangen::generate_to(Cli::command(), dir)
+    clap_mangen::generate_to(command(), dir)
 }
 
 fn main_page() -> Result<String, AppError> {
     let mut page = Vec::new();
-    Page::new(Cli::command())
+    Page::new(command())
         .render(&mut page)
         .map_err(|error| AppError::new(ErrorKind::Failure, "cannot make the manual page").because(&error))?;
     Ok(String::from_utf8_lossy(&page).trim_end().to_owned())

@@ -37,7 +37,6 @@ mod worker;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use longhaul_core::task::permit;
 
 use crate::cli::{Cli, Verb};
@@ -48,7 +47,7 @@ use longhaul_app::{AppError, ErrorKind};
 
 /// Parses the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return misunderstood(error),
     };
@@ -120,7 +119,7 @@ fn misunderstood(error: clap::Error) -> ExitCode {
 /// The runner reads its whole line before it helps, so that what is wrong with it is told first.
 fn worse_than_help(help: clap::Error) -> clap::Error {
     let others = std::env::args_os().filter(|word| word != "--help" && word != "-h");
-    Cli::try_parse_from(others).err().unwrap_or(help)
+    Cli::read(others).err().unwrap_or(help)
 }
 
 fn failed(error: &AppError) -> ExitCode {

@@ -1,0 +1,71 @@
+//! Examples for every verb, as `--help` and the manual pages show them.
+//! A test compares the table with the verbs there are, and parses every line. Nothing here acts.
+
+/// The lines below "Examples:", by verb.
+pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
+    (
+        "run",
+        &[
+            "longhaul run \"port the parser to winnow\" --check 'cargo test'",
+            "longhaul run -d \"fix the flaky login test\" --agent codex --max-time 2h",
+            "longhaul run - --agents claude,codex --on-limit switch < goal.md",
+        ],
+    ),
+    ("retry", &["longhaul retry my-task", "longhaul retry my-task --agent claude -d"]),
+    ("demo", &["longhaul demo", "longhaul demo --pace 500 --no-kills"]),
+    (
+        "run-session",
+        &[
+            "longhaul run-session \"Build a REST API for a todo app\"",
+            "longhaul run-session --task-name my-task --continue",
+            "longhaul run-session --list",
+        ],
+    ),
+    ("list", &["longhaul list", "longhaul list --all --json"]),
+    ("show", &["longhaul show my-task", "longhaul show my-task --json | jq .data"]),
+    ("why", &["longhaul why", "longhaul why my-task"]),
+    ("logs", &["longhaul logs -f my-task", "longhaul logs my-task --session 3"]),
+    ("events", &["longhaul events my-task", "longhaul events my-task --verify"]),
+    ("attach", &["longhaul attach my-task", "longhaul attach my-task --read-only"]),
+    ("wait", &["longhaul wait my-task", "longhaul wait my-task --timeout 1h30m && echo done"]),
+    (
+        "plan",
+        &[
+            "longhaul plan my-task",
+            "longhaul plan my-task --accept            # task_list.md in the task directory",
+            "longhaul plan my-task --accept list.md",
+        ],
+    ),
+    ("diff", &["longhaul diff my-task", "longhaul diff my-task --raw | git apply"]),
+    ("report", &["longhaul report my-task", "longhaul report my-task -o report.md"]),
+    ("pause", &["longhaul pause my-task", "longhaul pause my-task --now"]),
+    ("resume", &["longhaul resume my-task", "longhaul resume my-task --reason \"logged in again\""]),
+    ("tell", &["longhaul tell my-task \"use the existing HTTP client\"", "longhaul tell my-task - < notes.md"]),
+    ("edit", &["longhaul edit my-task --max-time 8h", "longhaul edit my-task --check 'make test'"]),
+    ("takeover", &["longhaul takeover my-task"]),
+    ("cancel", &["longhaul cancel my-task", "longhaul cancel my-task --reason \"no longer needed\""]),
+    ("agents", &["longhaul agents", "longhaul agents --json"]),
+    ("config", &["longhaul config show --origin", "longhaul config path"]),
+    ("trust", &["longhaul trust .", "longhaul trust --list"]),
+    ("service", &["longhaul service install --dry-run", "longhaul service install", "longhaul service status"]),
+    ("skill", &["longhaul skill install --client codex", "longhaul skill list"]),
+    (
+        "completions",
+        &[
+            "longhaul completions bash > ~/.local/share/bash-completion/completions/longhaul",
+            "longhaul completions zsh > <a directory in $fpath>/_longhaul",
+            "longhaul completions fish > ~/.config/fish/completions/longhaul.fish",
+        ],
+    ),
+    ("man", &["longhaul man | man -l -", "mkdir -p ~/.local/share/man && longhaul man ~/.local/share/man/man1"]),
+    ("doctor", &["longhaul doctor", "longhaul doctor --bundle report.txt"]),
+    ("worker", &["longhaul worker -d", "longhaul worker -d --sessions 16"]),
+    ("gc", &["longhaul gc --dry-run", "longhaul gc --age 30d"]),
+    ("store", &["longhaul store check", "longhaul store backup ~/longhaul-backup.db"]),
+];
+
+/// The examples of a verb as one text.
+pub(super) fn text(verb: &str) -> Option<String> {
+    let (_, lines) = EXAMPLES.iter().find(|(name, _)| *name == verb)?;
+    Some(format!("Examples:\n  {}", lines.join("\n  ")))
+}
