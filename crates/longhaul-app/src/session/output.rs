@@ -221,6 +221,20 @@ mod tests {
         assert_eq!(lines(|print| output.rest(print)), expected);
     }
 
+    /// Whoever has listed an old directory once must list it again behind the next gap.
+    #[test]
+    fn several_missing_segments_are_passed() {
+        let scene = Scene::new();
+        scene.print(Stream::Out, "one\n");
+        append(&scene.session.segment(Stream::Out, 2), b"two\n");
+        append(&scene.session.segment(Stream::Out, 4), b"three\n");
+        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+        std::fs::File::open(scene.session.path()).unwrap().set_modified(long_ago).unwrap();
+        let mut output = SessionOutput::new(&scene.session);
+        let gap = "1:=== 0 bytes of output are missing here ===";
+        assert_eq!(lines(|print| output.rest(print)), ["1:one", gap, "1:two", gap, "1:three"]);
+    }
+
     #[test]
     fn an_endless_line_is_handed_on_in_pieces() {
         let scene = Scene::new();

@@ -36,7 +36,7 @@ pub struct LogReader {
     stream: Stream,
     at: Offset,
     file: Option<File>,
-    /// When the directory had last changed as it was listed.
+    /// When the directory had last changed as it was listed and had no later segment.
     listed: Option<SystemTime>,
 }
 
@@ -107,9 +107,11 @@ impl LogReader {
         if changed.is_some() && changed == self.listed {
             return Ok(None);
         }
+        let found = self.directory.segments(self.stream)?.into_iter().find(|number| *number > self.at.segment);
         // A file made a moment after the listing may leave the same time, so a young one is not trusted.
-        self.listed = changed.filter(|at| at.elapsed().is_ok_and(|age| age > SETTLED));
-        Ok(self.directory.segments(self.stream)?.into_iter().find(|number| *number > self.at.segment))
+        let settled = changed.filter(|at| at.elapsed().is_ok_and(|age| age > SETTLED));
+        self.listed = settled.filter(|_| found.is_none());
+        Ok(found)
     }
 
     fn missing_before(&self, next: u32) -> io::Result<u64> {

@@ -86,8 +86,10 @@ fn a_git_that_hangs_while_a_name_is_found_stops_no_other_task() {
     for child in unnamed {
         assert_eq!(finish(child).code, 0);
     }
+    // The demo agent hangs once; on a busy machine the others may be done by now.
     for task in ["first", "second", "one", "two", "three"] {
-        env.ok(&["cancel", task]);
+        let cancelled = env.run(&["cancel", task]);
+        assert!(cancelled.code == 0 || env.state(task) == "done", "{task}: {}", cancelled.stderr);
     }
     env.deserted();
 }

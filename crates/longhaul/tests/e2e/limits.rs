@@ -216,7 +216,9 @@ fn a_wall_lowered_below_what_a_session_has_run_ends_it_and_the_task_goes_on() {
     wait_for("the session to be over its new wall", || (live.elapsed() > Duration::from_millis(50)).then_some(()));
     env.ok(&["edit", "t", "--wall", "40ms"]);
     assert!(!env.told("t", "stop_asked").is_empty());
-    env.ok(&["edit", "t", "--wall", "1h"]);
+    // On a busy machine the next sessions may have finished the task within the low wall already.
+    let raised = env.run(&["edit", "t", "--wall", "1h"]);
+    assert!(raised.code == 0 || env.state("t") == "done", "{}", raised.stderr);
     assert_eq!(env.run(&["wait", "t"]).code, 0, "{}", env.ok(&["events", "t"]));
     assert_eq!(env.sessions("t")[0]["ended"]["stopped_by"], "task");
 }
