@@ -102,10 +102,32 @@ pub(super) fn set(
         Before::Absent => repository.format().zeros(),
         Before::At(commit) => commit.as_str(),
     };
-    patiently(|| {
-        let call = repository.call()?.words(&["update-ref", "--no-deref", "-m"]).value(why)?;
-        call.value(name)?.value(to.as_str())?.value(old)?.succeed().map(drop)
-    })
+    let attempt = || {
+        patiently(|| {
+            let call = repository.call()?.words(&["update-ref", "--no-deref", "-m"]).value(why)?;
+            call.value(name)?.value(to.as_str())?.value(old)?.succeed().map(drop)
+        })
+    };
+    match attempt() {
+        Err(GitError::Refused { text, .. }) if is_contended(&text) && remove_dead_lock(repository, name) => attempt(),
+        answer => answer,
+    }
+}
+
+/// Removes the lock of a reference of ours that was there all the time we waited: nothing holds one for so long but a git that was killed.
+/// Says whether it did. Locks of other references are left alone.
+fn remove_dead_lock(repository: &Repository, name: &str) -> bool {
+    let ours = [format!("refs/heads/{PREFIX}"), format!("refs/heads/{FLAT_PREFIX}"), "refs/longhaul/".to_owned()];
+    let lock = repository.common_dir().join(format!("{name}.lock"));
+    let inside = lock.parent().and_then(|parent| parent.canonicalize().ok());
+    let is_dead = |meta: std::fs::Metadata| {
+        meta.is_file() && meta.modified().is_ok_and(|made| made.elapsed().is_ok_and(|age| age >= PATIENCE))
+    };
+    ours.iter().any(|prefix| name.starts_with(prefix))
+        // A link on the way would lead to a file of somebody else.
+        && inside.is_some_and(|inside| lock.parent() == Some(&inside))
+        && lock.symlink_metadata().is_ok_and(is_dead)
+        && std::fs::remove_file(&lock).is_ok()
 }
 
 /// Deletes a reference if it is what the caller thinks it is.

@@ -167,6 +167,23 @@ fn every_git_that_writes_or_removes_a_checkout_holds_one_lock() {
     assert!(locks.len() == 3 && locks[0].ends_with(".lock") && locks.iter().all(|lock| *lock == locks[0]), "{locks:?}");
 }
 
+/// The agent's git, or ours, was killed while it wrote the branch. Nobody else writes that branch, so its lock stops nothing for good.
+#[test]
+fn a_lock_that_a_killed_git_left_on_the_tasks_branch_is_removed_and_others_stay() {
+    let scene = Scene::committed(programs().last().unwrap());
+    let worktree = scene.worktree("w");
+    let heads = scene.project().join(".git/refs/heads");
+    let [ours, other] = [heads.join(format!("{BRANCH}.lock")), heads.join("main.lock")];
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    for lock in [&ours, &other] {
+        fs::write(lock, "").unwrap();
+        fs::File::options().write(true).open(lock).unwrap().set_modified(long_ago).unwrap();
+    }
+    fs::write(worktree.path().join("new"), "work\n").unwrap();
+    assert!(matches!(worktree.commit_all("work").unwrap(), Committed::All { commit: Some(_), .. }));
+    assert!(!ours.exists() && other.exists());
+}
+
 /// A person's git may be at work there, and nothing of ours tells whether it lives.
 #[test]
 fn a_worktree_that_somebody_else_makes_is_not_touched() {
