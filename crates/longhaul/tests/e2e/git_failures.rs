@@ -73,7 +73,8 @@ fn a4_a_git_that_is_killed_ten_times_more_asks_a_person() {
 #[test]
 fn a_git_that_hangs_while_a_name_is_found_stops_no_other_task() {
     let slow = "[ -e $test/slow ] && echo x >>$test/asked; while [ -e $test/slow ]; do sleep 0.02; done";
-    let env = world(&format!("case \"$*\" in *for-each-ref*) {slow};; esac")).var("DEMO_FAULT", "hang@1");
+    // Every task hangs, so none is done before it is cancelled.
+    let env = world(&format!("case \"$*\" in *for-each-ref*) {slow};; esac")).var("DEMO_FAULT", "hang");
     env.submit("Serve", &["--agent", "demo", "--name", "first"]);
     env.live("first", 1);
     std::fs::write(env.path().join("slow"), "").unwrap();
@@ -86,10 +87,8 @@ fn a_git_that_hangs_while_a_name_is_found_stops_no_other_task() {
     for child in unnamed {
         assert_eq!(finish(child).code, 0);
     }
-    // The demo agent hangs once; on a busy machine the others may be done by now.
     for task in ["first", "second", "one", "two", "three"] {
-        let cancelled = env.run(&["cancel", task]);
-        assert!(cancelled.code == 0 || env.state(task) == "done", "{task}: {}", cancelled.stderr);
+        env.ok(&["cancel", task]);
     }
     env.deserted();
 }
