@@ -4,10 +4,9 @@
 use std::io::ErrorKind as IoErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::State;
 use longhaul_keeper::fail_point;
 use longhaul_keeper::files::PrivateDirError;
 use longhaul_store::sqlite::SqliteStore;
@@ -19,34 +18,41 @@ use crate::hold::release_if_gone;
 use crate::home::{Home, HomeError};
 use crate::processes::System;
 
-/// A home, its store, and what the front end passed in.
+/// A home, its store, and what the front end passed in. Nothing is opened before an operation needs it.
 pub struct App {
     pub home: Home,
-    store: Arc<dyn Store>,
+    store: OnceLock<Arc<dyn Store>>,
     pub system: System,
 }
 
 impl App {
-    /// Opens the store, making home and database if they are missing.
-    pub fn open(root: &Path, system: System) -> Result<App, AppError> {
-        let home = Home::create(root)?;
-        let store = SqliteStore::open_with_probe(home.root(), fail_point::reach)?;
-        Ok(App { home, store: Arc::new(store), system })
+    /// The home at this place, whether it exists or not.
+    pub fn new(root: &Path, system: System) -> App {
+        App { home: Home::at(root), store: OnceLock::new(), system }
     }
 
-    /// Opens the store for an operation that needs a task. Makes nothing: without a database there is no task.
-    pub fn open_existing(root: &Path, system: System) -> Result<App, AppError> {
-        let store = if exists(root)? { SqliteStore::open_existing(root)? } else { None };
-        match store {
-            Some(store) => Ok(App { home: Home::at(root), store: Arc::new(store), system }),
+    /// Makes home and database if they are missing.
+    pub fn create(&self) -> Result<(), AppError> {
+        if self.store.get().is_none() {
+            Home::create(self.home.root())?;
+            let store = SqliteStore::open_with_probe(self.home.root(), fail_point::reach)?;
+            self.store.get_or_init(|| Arc::new(store));
+        }
+        Ok(())
+    }
+
+    /// The store as this caller may use it. Makes nothing: without a database there are no tasks. The tenant will be bound here.
+    pub fn store_for(&self, _caller: &Caller) -> Result<&Arc<dyn Store>, AppError> {
+        if let Some(store) = self.store.get() {
+            return Ok(store);
+        }
+        let root = self.home.root();
+        let existing = if exists(root)? { SqliteStore::open_existing(root)? } else { None };
+        match existing {
+            Some(store) => Ok(self.store.get_or_init(|| Arc::new(store))),
             None => Err(AppError::new(ErrorKind::NotFound, "there are no tasks yet")
                 .hint("start one with `longhaul run \"goal\"`")),
         }
-    }
-
-    /// The store as this caller may use it. The tenant will be bound here.
-    pub fn store_for(&self, _caller: &Caller) -> &Arc<dyn Store> {
-        &self.store
     }
 }
 
@@ -85,8 +91,8 @@ impl Call {
     }
 
     /// The store as the caller may use it.
-    pub fn store(&self) -> &dyn Store {
-        &**self.app.store_for(&self.caller)
+    pub fn store(&self) -> Result<&dyn Store, AppError> {
+        Ok(&**self.app.store_for(&self.caller)?)
     }
 
     /// The task whose session the caller runs below, if it does.
@@ -99,52 +105,32 @@ impl Call {
 
     /// The tasks that the caller may see.
     pub async fn list(&self, filter: Filter) -> Result<Listed, AppError> {
-        let mut listed = self.store().list(filter).await?;
+        let mut listed = self.store()?.list(filter).await?;
         listed.tasks.retain(|stored| self.visibility.allows(&stored.task));
-        for stored in listed.tasks.iter_mut().filter(|stored| stored.task.state.is_held()) {
-            *stored = self.looked_at(stored.clone()).await;
-        }
         listed.damaged.retain(|damaged| self.visibility.allows_row(&damaged.row));
         Ok(listed)
     }
 
     /// What lists show of the tasks that the caller may see.
-    pub async fn outlines(&self, filter: Filter) -> Result<Summaries, AppError> {
-        let mut outlines = self.store().summaries(filter.clone()).await?;
-        if self.gives_back(&outlines).await {
-            outlines = self.store().summaries(filter).await?;
-        }
-        outlines.tasks.retain(|outline| self.visibility.allows_outline(outline));
-        outlines.damaged.retain(|damaged| self.visibility.allows_row(&damaged.row));
-        Ok(outlines)
+    pub async fn summaries(&self, filter: Filter) -> Result<Summaries, AppError> {
+        let mut summaries = self.store()?.summaries(filter).await?;
+        summaries.tasks.retain(|summary| self.visibility.allows_summary(summary));
+        summaries.damaged.retain(|damaged| self.visibility.allows_row(&damaged.row));
+        Ok(summaries)
     }
 
     /// A task that the caller may see; any other looks like none.
     pub async fn load(&self, task: TaskId) -> Result<Option<Stored>, AppError> {
-        match self.store().load(task).await?.filter(|stored| self.visibility.allows(&stored.task)) {
-            Some(stored) => Ok(Some(self.looked_at(stored).await)),
-            None => Ok(None),
-        }
+        Ok(self.store()?.load(task).await?.filter(|stored| self.visibility.allows(&stored.task)))
     }
 
-    /// The one look at who holds a task: a person who is gone is told by whoever sees it first. Where nobody can tell, it stays held.
-    async fn looked_at(&self, stored: Stored) -> Stored {
-        if !self.caller.is_person() {
-            return stored;
+    /// The task, released if the person who held it is gone. For operations that change it: reading commits nothing.
+    pub async fn released(&self, stored: Stored) -> Result<Stored, AppError> {
+        if !self.caller.is_person() || !stored.task.state.is_held() {
+            return Ok(stored);
         }
-        let before = stored.clone();
-        release_if_gone(self.store(), self.home(), stored, &self.caller.actor).await.unwrap_or(before)
-    }
-
-    /// The same for all of a list; says whether any was given back.
-    async fn gives_back(&self, outlines: &Summaries) -> bool {
-        let mut given = false;
-        for outline in outlines.tasks.iter().filter(|outline| outline.state == State::HELD) {
-            // A row that cannot be read is told among the damaged ones.
-            if let Ok(Some(stored)) = self.store().load(outline.task).await {
-                given |= !self.looked_at(stored).await.task.state.is_held();
-            }
-        }
-        given
+        let held = stored.clone();
+        // If nobody can tell whether the person is gone, the task stays held.
+        Ok(release_if_gone(self.store()?, self.home(), stored, &self.caller.actor).await.unwrap_or(held))
     }
 }

@@ -81,10 +81,10 @@ impl Visibility {
     }
 
     /// Whether this task may be seen in lists.
-    pub fn allows_outline(self, outline: &TaskSummary) -> bool {
+    pub fn allows_summary(self, summary: &TaskSummary) -> bool {
         match self {
             Visibility::Everything => true,
-            Visibility::Family(own) => outline.task == own || outline.parent == Some(own),
+            Visibility::Family(own) => summary.task == own || summary.parent == Some(own),
             Visibility::Nothing => false,
         }
     }

@@ -14,12 +14,19 @@ pub use session::{delivered, is_degraded, network, opening};
 pub use usage::{UnavailableAgent, Waiting, unavailable, waiting};
 pub use used::{at_least, count, tokens, tokens_so_far};
 
-/// Where a task stands.
+/// The state of a task, for people.
 pub fn state(task: &Task) -> String {
-    if let Some(Waiting { until: Some(until), agent: Some(agent), .. }) = waiting(task) {
-        return format!("waiting (usage limit of {agent}) until {until}");
+    state_of(&task.state, waiting(task).and_then(|waiting| waiting.agent).as_deref())
+}
+
+/// The same of a state alone, with the agent whose usage limit it waits for.
+pub fn state_of(state: &State, limited: Option<&str>) -> String {
+    match (state, limited) {
+        (State::Waiting { until: Some(until), .. }, Some(agent)) => {
+            return format!("waiting (usage limit of {agent}) until {}", until.rfc3339());
+        }
+        _ => {}
     }
-    let state = &task.state;
     match state {
         State::Waiting { why, until: Some(until), .. } => format!("waiting ({why}) until {}", until.rfc3339()),
         State::Waiting { why, until: None, .. } => format!("waiting: {why}"),

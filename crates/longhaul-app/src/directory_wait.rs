@@ -16,7 +16,7 @@ const LONGEST: usize = 1_000;
 pub async fn line_before(call: &Call, task: TaskId) -> Result<Vec<TaskId>, AppError> {
     let mut line = Vec::new();
     let mut last = task;
-    while let Some(before) = call.store().directory_holder(last).await?
+    while let Some(before) = call.store()?.directory_holder(last).await?
         && line.len() < LONGEST
     {
         line.push(before);
@@ -42,7 +42,7 @@ impl DirectoryWait {
 
     /// Who would be in the way of a new task in this directory.
     pub async fn in_directory(call: &Call, directory: &str) -> Result<Option<DirectoryWait>, AppError> {
-        match call.store().works_in(directory).await? {
+        match call.store()?.works_in(directory).await? {
             Some(task) => Ok(Some(DirectoryWait { first: call.load(task).await? })),
             None => Ok(None),
         }

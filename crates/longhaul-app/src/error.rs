@@ -5,13 +5,18 @@ use std::error::Error as StdError;
 
 use longhaul_core::task::Refusal;
 use longhaul_store::{CommitError, StoreError};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 
 use crate::change::ChangeError;
 use crate::handover::RefusalKind;
 use crate::home::HomeError;
+use crate::text;
 
 /// Which kind of failure it is. Front ends translate it; nobody matches on texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
     /// The input makes no sense; nothing was changed.
     Usage,
@@ -34,7 +39,7 @@ pub enum ErrorKind {
 }
 
 /// Why something was not done.
-#[derive(Debug)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct AppError {
     pub kind: ErrorKind,
     pub what: String,
@@ -60,6 +65,16 @@ impl AppError {
             source = cause.source();
         }
         self
+    }
+
+    /// The error as one JSON document.
+    pub fn document(&self) -> String {
+        text::safe_json(&json!({ "v": 1, "kind": "error", "error": self }).to_string())
+    }
+
+    /// What went wrong and why, on one line.
+    pub fn sentence(&self) -> String {
+        std::iter::once(&self.what).chain(&self.because).cloned().collect::<Vec<_>>().join(": ")
     }
 
     /// The error as a person reads it.

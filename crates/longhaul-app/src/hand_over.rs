@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
+use longhaul_core::ids::TaskId;
+
 use crate::app::Call;
 use crate::error::AppError;
 use crate::handover::{Handover, offer, sockets};
@@ -17,11 +19,12 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// Hands one input to a worker of this home that lives, or else to one that it starts, and waits for the answer.
 ///
-/// A worker that does not answer is passed over. `is_stored` then tells whether it took the input all the same.
+/// A worker that does not answer is passed over, unless it took the input all the same: then the task has another version than before.
 pub async fn hand_over(
     call: &Call,
     handover: &Handover,
-    is_stored: impl AsyncFn() -> Result<bool, AppError>,
+    task: TaskId,
+    version_before: Option<u64>,
 ) -> Result<Reply, AppError> {
     let environment = call.app.system.environment.clone().with("LONGHAUL_HOME", call.home().root());
     let mut asked = HashSet::new();
@@ -38,7 +41,7 @@ pub async fn hand_over(
         if let Some(answer) = offer(call.home(), &socket, handover, &environment) {
             return Ok(Reply::Answer(answer));
         }
-        if is_stored().await? {
+        if call.store()?.load(task).await?.map(|stored| stored.task.version) != version_before {
             return Ok(Reply::Silence);
         }
     }

@@ -27,6 +27,8 @@ mod home;
 mod intake;
 pub mod locations;
 pub mod lookup;
+pub mod operation;
+pub mod operations;
 pub mod ownership;
 mod processes;
 mod project;
@@ -42,6 +44,7 @@ mod task_dir;
 pub mod text;
 pub mod trust;
 pub mod usual_span;
+pub mod views;
 
 pub use agent_launch::{as_seen, passed, spec_of, writable};
 pub use app::{App, Call};

@@ -9,8 +9,12 @@ use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::text;
 
-/// The task meant by a name, an id or nothing.
+/// The task that an operation is to change, meant by a name, an id or nothing. A hold whose person is gone is released first.
 pub async fn find(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
+    call.released(search(call, wanted).await?).await
+}
+
+async fn search(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
     match wanted {
         Some(wanted) => named(call, wanted).await,
         None => match task_of_worktree(call).await? {
@@ -85,9 +89,10 @@ async fn only_live_one(call: &Call) -> Result<Stored, AppError> {
     }
 }
 
-/// The task a reading verb means: as [`find`], and without a name and without a live task the newest one of this project.
+/// The task a reading operation means: as [`find`], and without a name and without a live task the newest one of this project.
+/// Changes nothing.
 pub async fn find_to_read(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
-    match find(call, wanted).await {
+    match search(call, wanted).await {
         Err(error) if wanted.is_none() && error.kind == ErrorKind::NotFound => {
             call.list(of_this_project(call).await?).await?.tasks.into_iter().next().ok_or(error)
         }

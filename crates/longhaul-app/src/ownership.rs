@@ -61,7 +61,7 @@ async fn is_deserted(
     if !nobody_lives(call, owner, parent).await? {
         return Ok(false);
     }
-    let now = call.store().load(task).await?;
+    let now = call.store()?.load(task).await?;
     Ok(now.is_some_and(|now| now.task.state.wants_owner() && now.owner.map(|owner| owner.worker) == owner))
 }
 
@@ -70,7 +70,7 @@ async fn nobody_lives(call: &Call, owner: Option<WorkerId>, parent: Option<TaskI
         return Ok(WorkerLock::is_dead(&call.home().worker_lock(owner)).unwrap_or(false));
     }
     let parent = match parent {
-        Some(parent) => call.store().load(parent).await?,
+        Some(parent) => call.store()?.load(parent).await?,
         None => None,
     };
     Ok(parent.is_none_or(|parent| parent.owner.is_none() || is_dead(call.home(), &parent)))

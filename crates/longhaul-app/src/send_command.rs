@@ -25,7 +25,7 @@ pub async fn send_command(call: &Call, stored: &Stored, command: Command) -> Res
         let handover = Handover::Command { task: stored.task.id, command, actor, key: tag::<16>() };
         return handed_over(call, stored, &handover).await;
     }
-    let changed = change(call.store(), stored.task.id, command, &actor, None, None).await?;
+    let changed = change(call.store()?, stored.task.id, command, &actor, None, None).await?;
     ownership::ensure_worker(call, &changed.stored).await?;
     Ok(changed.stored)
 }
@@ -38,17 +38,13 @@ fn becomes_due(call: &Call, stored: &Stored, command: &Command) -> bool {
 
 async fn handed_over(call: &Call, stored: &Stored, handover: &Handover) -> Result<Stored, AppError> {
     let id = stored.task.id;
-    let is_stored = async || {
-        let now = call.store().load(id).await?;
-        Ok(now.is_some_and(|now| now.task.version != stored.task.version))
-    };
-    match hand_over(call, handover, is_stored).await? {
+    match hand_over(call, handover, id, Some(stored.task.version)).await? {
         Reply::Answer(Answer::Accepted { .. }) => {}
         Reply::Answer(Answer::Refused { kind, message }) => {
             return Err(AppError::new(kind.into(), text::safe(&message)));
         }
         Reply::Silence => {
-            let now = call.store().load(id).await?.ok_or(ChangeError::NotFound)?;
+            let now = call.store()?.load(id).await?.ok_or(ChangeError::NotFound)?;
             if now.task.version == stored.task.version {
                 return Err(AppError::new(
                     ErrorKind::Failure,
@@ -58,5 +54,5 @@ async fn handed_over(call: &Call, stored: &Stored, handover: &Handover) -> Resul
             }
         }
     }
-    Ok(call.store().load(id).await?.ok_or(ChangeError::NotFound)?)
+    Ok(call.store()?.load(id).await?.ok_or(ChangeError::NotFound)?)
 }

@@ -32,7 +32,7 @@ impl Slots {
     /// The slots as they are now.
     pub async fn now(call: &Call) -> Result<Slots, AppError> {
         let cap = call.home().session_cap();
-        Ok(Slots { turns: call.store().turns(cap, &[]).await?, cap })
+        Ok(Slots { turns: call.store()?.turns(cap, &[]).await?, cap })
     }
 
     /// The same for one of many tasks.

@@ -10,7 +10,7 @@ pub fn document(kind: &str, value: &impl Serialize) -> String {
 }
 
 /// The same document, harmless on a terminal: what JSON leaves bare stands only inside its strings, where an escape means it.
-fn safe_json(document: &str) -> String {
+pub fn safe_json(document: &str) -> String {
     let mut out = String::with_capacity(document.len());
     for c in document.chars() {
         if c.is_control() || is_format(c) {

@@ -34,8 +34,9 @@ pub async fn sentence(call: &Call, agent: &str, project: &str) -> String {
 
 /// How long the newest sessions of the agent took that came to their own end.
 async fn spans(call: &Call, agent: &str, project: Option<&str>) -> Vec<Duration> {
+    let Ok(store) = call.store() else { return Vec::new() };
     let filter = Filter { project: project.map(str::to_owned), limit: Some(TASKS), ..Filter::default() };
-    let outlines = call.outlines(filter).await.map(|listed| listed.tasks).unwrap_or_default();
+    let outlines = call.summaries(filter).await.map(|listed| listed.tasks).unwrap_or_default();
     let (mut found, mut read) = (Vec::new(), 0);
     for outline in outlines.iter().filter(|outline| outline.sessions > 0) {
         if found.len() >= SESSIONS || read >= EVENTS {
@@ -43,7 +44,7 @@ async fn spans(call: &Call, agent: &str, project: Option<&str>) -> Vec<Duration>
         }
         // The newest of them; a session that began before is left out.
         let before = outline.version.saturating_sub(OF_ONE_TASK.into());
-        let events = call.store().events(outline.task, before, OF_ONE_TASK).await.unwrap_or_default();
+        let events = store.events(outline.task, before, OF_ONE_TASK).await.unwrap_or_default();
         read += events.len();
         let records = sessions(events.iter().map(|stored| (stored.at, &stored.event)));
         found.extend(records.iter().rev().filter_map(|record| span_of(record, agent)));

@@ -23,6 +23,11 @@ impl Time {
         Time(self.0.saturating_add(i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
     }
 
+    /// This time moved earlier, saturating.
+    pub fn before(self, span: Duration) -> Time {
+        Time(self.0.saturating_sub(i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
+    }
+
     /// How long it is from `earlier` until this time; zero when the clock went backwards.
     pub fn since(self, earlier: Time) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))

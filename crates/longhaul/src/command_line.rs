@@ -33,20 +33,28 @@ impl CommandLine {
         locations::home(&self.system.environment)
     }
 
-    /// Opens the store, making home and database if they are missing.
-    pub(crate) fn open(&self) -> Result<Call, AppError> {
-        self.open_at(&self.home()?, self.system.clone())
+    /// A call to the home. Makes nothing.
+    pub(crate) fn call(&self) -> Result<Call, AppError> {
+        Ok(self.call_at(&self.home()?, self.system.clone()))
     }
 
     /// The same at a given place, with these variables for what it starts.
-    pub(crate) fn open_at(&self, root: &Path, system: System) -> Result<Call, AppError> {
-        Ok(Call::new(Arc::new(App::open(root, system)?), self.caller.clone()))
+    pub(crate) fn call_at(&self, root: &Path, system: System) -> Call {
+        Call::new(Arc::new(App::new(root, system)), self.caller.clone())
     }
 
-    /// Opens the store for a verb that needs a task. Makes nothing.
+    /// A call to the home, which is made if it is missing.
+    pub(crate) fn open(&self) -> Result<Call, AppError> {
+        let call = self.call()?;
+        call.app.create()?;
+        Ok(call)
+    }
+
+    /// A call to a home that exists.
     pub(crate) fn open_existing(&self) -> Result<Call, AppError> {
-        let app = App::open_existing(&self.home()?, self.system.clone())?;
-        Ok(Call::new(Arc::new(app), self.caller.clone()))
+        let call = self.call()?;
+        call.store()?;
+        Ok(call)
     }
 
     /// The configuration of a project, with these flags.

@@ -6,10 +6,14 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
+use longhaul_app::AppError;
+use longhaul_app::operation::{Answer, View};
 use longhaul_app::text::document;
 pub(crate) use longhaul_app::text::{readable, safe, safe_lines};
 pub(crate) use longhaul_core::units::span;
 use serde::Serialize;
+
+use crate::exit::Code;
 
 /// Why no more data goes to stdout, once a write to it has failed.
 static LOST: OnceLock<io::Error> = OnceLock::new();
@@ -42,6 +46,17 @@ pub(crate) fn nobody_reads() -> bool {
 /// What kept data from being written. A reader who went away is no error of ours.
 pub(crate) fn loss() -> Option<&'static io::Error> {
     LOST.get().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
+}
+
+/// Prints what an operation answered: as one JSON document, or as text with its warnings.
+pub(crate) fn answer<T: View>(answer: &Answer<T>, json: bool, print: impl FnOnce(&T)) -> Result<Code, AppError> {
+    if json {
+        data(&answer.document()?);
+    } else {
+        print(&answer.view);
+        answer.warnings.iter().for_each(|warning| note(&format!("warning: {}", safe(warning))));
+    }
+    Ok(Code::Done)
 }
 
 /// Prints one JSON document in the versioned envelope; streams print one per line.

@@ -9,9 +9,24 @@ use super::Which;
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// List tasks of all projects
+    /// List tasks of all projects and all ages
     #[arg(long, short)]
     pub(crate) all: bool,
+    /// List only tasks in this state, such as `working` or `done`
+    #[arg(long, value_name = "STATE")]
+    pub(crate) state: Option<String>,
+    /// List only tasks of this agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// List only tasks that changed in this time, such as `2h`, or since a time in RFC 3339
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) since: Option<String>,
+    /// List at most this many tasks
+    #[arg(long, short = 'n', value_name = "N")]
+    pub(crate) limit: Option<u32>,
+    /// Continue after the page whose `next` this is
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) after: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

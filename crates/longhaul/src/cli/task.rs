@@ -130,6 +130,9 @@ pub(crate) struct Tell {
     pub(crate) task: String,
     /// The message; `-` reads it from standard input
     pub(crate) text: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -38,7 +38,7 @@ async fn limits(line: &CommandLine) -> Result<Vec<AccountLimit>, AppError> {
         Err(error) if error.kind == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let limits = call.store().account_limits().await?;
+    let limits = call.store()?.account_limits().await?;
     Ok(limits.into_iter().filter(|limit| limit.until > now()).collect())
 }
 

@@ -30,7 +30,7 @@ pub(crate) async fn attach(line: &CommandLine, args: &Attach) -> Result<Code, Ap
         return tmux_view::open(&call, task.id).await;
     }
     let signals = Signals::listen()?;
-    let events = call.store().events(task.id, 0, u32::MAX).await?;
+    let events = call.store()?.events(task.id, 0, u32::MAX).await?;
     let newest = events.iter().rev().find(|event| matches!(event.event, Event::SessionStarted { .. }));
     let seen = newest.map_or(0, |event| event.seq - 1);
     out::note(&match reach {

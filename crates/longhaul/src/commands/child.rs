@@ -42,7 +42,7 @@ pub(super) async fn run(line: &CommandLine, args: &Run, session: SessionId) -> R
 
 async fn parent(call: &Call, session: SessionId) -> Result<Task, AppError> {
     let stored = match task_of(call.home(), session) {
-        Some(task) => call.store().load(task).await?,
+        Some(task) => call.store()?.load(task).await?,
         None => None,
     };
     stored.map(|stored| stored.task).ok_or_else(|| {
@@ -98,7 +98,7 @@ fn submission(args: &Run, parent: &Task) -> Result<Submission, AppError> {
 
 /// Where the child works, and what that means for its parent.
 async fn tell_place(call: &Call, task: TaskId) -> Result<(), AppError> {
-    let Some(stored) = call.store().load(task).await? else { return Ok(()) };
+    let Some(stored) = call.store()?.load(task).await? else { return Ok(()) };
     let name = &stored.task.submission.name;
     out::note(&match stored.task.submission.place {
         Place::Worktree { .. } => format!(

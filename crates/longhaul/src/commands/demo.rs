@@ -34,7 +34,8 @@ pub(crate) async fn demo(line: &CommandLine, args: &Demo) -> Result<Code, AppErr
     let git = start::git_init(&workspace);
     let mut system = line.system.clone();
     system.environment = system.environment.with("DEMO_PACE_MS", args.pace.to_string());
-    let call = line.open_at(&scratch.join("home"), system)?;
+    let call = line.call_at(&scratch.join("home"), system);
+    call.app.create()?;
     out::note(&format!("Longhaul demo: \"{GOAL}\" with the built-in agent, in {}", scratch.display()));
     if !git {
         out::note("git is not there: the demo works without it");
@@ -135,10 +136,10 @@ async fn account(
     scratch: &Path,
     killed: &[String],
 ) -> Result<(), AppError> {
-    let Some(stored) = call.store().load(task).await? else { return Ok(()) };
-    let events = call.store().events(task, 0, u32::MAX).await?;
+    let Some(stored) = call.store()?.load(task).await? else { return Ok(()) };
+    let events = call.store()?.events(task, 0, u32::MAX).await?;
     let sessions = sessions_of(&events);
-    let chain = call.store().verify(task).await?;
+    let chain = call.store()?.verify(task).await?;
     let progress = stored.task.plan.as_ref().map_or_else(|| "no plan".to_owned(), |plan| plan.plan.progress());
     out::note(&format!(
         "\nWhat happened: {} sessions, {progress} steps ticked, {} events.",

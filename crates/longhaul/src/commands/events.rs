@@ -23,7 +23,7 @@ pub(crate) async fn events(line: &CommandLine, args: &Events) -> Result<Code, Ap
     }
     let mut after = 0;
     loop {
-        let page = call.store().events(stored.task.id, after, PAGE).await?;
+        let page = call.store()?.events(stored.task.id, after, PAGE).await?;
         let Some(last) = page.last() else { return Ok(Code::Done) };
         after = last.seq;
         for event in &page {
@@ -57,7 +57,7 @@ fn as_json(event: &StoredEvent) -> serde_json::Value {
 }
 
 async fn verify(call: &Call, stored: &Stored, as_json: bool) -> Result<Code, AppError> {
-    let report = call.store().verify(stored.task.id).await?;
+    let report = call.store()?.verify(stored.task.id).await?;
     if as_json {
         out::json("chain", &json!({ "task": stored.task.id, "events": report.events, "broken": report.broken }));
     }

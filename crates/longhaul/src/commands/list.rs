@@ -1,196 +1,100 @@
-//! `longhaul list`: the tasks of this project, or of all. Works without a worker, and says when none lives.
-//! Only reads: nothing is made when there is nothing, and one damaged row hides none of the others.
+//! `longhaul list`: tasks as a table, or as JSON documents of one page each. Works without a worker, and warns if one is missing.
 
-use longhaul_core::task::State;
-use longhaul_store::{Damaged, Filter, Listed, Steps, Stored, Summaries, TaskSummary};
-use serde_json::{Value, json};
+use longhaul_app::config::read_span;
+use longhaul_app::operations::{List, ListInput, Listing};
+use longhaul_app::views::{Progress, TaskView};
+use longhaul_app::{AppError, now};
 
-use crate::cli::List;
+use crate::cli;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
-use longhaul_app::Call;
-use longhaul_app::describe::{ResultFacts, Waiting};
-use longhaul_app::slot_wait::Slots;
-use longhaul_app::{AppError, ErrorKind};
-use longhaul_app::{describe, lookup, ownership};
 
-pub(crate) async fn list(line: &CommandLine, args: &List) -> Result<Code, AppError> {
-    let call = match line.open_existing() {
-        Ok(call) => call,
-        Err(error) if error.kind == ErrorKind::NotFound => return Ok(nothing(args)),
-        Err(error) => return Err(error),
+pub(crate) async fn list(line: &CommandLine, args: &cli::List) -> Result<Code, AppError> {
+    let call = line.call()?;
+    let mut input = ListInput {
+        all: args.all,
+        state: args.state.clone(),
+        agent: args.agent.clone(),
+        since: args.since.as_deref().map(since),
+        limit: args.limit,
+        after: args.after.clone(),
     };
-    // Below a session there is only its task with its children to see, wherever these work.
-    let filter = if args.all || call.caller.actor.session.is_some() {
-        Filter::default()
-    } else {
-        lookup::of_this_project(&call).await?
-    };
-    let damaged =
-        if args.json { list_whole(&call, filter).await? } else { list_lines(&call, filter, args.all).await? };
-    for damaged in &damaged {
-        out::note(&format!("damaged: {}: {}", out::safe(&damaged.row), out::safe(&damaged.what)));
-    }
-    Ok(if damaged.is_empty() { Code::Done } else { Code::Damaged })
-}
-
-/// Programs get facts that are not columns yet, so each task is rebuilt.
-async fn list_whole(call: &Call, filter: Filter) -> Result<Vec<Damaged>, AppError> {
-    let Listed { tasks, damaged } = call.list(filter).await?;
-    let slots = Slots::now(call).await?;
-    let mut rows = Vec::new();
-    for stored in &tasks {
-        let waiting = describe::waiting(&stored.task).or(slots.wait_of(call, stored).await?);
-        rows.push(as_json(stored, waiting.as_ref(), ownership::is_missing(call, stored).await?));
-    }
-    let broken: Vec<Value> = damaged.iter().map(|row| json!({ "row": row.row, "what": row.what })).collect();
-    out::json("tasks", &json!({ "tasks": rows, "damaged": broken }));
-    Ok(damaged)
-}
-
-/// People get lines, for which no task has to be rebuilt: fast with many thousands of them.
-async fn list_lines(call: &Call, filter: Filter, with_project: bool) -> Result<Vec<Damaged>, AppError> {
-    let Summaries { tasks, damaged, next: _ } = call.outlines(filter).await?;
-    let slots = Slots::now(call).await?;
-    let mut rows = Vec::new();
-    for outline in tasks {
-        let orphaned = ownership::is_missing_in_list(call, &outline).await?;
-        let waiting = waiting(call, &outline).await?;
-        let slot = slots.wait_in_list(call, &outline).await?;
-        rows.push(Row { outline, orphaned, waiting, slot });
-    }
-    print(&rows, with_project);
-    Ok(damaged)
-}
-
-/// What a waiting task waits for. Only of those the whole task is read, and they are few.
-async fn waiting(call: &Call, outline: &TaskSummary) -> Result<Option<Waiting>, AppError> {
-    if outline.state != State::WAITING {
-        return Ok(None);
-    }
-    // A row that cannot be read is told among the damaged ones.
-    Ok(call.store().load(outline.task).await.ok().flatten().and_then(|stored| describe::waiting(&stored.task)))
-}
-
-fn nothing(args: &List) -> Code {
-    if args.json {
-        out::json("tasks", &json!({ "tasks": [], "damaged": [] }));
-    } else {
-        out::note("no tasks yet; start one with `longhaul run \"goal\"`");
-    }
-    Code::Done
-}
-
-/// One task as a line.
-struct Row {
-    outline: TaskSummary,
-    /// It wants an owner and none lives.
-    orphaned: bool,
-    waiting: Option<Waiting>,
-    /// It waits for a free slot or for its directory.
-    slot: Option<Waiting>,
-}
-
-impl Row {
-    fn state(&self) -> String {
-        let state = match &self.waiting {
-            Some(Waiting { until: Some(until), agent: Some(agent), .. }) => format!("limit of {agent} until {until}"),
-            Some(Waiting { why, until: Some(until), .. }) => format!("waiting ({why}) until {until}"),
-            Some(Waiting { until: None, .. }) | None => {
-                self.slot.as_ref().map_or_else(|| self.outline.state.clone(), Waiting::in_line)
-            }
-        };
-        match self.outline.result {
-            Some(result) => format!("{state}, {result}{}", remarks(self.outline.remarks)),
-            None if self.orphaned => format!("{state} (no worker)"),
-            None => state,
+    let mut code = Code::Done;
+    loop {
+        let answer = call.perform::<List>(input.clone()).await?;
+        out::answer(&answer, args.json, |listing| print(listing, args))?;
+        for damaged in &answer.view.damaged {
+            out::note(&format!("damaged: {}: {}", out::safe(&damaged.row), out::safe(&damaged.what)));
+            code = Code::Damaged;
+        }
+        match answer.view.next {
+            // Someone who wants fewer tasks asks for the next page when they want it.
+            Some(next) if args.limit.is_none() && !out::nobody_reads() => input.after = Some(next),
+            Some(_) | None => return Ok(code),
         }
     }
+}
 
-    /// Done, ended otherwise, under way, without a plan.
-    fn mark(&self) -> char {
-        match (self.outline.result, self.outline.is_final, self.outline.steps) {
-            (Some(_), ..) => '✓',
-            (None, true, _) => '✗',
-            (None, false, Some(_)) => '○',
-            (None, false, None) => '?',
-        }
-    }
+/// A length of time before now, or a time as it is.
+fn since(text: &str) -> String {
+    read_span(text).map_or_else(|| text.to_owned(), |span| now().before(span).rfc3339())
+}
 
-    fn progress(&self) -> String {
-        self.outline.steps.map_or_else(
-            || "-".to_owned(),
-            |Steps { done, total }| {
-                let percent = (u64::from(done) * 100).checked_div(u64::from(total)).unwrap_or(0);
-                format!("{done}/{total} {percent}%")
-            },
-        )
+/// Done, ended otherwise, under way, without a plan.
+fn mark(task: &TaskView) -> char {
+    match (&task.result, task.is_finished, task.progress) {
+        (Some(_), ..) => '✓',
+        (None, true, _) => '✗',
+        (None, false, Some(_)) => '○',
+        (None, false, None) => '?',
     }
 }
 
-/// The remarks themselves are long; `show` has them.
-fn remarks(count: u32) -> String {
-    match count {
-        0 => String::new(),
-        1 => ", 1 remark".to_owned(),
-        count => format!(", {count} remarks"),
-    }
+fn progress(task: &TaskView) -> String {
+    task.progress.map_or_else(
+        || "-".to_owned(),
+        |Progress { done, total }| {
+            let percent = (u64::from(done) * 100).checked_div(u64::from(total)).unwrap_or(0);
+            format!("{done}/{total} {percent}%")
+        },
+    )
 }
 
-fn as_json(stored: &Stored, waiting: Option<&Waiting>, orphaned: bool) -> Value {
-    let task = &stored.task;
-    let live = task.state.session();
-    json!({
-        "id": task.id,
-        "name": task.submission.name,
-        "state": task.state.name(),
-        "result": task.state.verdict().map(ResultFacts::new),
-        "priority": task.submission.priority,
-        "agent": task.submission.agent,
-        "session_agent": live.map(|session| session.agent.as_str()).filter(|agent| !agent.is_empty()),
-        "waiting": waiting,
-        "conversation": live.and_then(|session| session.conversation.as_deref()).or(task.conversation_id()),
-        "branch": task.workspace.as_ref().and_then(|workspace| workspace.branch.as_ref()),
-        "worker_alive": task.state.wants_owner().then_some(!orphaned),
-        "done": task.plan.as_ref().map(|accepted| accepted.plan.done()),
-        "total": task.plan.as_ref().map(|accepted| accepted.plan.total()),
-        "sessions": task.tally.sessions,
-        "tokens": task.tally.usage.total(),
-        "project": task.submission.project,
-        "goal": task.submission.goal,
-        "updated": task.updated.rfc3339(),
-    })
+fn status(task: &TaskView) -> String {
+    let missing = if task.has_worker == Some(false) { " (no worker)" } else { "" };
+    format!("{}{missing}", out::safe(&task.status))
 }
 
-fn print(rows: &[Row], with_project: bool) {
-    if rows.is_empty() {
-        out::note("no tasks in this project; `longhaul list --all` shows those of every project");
+fn print(listing: &Listing, args: &cli::List) {
+    if listing.tasks.is_empty() {
+        out::note(if args.all {
+            "no tasks; start one with `longhaul run \"goal\"`"
+        } else {
+            "no tasks in this project; `longhaul list --all` lists every task"
+        });
         return;
     }
-    let width = rows.iter().map(|row| row.outline.name.len()).max().unwrap_or(4).max(4);
-    let states: Vec<String> = rows.iter().map(|row| out::safe(&row.state())).collect();
+    let width = listing.tasks.iter().map(|task| task.name.len()).max().unwrap_or(4).max(4);
+    let states: Vec<String> = listing.tasks.iter().map(status).collect();
     let wide = states.iter().map(String::len).max().unwrap_or(0).max(22);
-    let heading = ["NAME", "STATE", "PROGRESS", "SESSIONS", "PRIORITY"];
-    let [name, state, progress, sessions, priority] = heading;
+    let [name, state, progress_title, sessions, priority] = ["NAME", "STATE", "PROGRESS", "SESSIONS", "PRIORITY"];
     let mut lines =
-        vec![format!("  {name:width$}  {state:wide$}  {progress:12}  {sessions:>8}  {priority:>8}  UPDATED")];
-    for (row, state) in rows.iter().zip(&states) {
-        let outline = &row.outline;
-        let project = if with_project { format!("  {}", out::safe(&outline.project)) } else { String::new() };
+        vec![format!("  {name:width$}  {state:wide$}  {progress_title:12}  {sessions:>8}  {priority:>8}  UPDATED")];
+    for (task, state) in listing.tasks.iter().zip(&states) {
+        let project = if args.all { format!("  {}", out::safe(&task.project)) } else { String::new() };
+        let (mark, name, progress) = (mark(task), out::safe(&task.name), progress(task));
+        let (sessions, priority, updated) = (task.sessions, task.priority, &task.updated);
         lines.push(format!(
-            "{} {:width$}  {state:wide$}  {:12}  {:>8}  {:>8}  {}{project}",
-            row.mark(),
-            out::safe(&outline.name),
-            row.progress(),
-            outline.sessions,
-            outline.priority,
-            outline.updated.rfc3339(),
+            "{mark} {name:width$}  {state:wide$}  {progress:12}  {sessions:>8}  {priority:>8}  {updated}{project}"
         ));
     }
     // One write, not thousands.
     out::data(&lines.join("\n"));
-    if rows.iter().any(|row| row.orphaned) {
-        out::note("no worker lives for some of them; `longhaul worker -d` starts one");
+    if listing.tasks.iter().any(|task| task.has_worker == Some(false)) {
+        out::note("some tasks have no worker; start one with `longhaul worker -d`");
+    }
+    if listing.has_older {
+        out::note("older tasks: `longhaul list --all`");
     }
 }

@@ -31,9 +31,9 @@ pub(crate) async fn logs(line: &CommandLine, args: &Logs) -> Result<Code, AppErr
     let id = stored.task.id;
     let mut printer =
         Printer { call: &call, agents: Agents::default(), args, seen: 0, sessions: VecDeque::new(), shown: 0 };
-    let mut changes = call.store().changes()?;
+    let mut changes = call.store()?.changes()?;
     loop {
-        let settled = call.store().load(id).await?.is_none_or(|stored| !stored.task.state.wants_owner());
+        let settled = call.store()?.load(id).await?.is_none_or(|stored| !stored.task.state.wants_owner());
         printer.catch_up(id).await?;
         if !args.follow || settled || out::nobody_reads() {
             return printer.finish();
@@ -65,7 +65,7 @@ struct Printer<'a> {
 impl Printer<'_> {
     /// Prints everything there is now.
     async fn catch_up(&mut self, task: TaskId) -> Result<(), AppError> {
-        for event in self.call.store().events(task, self.seen, u32::MAX).await? {
+        for event in self.call.store()?.events(task, self.seen, u32::MAX).await? {
             self.seen = event.seq;
             self.note(event.event);
         }

@@ -122,7 +122,12 @@ fn worse_than_help(help: clap::Error) -> clap::Error {
     Cli::read(others).err().unwrap_or(help)
 }
 
+/// A program that asked for JSON gets the error as JSON too.
 fn failed(error: &AppError) -> ExitCode {
-    out::note(&out::safe_lines(&error.text()));
+    if std::env::args_os().any(|word| word == "--json") {
+        out::data(&error.document());
+    } else {
+        out::note(&out::safe_lines(&error.text()));
+    }
     Code::from(error.kind).into()
 }

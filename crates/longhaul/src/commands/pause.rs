@@ -33,7 +33,7 @@ pub(crate) async fn pause(line: &CommandLine, args: &Pause) -> Result<Code, AppE
     if let Some(stored) = until(&call, id, PATIENCE, stopped).await? {
         return Ok(told(&stored));
     }
-    let stored = call.store().load(id).await?.unwrap_or(stored);
+    let stored = call.store()?.load(id).await?.unwrap_or(stored);
     if !args.force {
         return Err(not_stopped(&call, &stored));
     }

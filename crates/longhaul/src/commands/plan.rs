@@ -89,7 +89,7 @@ fn sight(line: &CommandLine, task: &Task) -> Result<TaskListFile, AppError> {
 async fn show(line: &CommandLine, args: &Plan) -> Result<Code, AppError> {
     let call = line.open_existing()?;
     let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
-    let events = call.store().events(stored.task.id, 0, u32::MAX).await?;
+    let events = call.store()?.events(stored.task.id, 0, u32::MAX).await?;
     if args.json {
         out::json("plan", &facts(line, &stored.task, &events));
     } else {

@@ -16,9 +16,9 @@ use longhaul_app::{changed_files, lookup};
 pub(crate) async fn report(line: &CommandLine, args: &Report) -> Result<Code, AppError> {
     let call = line.open_existing()?;
     let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
-    let events = call.store().events(stored.task.id, 0, u32::MAX).await?;
+    let events = call.store()?.events(stored.task.id, 0, u32::MAX).await?;
     let changed = changed_files::changed_files(call.home(), &stored.task).await;
-    let notices = call.store().notices(stored.task.id).await?;
+    let notices = call.store()?.notices(stored.task.id).await?;
     let facts = gather(call.home(), &stored, &events, changed, &notices);
     let text = if args.json { longhaul_app::text::document("report", &facts) + "\n" } else { page(&facts) };
     match &args.output {

@@ -93,12 +93,9 @@ pub(crate) async fn submit(call: &Call, request: Request) -> Result<TaskId, AppE
     let reply = match request.actor.session {
         // No worker is started, because it would die with the session's tree: the owner of the parent takes it.
         Some(_) => {
-            Reply::Answer(request.commit_unclaimed(call.store(), call.home(), &call.app.system.environment).await)
+            Reply::Answer(request.commit_unclaimed(call.store()?, call.home(), &call.app.system.environment).await)
         }
-        None => {
-            let is_stored = async || Ok(call.store().load(id).await?.is_some());
-            hand_over(call, &Handover::Submit(Box::new(request)), is_stored).await?
-        }
+        None => hand_over(call, &Handover::Submit(Box::new(request)), id, None).await?,
     };
     match reply {
         Reply::Answer(Answer::Accepted { task, name, warnings }) => {
@@ -107,7 +104,7 @@ pub(crate) async fn submit(call: &Call, request: Request) -> Result<TaskId, AppE
             Ok(task)
         }
         Reply::Answer(Answer::Refused { kind, message }) => Err(AppError::new(kind.into(), out::safe(&message))),
-        Reply::Silence => match call.store().load(id).await? {
+        Reply::Silence => match call.store()?.load(id).await? {
             Some(_) => Ok(id),
             None => Err(AppError::new(ErrorKind::Failure, "the worker ended without an answer; nothing was submitted")
                 .hint("worker.log in Longhaul's home may say why; then try again")),
@@ -192,7 +189,7 @@ pub(crate) fn text_or_stdin(text: &str) -> Result<String, AppError> {
 
 /// Tells a detached caller how to go on.
 pub(super) async fn told(call: &Call, task: TaskId, json: bool) -> Result<Code, AppError> {
-    let Some(stored) = call.store().load(task).await? else {
+    let Some(stored) = call.store()?.load(task).await? else {
         return Err(AppError::new(ErrorKind::NotFound, "the task is gone"));
     };
     let name = stored.task.submission.name.to_string();

@@ -113,7 +113,7 @@ async fn drive(
         .map_err(|error| AppError::new(ErrorKind::Failure, "cannot open our own executable").because(&error))?;
     let call = line.open()?;
     let voice = Arc::new(RunnerPrinter::default());
-    let context = Context::new(Arc::clone(call.app.store_for(&call.caller)), call.home().clone(), executable, report);
+    let context = Context::new(Arc::clone(call.app.store_for(&call.caller)?), call.home().clone(), executable, report);
     let driving = RunnerProcess::begin(context.watched_by(Box::new(Ears(Arc::clone(&voice)))))?;
     let stored = invocation.take_up(&Ground { line, args, place, directories, driving: &driving, call: &call }).await?;
     if let Some(session) = stored.task.state.session() {

@@ -26,9 +26,9 @@ const ALL: u32 = u32::MAX;
 pub(crate) async fn show(line: &CommandLine, args: &Read) -> Result<Code, AppError> {
     let call = line.open_existing()?;
     let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
-    let events = call.store().events(stored.task.id, 0, ALL).await?;
+    let events = call.store()?.events(stored.task.id, 0, ALL).await?;
     let records = sessions_of(&events);
-    let notices = notices(&stored.task, &call.store().notices(stored.task.id).await?);
+    let notices = notices(&stored.task, &call.store()?.notices(stored.task.id).await?);
     let slot = slot_wait::wait_of(&call, &stored).await?;
     if args.json {
         let owner = stored.owner.as_ref().map(|owner| {

@@ -56,8 +56,8 @@ impl Findings {
 
 async fn check(line: &CommandLine, json: bool) -> Result<Code, AppError> {
     let call = line.open_existing()?;
-    let mut findings = Findings { damaged: call.store().check().await?, ..Findings::default() };
-    let tasks = call.store().summaries(Filter::default()).await?.tasks;
+    let mut findings = Findings { damaged: call.store()?.check().await?, ..Findings::default() };
+    let tasks = call.store()?.summaries(Filter::default()).await?.tasks;
     findings.tasks = tasks.len();
     compare(&call, &tasks, &mut findings).await?;
     if json {
@@ -77,7 +77,7 @@ async fn compare(call: &Call, tasks: &[TaskSummary], findings: &mut Findings) ->
     let there: HashSet<SessionId> = on_disk.sessions.iter().map(|session| session.id).collect();
     let mut told = HashSet::new();
     for outline in tasks {
-        let records = match call.store().events(outline.task, 0, u32::MAX).await {
+        let records = match call.store()?.events(outline.task, 0, u32::MAX).await {
             Ok(events) => sessions_of(&events),
             // Named already as damaged.
             Err(StoreError::Damaged { .. }) => Vec::new(),
@@ -161,7 +161,7 @@ async fn backup(line: &CommandLine, file: &Path) -> Result<Code, AppError> {
         return Err(AppError::new(ErrorKind::Conflict, format!("`{}` exists already", target.display()))
             .hint("name a new file; a backup overwrites nothing"));
     }
-    call.store().backup(&target).await.map_err(|error| cannot_back_up(&target, error))?;
+    call.store()?.backup(&target).await.map_err(|error| cannot_back_up(&target, error))?;
     let bytes = target.symlink_metadata().map_or(0, |meta| meta.len());
     out::data(&out::safe(&target.display().to_string()));
     out::note(&format!("backed up and checked: {}; session logs are not part of it", units::bytes(bytes)));

@@ -36,7 +36,7 @@ pub(crate) async fn takeover(line: &CommandLine, args: &Takeover) -> Result<Code
     fail_point::reach("takeover.locked");
     let worked = work(&call, &stored, &hold).await;
     // Of a task that is not held, for whatever reason, nothing is changed by this.
-    let released = release(call.store(), stored.task.id, hold, &call.caller.actor).await;
+    let released = release(call.store()?, stored.task.id, hold, &call.caller.actor).await;
     let Some((agent, status, terminal)) = worked? else { return overtaken(&call, &stored).await };
     out::note(&format!("{agent} ended{}", words(status)));
     tell_left_behind(&stored);
@@ -97,7 +97,7 @@ async fn work(call: &Call, stored: &Stored, hold: &Hold) -> Result<Option<(Strin
 
 /// Nobody will be in the conversation when the session has ended. What somebody else wants of the task meanwhile stays.
 async fn pause_instead(call: &Call, stored: &Stored) -> Result<(), AppError> {
-    let now = call.store().load(stored.task.id).await?.ok_or(ChangeError::NotFound)?;
+    let now = call.store()?.load(stored.task.id).await?.ok_or(ChangeError::NotFound)?;
     if !matches!(now.task.state, State::Stopping { then: Then::Hold { .. }, .. }) {
         return Ok(());
     }
@@ -119,7 +119,7 @@ fn run(interface: &Interface, hold: &Hold) -> Result<WaitStatus, AppError> {
 }
 
 async fn interface(call: &Call, stored: &Stored) -> Result<Interface, AppError> {
-    let events = call.store().events(stored.task.id, 0, u32::MAX).await?;
+    let events = call.store()?.events(stored.task.id, 0, u32::MAX).await?;
     interface_of(call.home(), &stored.task, &sessions_of(&events), &call.app.system.environment)
         .map_err(|error| nothing(stored, &error))
 }
@@ -169,7 +169,7 @@ async fn go_on(call: &Call, stored: &Stored, terminal: &Foreground) -> Result<Co
 }
 
 async fn overtaken(call: &Call, stored: &Stored) -> Result<Code, AppError> {
-    let now = call.store().load(stored.task.id).await?.ok_or(ChangeError::NotFound)?;
+    let now = call.store()?.load(stored.task.id).await?.ok_or(ChangeError::NotFound)?;
     let name = &now.task.submission.name;
     out::note(&format!("task {name} is not yours, but {}", out::safe(&describe::state(&now.task))));
     out::note(&describe::next_command(&now));

@@ -23,7 +23,7 @@ const NAMES: u32 = 100;
 /// Opens the view and says how to attach to it. Whatever goes wrong, the task is not touched.
 pub(crate) async fn open(call: &Call, task: TaskId) -> Result<Code, AppError> {
     let stored =
-        call.store().load(task).await?.ok_or_else(|| AppError::new(ErrorKind::NotFound, "the task is gone"))?;
+        call.store()?.load(task).await?.ok_or_else(|| AppError::new(ErrorKind::NotFound, "the task is gone"))?;
     let task = &stored.task;
     let name = &task.submission.name;
     let goes_on = format!("the task does not depend on it: follow it with `longhaul attach {name}`");

@@ -41,7 +41,7 @@ pub(crate) async fn wait(line: &CommandLine, args: &Wait) -> Result<Code, AppErr
         if let Some(stored) = until(&call, id, left.min(LOOK_AGAIN), |task| !task.state.wants_owner()).await? {
             return Ok(told(&stored, args.json));
         }
-        stored = call.store().load(id).await?.unwrap_or(stored);
+        stored = call.store()?.load(id).await?.unwrap_or(stored);
         if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             return Err(gave_up(&stored, args.timeout.unwrap_or_default()));
         }

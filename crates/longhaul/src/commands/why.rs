@@ -30,7 +30,7 @@ pub(crate) async fn why(line: &CommandLine, args: &Read) -> Result<Code, AppErro
     let slot = slot_wait::wait_of(&call, &stored).await?;
     let sentence = sentence(&call, &stored, slot.as_ref()).await?;
     let next = next(&call, &stored, slot.as_ref()).await?;
-    let records = sessions_of(&call.store().events(stored.task.id, 0, u32::MAX).await?);
+    let records = sessions_of(&call.store()?.events(stored.task.id, 0, u32::MAX).await?);
     let mut also = also(&stored.task, &records);
     also.extend(unreadable(&call, &stored));
     if args.json {
@@ -135,7 +135,7 @@ async fn newest(
     let mut end = up_to;
     while end > 0 {
         let start = end.saturating_sub(PAGE.into());
-        let page = call.store().events(task, start, PAGE).await?;
+        let page = call.store()?.events(task, start, PAGE).await?;
         let found = page.into_iter().rev().find(|event| event.seq <= end && wanted(&event.event));
         if found.is_some() {
             return Ok(found);

@@ -26,8 +26,12 @@ pub(crate) async fn worker(line: &CommandLine, args: &Worker) -> Result<Code, Ap
     remember_cap(&call, args)?;
     let handover = if args.handover { Some(read_handover()?) } else { None };
     worker_log::keep_bounded(call.home().root());
-    let context =
-        Context::new(Arc::clone(call.app.store_for(&call.caller)), call.home().clone(), executable, worker_log::report);
+    let context = Context::new(
+        Arc::clone(call.app.store_for(&call.caller)?),
+        call.home().clone(),
+        executable,
+        worker_log::report,
+    );
     let options = Options { only: args.only, stay: args.stay, handover };
     run(Arc::new(context), options, answer, leave).await?;
     Ok(Code::Done)
@@ -54,7 +58,7 @@ fn remember_cap(call: &Call, args: &Worker) -> Result<(), AppError> {
         .set_session_cap(cap)
         .map_err(|error| AppError::new(ErrorKind::Failure, "cannot save the session cap").because(&error))?;
     // Tasks may be waiting for one of the slots.
-    Ok(call.store().ring()?)
+    Ok(call.store()?.ring()?)
 }
 
 fn read_handover() -> Result<Handover, AppError> {

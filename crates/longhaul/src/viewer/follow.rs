@@ -96,7 +96,7 @@ async fn watch_from(
     signals: Signals,
     watched: &mut dyn Watched,
 ) -> Result<Code, AppError> {
-    let submission = call.store().load(task).await?.map(|stored| stored.task.submission);
+    let submission = call.store()?.load(task).await?.map(|stored| stored.task.submission);
     let turns = Turns::new(call.home(), submission.as_deref().map(Agents::of_task).unwrap_or_default());
     let caretaker = WorkerKeepalive::default();
     let (screen, waits_for) = (Screen::new(), None);
@@ -157,7 +157,7 @@ impl Viewer<'_> {
         mut keys: Keys,
         watched: &mut dyn Watched,
     ) -> Result<Leave, AppError> {
-        let mut changes = self.call.store().changes()?;
+        let mut changes = self.call.store()?.changes()?;
         loop {
             let stored = self.show_new().await?;
             watched.moved(&stored, &|text| self.screen.line(text));
@@ -187,7 +187,7 @@ impl Viewer<'_> {
         loop {
             self.show_events().await?;
             self.screen.batch(|print| self.turns.look(print));
-            let stored = self.call.store().load(self.task).await?;
+            let stored = self.call.store()?.load(self.task).await?;
             let stored = stored.ok_or_else(|| AppError::new(ErrorKind::NotFound, "the task is gone"))?;
             if stored.task.version <= self.seen {
                 self.screen.task(&stored.task);
@@ -198,7 +198,7 @@ impl Viewer<'_> {
 
     async fn show_events(&mut self) -> Result<(), AppError> {
         loop {
-            let page = self.call.store().events(self.task, self.seen, PAGE).await?;
+            let page = self.call.store()?.events(self.task, self.seen, PAGE).await?;
             for event in &page {
                 self.show(event);
                 self.seen = event.seq;

@@ -47,9 +47,9 @@ pub(crate) async fn until(
     wanted: impl Fn(&Task) -> bool,
 ) -> Result<Option<Stored>, AppError> {
     let deadline = tokio::time::Instant::now() + patience;
-    let mut changes = call.store().changes()?;
+    let mut changes = call.store()?.changes()?;
     loop {
-        match call.store().load(task).await? {
+        match call.store()?.load(task).await? {
             Some(stored) if wanted(&stored.task) => return Ok(Some(stored)),
             Some(_) | None => {}
         }

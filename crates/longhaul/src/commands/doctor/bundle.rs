@@ -7,9 +7,10 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
+use longhaul_core::task::Task;
 use longhaul_keeper::files::write_once;
 use longhaul_redact::{Secrets, redact_text};
-use longhaul_store::{Filter, Stored, Which};
+use longhaul_store::{Filter, Stored, StoredEvent, Which};
 
 use super::Patient;
 use super::finding::Finding;
@@ -93,16 +94,16 @@ fn configuration(patient: &Patient) -> Vec<String> {
 
 async fn tasks(call: &Call, goals: Goals) -> Vec<String> {
     let mut lines = Vec::new();
-    match call.store().summaries(Filter::default()).await {
+    match call.summaries(Filter::default()).await {
         Ok(listed) => lines.extend(listed.tasks.iter().map(|outline| {
             let name = if goals == Goals::Told { format!(" {}", outline.name) } else { String::new() };
             let (state, sessions) = (&outline.state, outline.sessions);
             format!("{}{name} {state}, {sessions} session(s), {}", outline.task, outline.updated.rfc3339())
         })),
-        Err(error) => lines.push(format!("cannot be listed: {error}")),
+        Err(error) => lines.push(format!("cannot be listed: {}", error.sentence())),
     }
     let filter = Filter { which: Which::Unfinished, ..Filter::default() };
-    for stored in call.store().list(filter).await.map(|listed| listed.tasks).unwrap_or_default() {
+    for stored in call.list(filter).await.map(|listed| listed.tasks).unwrap_or_default() {
         lines.push(String::new());
         lines.extend(last_events(call, &stored, goals).await);
     }
@@ -116,13 +117,17 @@ async fn last_events(call: &Call, stored: &Stored, goals: Goals) -> Vec<String> 
     if goals == Goals::Told {
         lines.extend(task.submission.goal.lines().map(|line| format!("   goal: {line}")));
     }
-    match call.store().events(task.id, task.version.saturating_sub(LAST_EVENTS), u32::MAX).await {
+    match recent_events(call, task).await {
         Ok(events) => lines.extend(events.iter().map(|event| {
             format!("   {:>5} {} epoch {} {}", event.seq, event.at.rfc3339(), event.epoch, event.event.kind())
         })),
-        Err(error) => lines.push(format!("   its events cannot be read: {error}")),
+        Err(error) => lines.push(format!("   its events cannot be read: {}", error.sentence())),
     }
     lines
+}
+
+async fn recent_events(call: &Call, task: &Task) -> Result<Vec<StoredEvent>, AppError> {
+    Ok(call.store()?.events(task.id, task.version.saturating_sub(LAST_EVENTS), u32::MAX).await?)
 }
 
 fn worker_log(call: &Call) -> Vec<String> {

@@ -76,7 +76,7 @@ async fn clock(patient: &Patient) -> Finding {
         return Finding::problem(SUBJECT, format!("it is {}, long ago", time.rfc3339()), advice);
     }
     let listed = match &patient.opened {
-        Ok(call) => call.store().summaries(Filter::default()).await.unwrap_or_default(),
+        Ok(call) => call.summaries(Filter::default()).await.unwrap_or_default(),
         Err(_) => longhaul_store::Summaries::default(),
     };
     match listed.tasks.iter().map(|outline| outline.updated).max() {

@@ -85,7 +85,7 @@ fn place(url: &str) -> String {
 
 /// Notices that nobody delivers: no worker lives, or those that do have left them lying.
 async fn waiting(call: &Call) -> Option<Finding> {
-    let pending = match call.store().pending_notices().await {
+    let pending = match call.store().ok()?.pending_notices().await {
         Ok(pending) => pending,
         Err(error) => return Some(Finding::unknown(NOTICES, format!("the outbox cannot be read: {error}"))),
     };

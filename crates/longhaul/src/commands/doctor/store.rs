@@ -1,7 +1,8 @@
 //! The store: does it open, is its schema known, and is everything in it sound.
 //! One part of `doctor`; it repairs nothing.
 
-use longhaul_app::ErrorKind;
+use longhaul_app::{AppError, Call, ErrorKind};
+use longhaul_store::Damaged;
 
 use super::Patient;
 use super::finding::Finding;
@@ -13,10 +14,9 @@ pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
         Err(error) if error.kind == ErrorKind::NotFound => Finding::ok(STORE, "not there yet; the first task makes it"),
         Err(error) => {
             let advice = error.hints.first().cloned().unwrap_or_else(|| "see the guide on care".to_owned());
-            let facts = std::iter::once(&error.what).chain(&error.because).cloned().collect::<Vec<_>>().join(": ");
-            Finding::problem(STORE, facts, advice)
+            Finding::problem(STORE, error.sentence(), advice)
         }
-        Ok(call) => match call.store().check().await {
+        Ok(call) => match check(call).await {
             Ok(damaged) => match damaged.first() {
                 None => Finding::ok(STORE, "opens, its schema is known, every chain and every state is sound"),
                 // Below a session other tasks are not to be told of.
@@ -34,9 +34,11 @@ pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
                     )
                 }
             },
-            Err(error) => {
-                Finding::problem(STORE, error.to_string(), "keep the file; `longhaul store check` tells more")
-            }
+            Err(error) => Finding::problem(STORE, error.sentence(), "keep the file; `longhaul store check` tells more"),
         },
     }]
+}
+
+async fn check(call: &Call) -> Result<Vec<Damaged>, AppError> {
+    Ok(call.store()?.check().await?)
 }

@@ -33,7 +33,7 @@ pub(super) async fn candidates(
     on_disk: &OnDisk,
 ) -> Result<Vec<Candidate>, AppError> {
     let filter = Filter { which: Which::Finished, ..Filter::default() };
-    let listed = call.store().summaries(filter).await?;
+    let listed = call.store()?.summaries(filter).await?;
     sound(&listed.damaged)?;
     let mut finished = listed.tasks;
     finished.sort_by_key(|outline| std::cmp::Reverse((outline.updated, outline.task)));
@@ -78,10 +78,10 @@ impl Needs {
     /// looks which there are now; what a known one needs does not change.
     pub(super) async fn why(&mut self, call: &Call, task: TaskId) -> Result<Option<String>, AppError> {
         let filter = Filter { which: Which::Unfinished, ..Filter::default() };
-        let now = call.store().summaries(filter.clone()).await?;
+        let now = call.store()?.summaries(filter.clone()).await?;
         sound(&now.damaged)?;
         if now.tasks.iter().any(|outline| !self.unfinished.contains(&outline.task)) {
-            let listed = call.store().list(filter).await?;
+            let listed = call.store()?.list(filter).await?;
             sound(&listed.damaged)?;
             self.learn(&listed.tasks);
         }

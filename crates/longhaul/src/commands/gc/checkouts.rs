@@ -16,12 +16,12 @@ pub(super) async fn sweep(call: &Call, mode: Mode, swept: &mut Swept) {
     for LeftCheckout { task, path } in checkouts::list(call.home()) {
         let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let name = format!("checkouts/{file_name}");
-        let project = match call.store().load(task).await {
+        let project = match call.load(task).await {
             Ok(Some(stored)) if stored.task.state.is_final() => Some(stored.task.submission.project.clone()),
             Ok(None) if is_older(&path, DAY) => None,
             Ok(_) => continue,
             Err(error) => {
-                fail(swept, name, error.to_string());
+                fail(swept, name, error.sentence());
                 continue;
             }
         };

@@ -46,7 +46,7 @@ pub(super) async fn sweep(call: &Call, mode: Mode, on_disk: &OnDisk, swept: &mut
 /// The old session directories of no task.
 async fn unknown<'a>(call: &Call, on_disk: &'a OnDisk) -> Result<Vec<&'a SessionOnDisk>, AppError> {
     let tasks: HashSet<TaskId> =
-        call.store().summaries(Filter::default()).await?.tasks.iter().map(|outline| outline.task).collect();
+        call.store()?.summaries(Filter::default()).await?.tasks.iter().map(|outline| outline.task).collect();
     let is_stranger = |session: &&SessionOnDisk| session.task.is_none_or(|task| !tasks.contains(&task));
     let is_old = |session: &&SessionOnDisk| age(session.files.changed) >= DAY;
     let mut found: Vec<&SessionOnDisk> = on_disk.sessions.iter().filter(is_stranger).filter(is_old).collect();
@@ -61,7 +61,7 @@ async fn unknown<'a>(call: &Call, on_disk: &'a OnDisk) -> Result<Vec<&'a Session
 async fn sessions_told(call: &Call, tasks: &HashSet<TaskId>) -> Result<HashSet<SessionId>, AppError> {
     let mut told = HashSet::new();
     for task in tasks {
-        let events = call.store().events(*task, 0, u32::MAX).await?;
+        let events = call.store()?.events(*task, 0, u32::MAX).await?;
         told.extend(sessions_of(&events).into_iter().map(|record| record.run.id));
     }
     Ok(told)

@@ -6,7 +6,7 @@ use std::io;
 
 use longhaul_core::ids::SessionId;
 use longhaul_keeper::{Discarded, discard_session, fail_point, survey_session};
-use longhaul_store::{Guard, RemoveError, StoreError, Stored};
+use longhaul_store::{Guard, RemoveError, Stored};
 
 use super::super::show::sessions_of;
 use super::Mode;
@@ -28,7 +28,7 @@ pub(super) enum Outcome {
 
 /// Removes a finished task, or only says what would become of it.
 pub(super) async fn remove(call: &Call, candidate: &Candidate, mode: Mode) -> Result<Outcome, AppError> {
-    let Some(stored) = call.store().load(candidate.outline.task).await? else {
+    let Some(stored) = call.store()?.load(candidate.outline.task).await? else {
         return Ok(Outcome::Kept { why: "somebody else removed it".to_owned() });
     };
     if !stored.task.state.is_final() || stored.owner.is_some() {
@@ -36,7 +36,7 @@ pub(super) async fn remove(call: &Call, candidate: &Candidate, mode: Mode) -> Re
     }
     let sessions = match sessions(call, candidate).await {
         Ok(sessions) => sessions,
-        Err(error) => return Ok(Outcome::Failed { why: error.to_string() }),
+        Err(error) => return Ok(Outcome::Failed { why: error.sentence() }),
     };
     // Looked at before anything is deleted, so that a task is kept as a whole.
     if let Some(why) = strange(call, &sessions) {
@@ -61,8 +61,8 @@ pub(super) async fn remove(call: &Call, candidate: &Candidate, mode: Mode) -> Re
 }
 
 /// Those its events tell of, and those whose specs name it.
-async fn sessions(call: &Call, candidate: &Candidate) -> Result<BTreeSet<SessionId>, StoreError> {
-    let events = call.store().events(candidate.outline.task, 0, u32::MAX).await?;
+async fn sessions(call: &Call, candidate: &Candidate) -> Result<BTreeSet<SessionId>, AppError> {
+    let events = call.store()?.events(candidate.outline.task, 0, u32::MAX).await?;
     let told = sessions_of(&events).into_iter().map(|record| record.run.id);
     Ok(told.chain(candidate.sessions.iter().copied()).collect())
 }
@@ -86,7 +86,7 @@ fn discard(call: &Call, session: SessionId) -> Option<Outcome> {
 }
 
 async fn remove_rows(call: &Call, stored: &Stored, candidate: &Candidate) -> Result<Outcome, AppError> {
-    match call.store().remove(stored.task.id, Guard::Version(stored.task.version)).await {
+    match call.store()?.remove(stored.task.id, Guard::Version(stored.task.version)).await {
         Ok(()) | Err(RemoveError::NotFound) => {}
         Err(RemoveError::Store(error)) => return Err(error.into()),
         Err(error) => return Ok(Outcome::Failed { why: error.to_string() }),

@@ -19,10 +19,10 @@ pub(super) async fn sweep(call: &Call, mode: Mode, swept: &mut Swept) {
         }
         let name = format!("worktrees/{task}");
         // Asked one by one and now: a task is stored before its worktree is made.
-        let fate = match call.store().load(task).await {
+        let fate = match call.load(task).await {
             Ok(None) => remove_unrecorded(call.home(), &path, None, mode),
             Ok(Some(_)) => continue,
-            Err(error) => Fate::Failed { why: error.to_string() },
+            Err(error) => Fate::Failed { why: error.sentence() },
         };
         match fate {
             Fate::Gone => swept.orphan(Orphan { name, what: "worktree of no task", bytes: 0 }),

@@ -1,0 +1,178 @@
+//! What an operation is: a name, what it does at worst, who may offer it, an input, a view, and the function that carries it out.
+//!
+//! The command line performs operations typed; servers perform them through the table in `operations`, from JSON to JSON. Either way
+//! `Call::perform` asks for permission first: only it can make the [`Permit`] that every operation needs.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use longhaul_core::task::{Action, permit};
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::app::Call;
+use crate::error::{AppError, ErrorKind};
+use crate::text;
+
+/// What everybody can know of an operation before they perform it.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// Its name: the verb of the command line, and of tools and routes.
+    pub name: &'static str,
+    /// One sentence for help and tool lists.
+    pub summary: &'static str,
+    pub effect: Effect,
+    pub offered_by: &'static [FrontEnd],
+}
+
+/// What an operation does at worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// It commits nothing and starts nothing.
+    Reads,
+    /// It changes a task, and agents may act on that.
+    Changes,
+    /// It removes something for good.
+    Destroys,
+}
+
+/// Who may offer an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrontEnd {
+    CommandLine,
+    Mcp,
+    Http,
+}
+
+/// Offered to people, agents and programs.
+pub const EVERYWHERE: &[FrontEnd] = &[FrontEnd::CommandLine, FrontEnd::Mcp, FrontEnd::Http];
+/// Offered only to whoever has a shell on this machine.
+pub const COMMAND_LINE: &[FrontEnd] = &[FrontEnd::CommandLine];
+
+/// Proof that the caller may perform the operation.
+#[derive(Debug)]
+pub struct Permit(());
+
+/// What an operation answers: its view, and what a person should know besides.
+#[derive(Debug)]
+pub struct Answer<T> {
+    pub view: T,
+    /// Sentences that people should read; they change nothing.
+    pub warnings: Vec<String>,
+    /// The same request was carried out before under its key; nothing was done now.
+    pub repeated: bool,
+}
+
+impl<T> Answer<T> {
+    /// An answer without warnings.
+    pub fn new(view: T) -> Answer<T> {
+        Answer { view, warnings: Vec::new(), repeated: false }
+    }
+
+    /// The same with these warnings.
+    pub fn warn(mut self, warnings: impl IntoIterator<Item = String>) -> Answer<T> {
+        self.warnings.extend(warnings);
+        self
+    }
+}
+
+impl<T: View> Answer<T> {
+    /// The answer as one JSON document.
+    pub fn document(&self) -> Result<String, AppError> {
+        let document = serde_json::to_string(&Document {
+            v: 1,
+            kind: T::KIND,
+            data: &self.view,
+            warnings: &self.warnings,
+            repeated: self.repeated,
+        });
+        document.map(|document| text::safe_json(&document)).map_err(|error| not_json(&error))
+    }
+}
+
+/// The envelope of every JSON answer.
+#[derive(Serialize)]
+struct Document<'a, T> {
+    v: u32,
+    kind: &'static str,
+    data: &'a T,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    repeated: bool,
+}
+
+/// What front ends show: versioned data with units in the field names and RFC 3339 times.
+pub trait View: Serialize + JsonSchema + Send {
+    /// The `kind` of its JSON documents; one shape has one kind.
+    const KIND: &'static str;
+}
+
+/// One thing that a front end can ask for.
+pub trait Operation {
+    const ABOUT: About;
+    type Input: DeserializeOwned + JsonSchema + Send;
+    type Output: View;
+
+    /// What the core's permission check is asked about this input.
+    fn action(input: &Self::Input) -> Action<'static>;
+
+    /// Carries it out.
+    fn run(
+        call: &Call,
+        permit: Permit,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Answer<Self::Output>, AppError>> + Send;
+}
+
+impl Call {
+    /// Performs an operation if the caller may.
+    pub async fn perform<O: Operation>(&self, input: O::Input) -> Result<Answer<O::Output>, AppError> {
+        permit(&self.caller.actor, &O::action(&input))?;
+        O::run(self, Permit(()), input).await
+    }
+}
+
+/// An answer on its way, from an operation whose types are forgotten.
+pub type Performed<'a> = Pin<Box<dyn Future<Output = Result<String, AppError>> + Send + 'a>>;
+
+/// An operation as servers see it.
+pub struct Entry {
+    pub about: About,
+    pub kind: &'static str,
+    pub input_schema: fn() -> Schema,
+    pub view_schema: fn() -> Schema,
+    /// From a JSON input to a JSON document.
+    pub perform: for<'a> fn(&'a Call, Value) -> Performed<'a>,
+}
+
+/// The entry of an operation.
+pub(crate) const fn entry<O: Operation>() -> Entry {
+    Entry {
+        about: O::ABOUT,
+        kind: O::Output::KIND,
+        input_schema: schema_of::<O::Input>,
+        view_schema: schema_of::<O::Output>,
+        perform: perform_json::<O>,
+    }
+}
+
+fn schema_of<T: JsonSchema>() -> Schema {
+    schemars::SchemaGenerator::default().into_root_schema_for::<T>()
+}
+
+fn perform_json<O: Operation>(call: &Call, input: Value) -> Performed<'_> {
+    Box::pin(async move {
+        let input = serde_json::from_value(input).map_err(|error| {
+            AppError::new(ErrorKind::Usage, format!("the input of `{}` is invalid", O::ABOUT.name)).because(&error)
+        })?;
+        call.perform::<O>(input).await?.document()
+    })
+}
+
+fn not_json(error: &serde_json::Error) -> AppError {
+    AppError::new(ErrorKind::Failure, "the answer cannot be written as JSON").because(error)
+}

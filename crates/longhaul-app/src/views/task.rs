@@ -1,0 +1,174 @@
+//! The one task object of every front end: what lists show of a task, and what every operation that changes a task answers with.
+//! Made from the columns of the task's row, so that a list of many thousands is fast.
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{State, Wait};
+use longhaul_store::{Filter, Summaries, TaskSummary};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::app::Call;
+use crate::describe::{self, Waiting};
+use crate::error::{AppError, ErrorKind};
+use crate::hold;
+use crate::operation::View;
+use crate::ownership;
+use crate::slot_wait::Slots;
+
+/// A task.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TaskView {
+    pub id: String,
+    pub name: String,
+    /// The checkout or directory where it was submitted.
+    pub project: String,
+    /// The task whose agent submitted it.
+    pub parent: Option<String>,
+    /// The first line of the goal, at most 200 characters.
+    pub goal: String,
+    pub agent: String,
+    /// The branch of its worktree, once that exists.
+    pub branch: Option<String>,
+    /// The stored name of its state.
+    pub state: String,
+    /// The state in words, for people.
+    pub status: String,
+    /// `verified`, `not_verified` or `no_checks` once it is done.
+    pub result: Option<String>,
+    /// How many remarks the result has; `show` lists them.
+    pub remarks: u32,
+    /// Whether it has ended for good.
+    pub is_finished: bool,
+    /// Whether it continues only when a person acts.
+    pub needs_person: bool,
+    /// What it waits for, if it continues by itself.
+    pub wait: Option<WaitView>,
+    /// Whether a worker is alive to carry it out; null if it needs none.
+    pub has_worker: Option<bool>,
+    /// The step that is next in its plan, at most 200 characters.
+    pub step: Option<String>,
+    /// Null until it has a plan.
+    pub progress: Option<Progress>,
+    pub sessions: u32,
+    /// Working time of all ended agent sessions.
+    pub worked_ms: u64,
+    /// Tokens of all ended sessions; null if unknown.
+    pub tokens: Option<u64>,
+    /// Cost of all ended sessions; null if unknown.
+    pub cost_usd: Option<f64>,
+    /// Tasks with a higher priority start first.
+    pub priority: i64,
+    pub created: String,
+    /// When its last event happened.
+    pub updated: String,
+    /// Since when it is in this state.
+    pub since: String,
+}
+
+/// How much of a plan is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Progress {
+    pub done: u32,
+    pub total: u32,
+}
+
+/// What a task waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct WaitView {
+    /// In words.
+    pub why: String,
+    /// When it continues, if that is known.
+    pub until: Option<String>,
+    /// The agent whose usage limit it is.
+    pub agent: Option<String>,
+}
+
+impl View for TaskView {
+    const KIND: &'static str = "task";
+}
+
+impl TaskView {
+    /// One task that the caller may see, as it is now.
+    pub async fn of(call: &Call, task: TaskId) -> Result<TaskView, AppError> {
+        let one = Filter { id_prefix: Some(task.to_string()), ..Filter::default() };
+        let Summaries { tasks, damaged, .. } = call.summaries(one).await?;
+        let damage = damaged.first().map(|row| AppError::new(ErrorKind::Damaged, format!("{}: {}", row.row, row.what)));
+        let gone = || AppError::new(ErrorKind::NotFound, "the task no longer exists");
+        let summary = tasks.into_iter().next().ok_or_else(|| damage.unwrap_or_else(gone))?;
+        TaskView::new(call, &Slots::now(call).await?, summary).await
+    }
+
+    /// A task from what lists show of it.
+    pub async fn new(call: &Call, slots: &Slots, summary: TaskSummary) -> Result<TaskView, AppError> {
+        let missing = ownership::is_missing_in_list(call, &summary).await?;
+        let in_line = slots.wait_in_list(call, &summary).await?;
+        Ok(TaskView {
+            status: status(call, &summary, in_line.as_ref()),
+            wait: in_line.or_else(|| waiting(&summary)).map(WaitView::from),
+            has_worker: summary.wants_owner.then_some(!missing),
+            id: summary.task.to_string(),
+            parent: summary.parent.map(|parent| parent.to_string()),
+            result: summary.result.map(|result| result.name().to_owned()),
+            remarks: summary.remarks,
+            is_finished: summary.is_final,
+            needs_person: summary.waits_for_person,
+            progress: summary.steps.map(|steps| Progress { done: steps.done, total: steps.total }),
+            cost_usd: summary.cost_micros.map(usd),
+            created: summary.created.rfc3339(),
+            updated: summary.updated.rfc3339(),
+            since: summary.since.rfc3339(),
+            name: summary.name,
+            project: summary.project,
+            goal: summary.goal,
+            agent: summary.agent,
+            branch: summary.branch,
+            state: summary.state,
+            step: summary.step,
+            sessions: summary.sessions,
+            worked_ms: summary.worked_ms,
+            tokens: summary.tokens,
+            priority: summary.priority,
+        })
+    }
+}
+
+impl From<Waiting> for WaitView {
+    fn from(waiting: Waiting) -> WaitView {
+        WaitView { why: waiting.why, until: waiting.until, agent: waiting.agent }
+    }
+}
+
+/// Millionths of a dollar as dollars.
+#[expect(clippy::cast_precision_loss, reason = "no task costs billions of dollars")]
+pub(crate) fn usd(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
+fn status(call: &Call, summary: &TaskSummary, in_line: Option<&Waiting>) -> String {
+    if let Some(in_line) = in_line {
+        return in_line.in_line();
+    }
+    match (&summary.wait, summary.result) {
+        (Some(State::Held { person, .. }), _) if hold::is_abandoned(call.home(), summary.task) => {
+            format!("held by {person}, who has left; `longhaul resume {}` continues", summary.name)
+        }
+        (Some(state), _) => describe::state_of(state, summary.wait_agent.as_deref()),
+        (None, Some(result)) => format!("{}, {result}{}", summary.state, remarks(summary.remarks)),
+        (None, None) => summary.state.clone(),
+    }
+}
+
+/// The remarks themselves are long; `show` has them.
+fn remarks(count: u32) -> String {
+    match count {
+        0 => String::new(),
+        1 => ", 1 remark".to_owned(),
+        count => format!(", {count} remarks"),
+    }
+}
+
+fn waiting(summary: &TaskSummary) -> Option<Waiting> {
+    let Some(State::Waiting { why, until, .. }) = &summary.wait else { return None };
+    let agent = summary.wait_agent.clone().filter(|_| matches!(why, Wait::Limit));
+    Some(Waiting { why: why.to_string(), until: until.map(longhaul_core::time::Time::rfc3339), agent })
+}
