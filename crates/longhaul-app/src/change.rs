@@ -1,21 +1,12 @@
 //! How anyone changes a task: load it, ask `decide`, commit compare-and-set; on conflict load and decide again.
 //!
-//! Used by every front end. Owners do the same in the dispatcher, with their lease in the guard.
+//! Front ends send commands with `change`. Owners offer their observations to `commit_input`, with their lease in the guard.
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Actor, Command, Input, Refusal, decide};
+use longhaul_core::task::{Actor, Command, Event, Input, Refusal, decide};
 use longhaul_store::{Change, CommitError, Guard, Key, NewLease, Store, StoreError, Stored};
 
 use crate::clock::now;
-
-/// What a change made.
-#[derive(Debug, Clone)]
-pub struct Changed {
-    /// The task after it.
-    pub stored: Stored,
-    /// Nothing was written: it was so already.
-    pub unchanged: bool,
-}
 
 /// Why a task was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -23,10 +14,10 @@ pub enum ChangeError {
     /// There is no such task.
     #[error("no such task")]
     NotFound,
-    /// The core said no.
+    /// The core refused it.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The store said no, for a reason that deciding again does not mend.
+    /// The store refused it, for a reason that deciding again does not fix.
     #[error("the change could not be committed")]
     Commit(#[from] CommitError),
 }
@@ -37,8 +28,27 @@ impl From<StoreError> for ChangeError {
     }
 }
 
-/// Changes a task by one command. A repeat of it, by its key, is answered with the task as it is and changes nothing. Takes the task's lease in the same commit if asked to and nobody has it: somebody may have been faster,
-/// and then that one acts on the change.
+/// What a commit depends on besides the events.
+#[derive(Debug)]
+pub struct Terms {
+    /// What must still be true of the task.
+    pub guard: Guard,
+    /// A key that makes a repeat harmless.
+    pub key: Option<Key>,
+    /// A lease to take in the same commit.
+    pub claim: Option<NewLease>,
+    /// How many sessions may be live, if the commit starts one.
+    pub session_cap: Option<u32>,
+}
+
+impl From<Guard> for Terms {
+    fn from(guard: Guard) -> Self {
+        Terms { guard, key: None, claim: None, session_cap: None }
+    }
+}
+
+/// Changes a task by one command. A repeat of it, by its key, is answered with the task as it is and changes nothing. Takes the task's
+/// lease in the same commit if the task has no owner: another process may have been faster, and then that one acts on the change.
 pub async fn change(
     store: &dyn Store,
     task: TaskId,
@@ -46,36 +56,52 @@ pub async fn change(
     actor: &Actor,
     key: Option<Key>,
     claim: Option<NewLease>,
-) -> Result<Changed, ChangeError> {
+) -> Result<Stored, ChangeError> {
     if let Some(key) = &key
         && let Some(stored) = store.repeat_of(key, actor).await?
     {
-        return Ok(Changed { stored, unchanged: true });
+        return Ok(stored);
     }
-    let input = Input::from(command);
+    let mut stored = load(store, task).await?;
+    let terms = |stored: &Stored| {
+        let claim = claim.clone().filter(|_| stored.owner.is_none());
+        Some(Terms { key: key.clone(), claim, ..Guard::Version(stored.task.version).into() })
+    };
+    commit_input(store, &mut stored, &command.into(), actor, terms).await?;
+    Ok(stored)
+}
+
+/// Decides on an input and commits what follows; after a conflict it loads the task and decides again. `stored` is the task as the caller
+/// knows it, and afterwards as it is. `terms` sees each task that is decided upon; none means that it is no longer the caller's to change.
+/// Answers with the events, none if nothing follows.
+pub async fn commit_input(
+    store: &dyn Store,
+    stored: &mut Stored,
+    input: &Input,
+    actor: &Actor,
+    terms: impl Fn(&Stored) -> Option<Terms>,
+) -> Result<Vec<Event>, ChangeError> {
     loop {
-        let stored = store.load(task).await?.ok_or(ChangeError::NotFound)?;
-        let at = now();
-        let events = decide(&stored.task, &input, actor, at)?;
+        let Terms { guard, key, claim, session_cap } = terms(stored).ok_or(CommitError::Fenced)?;
+        let (task, at) = (stored.task.id, now());
+        let events = decide(&stored.task, input, actor, at)?;
         if events.is_empty() {
-            return Ok(Changed { stored, unchanged: true });
+            return Ok(events);
         }
-        let change = Change {
-            task,
-            guard: Guard::Version(stored.task.version),
-            events,
-            actor: actor.clone(),
-            at,
-            key: key.clone(),
-            claim: claim.clone().filter(|_| stored.owner.is_none()),
-            session_cap: None,
-        };
+        let change = Change { task, guard, events: events.clone(), actor: actor.clone(), at, key, claim, session_cap };
         match store.commit(change).await {
-            Ok(committed) => return Ok(Changed { stored: committed.stored, unchanged: false }),
-            Err(CommitError::Conflict) => {}
+            Ok(committed) => {
+                *stored = committed.stored;
+                return Ok(events);
+            }
+            Err(CommitError::Conflict | CommitError::Fenced) => *stored = load(store, task).await?,
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+async fn load(store: &dyn Store, task: TaskId) -> Result<Stored, ChangeError> {
+    store.load(task).await?.ok_or(ChangeError::NotFound)
 }
 
 #[cfg(test)]
@@ -104,7 +130,7 @@ mod tests {
         let first = send(resume(), Some("k")).await.unwrap();
         assert!(matches!(send(resume(), None).await, Err(ChangeError::Refused(_))), "the control");
         let again = send(resume(), Some("k")).await.unwrap();
-        assert!(again.unchanged && again.stored.task.version == first.stored.task.version);
+        assert_eq!(again.task.version, first.task.version);
     }
 
     async fn submitted(store: &SqliteStore) -> TaskId {
@@ -131,8 +157,8 @@ mod tests {
             tokio::time::timeout(Duration::from_secs(60), change)
         };
         let first = lease();
-        let owned = tell("one", first.clone()).await.expect("in time").unwrap().stored;
-        let told = tell("two", lease()).await.expect("in time").unwrap().stored;
+        let owned = tell("one", first.clone()).await.expect("in time").unwrap();
+        let told = tell("two", lease()).await.expect("in time").unwrap();
         assert_eq!(owned.owner.as_ref().map(|owner| owner.worker), Some(first.worker));
         assert_eq!((told.owner, told.task.guidance), (owned.owner, vec!["one".to_owned(), "two".to_owned()]));
     }

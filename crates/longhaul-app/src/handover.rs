@@ -142,8 +142,7 @@ impl Handover {
             Handover::Command { task, command, actor, key } => {
                 let input = serde_json::to_string(&(task, &command)).unwrap_or_default();
                 let key = Key::new(key, "command", &input);
-                let changed = change(store, task, command, &actor, Some(key), Some(lease)).await?;
-                Ok((changed.stored, Vec::new()))
+                Ok((change(store, task, command, &actor, Some(key), Some(lease)).await?, Vec::new()))
             }
         }
     }

@@ -49,7 +49,7 @@ pub mod views;
 pub use agent_launch::{as_seen, passed, spec_of, writable};
 pub use app::{App, Call};
 pub use caller::{Caller, Visibility, task_of};
-pub use change::{ChangeError, Changed, change};
+pub use change::{ChangeError, Terms, change, commit_input};
 pub use clock::{mint_lease, mint_session, mint_task, mint_worker, now, since_boot, time_of};
 pub use error::{AppError, ErrorKind};
 pub use floors::{check as check_floors, free_disk, free_memory};

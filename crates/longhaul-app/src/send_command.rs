@@ -26,13 +26,13 @@ pub async fn send_command(call: &Call, stored: &Stored, command: Command) -> Res
         return handed_over(call, stored, &handover).await;
     }
     let changed = change(call.store()?, stored.task.id, command, &actor, None, None).await?;
-    ownership::ensure_worker(call, &changed.stored).await?;
-    Ok(changed.stored)
+    ownership::ensure_worker(call, &changed).await?;
+    Ok(changed)
 }
 
 fn becomes_due(call: &Call, stored: &Stored, command: &Command) -> bool {
     let events = decide(&stored.task, &command.clone().into(), &call.caller.actor, now()).unwrap_or_default();
-    let after = events.iter().try_fold(stored.task.clone(), |task, event| task.apply(event, now()));
+    let after = stored.task.after(&events, now());
     stored.owner.is_none() && after.is_ok_and(|task| task.state.wants_owner())
 }
 

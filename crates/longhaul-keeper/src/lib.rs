@@ -42,7 +42,8 @@ pub use keep::{DEFERRED, FAILED, KEPT, LEFT_ALONE, NOT_STARTED, keep};
 pub use layout::{BadSessionDir, HOME_VARIABLE, PROMPT, SESSION_VARIABLE, SessionDir, TRANSCRIPT, is_own_variable};
 pub use lock::WorkerLock;
 pub use log::{
-    EntryKind, INDEX_RECORD, IndexEntry, LogReader, Piece, REDACT_KEY, Stream, read_index, read_redact_key, read_tail,
+    EntryKind, INDEX_RECORD, IndexEntry, LINE_CAP, LogLine, LogLines, LogReader, Piece, REDACT_KEY, Stream, gap_note,
+    read_index, read_redact_key, read_tail,
 };
 pub use random::random;
 pub use safe_dir::{Beneath, BeneathError};

@@ -12,16 +12,15 @@ use std::time::Duration;
 
 use longhaul_core::causes::with_causes;
 use longhaul_core::ids::SessionId;
-use longhaul_core::task::{Actor, Checkout, Command, Effect, Input, Observation, StopMode, Task, decide, due};
+use longhaul_core::task::{Actor, Checkout, Command, Effect, Input, Observation, StopMode, due};
 use longhaul_keeper::fail_point;
-use longhaul_store::{Change, CommitError, Guard, Lease, StoreError};
+use longhaul_store::{CommitError, Guard, Lease, StoreError, Stored};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 
 use crate::effects::{self, Job, Message, Outcome};
 use crate::worker::Context;
-use longhaul_app::checkouts;
-use longhaul_app::now;
+use longhaul_app::{ChangeError, Terms, checkouts, commit_input};
 use longhaul_keeper::Environment;
 
 /// How long a hub waits before it tries again what the store refused for now.
@@ -76,7 +75,7 @@ pub(crate) struct Hub {
     context: Arc<Context>,
     lease: Lease,
     environment: Environment,
-    task: Task,
+    stored: Stored,
     /// The session whose start this process committed and has not spawned yet.
     fresh: Option<SessionId>,
     /// The clean checkout of the round that is open.
@@ -90,17 +89,17 @@ pub(crate) struct Hub {
 
 impl Hub {
     /// A hub for a task whose lease was just taken.
-    pub(crate) fn new(context: Arc<Context>, task: Task, lease: Lease, waker: Waker) -> Hub {
+    pub(crate) fn new(context: Arc<Context>, stored: Stored, lease: Lease, waker: Waker) -> Hub {
         let (answers, arrived) = mpsc::channel(16);
-        let task_checkout = task.checkout().cloned();
-        waker.version.store(task.version, Ordering::Relaxed);
+        let checkout = stored.task.checkout().cloned();
+        waker.version.store(stored.task.version, Ordering::Relaxed);
         Hub {
             environment: context.environments.of(lease.id),
             context,
             lease,
-            task,
+            stored,
             fresh: None,
-            checkout: task_checkout,
+            checkout,
             started: HashMap::new(),
             running: JoinSet::new(),
             answers,
@@ -118,7 +117,7 @@ impl Hub {
     pub(crate) async fn run(mut self) -> HubExit {
         let left = loop {
             self.leave_checkout().await;
-            if !self.task.state.wants_owner() {
+            if !self.stored.task.state.wants_owner() {
                 break HubExit::NotOurs;
             }
             if self.is_for_its_runner() {
@@ -142,30 +141,30 @@ impl Hub {
 
     /// Removes the clean checkout of a round that is over. What a kill leaves is removed before the next round, or by `gc`.
     async fn leave_checkout(&mut self) {
-        let now = self.task.checkout();
-        let is_stopping = now.is_none() && self.task.state.session().is_some();
+        let now = self.stored.task.checkout();
+        let is_stopping = now.is_none() && self.stored.task.state.session().is_some();
         if is_stopping || self.checkout.as_ref() == now {
             return;
         }
         let over = std::mem::replace(&mut self.checkout, now.cloned());
         let Some(over) = over else { return };
         fail_point::reach("worker.checkout_over");
-        let (home, project) = (self.context.home.clone(), self.task.submission.project.clone());
+        let (home, project) = (self.context.home.clone(), self.stored.task.submission.project.clone());
         let remove = move || checkouts::remove(&home, Path::new(&over.root), Some(Path::new(&project)));
         if let Ok(Err(error)) = tokio::task::spawn_blocking(remove).await {
             let why = with_causes(&error);
-            self.context.report(&format!("task {}: cannot remove its checkout: {why}", self.task.id));
+            self.context.report(&format!("task {}: cannot remove its checkout: {why}", self.stored.task.id));
         }
     }
 
     /// A worker only ends a runner's session that was told to stop; what comes after it is an invocation's.
     fn is_for_its_runner(&self) -> bool {
-        let over = self.task.state.session().is_none();
-        over && self.context.watcher.is_none() && !self.task.submission.driver.conduct().any_worker
+        let over = self.stored.task.state.session().is_none();
+        over && self.context.watcher.is_none() && !self.stored.task.submission.driver.conduct().any_worker
     }
 
     fn start_what_is_due(&mut self) {
-        let wanted = due(&self.task);
+        let wanted = due(&self.stored.task);
         self.started.retain(|effect, handle| {
             let keep = wanted.contains(effect);
             if !keep {
@@ -184,7 +183,7 @@ impl Hub {
     fn job(&self, effect: Effect) -> Job {
         Job {
             context: Arc::clone(&self.context),
-            task: Arc::new(self.task.clone()),
+            task: Arc::new(self.stored.task.clone()),
             epoch: self.lease.epoch,
             environment: self.environment.clone(),
             effect,
@@ -197,8 +196,8 @@ impl Hub {
     fn ended(&mut self, ended: Result<Outcome, JoinError>) -> Result<(), HubExit> {
         match ended {
             // If the task has moved on since, this is about a wait that is over.
-            Ok(Outcome::InLine) if due(&self.task) == [Effect::Prepare] => {
-                Err(HubExit::InLine(InLine { version: self.task.version, checkout: self.checkout.take() }))
+            Ok(Outcome::InLine) if due(&self.stored.task) == [Effect::Prepare] => {
+                Err(HubExit::InLine(InLine { version: self.stored.task.version, checkout: self.checkout.take() }))
             }
             Err(error) if error.is_panic() => Err(HubExit::Broken(error.to_string())),
             Ok(Outcome::InLine | Outcome::Over) | Err(_) => Ok(()),
@@ -214,55 +213,59 @@ impl Hub {
         outcome
     }
 
-    /// Decides and commits; on conflict reloads and decides again, so that no observation is dropped.
+    /// Decides and commits. No observation is dropped: what the store refuses for now is tried again.
     async fn offer(&mut self, mut input: Input, actor: &Actor) -> Result<(), HubExit> {
         let mut actor = actor.clone();
         loop {
-            let at = now();
-            let events = match decide(&self.task, &input, &actor, at) {
-                Ok(events) => events,
-                Err(refusal) => {
+            match self.commit(&input, &actor).await {
+                Ok(()) => return Ok(()),
+                Err(ChangeError::NotFound) => return Err(HubExit::NotOurs),
+                Err(ChangeError::Refused(refusal)) => {
                     self.report(&refusal);
                     return Ok(());
                 }
-            };
-            if events.is_empty() {
-                return Ok(());
-            }
-            let change = Change {
-                task: self.task.id,
-                guard: Guard::Owner { version: self.task.version, lease: self.lease },
-                events: events.clone(),
-                actor: actor.clone(),
-                at,
-                key: None,
-                claim: None,
-                session_cap: self.session_cap(),
-            };
-            match self.context.store.commit(change).await {
-                Ok(committed) => {
-                    // Here and not in the effect: an effect that is no longer due is aborted as soon as this is known.
-                    committed_points(&input);
-                    self.moved(committed.stored.task);
-                    if let Some(watcher) = &self.context.watcher {
-                        watcher.committed(&events, &self.task);
-                    }
+                // Another task took the slot or the directory meanwhile: the effect starts again and waits for the next turn.
+                Err(ChangeError::Commit(CommitError::SessionCap { .. } | CommitError::DirectoryTaken { .. })) => {
                     return Ok(());
                 }
-                Err(CommitError::Conflict) => self.reload().await?,
-                // Another task took the slot or the directory meanwhile: the effect starts again and waits for the next turn.
-                Err(CommitError::SessionCap { .. } | CommitError::DirectoryTaken { .. }) => return Ok(()),
-                Err(CommitError::FamilyLimit { reached }) => {
+                Err(ChangeError::Commit(CommitError::FamilyLimit { reached })) => {
                     (input, actor) = (Observation::FamilyLimit { reached }.into(), Actor::worker());
                 }
-                Err(error) => self.survive(error).await?,
+                Err(ChangeError::Commit(error)) => self.survive(error).await?,
             }
         }
     }
 
-    /// An invocation of the runner is one session in a terminal of its own, which somebody waits for.
-    fn session_cap(&self) -> Option<u32> {
-        self.task.submission.driver.conduct().takes_turns.then(|| self.context.home.session_cap())
+    async fn commit(&mut self, input: &Input, actor: &Actor) -> Result<(), ChangeError> {
+        let (lease, home) = (self.lease, &self.context.home);
+        let terms = |stored: &Stored| {
+            // An invocation of the runner is one session in its own terminal, and a person waits for it.
+            let takes_turns = stored.task.submission.driver.conduct().takes_turns;
+            let session_cap = takes_turns.then(|| home.session_cap());
+            let guard = Guard::Owner { version: stored.task.version, lease };
+            owned_by(lease, stored).then_some(Terms { session_cap, ..guard.into() })
+        };
+        let before = self.session();
+        let committed = commit_input(&*self.context.store, &mut self.stored, input, actor, terms).await;
+        self.waker.version.store(self.stored.task.version, Ordering::Relaxed);
+        let events = committed?;
+        if events.is_empty() {
+            return Ok(());
+        }
+        // Here and not in the effect: an effect that is no longer due is aborted as soon as this is known.
+        committed_points(input);
+        // Only this hub starts sessions of its task.
+        if before != self.session() {
+            self.fresh = self.session();
+        }
+        if let Some(watcher) = &self.context.watcher {
+            watcher.committed(&events, &self.stored.task);
+        }
+        Ok(())
+    }
+
+    fn session(&self) -> Option<SessionId> {
+        self.stored.task.state.session().map(|session| session.id)
     }
 
     async fn survive(&self, error: CommitError) -> Result<(), HubExit> {
@@ -290,37 +293,28 @@ impl Hub {
         }
     }
 
-    fn moved(&mut self, task: Task) {
-        let before = self.task.state.session().map(|session| session.id);
-        let after = task.state.session().map(|session| session.id);
-        if before != after {
-            self.fresh = after;
-        }
-        self.is_now(task);
-    }
-
-    fn is_now(&mut self, task: Task) {
-        self.waker.version.store(task.version, Ordering::Relaxed);
-        self.task = task;
-    }
-
     fn report(&self, what: &dyn Display) {
-        self.context.report_from(&self.environment, &format!("task {}: {what}", self.task.id));
+        self.context.report_from(&self.environment, &format!("task {}: {what}", self.stored.task.id));
     }
 
     async fn reload(&mut self) -> Result<(), HubExit> {
-        let stored = match self.context.store.load(self.task.id).await {
+        let stored = match self.context.store.load(self.stored.task.id).await {
             Ok(Some(stored)) => stored,
             Ok(None) => return Err(HubExit::NotOurs),
             Err(error) if error.is_transient() => return Ok(()),
             Err(error) => return Err(HubExit::Store(error)),
         };
-        if stored.owner.as_ref().map(|owner| owner.lease) != Some(self.lease) {
+        if !owned_by(self.lease, &stored) {
             return Err(HubExit::NotOurs);
         }
-        self.is_now(stored.task);
+        self.waker.version.store(stored.task.version, Ordering::Relaxed);
+        self.stored = stored;
         Ok(())
     }
+}
+
+fn owned_by(lease: Lease, stored: &Stored) -> bool {
+    stored.owner.as_ref().is_some_and(|owner| owner.lease == lease)
 }
 
 /// Where a test may kill this process after a commit.

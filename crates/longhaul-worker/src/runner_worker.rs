@@ -1,15 +1,15 @@
 //! Carrying one task out by the runner's rules: `run-session` is itself the worker of its task, and of no other.
 //!
 //! Its lease is the lock: a task whose owner lives is busy, one whose owner is dead is taken over with its live session. It ends when the
-//! invocation has ended; the process may die at any time, and the next invocation goes on.
+//! invocation has ended; the process may die at any time, and the next invocation continues.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Actor, Command, Input, RunnerOptions, Setting, StopMode, Task, decide};
+use longhaul_core::task::{Actor, Command, Input, RunnerOptions, Setting, StopMode, Task};
 use longhaul_keeper::WorkerLock;
-use longhaul_store::{Change, CommitError, Guard, NewLease, Stored};
+use longhaul_store::{CommitError, Guard, NewLease, Stored};
 use tokio::sync::mpsc;
 
 use crate::claim::claim_of;
@@ -17,9 +17,7 @@ use crate::dispatcher::{Hub, HubExit, Waker};
 use crate::notify;
 use crate::reception::take_on;
 use crate::worker::{Context, WorkerError};
-use longhaul_app::{Answer, Handover, Request};
-use longhaul_app::{ChangeError, change};
-use longhaul_app::{mint_lease, now};
+use longhaul_app::{Answer, ChangeError, Handover, Request, Terms, change, commit_input, mint_lease};
 
 /// How often an invocation sees to it that its lock file is there.
 const LOOK_AT_LOCK: Duration = Duration::from_secs(1);
@@ -77,32 +75,34 @@ impl RunnerProcess {
     ) -> Result<TakenUp, RunnerError> {
         let command = Input::from(Command::Drive { run: run.clone(), settings: settings.to_vec() });
         loop {
-            let stored =
-                self.context.store.load(task).await.map_err(ChangeError::from)?.ok_or(ChangeError::NotFound)?;
-            if stored.task.state.is_final() {
-                return Ok(TakenUp::Finished);
-            }
-            let version = stored.task.version;
-            let (guard, claim) = match &stored.owner {
-                None => (Guard::Version(version), Some(self.lease())),
-                Some(owner) if owner.worker == self.context.worker => {
-                    (Guard::Owner { version, lease: owner.lease }, None)
-                }
+            let mut stored = self.load(task).await?;
+            let owner = stored.owner.clone();
+            match &owner {
+                _ if stored.task.state.is_final() => return Ok(TakenUp::Finished),
+                Some(owner) if owner.worker == self.context.worker => {}
                 Some(owner) if WorkerLock::is_dead(&self.context.home.worker_lock(owner.worker)).unwrap_or(false) => {
                     claim_of(&self.context, task, stored.epoch).await.map_err(WorkerError::Store)?;
                     continue;
                 }
                 Some(_) => return Ok(TakenUp::Busy),
-            };
-            let at = now();
-            let events = decide(&stored.task, &command, actor, at).map_err(ChangeError::from)?;
-            let change = Change { task, guard, events, actor: actor.clone(), at, key: None, claim, session_cap: None };
-            match self.context.store.commit(change).await {
-                Ok(committed) => return Ok(TakenUp::Ours(Box::new(committed.stored))),
-                Err(CommitError::Conflict | CommitError::Fenced) => {}
-                Err(error) => return Err(ChangeError::from(error).into()),
+                None => {}
+            }
+            let terms = |stored: &Stored| self.terms(stored).filter(|_| stored.owner == owner);
+            match commit_input(&*self.context.store, &mut stored, &command, actor, terms).await {
+                Ok(_) => return Ok(TakenUp::Ours(Box::new(stored))),
+                Err(ChangeError::Commit(CommitError::Fenced)) => {}
+                Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    fn terms(&self, stored: &Stored) -> Option<Terms> {
+        let version = stored.task.version;
+        let terms = match &stored.owner {
+            None => Terms { claim: Some(self.lease()), ..Guard::Version(version).into() },
+            Some(owner) => Guard::Owner { version, lease: owner.lease }.into(),
+        };
+        (!stored.task.state.is_final()).then_some(terms)
     }
 
     /// Carries the task out until the invocation has ended, or a person made the task supervised. Each ask pauses it, with that mode.
@@ -142,12 +142,13 @@ impl RunnerProcess {
         actor: &Actor,
         asks: &mut mpsc::Receiver<StopMode>,
     ) -> Result<Task, RunnerError> {
-        let Some(owner) = stored.owner.filter(|owner| owner.worker == self.context.worker) else {
+        let Some(owner) = stored.owner.as_ref().filter(|owner| owner.worker == self.context.worker) else {
             return Ok(stored.task);
         };
+        let lease = owner.lease;
         let (id, store) = (stored.task.id, &*self.context.store);
         let waker = Waker::default();
-        let hub = Hub::new(Arc::clone(&self.context), stored.task, owner.lease, waker.clone()).run();
+        let hub = Hub::new(Arc::clone(&self.context), stored, lease, waker.clone()).run();
         let mut changes = store.changes().map_err(WorkerError::Store)?;
         tokio::pin!(hub);
         loop {
@@ -158,7 +159,7 @@ impl RunnerProcess {
                 () = changes.rung() => {
                     waker.wake();
                     // What the store cannot say now, the hub finds out as well.
-                    if let Ok(task) = self.task(id).await
+                    if let Ok(Stored { task, .. }) = self.load(id).await
                         && !task.submission.driver.is_runner()
                     {
                         return Ok(task);
@@ -175,15 +176,14 @@ impl RunnerProcess {
     async fn left(&self, left: HubExit, id: TaskId) -> Result<Task, RunnerError> {
         match left {
             // A runner's task is never in line.
-            HubExit::NotOurs | HubExit::InLine(_) => self.task(id).await,
+            HubExit::NotOurs | HubExit::InLine(_) => Ok(self.load(id).await?.task),
             HubExit::Broken(why) => Err(RunnerError::Broken(why)),
             HubExit::Store(error) => Err(WorkerError::Store(error).into()),
         }
     }
 
-    async fn task(&self, id: TaskId) -> Result<Task, RunnerError> {
-        let stored = self.context.store.load(id).await.map_err(ChangeError::from)?;
-        Ok(stored.ok_or(ChangeError::NotFound)?.task)
+    async fn load(&self, id: TaskId) -> Result<Stored, ChangeError> {
+        self.context.store.load(id).await?.ok_or(ChangeError::NotFound)
     }
 
     fn lease(&self) -> NewLease {

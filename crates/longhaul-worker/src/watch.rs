@@ -1,4 +1,4 @@
-//! Reads a session's growing log line by line from an exact byte, so that an adopting worker goes on where the last one was.
+//! Reads a session's growing log for its agent: whole lines to parse, and a hash of each line that is too long for that.
 //!
 //! Used by the attend effect. Knows nothing of what the lines mean, and never writes.
 
@@ -6,18 +6,14 @@ use std::io;
 
 use longhaul_core::fingerprint;
 use longhaul_core::task::Offset;
-use longhaul_keeper::{LogReader, Piece, SessionDir, Stream};
+use longhaul_keeper::{LogLine, LogLines, SessionDir, Stream, gap_note};
 use sha2::{Digest, Sha256};
-
-/// A line longer than this is not parsed; it stays whole in the log.
-const LINE_CAP: usize = 1 << 20;
 
 /// One stream of a session, read as it grows.
 pub(crate) struct Tail {
-    reader: LogReader,
-    /// The place after the last whole line.
-    consumed: Offset,
-    line: Unfinished,
+    lines: LogLines,
+    /// The line that is too long to parse and has not ended yet.
+    long: Option<(u64, Sha256)>,
 }
 
 /// One line of output.
@@ -25,16 +21,16 @@ pub(crate) struct Tail {
 pub(crate) enum Line {
     /// Without its end.
     Whole(Vec<u8>),
-    /// Too long to parse.
+    /// Too long to parse; it stays whole in the log.
     Oversize {
-        /// How long, without its newline.
+        /// How long, without its end.
         length: u64,
         /// SHA-256 of all that, in hexadecimal.
         hash: String,
     },
     /// No line: output is missing here. What the hole tore on either side is left out.
     Gap {
-        /// How much; 0 if nobody knows.
+        /// How much; 0 if unknown.
         bytes: u64,
     },
 }
@@ -47,103 +43,49 @@ impl Line {
             Line::Oversize { length, hash } => {
                 text.extend_from_slice(format!("=== a line of {length} bytes, SHA-256 {hash} ===").as_bytes());
             }
-            Line::Gap { bytes } => {
-                text.extend_from_slice(format!("=== {bytes} bytes of output are missing here ===").as_bytes());
-            }
+            Line::Gap { bytes } => text.extend_from_slice(gap_note(*bytes).as_bytes()),
         }
         text.push(b'\n');
     }
 }
 
-/// What is known of the line that has not ended yet.
-enum Unfinished {
-    Short(Vec<u8>),
-    Long {
-        length: u64,
-        hash: Box<Sha256>,
-    },
-    /// Its beginning is missing.
-    Torn,
-}
-
 impl Tail {
     pub(crate) fn new(session: &SessionDir, stream: Stream, from: Offset) -> Tail {
-        let reader = LogReader::new(session, stream, from);
-        Tail { reader, consumed: from, line: Unfinished::Short(Vec::new()) }
+        Tail { lines: LogLines::new(session, stream, from), long: None }
     }
 
     /// The place after the last whole line.
     pub(crate) fn offset(&self) -> Offset {
-        self.consumed
+        self.lines.offset()
     }
 
-    /// The lines of the next stretch, at most one chunk; `None` at the end of what is there now.
+    /// The lines of the next stretch, at most one chunk; `None` at the end of what exists now.
     pub(crate) fn next(&mut self) -> io::Result<Option<Vec<Line>>> {
-        Ok(match self.reader.next_piece()? {
-            None => None,
-            Some(Piece::Bytes(bytes)) => Some(self.split(&bytes)),
-            Some(Piece::Gap { bytes }) => {
-                self.line = Unfinished::Torn;
-                self.consumed = self.reader.offset();
-                Some(vec![Line::Gap { bytes }])
-            }
-        })
+        let lines = self.lines.next_before(Offset::END)?;
+        Ok(lines.map(|lines| lines.into_iter().filter_map(|line| self.join(line)).collect()))
     }
 
     /// The unfinished last line, once no more will come.
     pub(crate) fn last(&mut self) -> Option<Line> {
-        self.consumed = self.reader.offset();
-        match std::mem::replace(&mut self.line, Unfinished::Short(Vec::new())) {
-            Unfinished::Short(line) if line.is_empty() => None,
-            unfinished @ (Unfinished::Short(_) | Unfinished::Long { .. } | Unfinished::Torn) => unfinished.finish(),
-        }
+        self.lines.last().and_then(|line| self.join(line))
     }
 
-    fn split(&mut self, bytes: &[u8]) -> Vec<Line> {
-        let end = self.reader.offset();
-        let mut rest = bytes.len() as u64;
-        let mut lines = Vec::new();
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            rest -= piece.len() as u64;
-            let Some(last) = piece.strip_suffix(b"\n") else {
-                self.line.extend(piece);
-                continue;
-            };
-            self.line.extend(last);
-            self.consumed = Offset { byte: end.byte - rest, ..end };
-            lines.extend(std::mem::replace(&mut self.line, Unfinished::Short(Vec::new())).finish());
-        }
-        lines
-    }
-}
-
-impl Unfinished {
-    fn extend(&mut self, bytes: &[u8]) {
-        match self {
-            Unfinished::Torn => {}
-            Unfinished::Long { length, hash } => {
-                *length += bytes.len() as u64;
-                hash.update(bytes);
+    fn join(&mut self, line: LogLine) -> Option<Line> {
+        match line {
+            LogLine::Gap { bytes } => {
+                self.long = None;
+                Some(Line::Gap { bytes })
             }
-            Unfinished::Short(line) => {
-                line.extend_from_slice(bytes);
-                if line.len() > LINE_CAP {
-                    let hash = Box::new(Sha256::new_with_prefix(&*line));
-                    *self = Unfinished::Long { length: line.len() as u64, hash };
+            LogLine::Text { bytes, begins: true, ends: true } => Some(Line::Whole(bytes)),
+            LogLine::Text { bytes, begins, ends } => {
+                // A part that follows none is the torn end of a line.
+                let (length, hash) = if begins { (0, Sha256::new()) } else { self.long.take()? };
+                let (length, hash) = (length + bytes.len() as u64, hash.chain_update(&bytes));
+                if ends {
+                    return Some(Line::Oversize { length, hash: fingerprint::hex(&hash.finalize()) });
                 }
-            }
-        }
-    }
-
-    fn finish(self) -> Option<Line> {
-        match self {
-            Unfinished::Torn => None,
-            Unfinished::Long { length, hash } => {
-                Some(Line::Oversize { length, hash: fingerprint::hex(&hash.finalize()) })
-            }
-            Unfinished::Short(mut line) => {
-                line.truncate(line.iter().rposition(|byte| *byte != b'\r').map_or(0, |last| last + 1));
-                Some(Line::Whole(line))
+                self.long = Some((length, hash));
+                None
             }
         }
     }
@@ -155,7 +97,7 @@ mod tests {
     use std::io::Write;
 
     use longhaul_core::time::Time;
-    use longhaul_keeper::{EntryKind, IndexEntry};
+    use longhaul_keeper::{EntryKind, IndexEntry, LINE_CAP};
 
     use super::*;
 

@@ -5,44 +5,40 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use longhaul_core::task::Offset;
-use longhaul_keeper::{INDEX_RECORD, LogReader, Piece, SessionDir, Stream, read_index};
+use longhaul_keeper::{INDEX_RECORD, LogLine, LogLines, SessionDir, Stream, gap_note, read_index};
 
 /// At most so much of the index is read at once.
 const CHUNK: usize = 64 << 10;
-/// A longer line is handed on in pieces of this size.
-const LINE_CAP: usize = 1 << 20;
 
 /// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputLine {
     /// Where it was printed.
     pub stream: Stream,
-    /// Without its end.
+    /// Without its end. A very long line comes in parts.
     pub bytes: Vec<u8>,
 }
 
 /// The output of one session, read as it grows.
 pub struct SessionOutput {
     index: Index,
-    out: Log,
-    err: Log,
+    out: LogLines,
+    err: LogLines,
 }
 
 impl SessionOutput {
     /// The output of the session in this directory; nothing needs to be there yet.
     pub fn new(session: &SessionDir) -> SessionOutput {
-        SessionOutput {
-            index: Index { session: session.clone(), file: None, read_to: 0, pending: Vec::new() },
-            out: Log::new(session, Stream::Out),
-            err: Log::new(session, Stream::Err),
-        }
+        let log = |stream| LogLines::new(session, stream, Offset::default());
+        let index = Index { session: session.clone(), file: None, read_to: 0, pending: Vec::new() };
+        SessionOutput { index, out: log(Stream::Out), err: log(Stream::Err) }
     }
 
     /// Hands on every whole line that came since the last call.
     pub fn whole_lines(&mut self, print: &mut dyn FnMut(OutputLine)) {
         while let Some(records) = self.index.next() {
             for entry in read_index(&records) {
-                self.log(entry.stream).lines_up_to(entry.end(), print);
+                self.lines_up_to(entry.end(), entry.stream, print);
             }
         }
     }
@@ -50,13 +46,21 @@ impl SessionOutput {
     /// Hands on everything that is left, once no more will come: also what the index missed, and last lines without an end.
     pub fn rest(&mut self, print: &mut dyn FnMut(OutputLine)) {
         self.whole_lines(print);
-        for log in [&mut self.out, &mut self.err] {
-            log.lines_up_to(Offset { segment: u32::MAX, byte: u64::MAX }, print);
-            log.print_pending(print);
+        for stream in [Stream::Out, Stream::Err] {
+            self.lines_up_to(Offset::END, stream, print);
+            let last = self.log(stream).last().map(|line| shown(line, stream));
+            last.filter(|line| !line.bytes.is_empty()).into_iter().for_each(&mut *print);
         }
     }
 
-    fn log(&mut self, stream: Stream) -> &mut Log {
+    /// A log that can not be read has nothing to show.
+    fn lines_up_to(&mut self, end: Offset, stream: Stream, print: &mut dyn FnMut(OutputLine)) {
+        while let Ok(Some(lines)) = self.log(stream).next_before(end) {
+            lines.into_iter().for_each(|line| print(shown(line, stream)));
+        }
+    }
+
+    fn log(&mut self, stream: Stream) -> &mut LogLines {
         match stream {
             Stream::Out => &mut self.out,
             Stream::Err => &mut self.err,
@@ -64,52 +68,12 @@ impl SessionOutput {
     }
 }
 
-/// One stream, line by line.
-struct Log {
-    reader: LogReader,
-    stream: Stream,
-    /// Read and not yet handed on.
-    pending: Vec<u8>,
-}
-
-impl Log {
-    fn new(session: &SessionDir, stream: Stream) -> Log {
-        Log { reader: LogReader::new(session, stream, Offset::default()), stream, pending: Vec::new() }
-    }
-
-    /// A log that can not be read has nothing to show.
-    fn lines_up_to(&mut self, end: Offset, print: &mut dyn FnMut(OutputLine)) {
-        while let Ok(Some(piece)) = self.reader.next_piece_before(end) {
-            match piece {
-                Piece::Bytes(bytes) => self.split(&bytes, print),
-                Piece::Gap { bytes } => {
-                    self.print_pending(print);
-                    let bytes = format!("=== {bytes} bytes of output are missing here ===").into_bytes();
-                    print(OutputLine { stream: self.stream, bytes });
-                }
-            }
-        }
-    }
-
-    fn split(&mut self, bytes: &[u8], print: &mut dyn FnMut(OutputLine)) {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.pending.extend_from_slice(piece);
-            if piece.ends_with(b"\n") {
-                let mut bytes = std::mem::take(&mut self.pending);
-                bytes.truncate(bytes.trim_ascii_end().len());
-                print(OutputLine { stream: self.stream, bytes });
-            } else if self.pending.len() > LINE_CAP {
-                self.print_pending(print);
-            }
-        }
-    }
-
-    fn print_pending(&mut self, print: &mut dyn FnMut(OutputLine)) {
-        let bytes = std::mem::take(&mut self.pending);
-        if !bytes.is_empty() {
-            print(OutputLine { stream: self.stream, bytes });
-        }
-    }
+fn shown(line: LogLine, stream: Stream) -> OutputLine {
+    let bytes = match line {
+        LogLine::Text { bytes, .. } => bytes,
+        LogLine::Gap { bytes } => gap_note(bytes).into_bytes(),
+    };
+    OutputLine { stream, bytes }
 }
 
 /// The growing index.
@@ -241,6 +205,5 @@ mod tests {
         scene.print(Stream::Out, &"x".repeat(5 << 20));
         let mut output = SessionOutput::new(&scene.session);
         assert!(lines(|print| output.whole_lines(print)).iter().all(|line| line.len() < 2 << 20));
-        assert!(output.out.pending.len() <= LINE_CAP);
     }
 }

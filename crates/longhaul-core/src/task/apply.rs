@@ -50,6 +50,11 @@ impl Task {
         })
     }
 
+    /// The task after these events, all at one time.
+    pub fn after(&self, events: &[Event], at: Time) -> Result<Task, IllegalEvent> {
+        events.iter().try_fold(self.clone(), |task, event| task.apply(event, at))
+    }
+
     /// The task after one more event.
     pub fn apply(&self, event: &Event, at: Time) -> Result<Task, IllegalEvent> {
         let mut next = self.clone();

@@ -144,6 +144,11 @@ pub struct Offset {
     pub byte: u64,
 }
 
+impl Offset {
+    /// Behind every place in a log.
+    pub const END: Offset = Offset { segment: u32::MAX, byte: u64::MAX };
+}
+
 /// How far a session's output was read; an adopting worker goes on at exactly this byte.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadTo {

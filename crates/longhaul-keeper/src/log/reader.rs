@@ -24,7 +24,7 @@ pub enum Piece {
     Bytes(Vec<u8>),
     /// Output that is missing here.
     Gap {
-        /// How much; 0 if nobody knows.
+        /// How much; 0 if unknown.
         bytes: u64,
     },
 }
@@ -53,7 +53,7 @@ impl LogReader {
 
     /// The next piece; none at the end of what is there now.
     pub fn next_piece(&mut self) -> io::Result<Option<Piece>> {
-        self.next_piece_before(Offset { segment: u32::MAX, byte: u64::MAX })
+        self.next_piece_before(Offset::END)
     }
 
     /// The next piece that begins before `end` and does not reach beyond it.

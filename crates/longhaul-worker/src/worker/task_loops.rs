@@ -104,11 +104,11 @@ impl TaskLoops {
         if self.tasks.get(&id).is_some_and(OwnedTask::has_hub) {
             return;
         }
-        let Some(owner) = stored.owner.filter(|owner| owner.worker == self.context.worker) else {
+        let Some(owner) = stored.owner.as_ref().filter(|owner| owner.worker == self.context.worker) else {
             return self.drop_from_line(id);
         };
         let (waker, lease, announced) = (Waker::default(), owner.lease, stored.task.version);
-        let mut hub = Hub::new(Arc::clone(&self.context), stored.task, lease, waker.clone());
+        let mut hub = Hub::new(Arc::clone(&self.context), stored, lease, waker.clone());
         let owned = OwnedTask::running(lease.id, announced, waker);
         if let Some(before) = self.tasks.insert(id, owned) {
             self.context.line.leave(id);

@@ -14,8 +14,7 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
     let seen = read_plan_files(task, session, ended, sight);
     let mut events = end_events(session, ended, &seen);
     // What follows is judged by counters that know of this end already.
-    let after =
-        events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)).unwrap_or_else(|_| task.clone());
+    let after = task.after(&events, now).unwrap_or_else(|_| task.clone());
     if is_finished(&after, session, ended, &seen) {
         if !after.submission.can_be_verified() {
             events.push(Event::Finished { verdict: Verdict::NoChecks });
@@ -125,6 +124,6 @@ fn is_progress(session: &SessionRun, ended: &Ended, seen: &Seen) -> bool {
 
 /// The phase after these events.
 pub(super) fn phase_after(task: &Task, events: &[Event]) -> Phase {
-    let after = events.iter().try_fold(task.clone(), |task, event| task.apply(event, task.updated));
+    let after = task.after(&events, task.updated);
     after.map_or_else(|_| task.phase(), |after| after.phase())
 }

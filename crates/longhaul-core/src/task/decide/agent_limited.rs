@@ -47,7 +47,7 @@ pub(super) fn note(agent: &str, limit: AgentLimit) -> Event {
 
 /// What follows once these limits are known; nothing more when an agent is left that can be started now.
 fn after_limits(task: &Task, notes: Vec<Event>, now: Time) -> Vec<Event> {
-    let after = notes.iter().try_fold(task.clone(), |task, event| task.apply(event, now));
+    let after = task.after(&notes, now);
     let next = after.ok().and_then(|after| Some((after.limited_until(now)?, after)));
     let next = next.map(|(until, after)| match after.submission.on_limit {
         OnLimit::Wait | OnLimit::Switch => {

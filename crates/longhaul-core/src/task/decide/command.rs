@@ -86,7 +86,7 @@ fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Act
 /// A limit that is still used up would stop the task again at once.
 fn raise(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Decision {
     let events = resumed(task, reason, settings, actor);
-    let after = events.iter().try_fold(task.clone(), |task, event| task.apply(event, task.updated));
+    let after = task.after(&events, task.updated);
     match after.ok().filter(|task| task.phase() != Phase::Verify).and_then(|task| task.limit_reached()) {
         Some(reached) => Err(Refusal::LimitReached { flag: reached.limit.flag(), reached }),
         None => Ok(events),

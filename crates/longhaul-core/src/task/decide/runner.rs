@@ -48,7 +48,7 @@ pub(super) fn prepared(task: &Task, found: &Preparation<'_>, now: Time) -> Vec<E
 pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles, now: Time) -> Vec<Event> {
     let seen = read_plan_files(task, sight);
     let mut events = super::after_end::end_events(session, ended, &seen);
-    let Ok(after) = events.iter().try_fold(task.clone(), |task, event| task.apply(event, now)) else { return events };
+    let Ok(after) = task.after(&events, now) else { return events };
     let is_over = after.run.as_ref().is_none_or(RunnerOptions::is_used_up);
     let delay = std::time::Duration::from_millis(after.submission.patience.delay_ms);
     match &ended.exit {

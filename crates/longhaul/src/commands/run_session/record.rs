@@ -233,7 +233,7 @@ fn patience(settings: &SessionSettings) -> Patience {
 async fn clear_away(ground: &Ground<'_>, stored: Stored, why: &str) -> Result<(), AppError> {
     let cancel = Command::Cancel { reason: Some(why.to_owned()) };
     let changed = change(ground.call.store()?, stored.task.id, cancel, &ground.call.caller.actor, None, None).await?;
-    ground.driving.finish(changed.stored).await.map_err(|error| failed(&error))?;
+    ground.driving.finish(changed).await.map_err(|error| failed(&error))?;
     Ok(())
 }
 
