@@ -18,49 +18,18 @@ use longhaul_core::task::{Exit, Outcome};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use pick::Pick;
-pub(crate) use rule::Rule;
+pub(crate) use pick::{Pick, Picks};
+pub(crate) use rule::{CLASSES, Rule};
 pub use template::PLACEHOLDERS;
-pub(crate) use template::{Template, Written};
+pub(crate) use template::Template;
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::Agent;
+use crate::declared::Definition;
 use crate::json_line::object;
-use crate::launch::{Launch, LaunchSpec, Stdin, StopStep};
+use crate::launch::{Launch, LaunchSpec};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
 use crate::text::{conversation_id, one_line, reason};
-
-/// What a person declared, checked.
-#[derive(Debug)]
-pub(crate) struct Definition {
-    pub(crate) name: String,
-    pub(crate) summary: Option<String>,
-    pub(crate) argv: Template,
-    pub(crate) resume: Option<Template>,
-    pub(crate) ids: Ids,
-    pub(crate) stdin: Stdin,
-    pub(crate) env: Vec<String>,
-    pub(crate) set: Vec<(String, String)>,
-    pub(crate) stop: Vec<StopStep>,
-    pub(crate) version: Vec<String>,
-    pub(crate) places: Places,
-    pub(crate) cumulative: bool,
-    pub(crate) rules: Vec<Rule>,
-}
-
-/// Where things stand in a line of output.
-#[derive(Debug, Default)]
-pub(crate) struct Places {
-    pub(crate) id: Vec<Pick>,
-    pub(crate) text: Vec<Pick>,
-    pub(crate) tool: Vec<Pick>,
-    pub(crate) input_tokens: Vec<Pick>,
-    pub(crate) output_tokens: Vec<Pick>,
-    pub(crate) cost: Vec<Pick>,
-    pub(crate) error: Vec<Pick>,
-    pub(crate) limit_until: Vec<Pick>,
-    pub(crate) done: Vec<Pick>,
-}
 
 /// A declared agent.
 #[derive(Debug)]
@@ -80,8 +49,8 @@ struct Memory {
 }
 
 impl Custom {
-    pub(crate) fn new(definition: Definition) -> Custom {
-        Custom { about: about(&definition), definition }
+    pub(crate) fn new(name: &str, definition: Definition) -> Custom {
+        Custom { about: about(name, &definition), definition }
     }
 
     pub(crate) fn takes_model(&self) -> bool {
@@ -100,9 +69,9 @@ impl Agent for Custom {
             (Some(resume), Some(_)) => resume,
             (Some(_) | None, _) => &definition.argv,
         };
-        let mut launch = Launch::new(template.fill(spec), &definition.stop);
-        launch.env_set.clone_from(&definition.set);
-        launch.stdin = definition.stdin;
+        let mut launch = Launch::new(template.fill(spec), &definition.stop.0);
+        launch.env_set.clone_from(&definition.set.0);
+        launch.stdin = definition.prompt;
         launch
     }
 
@@ -120,7 +89,7 @@ impl Agent for Custom {
 
 impl Custom {
     fn read_event(&self, reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
-        let places = &self.definition.places;
+        let places = &self.definition;
         let conversation = first(&places.id, event).and_then(Value::as_str).and_then(conversation_id);
         if let Some(id) = &conversation {
             counters::begin(reader, id);
@@ -143,12 +112,12 @@ impl Custom {
 
     /// What the line says about how the session ends. Says whether it says anything.
     fn judge(&self, reader: &mut Reader, moment: &Moment<'_>, event: &Value, reading: &mut Reading) -> bool {
-        let places = &self.definition.places;
+        let places = &self.definition;
         let message = first(&places.error, event).map(message).filter(|text| !text.trim().is_empty());
         let until = first(&places.limit_until, event).and_then(|value| until::time(value, moment));
         let failure = match (&message, until) {
             (_, Some(until)) => Some(longhaul_core::task::Failure::Limited(Some(until))),
-            (Some(message), None) => Some(rule::class_of(&self.definition.rules, message)),
+            (Some(message), None) => Some(rule::class_of(&self.definition.errors, message)),
             (None, None) => None,
         };
         let failed = failure.is_some();
@@ -175,7 +144,7 @@ impl Custom {
             return Reading::default();
         }
         reader.change(|memory: &mut Memory| memory.last_words = Some(reason(&text)));
-        if self.definition.places.text.is_empty() {
+        if self.definition.text.is_empty() {
             return Reading::showing(Shown::Text(text));
         }
         reader.unknown_line()
@@ -185,7 +154,7 @@ impl Custom {
 /// So much of a line of plain words is shown.
 const LONGEST_WORDS: usize = 4000;
 
-fn shown(places: &Places, event: &Value) -> Vec<Shown> {
+fn shown(places: &Definition, event: &Value) -> Vec<Shown> {
     let strings = |picks: &[Pick]| -> Vec<String> {
         let found = picks.iter().flat_map(|pick| pick.find(event));
         found.filter_map(Value::as_str).filter(|text| !text.trim().is_empty()).map(str::to_owned).collect()
@@ -208,20 +177,24 @@ fn message(value: &Value) -> String {
     }
 }
 
-fn about(definition: &Definition) -> About {
+fn about(name: &str, definition: &Definition) -> About {
     let owned = |text: &String| -> Words { Cow::Owned(text.clone()) };
-    let summary = definition.summary.as_ref().map_or(words("declared in the configuration"), owned);
-    let unconfined = format!("nothing but its own arguments confines `{}`: Longhaul cannot", definition.name);
+    let summary = definition.summary.as_ref().map_or(words("declared in the configuration"), |line| owned(&line.0));
+    let unconfined = format!("nothing but its own arguments confines `{name}`: Longhaul cannot");
     let mode =
         || Mode { means: words("as its declared arguments have it"), warning: Some(Cow::Owned(unconfined.clone())) };
     About {
-        name: owned(&definition.name),
+        name: Cow::Owned(name.to_owned()),
         summary,
         program: Some(Cow::Owned(definition.argv.program().to_owned())),
-        env: definition.env.iter().map(owned).collect(),
-        ids: definition.ids,
+        env: definition.env.iter().map(|name| owned(&name.0)).collect(),
+        ids: match definition.resume {
+            None => Ids::None,
+            Some(_) if definition.argv.uses("session") => Ids::Preset,
+            Some(_) => Ids::Captured,
+        },
         homes: &[],
-        cost: if definition.places.cost.is_empty() { Cost::Unknown } else { Cost::Told },
+        cost: if definition.cost.is_empty() { Cost::Unknown } else { Cost::Told },
         modes: Modes {
             read_only: mode(),
             workspace: mode(),

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use longhaul_core::names::BadName;
 
-#[cfg(test)]
-pub(crate) use keys::CLASSES;
-pub use keys::{DECLARED_KEYS, DeclaredKey, Takes, Whose};
+pub(crate) use keys::Definition;
+pub use keys::{BUILT_IN_KEYS, CUSTOM_KEYS, DeclaredKey, Takes};
+pub(crate) use value::{Program, shown};
 
 use crate::custom::Custom;
 
@@ -53,12 +53,14 @@ pub enum BadDeclaration {
         key: String,
     },
     /// A value that a key does not take.
-    #[error("`{key}` cannot be {found}; it takes {wanted}")]
+    #[error("`{key}` cannot be {found}: {why}; it takes {wanted}")]
     BadValue {
         /// Which key.
         key: &'static str,
         /// What was written.
         found: String,
+        /// What is wrong with it.
+        why: String,
         /// What may be.
         wanted: String,
     },
@@ -76,7 +78,7 @@ pub enum BadDeclaration {
         /// Which key.
         key: &'static str,
         /// What is wrong and what to do.
-        why: String,
+        why: &'static str,
     },
 }
 

@@ -2,6 +2,7 @@
 //! Nothing here starts anything.
 
 use longhaul_core::task::Sandbox;
+use serde::Deserialize;
 
 /// What a launch depends on.
 #[derive(Debug, Clone, Copy)]
@@ -76,12 +77,15 @@ impl Launch {
     }
 }
 
-/// What a program gets to read; it always ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a program gets to read; it always ends. Written as where the prompt is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub enum Stdin {
     /// The prompt.
+    #[default]
+    #[serde(rename = "stdin")]
     Prompt,
     /// Nothing.
+    #[serde(rename = "file")]
     Null,
 }
 

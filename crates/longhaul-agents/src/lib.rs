@@ -34,7 +34,7 @@ pub use account::account;
 pub use agent::{Agent, ProviderKeys, Transcript};
 pub use chosen::{Chosen, choose};
 pub use custom::PLACEHOLDERS;
-pub use declared::{BadDeclaration, DECLARED_KEYS, Declared, DeclaredKey, Takes, Whose};
+pub use declared::{BUILT_IN_KEYS, BadDeclaration, CUSTOM_KEYS, Declared, DeclaredKey, Takes};
 pub use launch::{Interactive, Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep, User};
 pub use reading::{End, Moment, Reader, Reading, Shown, TurnEnd};
 pub use table::UnknownAgent;

@@ -1,13 +1,14 @@
 //! The flags that say who works on a task, what they may do, and what a usage limit means: the same for `run`, `edit`, `resume`
-//! and `retry`. Read by the configuration's keys; what fits together is judged here, before anything is stored.
+//! and `retry`. Read by the configuration's keys; `agent_choice` checks what fits together, before anything is stored.
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use longhaul_core::task::{Context, OnLimit, Sandbox, Setting, Submission};
+use longhaul_core::task::{Context, OnLimit, Sandbox, Submission};
 
 use crate::agent_name::AgentName;
-use longhaul_app::config::{Overrides, Settings};
-use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::AppError;
+use longhaul_app::config::Overrides;
+use longhaul_app::submit::agent_choice;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct AgentFlags {
@@ -61,120 +62,14 @@ impl AgentFlags {
             .word("session.hours", "--hours", self.hours.as_deref())
     }
 
-    /// The flags that were given, as changes of a task.
-    pub(crate) fn settings(&self, read: &Settings) -> Vec<Setting> {
-        let listed = !self.agents.is_empty();
-        let given = [
-            (self.agent.is_some() || listed, Setting::Agent(read.agent.clone())),
-            (listed, Setting::Fallbacks(read.fallbacks.clone())),
-            (self.sandbox.is_some(), Setting::Sandbox(read.sandbox)),
-            (self.network || self.no_network, Setting::Network(read.network)),
-            (self.context.is_some(), Setting::Context(read.session.context)),
-            (self.on_limit.is_some(), Setting::OnLimit(read.session.on_limit)),
-            (self.hours.is_some(), Setting::Hours(read.session.hours)),
-        ];
-        given.into_iter().filter(|(given, _)| *given).map(|(_, setting)| setting).collect()
-    }
-
-    /// The same agent twice can not stand in for itself.
+    /// Refuses an agent that is named twice.
     pub(crate) fn refuse_twice(&self) -> Result<(), AppError> {
-        let twice = self.agents.iter().enumerate().find(|(at, name)| self.agents[..*at].contains(name));
-        match twice {
-            None => Ok(()),
-            Some((_, name)) => Err(AppError::new(ErrorKind::Usage, format!("--agents names `{name}` twice"))
-                .hint("name each agent once, the preferred one first")),
-        }
-    }
-
-    /// Whether `--on-limit switch` was given, and not only configured.
-    fn asks_to_switch(&self) -> bool {
-        self.on_limit.as_deref().and_then(OnLimit::from_word) == Some(OnLimit::Switch)
+        agent_choice::refuse_twice(&self.agents)
     }
 
     /// What a task would come to with these flags: an error when they contradict it, or what a person should know.
     pub(crate) fn judge(&self, submission: &Submission) -> Result<Option<String>, AppError> {
-        if submission.on_limit != OnLimit::Switch || !submission.fallbacks.is_empty() {
-            return Ok(None);
-        }
-        let agent = &submission.agent;
-        if self.asks_to_switch() {
-            let what = format!("cannot switch at a usage limit: `{agent}` is the task's only agent");
-            return Err(
-                AppError::new(ErrorKind::Usage, what).hint(format!("name others, as in --agents {agent},OTHER"))
-            );
-        }
-        Ok(Some(format!(
-            "a usage limit is to switch agents, but `{agent}` is the only one, so it will be waited out; --agents {agent},OTHER \
-             names others"
-        )))
-    }
-}
-
-/// The agents to go on with besides the first: one is no substitute for itself.
-pub(crate) fn others(agent: &str, fallbacks: &[String]) -> Vec<String> {
-    fallbacks.iter().filter(|name| *name != agent).cloned().collect()
-}
-
-/// What follows from changes of a task: its new first agent is no fallback of itself any more, and one that stays the first is
-/// not chosen anew, which would forget its limit.
-pub(crate) fn complete(submission: &Submission, settings: &mut Vec<Setting>) -> Submission {
-    if settings.iter().any(|setting| matches!(setting, Setting::Fallbacks(_))) {
-        settings.retain(|setting| *setting != Setting::Agent(submission.agent.clone()));
-    }
-    let mut after = submission.clone();
-    settings.iter().for_each(|setting| after.set(setting));
-    let others = others(&after.agent, &after.fallbacks);
-    if others != after.fallbacks {
-        settings.push(Setting::Fallbacks(others.clone()));
-        after.fallbacks = others;
-    }
-    after
-}
-
-#[cfg(test)]
-mod tests {
-    use longhaul_core::names::TaskName;
-    use longhaul_core::task::{OnLimit, Setting, Submission};
-
-    use super::{AgentFlags, complete};
-
-    fn submission() -> Submission {
-        let name = TaskName::new("t").unwrap();
-        let bare = Submission::new("g".into(), name, "/w".into(), "a".into());
-        Submission { fallbacks: vec!["b".into(), "c".into()], on_limit: OnLimit::Switch, ..bare }
-    }
-
-    #[test]
-    fn a_fallback_that_becomes_the_first_agent_is_none_any_more() {
-        let mut settings = vec![Setting::Agent("b".into())];
-        assert_eq!(complete(&submission(), &mut settings).fallbacks, ["c"]);
-        assert_eq!(settings[1], Setting::Fallbacks(vec!["c".into()]));
-        let mut settings = vec![Setting::Agent("d".into())];
-        assert_eq!(complete(&submission(), &mut settings).fallbacks, ["b", "c"]);
-        assert_eq!(settings.len(), 1);
-        let mut settings = vec![Setting::Agent("a".into()), Setting::Fallbacks(vec!["d".into()])];
-        assert_eq!(complete(&submission(), &mut settings).fallbacks, ["d"]);
-        assert_eq!(settings, [Setting::Fallbacks(vec!["d".into()])], "`a` was the first already");
-    }
-
-    #[test]
-    fn switching_without_others_is_refused_where_it_is_asked_for_and_told_where_it_is_configured() {
-        let alone = Submission { fallbacks: Vec::new(), ..submission() };
-        let asked = AgentFlags { on_limit: Some("switch".into()), ..AgentFlags::default() };
-        assert!(asked.judge(&alone).is_err());
-        assert!(asked.judge(&submission()).unwrap().is_none());
-        assert!(AgentFlags::default().judge(&alone).unwrap().is_some());
-        let waits = Submission { on_limit: OnLimit::Wait, ..alone };
-        assert!(AgentFlags::default().judge(&waits).unwrap().is_none());
-    }
-
-    #[test]
-    fn an_agent_is_named_once() {
-        let flags = |names: &[&str]| AgentFlags {
-            agents: names.iter().map(ToString::to_string).collect(),
-            ..AgentFlags::default()
-        };
-        assert!(flags(&["a", "b", "a"]).refuse_twice().is_err());
-        assert!(flags(&["a", "b"]).refuse_twice().is_ok());
+        let asked = self.on_limit.as_deref().and_then(OnLimit::from_word) == Some(OnLimit::Switch);
+        agent_choice::check_switch(submission, asked)
     }
 }

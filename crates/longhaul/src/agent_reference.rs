@@ -1,7 +1,7 @@
 //! The reference page of the agents, written from their table. Only a test uses it, which fails when the page is stale;
 //! `UPDATE_DOCS=1` writes it.
 
-use longhaul_agents::{AGENTS, About, Cost, DECLARED_KEYS, Ids, Login, Mode, Whose};
+use longhaul_agents::{AGENTS, About, BUILT_IN_KEYS, Cost, Ids, Login, Mode};
 
 const INTRO: &str = "# Agents
 
@@ -67,11 +67,7 @@ fn mode_line(name: &str, mode: &Mode) -> String {
 }
 
 fn custom() -> String {
-    let keys: Vec<String> = DECLARED_KEYS
-        .iter()
-        .filter(|key| key.whose.covers(Whose::BuiltIn))
-        .map(|key| format!("`{}`", key.name))
-        .collect();
+    let keys: Vec<String> = BUILT_IN_KEYS.iter().map(|key| format!("`{}`", key.name)).collect();
     format!(
         "\nOf a built-in agent `[agents.<name>]` changes {}; a table of any other name declares an agent.\n",
         keys.join(", ")

@@ -214,7 +214,7 @@ impl ChildProcesses {
             .project()
             .and_then(|here| config::load(environment, &self.caller, &here.root, &Overrides::default()));
         // A configuration that cannot be used is told by whoever needs it for more than this.
-        match loaded.map_or(true, |loaded| loaded.settings.session.scopes) {
+        match loaded.map_or(true, |loaded| loaded.settings.patience.scopes) {
             true => Standing::OwnScope,
             false => Standing::Plain,
         }

@@ -5,7 +5,8 @@ use longhaul_core::task::Usage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Pick, Places};
+use super::Pick;
+use crate::declared::Definition;
 use crate::reading::Reader;
 
 /// The totals so far, which go on in the next session of the conversation.
@@ -29,7 +30,7 @@ pub(super) fn begin(reader: &mut Reader, conversation: &str) {
 }
 
 /// What stands in the line; unknown is unknown.
-pub(super) fn told(places: &Places, event: &Value) -> Usage {
+pub(super) fn told(places: &Definition, event: &Value) -> Usage {
     Usage {
         input: first(&places.input_tokens, event, Value::as_u64),
         output: first(&places.output_tokens, event, Value::as_u64),

@@ -3,12 +3,13 @@
 
 use longhaul_core::task::{Exit, Failure, Outcome};
 
-use super::{Definition, Memory, rule};
+use super::{Memory, rule};
+use crate::declared::Definition;
 use crate::reading::{Reader, TurnEnd};
 use crate::text::last_line;
 
 pub(super) fn outcome(definition: &Definition, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
-    let waits_for_done = !definition.places.done.is_empty();
+    let waits_for_done = !definition.done.is_empty();
     match (&reader.verdict, exit) {
         (Some(Outcome::Completed), exit) if *exit == Exit::Code(0) || was_stopped(reader, exit) => Outcome::Completed,
         // Overcome: it went on after the error and ended well.
@@ -34,7 +35,8 @@ fn without_verdict(definition: &Definition, reader: &Reader, exit: &Exit, stderr
         Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => return Failure::Crashed,
     };
     let last_words = reader.recall::<Memory>().last_words.unwrap_or_default();
-    let told = rule::fitting(&definition.rules, stderr_tail).or_else(|| rule::fitting(&definition.rules, &last_words));
+    let told =
+        rule::fitting(&definition.errors, stderr_tail).or_else(|| rule::fitting(&definition.errors, &last_words));
     told.unwrap_or_else(|| match last_line(stderr_tail) {
         Some(line) if code != 0 => Failure::Retryable(format!("exit code {code}: {line}")),
         Some(_) | None => Failure::Crashed,

@@ -1,7 +1,12 @@
 //! Where something stands in a line of JSON: a pointer in which `*` is every element, and what must hold elsewhere in the line.
 //! Used by the reader of declared agents; a hostile line costs no more than any other.
 
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
 use serde_json::Value;
+
+use crate::declared::shown;
 
 /// So many values of one line are looked at; a hostile line has no end of them.
 const MOST: usize = 64;
@@ -9,28 +14,57 @@ const MOST: usize = 64;
 /// The parts of a pointer.
 pub(crate) type Pointer = Vec<String>;
 
-/// One place in a line.
+/// Places in a line: one, or a list of them.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(try_from = "Value")]
+pub(crate) struct Picks(Vec<Pick>);
+
+impl TryFrom<Value> for Picks {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Picks, String> {
+        match value {
+            Value::Array(all) if all.is_empty() => Err("it is empty".to_owned()),
+            Value::Array(all) => all.into_iter().map(Pick::new).collect::<Result<_, String>>().map(Picks),
+            one => Ok(Picks(vec![Pick::new(one)?])),
+        }
+    }
+}
+
+impl std::ops::Deref for Picks {
+    type Target = [Pick];
+
+    fn deref(&self) -> &[Pick] {
+        &self.0
+    }
+}
+
+/// One place in a line: what stands there while all of these hold; without a place it only says whether they do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pick {
     path: Option<Pointer>,
     when: Vec<(Pointer, Value)>,
 }
 
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Written {
+    path: Option<String>,
+    when: BTreeMap<String, Value>,
+}
+
 impl Pick {
-    /// The parts of a JSON pointer (RFC 6901), if it is one that points below the whole line.
-    pub(crate) fn pointer(text: &str) -> Option<Pointer> {
-        let rest = text.strip_prefix('/').filter(|_| text.len() <= 1000)?;
-        Some(rest.split('/').map(|part| part.replace("~1", "/").replace("~0", "~")).collect())
-    }
-
-    /// What stands there.
-    pub(crate) fn at(path: Pointer) -> Pick {
-        Pick { path: Some(path), when: Vec::new() }
-    }
-
-    /// What stands there while all of these hold; without a place it only says whether they do. Nothing at all says nothing.
-    pub(crate) fn when(path: Option<Pointer>, when: Vec<(Pointer, Value)>) -> Option<Pick> {
-        (path.is_some() || !when.is_empty()).then_some(Pick { path, when })
+    fn new(value: Value) -> Result<Pick, String> {
+        let Written { path, when } = match value {
+            Value::String(path) => Written { path: Some(path), ..Written::default() },
+            table @ Value::Object(_) => Written::deserialize(table).map_err(|error| error.to_string())?,
+            other => return Err(format!("`{}` is no place in a line", shown(&other.to_string()))),
+        };
+        if path.is_none() && when.is_empty() {
+            return Err("it needs a `path` or a `when`".to_owned());
+        }
+        let path = path.as_deref().map(pointer).transpose()?;
+        Ok(Pick { path, when: when.into_iter().map(condition).collect::<Result<_, String>>()? })
     }
 
     /// The values it picks from a line.
@@ -49,6 +83,21 @@ impl Pick {
 
     fn holds(&self, line: &Value) -> bool {
         self.when.iter().all(|(at, wanted)| values(line, at).into_iter().any(|found| found == wanted))
+    }
+}
+
+/// The parts of a JSON pointer (RFC 6901), if it is one that points below the whole line.
+fn pointer(text: &str) -> Result<Pointer, String> {
+    let rest = text.strip_prefix('/').filter(|_| text.len() <= 1000);
+    let rest = rest.ok_or_else(|| format!("`{}`, which is no JSON pointer", shown(text)))?;
+    Ok(rest.split('/').map(|part| part.replace("~1", "/").replace("~0", "~")).collect())
+}
+
+fn condition((at, value): (String, Value)) -> Result<(Pointer, Value), String> {
+    match value {
+        Value::String(_) | Value::Bool(_) => Ok((pointer(&at)?, value)),
+        Value::Number(ref number) if !number.is_f64() => Ok((pointer(&at)?, value)),
+        _ => Err(format!("it compares `{}` with something that is no text, whole number or boolean", shown(&at))),
     }
 }
 
@@ -72,7 +121,7 @@ mod tests {
     use serde_json::json;
 
     fn at(text: &str) -> Pick {
-        Pick::at(Pick::pointer(text).unwrap())
+        Pick::new(json!(text)).unwrap()
     }
 
     #[test]
@@ -82,16 +131,16 @@ mod tests {
         assert_eq!(at("/a/1/t").find(&line), [&json!("y")]);
         assert_eq!(at("/c~1d/~0").find(&line), [&json!(5)]);
         assert!(at("/a/9").find(&line).is_empty() && at("/b/c").find(&line).is_empty());
-        assert_eq!(Pick::pointer("a/b"), None);
+        assert!(pointer("a/b").is_err());
     }
 
     #[test]
     fn conditions_must_all_hold() {
-        let pick = |kind: &str| Pick::when(None, vec![(Pick::pointer("/type").unwrap(), json!(kind))]).unwrap();
+        let pick = |kind: &str| Pick::new(json!({ "when": { "/type": kind } })).unwrap();
         assert!(pick("done").says_yes(&json!({ "type": "done" })));
         assert!(!pick("done").says_yes(&json!({ "type": "text" })) && !pick("done").says_yes(&json!({})));
         assert!(at("/over").says_yes(&json!({ "over": "yes" })) && !at("/over").says_yes(&json!({ "over": false })));
-        assert_eq!(Pick::when(None, Vec::new()), None);
+        assert!(Pick::new(json!({ "when": {} })).is_err() && Pick::new(json!({})).is_err());
     }
 
     #[test]

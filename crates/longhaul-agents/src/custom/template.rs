@@ -1,6 +1,9 @@
 //! An argv template of a declared agent: a program, and arguments with placeholders. Filled in one pass, so that a value which looks
 //! like a placeholder stays as it is.
 
+use serde::Deserialize;
+
+use crate::declared::Program;
 use crate::launch::LaunchSpec;
 
 /// What can be filled into the command line of a declared agent, and what it is.
@@ -18,8 +21,9 @@ pub const PLACEHOLDERS: &[(&str, &str)] = &[
 const OPTIONAL: &[&str] = &["model", "writable"];
 
 /// Arguments as they were written.
-#[derive(Debug)]
-pub(crate) enum Written {
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "an argument is neither a text nor a list of texts")]
+enum Written {
     /// One that is always there.
     Alone(String),
     /// Those of an inner list, which stand or fall together.
@@ -27,29 +31,38 @@ pub(crate) enum Written {
 }
 
 /// A program and its arguments.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Vec<Written>")]
 pub(crate) struct Template {
     program: String,
     /// Arguments that stand or fall together.
     groups: Vec<Vec<String>>,
 }
 
-impl Template {
-    /// Takes the program and its arguments, or says what is wrong with them.
-    pub(crate) fn new(program: String, arguments: Vec<Written>) -> Result<Template, String> {
+impl TryFrom<Vec<Written>> for Template {
+    type Error = String;
+
+    fn try_from(written: Vec<Written>) -> Result<Template, String> {
+        let mut written = written.into_iter();
+        let Some(Written::Alone(program)) = written.next() else {
+            return Err("it does not begin with a program".to_owned());
+        };
+        let Program(program) = program.try_into()?;
         if let Some(name) = placeholders(&program).next() {
-            return Err(format!("a program with the placeholder `{{{name}}}`"));
+            return Err(format!("the program has the placeholder `{{{name}}}`"));
         }
         let group = |written: Written| match written {
             Written::Alone(argument) => {
                 check(&argument).and_then(|()| always_there(&argument)).map(|()| vec![argument])
             }
+            Written::Together(all) if all.is_empty() => Err("an inner list is empty".to_owned()),
             Written::Together(all) => all.iter().try_for_each(|argument| check(argument)).map(|()| all),
         };
-        let groups = arguments.into_iter().map(group).collect::<Result<_, String>>()?;
-        Ok(Template { program, groups })
+        Ok(Template { program, groups: written.map(group).collect::<Result<_, String>>()? })
     }
+}
 
+impl Template {
     /// The program.
     pub(crate) fn program(&self) -> &str {
         &self.program
@@ -74,13 +87,13 @@ fn check(argument: &str) -> Result<(), String> {
     let is_known = |name: &&str| PLACEHOLDERS.iter().any(|(known, _)| known == name);
     let Some(name) = placeholders(argument).find(|name| !is_known(name)) else { return Ok(()) };
     let known: Vec<String> = PLACEHOLDERS.iter().map(|(known, _)| format!("`{{{known}}}`")).collect();
-    Err(format!("a list with the placeholder `{{{name}}}`, which is none of {}", known.join(", ")))
+    Err(format!("the placeholder `{{{name}}}` is none of {}", known.join(", ")))
 }
 
 fn always_there(argument: &str) -> Result<(), String> {
     let Some(name) = placeholders(argument).find(|name| OPTIONAL.contains(name)) else { return Ok(()) };
     Err(format!(
-        "a list with `{{{name}}}` outside of an inner list: it may have no value, so put it with its flag into a list of its own, \
+        "`{{{name}}}` is outside of an inner list: it may have no value, so put it with its flag into a list of its own, \
          as in `[\"--{name}\", \"{{{name}}}\"]`"
     ))
 }
@@ -144,7 +157,7 @@ mod tests {
     }
 
     fn template(arguments: Vec<Written>) -> Result<Template, String> {
-        Template::new("tool".into(), arguments)
+        [alone("tool")].into_iter().chain(arguments).collect::<Vec<Written>>().try_into()
     }
 
     #[test]
@@ -161,7 +174,7 @@ mod tests {
         assert!(template(vec![alone("{sesion}")]).unwrap_err().contains("`{session}`"));
         let bare = template(vec![alone("--model"), alone("{model}")]);
         assert!(bare.unwrap_err().contains("[\"--model\", \"{model}\"]"));
-        assert!(Template::new("{cwd}".into(), Vec::new()).is_err());
+        assert!(Template::try_from(vec![alone("{cwd}")]).is_err());
     }
 
     #[test]

@@ -1,36 +1,103 @@
-//! The one table of keys that an `[agents.<name>]` table takes: whose, what it takes, what it says.
-//! Reading, the reference page and the JSON schema all come from it; a key that is not here does not exist.
+//! The tables `[agents.<name>]` as structs: a field is a key, its doc comment is its line in the reference, and behind `=` is what it
+//! takes, in words. Reading, the reference page and the JSON schema all come from here; a key that is not here does not exist.
 
+use longhaul_core::span;
+use serde::Deserialize;
 use serde_json::{Value, json};
+
+use super::value::{Line, Millis, Program, Stop, Variable, Variables};
+use crate::custom::{CLASSES, Picks, Rule, Template};
+use crate::launch::Stdin;
 
 /// One key of an agent's table.
 #[derive(Debug)]
 pub struct DeclaredKey {
     /// Its name.
     pub name: &'static str,
-    /// For which agents it is.
-    pub whose: Whose,
     /// What it takes.
     pub takes: Takes,
-    /// What it says, in one line.
+    /// What it sets, in one line.
     pub doc: &'static str,
 }
 
-/// For which agents a key is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
-    /// Those that are built in.
-    BuiltIn,
-    /// Those that are declared.
-    Custom,
-    /// All.
-    Both,
+macro_rules! table {
+    ($(#[$of:meta])* struct $table:ident($keys:ident) { $($(#[doc = $doc:literal])+ $name:ident: $type:ty = $takes:ident,)+ }) => {
+        $(#[$of])*
+        #[derive(Debug, Default, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub(crate) struct $table {
+            $($(#[doc = $doc])+ pub(crate) $name: $type,)+
+        }
+
+        $(#[$of])*
+        pub const $keys: &[DeclaredKey] = &[$(DeclaredKey {
+            name: stringify!($name),
+            takes: Takes::$takes,
+            doc: concat!($($doc),+).trim_ascii_start(),
+        }),+];
+    };
 }
 
-impl Whose {
-    /// Whether a key of these is for agents of that kind.
-    pub fn covers(self, kind: Whose) -> bool {
-        self == Whose::Both || self == kind
+table! {
+    /// What changes a built-in agent.
+    struct Changes(BUILT_IN_KEYS) {
+        /// the program to run in place of the agent's own name on PATH
+        program: Option<Program> = Program,
+        /// further arguments of every session, after Longhaul's own
+        arguments: Vec<String> = Words,
+        /// how long a session of this agent may print nothing, in place of `limits.session_silence`
+        silence: Option<Millis> = Span,
+        /// how long a session of this agent may take, if that is less than what `limits.session_wall` leaves
+        wall: Option<Millis> = Span,
+    }
+}
+
+table! {
+    /// What makes a whole agent.
+    struct Definition(CUSTOM_KEYS) {
+        /// what the agent is, for lists and help
+        summary: Option<Line> = Text,
+        /// how a session in a new conversation is started; it must be there
+        argv: Template = Template,
+        /// how a session goes on in the conversation `{resume}`; without it every session starts afresh
+        resume: Option<Template> = Template,
+        /// how the prompt comes to the program: by standard input (the default), or as the file `{prompt_file}`
+        prompt: Stdin = Prompt,
+        /// variables the program takes its login and configuration from; names, never values
+        env: Vec<Variable> = Names,
+        /// fixed variables of every session, nothing secret
+        set: Variables = Variables,
+        /// how a session is stopped, step by step; what is left after the last step is killed; `["TERM 5s"]` by default
+        stop: Stop = Stop,
+        /// how long a session of this agent may print nothing, in place of `limits.session_silence`
+        silence: Option<Millis> = Span,
+        /// how long a session of this agent may take, if that is less than what `limits.session_wall` leaves
+        wall: Option<Millis> = Span,
+        /// where the conversation's id stands in a line of output
+        id: Picks = Pick,
+        /// where the agent's words stand; without it every line that is no JSON is shown as it is
+        text: Picks = Pick,
+        /// where the name of a tool stands that the agent uses
+        tool: Picks = Pick,
+        /// where the tokens sent to the model stand
+        input_tokens: Picks = Pick,
+        /// where the tokens of the model stand
+        output_tokens: Picks = Pick,
+        /// where the money stands, in US dollars
+        cost: Picks = Pick,
+        /// whether tokens and money are running totals of the conversation instead of amounts since the last line
+        cumulative: bool = Flag,
+        /// where the text of an error stands; `errors` gives it a class, else it is `retryable`
+        error: Picks = Pick,
+        /// where the end of a usage limit stands: a date (RFC 3339), seconds or milliseconds since 1970, or seconds from now
+        limit_until: Picks = Pick,
+        /// what says that the turn is over; with it, exit code 0 alone is no success
+        done: Picks = Pick,
+        /// classes of errors by their words, in any case; the first that fits counts, for `error` and for the last of the
+        /// standard error
+        errors: Vec<Rule> = Rules,
+        /// the arguments with which the program tells its version, for `longhaul agents`
+        version: Vec<String> = Words,
     }
 }
 
@@ -63,19 +130,6 @@ pub enum Takes {
     Rules,
 }
 
-/// The classes an error can have, as they are written.
-pub(crate) const CLASSES: &[&str] = &[
-    "retryable",
-    "limited",
-    "exhausted",
-    "auth",
-    "configuration",
-    "permission",
-    "context_full",
-    "bad_conversation",
-    "crashed",
-];
-
 impl Takes {
     /// What may be written, in words.
     pub fn wanted(self) -> String {
@@ -83,7 +137,7 @@ impl Takes {
             Takes::Text => "one line of text, at most 200 characters".to_owned(),
             Takes::Program => "a program's name on PATH, or its absolute path".to_owned(),
             Takes::Flag => "`true` or `false`".to_owned(),
-            Takes::Span => format!("{}, more than nothing", longhaul_core::span::SPELLING),
+            Takes::Span => format!("{}, more than nothing", span::SPELLING),
             Takes::Words => "a list of arguments".to_owned(),
             Takes::Template => {
                 "a list of arguments, of which the first is a program's name on PATH or its absolute path; \
@@ -98,7 +152,7 @@ impl Takes {
                             `{ path = \"/message/text\", when = { \"/type\" = \"assistant\" } }`, or a list of them"
                 .to_owned(),
             Takes::Rules => {
-                let classes = CLASSES.join("`, `");
+                let classes = CLASSES.map(|(word, _)| word).join("`, `");
                 format!("a list of `{{ contains = \"words\", class = \"...\" }}` with a class of `{classes}`")
             }
         }
@@ -135,91 +189,8 @@ impl Takes {
             Takes::Pick => json!({ "anyOf": [pick, { "type": "array", "minItems": 1, "items": pick }] }),
             Takes::Rules => json!({ "type": "array", "items": {
                 "type": "object", "additionalProperties": false, "required": ["contains", "class"],
-                "properties": { "contains": text, "class": { "enum": CLASSES } },
+                "properties": { "contains": text, "class": { "enum": CLASSES.map(|(word, _)| word) } },
             } }),
         }
     }
 }
-
-const fn custom(name: &'static str, takes: Takes, doc: &'static str) -> DeclaredKey {
-    DeclaredKey { name, whose: Whose::Custom, takes, doc }
-}
-
-/// Every key.
-pub const DECLARED_KEYS: &[DeclaredKey] = &[
-    DeclaredKey {
-        name: "program",
-        whose: Whose::BuiltIn,
-        takes: Takes::Program,
-        doc: "the program to run in place of the agent's own name on PATH",
-    },
-    DeclaredKey {
-        name: "arguments",
-        whose: Whose::BuiltIn,
-        takes: Takes::Words,
-        doc: "further arguments of every session, after Longhaul's own",
-    },
-    custom("summary", Takes::Text, "what the agent is, for lists and help"),
-    custom("argv", Takes::Template, "how a session in a new conversation is started; it must be there"),
-    custom(
-        "resume",
-        Takes::Template,
-        "how a session goes on in the conversation `{resume}`; without it every session starts afresh",
-    ),
-    custom(
-        "prompt",
-        Takes::Prompt,
-        "how the prompt comes to the program: by standard input (the default), or as the file `{prompt_file}`",
-    ),
-    custom("env", Takes::Names, "variables the program takes its login and configuration from; names, never values"),
-    custom("set", Takes::Variables, "fixed variables of every session, nothing secret"),
-    custom(
-        "stop",
-        Takes::Stop,
-        "how a session is stopped, step by step; what is left after the last step is killed; `[\"TERM 5s\"]` by default",
-    ),
-    DeclaredKey {
-        name: "silence",
-        whose: Whose::Both,
-        takes: Takes::Span,
-        doc: "how long a session of this agent may print nothing, in place of `limits.session_silence`",
-    },
-    DeclaredKey {
-        name: "wall",
-        whose: Whose::Both,
-        takes: Takes::Span,
-        doc: "how long a session of this agent may take, if that is less than what `limits.session_wall` leaves",
-    },
-    custom("id", Takes::Pick, "where the conversation's id stands in a line of output"),
-    custom(
-        "text",
-        Takes::Pick,
-        "where the agent's words stand; without it every line that is no JSON is shown as it is",
-    ),
-    custom("tool", Takes::Pick, "where the name of a tool stands that the agent uses"),
-    custom("input_tokens", Takes::Pick, "where the tokens sent to the model stand"),
-    custom("output_tokens", Takes::Pick, "where the tokens of the model stand"),
-    custom("cost", Takes::Pick, "where the money stands, in US dollars"),
-    custom(
-        "cumulative",
-        Takes::Flag,
-        "whether tokens and money are running totals of the conversation instead of amounts since the last line",
-    ),
-    custom(
-        "error",
-        Takes::Pick,
-        "where the text of an error stands; `errors` gives it a class, else it is `retryable`",
-    ),
-    custom(
-        "limit_until",
-        Takes::Pick,
-        "where the end of a usage limit stands: a date (RFC 3339), seconds or milliseconds since 1970, or seconds from now",
-    ),
-    custom("done", Takes::Pick, "what says that the turn is over; with it, exit code 0 alone is no success"),
-    custom(
-        "errors",
-        Takes::Rules,
-        "classes of errors by their words, in any case; the first that fits counts, for `error` and for the last of the standard error",
-    ),
-    custom("version", Takes::Words, "the arguments with which the program tells its version, for `longhaul agents`"),
-];

@@ -1,163 +1,101 @@
-//! Reads a whole table: every key by its kind, then what must fit together. Pure; the file and the line are the caller's to tell.
+//! Reads a whole table: every key, then what must fit together. Pure; the caller adds the file and the line.
 //! It never looks whether a program is there.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use longhaul_core::names::TaskName;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::keys::{DECLARED_KEYS, DeclaredKey, Whose};
-use super::value::{self, Meaning, Wrong, shown};
+use super::keys::{BUILT_IN_KEYS, CUSTOM_KEYS, Changes, DeclaredKey, Definition};
+use super::value::{check_sizes, shown};
 use super::{BadDeclaration, Declared};
-use crate::about::Ids;
-use crate::custom::{Custom, Definition, Places, Template};
-use crate::launch::{Stdin, StopSignal, StopStep};
-
-const STOP: StopStep = StopStep { signal: StopSignal::Terminate, grace_ms: 5000 };
+use crate::custom::{Custom, Template};
+use crate::launch::Stdin;
 
 impl Declared {
     /// What a table declares about the agent of this name.
     pub fn read(name: &str, table: &Value) -> Result<Declared, BadDeclaration> {
         let source = |source| BadDeclaration::Name { name: shown(name), source };
         TaskName::new(name).map_err(source)?;
-        let table = table.as_object().ok_or(BadDeclaration::NoTable)?;
-        let kind = if crate::find(name).is_ok() { Whose::BuiltIn } else { Whose::Custom };
-        let table = Table::new(table, kind)?;
-        let custom = match kind {
-            Whose::Custom => Some(Arc::new(Custom::new(table.definition(name)?))),
-            Whose::BuiltIn | Whose::Both => None,
-        };
+        if crate::find(name).is_ok() {
+            let Changes { program, arguments, silence, wall } = keys(table, BUILT_IN_KEYS)?;
+            let (silence_ms, wall_ms) = (silence.map(|span| span.0), wall.map(|span| span.0));
+            return Ok(Declared { program: program.map(|path| path.0), arguments, silence_ms, wall_ms, custom: None });
+        }
+        let definition: Definition = keys(table, CUSTOM_KEYS)?;
+        if table.get("argv").is_none() {
+            return Err(BadDeclaration::Missing {
+                key: "argv",
+                why: "it says how the agent is started, such as `[\"my-agent\", \"--json\"]`",
+            });
+        }
+        definition.check_conversation()?;
+        definition.check_prompt("argv", &definition.argv)?;
+        definition.resume.iter().try_for_each(|resume| definition.check_prompt("resume", resume))?;
         Ok(Declared {
-            program: table.get("program", value::program)?,
-            arguments: table.get("arguments", value::words)?.unwrap_or_default(),
-            silence_ms: table.get("silence", value::millis)?,
-            wall_ms: table.get("wall", value::millis)?,
-            custom,
+            silence_ms: definition.silence.map(|span| span.0),
+            wall_ms: definition.wall.map(|span| span.0),
+            custom: Some(Arc::new(Custom::new(name, definition))),
+            ..Declared::default()
         })
     }
 }
 
-/// A table whose keys are all known.
-struct Table<'a> {
-    values: BTreeMap<&'static str, (&'static DeclaredKey, &'a Value)>,
-}
-
-impl<'a> Table<'a> {
-    fn new(table: &'a Map<String, Value>, kind: Whose) -> Result<Table<'a>, BadDeclaration> {
-        let mut values = BTreeMap::new();
-        for (name, value) in table {
-            let known = DECLARED_KEYS.iter().find(|key| key.name == name && key.whose.covers(kind));
-            let key = known.ok_or_else(|| BadDeclaration::UnknownKey { key: shown(name) })?;
-            values.insert(key.name, (key, value));
-        }
-        Ok(Table { values })
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.values.contains_key(name)
-    }
-
-    fn get<T>(&self, name: &str, read: impl Fn(&Value) -> Meaning<T>) -> Result<Option<T>, BadDeclaration> {
-        let Some((key, value)) = self.values.get(name) else { return Ok(None) };
-        read(value).map(Some).map_err(|wrong| BadDeclaration::BadValue {
+fn keys<T: DeserializeOwned>(table: &Value, keys: &'static [DeclaredKey]) -> Result<T, BadDeclaration> {
+    for (name, value) in table.as_object().ok_or(BadDeclaration::NoTable)? {
+        let key = keys.iter().find(|key| key.name == name);
+        let key = key.ok_or_else(|| BadDeclaration::UnknownKey { key: shown(name) })?;
+        let bad = |why: String| BadDeclaration::BadValue {
             key: key.name,
-            found: match wrong {
-                Wrong::Kind => found(value),
-                Wrong::Part(part) => part,
-            },
+            found: found(value),
+            why,
             wanted: key.takes.wanted(),
-        })
-    }
-
-    fn definition(&self, name: &str) -> Result<Definition, BadDeclaration> {
-        const NO_ARGV: &str = "it says how the agent is started, such as `[\"my-agent\", \"--json\"]`";
-        let argv = self.get("argv", value::template)?;
-        let argv = argv.ok_or(BadDeclaration::Missing { key: "argv", why: NO_ARGV })?;
-        let resume = self.get("resume", value::template)?;
-        let stdin = self.get("prompt", value::stdin)?.unwrap_or(Stdin::Prompt);
-        self.check_conversation(&argv, resume.as_ref())?;
-        check_prompt("argv", &argv, stdin)?;
-        if let Some(resume) = &resume {
-            check_prompt("resume", resume, stdin)?;
-        }
-        let ids = match &resume {
-            None => Ids::None,
-            Some(_) if argv.uses("session") => Ids::Preset,
-            Some(_) => Ids::Captured,
         };
-        Ok(Definition {
-            name: name.to_owned(),
-            summary: self.get("summary", value::text)?,
-            argv,
-            resume,
-            ids,
-            stdin,
-            env: self.get("env", value::names)?.unwrap_or_default(),
-            set: self.get("set", value::variables)?.unwrap_or_default(),
-            stop: self.get("stop", value::stop)?.unwrap_or_else(|| vec![STOP]),
-            version: self.get("version", value::words)?.unwrap_or_default(),
-            places: self.places()?,
-            cumulative: self.get("cumulative", value::flag)?.unwrap_or(false),
-            rules: self.get("errors", value::rules)?.unwrap_or_default(),
-        })
+        check_sizes(value).map_err(|why| bad(why.to_owned()))?;
+        // Each key alone, so that a mistake is known by its key.
+        let alone = Map::from_iter([(name.clone(), value.clone())]);
+        T::deserialize(Value::Object(alone)).map_err(|error| bad(error.to_string()))?;
     }
+    T::deserialize(table).map_err(|_| BadDeclaration::NoTable)
+}
 
-    fn places(&self) -> Result<Places, BadDeclaration> {
-        let picks = |name| Ok(self.get(name, value::picks)?.unwrap_or_default());
-        Ok(Places {
-            id: picks("id")?,
-            text: picks("text")?,
-            tool: picks("tool")?,
-            input_tokens: picks("input_tokens")?,
-            output_tokens: picks("output_tokens")?,
-            cost: picks("cost")?,
-            error: picks("error")?,
-            limit_until: picks("limit_until")?,
-            done: picks("done")?,
-        })
-    }
-
+impl Definition {
     /// An id that nobody knows cannot be resumed, and one that nobody resumes is of no use.
-    fn check_conversation(&self, argv: &Template, resume: Option<&Template>) -> Result<(), BadDeclaration> {
-        let wrong = |key, why: &str| Err(BadDeclaration::Contradiction { key, why: why.to_owned() });
-        if argv.uses("resume") {
-            return wrong("argv", "`{resume}` has a value only in the key `resume`");
-        }
-        let Some(resume) = resume else {
-            return match self.has("id") {
-                true => wrong("id", "it is of no use without `resume`, which says how a conversation goes on"),
-                false => Ok(()),
-            };
-        };
-        if !resume.uses("resume") {
-            return wrong("resume", "it needs `{resume}`, the id of the conversation to go on with");
-        }
-        if resume.uses("session") {
-            return wrong("resume", "`{session}` has a value only in `argv`, where a conversation begins");
-        }
-        if resume.program() != argv.program() {
-            return wrong("resume", "it must start the same program as `argv`");
-        }
-        if !argv.uses("session") && !self.has("id") {
-            return wrong(
+    fn check_conversation(&self) -> Result<(), BadDeclaration> {
+        let (argv, has_id) = (&self.argv, !self.id.is_empty());
+        let (key, why) = match &self.resume {
+            _ if argv.uses("resume") => ("argv", "`{resume}` has a value only in the key `resume`"),
+            None if has_id => ("id", "it is of no use without `resume`, which says how a conversation goes on"),
+            None => return Ok(()),
+            Some(resume) if !resume.uses("resume") => {
+                ("resume", "it needs `{resume}`, the id of the conversation to go on with")
+            }
+            Some(resume) if resume.uses("session") => {
+                ("resume", "`{session}` has a value only in `argv`, where a conversation begins")
+            }
+            Some(resume) if resume.program() != argv.program() => {
+                ("resume", "it must start the same program as `argv`")
+            }
+            Some(_) if !argv.uses("session") && !has_id => (
                 "resume",
                 "nobody knows the id: say with `id` where the program prints it, or give it one with `{session}` in `argv`",
-            );
-        }
-        Ok(())
+            ),
+            Some(_) => return Ok(()),
+        };
+        Err(BadDeclaration::Contradiction { key, why })
     }
-}
 
-fn check_prompt(key: &'static str, template: &Template, stdin: Stdin) -> Result<(), BadDeclaration> {
-    let why = match (stdin, template.uses("prompt_file")) {
-        (Stdin::Null, false) => "with `prompt = \"file\"` it needs `{prompt_file}`, the file with the prompt",
-        (Stdin::Prompt, true) => {
-            "`{prompt_file}` needs `prompt = \"file\"`; without it the prompt comes by standard input"
-        }
-        (Stdin::Null, true) | (Stdin::Prompt, false) => return Ok(()),
-    };
-    Err(BadDeclaration::Contradiction { key, why: why.to_owned() })
+    fn check_prompt(&self, key: &'static str, template: &Template) -> Result<(), BadDeclaration> {
+        let why = match (self.prompt, template.uses("prompt_file")) {
+            (Stdin::Null, false) => "with `prompt = \"file\"` it needs `{prompt_file}`, the file with the prompt",
+            (Stdin::Prompt, true) => {
+                "`{prompt_file}` needs `prompt = \"file\"`; without it the prompt comes by standard input"
+            }
+            (Stdin::Null, true) | (Stdin::Prompt, false) => return Ok(()),
+        };
+        Err(BadDeclaration::Contradiction { key, why })
+    }
 }
 
 /// What was written, for a message.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use longhaul_agents::{AGENTS, BadDeclaration, DECLARED_KEYS, Declared, DeclaredKey, Whose};
+use longhaul_agents::{AGENTS, BUILT_IN_KEYS, BadDeclaration, CUSTOM_KEYS, Declared, DeclaredKey};
 use longhaul_core::names::TaskName;
 use serde_json::{Map, Number, Value as Json};
 use toml::de::{DeTable, DeValue};
@@ -47,7 +47,7 @@ impl AgentTable {
     /// Each key as it is written in a file: its whole name, its value, and where it came from.
     pub fn lines(&self) -> Vec<(String, String, &Origin)> {
         // In the order of the reference.
-        let entries = DECLARED_KEYS.iter().filter_map(|key| self.entries.get_key_value(key.name));
+        let entries = keys_of(&self.name).iter().filter_map(|key| self.entries.get_key_value(key.name));
         entries.map(|(key, entry)| (self.key(key), written(&entry.value), &entry.origin)).collect()
     }
 
@@ -143,23 +143,25 @@ fn check_name(name: &str, origin: &Origin) -> Result<(), ConfigError> {
     })
 }
 
+/// The keys that a table about this agent takes.
+fn keys_of(agent: &str) -> &'static [DeclaredKey] {
+    if longhaul_agents::find(agent).is_ok() { BUILT_IN_KEYS } else { CUSTOM_KEYS }
+}
+
 fn known_key(agent: &str, key: &str, origin: &Origin) -> Result<&'static DeclaredKey, ConfigError> {
-    let kind = if longhaul_agents::find(agent).is_ok() { Whose::BuiltIn } else { Whose::Custom };
-    let keys = || DECLARED_KEYS.iter().filter(|known| known.whose.covers(kind));
-    if let Some(known) = keys().find(|known| known.name == key) {
+    let keys = keys_of(agent);
+    if let Some(known) = keys.iter().find(|known| known.name == key) {
         return Ok(known);
     }
-    let built_in: Vec<&str> = AGENTS.iter().map(|agent| &*agent.about().name).collect();
-    let hint = match (nearest(key, keys().map(|known| known.name)), kind) {
-        (Some(near), _) => format!("; did you mean `{near}`?"),
-        (None, Whose::BuiltIn) => {
-            let names: Vec<&str> = keys().map(|known| known.name).collect();
-            format!("; `{agent}` is built in and takes only `{}`", names.join("`, `"))
-        }
-        (None, Whose::Custom | Whose::Both) => match nearest(agent, built_in.into_iter()) {
-            Some(near) => format!("; did you mean the agent `{near}`?"),
-            None => "; `longhaul config reference` lists what such a table takes".to_owned(),
-        },
+    let names: Vec<&str> = keys.iter().map(|known| known.name).collect();
+    let hint = if let Some(near) = nearest(key, names.iter().copied()) {
+        format!("; did you mean `{near}`?")
+    } else if longhaul_agents::find(agent).is_ok() {
+        format!("; `{agent}` is built in and takes only `{}`", names.join("`, `"))
+    } else if let Some(near) = nearest(agent, AGENTS.iter().map(|agent| &*agent.about().name)) {
+        format!("; did you mean the agent `{near}`?")
+    } else {
+        "; `longhaul config reference` lists what such a table takes".to_owned()
     };
     Err(ConfigError::UnknownKey {
         origin: origin.clone(),
@@ -187,17 +189,7 @@ fn json(value: &DeValue<'_>) -> Json {
 
 /// A value as it is written in a file, on one line.
 fn written(value: &Json) -> String {
-    match value {
-        Json::Null => "''".to_owned(),
-        Json::Bool(flag) => flag.to_string(),
-        Json::Number(number) => number.to_string(),
-        Json::String(text) => text_of(text),
-        Json::Array(items) => format!("[{}]", items.iter().map(written).collect::<Vec<_>>().join(", ")),
-        Json::Object(members) => {
-            let member = |(name, value): (&String, &Json)| format!("{} = {}", toml_key(name), written(value));
-            format!("{{ {} }}", members.iter().map(member).collect::<Vec<_>>().join(", "))
-        }
-    }
+    toml::Value::try_from(value).map_or_else(|_| "''".to_owned(), |value| value.to_string())
 }
 
 fn text_of(text: &str) -> String {

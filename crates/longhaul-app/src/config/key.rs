@@ -1,6 +1,8 @@
 //! One key of the configuration: what may be written for it, where its value goes, and what an untrusted file may do with it.
 //! The rows are in `keys`; whoever reads or shows a value asks its key.
 
+use longhaul_core::task::Setting;
+
 use super::keys::KEYS;
 use super::kind::{Kind, NONE};
 use super::settings::Settings;
@@ -24,6 +26,8 @@ pub struct Key {
     pub affects: &'static str,
     pub untrusted: Untrusted,
     pub place: Place,
+    /// The change of a task that is there, if a flag of `edit` and `resume` can make it.
+    pub edit: Option<fn(&Settings) -> Setting>,
 }
 
 /// What a `longhaul.toml` may do with a key before a person has trusted it.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use longhaul_core::task::{ChecksIn, Context, Occasion, OnLimit, Sandbox};
+use longhaul_core::task::{ChecksIn, Context, Limit, Occasion, OnLimit, Sandbox, Setting};
 
 use super::key::{Key, Untrusted};
 use super::kind::{Kind, NONE};
@@ -50,47 +50,60 @@ const TIB: u64 = 1 << 40;
 /// The largest number a file can hold.
 const MOST: u64 = i64::MAX as u64;
 
+/// What a key is unless its row says otherwise: it has a value, needs trust, and counts for new tasks only.
+const KEY: Key = Key {
+    name: "",
+    kind: Kind::Flag,
+    default: "",
+    off: None,
+    doc: "",
+    affects: "",
+    untrusted: Untrusted::Nothing,
+    place: |settings| &mut settings.network,
+    edit: None,
+};
+
 /// Every key.
 pub const KEYS: &[Key] = &[
     Key {
         name: "agent",
         kind: Kind::Agent,
         default: "demo",
-        off: None,
         doc: "the agent that works on tasks",
         affects: "which program every session of a new task runs",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.agent,
+        edit: Some(|settings| Setting::Agent(settings.agent.clone())),
+        ..KEY
     },
     Key {
         name: "fallbacks",
         kind: Kind::Agents,
         default: "",
-        off: None,
         doc: "the agents to go on with when the first one has reached its usage limit, in order",
         affects: "who works on with `session.on_limit = \"switch\"`",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.fallbacks,
+        edit: Some(|settings| Setting::Fallbacks(settings.fallbacks.clone())),
+        ..KEY
     },
     Key {
         name: "sandbox",
         kind: Kind::Choice(Sandbox::WORDS),
         default: "workspace",
-        off: None,
         doc: "what agents may write: nothing, their workspace, or everything you may",
         affects: "the mode in which every session of a new task is started, as far as its agent has one",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.sandbox,
+        edit: Some(|settings| Setting::Sandbox(settings.sandbox)),
+        ..KEY
     },
     Key {
         name: "network",
         kind: Kind::Flag,
         default: "false",
-        off: None,
         doc: "whether the network is opened to the agents' tools where a sandbox closes it",
         affects: "the mode in which every session of a new task is started",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.network,
+        edit: Some(|settings| Setting::Network(settings.network)),
+        ..KEY
     },
     Key {
         name: "model",
@@ -99,18 +112,18 @@ pub const KEYS: &[Key] = &[
         off: Some("the agent's own configuration decides"),
         doc: "the model to ask the agent for",
         affects: "what every session of a new task is asked with",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.model,
+        edit: Some(|settings| Setting::Model(settings.model.clone())),
+        ..KEY
     },
     Key {
         name: "workspace.in_place",
         kind: Kind::Flag,
         default: "false",
-        off: None,
         doc: "whether the agent works in your own checkout instead of a worktree of its own",
         affects: "where a new task's files and commits are made",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.workspace.in_place,
+        ..KEY
     },
     Key {
         name: "workspace.setup",
@@ -119,48 +132,47 @@ pub const KEYS: &[Key] = &[
         off: Some("no setup"),
         doc: "the command that makes a clean checkout usable, such as `npm ci`",
         affects: "what runs before the checks in a clean checkout",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.workspace.setup,
+        ..KEY
     },
     Key {
         name: "verify.commands",
         kind: Kind::Commands,
         default: "",
-        off: None,
         doc: "the commands that check the result; all must succeed",
         affects: "what is run once every step is ticked; without any, a task ends done and unverified",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.verify.commands,
+        ..KEY
     },
     Key {
         name: "verify.where",
         kind: Kind::Choice(ChecksIn::WORDS),
         default: "auto",
-        off: None,
         doc: "where checks run: in the workspace, in a clean checkout, or `auto`: clean if `workspace.setup` is set",
         affects: "whether files that git ignores are present when the checks run",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.verify.checks_in,
+        ..KEY
     },
     Key {
         name: "verify.deadline",
         kind: patience(7 * DAY),
         default: "30m",
-        off: None,
         doc: "how long one check, or the setup command, may take",
         affects: "when a check is ended and counts as failed",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.verify.deadline,
+        place: |settings| &mut settings.patience.check_ms,
+        ..KEY
     },
     Key {
         name: "verify.fix_attempts",
         kind: Kind::Count { least: 0, most: 100 },
         default: "3",
-        off: None,
         doc: "how often the agent is sent to repair what a check found",
         affects: "when a task with failing checks ends as not verified",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.verify.fix_attempts,
+        place: |settings| &mut settings.patience.fix_attempts,
+        edit: Some(|settings| Setting::FixAttempts(settings.patience.fix_attempts)),
+        ..KEY
     },
     Key {
         name: "limits.max_sessions",
@@ -170,7 +182,8 @@ pub const KEYS: &[Key] = &[
         doc: "the most sessions of one task",
         affects: "when a task is stopped by a limit",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.limits.max_sessions,
+        place: |settings| &mut settings.patience.max_sessions,
+        edit: Some(|settings| Setting::Limit(Limit::Sessions, settings.patience.max_sessions.map(u64::from))),
     },
     Key {
         name: "limits.max_time",
@@ -180,7 +193,8 @@ pub const KEYS: &[Key] = &[
         doc: "the most working time of one task: its sessions' durations together, without waits and pauses",
         affects: "when a task is stopped by a limit",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.limits.max_time,
+        place: |settings| &mut settings.patience.max_time_ms,
+        edit: Some(|settings| Setting::Limit(Limit::Time, settings.patience.max_time_ms)),
     },
     Key {
         name: "limits.max_tokens",
@@ -190,7 +204,8 @@ pub const KEYS: &[Key] = &[
         doc: "the most tokens of one task",
         affects: "when a task is stopped by a limit",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.limits.max_tokens,
+        place: |settings| &mut settings.patience.max_tokens,
+        edit: Some(|settings| Setting::Limit(Limit::Tokens, settings.patience.max_tokens)),
     },
     Key {
         name: "limits.max_cost",
@@ -200,27 +215,30 @@ pub const KEYS: &[Key] = &[
         doc: "the most US dollars of one task, as far as its agent tells them",
         affects: "when a task is stopped by a limit",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.limits.max_cost_micros,
+        place: |settings| &mut settings.patience.max_cost_micros,
+        edit: Some(|settings| Setting::Limit(Limit::Cost, settings.patience.max_cost_micros)),
     },
     Key {
         name: "limits.idle_sessions",
         kind: Kind::Count { least: 1, most: 1_000 },
         default: "3",
-        off: None,
         doc: "completed sessions in a row without progress after which a person is asked",
         affects: "when a task needs help",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.limits.idle_sessions,
+        place: |settings| &mut settings.patience.idle_sessions,
+        edit: Some(|settings| Setting::IdleSessions(settings.patience.idle_sessions)),
+        ..KEY
     },
     Key {
         name: "limits.attempts",
         kind: Kind::Count { least: 1, most: 100 },
         default: "5",
-        off: None,
         doc: "failed sessions in a row after which a person is asked",
         affects: "when a task needs help",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.limits.attempts,
+        place: |settings| &mut settings.patience.attempts,
+        edit: Some(|settings| Setting::Attempts(settings.patience.attempts)),
+        ..KEY
     },
     Key {
         name: "limits.session_wall",
@@ -230,7 +248,8 @@ pub const KEYS: &[Key] = &[
         doc: "how long one session may take",
         affects: "when a session is ended",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.limits.session_wall,
+        place: |settings| &mut settings.patience.wall_ms,
+        edit: Some(|settings| Setting::Wall(settings.patience.wall_ms)),
     },
     Key {
         name: "limits.session_silence",
@@ -240,97 +259,98 @@ pub const KEYS: &[Key] = &[
         doc: "how long one session may print nothing",
         affects: "when a session is ended",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.limits.session_silence,
+        place: |settings| &mut settings.patience.silence_ms,
+        edit: Some(|settings| Setting::Silence(settings.patience.silence_ms)),
     },
     Key {
         name: "limits.spare_busy",
         kind: Kind::Flag,
         default: "false",
-        off: None,
         doc: "whether a silent session that keeps a processor busy (5 percent of one) is left alone",
         affects: "whether silence ends a session that compiles or tests for long; `limits.session_wall` still does",
-        untrusted: Untrusted::Nothing,
-        place: |settings| &mut settings.limits.spare_busy,
+        place: |settings| &mut settings.patience.spare_busy,
+        ..KEY
     },
     Key {
         name: "limits.backoff",
         kind: times(0, DAY),
         default: "2s",
-        off: None,
         doc: "how long to wait after the first failed session; doubles with each further one",
         affects: "when the next session starts after a failed one",
         untrusted: Untrusted::Raise,
-        place: |settings| &mut settings.limits.backoff,
+        place: |settings| &mut settings.patience.backoff_ms,
+        ..KEY
     },
     Key {
         name: "limits.backoff_cap",
         kind: times(0, 7 * DAY),
         default: "10m",
-        off: None,
         doc: "the longest wait after failed sessions; it caps `limits.backoff` too",
         affects: "when the next session starts after a failed one",
         untrusted: Untrusted::Raise,
-        place: |settings| &mut settings.limits.backoff_cap,
+        place: |settings| &mut settings.patience.backoff_cap_ms,
+        ..KEY
     },
     Key {
         name: "limits.longest_wait",
         kind: times(1, 366 * DAY),
         default: "8d",
-        off: None,
         doc: "the longest wait for a usage limit; if one ends later, the task switches agents or asks a person",
         affects: "whether a task waits for its agent's usage limit, switches or needs help",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.limits.longest_wait,
+        place: |settings| &mut settings.patience.longest_wait_ms,
+        ..KEY
     },
     Key {
         name: "children.max",
         kind: Kind::Count { least: 0, most: 1_000 },
         default: "20",
-        off: None,
         doc: "how many unfinished child tasks a task may have, including the children of its children",
         affects: "when an agent's submission of a child task is refused",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.children.max,
+        place: |settings| &mut settings.patience.max_children,
+        ..KEY
     },
     Key {
         name: "children.depth",
         kind: Kind::Count { least: 0, most: 10 },
         default: "2",
-        off: None,
         doc: "how many levels of child tasks are allowed: 1 allows only children, 0 none",
         affects: "when an agent's submission of a child task is refused",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.children.depth,
+        place: |settings| &mut settings.patience.child_depth,
+        ..KEY
     },
     Key {
         name: "session.delay",
         kind: times(0, HOUR),
         default: "3s",
-        off: None,
         doc: "how long to wait between two sessions",
         affects: "when the next session starts after a completed one",
         untrusted: Untrusted::Any,
-        place: |settings| &mut settings.session.delay,
+        place: |settings| &mut settings.patience.delay_ms,
+        edit: Some(|settings| Setting::Delay(settings.patience.delay_ms)),
+        ..KEY
     },
     Key {
         name: "session.context",
         kind: Kind::Choice(Context::WORDS),
         default: "auto",
-        off: None,
         doc: "whether a session goes on in the agent's conversation of the last one: never, always, or after an interrupted one",
         affects: "how every session of a new task begins",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.session.context,
+        edit: Some(|settings| Setting::Context(settings.session.context)),
+        ..KEY
     },
     Key {
         name: "session.on_limit",
         kind: Kind::Choice(OnLimit::WORDS),
         default: "wait",
-        off: None,
         doc: "what a usage limit of the agent means: wait for its end, switch to the next agent, ask a person, or stop",
         affects: "what a task does when its agent has reached a usage limit",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.session.on_limit,
+        edit: Some(|settings| Setting::OnLimit(settings.session.on_limit)),
+        ..KEY
     },
     Key {
         name: "session.hours",
@@ -339,78 +359,75 @@ pub const KEYS: &[Key] = &[
         off: Some("at any hour"),
         doc: "the hours of the day in which sessions may start, in the machine's time zone",
         affects: "when the next session of a new task starts",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.session.hours,
+        edit: Some(|settings| Setting::Hours(settings.session.hours)),
+        ..KEY
     },
     Key {
         name: "session.linger",
         kind: times(1, HOUR),
         default: "1m",
-        off: None,
         doc: "how long what an agent left running is waited for once its turn is over",
         affects: "when a session that is over and still runs is ended",
         untrusted: Untrusted::Lower,
-        place: |settings| &mut settings.session.linger,
+        place: |settings| &mut settings.patience.linger_ms,
+        ..KEY
     },
     Key {
         name: "session.inhibit_sleep",
         kind: Kind::Flag,
         default: "true",
-        off: None,
         doc: "whether the machine is asked to stay awake while a session runs",
         affects: "the machine's sleep during sessions",
-        untrusted: Untrusted::Nothing,
-        place: |settings| &mut settings.session.inhibit_sleep,
+        place: |settings| &mut settings.patience.keep_awake,
+        ..KEY
     },
     Key {
         name: "session.scopes",
         kind: Kind::Flag,
         default: "true",
-        off: None,
         doc: "whether workers and sessions run in scopes of their own when a systemd user manager answers and you linger",
         affects: "whether a logout ends what was started from that login",
-        untrusted: Untrusted::Nothing,
-        place: |settings| &mut settings.session.scopes,
+        place: |settings| &mut settings.patience.scopes,
+        ..KEY
     },
     Key {
         name: "floors.memory",
         kind: sizes(0, TIB),
         default: "256MiB",
-        off: None,
         doc: "how much memory must be free before a session starts",
         affects: "when a task is blocked until memory is free",
         untrusted: Untrusted::Raise,
-        place: |settings| &mut settings.floors.memory,
+        place: |settings| &mut settings.patience.memory_floor,
+        ..KEY
     },
     Key {
         name: "floors.disk",
         kind: sizes(0, 1024 * TIB),
         default: "1GiB",
-        off: None,
         doc: "how much disk must be free before a session starts",
         affects: "when a task is blocked until the disk has room",
         untrusted: Untrusted::Raise,
-        place: |settings| &mut settings.floors.disk,
+        place: |settings| &mut settings.patience.disk_floor,
+        ..KEY
     },
     Key {
         name: "log.segment",
         kind: sizes(4 * KIB, GIB),
         default: "16MiB",
-        off: None,
         doc: "the size of one piece of a session's log; `log.cap` caps it too",
         affects: "in which pieces a session's output is kept and dropped",
-        untrusted: Untrusted::Nothing,
-        place: |settings| &mut settings.log.segment,
+        place: |settings| &mut settings.patience.log_segment,
+        ..KEY
     },
     Key {
         name: "log.cap",
         kind: sizes(4 * KIB, TIB),
         default: "256MiB",
-        off: None,
         doc: "the most that is kept of each stream of a session; the oldest pieces go first",
         affects: "how much of a session's output is kept",
-        untrusted: Untrusted::Nothing,
-        place: |settings| &mut settings.log.cap,
+        place: |settings| &mut settings.patience.log_cap,
+        ..KEY
     },
     Key {
         name: "retention.age",
@@ -419,8 +436,8 @@ pub const KEYS: &[Key] = &[
         off: Some("for ever"),
         doc: "how long a finished task is kept",
         affects: "which finished tasks are swept",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.retention.age,
+        ..KEY
     },
     Key {
         name: "retention.count",
@@ -429,8 +446,8 @@ pub const KEYS: &[Key] = &[
         off: Some("all"),
         doc: "how many finished tasks are kept; the newest stay",
         affects: "which finished tasks are swept",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.retention.count,
+        ..KEY
     },
     Key {
         name: "retention.bytes",
@@ -439,18 +456,17 @@ pub const KEYS: &[Key] = &[
         off: Some("any amount"),
         doc: "how much disk finished tasks may take together; the newest stay",
         affects: "which finished tasks are swept",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.retention.bytes,
+        ..KEY
     },
     Key {
         name: "env.need",
         kind: Kind::Names,
         default: "",
-        off: None,
         doc: "variables the agent needs besides those its adapter names",
         affects: "when a task is blocked because a variable that was set when the agent was chosen is missing",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.env.need,
+        ..KEY
     },
     Key {
         name: "env.only",
@@ -459,48 +475,44 @@ pub const KEYS: &[Key] = &[
         off: Some("all but Longhaul's own"),
         doc: "the only variables agents and checks get, besides those the agent needs (strict mode)",
         affects: "the environment of every session",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.env.only,
+        ..KEY
     },
     Key {
         name: "redact.extra",
         kind: Kind::Names,
         default: "",
-        off: None,
         doc: "variables whose values are secrets although their names do not say so",
         affects: "what is masked in logs, plans, goals and reports",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.redact.extra,
+        ..KEY
     },
     Key {
         name: "prompts.project",
         kind: Kind::Flag,
         default: "false",
-        off: None,
         doc: "whether the project's own prompt templates, `.longhaul/prompts/*.md`, are used",
         affects: "what the agents of a new task are told",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.prompts.project,
+        ..KEY
     },
     Key {
         name: "notify.on",
         kind: Kind::Words(Occasion::WORDS),
         default: "done,failed,needs_person,limit,stopped",
-        off: None,
         doc: "the occasions on which the targets below are told",
         affects: "what of a new task is told to people who are not looking",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.notify.on,
+        ..KEY
     },
     Key {
         name: "notify.command",
         kind: Kind::Argv,
         default: "",
-        off: None,
         doc: "a program and its arguments, run with the facts in variables and as JSON on its standard input",
         affects: "who is told what a new task came to",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.notify.command,
+        ..KEY
     },
     Key {
         name: "notify.file",
@@ -509,8 +521,8 @@ pub const KEYS: &[Key] = &[
         off: Some("no file"),
         doc: "a file that is written, in whose path `{name}`, `{task}` and `{occasion}` stand for the task's",
         affects: "who is told what a new task came to",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.notify.file,
+        ..KEY
     },
     Key {
         name: "notify.webhook",
@@ -519,8 +531,8 @@ pub const KEYS: &[Key] = &[
         off: Some("no server"),
         doc: "a server that gets a POST; an address that is a secret is named by the variable that holds it",
         affects: "who is told what a new task came to",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.notify.webhook,
+        ..KEY
     },
     Key {
         name: "notify.webhook_secret_env",
@@ -529,27 +541,25 @@ pub const KEYS: &[Key] = &[
         off: Some("not signed"),
         doc: "the variable that holds the key of the signature in `X-Longhaul-Signature`",
         affects: "whether the server can tell that a message is ours",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.notify.webhook_secret_env,
+        ..KEY
     },
     Key {
         name: "notify.desktop",
         kind: Kind::Flag,
         default: "false",
-        off: None,
         doc: "whether the desktop shows it, by notify-send or osascript",
         affects: "who is told what a new task came to",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.notify.desktop,
+        ..KEY
     },
     Key {
         name: "notify.timeout",
         kind: times(1, HOUR),
         default: "30s",
-        off: None,
         doc: "how long one try to tell somebody may take",
         affects: "when a program that hangs is killed and a server is given up",
-        untrusted: Untrusted::Nothing,
         place: |settings| &mut settings.notify.timeout,
+        ..KEY
     },
 ];

@@ -8,7 +8,7 @@ use longhaul_core::span;
 use longhaul_core::task::Hours;
 use serde_json::{Value as Json, json};
 
-use super::value::{Raw, Value};
+use super::value::{Raw, Value, millis};
 use super::{money, size};
 
 /// The word that turns an optional key off.
@@ -71,7 +71,8 @@ impl Kind {
             Kind::Flag => flag(raw).map(Value::Flag),
             Kind::Count { least, most } => count(raw).filter(|n| (least..=most).contains(n)).map(Value::Number),
             Kind::Span { least, most } => {
-                word(raw).and_then(|text| span::read(&text)).filter(|s| (least..=most).contains(s)).map(Value::Span)
+                let span = word(raw).and_then(|text| span::read(&text)).filter(|span| (least..=most).contains(span));
+                span.map(|span| Value::Number(millis(span)))
             }
             Kind::Size { least, most } => {
                 word(raw).and_then(|text| size::read(&text)).filter(|s| (least..=most).contains(s)).map(Value::Number)
@@ -147,9 +148,9 @@ impl Kind {
         match (self, value) {
             (_, Value::Nothing) => text(NONE),
             (_, Value::Flag(flag)) => flag.to_string(),
-            (_, Value::Span(span)) => text(&span::show(*span)),
             (_, Value::Text(name)) => text(name),
             (_, Value::List(list)) => format!("[{}]", list.iter().map(|one| text(one)).collect::<Vec<_>>().join(", ")),
+            (Kind::Span { .. }, Value::Number(millis)) => text(&span::show(Duration::from_millis(*millis))),
             (Kind::Size { .. }, Value::Number(bytes)) => text(&size::show(*bytes)),
             (Kind::Money, Value::Number(micros)) => text(&money::show(*micros)),
             (_, Value::Number(number)) => number.to_string(),
@@ -161,9 +162,9 @@ impl Kind {
         match (self, value) {
             (_, Value::Nothing) => Json::Null,
             (_, Value::Flag(flag)) => json!(flag),
-            (_, Value::Span(span)) => json!(span::show(*span)),
             (_, Value::Text(name)) => json!(name),
             (_, Value::List(list)) => json!(list),
+            (Kind::Span { .. }, Value::Number(millis)) => json!(span::show(Duration::from_millis(*millis))),
             (Kind::Size { .. }, Value::Number(bytes)) => json!(size::show(*bytes)),
             (Kind::Money, Value::Number(micros)) => json!(money::show(*micros)),
             (_, Value::Number(number)) => json!(number),

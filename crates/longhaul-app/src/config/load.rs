@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use longhaul_agents::UnknownAgent;
+use longhaul_core::task::Setting;
 
 use super::agent_tables::{self, AgentTables};
 use super::file::{Entry, Layer, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
@@ -164,11 +165,12 @@ pub fn load(
     Ok(Sources::of(environment, caller, project)?.load(overrides)?)
 }
 
-/// The defaults with what flags say, and no other layer: for changes of a task that is there already.
-pub fn read_flags(overrides: &Overrides) -> Result<Settings, AppError> {
-    let mut loading = Loading::new();
-    loading.take(overrides.entries()?);
-    Ok(loading.settings)
+/// What flags change in a task that is there already, in their order.
+pub fn changes(overrides: &Overrides) -> Result<Vec<Setting>, AppError> {
+    let (entries, mut loading) = (overrides.entries()?, Loading::new());
+    let edits: Vec<_> = entries.iter().filter_map(|entry| entry.key.edit).collect();
+    loading.take(entries);
+    Ok(edits.into_iter().map(|edit| edit(&loading.settings)).collect())
 }
 
 impl Sources {

@@ -26,9 +26,9 @@ pub use keys::KEYS;
 pub use keys::defaults;
 #[cfg(test)]
 pub use load::Named;
-pub use load::{ConfigError, Loaded, Notice, Overrides, Sources, load, read_flags};
+pub use load::{ConfigError, Loaded, Notice, Overrides, Sources, changes, load};
 pub use longhaul_core::span::{SPELLING as SPAN_SPELLING, read as read_span, show as show_span};
 pub use origin::Origin;
 pub use reference::{page, schema};
-pub use settings::{NotifySettings, RetentionSettings, SessionSettings, Settings};
+pub use settings::{NotifySettings, RetentionSettings, Settings};
 pub use size::show as show_size;

@@ -1,7 +1,7 @@
 //! What is generated from the table of keys: the reference page and the JSON schema for editors.
 //! Printed by `config schema`; a test compares both with docs/reference and fails when they are stale.
 
-use longhaul_agents::{DECLARED_KEYS, DeclaredKey, PLACEHOLDERS, Whose};
+use longhaul_agents::{BUILT_IN_KEYS, CUSTOM_KEYS, DeclaredKey, PLACEHOLDERS};
 use serde_json::{Map, Value as Json, json};
 
 use super::agent_tables::SECTION;
@@ -57,18 +57,18 @@ pub fn page() -> String {
 
 /// What a table of `[agents.<name>]` takes; which names are built in changes with every new agent, and so is left to the program.
 fn agents_schema() -> Json {
-    let table = |kind: Whose| {
-        let keys = DECLARED_KEYS.iter().filter(|key| key.whose.covers(kind));
-        let properties: Map<String, Json> = keys.map(|key| (key.name.to_owned(), declared_schema(key))).collect();
+    let table = |keys: &[DeclaredKey]| {
+        let properties: Map<String, Json> =
+            keys.iter().map(|key| (key.name.to_owned(), declared_schema(key))).collect();
         json!({ "type": "object", "additionalProperties": false, "properties": properties })
     };
-    let mut custom = table(Whose::Custom);
+    let mut custom = table(CUSTOM_KEYS);
     custom["required"] = json!(["argv"]);
     json!({
         "type": "object",
         "description": "Changes of built-in agents, and agents of your own.",
         "propertyNames": { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" },
-        "additionalProperties": { "anyOf": [table(Whose::BuiltIn), custom] },
+        "additionalProperties": { "anyOf": [table(BUILT_IN_KEYS), custom] },
     })
 }
 
@@ -80,11 +80,11 @@ fn declared_schema(key: &DeclaredKey) -> Json {
 
 fn agents_section() -> String {
     let line = |key: &DeclaredKey| format!("- `{}`: {}; takes {}\n", key.name, key.doc, key.takes.wanted());
-    let of = |kind: Whose| DECLARED_KEYS.iter().filter(|key| key.whose.covers(kind)).map(line).collect::<String>();
+    let of = |keys: &[DeclaredKey]| keys.iter().map(line).collect::<String>();
     let placeholders: String = PLACEHOLDERS.iter().map(|(name, what)| format!("- `{{{name}}}`: {what}\n")).collect();
     include_str!("reference_agents.md")
-        .replace("{BUILT_IN}", &of(Whose::BuiltIn))
-        .replace("{CUSTOM}", &of(Whose::Custom))
+        .replace("{BUILT_IN}", &of(BUILT_IN_KEYS))
+        .replace("{CUSTOM}", &of(CUSTOM_KEYS))
         .replace("{PLACEHOLDERS}", &placeholders)
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use longhaul_core::task::{ChecksIn, Context, Hours, OnLimit, Sandbox};
+use longhaul_core::task::{ChecksIn, Context, Hours, OnLimit, Patience, Sandbox};
 
 /// Everything the configuration decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,11 +18,9 @@ pub struct Settings {
     pub model: Option<String>,
     pub workspace: WorkspaceSettings,
     pub verify: VerifySettings,
-    pub limits: LimitSettings,
-    pub children: ChildSettings,
     pub session: SessionSettings,
-    pub floors: FloorSettings,
-    pub log: LogSettings,
+    /// Limits, and how patient a task is; `once` is no key.
+    pub patience: Patience,
     pub retention: RetentionSettings,
     pub env: EnvironmentSettings,
     pub redact: RedactSettings,
@@ -45,60 +43,15 @@ pub struct WorkspaceSettings {
 pub struct VerifySettings {
     pub commands: Vec<String>,
     pub checks_in: ChecksIn,
-    pub deadline: Duration,
-    pub fix_attempts: u32,
 }
 
-/// When a task or a session is stopped, and how patient it is; nothing is no limit.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LimitSettings {
-    pub max_sessions: Option<u32>,
-    pub max_time: Option<Duration>,
-    pub max_tokens: Option<u64>,
-    /// In millionths of a US dollar.
-    pub max_cost_micros: Option<u64>,
-    pub idle_sessions: u32,
-    pub attempts: u32,
-    pub session_wall: Option<Duration>,
-    pub session_silence: Option<Duration>,
-    pub spare_busy: bool,
-    pub backoff: Duration,
-    pub backoff_cap: Duration,
-    pub longest_wait: Duration,
-}
-
-/// How many tasks an agent may submit.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ChildSettings {
-    pub max: u32,
-    pub depth: u32,
-}
-
-/// Between and around sessions.
+/// When and how a session begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionSettings {
-    pub delay: Duration,
     pub context: Context,
     pub on_limit: OnLimit,
     /// Nothing is at any hour.
     pub hours: Option<Hours>,
-    pub linger: Duration,
-    pub inhibit_sleep: bool,
-    pub scopes: bool,
-}
-
-/// What must be free before a session starts, in bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FloorSettings {
-    pub memory: u64,
-    pub disk: u64,
-}
-
-/// How much of an agent's output is kept, in bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LogSettings {
-    pub segment: u64,
-    pub cap: u64,
 }
 
 /// How long finished tasks stay; nothing is for ever.

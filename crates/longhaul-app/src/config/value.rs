@@ -31,10 +31,8 @@ pub enum Value {
     Nothing,
     /// Yes or no.
     Flag(bool),
-    /// A count, bytes, or millionths of a dollar.
+    /// A count, bytes, milliseconds, or millionths of a dollar.
     Number(u64),
-    /// A length of time.
-    Span(Duration),
     /// A name, or one of several words.
     Text(String),
     /// Commands or names.
@@ -47,7 +45,6 @@ impl Value {
         match (self, other) {
             (_, Value::Nothing) => true,
             (Value::Number(own), Value::Number(other)) => own <= other,
-            (Value::Span(own), Value::Span(other)) => own <= other,
             _ => false,
         }
     }
@@ -98,14 +95,19 @@ impl Slot for u64 {
 
 impl Slot for Duration {
     fn put(&mut self, value: Value) -> bool {
-        let Value::Span(span) = value else { return false };
-        *self = span;
+        let Value::Number(millis) = value else { return false };
+        *self = Duration::from_millis(millis);
         true
     }
 
     fn get(&self) -> Value {
-        Value::Span(*self)
+        Value::Number(millis(*self))
     }
+}
+
+/// A length of time as a value.
+pub(super) fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Slot for String {
@@ -156,7 +158,7 @@ impl Slot for Option<Hours> {
         let hours = match value {
             Value::Nothing => Some(None),
             Value::Text(text) => text.parse().ok().map(Some),
-            Value::Flag(_) | Value::Number(_) | Value::Span(_) | Value::List(_) => None,
+            Value::Flag(_) | Value::Number(_) | Value::List(_) => None,
         };
         hours.map(|hours| *self = hours).is_some()
     }

@@ -7,14 +7,13 @@ use std::path::Path;
 
 use longhaul_app::{Answer, Request, mint_task};
 use longhaul_core::ids::{SessionId, TaskId};
-use longhaul_core::task::{Action, Place, Submission, Task, permit};
+use longhaul_core::task::{Action, Place, Setting, Submission, Task, permit};
 
 use super::run::{submit, text_or_stdin, told};
 use crate::cli::Run;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
-use longhaul_app::config::read_flags;
 use longhaul_app::task_of;
 use longhaul_app::{AppError, ErrorKind};
 use longhaul_app::{Call, submit::files};
@@ -74,8 +73,6 @@ fn refused(what: &str) -> AppError {
 
 /// What the child brings, on top of what its parent has.
 fn submission(args: &Run, parent: &Task) -> Result<Submission, AppError> {
-    let flags = read_flags(&args.flags.overrides().word("model", "--model", args.model.as_deref()))?;
-    let model = if args.model.is_some() { flags.model } else { parent.submission.model.clone() };
     let mut child = Submission {
         goal: text_or_stdin(&args.goal)?,
         checks: args.checks.clone(),
@@ -83,12 +80,11 @@ fn submission(args: &Run, parent: &Task) -> Result<Submission, AppError> {
         constraints: args.constraints.clone(),
         inputs: files::inputs(&args.inputs)?,
         expects: files::expects(&args.expects)?,
-        model,
         parent: Some(parent.id),
         ..Submission::clone(&parent.submission)
     };
-    for setting in args.flags.settings()? {
-        if !parent.submission.allows_child(&setting) {
+    for setting in args.flags.settings(args.model.as_deref())? {
+        if !matches!(setting, Setting::Model(_)) && !parent.submission.allows_child(&setting) {
             return Err(refused(&format!("a child task cannot set `{setting}`")));
         }
         child.set(&setting);

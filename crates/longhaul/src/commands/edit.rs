@@ -8,11 +8,11 @@ use super::run::warn;
 use crate::cli::{Changes, Edit};
 use crate::command_line::CommandLine;
 use crate::exit::Code;
+use crate::out;
 use crate::task_flags::TaskFlags;
-use crate::{agent_flags, out};
 use longhaul_app::lookup;
 use longhaul_app::send_command::send_command;
-use longhaul_app::submit::declared;
+use longhaul_app::submit::{agent_choice, declared};
 use longhaul_app::{AppError, ErrorKind};
 
 pub(crate) async fn edit(line: &CommandLine, args: &Edit) -> Result<Code, AppError> {
@@ -46,7 +46,7 @@ pub(super) fn weigh(
     submission: &Submission,
     settings: &mut Vec<Setting>,
 ) -> Result<Vec<String>, AppError> {
-    let mut after = agent_flags::complete(submission, settings);
+    let mut after = agent_choice::complete(submission, settings);
     declared::complete(&line.system.environment, &line.caller, submission, &mut after, settings)?;
     let mut warnings = Vec::new();
     if settings.iter().any(|setting| matches!(setting, Setting::Fallbacks(_) | Setting::OnLimit(_))) {
@@ -84,11 +84,10 @@ fn still_checked(submission: &Submission) -> Option<String> {
 
 /// The flags that were given, as changes of a task.
 pub(super) fn settings(changes: &Changes) -> Result<Vec<Setting>, AppError> {
-    let mut settings = changes.flags.settings()?;
+    let mut settings = changes.flags.settings(changes.model.as_deref())?;
     if changes.no_checks || !changes.checks.is_empty() {
         settings.push(Setting::Checks(changes.checks.clone()));
     }
-    settings.extend(changes.model.clone().map(|model| Setting::Model((model != "none").then_some(model))));
     settings.extend(changes.priority.map(Setting::Priority));
     Ok(settings)
 }

@@ -15,7 +15,7 @@ use longhaul_app::send_command::{reason, send_command};
 pub(crate) async fn resume(line: &CommandLine, args: &Resume) -> Result<Code, AppError> {
     let call = line.open_existing()?;
     let stored = lookup::find(&call, args.which.task.as_deref()).await?;
-    let mut settings = args.flags.settings()?;
+    let mut settings = args.flags.settings(None)?;
     let warnings = edit::weigh(line, &args.flags, &stored.task.submission, &mut settings)?;
     let command = Command::Resume { reason: reason(&call, args.reason.as_ref(), &stored), settings };
     let stored = send_command(&call, &stored, command).await?;

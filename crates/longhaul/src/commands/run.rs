@@ -13,14 +13,16 @@ use super::{child, tmux_view};
 use crate::cli::Run;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
+use crate::out;
 use crate::viewer::{self, Signals};
-use crate::{agent_flags, out, task_flags};
 use longhaul_app::Project;
 use longhaul_app::config::{Settings, Sources};
 use longhaul_app::directory_wait::DirectoryWait;
 use longhaul_app::submit::files::utf8;
 use longhaul_app::{AppError, ErrorKind};
-use longhaul_app::{Call, submit::declared, submit::files, submit::unchosen_agent, submit::workspace_choice};
+use longhaul_app::{
+    Call, submit::agent_choice, submit::declared, submit::files, submit::unchosen_agent, submit::workspace_choice,
+};
 use longhaul_app::{Reply, hand_over};
 use longhaul_app::{lookup, prompt_files, submit::notify_targets, usual_span};
 
@@ -37,7 +39,7 @@ pub(crate) async fn run(line: &CommandLine, args: &Run) -> Result<Code, AppError
     let mut submission = submission(line, args, &place, settings).await?;
     warn(&declared::fill(&mut submission, &tables));
     // A flag counts before what the configuration declares about an agent.
-    args.flags.settings()?.iter().for_each(|setting| submission.set(setting));
+    args.flags.settings(None)?.iter().for_each(|setting| submission.set(setting));
     warn(args.flags.agents.judge(&submission)?.as_slice());
     let actor = line.caller.actor.clone();
     let mut request = Request { id: mint_task(), name: args.name.clone(), submission, actor };
@@ -143,7 +145,7 @@ async fn submission(
     };
     Ok(Submission {
         project: utf8(&place.root)?,
-        fallbacks: agent_flags::others(&settings.agent, &settings.fallbacks),
+        fallbacks: agent_choice::others(&settings.agent, &settings.fallbacks),
         sandbox: settings.sandbox,
         network: settings.network,
         context: settings.session.context,
@@ -151,7 +153,7 @@ async fn submission(
         hours: settings.session.hours,
         prompts: prompts(line, place, &settings)?,
         notify: notify_targets::notify(&settings.notify),
-        patience: Patience { once: args.flags.once, ..task_flags::patience(&settings) },
+        patience: Patience { once: args.flags.once, ..settings.patience },
         checks: [settings.verify.commands, args.checks.clone()].concat(),
         checks_in: settings.verify.checks_in,
         setup: settings.workspace.setup,

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::about::Ids;
 use crate::agent::Agent;
 
 fn read(table: &Value) -> Result<Declared, BadDeclaration> {
@@ -108,8 +109,8 @@ fn a_name_follows_the_rule_of_names() {
 
 #[test]
 fn every_key_is_one_that_is_read() {
-    for key in DECLARED_KEYS {
-        let kind = if key.whose == Whose::BuiltIn { "codex" } else { "mine" };
+    let built_in = BUILT_IN_KEYS.iter().map(|key| ("codex", key));
+    for (kind, key) in built_in.chain(CUSTOM_KEYS.iter().map(|key| ("mine", key))) {
         let table = json!({ key.name: { "no": ["such", { "value": 1 }] } });
         let error = Declared::read(kind, &table).map(|_| panic!("`{}` takes anything", key.name)).unwrap_err();
         let told = error.key() == Some(key.name) || matches!(error, BadDeclaration::Missing { key: "argv", .. });

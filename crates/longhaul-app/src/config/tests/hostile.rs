@@ -44,7 +44,7 @@ fn links_are_refused_in_a_project_and_followed_for_the_user() {
     let elsewhere = world.dir.path().join("elsewhere.toml");
     std::fs::write(&elsewhere, "session.delay = '9s'").unwrap();
     std::os::unix::fs::symlink(&elsewhere, world.user_file()).unwrap();
-    assert_eq!(world.load().unwrap().settings.session.delay.as_secs(), 9);
+    assert_eq!(world.load().unwrap().settings.patience.delay_ms, 9_000);
     std::os::unix::fs::symlink(&elsewhere, world.workspace_file()).unwrap();
     assert!(world.error().contains("not a plain file with one link"));
     std::fs::remove_file(world.workspace_file()).unwrap();

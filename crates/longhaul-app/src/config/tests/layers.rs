@@ -1,8 +1,6 @@
 //! Tests: each layer beats the lower ones for every key, and says that it did.
 //! The table is walked, so that a new key is tested without a new test.
 
-use std::time::Duration;
-
 use longhaul_core::task::Patience;
 
 use super::super::key::Key;
@@ -123,15 +121,8 @@ fn every_documented_default_holds_when_nothing_is_set() {
 
 #[test]
 fn the_defaults_are_those_of_the_core() {
-    let (limits, patience) = (defaults().limits, Patience::default());
-    let millis = Duration::from_millis;
-    assert_eq!(limits.attempts, patience.attempts);
-    assert_eq!(limits.idle_sessions, patience.idle_sessions);
-    assert_eq!(limits.backoff, millis(patience.backoff_ms));
-    assert_eq!(limits.backoff_cap, millis(patience.backoff_cap_ms));
-    assert_eq!(limits.longest_wait, millis(patience.longest_wait_ms));
-    assert_eq!(limits.session_silence, patience.silence_ms.map(millis));
-    assert_eq!(limits.session_wall, patience.wall_ms.map(millis));
+    let configured = Patience { log_segment: None, log_cap: None, ..defaults().patience };
+    assert_eq!(configured, Patience::default());
 }
 
 #[test]
@@ -169,7 +160,7 @@ fn none_turns_a_limit_off_and_only_where_it_can() {
         assert!(none.is_none() || key.off.is_some() || is_name, "{}", key.name);
     }
     let world = World::new().user("[limits]\nmax_time = 'none'\n").var("LONGHAUL_ENV_ONLY", "none");
-    assert_eq!(world.load().unwrap().settings.limits.max_time, None);
+    assert_eq!(world.load().unwrap().settings.patience.max_time_ms, None);
 }
 
 #[test]
@@ -183,7 +174,7 @@ fn an_empty_variable_is_not_set() {
 #[test]
 fn sections_may_be_written_as_tables_or_with_dots() {
     for text in ["limits.attempts = 9", "[limits]\nattempts = 9", "limits = { attempts = 9 }"] {
-        assert_eq!(World::new().user(text).load().unwrap().settings.limits.attempts, 9, "{text}");
+        assert_eq!(World::new().user(text).load().unwrap().settings.patience.attempts, 9, "{text}");
     }
 }
 
@@ -191,6 +182,6 @@ fn sections_may_be_written_as_tables_or_with_dots() {
 fn money_may_be_a_number_or_a_text_and_is_exact() {
     for (text, micros) in [("20", 20_000_000), ("0.1", 100_000), ("'7.50'", 7_500_000)] {
         let loaded = World::new().user(&format!("limits.max_cost = {text}")).load().unwrap();
-        assert_eq!(loaded.settings.limits.max_cost_micros, Some(micros), "{text}");
+        assert_eq!(loaded.settings.patience.max_cost_micros, Some(micros), "{text}");
     }
 }

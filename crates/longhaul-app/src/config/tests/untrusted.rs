@@ -69,7 +69,7 @@ fn a_strangers_file_loosens_nothing() {
 #[test]
 fn a_limit_where_the_user_has_none_is_a_lower_one() {
     let loaded = World::new().workspace("limits.max_sessions = 4").load().unwrap();
-    assert_eq!(loaded.settings.limits.max_sessions, Some(4));
+    assert_eq!(loaded.settings.patience.max_sessions, Some(4));
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub(super) fn look(patient: &Patient) -> Vec<Finding> {
             return vec![Finding::problem(HOME, error.what.clone(), "set LONGHAUL_HOME to a directory of yours")];
         }
     };
-    let floor = patient.config.as_ref().map_or(0, |loaded| loaded.settings.floors.disk);
+    let floor = patient.config.as_ref().map_or(0, |loaded| loaded.settings.patience.disk_floor);
     let mut findings = vec![privacy(root), file_system(root), disk(root, floor)];
     if root.is_dir() {
         findings.push(room(patient, &Home::at(root)));

@@ -26,7 +26,7 @@ pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
 
 fn memory(patient: &Patient) -> Finding {
     const SUBJECT: &str = "memory";
-    let floor = patient.config.as_ref().map_or(0, |loaded| loaded.settings.floors.memory);
+    let floor = patient.config.as_ref().map_or(0, |loaded| loaded.settings.patience.memory_floor);
     let Some(free) = free_memory() else { return Finding::unknown(SUBJECT, "this system does not tell what is free") };
     let facts = format!("{} available, sessions start above {}", units::bytes(free), units::bytes(floor));
     if free < floor {

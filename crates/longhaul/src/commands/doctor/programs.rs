@@ -74,7 +74,7 @@ fn unused(look: &AgentStatus) -> Finding {
 
 fn awake(patient: &Patient) -> Finding {
     const SUBJECT: &str = "awake";
-    let wanted = patient.config.as_ref().map_or(true, |loaded| loaded.settings.session.inhibit_sleep);
+    let wanted = patient.config.as_ref().map_or(true, |loaded| loaded.settings.patience.keep_awake);
     let program = sleep_inhibitor();
     match (wanted, find_program(program)) {
         (false, _) => Finding::ok(SUBJECT, "the machine may sleep during sessions, as configured"),

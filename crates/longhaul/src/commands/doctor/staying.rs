@@ -50,7 +50,7 @@ fn logout(lingers: Option<bool>) -> Finding {
 /// Whether workers and sessions get scopes of their own.
 fn own_scopes(patient: &Patient) -> Finding {
     const SUBJECT: &str = "scopes";
-    let wanted = patient.config.as_ref().map_or(true, |loaded| loaded.settings.session.scopes);
+    let wanted = patient.config.as_ref().map_or(true, |loaded| loaded.settings.patience.scopes);
     let plainly = |why: &str| Finding::ok(SUBJECT, format!("workers and sessions start plainly: {why}"));
     let found = if wanted { tried() } else { Scopes::NoManager };
     match (wanted, found) {

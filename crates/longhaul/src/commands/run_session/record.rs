@@ -16,7 +16,7 @@ use crate::command_line::CommandLine;
 use crate::out;
 use longhaul_app::Call;
 use longhaul_app::Project;
-use longhaul_app::config::{Overrides, SessionSettings, Sources};
+use longhaul_app::config::{Overrides, Sources};
 use longhaul_app::submit::files::utf8;
 use longhaul_app::{AppError, ErrorKind};
 use longhaul_app::{ownership, prompt_files, submit::notify_targets};
@@ -193,7 +193,7 @@ impl Invocation {
             driver: Driver::Runner,
             place: Where::InPlace,
             sandbox: sandbox(args),
-            patience: patience(&settings.session),
+            patience: patience(&settings.patience),
             prompts,
             notify: notify_targets::notify(&settings.notify),
             secret_names: settings.redact.extra,
@@ -216,17 +216,10 @@ fn run(ground: &Ground<'_>) -> Result<RunnerOptions, AppError> {
 }
 
 /// Nothing but the person ends a session of the runner, and nothing keeps it from starting.
-fn patience(settings: &SessionSettings) -> Patience {
-    let delay_ms = u64::try_from(settings.delay.as_millis()).unwrap_or(u64::MAX);
+fn patience(settings: &Patience) -> Patience {
+    let Patience { delay_ms, keep_awake, scopes, .. } = *settings;
     let free = Patience { silence_ms: None, wall_ms: None, max_time_ms: None, ..Patience::default() };
-    Patience {
-        delay_ms,
-        keep_awake: settings.inhibit_sleep,
-        scopes: settings.scopes,
-        memory_floor: 0,
-        disk_floor: 0,
-        ..free
-    }
+    Patience { delay_ms, keep_awake, scopes, memory_floor: 0, disk_floor: 0, ..free }
 }
 
 /// The stored task is given up for another of its name. What still runs for it is ended first.
