@@ -8,7 +8,6 @@ mod agent_reference;
 mod cli;
 mod command_line;
 mod commands;
-mod demo_agent;
 mod exit;
 mod foreground;
 mod out;

@@ -47,7 +47,7 @@ fn tasks(scene: &Scene, what: &str, kind: &str, make: fn(&Scene, &str) -> Outcom
 fn run_shell_loop(scene: &Scene, workspace: &Path) -> Outcome {
     let mut shell = silent("bash");
     shell.arg(scene.path("shell_loop.sh")).arg(&scene.binary).args(["shell", "Build it", &SESSIONS.to_string()]);
-    shell.current_dir(workspace).env("DEMO_AGENT_HOME", workspace.join(".demo-agent"));
+    shell.current_dir(workspace).env("LONGHAUL_HOME", workspace.join(".longhaul"));
     finish(shell.env("DEMO_STEPS", STEPS.to_string()).env("DEMO_STEPS_PER_SESSION", "1"))
 }
 

@@ -57,7 +57,7 @@ const BANS: &[Ban] = &[
             "crates/longhaul-worker/src/effects",
             "crates/longhaul-git/src/command.rs",
             "crates/longhaul/src/start.rs",
-            // An agent, and so a program of its own: it runs git and, on request, misbehaves.
+            // An agent, and so a program of its own: it runs git and the test of what it made.
             "crates/longhaul/src/demo_agent/",
             "xtask/",
         ]),

@@ -24,6 +24,14 @@ const OWN_PROGRAM: &str = "/proc/self/exe";
 #[cfg(not(target_os = "linux"))]
 const OWN_PROGRAM: &str = "longhaul";
 
+/// The program that carries out the demo agent: this one, or in debug builds the one that a test names.
+fn own_program() -> String {
+    match std::env::var("LONGHAUL_TEST_DEMO_AGENT") {
+        Ok(program) if cfg!(debug_assertions) => program,
+        _ => OWN_PROGRAM.to_owned(),
+    }
+}
+
 /// How long a check has after TERM.
 const CHECK_GRACE_MS: u64 = 5000;
 
@@ -121,7 +129,7 @@ fn launch(agent: &Chosen, task: &Task, session: &SessionRun, dir: &Path) -> Laun
     let prompt_file = dir.join(PROMPT).display().to_string();
     let argument = task.submission.driver.conduct().prompt_as_argument.then(|| pointer(task, session, &prompt_file));
     agent.launch(&LaunchSpec {
-        own_program: OWN_PROGRAM,
+        own_program: &own_program(),
         extra: &agent.declared().arguments,
         session: &session.id.to_string(),
         mark: &session.mark(task.id),

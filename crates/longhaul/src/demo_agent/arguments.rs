@@ -6,8 +6,9 @@ use std::ffi::OsString;
 
 /// What the command line asks for.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Arguments {
-    pub(super) resume: Option<String>,
+pub struct Arguments {
+    /// The conversation to resume.
+    pub resume: Option<String>,
     pub(super) model: Option<String>,
     /// What it may write, which it only repeats: it has no sandbox.
     pub(super) sandbox: Option<String>,

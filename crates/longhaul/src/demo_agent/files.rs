@@ -1,4 +1,4 @@
-//! The few file operations of the demo agent: read if there, replace atomically, append in one write, hash.
+//! The few file operations of the demo agent: read if it exists, replace atomically, append in one write.
 //!
 //! Called by every file of the demo agent that touches the disk; it never removes anything.
 
@@ -53,19 +53,6 @@ pub(super) fn append(path: &Path, content: &str, access: Access) -> Result<(), F
         .map_err(|source| FileError { action: "append to", path: path.to_owned(), source })
 }
 
-/// Opens a file only to lock it.
-pub(super) fn open_lock(path: &Path) -> Result<File, FileError> {
-    open(path, OpenOptions::new().write(true).create(true).truncate(false), Access::Private)
-        .map_err(|source| FileError { action: "open", path: path.to_owned(), source })
-}
-
-/// Waits for the exclusive lock of a file; it lasts as long as the handle.
-pub(super) fn lock(path: &Path) -> Result<File, FileError> {
-    let file = open_lock(path)?;
-    file.lock().map_err(|source| FileError { action: "lock", path: path.to_owned(), source })?;
-    Ok(file)
-}
-
 /// Makes a directory and its parents.
 pub(super) fn make_directory(path: &Path, access: Access) -> Result<(), FileError> {
     let mode = if access == Access::Private { 0o700 } else { 0o777 };
@@ -80,11 +67,6 @@ pub(super) fn random_hex() -> Result<String, FileError> {
     let read = File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut bytes));
     read.map_err(|source| FileError { action: "read", path: path.to_owned(), source })?;
     Ok(longhaul_core::fingerprint::hex(&bytes))
-}
-
-/// The SHA-256 of some bytes in hexadecimal.
-pub(super) fn sha256_hex(bytes: &[u8]) -> String {
-    longhaul_core::fingerprint::of_bytes(bytes)
 }
 
 fn open(path: &Path, options: &mut OpenOptions, access: Access) -> io::Result<File> {
@@ -119,8 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_as_everyone_does() {
-        assert_eq!(sha256_hex(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    fn no_two_random_texts_are_equal() {
         assert_ne!(random_hex().unwrap(), random_hex().unwrap());
     }
 }

@@ -1,26 +1,22 @@
 //! The plan role: writes `task_list.md` and `progress.md` into the task directory.
 //!
-//! Called by `session.rs`. A list that is already there is kept, so that planning again after a crash loses nothing.
+//! Called by `session.rs`. An existing list is kept, so that planning again after a crash loses nothing.
 
 use std::path::Path;
 
-use super::faults::Fault;
 use super::files::{self, Access};
 use super::session::{Session, SessionError};
 use super::{task_list, todo_app};
 
 /// Plans the goal.
 pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Result<(), SessionError> {
-    if session.faults.contains(&Fault::NoPlan) {
-        return Ok(session.speaker.text("The plan is ready.")?);
-    }
     std::thread::sleep(session.settings.pace);
     files::make_directory(task_directory, Access::Shared)?;
     let list_path = task_directory.join("task_list.md");
     let kept = files::read_text(&list_path)?.filter(|list| !task_list::parse(list).is_empty());
     let list = match kept {
         Some(list) => {
-            session.speaker.text("A task list is already there; I keep it.")?;
+            session.speaker.text("A task list exists already; I keep it.")?;
             list
         }
         None => {
@@ -31,9 +27,6 @@ pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Result<()
         }
     };
     session.speaker.usage(session.prompt_length / 4 + 1, list.len() / 4 + 1)?;
-    if session.faults.contains(&Fault::HalfPlan) {
-        return Ok(());
-    }
     let progress_path = task_directory.join("progress.md");
     if files::read_text(&progress_path)?.is_none() {
         files::replace(&progress_path, &write_progress(session.goal.as_deref(), task_directory), Access::Shared)?;

@@ -1,29 +1,30 @@
-//! What the demo agent understands of its prompt: the role, the task directory, the goal and the session mark.
+//! What the demo agent understands of its prompt: the role, the task directory and the goal.
 //!
 //! Called by `session.rs` with all of standard input. It looks only for a few fixed words; the rest of the prompt means nothing to it.
 
 use std::path::{Path, PathBuf};
 
-use super::files::sha256_hex;
-
-/// The part a prompt asks the agent to play; all but the last work on a task directory.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    Plan { task_directory: PathBuf },
-    Work { task_directory: PathBuf },
-    Fix { task_directory: PathBuf },
+/// The part a prompt asks the agent to play; all but the last have a task directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Write the task list.
+    Plan(PathBuf),
+    /// Take the next steps.
+    Work(PathBuf),
+    /// Fix what the checks found.
+    Fix(PathBuf),
+    /// No role was found.
     Answer,
 }
 
 /// A prompt, read.
 #[derive(Debug)]
-pub(super) struct Prompt {
-    pub(super) role: Role,
+pub struct Prompt {
+    /// What it asks for.
+    pub role: Role,
     pub(super) goal: Option<String>,
-    pub(super) mark: Option<String>,
-    pub(super) sha256: String,
     /// All of it.
-    pub(super) text: String,
+    pub text: String,
 }
 
 /// A prompt that the demo agent can not work on.
@@ -42,23 +43,7 @@ impl Prompt {
         if text.trim().is_empty() {
             return Err(PromptError::Empty);
         }
-        Ok(Self {
-            role: role(workspace, &text)?,
-            goal: after_label(&text, "Goal:"),
-            mark: after_label(&text, "Session:"),
-            sha256: sha256_hex(bytes),
-            text: text.into_owned(),
-        })
-    }
-
-    /// The task directory, for the roles that have one.
-    pub(super) fn task_directory(&self) -> Option<&Path> {
-        match &self.role {
-            Role::Plan { task_directory } | Role::Work { task_directory } | Role::Fix { task_directory } => {
-                Some(task_directory)
-            }
-            Role::Answer => None,
-        }
+        Ok(Self { role: role(workspace, &text)?, goal: after_label(&text, "Goal:"), text: text.into_owned() })
     }
 }
 
@@ -73,9 +58,9 @@ fn role(workspace: &Path, text: &str) -> Result<Role, PromptError> {
         let directory = after_label(text, "Task Directory:").ok_or(PromptError::NoTaskDirectory)?;
         let task_directory = workspace.join(directory.trim_matches('`'));
         return Ok(match (plan < work, text.lines().any(|line| line.starts_with("Checks that failed"))) {
-            (true, _) => Role::Plan { task_directory },
-            (false, true) => Role::Fix { task_directory },
-            (false, false) => Role::Work { task_directory },
+            (true, _) => Role::Plan(task_directory),
+            (false, true) => Role::Fix(task_directory),
+            (false, false) => Role::Work(task_directory),
         });
     }
     Ok(Role::Answer)
@@ -98,27 +83,25 @@ mod tests {
     }
 
     #[test]
-    fn finds_role_directory_goal_and_mark() {
+    fn finds_role_directory_and_goal() {
         let text = "Goal: a todo app\nTask Directory: .autonomous/x\nSession: s-7\nYou are the Initializer Agent.\n";
         let prompt = parse(text).unwrap();
-        assert_eq!(prompt.role, Role::Plan { task_directory: "/w/.autonomous/x".into() });
+        assert_eq!(prompt.role, Role::Plan("/w/.autonomous/x".into()));
         assert_eq!(prompt.goal.as_deref(), Some("a todo app"));
-        assert_eq!(prompt.mark.as_deref(), Some("s-7"));
-        assert_eq!(prompt.sha256.len(), 64);
     }
 
     #[test]
     fn the_first_role_outside_the_goal_wins() {
         let text = "Goal: tame the Initializer Agent\nTask Directory: `/t`\nYou are the Executor Agent.\nThe Initializer Agent planned.";
-        assert_eq!(parse(text).unwrap().role, Role::Work { task_directory: "/t".into() });
+        assert_eq!(parse(text).unwrap().role, Role::Work("/t".into()));
     }
 
     #[test]
     fn failed_checks_ask_for_a_fix_unless_the_goal_only_speaks_of_them() {
         let fix = "You are the Executor Agent.\nTask Directory: /t\n\nChecks that failed, as they ran:\n- `make`";
-        assert_eq!(parse(fix).unwrap().role, Role::Fix { task_directory: "/t".into() });
+        assert_eq!(parse(fix).unwrap().role, Role::Fix("/t".into()));
         let work = "You are the Executor Agent.\nTask Directory: /t\nGoal: Checks that failed\n";
-        assert_eq!(parse(work).unwrap().role, Role::Work { task_directory: "/t".into() });
+        assert_eq!(parse(work).unwrap().role, Role::Work("/t".into()));
     }
 
     #[test]
@@ -129,7 +112,7 @@ mod tests {
     #[test]
     fn no_role_is_a_plain_question() {
         let prompt = parse("What is up?").unwrap();
-        assert_eq!((prompt.role, prompt.goal, prompt.mark), (Role::Answer, None, None));
+        assert_eq!((prompt.role, prompt.goal), (Role::Answer, None));
     }
 
     #[test]

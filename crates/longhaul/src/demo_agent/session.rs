@@ -1,35 +1,43 @@
-//! One run of the demo agent from its arguments to its exit code.
+//! One run of the demo agent: what it depends on, the start of its conversation, then its role.
 //!
-//! Called by `mod.rs`. Everything that can be refused is refused before anything is written; after that every line, fault and file
-//! happens in the order of `Started::run`.
+//! Called by `lib.rs`. Everything that can be refused is refused before anything is written.
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use serde_json::{Map, Value, json};
-
-use super::arguments::{ArgumentError, Arguments};
-use super::dialect::{AfterTool, Line, Speaker};
-use super::faults::{self, Fault};
+use super::arguments::Arguments;
+use super::dialect::{Line, Speaker};
 use super::files::FileError;
-use super::ledger::Ledger;
-use super::memory::{Conversation, Invocation, Memory};
-use super::prompt::{Prompt, PromptError, Role};
-use super::settings::{Settings, SettingsError};
-use super::{fix, misbehave, plan, work};
+use super::memory::{Conversation, Memory};
+use super::prompt::{Prompt, Role};
+use super::settings::Settings;
+use super::{plan, work};
 
-/// What the roles work with.
-pub(super) struct Session<'a> {
-    pub(super) workspace: PathBuf,
-    pub(super) settings: Settings,
-    pub(super) goal: Option<String>,
-    pub(super) prompt_length: usize,
-    pub(super) faults: Vec<Fault>,
-    pub(super) speaker: Speaker<'a>,
+/// All that a run depends on, read and accepted.
+pub struct Request {
+    /// The command line.
+    pub arguments: Arguments,
+    /// The environment.
+    pub settings: Settings,
+    /// Standard input.
+    pub prompt: Prompt,
+    /// The current directory.
+    pub workspace: PathBuf,
+}
+
+impl Request {
+    /// Reads these arguments and this process's environment, directory and standard input.
+    pub fn read(args: impl Iterator<Item = OsString>) -> Result<Self, Box<dyn Error>> {
+        let arguments = Arguments::parse(args)?;
+        let settings = Settings::read(&|name| std::env::var_os(name))?;
+        let workspace = std::env::current_dir()?;
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map_err(|error| format!("failed to read the prompt: {error}"))?;
+        let prompt = Prompt::parse(&workspace, &bytes)?;
+        Ok(Self { arguments, settings, prompt, workspace })
+    }
 }
 
 /// Something that went wrong after the start.
@@ -41,170 +49,73 @@ pub(super) enum SessionError {
     File(#[from] FileError),
 }
 
-/// A reason not to start at all.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Refusal {
-    #[error(transparent)]
-    Argument(#[from] ArgumentError),
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    #[error(transparent)]
-    Prompt(#[from] PromptError),
-    #[error("failed to read the prompt or the current directory: {0}")]
-    Io(#[from] io::Error),
-}
-
-/// All that a run depends on, read and accepted.
-pub(super) struct Request {
-    pub(super) arguments: Arguments,
-    pub(super) settings: Settings,
-    pub(super) prompt: Prompt,
+/// A run whose conversation is known and announced; the roles work with it.
+pub struct Session<'a> {
     pub(super) workspace: PathBuf,
+    pub(super) settings: Settings,
+    pub(super) goal: Option<String>,
+    pub(super) prompt_length: usize,
+    pub(super) speaker: Speaker<'a>,
+    role: Role,
 }
 
-/// Runs with this process's environment, directory and streams.
-pub(super) fn run_as_program(args: impl Iterator<Item = OsString>) -> u8 {
-    let ended = match read_request(args) {
-        Ok(request) => run(request, &mut io::stdout().lock()).map_err(|error| (1, error.to_string())),
-        Err(refusal) => Err((2, refusal.to_string())),
-    };
-    ended.unwrap_or_else(|(code, message)| {
-        // With standard error gone there is nobody left to tell.
-        drop(writeln!(io::stderr(), "demo-agent: {message}"));
-        code
-    })
-}
-
-/// Runs a request and gives the exit code.
-pub(super) fn run(request: Request, out: &mut dyn Write) -> Result<u8, SessionError> {
-    let memory = Memory::open(&request.settings.home)?;
-    let invocation = memory.count_invocation()?;
-    let faults = faults::at_invocation(&request.settings.faults, invocation.number);
-    let id = match &request.arguments.resume {
-        Some(id) if !faults.contains(&Fault::Stray) => id.clone(),
-        Some(_) | None => Memory::new_id()?,
-    };
-    let ledger = open_ledger(&request, invocation, &id)?;
-    if faults.contains(&Fault::CrashEarly) {
-        misbehave::die();
-    }
-    let speaker = Speaker::new(out, pause(&faults), after_tool(&faults));
-    let code = Started { request, memory, invocation, id, ledger: ledger.as_ref() }.run(faults, speaker)?;
-    if let Some(ledger) = &ledger {
-        ledger.end(code)?;
-    }
-    Ok(code)
-}
-
-/// A run that has its number and its conversation id.
-struct Started<'a> {
-    request: Request,
-    memory: Memory,
-    invocation: Invocation,
-    id: String,
-    ledger: Option<&'a Ledger>,
-}
-
-impl Started<'_> {
-    fn run(self, faults: Vec<Fault>, mut speaker: Speaker<'_>) -> Result<u8, SessionError> {
-        let Some(conversation) = self.next_turn()? else {
-            let message = format!("no conversation `{}`", self.id);
+impl<'a> Session<'a> {
+    /// Starts or resumes the conversation; `None` when the one to resume is unknown, which is then reported.
+    pub fn begin(request: Request, out: &'a mut dyn Write) -> Result<Option<Self>, Box<dyn Error>> {
+        let Request { arguments, settings, prompt, workspace } = request;
+        let memory = Memory::open(&settings.home)?;
+        let mut speaker = Speaker::new(out);
+        let (id, known) = match &arguments.resume {
+            Some(id) => (id.clone(), memory.recall(id)?),
+            None => (Memory::new_id()?, Some(Conversation::default())),
+        };
+        let Some(mut conversation) = known else {
+            let message = format!("no conversation `{id}`");
             speaker.say(&Line::Error { class: "bad_conversation", message: &message })?;
-            return Ok(1);
+            return Ok(None);
         };
-        // Remembered before the id is told: whoever reads the line may resume it, even if this process dies next.
-        self.memory.remember(&self.id, &conversation)?;
-        speaker.say(&Line::Session { id: &self.id })?;
-        if self.request.arguments.resume.is_some() {
-            speaker.text(&format!("Resuming with turn {}; I go on from the files.", conversation.turns))?;
-        }
-        if let Some(model) = &self.request.arguments.model {
-            speaker.text(&format!("Model {model}."))?;
-        }
-        if let Some(mode) = &self.request.arguments.sandbox {
-            speaker.text(&format!("Sandbox {mode}."))?;
-        }
-        if self.request.arguments.network {
-            speaker.text("Network open.")?;
-        }
-        if let ControlFlow::Break(code) = misbehave::at_start(&faults, &mut speaker, self.ledger, self.invocation)? {
-            return Ok(code);
-        }
-        let Request { settings, prompt, workspace, .. } = self.request;
-        let prompt_length = prompt.text.len();
-        let session = Session { workspace, settings, goal: conversation.goal, prompt_length, faults, speaker };
-        play(session, &prompt.role)
+        conversation.turns += 1;
+        conversation.goal = prompt.goal.or(conversation.goal);
+        // Stored before the id is printed: whoever reads the line may resume it, even if this process dies next.
+        memory.remember(&id, &conversation)?;
+        speaker.say(&Line::Session { id: &id })?;
+        introduce(&mut speaker, &arguments, conversation.turns)?;
+        let (goal, prompt_length) = (conversation.goal, prompt.text.len());
+        Ok(Some(Self { workspace, settings, goal, prompt_length, speaker, role: prompt.role }))
     }
 
-    /// The conversation with this turn in it; `None` when it should go on but is not known.
-    fn next_turn(&self) -> Result<Option<Conversation>, FileError> {
-        let known = match &self.request.arguments.resume {
-            Some(id) => self.memory.recall(id)?,
-            None => Some(Conversation::default()),
-        };
-        Ok(known.map(|mut conversation| {
-            conversation.turns += 1;
-            conversation.goal = self.request.prompt.goal.clone().or(conversation.goal);
-            conversation.prompts.push(self.request.prompt.sha256.clone());
-            conversation
-        }))
+    /// Does what the prompt asks for and gives the exit code.
+    pub fn play(mut self) -> Result<u8, Box<dyn Error>> {
+        match std::mem::replace(&mut self.role, Role::Answer) {
+            Role::Plan(task_directory) => plan::run(&mut self, &task_directory)?,
+            Role::Work(task_directory) => work::run(&mut self, &task_directory)?,
+            Role::Fix(task_directory) => work::fix(&mut self, &task_directory)?,
+            Role::Answer => {
+                let length = self.prompt_length;
+                self.speaker.text(&format!(
+                    "I am a demo: I plan and I work. I read {length} bytes and found no role in them."
+                ))?;
+                self.speaker.usage(length / 4 + 1, 20)?;
+            }
+        }
+        self.speaker.say(&Line::Done)?;
+        Ok(0)
     }
 }
 
-fn play(mut session: Session<'_>, role: &Role) -> Result<u8, SessionError> {
-    match role {
-        Role::Plan { task_directory } => plan::run(&mut session, task_directory)?,
-        Role::Work { task_directory } => work::run(&mut session, task_directory)?,
-        Role::Fix { task_directory } => fix::run(&mut session, task_directory)?,
-        Role::Answer => {
-            let length = session.prompt_length;
-            session
-                .speaker
-                .text(&format!("I am a demo: I plan and I work. I read {length} bytes and found no role in them."))?;
-            session.speaker.usage(length / 4 + 1, 20)?;
-        }
+/// Repeats what the command line asked for.
+fn introduce(speaker: &mut Speaker<'_>, arguments: &Arguments, turn: u64) -> io::Result<()> {
+    if arguments.resume.is_some() {
+        speaker.text(&format!("Resuming with turn {turn}; I continue from the files."))?;
     }
-    if session.faults.contains(&Fault::CrashLate) {
-        misbehave::die();
+    if let Some(model) = &arguments.model {
+        speaker.text(&format!("Model {model}."))?;
     }
-    session.speaker.say(&Line::Done)?;
-    if session.faults.contains(&Fault::Linger) {
-        misbehave::sleep_for_ever();
+    if let Some(mode) = &arguments.sandbox {
+        speaker.text(&format!("Sandbox {mode}."))?;
     }
-    Ok(0)
-}
-
-fn read_request(args: impl Iterator<Item = OsString>) -> Result<Request, Refusal> {
-    let arguments = Arguments::parse(args)?;
-    let settings = Settings::read(&|name| std::env::var_os(name))?;
-    let workspace = std::env::current_dir()?;
-    let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes)?;
-    let prompt = Prompt::parse(&workspace, &bytes)?;
-    Ok(Request { arguments, settings, prompt, workspace })
-}
-
-fn open_ledger(request: &Request, invocation: Invocation, id: &str) -> Result<Option<Ledger>, FileError> {
-    let Some(path) = &request.settings.ledger else { return Ok(None) };
-    let about = json!({
-        "invocation": invocation.number,
-        "session": request.settings.session,
-        "conversation": id,
-        "resume": request.arguments.resume.is_some(),
-        "prompt_sha": request.prompt.sha256,
-        "prompt_mark": request.prompt.mark,
-    });
-    let about = if let Value::Object(about) = about { about } else { Map::new() };
-    let task_directory = request.prompt.task_directory().map_or(&b""[..], |path| path.as_os_str().as_bytes());
-    let place = [request.workspace.as_os_str().as_bytes(), b"\0", task_directory].concat();
-    Ledger::start(path, &place, about, &request.prompt.text).map(Some)
-}
-
-fn pause(faults: &[Fault]) -> Duration {
-    let pauses = faults.iter().map(|fault| if let Fault::Slow(pause) = fault { *pause } else { Duration::ZERO });
-    pauses.max().unwrap_or_default()
-}
-
-fn after_tool(faults: &[Fault]) -> AfterTool {
-    if faults.contains(&Fault::Crash) { AfterTool::Die } else { AfterTool::GoOn }
+    if arguments.network {
+        speaker.text("Network open.")?;
+    }
+    Ok(())
 }

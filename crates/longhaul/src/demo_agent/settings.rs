@@ -6,33 +6,25 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::faults::{self, FaultError, PlannedFault};
-
 /// What the environment asks for.
 #[derive(Debug)]
-pub(super) struct Settings {
-    /// Where conversations and the invocation counter are kept.
-    pub(super) home: PathBuf,
-    pub(super) faults: Vec<PlannedFault>,
+pub struct Settings {
+    /// Where conversations are kept.
+    pub home: PathBuf,
     /// How many steps a generic plan has.
     pub(super) steps: u32,
     pub(super) steps_per_session: u32,
     /// The rest before each step.
     pub(super) pace: Duration,
-    pub(super) ledger: Option<PathBuf>,
-    /// The supervisor's session, only to be written into the ledger.
-    pub(super) session: Option<String>,
 }
 
 /// An environment that the demo agent can not work with.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SettingsError {
-    #[error("none of DEMO_AGENT_HOME, LONGHAUL_HOME and HOME is set")]
+    #[error("neither LONGHAUL_HOME nor HOME is set")]
     NoHome,
     #[error("{name} is not a number: `{value}`")]
     NotANumber { name: &'static str, value: String },
-    #[error(transparent)]
-    Fault(#[from] FaultError),
 }
 
 impl Settings {
@@ -46,22 +38,16 @@ impl Settings {
         };
         Ok(Self {
             home: home(&variable).ok_or(SettingsError::NoHome)?,
-            faults: faults::parse(&text("DEMO_FAULT").unwrap_or_default())?,
             steps: number("DEMO_STEPS", 4)?,
             steps_per_session: number("DEMO_STEPS_PER_SESSION", 2)?,
             pace: Duration::from_millis(number("DEMO_PACE_MS", 0)?.into()),
-            ledger: variable("DEMO_LEDGER").map(PathBuf::from),
-            session: text("LONGHAUL_SESSION"),
         })
     }
 }
 
 fn home(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let below = |name: &str, rest: &str| variable(name).map(|directory| PathBuf::from(directory).join(rest));
-    variable("DEMO_AGENT_HOME")
-        .map(PathBuf::from)
-        .or_else(|| below("LONGHAUL_HOME", "demo-agent"))
-        .or_else(|| below("HOME", ".local/state/longhaul-demo-agent"))
+    below("LONGHAUL_HOME", "demo-agent").or_else(|| below("HOME", ".local/state/longhaul-demo-agent"))
 }
 
 #[cfg(test)]
@@ -74,9 +60,9 @@ mod tests {
 
     #[test]
     fn the_nearest_home_wins() {
-        let all = [("DEMO_AGENT_HOME", "/d"), ("LONGHAUL_HOME", "/l"), ("HOME", "/h")];
-        let homes: Vec<_> = (0..3).map(|skip| read(&all[skip..]).unwrap().home).collect();
-        assert_eq!(homes, ["/d", "/l/demo-agent", "/h/.local/state/longhaul-demo-agent"].map(PathBuf::from));
+        let all = [("LONGHAUL_HOME", "/l"), ("HOME", "/h")];
+        let homes: Vec<_> = (0..2).map(|skip| read(&all[skip..]).unwrap().home).collect();
+        assert_eq!(homes, ["/l/demo-agent", "/h/.local/state/longhaul-demo-agent"].map(PathBuf::from));
         assert!(matches!(read(&[("HOME", "")]), Err(SettingsError::NoHome)));
     }
 
@@ -91,6 +77,5 @@ mod tests {
     #[test]
     fn refuses_what_it_can_not_read() {
         assert!(matches!(read(&[("HOME", "/h"), ("DEMO_STEPS", "-1")]), Err(SettingsError::NotANumber { .. })));
-        assert!(matches!(read(&[("HOME", "/h"), ("DEMO_FAULT", "crush")]), Err(SettingsError::Fault(_))));
     }
 }

@@ -1,17 +1,19 @@
 //! The work role: checks earlier work, then takes the first open steps one after another: write, prove, tick, log, commit.
+//! The fix role: one line in `FIXES.md` and an entry in the log; it ticks nothing and does not look at what failed.
 //!
-//! Called by `session.rs`. It goes by the files alone, so a fresh conversation and a resumed one do the same. Doing a step again
+//! Called by `session.rs`. It reads only the files, so a fresh conversation and a resumed one do the same. Doing a step again
 //! after a crash is harmless. It never overwrites a file that is not its own.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::faults::Fault;
 use super::files::{self, Access};
 use super::git::{self, Committed};
 use super::session::{Session, SessionError};
 use super::task_list::{self, Step};
 use super::todo_app::{self, Artifact};
+
+const FIXES: &str = "FIXES.md";
 
 /// Whether a step came to its end.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,9 +24,6 @@ enum StepEnd {
 
 /// Works on the list of the task directory.
 pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Result<(), SessionError> {
-    if tell_lies(session, task_directory)? {
-        return Ok(());
-    }
     let Some(list) = files::read_text(&task_directory.join("task_list.md"))? else {
         return Ok(session.speaker.text("There is no task_list.md; I can not work.")?);
     };
@@ -52,26 +51,21 @@ pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Result<()
     Ok(())
 }
 
-/// Does what the `lie` faults ask for instead of working.
-fn tell_lies(session: &mut Session<'_>, task_directory: &Path) -> Result<bool, SessionError> {
-    let path = task_directory.join("task_list.md");
-    let list = files::read_text(&path)?.unwrap_or_default();
-    let mut lied = session.faults.contains(&Fault::Lie);
-    for fault in &session.faults {
-        let changed = match fault {
-            Fault::LieDelete => task_list::remove_open(&list),
-            Fault::LieUntick => task_list::untick_all(&list),
-            Fault::LieGarbageList => "lorem ipsum \u{0}\n- [maybe] Task one: ???\n".to_owned(),
-            _ => continue,
-        };
-        files::replace(&path, &changed, Access::Shared)?;
-        session.speaker.tool("write", &path.display().to_string())?;
-        lied = true;
-    }
-    if lied {
-        session.speaker.text("Everything is done and all tests pass.")?;
-    }
-    Ok(lied)
+/// Fixes what the supervisor's checks found, as far as a demo can.
+pub(super) fn fix(session: &mut Session<'_>, task_directory: &Path) -> Result<(), SessionError> {
+    std::thread::sleep(session.settings.pace);
+    session.speaker.usage(session.prompt_length / 4 + 1, 10)?;
+    let path = session.workspace.join(FIXES);
+    let number = files::read_text(&path)?.unwrap_or_default().lines().count() + 1;
+    files::append(&path, &format!("- fix {number}: mended what the checks found\n"), Access::Shared)?;
+    session.speaker.tool("write", FIXES)?;
+    let progress = task_directory.join("progress.md");
+    let session_number = entries(&files::read_text(&progress)?.unwrap_or_default()) + 1;
+    let entry =
+        format!("\n## Session {session_number}\n\n### Fixed\n- What the checks found: see {FIXES}, fix {number}\n");
+    files::append(&progress, &entry, Access::Shared)?;
+    commit(session, &[FIXES.to_owned()], &format!("demo: fix {number}"))?;
+    Ok(session.speaker.text("Fixed what the checks found.")?)
 }
 
 /// Makes again what a finished step should have left, and commits what a killed session could not.
@@ -163,7 +157,7 @@ fn tick(session: &mut Session<'_>, task_directory: &Path, step: &Step) -> Result
     Ok(())
 }
 
-pub(super) fn commit(session: &mut Session<'_>, files: &[String], message: &str) -> Result<(), SessionError> {
+fn commit(session: &mut Session<'_>, files: &[String], message: &str) -> Result<(), SessionError> {
     match git::commit(&session.workspace, files, message) {
         Committed::Yes => session.speaker.tool("git", &format!("commit: {message}"))?,
         Committed::NothingToDo => {}
@@ -172,6 +166,6 @@ pub(super) fn commit(session: &mut Session<'_>, files: &[String], message: &str)
     Ok(())
 }
 
-pub(super) fn entries(log: &str) -> usize {
+fn entries(log: &str) -> usize {
     log.lines().filter(|line| line.starts_with("## Session")).count()
 }

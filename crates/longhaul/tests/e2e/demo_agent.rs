@@ -1,5 +1,5 @@
-//! The demo agent alone, as the program it is: what it prints, writes, remembers and refuses, and how it misbehaves on request.
-//! Everything else here trusts it to do what these tests say.
+//! The demo agent alone, as the program it is: what it prints, writes, remembers and refuses, and how the one with faults misbehaves.
+//! Everything else here trusts them to do what these tests say.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -12,11 +12,14 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::env::DEMO_AGENT;
+
 const PLAN: &str = "Task Directory: .autonomous/t\nSession: mark-1\nYou are the Initializer Agent.\n";
 const WORK: &str = "Task Directory: .autonomous/t\nYou are the Executor Agent.\n";
 
 struct Bench {
     directory: TempDir,
+    program: &'static str,
 }
 
 struct Ended {
@@ -45,16 +48,29 @@ impl Ended {
 }
 
 impl Bench {
+    /// A bench for the agent with faults.
     fn new() -> Self {
-        let bench = Self { directory: tempfile::tempdir().unwrap() };
+        Self::of(DEMO_AGENT)
+    }
+
+    /// A bench for the agent that is installed.
+    fn plain() -> Self {
+        Self::of(env!("CARGO_BIN_EXE_longhaul"))
+    }
+
+    fn of(program: &'static str) -> Self {
+        let bench = Self { directory: tempfile::tempdir().unwrap(), program };
         fs::create_dir(bench.workspace()).unwrap();
         bench
     }
 
     fn planned(goal: &str) -> Self {
-        let bench = Self::new();
-        assert!(bench.run("", &format!("Goal: {goal}\n{PLAN}"), "").is_done());
-        bench
+        Self::new().with_plan(goal)
+    }
+
+    fn with_plan(self, goal: &str) -> Self {
+        assert!(self.run("", &format!("Goal: {goal}\n{PLAN}"), "").is_done());
+        self
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -79,8 +95,9 @@ impl Bench {
     }
 
     fn command(&self, arguments: &str, fault: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
+        let mut command = Command::new(self.program);
         command.arg("demo-agent").args(arguments.split_whitespace()).env("DEMO_FAULT", fault);
+        command.env("LONGHAUL_HOME", self.directory.path());
         command.env("DEMO_AGENT_HOME", self.path("home")).env("DEMO_LEDGER", self.path("ledger"));
         command.current_dir(self.workspace()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -132,7 +149,7 @@ fn signal(child: &Child, signal: Signal) {
 
 #[test]
 fn builds_a_todo_app_that_works() {
-    let bench = Bench::new();
+    let bench = Bench::plain();
     bench.shell("git init -q; echo mine >mine.txt; git add mine.txt");
     let planned = bench.run("", &format!("Goal: a todo app\n{PLAN}"), "");
     assert!(planned.is_done());
@@ -172,7 +189,7 @@ fn a_broken_app_does_not_get_its_last_tick() {
 
 #[test]
 fn other_goals_get_notes_and_lost_work_comes_back() {
-    let bench = Bench::planned("port the parser");
+    let bench = Bench::plain().with_plan("port the parser");
     bench.run("", WORK, "");
     assert_eq!(bench.ticked(), 2);
     bench.shell("rm step-1.md; echo 'a person wrote this' >step-3.md");
@@ -185,13 +202,21 @@ fn other_goals_get_notes_and_lost_work_comes_back() {
 
 #[test]
 fn a_readme_of_a_person_is_kept_but_a_foreign_script_ends_the_work() {
-    let bench = Bench::planned("a todo app");
+    let bench = Bench::plain().with_plan("a todo app");
     bench.shell("echo mine >README.md");
     assert!(bench.run("", WORK, "").is_done());
     assert_eq!((bench.ticked(), bench.shell("cat README.md").as_str()), (2, "mine\n"));
     bench.shell("echo mine >todo.sh");
     assert!(bench.run("", WORK, "").says("Task 3 stays open"));
     assert_eq!((bench.ticked(), bench.shell("cat todo.sh").as_str()), (2, "mine\n"));
+}
+
+#[test]
+fn the_installed_program_knows_no_faults() {
+    let bench = Bench::plain().with_plan("port it");
+    let worked = bench.run("", WORK, "crash-early,no-such-fault,lie");
+    assert!(worked.is_done() && bench.ticked() == 2, "{}", worked.stderr);
+    assert!(bench.path("demo-agent").exists() && !bench.path("home").exists() && !bench.path("ledger").exists());
 }
 
 #[test]

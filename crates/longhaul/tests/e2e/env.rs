@@ -15,6 +15,11 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 /// The exit code of a task that is done and whose checks passed in a directory without git, which names no tree.
 pub(crate) const PASSED: i32 = 10;
 
+/// The demo agent that misbehaves on request, and that the worker of a debug build starts in place of the built-in one.
+pub(crate) const DEMO_AGENT: &str = env!("CARGO_BIN_EXE_demo-agent-with-faults");
+/// The variable that names it.
+pub(crate) const DEMO_AGENT_VARIABLE: &str = "LONGHAUL_TEST_DEMO_AGENT";
+
 /// One scratch world.
 pub(crate) struct TestEnv {
     dir: TempDir,
@@ -40,7 +45,8 @@ impl TestEnv {
         std::fs::create_dir(env.workspace()).unwrap();
         let ledger = env.ledger().display().to_string();
         // Tests want no pause between sessions, and must not depend on how full this machine is or who manages its users.
-        env.var("DEMO_LEDGER", &ledger)
+        env.var(DEMO_AGENT_VARIABLE, DEMO_AGENT)
+            .var("DEMO_LEDGER", &ledger)
             .var("LONGHAUL_SESSION_DELAY", "0s")
             .var("LONGHAUL_SESSION_INHIBIT_SLEEP", "false")
             .var("LONGHAUL_SESSION_SCOPES", "false")

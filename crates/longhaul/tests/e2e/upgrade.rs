@@ -3,8 +3,10 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use nix::sys::signal::Signal;
+
 use crate::checker;
-use crate::env::{TestEnv, done, wait_for};
+use crate::env::{DEMO_AGENT_VARIABLE, TestEnv, done, wait_for};
 use crate::processes::Process;
 
 /// A copy of the binary, so that replacing it harms nobody else.
@@ -32,6 +34,13 @@ fn submit(env: &TestEnv, program: &Path) -> String {
     submitted.stdout.trim().to_owned()
 }
 
+/// A world with the agent that is built in, slow enough to be stopped in each session.
+fn built_in() -> TestEnv {
+    let mut env = TestEnv::new().var("DEMO_PACE_MS", "3000");
+    env.unset(DEMO_AGENT_VARIABLE);
+    env
+}
+
 /// A session whose agent stands still.
 struct Standing {
     id: String,
@@ -43,6 +52,7 @@ impl Standing {
     /// The first session of a task.
     fn first(env: &TestEnv, task: &str) -> Standing {
         let (id, keeper, agent) = env.live_session(task);
+        agent.signal(Signal::SIGSTOP);
         wait_for("the agent to stand still", || agent.is_stopped().then_some(()));
         assert_eq!(runs(agent), runs(keeper), "the built-in agent runs from its keeper's file");
         Standing { id, keeper, agent }
@@ -59,7 +69,7 @@ impl Standing {
 
 #[test]
 fn a_replaced_binary_changes_nothing_for_those_who_run() {
-    let env = TestEnv::new().var("DEMO_FAULT", "stop");
+    let env = built_in();
     let program = install(&env, "longhaul");
     let old = inode(&program);
     let task = submit(&env, &program);
@@ -92,7 +102,7 @@ fn a_replaced_binary_changes_nothing_for_those_who_run() {
 
 #[test]
 fn a_deleted_binary_changes_nothing_for_those_who_run() {
-    let env = TestEnv::new().var("DEMO_FAULT", "stop");
+    let env = built_in();
     let program = install(&env, "longhaul");
     let old = inode(&program);
     let task = submit(&env, &program);

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use super::trial::{TASK, Trial};
+use crate::env::DEMO_AGENT;
 
 #[test]
 fn a_point_that_is_never_reached_fails_the_row() {
@@ -38,7 +39,7 @@ fn an_agent_that_is_executed_again_fails_the_row() {
     let mut trial = Trial::new();
     trial.kill_worker_at("worker.end_committed").unwrap();
     let session = trial.story().sessions[0].id.clone();
-    let mut command = trial.env.command(&["demo-agent"]);
+    let mut command = trial.env.command_of(DEMO_AGENT.as_ref(), &["demo-agent"]);
     let again = command.env("LONGHAUL_SESSION", session).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
     let mut again = again.unwrap();
     again.stdin.take().unwrap().write_all(b"hello").unwrap();

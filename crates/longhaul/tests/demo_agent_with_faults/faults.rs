@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Until when a usage limit holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LimitUntil {
+pub(crate) enum LimitUntil {
     Unknown,
     EpochMs(i64),
     AfterFirstInvocation { ms: i64 },
@@ -16,7 +16,7 @@ pub(super) enum LimitUntil {
 
 /// One way to misbehave.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// Killed by SIGKILL after the first tool line.
     Crash,
     /// Killed before the session line.
@@ -31,13 +31,13 @@ pub(super) enum Fault {
     HangHard,
     /// Works for ever without a word.
     Busy,
-    /// Stops itself with SIGSTOP; goes on when continued.
+    /// Stops itself with SIGSTOP; works when continued.
     Stop,
-    /// Prints this many bytes of junk lines, then goes on.
+    /// Prints this many bytes of junk lines, then works.
     Flood(u64),
-    /// Prints one line of this many bytes, then goes on.
+    /// Prints one line of this many bytes, then works.
     LongLine(u64),
-    /// Prints bytes that no reader should trust, then goes on.
+    /// Prints bytes that no reader should trust, then works.
     Garbage,
     /// Leaves processes of other sessions behind, one of which keeps standard output open.
     Daemon,
@@ -67,7 +67,7 @@ pub(super) enum Fault {
     Permission,
     /// Reports that nothing is left to use.
     Exhausted,
-    /// Goes on in another conversation than it was told to.
+    /// Starts another conversation in place of the one to resume.
     Stray,
     /// Stays after it said done; ends on TERM.
     Linger,
@@ -85,14 +85,14 @@ pub(super) enum Fault {
 
 /// A fault and the invocation it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PlannedFault {
+pub(crate) struct PlannedFault {
     fault: Fault,
     only_at: Option<u64>,
 }
 
 /// A fault list that can not be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum FaultError {
+pub(crate) enum FaultError {
     #[error("unknown fault `{entry}` in DEMO_FAULT")]
     Unknown { entry: String },
     #[error("fault `{entry}` in DEMO_FAULT has a missing, superfluous or malformed argument")]
@@ -100,12 +100,12 @@ pub(super) enum FaultError {
 }
 
 /// Reads the whole list.
-pub(super) fn parse(list: &str) -> Result<Vec<PlannedFault>, FaultError> {
+pub(crate) fn parse(list: &str) -> Result<Vec<PlannedFault>, FaultError> {
     list.split(',').filter(|entry| !entry.trim().is_empty()).map(parse_entry).collect()
 }
 
 /// The faults that apply at this invocation, in the order of the list.
-pub(super) fn at_invocation(planned: &[PlannedFault], invocation: u64) -> Vec<Fault> {
+pub(crate) fn at_invocation(planned: &[PlannedFault], invocation: u64) -> Vec<Fault> {
     let applies = |planned: &&PlannedFault| planned.only_at.is_none_or(|only| only == invocation);
     planned.iter().filter(applies).map(|planned| planned.fault.clone()).collect()
 }
