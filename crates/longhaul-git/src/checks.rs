@@ -245,7 +245,7 @@ fn is_directory(path: &Path) -> Result<bool, GitError> {
 fn remove_empty(path: &Path) -> Removal {
     match fs::remove_dir(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Removal::Kept { why: format!("git does not know `{}`: {error}", path.display()) }
+            Removal::Kept { why: format!("git cannot find `{}`: {error}", path.display()) }
         }
         Ok(()) | Err(_) => Removal::Removed,
     }
