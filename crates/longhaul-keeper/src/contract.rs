@@ -257,7 +257,7 @@ pub struct Stalled {
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// A newer program wrote it.
-    #[error("`{path}` has contract version `{found}`, this program knows up to `{known}`")]
+    #[error("`{path}` has contract version {found}; this program supports up to {known}")]
     NewerContract {
         /// The file.
         path: PathBuf,
@@ -267,7 +267,7 @@ pub enum RecordError {
         known: u32,
     },
     /// A program too old to be understood wrote it.
-    #[error("`{path}` has contract version `{found}`, this program reads from `{oldest}`")]
+    #[error("`{path}` has contract version {found}; this program supports {oldest} and newer")]
     OlderContract {
         /// The file.
         path: PathBuf,

@@ -23,7 +23,7 @@ pub(crate) enum LaunchError {
     NoProgram,
     #[error("program `{program}` was not found in PATH")]
     NotFound { program: String },
-    #[error("a zero byte in an argument, a variable or the working directory")]
+    #[error("an argument, a variable or the working directory contains a zero byte")]
     ZeroByte(#[from] NulError),
     #[error("failed to open the prompt")]
     Prompt(#[source] io::Error),

@@ -41,7 +41,7 @@ pub enum BeneathError {
         cap: u64,
     },
     /// The system said no.
-    #[error("failed to use `{name}` below the directory")]
+    #[error("failed to use `{name}` in the directory")]
     Io {
         /// The name asked for.
         name: String,

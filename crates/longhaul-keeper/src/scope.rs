@@ -115,7 +115,7 @@ impl Executable {
         }
         child.kill().ok();
         child.wait()?;
-        Err(io::Error::other("systemd-run gave no scope"))
+        Err(io::Error::other("systemd-run created no scope"))
     }
 }
 

@@ -79,13 +79,13 @@ pub enum PrepareError {
         wanted: SessionId,
     },
     /// There is such a session already; an id is used once.
-    #[error("session directory `{path}` exists already")]
+    #[error("session directory `{path}` already exists")]
     Exists {
         /// The directory.
         path: PathBuf,
     },
     /// The directory can not be ours.
-    #[error("failed to make the session directory")]
+    #[error("failed to create the session directory")]
     Directory(#[from] PrivateDirError),
     /// A file in it could not be written.
     #[error("failed to write `{name}` into session directory `{path}`")]

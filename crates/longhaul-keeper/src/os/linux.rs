@@ -124,7 +124,7 @@ pub(crate) fn children() -> Vec<u32> {
 pub(crate) fn process(pid: u32) -> io::Result<Option<Seen>> {
     match read_about(pid, "stat") {
         Ok(stat) => {
-            parse_stat(pid, &stat).map(Some).ok_or_else(|| io::Error::other(format!("strange stat of process `{pid}`")))
+            parse_stat(pid, &stat).map(Some).ok_or_else(|| io::Error::other(format!("cannot parse `/proc/{pid}/stat`")))
         }
         Err(error) if is_gone(&error) => Ok(None),
         Err(error) => Err(error),
