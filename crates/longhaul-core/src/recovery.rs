@@ -73,7 +73,7 @@ pub fn next(facts: &Facts<'_>) -> Next {
         Outcome::Failed(Failure::Crashed) => failed(facts, how(ended)),
         Outcome::Failed(Failure::Retryable(why)) => failed(facts, why.clone()),
         Outcome::Failed(Failure::ContextFull) => failed(facts, "the conversation is full".into()),
-        Outcome::Failed(Failure::BadConversation) => failed(facts, "the conversation to resume is unknown".into()),
+        Outcome::Failed(Failure::BadConversation) => failed(facts, "the conversation to resume was not found".into()),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::task::{CheckOutput, Doubt, Evidence, Exit, FileHash, NameList, Round,
 /// Why a check is no pass; none for a pass.
 pub fn failure(exit: &Exit, stopped_by: StoppedBy, output: &CheckOutput) -> Option<String> {
     match (exit, stopped_by) {
-        (_, StoppedBy::Wall) => Some("it ran longer than it may".into()),
+        (_, StoppedBy::Wall) => Some("timed out".into()),
         (Exit::Code(0), _) if output.nothing_run => Some("passed without running any test".into()),
         (Exit::Code(0), StoppedBy::Itself) => None,
         (Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown, _) => {

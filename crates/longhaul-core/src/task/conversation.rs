@@ -80,7 +80,7 @@ impl Task {
         match (self.conversation_of(agent), self.conversations.last(), &self.lost) {
             // There is one only when the choice was made after the session that left it.
             (_, Some(_), _) if self.submission.context == Context::Fresh => {
-                fresh(Opening::Handover { why: "from now on every session starts afresh".into() })
+                fresh(Opening::Handover { why: "from now on every session starts a new conversation".into() })
             }
             (Some(talk), _, _) => {
                 Start { resumes: Some(talk.id.clone()), opening: talk.opening(purpose), carry: talk.carry.clone() }
@@ -151,7 +151,9 @@ impl Task {
                 return Err(format!("conversation {id} cannot be resumed"));
             }
             (Outcome::Failed(Failure::ContextFull), _) => return Err(format!("conversation {id} is full")),
-            (_, Context::Fresh) => return Err("every session starts afresh, and the last one was interrupted".into()),
+            (_, Context::Fresh) => {
+                return Err("every session starts a new conversation, and the last one was interrupted".into());
+            }
             (_, Context::Auto | Context::Resume) => {}
         }
         if ended.delivered == Delivered::NoTranscript {

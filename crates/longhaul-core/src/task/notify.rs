@@ -109,8 +109,8 @@ impl Occasion {
             Occasion::Done => "is done",
             Occasion::Failed => "failed",
             Occasion::NeedsPerson => "needs you",
-            Occasion::Limit => "waits for a usage limit",
-            Occasion::Stopped => "stopped at a limit",
+            Occasion::Limit => "is waiting for a usage limit to reset",
+            Occasion::Stopped => "reached a limit and stopped",
         }
     }
 }

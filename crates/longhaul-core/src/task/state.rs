@@ -235,6 +235,9 @@ impl State {
     /// The name of the state in which a person works in the agent's conversation.
     pub const HELD: &'static str = "held";
 
+    /// The name of the state in which a task cannot continue without a person.
+    pub const NEEDS_HELP: &'static str = "needs_help";
+
     /// The one list of the states: the stored and documented spelling of each, and its stage.
     fn about(&self) -> (&'static str, Stage<'_>) {
         match self {
@@ -247,7 +250,7 @@ impl State {
                 (State::STOPPING, Stage::Stopping { session, mode: *mode, then })
             }
             State::Waiting { .. } => (State::WAITING, Stage::Waiting),
-            State::NeedsHelp { .. } => ("needs_help", Stage::ForPerson),
+            State::NeedsHelp { .. } => (State::NEEDS_HELP, Stage::ForPerson),
             State::Paused => ("paused", Stage::ForPerson),
             State::Held { .. } => (State::HELD, Stage::Held),
             State::Stopped { .. } => ("stopped", Stage::ForPerson),
@@ -302,4 +305,9 @@ impl State {
     pub fn live(&self, id: SessionId) -> Option<&SessionRun> {
         self.session().filter(|session| session.id == id)
     }
+}
+
+/// A stored state name as people read it after a task's name: `is paused`, or `needs you` for `needs_help`.
+pub fn state_phrase(name: &str) -> String {
+    if name == State::NEEDS_HELP { "needs you".to_owned() } else { format!("is {name}") }
 }

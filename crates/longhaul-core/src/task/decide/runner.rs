@@ -17,11 +17,11 @@ use crate::time::Time;
 pub(super) fn drive(task: &Task, run: &RunnerOptions) -> Decision {
     let no = |why| refuse(task, "drive", why);
     if !task.submission.driver.is_runner() {
-        return no("it is supervised: go on with `longhaul resume`");
+        return no("a worker runs it; continue it with `longhaul resume`");
     }
     let driven = Event::Driven { run: run.clone() };
     match task.state.stage() {
-        Stage::Held => no("a person works in its conversation"),
+        Stage::Held => no("a person has taken over its conversation"),
         Stage::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
         Stage::Stopping { mode, .. } => Ok([vec![driven], change_stop(task, mode, Then::GoOn)?].concat()),
         Stage::Queued | Stage::Preparing | Stage::Live(_) | Stage::Waiting | Stage::ForPerson => Ok(vec![driven]),
