@@ -7,7 +7,7 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
-use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, Reached, Task};
+use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, Reached, Task, state_phrase};
 use longhaul_core::time::Time;
 
 use crate::{Filter, Key, Listed, Notice, Settled, Summaries};
@@ -214,22 +214,22 @@ pub struct Committed {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CommitError {
     /// Version or epoch moved on: load again and decide again.
-    #[error("task changed meanwhile")]
+    #[error("the task changed in the meantime")]
     Conflict,
     /// The lease is no longer held: stop, and write nothing more for this task.
-    #[error("lease is no longer held")]
+    #[error("the lease is no longer held")]
     Fenced,
     /// There is no such task.
     #[error("no such task")]
     NotFound,
     /// An unfinished task of the project has this name.
-    #[error("name `{name}` is taken by an unfinished task of this project")]
+    #[error("another unfinished task in this project is already named `{name}`")]
     NameTaken {
         /// The name.
         name: String,
     },
     /// The home has as many live sessions as it may have: try again when one has ended.
-    #[error("{cap} sessions are live already")]
+    #[error("{cap} sessions are already running")]
     SessionCap {
         /// The cap.
         cap: u32,
@@ -247,19 +247,19 @@ pub enum CommitError {
         reached: Reached,
     },
     /// The family has as many unfinished tasks below its first one as it may have.
-    #[error("there are already {most} unfinished child tasks, the most that `children.max` allows")]
+    #[error("`children.max` allows at most {most} unfinished child tasks")]
     TooManyChildren {
         /// How many.
         most: u32,
     },
     /// Children of children end somewhere.
-    #[error("`children.depth` allows at most {deepest} level(s) of child tasks")]
+    #[error("child tasks may be at most {deepest} deep (`children.depth`)")]
     TooDeep {
         /// How deep they may be.
         deepest: u32,
     },
     /// The key was used by somebody else, or for another operation, input or task.
-    #[error("idempotency key was used for another request")]
+    #[error("this idempotency key was used for another request")]
     KeyReused,
     /// An event has no edge from the stored state.
     #[error("illegal change")]
@@ -276,16 +276,16 @@ pub enum RemoveError {
     #[error("no such task")]
     NotFound,
     /// It moved on, or the guard cannot hold for a finished task.
-    #[error("task changed meanwhile")]
+    #[error("the task changed in the meantime")]
     Conflict,
     /// It has not ended, or somebody holds its lease.
-    #[error("task is `{state}`: only finished tasks are removed")]
+    #[error("the task {}; only finished tasks can be removed", state_phrase(.state))]
     Unfinished {
         /// The name of its state.
         state: &'static str,
     },
     /// Other tasks are parts of it.
-    #[error("{children} tasks are parts of it: remove them first")]
+    #[error("it has {children} child tasks; remove them first")]
     HasChildren {
         /// How many.
         children: u64,
@@ -299,7 +299,7 @@ pub enum RemoveError {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     /// It was written by a newer Longhaul.
-    #[error("database has schema {found}, this longhaul knows {known}: use the newer longhaul")]
+    #[error("the database has schema {found}, but this longhaul supports up to {known}; use the newer longhaul")]
     NewerSchema {
         /// Found in the file.
         found: u32,
@@ -308,20 +308,20 @@ pub enum StoreError {
     },
     /// It was made before the first release. It is left as it is.
     #[error(
-        "the database (schema {found}) was made by an unreleased version of longhaul, whose tasks this one cannot read; move it away"
+        "the database (schema {found}) was made by an unreleased version of longhaul, which this one cannot read; move it away"
     )]
     UnreleasedSchema {
         /// Found in the file.
         found: u32,
     },
     /// Its content is damaged. It is never overwritten silently.
-    #[error("database is damaged: {what}")]
+    #[error("the database is damaged: {what}")]
     Damaged {
         /// What, naming the row where possible.
         what: String,
     },
     /// The place is unfit: a network file system, not a directory, not ours.
-    #[error("`{path}` is unfit for the database: {why}")]
+    #[error("cannot keep the database in `{path}`: {why}")]
     Unfit {
         /// The home.
         path: String,
@@ -329,29 +329,29 @@ pub enum StoreError {
         why: String,
     },
     /// Others held it for too long.
-    #[error("database is busy")]
+    #[error("the database is busy")]
     Busy,
     /// There is no room for more, or the file system takes no writes: nothing was written, and all goes on once there is room.
-    #[error("no room for the database: {what}")]
+    #[error("no space left for the database: {what}")]
     Full {
         /// What it said.
         what: String,
     },
     /// The process or the machine has no descriptors or memory left: nothing was written, try again later.
-    #[error("out of descriptors or memory: {what}")]
+    #[error("out of file descriptors or memory: {what}")]
     Later {
         /// What it said.
         what: String,
     },
     /// The disk failed to make written data durable. What it holds is unknown, so nothing is written through this handle any more;
     /// the next opening looks at everything first.
-    #[error("storage failed, open the database anew: {what}")]
+    #[error("storage failed; reopen the database: {what}")]
     StorageFailed {
         /// What it said.
         what: String,
     },
     /// The disk or the database library failed.
-    #[error("database failed: {what}")]
+    #[error("the database failed: {what}")]
     Failed {
         /// What it said.
         what: String,

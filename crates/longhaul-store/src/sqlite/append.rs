@@ -172,7 +172,7 @@ impl Append {
             .prepare_cached(&sql)
             .and_then(|mut statement| statement.execute(params_from_iter(changed)))
             .map_err(store_error)?;
-        if rows == 1 { Ok(()) } else { Err(damaged(format!("tasks/{}: not one row but {rows}", self.id))) }
+        if rows == 1 { Ok(()) } else { Err(damaged(format!("tasks/{}: expected one row, changed {rows}", self.id))) }
     }
 
     fn insert_events(&self, connection: &Connection, task: i64) -> Result<(), StoreError> {
@@ -198,7 +198,7 @@ fn write_snapshot(connection: &Connection, row: &mut TaskRow) -> Result<(), Stor
     let last = last_snapshot(connection, row.number, task.id)?;
     let last = last.map_err(|what| damaged(format!("tasks/{}: {what}", task.id)))?.map_or(0, |last| last.seq);
     if last != row.snapshot {
-        return Err(damaged(format!("tasks/{}: snapshot is of another version", task.id)));
+        return Err(damaged(format!("tasks/{}: the snapshot has another version", task.id)));
     }
     connection
         .prepare_cached(SQL)
@@ -214,7 +214,7 @@ fn write_snapshot(connection: &Connection, row: &mut TaskRow) -> Result<(), Stor
 /// A value of ours as the JSON text that is stored.
 pub(super) fn as_json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value)
-        .map_err(|error| StoreError::Failed { what: format!("a value has no JSON spelling: {error}") })
+        .map_err(|error| StoreError::Failed { what: format!("cannot encode a value as JSON: {error}") })
 }
 
 fn name_in(values: &[Value]) -> String {

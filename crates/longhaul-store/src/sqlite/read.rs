@@ -46,7 +46,7 @@ impl Readers {
         query: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let failed =
-            |error: &dyn std::fmt::Display| StoreError::Failed { what: format!("a read was cut off: {error}") };
+            |error: &dyn std::fmt::Display| StoreError::Failed { what: format!("the read was interrupted: {error}") };
         let _permit = self.permits.acquire().await.map_err(|error| failed(&error))?;
         let readers = Arc::clone(self);
         tokio::task::spawn_blocking(move || readers.run(query)).await.map_err(|error| failed(&error))?
