@@ -171,7 +171,7 @@ fn has_hung_up(stream: &UnixStream) -> bool {
 /// The same input from whom it really comes. A session's own process hands nothing to a worker: its children go through the store.
 fn judged(handover: Handover, pid: u32, workers: &Path) -> Result<Handover, Answer> {
     if Caller::of(pid, workers) != Caller::Person {
-        let message = "only a person can hand a task to a worker; run this outside of agent sessions".to_owned();
+        let message = "only a person can hand a task to a worker; run this outside an agent session".to_owned();
         return Err(Answer::Refused { kind: RefusalKind::Refused, message });
     }
     Ok(match handover {

@@ -65,7 +65,8 @@ fn worktree(task: &Task, home: &Home, base: &str, environment: &Environment) -> 
     let project = Path::new(&submission.project);
     let git = Git::open(&home.git()).map_err(|error| unfit(&error))?;
     let repository = git.find(project).map_err(|error| unfit(&error))?;
-    let repository = repository.ok_or_else(|| Cause::Workspace { why: format!("{}: no git", project.display()) })?;
+    let repository =
+        repository.ok_or_else(|| Cause::Workspace { why: format!("{}: not a git repository", project.display()) })?;
     let base = base.parse().map_err(|error| unfit(&error))?;
     let branch = task_branch(submission.name.as_ref());
     let made = repository.create_worktree_in(&home.worktree(task.id), &branch, &base, environment);

@@ -35,7 +35,7 @@ pub struct Options {
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// Its lock could not be taken.
-    #[error("failed to take the worker's lock")]
+    #[error("failed to lock the worker's lock file")]
     Lock(#[source] std::io::Error),
     /// The store failed.
     #[error("the store failed")]

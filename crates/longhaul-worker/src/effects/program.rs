@@ -53,7 +53,7 @@ impl Call {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProgramError {
     /// There is none.
-    #[error("program `{program}` is not found")]
+    #[error("program `{program}` was not found")]
     NotFound { program: String },
     /// It could not be run.
     #[error("failed to run `{program}`")]
@@ -63,7 +63,7 @@ pub(crate) enum ProgramError {
         source: io::Error,
     },
     /// It did not end.
-    #[error("`{program}` did not end within {within:?} and was killed")]
+    #[error("`{program}` did not finish within {within:?} and was killed")]
     TimedOut { program: String, within: Duration },
     /// It said no.
     #[error("`{program}` ended with {status}: {said}")]
@@ -167,7 +167,7 @@ impl Words {
         }
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept).split_whitespace().collect::<Vec<_>>().join(" ");
-        if text.is_empty() { "it said nothing".to_owned() } else { text }
+        if text.is_empty() { "no error output".to_owned() } else { text }
     }
 }
 

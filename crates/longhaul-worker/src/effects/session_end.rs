@@ -129,9 +129,9 @@ fn sweep(tell: &dyn Fn(&str), end_tree: impl Fn() -> io::Result<Swept>) -> u32 {
                 if swept.left == 0 {
                     return killed;
                 }
-                tell(&format!("{} processes of the session cannot be ended", swept.left));
+                tell(&format!("cannot kill {} processes of the session", swept.left));
             }
-            Err(error) => tell(&format!("the session's processes cannot be looked at: {error}")),
+            Err(error) => tell(&format!("cannot inspect the session's processes: {error}")),
         }
         std::thread::sleep(pause);
         pause = SELDOM.min(pause * 2);

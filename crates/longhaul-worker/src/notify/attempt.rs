@@ -71,7 +71,8 @@ pub(super) fn is_past_waiting(notice: &Notice, at: Time) -> bool {
 async fn try_once(context: &Context, notice: &Notice, environment: &Environment) -> Result<Tried, StoreError> {
     let store = &*context.store;
     if notice.tries >= TRIES {
-        let error = notice.error.clone().unwrap_or_else(|| "nobody who set out to deliver it lived to tell".to_owned());
+        let error =
+            notice.error.clone().unwrap_or_else(|| "every worker that tried to deliver it died first".to_owned());
         return give_up(store, notice, notice.tries, error).await;
     }
     let task = match store.load(notice.task).await {

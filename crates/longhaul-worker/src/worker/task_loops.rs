@@ -66,7 +66,7 @@ impl TaskLoops {
                 true
             }
             Err(error) => {
-                self.context.report(&format!("this worker's lock file was removed and cannot be restored: {error}"));
+                self.context.report(&format!("this worker's lock file was removed, and restoring it failed: {error}"));
                 false
             }
         }
@@ -252,7 +252,7 @@ impl TaskLoops {
                 Ok(())
             }
             Ok((_, HubExit::Store(error))) => Err(error.into()),
-            Err(error) => Err(StoreError::Failed { what: format!("a hub ended badly: {error}") }.into()),
+            Err(error) => Err(StoreError::Failed { what: format!("a task loop crashed: {error}") }.into()),
         }
     }
 }
