@@ -17,11 +17,11 @@ pub struct Conversation {
     pub agent: String,
     /// The agent's own id of it.
     pub id: String,
-    /// Whether the last prompt stands in it.
+    /// Whether it contains the last prompt.
     pub delivered: Delivered,
     /// What that prompt was for.
     pub purpose: Option<Purpose>,
-    /// Counters of the agent's reader that go on.
+    /// Counters of the agent's reader, carried over to the next session.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub carry: Value,
     /// Sessions in a row that resumed it and failed.
@@ -41,16 +41,16 @@ pub enum Opening {
         /// Why not in the old one.
         why: String,
     },
-    /// In a new conversation of its own, because another agent had the last session: as a person chose.
+    /// In its own new conversation, because another agent ran the last session: as a person chose.
     TakeOver {
         /// Which agent.
         from: String,
     },
-    /// In the old conversation, which has the prompt: it is told to go on.
+    /// In the old conversation, which has the prompt: the agent is asked to continue.
     Continue,
     /// In the old conversation, which never got the prompt: the whole prompt is sent.
     Again,
-    /// In the old conversation, and nobody knows whether it has the prompt: one that is safe to read twice.
+    /// In the old conversation, which may or may not have the prompt: the prompt sent is safe to read twice.
     Unsure,
 }
 
@@ -91,7 +91,7 @@ impl Task {
         }
     }
 
-    /// Why the next session cannot resume the work that is under way; none when it can, or when there is none.
+    /// Why the next session cannot resume the work under way; none if it can, or if no work is under way.
     pub fn handover(&self, now: Time) -> Option<&str> {
         self.lost.as_deref().filter(|_| self.conversation_of(self.next_agent(now)).is_none())
     }
@@ -176,7 +176,7 @@ impl Task {
     }
 }
 
-/// A session that only told the agent to go on leaves the first prompt where it was.
+/// A session that only asked the agent to continue leaves the first prompt where it was.
 fn delivered(run: &SessionRun, ended: &Ended) -> Delivered {
     match (&run.opening, ended.delivered) {
         (Opening::Continue, Delivered::No | Delivered::Unknown) => Delivered::Yes,
@@ -204,7 +204,7 @@ impl SessionRun {
         turned_away && !changed && self.usage.total().unwrap_or(0) == 0
     }
 
-    /// Whether the agent went on in another conversation than it was told to.
+    /// Whether the agent used a different conversation from the one it was asked to resume.
     pub fn strayed(&self) -> bool {
         matches!((&self.resumes, &self.conversation), (Some(asked), Some(got)) if asked != got)
     }

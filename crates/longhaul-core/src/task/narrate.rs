@@ -9,7 +9,7 @@ use crate::ids::TaskId;
 use crate::plan::Refused;
 use crate::time::Time;
 
-/// What an event says to a person.
+/// The sentence for an event.
 pub fn narrate(event: &Event) -> String {
     match event {
         Event::Submitted { submission } => format!("submitted as `{}` for agent {}", submission.name, submission.agent),
@@ -112,7 +112,7 @@ fn ended_sentence(ended: &Ended, progress: bool) -> String {
         StoppedBy::Lingered => ", stopped after its turn".into(),
     };
     let verdict = match (&ended.outcome, ended.stopped_by) {
-        // What a check came to is told by its evidence.
+        // The result of a check is in its evidence.
         (Outcome::Completed, _) if ended.printed.is_some() => "ran".to_owned(),
         (Outcome::Completed, _) => "completed".to_owned(),
         (Outcome::Failed(Failure::Crashed), StoppedBy::Task | StoppedBy::Shutdown) => "stopped".to_owned(),

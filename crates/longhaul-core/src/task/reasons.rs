@@ -1,4 +1,4 @@
-//! Why a task waits, needs help, is blocked or stopped: the data inside the states.
+//! Why a task waits, needs a person, is blocked or stopped: the data inside the states.
 //! Made by `decide` and the recovery table; shown to people through `Display`, never matched by its text.
 
 use std::fmt;
@@ -63,7 +63,7 @@ pub enum HelpReason {
     UsageLimit {
         /// Which agent.
         agent: String,
-        /// Until when, if it told.
+        /// Until when, if it said.
         until: Option<Time>,
     },
     /// The agent's usage limit ends later than the task may wait, or the agent reported a time that makes no sense.
@@ -151,7 +151,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Whether the owner looks for it until it is there again; else a person has to fix it.
+    /// Whether the owner waits until it is available again; else a person has to fix it.
     pub fn is_probed(&self) -> bool {
         match self {
             Cause::Disk { .. } | Cause::Memory { .. } => true,

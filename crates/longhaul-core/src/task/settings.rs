@@ -33,7 +33,7 @@ pub enum Setting {
     Checks(Vec<String>),
     /// The agent, by its name.
     Agent(String),
-    /// The agents to go on with at a usage limit.
+    /// The agents to continue with at a usage limit.
     Fallbacks(Vec<String>),
     /// Agents as the configuration declares them now, by name: all of them.
     Declared(BTreeMap<String, Value>),
@@ -43,7 +43,7 @@ pub enum Setting {
     Sandbox(Sandbox),
     /// Whether the network is opened to the agents' tools.
     Network(bool),
-    /// When a session goes on in the conversation of the last one.
+    /// When a session continues the conversation of the last one.
     Context(Context),
     /// What a usage limit means.
     OnLimit(OnLimit),

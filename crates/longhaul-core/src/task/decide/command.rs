@@ -51,7 +51,7 @@ fn resume(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Ac
         return go_on(task, reason, settings, actor);
     }
     let settings = [settings, &[Setting::Driver(Driver::Supervised)]].concat();
-    // What is under way goes on, with a worker of ours instead of the runner's invocation.
+    // Work under way continues, with a worker in place of the runner's process.
     let is_under_way = task.state.wants_owner() && !matches!(task.state.stage(), Stage::Stopping { .. });
     if is_under_way { Ok(edited(task, &settings, actor)) } else { go_on(task, reason, &settings, actor) }
 }
@@ -99,7 +99,7 @@ fn resumed(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &A
     events
 }
 
-/// A plain resume goes on to the end, also for a task that was to pause after each session.
+/// A plain resume runs to the end, even for a task that was set to pause after each session.
 fn edited(task: &Task, settings: &[Setting], actor: &Actor) -> Vec<Event> {
     let mut settings = settings.to_vec();
     if task.submission.patience.once && !settings.iter().any(|setting| matches!(setting, Setting::Once(_))) {
