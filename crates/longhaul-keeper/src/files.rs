@@ -35,7 +35,7 @@ pub fn write_once(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> 
 /// Why a directory is not ours to keep secrets in.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivateDirError {
-    /// A symbolic link or something else than a directory stands there.
+    /// The path is a symbolic link or not a directory.
     #[error("`{path}` is a symbolic link or a file, not a directory")]
     NotADirectory {
         /// The path asked for.

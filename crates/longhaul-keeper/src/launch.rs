@@ -51,7 +51,7 @@ pub(crate) fn prepare(
     })
 }
 
-/// Opens the agent's standard input: the prompt as a plain file, which ends by itself, or nothing.
+/// Opens the agent's standard input: the prompt as a plain file, which has an end, or nothing.
 pub(crate) fn open_input(directory: &SessionDir, spec: &Spec) -> Result<OwnedFd, LaunchError> {
     if spec.no_input {
         return File::open("/dev/null").map(OwnedFd::from).map_err(LaunchError::Prompt);

@@ -37,7 +37,7 @@ impl Executable {
         Ok(Executable { file: File::open(path)?, path: path.to_owned() })
     }
 
-    /// A command that runs it under the name `longhaul` in a session of its own, with nothing on its standard streams.
+    /// A command that runs it under the name `longhaul` in its own session, with nothing on its standard streams.
     ///
     /// The command must be spawned while this value lives.
     pub fn command<Arguments>(&self, arguments: Arguments) -> Command

@@ -84,7 +84,7 @@ pub(crate) fn pid_namespace(pid: u32) -> Option<u64> {
     link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
 }
 
-/// The number of the calling process as `/proc` has it: in a PID namespace without a `/proc` of its own this is not `getpid`.
+/// The number of the calling process as `/proc` has it: in a PID namespace without its own `/proc` this is not `getpid`.
 pub(crate) fn own_number() -> u32 {
     let listed = fs::read_link("/proc/self").ok().and_then(|link| link.to_str()?.parse().ok());
     listed.unwrap_or_else(std::process::id)
@@ -283,7 +283,7 @@ fn processor_time_in(pid: u32, fields: Range<usize>) -> Option<Duration> {
     Some(Duration::from_millis(ticks.saturating_mul(1000) / clock_ticks_per_second()))
 }
 
-/// What stands behind the name, which may hold spaces and brackets, so fields are counted from the last bracket.
+/// The fields behind the name, which may hold spaces and brackets, so fields are counted from the last bracket.
 fn stat_fields(stat: &[u8]) -> Option<Vec<&str>> {
     let after = stat.iter().rposition(|&byte| byte == b')')? + 1;
     Some(std::str::from_utf8(&stat[after..]).ok()?.split_ascii_whitespace().collect())
