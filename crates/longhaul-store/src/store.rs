@@ -74,7 +74,7 @@ pub trait Store: Send + Sync {
     /// parent nor children. A damaged one is left out.
     async fn family(&self, task: TaskId) -> Result<Vec<Task>, StoreError>;
 
-    /// The task that this one has to wait for before a session of it may start in its directory; none with a worktree of its own, and
+    /// The task that this one has to wait for before a session of it may start in its directory; none with its own worktree, and
     /// none while a session of it is live. The same rule is enforced by the commit that starts a session.
     async fn directory_holder(&self, task: TaskId) -> Result<Option<TaskId>, StoreError>;
 
@@ -96,7 +96,7 @@ pub trait Store: Send + Sync {
     async fn notices(&self, task: TaskId) -> Result<Vec<Notice>, StoreError>;
 
     /// Sets out to deliver a pending notice: one try more, and due again only then. False, and nothing written, if its tries are no
-    /// longer those seen: somebody else was faster. A claimer that dies leaves a notice that is due again by itself.
+    /// longer those seen: somebody else was faster. A claimer that dies leaves a notice that becomes due again.
     async fn claim_notice(&self, id: u64, tries_seen: u32, until: Time) -> Result<bool, StoreError>;
 
     /// Says what came of the try with this number. False, and nothing written, if another try began meanwhile.
@@ -106,7 +106,7 @@ pub trait Store: Send + Sync {
     /// `Ok` the task is absent, and stays so over crashes; after an error nothing of it is gone. Its children go first.
     async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError>;
 
-    /// Copies everything, as of one moment and while others go on committing, to a new file, and checks the copy. A file that is
+    /// Copies everything, as of one moment and while others keep committing, to a new file, and checks the copy. A file that is
     /// there already is refused. After a crash there is the whole copy or none of that name.
     async fn backup(&self, target: &Path) -> Result<(), StoreError>;
 
@@ -331,7 +331,7 @@ pub enum StoreError {
     /// Others held it for too long.
     #[error("the database is busy")]
     Busy,
-    /// There is no room for more, or the file system takes no writes: nothing was written, and all goes on once there is room.
+    /// There is no room for more, or the file system takes no writes: nothing was written, and work continues once there is room.
     #[error("no space left for the database: {what}")]
     Full {
         /// What it said.
@@ -359,7 +359,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether it passes by itself: nothing was written, and trying again later is right.
+    /// Whether it is temporary: nothing was written, and trying again later is right.
     pub fn is_transient(&self) -> bool {
         match self {
             StoreError::Busy | StoreError::Full { .. } | StoreError::Later { .. } => true,
@@ -423,7 +423,7 @@ pub struct Candidate {
 pub enum Carrier {
     /// Any worker.
     Worker,
-    /// Only an invocation of the runner; once its session is told to stop, any worker too.
+    /// Only an invocation of the runner; once its session is asked to stop, any worker too.
     Runner,
 }
 

@@ -16,7 +16,7 @@ use super::load::last_snapshot;
 use super::row::{NAME, TASK_COLUMNS, TaskRow, values_of};
 use crate::{ChainEntry, ChainHead, CommitError, Lease, NewLease, Owner, StoreError, Stored, link};
 
-/// A snapshot is written when so many events stand behind the last one, so that a load replays few.
+/// A snapshot is written when so many events follow the last one, so that a load replays few.
 const TAIL_EVENTS: u64 = 64;
 
 /// Or so many bytes of events.
@@ -52,7 +52,7 @@ struct NewEvent {
 }
 
 impl Append {
-    /// Goes on from a stored row, or from nothing for a new task.
+    /// Starts from a stored row, or from nothing for a new task.
     pub(super) fn to(id: TaskId, before: Option<Arc<TaskRow>>) -> Append {
         let (epoch, owner, head) = match &before {
             Some(row) => (row.stored.epoch, row.stored.owner.clone(), row.head),

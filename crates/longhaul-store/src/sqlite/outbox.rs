@@ -1,4 +1,4 @@
-//! The outbox: notices written with the change they tell of, then claimed and settled by compare-and-set on their tries.
+//! The outbox: notices written with the change they report, then claimed and settled by compare-and-set on their tries.
 //!
 //! Writing is called by the writer within its transaction, reading by the handle. It delivers nothing, and a damaged row is left out.
 

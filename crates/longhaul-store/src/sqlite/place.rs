@@ -20,7 +20,7 @@ pub(super) struct Place {
     home: PathBuf,
 }
 
-/// What stands there.
+/// What was found there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     /// A database that holds something.
@@ -97,7 +97,7 @@ impl Place {
         }
     }
 
-    /// Makes the empty database file, readable for its owner only, unless it is there.
+    /// Makes the empty database file, readable for its owner only, unless it exists.
     pub(super) fn create(&self) -> Result<(), StoreError> {
         let path = self.database();
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {

@@ -1,4 +1,4 @@
-//! Queries on connections of their own, so that no reader waits for the writer or holds it up.
+//! Queries on their own connections, so that no reader waits for the writer or holds it up.
 //!
 //! Used by the handle. Every read ends its statement before it answers: an open one would keep the log from being reused.
 

@@ -1,6 +1,6 @@
 //! Looks at everything stored with suspicion: each task's whole history, and what its row and snapshot make of it.
 //!
-//! Called for `verify` and `check`. It reads in transactions of its own and changes nothing.
+//! Called for `verify` and `check`. It reads in its own transactions and changes nothing.
 
 use longhaul_core::ids::TaskId;
 use rusqlite::{Connection, Row};
@@ -28,7 +28,7 @@ pub(super) fn verify(connection: &Connection, task: TaskId) -> Result<ChainRepor
     Ok(ChainReport { events: replay.seq, broken })
 }
 
-/// What the whole history says otherwise than the row, if anything.
+/// How the whole history differs from the row, if at all.
 fn difference(replay: &Replay, row: &TaskRow) -> Option<String> {
     let what = if row.head != replay.head {
         "the chain's head is not the last event's hash"
