@@ -213,7 +213,7 @@ impl Worktree {
         Ok(Removal::Removed)
     }
 
-    /// The first of these files (relative to the worktree) that is there and in no commit, ignored or not.
+    /// The first of these files (relative to the worktree) that exists and is in no commit, ignored or not.
     pub fn only_copy<'path>(&self, paths: impl Iterator<Item = &'path Path>) -> Result<Option<&'path Path>, GitError> {
         for path in paths.filter(|path| self.path().join(path).is_file()) {
             let call = self.repository().call()?.words(&["ls-tree", "-z", "--name-only", "HEAD", "--"]).value(path)?;
