@@ -1,5 +1,5 @@
-//! Before a session of an agent: is its program there, are its directories fit, and is Longhaul's home out of its reach?
-//! Called while a session is prepared, so that what only a person can mend is found before anything is started.
+//! Before a session of an agent: is its program installed, are its directories usable, and is Longhaul's home out of its reach?
+//! Called while a session is prepared, so that what only a person can fix is found before anything is started.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
 
-/// Whether the agent can be started, or what a person has to mend first.
+/// Whether the agent can be started, or what a person has to fix first.
 pub(super) fn check(name: &str, submission: &Submission, home: &Path, environment: &Environment) -> Result<(), Cause> {
     let agent = longhaul_agents::choose(name, &submission.declared).map_err(|error| program(error.to_string()))?;
     let passed = passed(submission, Some(&agent));
@@ -66,7 +66,7 @@ impl Surroundings<'_> {
         Ok(())
     }
 
-    /// Whether a path lies where sandboxed commands may write although it is not their workspace.
+    /// Whether a path is where sandboxed commands may write outside their workspace.
     fn is_temporary(&self, path: &Path) -> bool {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let named = (self.variable)("TMPDIR").map(PathBuf::from);
@@ -109,7 +109,7 @@ mod tests {
         choose("codex", &BTreeMap::from([("codex".to_owned(), table)])).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// A codex whose program is there.
+    /// A codex whose program is installed.
     fn found_codex() -> Chosen {
         codex(json!({ "program": "/bin/sh" }))
     }

@@ -114,7 +114,7 @@ pub(crate) mod tests {
     use super::*;
     use longhaul_app::{mint_task, now};
 
-    /// A message about a task that needs help for this reason.
+    /// A message about a task that needs a person for this reason.
     pub(crate) fn sample(why: &str) -> Message {
         let name = TaskName::new("port-it").unwrap();
         let submission = Submission::new("goal".into(), name, "/p".into(), "demo".into());
