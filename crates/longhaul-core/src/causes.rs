@@ -1,5 +1,5 @@
 //! An error with everything below it in one line, for answers and events that outlive the error itself.
-//! Used by every crate that keeps or tells an error in words; what a cause says that the whole has said already is left out.
+//! Used by every crate that stores or shows an error as text; a cause that repeats what was already said is left out.
 
 use std::error::Error;
 

@@ -62,7 +62,7 @@ fn is_module(word: &str, path: &str) -> bool {
     ["", "/__init__", "/__main__"].iter().any(|part| path.strip_suffix(".py") == Some(&format!("{module}{part}")))
 }
 
-/// Each star stands for anything.
+/// Each star matches anything.
 fn matches(pattern: &str, name: &str) -> bool {
     let (head, rest) = pattern.split_once('*').unwrap_or((pattern, ""));
     let Some(mut name) = name.strip_prefix(head) else { return false };

@@ -1,7 +1,7 @@
 //! How far two names are apart, for hints about mistyped ones: of keys, variables and agents. Pure.
-//! It orders; whether something is near enough for a hint is the asker's to say.
+//! It only measures; the caller decides whether something is near enough for a hint.
 
-/// How many characters must be put in, taken out, changed or swapped with their neighbour.
+/// How many characters must be inserted, deleted, changed or swapped with their neighbour.
 pub fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     // Hostile names may be as long as their file; nothing known is.

@@ -1,4 +1,4 @@
-//! Identifiers as types of their own, so that a session can never be passed for a task.
+//! Identifiers as separate types, so that a session can never be passed as a task.
 //!
 //! All are UUID v7: sortable by time and native in both databases. Minting takes the time and the random bytes from the
 //! caller, because this crate has neither.
@@ -59,7 +59,7 @@ id! {
     SessionId
 }
 id! {
-    /// One worker process; never reused, so that its lock file speaks of one process only.
+    /// One worker process; never reused, so that its lock file belongs to one process only.
     WorkerId
 }
 id! {

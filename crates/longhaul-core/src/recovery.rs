@@ -1,6 +1,6 @@
 //! How a session ended, and so what comes next: the one table of recovery. Called by `decide` when an end was observed.
 //!
-//! A usage limit is not a failure, unknown is never success, and nothing is tried for ever.
+//! A usage limit is not a failure, unknown is never success, and nothing is tried forever.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub enum Next {
     Limited {
         /// Until when.
         until: Time,
-        /// Whether the agent told; else it is a guess.
+        /// Whether the agent reported it; else it is a guess.
         told: bool,
     },
     /// The agent's account is used up, and no time brings it back.
@@ -45,7 +45,7 @@ pub struct Facts<'a> {
     pub patience: &'a Patience,
     /// How long to wait before a usage limit of unknown length is tried.
     pub probe: Duration,
-    /// The least to wait for a usage limit, whatever was told of its length.
+    /// The least to wait for a usage limit, whatever length was reported.
     pub at_least: Duration,
     /// When the end was observed.
     pub now: Time,
@@ -73,7 +73,7 @@ pub fn next(facts: &Facts<'_>) -> Next {
         Outcome::Failed(Failure::Crashed) => failed(facts, how(ended)),
         Outcome::Failed(Failure::Retryable(why)) => failed(facts, why.clone()),
         Outcome::Failed(Failure::ContextFull) => failed(facts, "the conversation is full".into()),
-        Outcome::Failed(Failure::BadConversation) => failed(facts, "the conversation to resume is unknown".into()),
+        Outcome::Failed(Failure::BadConversation) => failed(facts, "the conversation to resume was not found".into()),
     }
 }
 
@@ -133,14 +133,14 @@ fn failed(facts: &Facts<'_>, last: String) -> Next {
     if failures >= facts.patience.attempts {
         return Next::Ask(HelpReason::KeepsFailing { sessions: failures, last });
     }
-    // A failed session that made progress goes on at once: the counter is zero.
+    // A failed session that made progress is followed at once: the counter is zero.
     if failures == 0 {
         return Next::GoOn;
     }
     Next::WaitUntil(Wait::Backoff, facts.now.after(facts.patience.backoff(failures)))
 }
 
-/// Without a time the limit is probed now and then; with one, a little later than told.
+/// Without a time the limit is probed now and then; with one, a little later than reported.
 fn limited(facts: &Facts<'_>, told: Option<Time>) -> Next {
     let until = told.unwrap_or_else(|| facts.now.after(facts.probe));
     Next::Limited {

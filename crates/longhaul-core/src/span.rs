@@ -10,7 +10,7 @@ pub const SPELLING: &str = "a length of time such as `500ms`, `90s`, `1h30m` or 
 const UNITS: &[(&str, u64)] =
     &[("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
-/// Reads a length of time: numbers with units, longest unit first. Nothing if it is none.
+/// Reads a length of time: numbers with units, longest unit first. None if the text is not one.
 pub fn read(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
     let mut total: u64 = 0;

@@ -1,15 +1,15 @@
-//! What a round of checks came to: pass, fail with the reason, or a tree that changed under the checks. Called by `decide` only.
+//! The result of a round of checks: pass, fail with the reason, or a tree that changed during the checks. Called by `decide` only.
 //!
-//! A pass is an observed exit 0 of a run that ran something; everything else is none. Nothing an agent said counts.
+//! A pass is an observed exit 0 of a run that ran something; everything else fails. Nothing an agent said counts.
 
 use std::mem::discriminant;
 
 use crate::task::{CheckOutput, Doubt, Evidence, Exit, FileHash, NameList, Round, RoundOutcome, StoppedBy};
 
-/// Why a check is no pass; none for a pass.
+/// Why a check did not pass; none for a pass.
 pub fn failure(exit: &Exit, stopped_by: StoppedBy, output: &CheckOutput) -> Option<String> {
     match (exit, stopped_by) {
-        (_, StoppedBy::Wall) => Some("it ran longer than it may".into()),
+        (_, StoppedBy::Wall) => Some("timed out".into()),
         (Exit::Code(0), _) if output.nothing_run => Some("passed without running any test".into()),
         (Exit::Code(0), StoppedBy::Itself) => None,
         (Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown, _) => {
@@ -18,7 +18,7 @@ pub fn failure(exit: &Exit, stopped_by: StoppedBy, output: &CheckOutput) -> Opti
     }
 }
 
-/// What a round came to, once every check was run.
+/// The result of a round, once every check has run.
 pub fn judge(round: &Round) -> RoundOutcome {
     let missing = round.files.iter().filter(|file| file.sha256.is_none()).map(missing);
     let failed = round.evidence.iter().filter_map(failed);

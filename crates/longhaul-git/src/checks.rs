@@ -35,7 +35,7 @@ pub struct AfterCheck {
 
 impl AfterCheck {
     /// Looks at the files of a tree.
-    fn look(view: &View<'_>, tree: &TreeId) -> Result<(AfterCheck, Paths), GitError> {
+    fn inspect(view: &View<'_>, tree: &TreeId) -> Result<(AfterCheck, Paths), GitError> {
         let survey = survey(view, Files::Of(tree))?;
         // A tree that changed is checked again anyway.
         let converted = if survey.tree == *tree { converted(view, &survey)? } else { Paths::new() };
@@ -108,7 +108,7 @@ impl Repository {
     /// not remembered: what is in it can change unnoticed, so it is a problem of the next round.
     pub fn after_check(&self, task: TaskId, tree: &TreeId) -> Result<AfterCheck, GitError> {
         let view = View::new(self, Objects::Private)?;
-        let (after, untracked) = AfterCheck::look(&view, tree)?;
+        let (after, untracked) = AfterCheck::inspect(&view, tree)?;
         let remembered: Vec<(Vec<u8>, String)> = ids_of(&view, untracked.iter())?.into_iter().collect();
         if !remembered.is_empty() {
             self.remember_left_by_checks(task, remembered)?;
@@ -135,7 +135,7 @@ impl Repository {
     /// The same for a check that ran in a clean checkout of this repository. What it left behind is removed with the checkout.
     pub fn after_clean_check(&self, path: &Path, tree: &TreeId) -> Result<AfterCheck, GitError> {
         let checkout = self.open_checkout(path)?;
-        AfterCheck::look(&View::new(&checkout, Objects::Private)?, tree).map(|(after, _)| after)
+        AfterCheck::inspect(&View::new(&checkout, Objects::Private)?, tree).map(|(after, _)| after)
     }
 
     fn moved_submodules(&self, base: &CommitId, tree: &TreeId) -> Result<Vec<Vec<u8>>, GitError> {
@@ -245,7 +245,7 @@ fn is_directory(path: &Path) -> Result<bool, GitError> {
 fn remove_empty(path: &Path) -> Removal {
     match fs::remove_dir(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Removal::Kept { why: format!("git does not know `{}`: {error}", path.display()) }
+            Removal::Kept { why: format!("git cannot find `{}`: {error}", path.display()) }
         }
         Ok(()) | Err(_) => Removal::Removed,
     }

@@ -25,7 +25,7 @@ pub(super) fn under_filter<'path>(call: Call, paths: impl Iterator<Item = &'path
     }
     let call = call.words(&["check-attr", "-z", "--stdin", "filter"]).input(input);
     let output = call.deadline(LONG).succeed()?;
-    // Not filtered for emptiness: the three fields of a record stand in fixed places.
+    // Not filtered for emptiness: the three fields of a record are in fixed places.
     let fields: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
     let is_named = |value: &[u8]| ![&b"unspecified"[..], b"unset", b"set"].contains(&value);
     Ok(fields.chunks_exact(3).filter(|record| is_named(record[2])).map(|record| record[0].to_vec()).collect())

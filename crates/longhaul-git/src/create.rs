@@ -316,7 +316,7 @@ fn is_empty(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() == 0)
 }
 
-/// The lock is the first that git writes and the last that it takes away.
+/// The lock is the first thing that git writes and the last that it removes.
 fn is_being_made(metadata: &Path) -> bool {
     let locked = line_of(&metadata.join("locked"));
     metadata.is_dir() && locked.is_none_or(|line| line == INITIALIZING || line.is_empty())

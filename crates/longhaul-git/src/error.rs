@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum GitError {
-    #[error("found no program `git` in `PATH`")]
+    #[error("`git` was not found in `PATH`")]
     NoProgram,
     #[error("failed to start `{command}`")]
     Start {
@@ -17,25 +17,25 @@ pub enum GitError {
         #[source]
         source: io::Error,
     },
-    #[error("`{command}` did not end within `{deadline:?}` and was killed")]
+    #[error("`{command}` did not finish within `{deadline:?}` and was killed")]
     Deadline { command: String, deadline: Duration },
     #[error("`{command}` was killed by signal {signal}")]
     Killed { command: String, signal: i32 },
-    #[error("`{command}` refused: {text}")]
+    #[error("`{command}` failed: {text}")]
     Refused { command: String, text: String },
     #[error("`{command}` printed more than `{cap}` bytes")]
     TooMuch { command: String, cap: usize },
-    #[error("`{command}` answered something unknown: `{text}`")]
+    #[error("unexpected output of `{command}`: `{text}`")]
     Unreadable { command: String, text: String },
-    #[error("`{value}` begins with a hyphen or has a NUL byte, so it can not be an argument of git")]
+    #[error("`{value}` starts with a hyphen or contains a NUL byte, so it cannot be passed to git")]
     BadArgument { value: String },
     #[error("the git directory of `{directory}` is `{found}`, not `{recorded}` as recorded")]
     Swapped { directory: PathBuf, recorded: PathBuf, found: String },
-    #[error("`{directory}` has no files to work on: it is a bare repository or inside a git directory")]
+    #[error("`{directory}` has no working tree: it is a bare repository or inside a git directory")]
     NoWorkTree { directory: PathBuf },
-    #[error("`{directory}` looks like a repository, but git does not take it for one: {text}")]
+    #[error("`{directory}` looks like a repository, but git does not recognize it: {text}")]
     Damaged { directory: PathBuf, text: String },
-    #[error("`{path}` is held by another git")]
+    #[error("another git process holds `{path}`")]
     IndexLocked { path: PathBuf },
     #[error("`{}` is not UTF-8", path.display())]
     NotText { path: PathBuf },

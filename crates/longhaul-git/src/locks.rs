@@ -158,5 +158,5 @@ fn why_keep(stat: &rustix::fs::Stat, tree_ended: SystemTime) -> Option<String> {
     let seconds = u64::try_from(stat.st_mtime).unwrap_or(0);
     let nanoseconds = u32::try_from(stat.st_mtime_nsec).unwrap_or(0);
     let made = SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds.min(999_999_999));
-    (made >= tree_ended).then(|| "it was made after the session ended".to_owned())
+    (made >= tree_ended).then(|| "it was created after the session ended".to_owned())
 }

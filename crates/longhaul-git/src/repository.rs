@@ -311,7 +311,7 @@ impl Repository {
         Ok(Listed::read(&output))
     }
 
-    /// Makes sure that the working tree still leads to this git directory. Git is asked where the files do not plainly say so.
+    /// Makes sure that the working tree still leads to this git directory. Git is asked where the files do not show it plainly.
     pub(super) fn check(&self) -> Result<(), GitError> {
         if self.leads_here() == Some(true) {
             return Ok(());
@@ -395,7 +395,7 @@ impl Format {
         }
     }
 
-    /// The id that stands for "no object".
+    /// The id that means "no object".
     pub(super) fn zeros(self) -> &'static str {
         const ZEROS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
         match self {

@@ -206,7 +206,7 @@ fn not_checked_out(repository: &Repository) -> Paths {
     zero_separated(&listed).filter_map(|entry| entry.strip_prefix(b"S ")).map(<[u8]>::to_vec).collect()
 }
 
-/// The ignore file of the person's own configuration. Where it cannot be read there is none, as for git.
+/// The ignore file of the person's own configuration. One that cannot be read does not count, as for git.
 fn user_exclude(named: Option<OsString>, environment: &Environment) -> Vec<u8> {
     let home = environment.get("HOME").map(PathBuf::from);
     let path = match (named, &home) {

@@ -218,7 +218,7 @@ impl Scratch {
             held.lock()?;
             Ok(held)
         };
-        let held = make().map_err(io_failed("make scratch directory", &path))?;
+        let held = make().map_err(io_failed("create scratch directory", &path))?;
         Ok(Scratch { path, _held: held })
     }
 

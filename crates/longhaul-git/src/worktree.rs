@@ -36,9 +36,9 @@ pub enum WorktreeError {
     BadBranch { branch: String },
     #[error("commit `{base}` is not in the repository")]
     NoBase { base: CommitId },
-    #[error("`{path}` is in use by something else than a worktree of this repository")]
+    #[error("`{path}` already exists and is not a worktree of this repository")]
     PathTaken { path: PathBuf },
-    #[error("the worktree `{path}` is on `{found}`, which is not a branch of its task")]
+    #[error("the worktree `{path}` is on `{found}`, which is not a branch of this task")]
     OtherBranch { path: PathBuf, found: String },
     #[error("the record of the worktree `{path}` lacks its branch, its base or its git data")]
     NotRecorded { path: PathBuf },
@@ -50,7 +50,7 @@ pub enum WorktreeError {
     NotRegistered { path: PathBuf },
     #[error("the branch `{branch}` of the worktree `{path}` was deleted")]
     BranchGone { path: PathBuf, branch: String },
-    #[error("`{path}` is no worktree of a repository")]
+    #[error("`{path}` is not a worktree")]
     NoWorktree { path: PathBuf },
     #[error("commit `{commit}` is in no other branch")]
     OnlyHere { commit: String },
@@ -213,7 +213,7 @@ impl Worktree {
         Ok(Removal::Removed)
     }
 
-    /// The first of these files (relative to the worktree) that is there and in no commit, ignored or not.
+    /// The first of these files (relative to the worktree) that exists and is in no commit, ignored or not.
     pub fn only_copy<'path>(&self, paths: impl Iterator<Item = &'path Path>) -> Result<Option<&'path Path>, GitError> {
         for path in paths.filter(|path| self.path().join(path).is_file()) {
             let call = self.repository().call()?.words(&["ls-tree", "-z", "--name-only", "HEAD", "--"]).value(path)?;
@@ -237,7 +237,7 @@ impl Worktree {
             repository.check()?;
             let uncommitted = repository.uncommitted()?;
             if let Some(first) = uncommitted.files.first() {
-                return Ok(Some(format!("{} files are not committed, such as `{first}`", uncommitted.total)));
+                return Ok(Some(format!("{} uncommitted files, such as `{first}`", uncommitted.total)));
             }
             if let Some(name) = self.checked_out_submodule()? {
                 return Ok(Some(format!("the submodule `{name}` is checked out in it")));

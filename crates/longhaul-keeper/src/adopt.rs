@@ -173,7 +173,7 @@ pub enum Delivery {
     Gone,
 }
 
-/// A signal that could not be sent to a keeper that is there.
+/// A signal that could not be sent to a living keeper.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to signal keeper `{pid}`")]
 pub struct SignalError {
@@ -198,10 +198,10 @@ pub fn signal_keeper(identity: &Identity, stop: Stop) -> Result<Delivery, Signal
     Ok(if sent { Delivery::Sent } else { Delivery::Gone })
 }
 
-/// Takes away the control group of a keeper that died before it could write down who it is.
+/// Removes the control group of a keeper that died before it could write down who it is.
 fn remove_group(session: SessionId) {
     let Some(group) = Cgroup::find(session) else { return };
-    // All that can be in it is a fork that waits at a gate nobody will open, and leaves by itself.
+    // All that can be in it is a fork that waits at a gate nobody will open, and then exits on its own.
     if group.wait_until_empty(Duration::from_secs(1)) {
         let _stays_empty = group.remove();
     }

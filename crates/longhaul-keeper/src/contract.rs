@@ -1,7 +1,7 @@
 //! The records in a session directory: what keeper and worker, perhaps of different versions, say to each other.
 //!
 //! Every record is one JSON object with a `version`. A newer version is an error and so is damage; neither is ever
-//! taken for absence. To change a record: raise the version and go on reading the one before.
+//! taken for absence. To change a record: raise the version and keep reading the one before.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -33,7 +33,7 @@ pub struct Spec {
     pub argv: Vec<String>,
     /// Where the program starts.
     pub cwd: PathBuf,
-    /// Names of variables to take away.
+    /// Names of variables to remove.
     #[serde(default)]
     pub env_unset: Vec<String>,
     /// Variables to set; never a secret.
@@ -48,7 +48,7 @@ pub struct Spec {
     /// Who sees our own variables.
     #[serde(default)]
     pub marking: Marking,
-    /// The program gets nothing to read, though there is a prompt: it was told of the file.
+    /// The program gets nothing to read, though there is a prompt: it got the file's path.
     #[serde(default)]
     pub no_input: bool,
     /// How to stop it, step by step; after the last step the tree is killed.
@@ -191,7 +191,7 @@ pub enum ExitStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// Nothing: it ended by itself or by a stranger.
+    /// Nothing: it ended on its own or was stopped by something else.
     Own,
     /// The stop recipe, because the keeper got TERM. Whether a task or a shutdown asked, only the worker knows.
     Terminated,
@@ -218,11 +218,11 @@ pub struct EndRecord {
     pub killed_leftovers: u32,
     /// Whether nothing of the tree is left.
     pub tree_empty: bool,
-    /// Bytes of output that are not kept: dropped for the cap, never written, or taken away by somebody.
+    /// Bytes of output that are not kept: dropped for the cap, never written, or removed by somebody.
     pub gap_bytes: u64,
     /// The first failure of a log, in words.
     pub log_error: Option<String>,
-    /// Whether a sync failed, so that nobody knows which of the kept bytes are on disk.
+    /// Whether a sync failed, so that it is unknown which of the kept bytes are on disk.
     #[serde(default)]
     pub sync_failed: bool,
     /// How the tree was held together; none from a keeper of version 1.
@@ -236,7 +236,7 @@ pub struct EndRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Containment {
-    /// By a cgroup of its own, with the walk as second belt.
+    /// By its own cgroup, with the walk as a second line of defence.
     Cgroup,
     /// By walking from parents to children, with the keeper as parent of orphans.
     Walk,
@@ -257,7 +257,7 @@ pub struct Stalled {
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// A newer program wrote it.
-    #[error("`{path}` has contract version `{found}`, this program knows up to `{known}`")]
+    #[error("`{path}` has contract version {found}; this program supports up to {known}")]
     NewerContract {
         /// The file.
         path: PathBuf,
@@ -267,7 +267,7 @@ pub enum RecordError {
         known: u32,
     },
     /// A program too old to be understood wrote it.
-    #[error("`{path}` has contract version `{found}`, this program reads from `{oldest}`")]
+    #[error("`{path}` has contract version {found}; this program supports {oldest} and newer")]
     OlderContract {
         /// The file.
         path: PathBuf,

@@ -1,6 +1,6 @@
-//! Taking away the directory of a session that is over: only files of ours, by exact name, below a directory handle.
+//! Removing the directory of a session that has ended: only files of ours, by exact name, below a directory handle.
 //!
-//! Called by `gc` for the sessions of a finished task and for those nobody knows. It takes the session's lock first, so a live keeper
+//! Called by `gc` for the sessions of a finished task and for unknown ones. It takes the session's lock first, so a live keeper
 //! keeps its directory; and it never deletes what it does not know, nor by a path.
 
 use std::ffi::{OsStr, OsString};
@@ -59,7 +59,7 @@ pub fn survey_session(sessions: &Path, session: SessionId) -> io::Result<Option<
     }
 }
 
-/// Takes the directory of a session away. A kill in between leaves a directory that the next call takes away.
+/// Removes the directory of a session. A kill in between leaves a directory that the next call removes.
 pub fn discard_session(sessions: &Path, session: SessionId) -> io::Result<Discarded> {
     let above = open_directory(sessions)?;
     let Some(directory) = open_session(&above, session)? else { return Ok(Discarded::Gone { bytes: 0 }) };

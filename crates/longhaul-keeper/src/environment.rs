@@ -1,4 +1,4 @@
-//! The variables that a program runs with, as a value: no caller reads those of its own process for another's sake.
+//! The variables that a program runs with, as a value: no caller uses its own process's variables for somebody else's program.
 //! Kept in memory only. Whoever looks up a variable, a program or a secret value for a task asks here.
 
 use std::collections::BTreeMap;
@@ -74,7 +74,7 @@ impl Environment {
             .find(|path| is_program(path))
     }
 
-    /// The secret values among the variables, with those that are secret only because the task says so.
+    /// The secret values among the variables, with those that are secret only because the task names them.
     pub fn secrets(&self, secret_names: &[String]) -> Secrets {
         let texts =
             self.iter().filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())));

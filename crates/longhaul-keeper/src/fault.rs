@@ -1,6 +1,6 @@
 //! Named system calls that a test can make fail, where no real disk or kernel can be brought to.
 //!
-//! Called just before the call it stands for. In release builds it is nothing at all.
+//! Called just before the call it replaces. In release builds it is nothing at all.
 //!
 //! `LONGHAUL_FAULTS="keeper.sync=5"`: every call of that name fails with that error number.
 

@@ -35,8 +35,8 @@ pub fn write_once(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> 
 /// Why a directory is not ours to keep secrets in.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivateDirError {
-    /// A symbolic link or something else than a directory stands there.
-    #[error("`{path}` is not a directory of its own (a symbolic link or a file)")]
+    /// The path is a symbolic link or not a directory.
+    #[error("`{path}` is a symbolic link or a file, not a directory")]
     NotADirectory {
         /// The path asked for.
         path: std::path::PathBuf,
@@ -52,7 +52,7 @@ pub enum PrivateDirError {
         us: u32,
     },
     /// The system said no.
-    #[error("failed to make private directory `{path}`")]
+    #[error("failed to create private directory `{path}`")]
     Io {
         /// The path asked for.
         path: std::path::PathBuf,

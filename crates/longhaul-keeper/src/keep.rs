@@ -59,15 +59,15 @@ enum KeepError {
 /// Why the program was not executed.
 #[derive(Debug, thiserror::Error)]
 enum StartError {
-    #[error("the spec can not be used")]
+    #[error("the spec cannot be used")]
     Record(#[from] RecordError),
-    #[error("there is no spec")]
+    #[error("the spec is missing")]
     NoSpec,
     #[error("the spec is for session `{session}`")]
     ForeignSpec { session: String },
-    #[error("the program can not be prepared")]
+    #[error("the program cannot be prepared")]
     Launch(#[from] LaunchError),
-    #[error("failed to set the session up")]
+    #[error("failed to set up the session")]
     Io(#[from] io::Error),
 }
 

@@ -23,7 +23,7 @@ pub(crate) enum LaunchError {
     NoProgram,
     #[error("program `{program}` was not found in PATH")]
     NotFound { program: String },
-    #[error("a zero byte in an argument, a variable or the working directory")]
+    #[error("an argument, a variable or the working directory contains a zero byte")]
     ZeroByte(#[from] NulError),
     #[error("failed to open the prompt")]
     Prompt(#[source] io::Error),
@@ -51,7 +51,7 @@ pub(crate) fn prepare(
     })
 }
 
-/// Opens the agent's standard input: the prompt as a plain file, which ends by itself, or nothing.
+/// Opens the agent's standard input: the prompt as a plain file, which has an end, or nothing.
 pub(crate) fn open_input(directory: &SessionDir, spec: &Spec) -> Result<OwnedFd, LaunchError> {
     if spec.no_input {
         return File::open("/dev/null").map(OwnedFd::from).map_err(LaunchError::Prompt);

@@ -92,7 +92,7 @@ impl SessionDir {
         self.path.join(if number == 0 { format!("{base}.log") } else { format!("{base}.{number}.log") })
     }
 
-    /// The segments of a stream's log that are there, in order; none if there is no directory.
+    /// The segments of a stream's log that exist, in order; none without a directory.
     pub fn segments(&self, stream: Stream) -> io::Result<Vec<u32>> {
         let entries = match std::fs::read_dir(&self.path) {
             Ok(entries) => entries,

@@ -78,7 +78,7 @@ impl Pump {
     /// Runs until the program was waited for.
     pub(crate) fn run_to_exit(&mut self) -> io::Result<(ExitStatus, Why)> {
         loop {
-            // Asked before signals and limits, so that a program that ended by itself is never said to be stopped.
+            // Asked before signals and limits, so that a program that ended on its own is never recorded as stopped.
             if let Some(status) = self.reap()? {
                 return Ok((status, self.course.why()));
             }
@@ -176,7 +176,7 @@ impl Pump {
         }
     }
 
-    /// Takes away what was kept for bad times.
+    /// Removes what was kept for bad times.
     pub(crate) fn remove_reserve(&mut self) {
         self.logs.reserve().remove();
     }
@@ -233,7 +233,7 @@ impl Pump {
             None => {}
             Some(Due::Send(signal)) => {
                 self.signal_group(signal_of(signal));
-                // A stopped process would sit on the signal for ever.
+                // A stopped process would never handle the signal.
                 self.signal_group(Signal::CONT);
             }
             Some(Due::EndTree) => {

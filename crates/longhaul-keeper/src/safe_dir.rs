@@ -26,7 +26,7 @@ pub enum BeneathError {
         /// The name asked for.
         name: String,
     },
-    /// A link, pipe, device or directory stands there, or the file has a second name.
+    /// The name is a link, pipe, device or directory, or the file has a second name.
     #[error("`{name}` is not a plain file with one link")]
     NotPlain {
         /// The name asked for.
@@ -41,7 +41,7 @@ pub enum BeneathError {
         cap: u64,
     },
     /// The system said no.
-    #[error("failed to use `{name}` below the directory")]
+    #[error("failed to use `{name}` in the directory")]
     Io {
         /// The name asked for.
         name: String,
@@ -96,7 +96,7 @@ impl Beneath {
         file.write_all(bytes).map_err(|source| failed(name, source))
     }
 
-    /// Makes one directory with mode 0700; one that is there already is fine, anything else is not.
+    /// Makes one directory with mode 0700; an existing directory is fine, anything else is not.
     pub fn make_dir(&self, name: &str) -> Result<(), BeneathError> {
         let (parent, last) = self.parent_of(name)?;
         match mkdirat(&parent, last, Mode::RWXU) {

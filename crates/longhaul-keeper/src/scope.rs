@@ -1,4 +1,4 @@
-//! Scopes of the systemd user manager: what runs in one of its own is no part of the login it was started from, and so outlives it.
+//! Scopes of the systemd user manager: a process in its own scope is not part of the login that started it, so it outlives that login.
 //!
 //! Workers start keepers, and the binary starts workers, through [`Executable::spawn`]. A scope is never needed: where one cannot be
 //! had the program is started plainly. Without a user manager nothing is asked and nothing is started besides.
@@ -24,12 +24,12 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// Its sockets in the user's runtime directory; either will do.
 const SOCKETS: &[&str] = &["systemd/private", "bus"];
 
-/// Where a process is to stand.
+/// Which scope a process gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Where its parent stands.
+    /// The scope of its parent.
     Plain,
-    /// In a scope of its own, where that can be had.
+    /// Its own scope, where that is possible.
     OwnScope,
 }
 
@@ -43,7 +43,7 @@ pub enum Scopes {
     /// There is no systemd-run in PATH.
     NoProgram,
     /// The user does not linger. Then a scope is worse than none: the user manager ends with the last login and takes its scopes
-    /// along, while what stays in a login's own scope may go on.
+    /// along, while what stays in a login's own scope may continue.
     NoLinger,
     /// One was asked for by this process and not given.
     Failed,
@@ -115,7 +115,7 @@ impl Executable {
         }
         child.kill().ok();
         child.wait()?;
-        Err(io::Error::other("systemd-run gave no scope"))
+        Err(io::Error::other("systemd-run created no scope"))
     }
 }
 

@@ -27,7 +27,7 @@ pub fn connect_private(directory: &Path, name: &str) -> io::Result<UnixStream> {
     let opened = open_directory(directory)?;
     let address = SocketAddrUnix::new(os::short_path(&opened, directory, name))?;
     let stream = UnixStream::from(socket(AddressFamily::UNIX, SocketType::STREAM, None)?);
-    // A stopped process accepts nobody. Once its queue is full a blocking connect would wait for it for ever.
+    // A stopped process accepts nobody. Once its queue is full a blocking connect would wait for it forever.
     stream.set_nonblocking(true)?;
     connect(&stream, &address)?;
     stream.set_nonblocking(false)?;

@@ -37,7 +37,7 @@ impl Executable {
         Ok(Executable { file: File::open(path)?, path: path.to_owned() })
     }
 
-    /// A command that runs it under the name `longhaul` in a session of its own, with nothing on its standard streams.
+    /// A command that runs it under the name `longhaul` in its own session, with nothing on its standard streams.
     ///
     /// The command must be spawned while this value lives.
     pub fn command<Arguments>(&self, arguments: Arguments) -> Command
@@ -79,13 +79,13 @@ pub enum PrepareError {
         wanted: SessionId,
     },
     /// There is such a session already; an id is used once.
-    #[error("session directory `{path}` exists already")]
+    #[error("session directory `{path}` already exists")]
     Exists {
         /// The directory.
         path: PathBuf,
     },
     /// The directory can not be ours.
-    #[error("failed to make the session directory")]
+    #[error("failed to create the session directory")]
     Directory(#[from] PrivateDirError),
     /// A file in it could not be written.
     #[error("failed to write `{name}` into session directory `{path}`")]

@@ -15,7 +15,7 @@ pub(crate) enum Due {
     EndTree,
 }
 
-/// Where a stop has come to.
+/// How far a stop has got.
 #[derive(Debug)]
 pub(crate) struct StopCourse {
     recipe: Vec<StopStep>,

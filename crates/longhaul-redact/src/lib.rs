@@ -2,7 +2,7 @@
 //!
 //! The keeper pushes agent output through a `Redactor`; intake and error paths use `redact_text` and `redact_json`. A `Scanner`
 //! holds what is undecided of one text and looks at its `view`, where escapes are decoded: `values` finds known secrets there,
-//! `shapes` what looks like one. `records` gives every text that JSON records carry in pieces a scanner of its own.
+//! `shapes` what looks like one. `records` gives every text that JSON records carry in pieces its own scanner.
 //! Nothing here reads the environment or a file; the caller hands everything in.
 
 mod encodings;

@@ -93,7 +93,7 @@ impl Secrets {
         self.values.get_or_init(|| Values::new(self.entries.iter().map(|entry| entry.value.as_str())))
     }
 
-    /// What stands for the known value of this number.
+    /// What replaces the known value of this number.
     pub(super) fn replacement(&self, secret: usize) -> String {
         let Entry { label, value } = &self.entries[secret];
         self.tags.replacement(label, value.as_bytes())
@@ -134,7 +134,7 @@ pub fn is_secret_name(name: &str) -> bool {
 }
 
 /// Everything secret before the host of each URL in `value`: `user:password`, the password, also percent-decoded, and a
-/// long user name that stands alone (a token used as user).
+/// long user name without a password (a token used as user).
 fn url_credentials(value: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (scheme_end, _) in value.match_indices("://") {

@@ -1,4 +1,4 @@
-//! The text that stands for a secret: `[redacted:<rule>:<tag>]`, with a tag keyed by the home.
+//! The text that replaces a secret: `[redacted:<rule>:<tag>]`, with a tag keyed by the home.
 //!
 //! The same secret has the same tag everywhere in one home; without the key nobody can test a guess. Neither part ever needs
 //! escaping, so that a mask inside a string of JSON leaves it a string.

@@ -37,9 +37,9 @@ struct Pattern {
 
 /// What a value may be that begins at some position.
 struct Match<'a> {
-    /// The longest value that is there, and where it ends.
+    /// The longest value found, and where it ends.
     longest: Option<(usize, &'a Pattern)>,
-    /// The text ends inside a value; how much of it is there.
+    /// The text ends inside a value; how much of it was seen.
     open: Option<(usize, &'a Pattern)>,
 }
 

@@ -15,7 +15,7 @@ const LONGEST_ESCAPE: usize = 24;
 const ENTITIES: [(&[u8], u8); 5] =
     [(b"amp;", b'&'), (b"lt;", b'<'), (b"gt;", b'>'), (b"quot;", b'"'), (b"apos;", b'\'')];
 
-/// Whether the text may go on.
+/// Whether the text may continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum More {
     MayCome,

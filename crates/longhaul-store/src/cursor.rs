@@ -21,7 +21,7 @@ pub struct Cursor {
 
 /// A text that is no cursor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a place in a list")]
+#[error("`{0}` is not a valid list position")]
 pub struct BadCursor(String);
 
 impl TaskSummary {

@@ -4,7 +4,7 @@
 
 use crate::chain::digest;
 
-/// A caller's name for one request. Within a tenant it stands for one principal, operation and input: anything else under the same name is
+/// A caller's name for one request. Within a tenant it identifies one principal, operation and input: anything else under the same name is
 /// refused.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key {

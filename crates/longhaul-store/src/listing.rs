@@ -86,7 +86,7 @@ pub struct TaskSummary {
     pub is_final: bool,
     /// It wants a worker.
     pub wants_owner: bool,
-    /// It goes on only when a person acts.
+    /// It continues only when a person acts.
     pub waits_for_person: bool,
     /// It has a session whose process may be alive.
     pub live: bool,
@@ -100,7 +100,7 @@ pub struct TaskSummary {
     pub sessions: u32,
     /// Tokens of all ended sessions, if any are known.
     pub tokens: Option<u64>,
-    /// What all ended sessions cost, in millionths of a dollar, if any told.
+    /// What all ended sessions cost, in millionths of a dollar, if any reported it.
     pub cost_micros: Option<u64>,
     /// Working time of all ended sessions of the agent. A live one has worked since `since`.
     pub worked_ms: u64,

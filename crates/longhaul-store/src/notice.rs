@@ -1,5 +1,5 @@
-//! Notices as the store keeps them: who is to be told what, how often that was tried, and what came of it.
-//! Made with the commit that they tell of, claimed and settled by whoever delivers, shown by the faces. No text of a message is kept.
+//! Notices as the store keeps them: who gets what, how often it was tried, and with which result.
+//! Made in the commit that they report, claimed and settled by whoever delivers, shown by the front ends. No text of a message is kept.
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::Occasion;
@@ -10,15 +10,15 @@ use longhaul_core::time::Time;
 pub struct Notice {
     /// Its number; never used again.
     pub id: u64,
-    /// The task it tells of.
+    /// The task it is about.
     pub task: TaskId,
-    /// The last event of the change it tells of.
+    /// The last event of the change it reports.
     pub seq: u64,
-    /// Where in the submission's list its target stands.
+    /// The index of its target in the submission's list.
     pub target: u32,
     /// What it tells.
     pub occasion: Occasion,
-    /// The name of the state it tells of; the task may have moved on.
+    /// The name of the state it reports; the task may have moved on.
     pub stands: String,
     /// What became of it.
     pub state: NoticeState,
@@ -28,7 +28,7 @@ pub struct Notice {
     pub next_at: Time,
     /// When the change happened.
     pub created: Time,
-    /// Why the last try came to nothing.
+    /// Why the last try failed.
     pub error: Option<String>,
 }
 

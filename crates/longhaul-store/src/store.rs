@@ -7,7 +7,7 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
-use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, Reached, Task};
+use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, Reached, Task, state_phrase};
 use longhaul_core::time::Time;
 
 use crate::{Filter, Key, Listed, Notice, Settled, Summaries};
@@ -74,7 +74,7 @@ pub trait Store: Send + Sync {
     /// parent nor children. A damaged one is left out.
     async fn family(&self, task: TaskId) -> Result<Vec<Task>, StoreError>;
 
-    /// The task that this one has to wait for before a session of it may start in its directory; none with a worktree of its own, and
+    /// The task that this one has to wait for before a session of it may start in its directory; none with its own worktree, and
     /// none while a session of it is live. The same rule is enforced by the commit that starts a session.
     async fn directory_holder(&self, task: TaskId) -> Result<Option<TaskId>, StoreError>;
 
@@ -96,7 +96,7 @@ pub trait Store: Send + Sync {
     async fn notices(&self, task: TaskId) -> Result<Vec<Notice>, StoreError>;
 
     /// Sets out to deliver a pending notice: one try more, and due again only then. False, and nothing written, if its tries are no
-    /// longer those seen: somebody else was faster. A claimer that dies leaves a notice that is due again by itself.
+    /// longer those seen: somebody else was faster. A claimer that dies leaves a notice that becomes due again.
     async fn claim_notice(&self, id: u64, tries_seen: u32, until: Time) -> Result<bool, StoreError>;
 
     /// Says what came of the try with this number. False, and nothing written, if another try began meanwhile.
@@ -106,7 +106,7 @@ pub trait Store: Send + Sync {
     /// `Ok` the task is absent, and stays so over crashes; after an error nothing of it is gone. Its children go first.
     async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError>;
 
-    /// Copies everything, as of one moment and while others go on committing, to a new file, and checks the copy. A file that is
+    /// Copies everything, as of one moment and while others keep committing, to a new file, and checks the copy. A file that is
     /// there already is refused. After a crash there is the whole copy or none of that name.
     async fn backup(&self, target: &Path) -> Result<(), StoreError>;
 
@@ -214,22 +214,22 @@ pub struct Committed {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CommitError {
     /// Version or epoch moved on: load again and decide again.
-    #[error("task changed meanwhile")]
+    #[error("the task changed in the meantime")]
     Conflict,
     /// The lease is no longer held: stop, and write nothing more for this task.
-    #[error("lease is no longer held")]
+    #[error("the lease is no longer held")]
     Fenced,
     /// There is no such task.
     #[error("no such task")]
     NotFound,
     /// An unfinished task of the project has this name.
-    #[error("name `{name}` is taken by an unfinished task of this project")]
+    #[error("another unfinished task in this project is already named `{name}`")]
     NameTaken {
         /// The name.
         name: String,
     },
     /// The home has as many live sessions as it may have: try again when one has ended.
-    #[error("{cap} sessions are live already")]
+    #[error("{cap} sessions are already running")]
     SessionCap {
         /// The cap.
         cap: u32,
@@ -247,19 +247,19 @@ pub enum CommitError {
         reached: Reached,
     },
     /// The family has as many unfinished tasks below its first one as it may have.
-    #[error("there are already {most} unfinished child tasks, the most that `children.max` allows")]
+    #[error("`children.max` allows at most {most} unfinished child tasks")]
     TooManyChildren {
         /// How many.
         most: u32,
     },
     /// Children of children end somewhere.
-    #[error("`children.depth` allows at most {deepest} level(s) of child tasks")]
+    #[error("child tasks may be at most {deepest} deep (`children.depth`)")]
     TooDeep {
         /// How deep they may be.
         deepest: u32,
     },
     /// The key was used by somebody else, or for another operation, input or task.
-    #[error("idempotency key was used for another request")]
+    #[error("this idempotency key was used for another request")]
     KeyReused,
     /// An event has no edge from the stored state.
     #[error("illegal change")]
@@ -276,16 +276,16 @@ pub enum RemoveError {
     #[error("no such task")]
     NotFound,
     /// It moved on, or the guard cannot hold for a finished task.
-    #[error("task changed meanwhile")]
+    #[error("the task changed in the meantime")]
     Conflict,
     /// It has not ended, or somebody holds its lease.
-    #[error("task is `{state}`: only finished tasks are removed")]
+    #[error("the task {}; only finished tasks can be removed", state_phrase(.state))]
     Unfinished {
         /// The name of its state.
         state: &'static str,
     },
     /// Other tasks are parts of it.
-    #[error("{children} tasks are parts of it: remove them first")]
+    #[error("it has {children} child tasks; remove them first")]
     HasChildren {
         /// How many.
         children: u64,
@@ -299,7 +299,7 @@ pub enum RemoveError {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     /// It was written by a newer Longhaul.
-    #[error("database has schema {found}, this longhaul knows {known}: use the newer longhaul")]
+    #[error("the database has schema {found}, but this longhaul supports up to {known}; use the newer longhaul")]
     NewerSchema {
         /// Found in the file.
         found: u32,
@@ -308,20 +308,20 @@ pub enum StoreError {
     },
     /// It was made before the first release. It is left as it is.
     #[error(
-        "the database (schema {found}) was made by an unreleased version of longhaul, whose tasks this one cannot read; move it away"
+        "the database (schema {found}) was made by an unreleased version of longhaul, which this one cannot read; move it away"
     )]
     UnreleasedSchema {
         /// Found in the file.
         found: u32,
     },
     /// Its content is damaged. It is never overwritten silently.
-    #[error("database is damaged: {what}")]
+    #[error("the database is damaged: {what}")]
     Damaged {
         /// What, naming the row where possible.
         what: String,
     },
     /// The place is unfit: a network file system, not a directory, not ours.
-    #[error("`{path}` is unfit for the database: {why}")]
+    #[error("cannot keep the database in `{path}`: {why}")]
     Unfit {
         /// The home.
         path: String,
@@ -329,29 +329,29 @@ pub enum StoreError {
         why: String,
     },
     /// Others held it for too long.
-    #[error("database is busy")]
+    #[error("the database is busy")]
     Busy,
-    /// There is no room for more, or the file system takes no writes: nothing was written, and all goes on once there is room.
-    #[error("no room for the database: {what}")]
+    /// There is no room for more, or the file system takes no writes: nothing was written, and work continues once there is room.
+    #[error("no space left for the database: {what}")]
     Full {
         /// What it said.
         what: String,
     },
     /// The process or the machine has no descriptors or memory left: nothing was written, try again later.
-    #[error("out of descriptors or memory: {what}")]
+    #[error("out of file descriptors or memory: {what}")]
     Later {
         /// What it said.
         what: String,
     },
     /// The disk failed to make written data durable. What it holds is unknown, so nothing is written through this handle any more;
     /// the next opening looks at everything first.
-    #[error("storage failed, open the database anew: {what}")]
+    #[error("storage failed; reopen the database: {what}")]
     StorageFailed {
         /// What it said.
         what: String,
     },
     /// The disk or the database library failed.
-    #[error("database failed: {what}")]
+    #[error("the database failed: {what}")]
     Failed {
         /// What it said.
         what: String,
@@ -359,7 +359,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether it passes by itself: nothing was written, and trying again later is right.
+    /// Whether it is temporary: nothing was written, and trying again later is right.
     pub fn is_transient(&self) -> bool {
         match self {
             StoreError::Busy | StoreError::Full { .. } | StoreError::Later { .. } => true,
@@ -423,7 +423,7 @@ pub struct Candidate {
 pub enum Carrier {
     /// Any worker.
     Worker,
-    /// Only an invocation of the runner; once its session is told to stop, any worker too.
+    /// Only an invocation of the runner; once its session is asked to stop, any worker too.
     Runner,
 }
 

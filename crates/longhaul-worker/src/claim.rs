@@ -56,7 +56,7 @@ async fn belongs_to_another(context: &Context, candidate: &Candidate, dead: &mut
 /// The other workers that own tasks of this home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OtherOwners {
-    /// There is none.
+    /// It does not exist.
     None,
     /// All of them live.
     Alive,

@@ -32,7 +32,7 @@ impl FileWatcher {
                 return;
             }
             let listeners = heard.lock().unwrap_or_else(PoisonError::into_inner);
-            // The kernel dropped some: nobody knows whose they were.
+            // The kernel dropped some, and whose they were is unknown.
             if event.need_rescan() {
                 listeners.values().for_each(|listener| listener.notify_one());
             }

@@ -29,7 +29,7 @@ pub(crate) async fn look_at(context: &Context, held: &BTreeSet<TaskId>) {
                 drop(free);
                 let looked = release_if_gone(&*context.store, &context.home, stored, &Actor::worker()).await;
                 if let Err(error) = looked {
-                    context.report(&format!("task {task} is held, and nobody knows by whom: {error}"));
+                    context.report(&format!("task {task} is held by an unknown process: {error}"));
                 }
             }
             // Whoever had it died between giving the task back and taking the file away, or before the task was held.

@@ -77,7 +77,7 @@ impl Reception {
         self.serving.await.ok();
     }
 
-    /// Closes the socket and serves those who were greeted. Returns what was taken on and not told by `next`.
+    /// Closes the socket and serves those who were greeted. Returns what was accepted and not yet returned by `next`.
     pub(crate) async fn close(mut self) -> Vec<TaskId> {
         self.close.send(()).ok();
         self.serving.await.ok();
@@ -128,7 +128,7 @@ async fn serve(
     while callers.join_next().await.is_some() {}
 }
 
-/// Serves one caller; says which task was taken on for it. An error means that it was not told, whatever was done.
+/// Serves one caller; returns the task that was accepted for it. An error means that it got no answer, whatever was done.
 async fn attend(context: &Context, stream: UnixStream) -> io::Result<Option<TaskId>> {
     let Some(pid) = fellow(&stream.peer_cred()?) else { return Ok(None) };
     let (reading, mut writing) = stream.into_split();
@@ -156,7 +156,7 @@ async fn attend(context: &Context, stream: UnixStream) -> io::Result<Option<Task
 }
 
 /// The caller's process, if it is this user's and what it means by a path or an address is the same here. Anybody else is not greeted,
-/// and starts a worker of its own.
+/// and starts its own worker.
 fn fellow(peer: &UCred) -> Option<u32> {
     let is_own_user = peer.uid() == rustix::process::geteuid().as_raw();
     let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok())?;
@@ -171,7 +171,7 @@ fn has_hung_up(stream: &UnixStream) -> bool {
 /// The same input from whom it really comes. A session's own process hands nothing to a worker: its children go through the store.
 fn judged(handover: Handover, pid: u32, workers: &Path) -> Result<Handover, Answer> {
     if Caller::of(pid, workers) != Caller::Person {
-        let message = "only a person can hand a task to a worker; run this outside of agent sessions".to_owned();
+        let message = "only a person can hand a task to a worker; run this outside an agent session".to_owned();
         return Err(Answer::Refused { kind: RefusalKind::Refused, message });
     }
     Ok(match handover {

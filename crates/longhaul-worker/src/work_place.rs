@@ -12,7 +12,7 @@ use longhaul_keeper::Environment;
 
 /// A workspace found again.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum OpenedWorkspace {
     /// There is no git in it, or none was there when it was chosen.
     NoGit,
     /// The user's own checkout.
@@ -21,13 +21,13 @@ pub(crate) enum Found {
     Ours(Worktree),
 }
 
-impl Found {
+impl OpenedWorkspace {
     /// The repository as seen from the workspace, if there is one.
     pub(crate) fn repository(&self) -> Option<&Repository> {
         match self {
-            Found::NoGit => None,
-            Found::InPlace(repository) => Some(repository),
-            Found::Ours(worktree) => Some(worktree.repository()),
+            OpenedWorkspace::NoGit => None,
+            OpenedWorkspace::InPlace(repository) => Some(repository),
+            OpenedWorkspace::Ours(worktree) => Some(worktree.repository()),
         }
     }
 }
@@ -65,7 +65,8 @@ fn worktree(task: &Task, home: &Home, base: &str, environment: &Environment) -> 
     let project = Path::new(&submission.project);
     let git = Git::open(&home.git()).map_err(|error| unfit(&error))?;
     let repository = git.find(project).map_err(|error| unfit(&error))?;
-    let repository = repository.ok_or_else(|| Cause::Workspace { why: format!("{}: no git", project.display()) })?;
+    let repository =
+        repository.ok_or_else(|| Cause::Workspace { why: format!("{}: not a git repository", project.display()) })?;
     let base = base.parse().map_err(|error| unfit(&error))?;
     let branch = task_branch(submission.name.as_ref());
     let made = repository.create_worktree_in(&home.worktree(task.id), &branch, &base, environment);
@@ -82,20 +83,20 @@ fn worktree(task: &Task, home: &Home, base: &str, environment: &Environment) -> 
 }
 
 /// Finds the workspace of a task again and makes sure that it is the same.
-pub(crate) fn find(task: TaskId, workspace: &Workspace, home: &Home) -> Result<Found, Cause> {
-    let Some(place) = &workspace.git else { return Ok(Found::NoGit) };
+pub(crate) fn find(task: TaskId, workspace: &Workspace, home: &Home) -> Result<OpenedWorkspace, Cause> {
+    let Some(place) = &workspace.git else { return Ok(OpenedWorkspace::NoGit) };
     let git = Git::open(&home.git()).map_err(|error| unfit(&error))?;
     if workspace.is_worktree() {
         let worktree = Worktree::open(&git, workspace).map_err(|error| unfit(&error))?;
-        return worktree.with_rules_of(task).map(Found::Ours).map_err(|error| unfit(&error));
+        return worktree.with_rules_of(task).map(OpenedWorkspace::Ours).map_err(|error| unfit(&error));
     }
     match git.find_recorded(Path::new(&workspace.root), place) {
         Ok(repository) => {
             let repository = repository.with_rules_of(task, Whose::Users).map_err(|error| unfit(&error))?;
-            Ok(Found::InPlace(repository))
+            Ok(OpenedWorkspace::InPlace(repository))
         }
         // The user's own checkout is the user's: another repository in it is a fact, not damage.
-        Err(GitError::Swapped { .. }) => Ok(Found::NoGit),
+        Err(GitError::Swapped { .. }) => Ok(OpenedWorkspace::NoGit),
         Err(error) => Err(unfit(&error)),
     }
 }

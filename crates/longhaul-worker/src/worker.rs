@@ -25,17 +25,17 @@ use longhaul_app::{Answer, AppError, ErrorKind, Handover};
 pub struct Options {
     /// Claims no queued task but the one handed over.
     pub only: bool,
-    /// Never leaves by itself.
+    /// Never exits on its own.
     pub stay: bool,
     /// What was handed over.
     pub handover: Option<Handover>,
 }
 
-/// Why a worker could not go on.
+/// Why a worker could not continue.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// Its lock could not be taken.
-    #[error("failed to take the worker's lock")]
+    #[error("failed to lock the worker's lock file")]
     Lock(#[source] std::io::Error),
     /// The store failed.
     #[error("the store failed")]
@@ -51,7 +51,7 @@ impl From<WorkerError> for AppError {
     }
 }
 
-/// Runs a worker until there is nothing to stay for, or `leave` resolves. Sessions go on in either case.
+/// Runs a worker until there is nothing to stay for, or `leave` resolves. Sessions keep running in either case.
 pub async fn run(
     context: Arc<Context>,
     options: Options,

@@ -44,6 +44,18 @@ const PHRASES: &[(&str, &str)] = &[
     ("otherwise than", "not as"),
     ("for now failed", "temporary failure"),
     ("what each was for", "purpose"),
+    ("afresh", "from the start, in a new conversation"),
+    ("as asked", "on request"),
+    ("by itself", "automatically"),
+    ("can not", "cannot"),
+    ("cannot be told", "is unknown"),
+    ("exists already", "already exists"),
+    ("for ever", "forever"),
+    ("needs help", "needs you"),
+    ("of yours", "your"),
+    ("speaks of", "refers to"),
+    ("tells of", "is about, refers to"),
+    ("there again", "back, available again"),
 ];
 
 /// Finds phrases of the table outside the listed places, and list entries that are no longer needed.

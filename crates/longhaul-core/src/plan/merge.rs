@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::parse::MOST_STEPS;
 use super::{Plan, Step};
 
-/// What a comparison came to.
+/// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merge {
     /// The accepted plan with everything taken.

@@ -72,7 +72,7 @@ pub fn parse(text: &str) -> Result<Plan, BadPlan> {
     }
 }
 
-/// Where in the document the reader stands.
+/// Where in the document the reader is.
 #[derive(Debug, Default)]
 pub(super) struct Section {
     pub(super) is_tasks: bool,

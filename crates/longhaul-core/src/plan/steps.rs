@@ -11,7 +11,7 @@ pub struct Step {
     pub number: u32,
     /// What is to be done, without surrounding blanks.
     pub text: String,
-    /// The heading it stands under, if any.
+    /// The heading above it, if any.
     pub phase: Option<String>,
     /// Whether its box is ticked.
     pub ticked: bool,

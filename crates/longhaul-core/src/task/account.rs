@@ -27,7 +27,7 @@ pub struct AccountLimit {
 pub enum AccountChange {
     /// Its limit is reached.
     Reached(AccountLimit),
-    /// A limit that ends no later than this is over: a session got an answer, or a person said so.
+    /// A limit that ends no later than this is over: a session got an answer, or a person says it is over.
     Cleared {
         /// Which account.
         account: String,

@@ -1,4 +1,4 @@
-//! Who sent an input. Scopes are refused in `decide`, not in the faces, so that no face can forget to.
+//! Who sent an input. Scopes are checked in `decide`, not in the front ends, so that none can forget to.
 //! Made by the front ends and the worker; stored with every event.
 
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub enum Scope {
     Workspace,
     /// Something below an agent session: may read and submit child tasks, and command nothing.
     Session,
-    /// Whether an agent is behind it cannot be told: may only read.
+    /// It is unknown whether this is an agent: may only read.
     Unknown,
 }
 

@@ -10,7 +10,7 @@ use crate::time::Time;
 
 /// An event that has no edge from the state it met.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("event `{event}` has no edge from state `{state}`")]
+#[error("event `{event}` is not allowed in state `{state}`")]
 pub struct IllegalEvent {
     /// The state's name.
     pub state: &'static str,

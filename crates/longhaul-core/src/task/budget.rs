@@ -75,7 +75,7 @@ impl fmt::Display for Amount {
 }
 
 impl Task {
-    /// The first limit that is used up, with what a live session used so far; none while the task may go on.
+    /// The first limit that is used up, with what a live session used so far; none while the task may continue.
     pub fn limit_reached(&self) -> Option<Reached> {
         Limit::ALL.into_iter().find_map(|limit| {
             let cap = self.cap(limit)?;
@@ -104,7 +104,7 @@ impl Task {
         self.submission.patience.cap(limit)
     }
 
-    /// What is used of a limit; none when nobody knows.
+    /// How much of a limit is used; none if unknown.
     pub fn used(&self, limit: Limit) -> Option<u64> {
         let usage =
             self.tally.usage.plus(self.state.session().map(|session: &SessionRun| session.usage).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What a person chooses about the agents of a task: what they may write, how conversations go on, what a usage limit means.
+//! What a person chooses about the agents of a task: what they may write, how conversations continue, what a usage limit means.
 //! Stored in the submission; agents map it to their own flags, `decide` to what comes next.
 
 use std::fmt;
@@ -18,15 +18,15 @@ pub enum Sandbox {
     Full,
 }
 
-/// When a session goes on in the conversation of the last one.
+/// When a session continues the conversation of the last one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Context {
-    /// Never: every session starts afresh.
+    /// Never: every session starts a new conversation.
     Fresh,
     /// Always, as long as there is one.
     Resume,
-    /// After an interrupted session; afresh after a completed one.
+    /// After an interrupted session; a completed one is followed by a new conversation.
     #[default]
     Auto,
 }
@@ -38,7 +38,7 @@ pub enum OnLimit {
     /// It waits until the limit is over.
     #[default]
     Wait,
-    /// It goes on with the next agent of its list, and returns when the limit is over.
+    /// It continues with the next agent in its list, and returns when the limit resets.
     Switch,
     /// A person is asked.
     Ask,

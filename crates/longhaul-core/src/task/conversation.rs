@@ -17,11 +17,11 @@ pub struct Conversation {
     pub agent: String,
     /// The agent's own id of it.
     pub id: String,
-    /// Whether the last prompt stands in it.
+    /// Whether it contains the last prompt.
     pub delivered: Delivered,
     /// What that prompt was for.
     pub purpose: Option<Purpose>,
-    /// Counters of the agent's reader that go on.
+    /// Counters of the agent's reader, carried over to the next session.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub carry: Value,
     /// Sessions in a row that resumed it and failed.
@@ -41,16 +41,16 @@ pub enum Opening {
         /// Why not in the old one.
         why: String,
     },
-    /// In a new conversation of its own, because another agent had the last session: as a person chose.
+    /// In its own new conversation, because another agent ran the last session: as a person chose.
     TakeOver {
         /// Which agent.
         from: String,
     },
-    /// In the old conversation, which has the prompt: it is told to go on.
+    /// In the old conversation, which has the prompt: the agent is asked to continue.
     Continue,
     /// In the old conversation, which never got the prompt: the whole prompt is sent.
     Again,
-    /// In the old conversation, and nobody knows whether it has the prompt: one that is safe to read twice.
+    /// In the old conversation, which may or may not have the prompt: the prompt sent is safe to read twice.
     Unsure,
 }
 
@@ -80,7 +80,7 @@ impl Task {
         match (self.conversation_of(agent), self.conversations.last(), &self.lost) {
             // There is one only when the choice was made after the session that left it.
             (_, Some(_), _) if self.submission.context == Context::Fresh => {
-                fresh(Opening::Handover { why: "from now on every session starts afresh".into() })
+                fresh(Opening::Handover { why: "from now on every session starts a new conversation".into() })
             }
             (Some(talk), _, _) => {
                 Start { resumes: Some(talk.id.clone()), opening: talk.opening(purpose), carry: talk.carry.clone() }
@@ -91,7 +91,7 @@ impl Task {
         }
     }
 
-    /// Why the next session cannot resume the work that is under way; none when it can, or when there is none.
+    /// Why the next session cannot resume the work under way; none if it can, or if no work is under way.
     pub fn handover(&self, now: Time) -> Option<&str> {
         self.lost.as_deref().filter(|_| self.conversation_of(self.next_agent(now)).is_none())
     }
@@ -151,7 +151,9 @@ impl Task {
                 return Err(format!("conversation {id} cannot be resumed"));
             }
             (Outcome::Failed(Failure::ContextFull), _) => return Err(format!("conversation {id} is full")),
-            (_, Context::Fresh) => return Err("every session starts afresh, and the last one was interrupted".into()),
+            (_, Context::Fresh) => {
+                return Err("every session starts a new conversation, and the last one was interrupted".into());
+            }
             (_, Context::Auto | Context::Resume) => {}
         }
         if ended.delivered == Delivered::NoTranscript {
@@ -174,7 +176,7 @@ impl Task {
     }
 }
 
-/// A session that only told the agent to go on leaves the first prompt where it was.
+/// A session that only asked the agent to continue leaves the first prompt where it was.
 fn delivered(run: &SessionRun, ended: &Ended) -> Delivered {
     match (&run.opening, ended.delivered) {
         (Opening::Continue, Delivered::No | Delivered::Unknown) => Delivered::Yes,
@@ -202,7 +204,7 @@ impl SessionRun {
         turned_away && !changed && self.usage.total().unwrap_or(0) == 0
     }
 
-    /// Whether the agent went on in another conversation than it was told to.
+    /// Whether the agent used a different conversation from the one it was asked to resume.
     pub fn strayed(&self) -> bool {
         matches!((&self.resumes, &self.conversation), (Some(asked), Some(got)) if asked != got)
     }

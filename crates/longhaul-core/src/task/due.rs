@@ -21,7 +21,7 @@ pub enum Effect {
     Wake(Alarm),
     /// Answer `OtherEnded` when that task has ended.
     Await(TaskId),
-    /// Look for what is missing until it is there, then answer `Woke`.
+    /// Wait until what is missing is available, then answer `Woke`.
     Probe,
 }
 

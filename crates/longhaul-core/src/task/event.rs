@@ -79,9 +79,9 @@ pub enum Event {
         /// What is to be written.
         restore: Restore,
     },
-    /// The last good plan was put back, or the file changed meanwhile and is looked at anew.
+    /// The last good plan was restored, or the file changed in the meantime and is read again.
     PlanRestored,
-    /// The session was told to stop.
+    /// The session was asked to stop.
     StopAsked {
         /// How quickly.
         #[serde(rename = "haste")]
@@ -122,7 +122,7 @@ pub enum Event {
         /// What it was asked for.
         run: RunnerOptions,
     },
-    /// A person let it go on.
+    /// A person resumed it.
     Resumed {
         /// What changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,7 +143,7 @@ pub enum Event {
         /// What.
         cause: Cause,
     },
-    /// What was missing is there again.
+    /// What was missing is available again.
     Unblocked,
     /// The agent's workspace was made or chosen.
     Placed {
@@ -196,7 +196,7 @@ pub enum Event {
     },
     /// All checks were run.
     RoundEnded {
-        /// What they came to.
+        /// Their result.
         outcome: RoundOutcome,
     },
     /// An agent has reached its usage limit, or cannot be used at all.

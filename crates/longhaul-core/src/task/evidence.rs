@@ -158,7 +158,7 @@ pub struct Round {
     pub basis: Basis,
     /// One per check run so far, in order.
     pub evidence: Vec<Evidence>,
-    /// What it came to, once it did.
+    /// Its result, once it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<RoundOutcome>,
 }
@@ -172,7 +172,7 @@ pub struct Checkout {
     pub cwd: String,
 }
 
-/// What a round came to.
+/// The result of a round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundOutcome {

@@ -1,4 +1,4 @@
-//! A task and its children: what a child brings by itself, what it has from its parent, and what their common limits leave.
+//! A task and its children: what a child brings, what it inherits from its parent, and what their shared limits leave.
 //! Asked when a child is submitted and before each session of one; the tasks of the family come from the store.
 
 use std::collections::HashMap;

@@ -88,7 +88,7 @@ impl Task {
         }
     }
 
-    /// A person says that something changed, so the breakers start anew and the checks from the first.
+    /// A person says that something changed, so the failure counters restart and the checks run from the first one.
     fn begin_anew(&mut self) {
         self.tally.failures = 0;
         self.tally.idle = 0;
@@ -143,7 +143,7 @@ impl Task {
         if session.purpose.is_agent() {
             self.tally.guided = u32::try_from(self.guidance.len()).unwrap_or(u32::MAX);
         }
-        // What was checked before new work says nothing about the work after it; a fixing session is told of it.
+        // What was checked before new work says nothing about the work after it; a fixing session is shown it.
         if session.purpose == Purpose::Work {
             self.round = None;
         }
@@ -186,7 +186,7 @@ impl Task {
             self.tally.agent_sessions += 1;
             self.tally.unmetered += u32::from(run.usage.input.is_none() || run.usage.output.is_none());
         }
-        // A session that came to nothing may not have read what it was told; the next one is told again.
+        // A session that did nothing may not have read its guidance; the next one gets it again.
         if progress || ended.outcome == Outcome::Completed {
             self.plan_notice = None;
             self.guidance.drain(..self.guidance.len().min(self.tally.guided as usize));

@@ -19,7 +19,7 @@ pub struct SessionRecord {
     pub progress: bool,
 }
 
-/// The sessions that a task's events tell of, in order.
+/// The sessions in a task's events, in order.
 pub fn sessions<'a>(events: impl IntoIterator<Item = (Time, &'a Event)>) -> Vec<SessionRecord> {
     let mut records: Vec<SessionRecord> = Vec::new();
     for (at, event) in events {

@@ -25,7 +25,7 @@ pub struct Hours {
 
 /// Not hours of the day.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no stretch of the day: write it as 22:00-07:00")]
+#[error("`{text}` is not a time range; write it like 22:00-07:00")]
 pub struct BadHours {
     text: String,
 }

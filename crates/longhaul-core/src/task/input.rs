@@ -28,7 +28,7 @@ pub enum Command {
         #[serde(rename = "haste")]
         mode: StopMode,
     },
-    /// Go on.
+    /// Continue.
     Resume {
         /// What changed; needed to leave `needs_help`.
         reason: Option<String>,
@@ -131,7 +131,7 @@ pub enum Observation {
     },
     /// The plan refused from the agent was put back.
     PlanRestored,
-    /// The time waited for has come, or what was missing is there again.
+    /// The wait is over, or what was missing is available again.
     Woke,
     /// The task waited for has ended.
     OtherEnded {
@@ -210,7 +210,7 @@ pub struct PlanFiles {
 pub enum TaskListFile {
     /// It is not there.
     Missing,
-    /// It is there and cannot be read as text: a link, a directory, too large, not UTF-8.
+    /// It exists but cannot be read as text: a link, a directory, too large, not UTF-8.
     Unreadable {
         /// Why.
         why: String,

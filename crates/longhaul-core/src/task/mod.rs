@@ -66,7 +66,7 @@ pub use session::{
     Delivered, Ended, Exit, Failure, Gap, Offset, Outcome, Purpose, ReadTo, SessionRun, StoppedBy, Usage,
 };
 pub use settings::Setting;
-pub use state::{Phase, Stage, State, Then, WokenBy};
+pub use state::{Phase, Stage, State, Then, WokenBy, state_phrase};
 pub use submission::{Conduct, Criterion, Driver, InputFile, Submission};
 pub use verdict::{CheckChange, CheckEdit, Doubt, NameList, Remarks, ResultKind, Verdict};
 pub use workspace::{GitPlace, Place, Saved, Workspace};

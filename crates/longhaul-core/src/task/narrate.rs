@@ -9,50 +9,50 @@ use crate::ids::TaskId;
 use crate::plan::Refused;
 use crate::time::Time;
 
-/// What an event says to a person.
+/// The sentence for an event.
 pub fn narrate(event: &Event) -> String {
     match event {
         Event::Submitted { submission } => format!("submitted as `{}` for agent {}", submission.name, submission.agent),
         Event::Claimed { worker, from: None, .. } => format!("claimed by worker {worker}"),
         Event::Claimed { worker, from: Some(dead), .. } => {
-            format!("worker {dead} is dead; taken over by worker {worker}")
+            format!("worker {dead} died; worker {worker} took over")
         }
         Event::SessionStarted { session } => start_sentence(session),
         Event::SessionRead { said, .. } => match &said.conversation {
             Some(id) => format!("the agent's conversation is {id}"),
-            None => "output was read".into(),
+            None => "read the session's output".into(),
         },
         Event::SessionEnded { ended, progress, .. } => ended_sentence(ended, *progress),
         Event::PlanRevised { revision, change, ticked, .. } => plan_sentence(*revision, &change.progress(), ticked),
         Event::PlanRefused { refused, unreadable, restore } => {
             refused_sentence(refused, unreadable.as_deref(), restore)
         }
-        Event::PlanRestored => "the plan file was put in order".into(),
+        Event::PlanRestored => "restored the plan file".into(),
         Event::StopAsked { mode, then } => stop_sentence(*mode, then),
-        Event::WaitStarted { why, until: Some(until), .. } => format!("waits ({why}) until {}", until.rfc3339()),
-        Event::WaitStarted { why, until: None, .. } => format!("waits: {why}"),
+        Event::WaitStarted { why, until: Some(until), .. } => format!("waiting ({why}) until {}", until.rfc3339()),
+        Event::WaitStarted { why, until: None, .. } => format!("waiting: {why}"),
         Event::WaitEnded => "the wait is over".into(),
         Event::Paused { why: None, .. } => "paused".into(),
         Event::Paused { why: Some(why), .. } => format!("paused by its runner: {why}"),
-        Event::Held { person, .. } => format!("{person} works in the agent's conversation"),
-        Event::Released { how: ReleasedBy::Ended } => "the person has left the agent's conversation".into(),
-        Event::Released { how: ReleasedBy::Gone } => "nobody works in the agent's conversation any more".into(),
+        Event::Held { person, .. } => format!("{person} took over the conversation"),
+        Event::Released { how: ReleasedBy::Ended } => "the takeover ended".into(),
+        Event::Released { how: ReleasedBy::Gone } => "the takeover ended: its process is gone".into(),
         Event::Driven { run } => driven_sentence(run),
         Event::Resumed { reason: Some(reason), .. } => format!("resumed: {reason}"),
         Event::Resumed { reason: None, .. } => "resumed".into(),
-        Event::HelpNeeded { reason, .. } => format!("needs help: {reason}"),
+        Event::HelpNeeded { reason, .. } => format!("needs you: {reason}"),
         Event::Blocked { cause, .. } => format!("blocked: {cause}"),
         Event::Stopped { reached, .. } => format!("stopped: {reached}"),
-        Event::Unblocked => "what was missing is there again".into(),
+        Event::Unblocked => "no longer blocked".into(),
         Event::Placed { workspace } => place_sentence(workspace),
         Event::Edited { settings, .. } => format!("settings changed: {}", list(settings)),
-        Event::Told { text } => format!("a person says to the next session: {text}"),
+        Event::Told { text } => format!("message for the next session: {text}"),
         Event::PlanAccepted { revision, plan, .. } => {
             format!("plan revision {revision} accepted from a person, {}", plan.progress())
         }
         Event::RoundStarted { number, again: false, .. } => format!("round {number} of the checks started"),
         Event::RoundStarted { number, again: true, .. } => {
-            format!("round {number} of the checks started, because the one before changed the tree")
+            format!("round {number} of the checks started, because the previous one changed the tree")
         }
         Event::Checked { evidence } => check_sentence(evidence),
         Event::RoundEnded { outcome } => round_sentence(outcome),
@@ -62,11 +62,11 @@ pub fn narrate(event: &Event) -> String {
         Event::AgentLimited { agent, until: Until::Time { at, told }, found_by, .. } => {
             limit_sentence(agent, *at, *told, *found_by)
         }
-        Event::AfterMet => "the task it waited for is done, and its checks passed".into(),
+        Event::AfterMet => "the task it depends on is verified".into(),
         Event::Finished { verdict } => format!("done, {verdict}"),
         Event::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
         Event::Cancelled { by, reason: None } => format!("cancelled by {by}"),
-        Event::Forced { target } => format!("{target} did not answer and was killed by a person"),
+        Event::Forced { target } => format!("a person killed {target}, which did not respond"),
         Event::Noted { observation } => noted_sentence(observation),
     }
 }
@@ -79,11 +79,11 @@ fn noted_sentence(observation: &Observation) -> String {
 }
 
 fn limit_sentence(agent: &str, until: Time, told: bool, found_by: Option<TaskId>) -> String {
-    let found = found_by.map_or_else(String::new, |task| format!(", as task {task} found"));
+    let found = found_by.map_or_else(String::new, |task| format!(" (reported by task {task})"));
     match told {
-        true => format!("{agent} has reached its usage limit until {}{found}", until.rfc3339()),
+        true => format!("{agent} hit its usage limit; it resets at {}{found}", until.rfc3339()),
         false => {
-            format!("{agent} has reached a usage limit of unknown length{found}; tried again at {}", until.rfc3339())
+            format!("{agent} hit a usage limit of unknown length{found}; trying again at {}", until.rfc3339())
         }
     }
 }
@@ -91,12 +91,12 @@ fn limit_sentence(agent: &str, until: Time, told: bool, found_by: Option<TaskId>
 fn start_sentence(session: &SessionRun) -> String {
     let agent = if session.agent.is_empty() { String::new() } else { format!(" with {}", session.agent) };
     let how = match (&session.opening, &session.resumes) {
-        (Opening::Handover { why }, _) => format!(" afresh: {why}"),
+        (Opening::Handover { why }, _) => format!(" in a new conversation: {why}"),
         (Opening::TakeOver { from }, _) => format!(", taking over from {from}"),
-        (Opening::Again, Some(id)) if session.attempt == 1 => format!(", going on in conversation {id}"),
+        (Opening::Again, Some(id)) if session.attempt == 1 => format!(", continuing conversation {id}"),
         (_, None) => String::new(),
         (Opening::Again, Some(id)) => format!(", resuming conversation {id}, which never got the prompt"),
-        (Opening::Unsure, Some(id)) => format!(", resuming conversation {id}, which may have the prompt"),
+        (Opening::Unsure, Some(id)) => format!(", resuming conversation {id}, which may already have the prompt"),
         (Opening::Fresh | Opening::Continue, Some(id)) => format!(", resuming conversation {id}"),
     };
     format!("{} session {} started{agent}{how}", session.purpose, session.number)
@@ -105,14 +105,14 @@ fn start_sentence(session: &SessionRun) -> String {
 fn ended_sentence(ended: &Ended, progress: bool) -> String {
     let how = match ended.stopped_by {
         StoppedBy::Itself => String::new(),
-        StoppedBy::Task => ", as asked".into(),
+        StoppedBy::Task => ", stopped on request".into(),
         StoppedBy::Shutdown => ", interrupted from outside".into(),
         StoppedBy::Silence => ", silent for too long".into(),
         StoppedBy::Wall => ", ran for too long".into(),
-        StoppedBy::Lingered => ", its turn was over".into(),
+        StoppedBy::Lingered => ", stopped after its turn".into(),
     };
     let verdict = match (&ended.outcome, ended.stopped_by) {
-        // What a check came to is told by its evidence.
+        // The result of a check is in its evidence.
         (Outcome::Completed, _) if ended.printed.is_some() => "ran".to_owned(),
         (Outcome::Completed, _) => "completed".to_owned(),
         (Outcome::Failed(Failure::Crashed), StoppedBy::Task | StoppedBy::Shutdown) => "stopped".to_owned(),
@@ -125,31 +125,31 @@ fn ended_sentence(ended: &Ended, progress: bool) -> String {
     };
     let left = match ended.leftovers {
         0 => String::new(),
-        1 => ", 1 left-over process ended".into(),
-        many => format!(", {many} left-over processes ended"),
+        1 => ", 1 leftover process killed".into(),
+        many => format!(", {many} leftover processes killed"),
     };
     let saved = match &ended.saved {
         Saved::NoGit | Saved::Nothing => String::new(),
         Saved::Commit(id) => format!(", work committed as {}", id.get(..12).unwrap_or(id)),
-        Saved::Snapshot(name) => format!(", work kept as {name}"),
+        Saved::Snapshot(name) => format!(", work saved as {name}"),
         Saved::Left(why) => format!(", work not committed: {why}"),
     };
-    let gain = if progress { ", progress" } else { "" };
+    let gain = if progress { ", made progress" } else { "" };
     format!("session ended: {verdict} ({}{how}{gap}{left}{saved}{gain})", ended.exit)
 }
 
 fn failure_words(failure: &Failure) -> String {
     match failure {
         Failure::Crashed => "crashed".into(),
-        Failure::Retryable(why) => format!("failed for now: {why}"),
+        Failure::Retryable(why) => format!("temporary failure: {why}"),
         Failure::Limited(Some(until)) => format!("usage limit until {}", until.rfc3339()),
         Failure::Limited(None) => "usage limit, end unknown".into(),
         Failure::Auth(why) => format!("login refused: {why}"),
         Failure::Configuration(why) => format!("misconfigured: {why}"),
         Failure::ContextFull => "the conversation is full".into(),
-        Failure::BadConversation => "the conversation to resume is unknown".into(),
+        Failure::BadConversation => "the conversation to resume was not found".into(),
         Failure::Exhausted(why) => format!("no usage left: {why}"),
-        Failure::Permission(why) => format!("it may not: {why}"),
+        Failure::Permission(why) => format!("permission denied: {why}"),
     }
 }
 
@@ -164,31 +164,31 @@ fn plan_sentence(revision: u32, progress: &str, ticked: &[u32]) -> String {
 
 fn refused_sentence(refused: &[Refused], unreadable: Option<&str>, restore: &Restore) -> String {
     if let Some(why) = unreadable {
-        return format!("the plan cannot be read ({why}); the last good one is put back");
+        return format!("cannot read the plan ({why}); restoring the last good one");
     }
     let reasons: Vec<String> = refused.iter().map(ToString::to_string).collect();
-    format!("plan changes refused ({}), kept as task_list.rejected-{}.md", reasons.join("; "), restore.keep_as)
+    format!("rejected plan changes ({}), kept as task_list.rejected-{}.md", reasons.join("; "), restore.keep_as)
 }
 
 fn stop_sentence(mode: StopMode, then: &Then) -> String {
     let how = match mode {
-        StopMode::Graceful => "asked to stop",
-        StopMode::Immediate => "being ended at once",
+        StopMode::Graceful => "stopping",
+        StopMode::Immediate => "killing",
     };
     let next = match then {
-        Then::Pause => "then pause",
-        Then::Hold { person } => return format!("the session is {how}, then {person} takes the conversation over"),
-        Then::Cancel { .. } => "then cancel",
-        Then::Stop { reached } => return format!("{reached}: the session is {how}"),
-        Then::GoOn => "then go on",
+        Then::Pause => "then pausing",
+        Then::Hold { person } => return format!("{how} the session, then {person} takes over"),
+        Then::Cancel { .. } => "then cancelling",
+        Then::Stop { reached } => return format!("{reached}: {how} the session"),
+        Then::GoOn => "then continuing",
     };
-    format!("the session is {how}, {next}")
+    format!("{how} the session, {next}")
 }
 
 fn place_sentence(workspace: &Workspace) -> String {
     match &workspace.branch {
-        Some(branch) => format!("works in a worktree at {} on branch {branch}", workspace.root),
-        None => format!("works in place at {}", workspace.cwd),
+        Some(branch) => format!("working in worktree {} on branch {branch}", workspace.root),
+        None => format!("working in place at {}", workspace.cwd),
     }
 }
 
@@ -206,8 +206,8 @@ fn check_sentence(evidence: &Evidence) -> String {
 fn round_sentence(outcome: &RoundOutcome) -> String {
     match outcome {
         RoundOutcome::Passed { tree: Some(tree) } => format!("all checks passed on tree {tree}"),
-        RoundOutcome::Passed { tree: None } => "all checks passed; the tree is unknown, because there is no git".into(),
-        RoundOutcome::TreeChanged => "all checks passed, but the tree changed under them".into(),
+        RoundOutcome::Passed { tree: None } => "all checks passed; the tree is unknown without git".into(),
+        RoundOutcome::TreeChanged => "all checks passed, but files changed while they ran".into(),
         RoundOutcome::Failed { why } => format!("verification failed: {why}"),
     }
 }
@@ -216,13 +216,13 @@ fn driven_sentence(run: &RunnerOptions) -> String {
     let sessions = match run.left {
         Some(1) => "one session".to_owned(),
         Some(number) => format!("{number} sessions"),
-        None => "as many sessions as it needs".to_owned(),
+        None => "as many sessions as it takes".to_owned(),
     };
     let how = match run.resume {
-        Resume::Saved => ", each in the saved conversation",
+        Resume::Saved => ", each resuming the saved conversation",
         Resume::Never => "",
     };
-    format!("taken up by run-session for {sessions}{how}")
+    format!("run-session took the task for {sessions}{how}")
 }
 
 fn list(settings: &[Setting]) -> String {

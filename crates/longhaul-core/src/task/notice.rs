@@ -1,9 +1,9 @@
-//! What a change of a task is worth telling to people who are not looking. Asked by the store in the transaction that makes the change,
-//! so that a notice is as durable as what it tells. It sends nothing and decides nothing about the task.
+//! Which changes of a task are worth a notice to people who are not watching. Asked by the store in the transaction that makes the change,
+//! so that a notice is as durable as the change itself. It sends nothing and decides nothing about the task.
 
 use super::{Event, HelpReason, Occasion, Role, State, Task, Wait};
 
-/// What these events, which made the task what it is now, are worth telling: once for entering a state, never for staying in it.
+/// The notice that these events cause: one for entering a state, none for staying in it.
 pub fn notice(before: &Task, events: &[Event], after: &Task) -> Option<Occasion> {
     let entered = |enters: fn(&Event) -> bool| events.iter().any(enters);
     match &after.state {

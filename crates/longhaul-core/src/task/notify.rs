@@ -1,22 +1,22 @@
-//! Who is told what a task came to, and on which occasions: a part of the submission, taken from the configuration at submit.
+//! Who is notified about a task, and on which occasions: part of the submission, taken from the configuration at submit.
 //! Read by `notice` and by whoever delivers. It holds names of variables and never a secret value.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Who is told, and when.
+/// Who is notified, and when.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notify {
-    /// The occasions that are told.
+    /// The occasions that cause a notice.
     pub on: Vec<Occasion>,
-    /// Who is told; each on its own, in any order.
+    /// Who is notified; each independently, in any order.
     pub targets: Vec<Target>,
     /// How long one try may take.
     pub timeout_ms: u64,
 }
 
-/// What a person may want to be told.
+/// What a person may want to be notified of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Occasion {
@@ -32,7 +32,7 @@ pub enum Occasion {
     Stopped,
 }
 
-/// Somebody to be told.
+/// Where a notice goes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "channel", rename_all = "snake_case")]
 pub enum Target {
@@ -43,7 +43,7 @@ pub enum Target {
     },
     /// A file that is written.
     File {
-        /// Its path, in which `{name}`, `{task}` and `{occasion}` stand for the task's.
+        /// Its path, in which `{name}`, `{task}` and `{occasion}` are replaced by the task's values.
         path: String,
     },
     /// A request to a server.
@@ -59,7 +59,7 @@ pub enum Target {
 }
 
 impl Notify {
-    /// Whether nobody is told anything.
+    /// Whether nothing is ever sent.
     pub fn is_empty(&self) -> bool {
         self.targets.is_empty()
     }
@@ -73,7 +73,7 @@ impl Notify {
         named.flatten().map(str::to_owned).collect()
     }
 
-    /// Whether this occasion is told.
+    /// Whether this occasion causes a notice.
     pub fn wants(&self, occasion: Occasion) -> bool {
         self.on.contains(&occasion)
     }
@@ -84,7 +84,7 @@ impl Occasion {
     pub const ALL: [Occasion; 5] =
         [Occasion::Done, Occasion::Failed, Occasion::NeedsPerson, Occasion::Limit, Occasion::Stopped];
 
-    /// How they are spelled in files, in stored rows and to those who are told.
+    /// How they are spelled in files, in stored rows and in notices.
     pub const WORDS: &'static [&'static str] = &["done", "failed", "needs_person", "limit", "stopped"];
 
     /// The occasion of this spelling.
@@ -109,8 +109,8 @@ impl Occasion {
             Occasion::Done => "is done",
             Occasion::Failed => "failed",
             Occasion::NeedsPerson => "needs you",
-            Occasion::Limit => "waits for a usage limit",
-            Occasion::Stopped => "stopped at a limit",
+            Occasion::Limit => "is waiting for a usage limit to reset",
+            Occasion::Stopped => "reached a limit and stopped",
         }
     }
 }

@@ -51,7 +51,7 @@ pub struct Patience {
     /// Unfinished tasks below the one at the top of a family.
     #[serde(default = "children")]
     pub max_children: u32,
-    /// How deep child tasks may have children of their own; 0 allows none.
+    /// How many levels deep child tasks may nest; 0 allows none.
     #[serde(default = "child_depth")]
     pub child_depth: u32,
     /// Fixing sessions after failed checks.
@@ -69,7 +69,7 @@ pub struct Patience {
     /// The machine is kept awake while a session runs.
     #[serde(default)]
     pub keep_awake: bool,
-    /// Its sessions run in scopes of their own, where the system has any.
+    /// Its sessions run in their own scopes, where the system has any.
     #[serde(default)]
     pub scopes: bool,
     /// The size of one segment of a session's log; none leaves it to the keeper.

@@ -1,4 +1,4 @@
-//! Why a task waits, needs help, is blocked or stopped: the data inside the states.
+//! Why a task waits, needs a person, is blocked or stopped: the data inside the states.
 //! Made by `decide` and the recovery table; shown to people through `Display`, never matched by its text.
 
 use std::fmt;
@@ -63,7 +63,7 @@ pub enum HelpReason {
     UsageLimit {
         /// Which agent.
         agent: String,
-        /// Until when, if it told.
+        /// Until when, if it said.
         until: Option<Time>,
     },
     /// The agent's usage limit ends later than the task may wait, or the agent reported a time that makes no sense.
@@ -151,7 +151,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Whether the owner looks for it until it is there again; else a person has to fix it.
+    /// Whether the owner waits until it is available again; else a person has to fix it.
     pub fn is_probed(&self) -> bool {
         match self {
             Cause::Disk { .. } | Cause::Memory { .. } => true,
@@ -172,8 +172,8 @@ impl fmt::Display for Wait {
             Wait::Limit => f.write_str("usage limit"),
             Wait::Backoff => f.write_str("backoff"),
             Wait::Delay => f.write_str("delay between sessions"),
-            Wait::Hours => f.write_str("hours in which sessions may start"),
-            Wait::After(task) => write!(f, "task {task} has to be verified first"),
+            Wait::Hours => f.write_str("outside its hours"),
+            Wait::After(task) => write!(f, "task {task} must be verified first"),
         }
     }
 }
@@ -183,31 +183,31 @@ impl fmt::Display for HelpReason {
         match self {
             HelpReason::KeepsFailing { sessions: 1, last } => write!(f, "the session failed: {last}"),
             HelpReason::KeepsFailing { sessions, last } => {
-                write!(f, "{sessions} sessions in a row failed, the last: {last}")
+                write!(f, "{sessions} sessions in a row failed; the last one: {last}")
             }
             HelpReason::NoProgress { sessions: 1 } => f.write_str("the session ended without progress"),
             HelpReason::NoProgress { sessions } => write!(f, "{sessions} sessions in a row ended without progress"),
             HelpReason::NoPlan { why } => write!(f, "no usable plan: {why}"),
-            HelpReason::AgentRefuses { why } => write!(f, "the agent refuses: {why}"),
-            HelpReason::Permission { what } => write!(f, "the agent may not: {what}"),
+            HelpReason::AgentRefuses { why } => write!(f, "the agent refuses to work: {why}"),
+            HelpReason::Permission { what } => write!(f, "permission denied: {what}"),
             HelpReason::UsageLimit { agent, until: Some(until) } => {
-                write!(f, "{agent} has reached its usage limit until {}", until.rfc3339())
+                write!(f, "{agent} hit its usage limit; it resets at {}", until.rfc3339())
             }
-            HelpReason::UsageLimit { agent, until: None } => write!(f, "{agent} has reached its usage limit"),
+            HelpReason::UsageLimit { agent, until: None } => write!(f, "{agent} hit its usage limit"),
             HelpReason::LimitTooLong { agent, until, longest_ms } => {
                 let longest = span::show(Duration::from_millis(*longest_ms));
                 write!(
                     f,
-                    "{agent} reported a usage limit until {}, which is later than the task may wait for ({longest}, limits.longest_wait)",
+                    "{agent} reported a usage limit until {}, longer than the task may wait ({longest}, limits.longest_wait)",
                     until.rfc3339()
                 )
             }
-            HelpReason::Exhausted { agent, why } => write!(f, "nothing is left for {agent} to use: {why}"),
+            HelpReason::Exhausted { agent, why } => write!(f, "{agent} has no usage left: {why}"),
             HelpReason::VerificationFailed { why, fixes } => {
                 write!(f, "verification failed after {fixes} fixing sessions: {why}")
             }
             HelpReason::AfterUnverified { task, how } => {
-                write!(f, "task {task} was to be verified first, but it is {how}")
+                write!(f, "it depends on task {task}, which is {how}")
             }
         }
     }
@@ -221,11 +221,11 @@ impl fmt::Display for Cause {
             Cause::TaskDirectory { why } => write!(f, "task directory: {why}"),
             Cause::Program { why } => write!(f, "agent program: {why}"),
             Cause::Variable { name } => {
-                write!(f, "variable `{name}` was set when the agent was chosen and is missing now")
+                write!(f, "environment variable `{name}` was set when the agent was chosen but is missing now")
             }
             Cause::OtherRunner { pid: Some(pid) } => write!(f, "another runner (pid {pid}) holds the task directory"),
             Cause::OtherRunner { pid: None } => f.write_str(
-                "another runner is about to take the task directory: its .runner.lock names no process; if none runs, \
+                "another runner is starting in the task directory: its .runner.lock names no process yet; if none runs, \
                  remove that directory",
             ),
             Cause::Disk { path, free, floor } => {
@@ -258,13 +258,13 @@ pub struct Reached {
 impl fmt::Display for Reached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.limit == Limit::Usage {
-            return f.write_str("the agent's usage limit is reached");
+            return f.write_str("the agent's usage limit was reached");
         }
         let amount = |number| self.limit.amount(number);
         write!(f, "{} {} of {} used", self.limit.flag(), amount(self.used), amount(self.cap))?;
         match (self.family, &self.family_name) {
             (Some(_), Some(name)) => write!(f, " by task {name} and its children"),
-            (Some(_), None) => f.write_str(" by its family of tasks"),
+            (Some(_), None) => f.write_str(" by this family of tasks"),
             (None, _) => Ok(()),
         }
     }

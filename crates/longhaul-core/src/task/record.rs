@@ -1,4 +1,4 @@
-//! A task as its events made it: what was asked for, where it stands, what was counted. Stored beside the events, rebuilt from them.
+//! A task as its events made it: what was asked for, its state, what was counted. Stored beside the events, rebuilt from them.
 //! Changed by `apply` alone; read by everyone.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub struct Task {
     pub id: TaskId,
     /// What was asked for; shared by all the copies that commits make of a task.
     pub submission: Arc<Submission>,
-    /// Where it stands.
+    /// Its state.
     pub state: State,
     /// The sequence number of its last event.
     pub version: u64,
@@ -43,7 +43,7 @@ pub struct Task {
     /// Conversations that were interrupted or are to be kept, at most one for each agent, the last used at the end.
     #[serde(default)]
     pub conversations: Vec<Conversation>,
-    /// Why the work that is under way cannot go on in its conversation.
+    /// Why the work under way cannot continue in its conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
     /// The agents that have reached their usage limit.
@@ -55,7 +55,7 @@ pub struct Task {
     /// Where the agent works, once that was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
-    /// The checks' current round, or the failed one that a fixing session is to mend.
+    /// The current round of checks, or the failed one that a fixing session is to fix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<Round>,
     /// Checks that were changed after the first session.
@@ -82,14 +82,14 @@ pub struct Accepted {
     pub revision: u32,
     /// Its steps.
     pub plan: Plan,
-    /// The SHA-256 of the file it stands in.
+    /// The SHA-256 of the file it was read from.
     pub hash: String,
 }
 
 /// A plan that is to be put back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restore {
-    /// The hash of the file to replace; none when it is missing. Another file is left alone and looked at anew.
+    /// The hash of the file to replace; none when it is missing. A different file is left alone and read again.
     pub expect: Option<String>,
     /// What to write.
     pub text: String,
@@ -106,7 +106,7 @@ pub struct Tally {
     pub failures: u32,
     /// Completed sessions without progress since the last progress.
     pub idle: u32,
-    /// Sessions in a row that came to nothing through no fault of the agent: never started, or interrupted from outside.
+    /// Sessions in a row that did nothing through no fault of the agent: never started, or interrupted from outside.
     #[serde(default)]
     pub interrupted: u32,
     /// Looks at the workspace in a row that failed because git could not run.
@@ -124,7 +124,7 @@ pub struct Tally {
     /// Usage limits of unknown length in a row.
     #[serde(default)]
     pub probes: u32,
-    /// Usage limits in a row, whether their length was told or not.
+    /// Usage limits in a row, whether or not their length was reported.
     #[serde(default)]
     pub limits: u32,
     /// Rounds of checks so far.
@@ -162,7 +162,7 @@ impl Task {
         self.plan.as_ref().map_or_else(|| Plan::default().progress(), |accepted| accepted.plan.progress())
     }
 
-    /// The root of the agent's workspace, where the task directory lies.
+    /// The root of the agent's workspace, which contains the task directory.
     pub fn root(&self) -> &str {
         self.workspace.as_ref().map_or(&self.submission.project, |workspace| &workspace.root)
     }
@@ -190,7 +190,7 @@ impl Task {
         self.conversations.last().map(|talk| talk.id.as_str())
     }
 
-    /// Whether the checks found something that no session has mended yet.
+    /// Whether the checks found something that no session has fixed yet.
     pub fn needs_fix(&self) -> bool {
         matches!(&self.round, Some(Round { outcome: Some(RoundOutcome::Failed { .. }), .. }))
     }

@@ -1,32 +1,32 @@
 //! Saying no to a person: a value, not an error. A refused command writes nothing.
 //! Made by `decide`; front ends map it to an exit code and never match its text.
 
-use super::Reached;
+use super::{Reached, state_phrase};
 
 /// Why a command was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The verb has no edge from this state.
-    #[error("cannot {verb} a task that is {from}: {why}")]
+    #[error("cannot {verb} a task that {}: {why}", state_phrase(.from))]
     WrongState {
         /// The verb.
         verb: &'static str,
-        /// The state's name.
+        /// The state's stored name.
         from: &'static str,
         /// What would be possible.
         why: &'static str,
     },
     /// The actor may not ask for this.
-    #[error("{principal} may not {verb}: below an agent session only reading and submitting child tasks is allowed")]
+    #[error("{principal} may not {verb}: an agent session may only read and submit child tasks")]
     Scope {
         /// Who asked.
         principal: String,
         /// The verb.
         verb: &'static str,
     },
-    /// Nobody can tell whether an agent asks.
+    /// The caller may be an agent.
     #[error(
-        "cannot {verb}: this process is in another PID namespace than a worker of this home, so Longhaul cannot tell whether an \
+        "cannot {verb}: this process and a worker of this home are in different PID namespaces, so Longhaul cannot tell whether an \
          agent started it; run the command where the worker runs, or stop that worker first"
     )]
     UnknownCaller {
@@ -34,10 +34,10 @@ pub enum Refusal {
         verb: &'static str,
     },
     /// `needs_help` is left only with a reason.
-    #[error("the task needs help: say what changed, with `resume --reason`")]
+    #[error("the task needs you: say what you changed with `resume --reason`")]
     ReasonMissing,
     /// The limit that stopped the task is still used up.
-    #[error("{reached}: raise it with `resume --{flag}`")]
+    #[error("{reached}; raise the limit with `resume --{flag}`")]
     LimitReached {
         /// Which.
         reached: Reached,
@@ -50,7 +50,7 @@ pub enum Refusal {
         /// What, and what to do.
         why: String,
     },
-    /// A goal that is no goal.
+    /// The goal cannot be used.
     #[error("{why}")]
     BadGoal {
         /// What is wrong with it.
@@ -59,8 +59,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Something that has to say something says nothing.
+    /// Text that must not be empty is empty.
     pub(super) fn empty(what: &str) -> Refusal {
-        Refusal::BadInput { why: format!("a {what} is empty: say something, or leave it away") }
+        Refusal::BadInput { why: format!("empty {what}: write one, or drop it") }
     }
 }

@@ -11,11 +11,11 @@ use super::{Ended, Exit, Failure, Outcome, SessionRun, StoppedBy, Task};
 pub struct RunnerOptions {
     /// Sessions it may still take; none is as many as it needs.
     pub left: Option<u32>,
-    /// Whether its sessions go on in the saved conversation.
+    /// Whether its sessions continue the saved conversation.
     pub resume: Resume,
     /// Where the agent starts.
     pub cwd: String,
-    /// The saved conversation could not be resumed: the next session starts afresh.
+    /// The saved conversation could not be resumed: the next session starts a new one.
     #[serde(default)]
     pub falls_back: bool,
     /// Counters of the agent's reader for the next session of the saved conversation.
@@ -23,7 +23,7 @@ pub struct RunnerOptions {
     pub carry: Value,
 }
 
-/// Whether a runner's sessions go on in the conversation whose id is saved in the task directory.
+/// Whether a runner's sessions continue the conversation whose id is saved in the task directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resume {

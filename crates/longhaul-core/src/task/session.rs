@@ -19,7 +19,7 @@ pub enum Purpose {
     Plan,
     /// Takes the plan's steps.
     Work,
-    /// Mends what the checks found.
+    /// Fixes what the checks found.
     Fix,
     /// Runs one check; not the agent's.
     Check,
@@ -64,10 +64,10 @@ pub struct SessionRun {
     /// How it begins.
     #[serde(default, skip_serializing_if = "is_fresh")]
     pub opening: Opening,
-    /// The agent's own conversation that this session was told to go on with.
+    /// The agent's own conversation that this session was asked to resume.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumes: Option<String>,
-    /// The agent's own conversation, as soon as it told its id.
+    /// The agent's own conversation, once its id is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
     /// When its start was committed.
@@ -149,7 +149,7 @@ impl Offset {
     pub const END: Offset = Offset { segment: u32::MAX, byte: u64::MAX };
 }
 
-/// How far a session's output was read; an adopting worker goes on at exactly this byte.
+/// How far a session's output was read; an adopting worker continues at exactly this byte.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadTo {
     /// The next byte of its output.
@@ -232,7 +232,7 @@ pub struct Ended {
     /// What a check did to the files.
     #[serde(default, skip_serializing_if = "FileEffects::is_empty")]
     pub files: FileEffects,
-    /// Whether its prompt stands in the agent's own transcript.
+    /// Whether the agent's own transcript contains its prompt.
     #[serde(default)]
     pub delivered: Delivered,
     /// What the agent wanted and was refused.
@@ -303,17 +303,17 @@ impl fmt::Display for Exit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoppedBy {
-    /// It ended by itself, or by something outside.
+    /// It ended on its own, or by something outside.
     Itself,
     /// The task asked for it.
     Task,
-    /// Its keeper was told to stop, and not by the task: a shutdown.
+    /// Its keeper was asked to stop, and not by the task: a shutdown.
     Shutdown,
     /// It was silent for too long.
     Silence,
     /// It ran for too long.
     Wall,
-    /// Its turn was over, or going on was pointless, and it did not end by itself.
+    /// Its turn was over, or continuing was pointless, and it did not exit on its own.
     #[serde(rename = "over")]
     Lingered,
 }
@@ -322,15 +322,15 @@ pub enum StoppedBy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gap {
-    /// Every byte is there.
+    /// Nothing is missing.
     None,
     /// So many bytes are missing.
     Bytes(u64),
-    /// The keeper died: what it had read and not written is gone, and nobody knows how much.
+    /// The keeper died: an unknown amount that it had read and not written is gone.
     UnknownSize,
 }
 
-/// What a session came to, judged by its agent's reader.
+/// The outcome of a session, judged by its agent's reader.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -344,11 +344,11 @@ pub enum Outcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
-    /// It died without a verdict of its own.
+    /// It died without reporting why.
     Crashed,
     /// The agent reported an error that may pass.
     Retryable(String),
-    /// A usage limit, until when if it said so.
+    /// A usage limit, and until when if known.
     Limited(Option<Time>),
     /// Nothing is left to use, and no time brings it back: somebody has to pay or to change the plan.
     Exhausted(String),
@@ -364,13 +364,13 @@ pub enum Failure {
     BadConversation,
 }
 
-/// Whether a session's prompt stands in the agent's own transcript.
+/// Whether the agent's own transcript contains a session's prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivered {
     /// It does.
     Yes,
-    /// The transcript is there, without the prompt.
+    /// The transcript exists, without the prompt.
     No,
     /// There is no transcript: the conversation was never stored, or is gone.
     NoTranscript,

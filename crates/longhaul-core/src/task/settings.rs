@@ -33,7 +33,7 @@ pub enum Setting {
     Checks(Vec<String>),
     /// The agent, by its name.
     Agent(String),
-    /// The agents to go on with at a usage limit.
+    /// The agents to continue with at a usage limit.
     Fallbacks(Vec<String>),
     /// Agents as the configuration declares them now, by name: all of them.
     Declared(BTreeMap<String, Value>),
@@ -43,7 +43,7 @@ pub enum Setting {
     Sandbox(Sandbox),
     /// Whether the network is opened to the agents' tools.
     Network(bool),
-    /// When a session goes on in the conversation of the last one.
+    /// When a session continues the conversation of the last one.
     Context(Context),
     /// What a usage limit means.
     OnLimit(OnLimit),
@@ -121,31 +121,31 @@ impl fmt::Display for Setting {
             Setting::Wall(span) => write!(f, "wall {}", optional(*span)),
             Setting::Delay(span) => write!(f, "delay {}", Amount::Millis(*span)),
             Setting::Once(true) => f.write_str("pause after the next session"),
-            Setting::Once(false) => f.write_str("go on session after session"),
+            Setting::Once(false) => f.write_str("run session after session"),
             Setting::Checks(commands) if commands.is_empty() => f.write_str("no checks"),
             Setting::Checks(commands) => write!(f, "checks: {}", commands.join("; ")),
             Setting::Agent(name) => write!(f, "agent {name}"),
-            Setting::Fallbacks(names) if names.is_empty() => f.write_str("no other agents"),
-            Setting::Fallbacks(names) => write!(f, "other agents {}", names.join(", ")),
-            Setting::Declared(tables) if tables.is_empty() => f.write_str("no declared agents"),
+            Setting::Fallbacks(names) if names.is_empty() => f.write_str("no fallback agents"),
+            Setting::Fallbacks(names) => write!(f, "fallback agents {}", names.join(", ")),
+            Setting::Declared(tables) if tables.is_empty() => f.write_str("no configured agents"),
             Setting::Declared(tables) => {
                 let names: Vec<&str> = tables.keys().map(String::as_str).collect();
-                write!(f, "as configured now: {}", names.join(", "))
+                write!(f, "configuration reloaded for {}", names.join(", "))
             }
-            Setting::NeedsEnv(names) if names.is_empty() => f.write_str("no variables needed"),
-            Setting::NeedsEnv(names) => write!(f, "needs {}", names.join(", ")),
+            Setting::NeedsEnv(names) if names.is_empty() => f.write_str("requires no variables"),
+            Setting::NeedsEnv(names) => write!(f, "requires {}", names.join(", ")),
             Setting::Sandbox(sandbox) => write!(f, "sandbox {sandbox}"),
             Setting::Network(true) => f.write_str("network open"),
-            Setting::Network(false) => f.write_str("network as sandboxed"),
+            Setting::Network(false) => f.write_str("network restricted by the sandbox"),
             Setting::Context(context) => write!(f, "context {context}"),
             Setting::OnLimit(on_limit) => write!(f, "on a usage limit {on_limit}"),
             Setting::Hours(Some(hours)) => write!(f, "hours {hours}"),
             Setting::Hours(None) => f.write_str("at any hour"),
             Setting::Model(Some(name)) => write!(f, "model {name}"),
-            Setting::Model(None) => f.write_str("model left to the agent"),
+            Setting::Model(None) => f.write_str("the agent's default model"),
             Setting::Priority(number) => write!(f, "priority {number}"),
-            Setting::Driver(Driver::Supervised) => f.write_str("supervised from now on"),
-            Setting::Driver(Driver::Runner) => f.write_str("carried out by run-session"),
+            Setting::Driver(Driver::Supervised) => f.write_str("run by a worker"),
+            Setting::Driver(Driver::Runner) => f.write_str("run by run-session"),
         }
     }
 }

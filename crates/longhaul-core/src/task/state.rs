@@ -8,7 +8,7 @@ use super::{Cause, HelpReason, Reached, SessionRun, StopMode, Verdict, Wait};
 use crate::ids::SessionId;
 use crate::time::Time;
 
-/// Where a task stands.
+/// The state of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum State {
@@ -31,7 +31,7 @@ pub enum State {
         /// The live session.
         session: SessionRun,
     },
-    /// The session was told to stop. Left only by its observed end, so a resume can never start a second agent.
+    /// The session was asked to stop. Left only by its observed end, so a resume can never start a second agent.
     Stopping {
         /// The live session.
         session: SessionRun,
@@ -51,7 +51,7 @@ pub enum State {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         span_ms: Option<u64>,
     },
-    /// Trying again by itself is pointless. Left by a person's `resume --reason` or cancel.
+    /// Trying again without a person is pointless. Left by a person's `resume --reason` or cancel.
     NeedsHelp {
         /// Why.
         reason: HelpReason,
@@ -78,11 +78,11 @@ pub enum State {
         /// What is known of the result.
         verdict: Verdict,
     },
-    /// Given up by a person. Final.
+    /// Cancelled by a person. Final.
     Cancelled {
         /// Who did it.
         by: String,
-        /// Why, if told.
+        /// Why, if given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -94,7 +94,7 @@ pub enum State {
 pub enum Phase {
     /// No plan is accepted yet.
     Plan,
-    /// The plan's steps are taken, or what the checks found is mended.
+    /// Sessions work on the plan's steps, or fix what the checks found.
     Work,
     /// All is ticked; the checks are run.
     Verify,
@@ -110,7 +110,7 @@ pub enum Then {
     Cancel {
         /// Who asked.
         by: String,
-        /// Why, if told.
+        /// Why, if given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -235,6 +235,9 @@ impl State {
     /// The name of the state in which a person works in the agent's conversation.
     pub const HELD: &'static str = "held";
 
+    /// The name of the state in which a task cannot continue without a person.
+    pub const NEEDS_HELP: &'static str = "needs_help";
+
     /// The one list of the states: the stored and documented spelling of each, and its stage.
     fn about(&self) -> (&'static str, Stage<'_>) {
         match self {
@@ -247,7 +250,7 @@ impl State {
                 (State::STOPPING, Stage::Stopping { session, mode: *mode, then })
             }
             State::Waiting { .. } => (State::WAITING, Stage::Waiting),
-            State::NeedsHelp { .. } => ("needs_help", Stage::ForPerson),
+            State::NeedsHelp { .. } => (State::NEEDS_HELP, Stage::ForPerson),
             State::Paused => ("paused", Stage::ForPerson),
             State::Held { .. } => (State::HELD, Stage::Held),
             State::Stopped { .. } => ("stopped", Stage::ForPerson),
@@ -302,4 +305,9 @@ impl State {
     pub fn live(&self, id: SessionId) -> Option<&SessionRun> {
         self.session().filter(|session| session.id == id)
     }
+}
+
+/// A stored state name as people read it after a task's name: `is paused`, or `needs you` for `needs_help`.
+pub fn state_phrase(name: &str) -> String {
+    if name == State::NEEDS_HELP { "needs you".to_owned() } else { format!("is {name}") }
 }

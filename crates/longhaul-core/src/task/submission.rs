@@ -23,7 +23,7 @@ pub struct Submission {
     pub workspace: String,
     /// The agent's name in the AGENTS table.
     pub agent: String,
-    /// Agents to go on with when the first has reached a usage limit, in order.
+    /// Agents to continue with when the first one hits a usage limit, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallbacks: Vec<String>,
     /// Agents as the configuration declared them at submit, by name; read by the agents' crate alone.
@@ -35,7 +35,7 @@ pub struct Submission {
     /// Whether the network is opened to the agents' tools.
     #[serde(default)]
     pub network: bool,
-    /// When a session goes on in the conversation of the last one.
+    /// When a session continues the conversation of the last one.
     #[serde(default)]
     pub context: Context,
     /// What a usage limit means.
@@ -76,7 +76,7 @@ pub struct Submission {
     /// What must hold in the end.
     #[serde(default)]
     pub criteria: Vec<Criterion>,
-    /// What must be heeded on the way.
+    /// Rules the agent must follow.
     #[serde(default)]
     pub constraints: Vec<String>,
     /// Files to start from, as they were at submit.
@@ -91,7 +91,7 @@ pub struct Submission {
     /// Starts when that task is verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<TaskId>,
-    /// The finished task this one tries anew.
+    /// The finished task that this one retries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<TaskId>,
     /// Names of further variables whose values are secrets; never the values.
@@ -100,7 +100,7 @@ pub struct Submission {
     /// The only variables the agent gets, in strict mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env_only: Option<Vec<String>>,
-    /// Who is told what it came to.
+    /// Who is notified of the result.
     #[serde(default, skip_serializing_if = "Notify::is_empty")]
     pub notify: Notify,
 }
@@ -163,7 +163,7 @@ impl Submission {
         }
     }
 
-    /// The directory of the person's that the agent works in; none with a worktree of its own.
+    /// The person's directory that the agent works in; none if the task has its own worktree.
     pub fn directory(&self) -> Option<&str> {
         match self.place {
             Place::InPlace => Some(&self.project),

@@ -10,7 +10,7 @@ pub enum Place {
     /// In the user's own directory.
     #[default]
     InPlace,
-    /// In a worktree of ours with a branch of its own.
+    /// In a worktree of ours with its own branch.
     Worktree {
         /// The commit it starts from.
         base: String,
@@ -20,7 +20,7 @@ pub enum Place {
 /// The place as it was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workspace {
-    /// The root of the agent's workspace, where `.autonomous` lies.
+    /// The root of the agent's workspace, which contains `.autonomous`.
     pub root: String,
     /// Where the agent starts: the root, or the same directory below it that the user stood in.
     pub cwd: String,

@@ -1,4 +1,4 @@
-//! What output passes on its way to the logs: the redactor, told of every secret in the keeper's environment and of the
+//! What output passes on its way to the logs: the redactor, which knows every secret in the keeper's environment and the
 //! home's key for tags.
 //!
 //! The keeper asks for a maker of filters; each stream gets one at its first byte, so a silent program costs nothing.

@@ -29,7 +29,7 @@ pub enum Stream {
 pub enum EntryKind {
     /// A piece of output that is in the log.
     Piece,
-    /// A piece that is missing: dropped for the cap, never written, or taken away by somebody.
+    /// A piece that is missing: dropped for the cap, never written, or removed by somebody.
     Gap,
 }
 

@@ -41,7 +41,7 @@ pub struct LogReader {
 }
 
 impl LogReader {
-    /// A reader that goes on at `from`; nothing needs to be there yet.
+    /// A reader that starts at `from`; nothing needs to exist yet.
     pub fn new(directory: &SessionDir, stream: Stream, from: Offset) -> LogReader {
         LogReader { directory: directory.clone(), stream, at: from, file: None, listed: None }
     }
@@ -51,7 +51,7 @@ impl LogReader {
         self.at
     }
 
-    /// The next piece; none at the end of what is there now.
+    /// The next piece; none at the end of what exists now.
     pub fn next_piece(&mut self) -> io::Result<Option<Piece>> {
         self.next_piece_before(Offset::END)
     }

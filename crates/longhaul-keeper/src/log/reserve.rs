@@ -1,7 +1,7 @@
 //! Room kept for bad times: a ballast that is given up so that the last records fit on a full disk, and a small file, full
 //! of blanks, in which the keeper can say that it waits for room.
 //!
-//! The logs hold it. Both files are made at the start, when there is room, and taken away at the end.
+//! The logs hold it. Both files are created at the start, when there is room, and removed at the end.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,6 +1,6 @@
 //! One stream's log as a row of files: segments that are filled one after the other, the middle ones dropped for the cap.
 //!
-//! The logs write through it. Head and tail stay; what is dropped, cut off by somebody or never written is told as a gap.
+//! The logs write through it. Head and tail stay; what is dropped, cut off by somebody or never written is recorded as a gap.
 //! A segment is unlinked by its exact name.
 
 use std::collections::VecDeque;
@@ -34,7 +34,7 @@ pub(crate) struct Segments {
     tail: VecDeque<(u32, u64)>,
     /// Dropped for the cap, still to be unlinked.
     doomed: Vec<u32>,
-    /// Bytes that never came to disk since the last one that did.
+    /// Bytes that never reached the disk since the last one that did.
     lost_here: u64,
     gap_bytes: u64,
     /// Something was written to the open segment since the last sync.
@@ -96,7 +96,7 @@ impl Segments {
         self.broken = true;
     }
 
-    /// Tells of losses that no later byte has told of.
+    /// Records losses that no later byte has recorded.
     pub(crate) fn tell_losses(&mut self, entries: &mut Vec<IndexEntry>) {
         let lost = std::mem::take(&mut self.lost_here);
         self.tell_gap(self.number, self.len, lost, entries);
@@ -119,7 +119,7 @@ impl Segments {
         Ok(())
     }
 
-    /// Unlinks what was dropped; call it once the index tells of the gap.
+    /// Unlinks what was dropped; call it once the index records the gap.
     pub(crate) fn unlink_dropped(&mut self) {
         for number in self.doomed.drain(..) {
             // One that is gone already is as good as dropped.
@@ -161,7 +161,7 @@ impl Segments {
         }
         match bytes[..room].iter().rposition(|&byte| byte == b'\n') {
             Some(end) => &bytes[..=end],
-            // A line that would fit into a segment of its own need not be torn.
+            // A line that would fit into its own segment need not be split.
             None if self.len > 0 && self.has_line_for_a_segment(bytes) => &[],
             None => &bytes[..room],
         }
@@ -200,7 +200,7 @@ impl Segments {
     }
 
     fn close(&mut self) {
-        // Nothing of ours is in it any more; what is there under its name may be somebody else's.
+        // Nothing of ours is in it any more; a file of its name may be somebody else's.
         if self.len == 0 {
             return;
         }

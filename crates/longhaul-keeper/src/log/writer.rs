@@ -137,7 +137,7 @@ impl Logs {
         }
     }
 
-    /// Syncs everything and tells what it came to.
+    /// Syncs everything and returns the result.
     pub(crate) fn finish(&mut self) -> LogTotals {
         let mut entries = Vec::new();
         for log in [&mut self.out, &mut self.err] {
@@ -261,7 +261,7 @@ impl Logs {
         }
     }
 
-    /// Gives records to the index, and then drops what it tells of as dropped.
+    /// Gives records to the index, and then drops what they mark as dropped.
     fn record(&mut self, entries: Vec<IndexEntry>) {
         if !entries.is_empty() {
             self.dirty_since.get_or_insert_with(Instant::now);
@@ -344,7 +344,7 @@ impl Log {
 }
 
 impl Index {
-    /// Adds a record; a piece that goes on where the last one of its stream ended becomes one with it.
+    /// Adds a record; a piece that starts where the last one of its stream ended is joined with it.
     fn add(&mut self, entry: IndexEntry) {
         let last = self.waiting.iter_mut().rev().find(|last| last.stream == entry.stream);
         if let Some(last) = last

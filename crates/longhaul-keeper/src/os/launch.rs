@@ -63,7 +63,7 @@ pub(crate) fn raise_descriptor_limit(wanted: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a command start in a session of its own, out of reach of the caller's terminal.
+/// Makes a command start in its own session, out of reach of the caller's terminal.
 pub(crate) fn detach(command: &mut Command) {
     let limit = LIMIT_BEFORE.get().copied();
     // SAFETY: setsid and setrlimit are safe to call between fork and exec.
@@ -140,7 +140,7 @@ pub(crate) struct Gated {
 }
 
 impl Gated {
-    /// Lets the child go on to exec; returns the pipe on which it complains if that fails.
+    /// Lets the child continue to exec; returns the pipe on which it complains if that fails.
     pub(crate) fn open(self) -> io::Result<OwnedFd> {
         match rustix::io::write(&self.gate, &[1]) {
             // A child that failed before the gate is gone already and has said why.
@@ -164,7 +164,7 @@ pub(crate) fn read_complaint(complaint: &OwnedFd) -> Option<(Stage, i32)> {
     Some((stage, i32::from_le_bytes([bytes[1], bytes[2], bytes[3], bytes[4]])))
 }
 
-/// Forks a child in a session of its own that executes `launch` once the gate opens, and exits if it never does.
+/// Forks a child in its own session that executes `launch` once the gate opens, and exits if it never does.
 ///
 /// The calling process must have one thread only. The child drops `lock` at once, so that it never keeps a dead
 /// keeper's lock. With a control group it is made inside, where the system can do that.

@@ -84,7 +84,7 @@ pub(crate) fn pid_namespace(pid: u32) -> Option<u64> {
     link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
 }
 
-/// The number of the calling process as `/proc` has it: in a PID namespace without a `/proc` of its own this is not `getpid`.
+/// The number of the calling process as `/proc` has it: in a PID namespace without its own `/proc` this is not `getpid`.
 pub(crate) fn own_number() -> u32 {
     let listed = fs::read_link("/proc/self").ok().and_then(|link| link.to_str()?.parse().ok());
     listed.unwrap_or_else(std::process::id)
@@ -124,7 +124,7 @@ pub(crate) fn children() -> Vec<u32> {
 pub(crate) fn process(pid: u32) -> io::Result<Option<Seen>> {
     match read_about(pid, "stat") {
         Ok(stat) => {
-            parse_stat(pid, &stat).map(Some).ok_or_else(|| io::Error::other(format!("strange stat of process `{pid}`")))
+            parse_stat(pid, &stat).map(Some).ok_or_else(|| io::Error::other(format!("cannot parse `/proc/{pid}/stat`")))
         }
         Err(error) if is_gone(&error) => Ok(None),
         Err(error) => Err(error),
@@ -283,7 +283,7 @@ fn processor_time_in(pid: u32, fields: Range<usize>) -> Option<Duration> {
     Some(Duration::from_millis(ticks.saturating_mul(1000) / clock_ticks_per_second()))
 }
 
-/// What stands behind the name, which may hold spaces and brackets, so fields are counted from the last bracket.
+/// The fields behind the name, which may hold spaces and brackets, so fields are counted from the last bracket.
 fn stat_fields(stat: &[u8]) -> Option<Vec<&str>> {
     let after = stat.iter().rposition(|&byte| byte == b')')? + 1;
     Some(std::str::from_utf8(&stat[after..]).ok()?.split_ascii_whitespace().collect())

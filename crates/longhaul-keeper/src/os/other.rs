@@ -180,5 +180,5 @@ pub(crate) fn open_beneath(directory: BorrowedFd<'_>, path: &Path, flags: OFlags
 }
 
 fn unsupported() -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, "keepers run only on Linux so far")
+    io::Error::new(io::ErrorKind::Unsupported, "sessions run only on Linux so far")
 }

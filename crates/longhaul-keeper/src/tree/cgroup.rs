@@ -1,7 +1,7 @@
 //! A control group (v2) of a session's own, which holds its whole tree whatever the processes do to get away.
 //!
 //! The keeper makes one and forks into it; keeper and adopter end it. Only where a v2 hierarchy is mounted and our own
-//! group in it, or its root, may be written; elsewhere there is none and the walk has to do. Never changes any other group.
+//! group in it, or its root, may be written; elsewhere the walk has to do. Never changes any other group.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -112,7 +112,7 @@ impl AsFd for Cgroup {
     }
 }
 
-/// Takes away groups that nobody came back for: empty, named after some session, and untouched for a long time.
+/// Removes groups that nobody came back for: empty, named after some session, and untouched for a long time.
 ///
 /// A session that runs has a process in its group, so none of those is one.
 pub(crate) fn remove_forgotten() {

@@ -18,7 +18,7 @@ use crate::tree::ancestry::line_of_ancestors;
 use crate::tree::cgroup::Cgroup;
 use crate::tree::process::{Process, signal};
 
-/// How long to go on killing what does not die (a process in an unkillable wait).
+/// How long to keep killing what does not die (a process in an unkillable wait).
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long somebody may take to start a program before it counts as a stranger. It takes moments, also on a busy machine.
@@ -27,7 +27,7 @@ const STARTING: Duration = Duration::from_secs(2);
 /// How often in a row children are looked for.
 const CHASES: u32 = 20;
 
-/// What the end of a tree came to.
+/// The result of ending a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Swept {
     /// How many processes were killed.
@@ -36,7 +36,7 @@ pub struct Swept {
     pub left: u32,
 }
 
-/// What the caller's own children tell of a tree.
+/// What the caller's own children show about a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kin {
     /// The caller adopts the tree's orphans and has no child: nothing of it can be left but what somebody else started.
@@ -146,7 +146,7 @@ impl Tree {
         Ok(Swept { killed: self.killed_besides(None), left })
     }
 
-    /// Kills the caller's own children a few times over: what starts itself anew all the time can outrun a walk through all
+    /// Kills the caller's own children a few times over: what keeps restarting itself can outrun a walk through all
     /// processes, but not this.
     fn chase_children(&mut self, reap: &mut impl FnMut() -> Kin) -> Kin {
         let mut kin = reap();

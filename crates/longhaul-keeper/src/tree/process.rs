@@ -88,7 +88,7 @@ pub fn kill(process: &Process) -> io::Result<bool> {
     signal(process, Signal::KILL)
 }
 
-/// Whether a process is stopped (SIGSTOP) and so can not answer; false when there is none.
+/// Whether a process is stopped (SIGSTOP) and so cannot answer; false if it does not exist.
 pub fn is_stopped(pid: u32) -> bool {
     os::process(pid).ok().flatten().is_some_and(|seen| seen.stopped)
 }

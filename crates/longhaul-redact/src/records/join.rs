@@ -170,7 +170,7 @@ fn may_begin_record(line: &[u8]) -> bool {
     line.starts_with(b"{") || line.starts_with(EVENT_DATA) || EVENT_DATA.starts_with(line)
 }
 
-/// Records that carry pieces say so: `delta`, `textDelta`, `message_chunk`, as the whole or the end of a string.
+/// Records that carry pieces are named for it: `delta`, `textDelta`, `message_chunk`, as the whole or the end of a string.
 fn first_sign_of_pieces(input: &[u8]) -> Option<usize> {
     let delta = memchr::memmem::find(input, b"elta\"");
     let chunk = memchr::memmem::find(&input[..delta.unwrap_or(input.len())], b"hunk\"");

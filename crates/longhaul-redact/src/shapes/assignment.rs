@@ -13,7 +13,7 @@ const RULE: &str = "assignment";
 /// Longer than one part of a type.
 const LONGEST_TYPE: usize = 64;
 
-/// What stands before `key` in names of secrets; other keys are those of maps, caches and tables.
+/// What comes before `key` in names of secrets; other keys are those of maps, caches and tables.
 const TELLING_QUALIFIERS: [&[u8]; 22] = [
     b"api",
     b"access",

@@ -23,7 +23,7 @@ pub(crate) const URL_SAFE: Charset = Charset(1 << 6);
 pub(crate) const DOTTED: Charset = Charset(1 << 7);
 /// Both alphabets of base64 and the padding.
 pub(crate) const BASE64: Charset = Charset(1 << 8);
-/// What stands in the path of a webhook address.
+/// The characters in the path of a webhook address.
 pub(crate) const PATH: Charset = Charset(1 << 9);
 /// What an unquoted value is made of.
 pub(crate) const VALUE: Charset = Charset(1 << 10);
@@ -31,9 +31,9 @@ pub(crate) const VALUE: Charset = Charset(1 << 10);
 pub(crate) const USERINFO: Charset = Charset(1 << 11);
 /// What literals are made of; a stream never shows half a word of these.
 pub(crate) const HELD_WORD: Charset = Charset(1 << 12);
-/// What goes on being masked behind a candidate of the greatest length.
+/// What is still masked behind a candidate of the greatest length.
 pub(crate) const SWALLOWED: Charset = Charset(1 << 13);
-/// What goes on being masked behind a private key of the greatest length.
+/// What is still masked behind a private key of the greatest length.
 pub(crate) const SWALLOWED_LINES: Charset = Charset(1 << 14);
 /// The standard alphabet of base64 and the padding.
 pub(crate) const STANDARD_BASE64: Charset = Charset(1 << 15);

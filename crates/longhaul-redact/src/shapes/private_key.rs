@@ -1,6 +1,6 @@
 //! Private keys between `-----BEGIN` and `-----END`, PEM and PGP, whole or cut off.
 //!
-//! The fences are public and stay; what stands between is masked. A key without its end goes on as long as lines look like
+//! The fences are public and stay; what is between them is masked. A key without its end extends as long as lines look like
 //! one. Quotes and what joins strings stay as well, so that JSON remains JSON.
 
 use super::charset::STANDARD_BASE64;

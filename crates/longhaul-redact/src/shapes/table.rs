@@ -1,7 +1,7 @@
 //! The table of token formats: prefix, characters of the run behind it, and how long it is.
 //!
 //! `literals` finds the prefixes, `token` judges the runs. Lengths are what issuers make today; a telling prefix needs far
-//! less, and nothing has a greatest length. Formats that only a name or a middle part tells have files of their own.
+//! less, and nothing has a greatest length. Formats that only a name or a middle part reveals have their own files.
 
 use super::charset::{ALNUM, BASE64, Charset, DOTTED, HEX, HEX_DASH, LOWER, PATH, UPPER, UPPER_DASH, URL_SAFE, WORD};
 
@@ -16,11 +16,11 @@ pub(crate) struct Format {
     pub(crate) charset: Charset,
     /// So long a run is a token even when it does not look drawn at random.
     pub(crate) least: usize,
-    /// A run cut by a line break goes on in the next line up to this length.
+    /// A run cut by a line break continues in the next line up to this length.
     pub(crate) usual: usize,
     pub(crate) prefix: Prefix,
     pub(crate) before: Before,
-    /// Where in the run which separator must stand.
+    /// Which separator must be where in the run.
     pub(crate) inner: &'static [(usize, u8)],
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum Prefix {
     Exact,
 }
 
-/// What may stand before the prefix.
+/// What may come before the prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
     Anything,

@@ -1,4 +1,4 @@
-//! The text a rule looks at: the view of what is there so far, and whether more may come.
+//! The text a rule looks at: the view of what has arrived so far, and whether more may come.
 //! Made by `find` for each hit; rules only read it.
 
 use super::charset::Charset;
@@ -75,7 +75,7 @@ impl Text<'_> {
         memchr::memmem::find(&self.bytes[position.saturating_sub(most)..position], word).is_some()
     }
 
-    /// Whether what ends at `end` is followed by code: a call, a type, a block. The end of an HTML element is none.
+    /// Whether what ends at `end` is followed by code: a call, a type, a block. The end of an HTML element is not code.
     pub(super) fn is_code_at(&self, end: usize) -> bool {
         match self.at(end) {
             Some(b'(' | b'[' | b'{') => true,

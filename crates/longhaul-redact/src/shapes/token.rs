@@ -1,4 +1,4 @@
-//! Tokens that begin with a prefix of their own: the prefix, then a run of the format's characters.
+//! Tokens that start with their own prefix: the prefix, then a run of the format's characters.
 //!
 //! There is no trailing boundary and no greatest length. A telling prefix needs eight characters that look random; a common one
 //! the format's full length.

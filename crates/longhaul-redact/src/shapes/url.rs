@@ -1,4 +1,4 @@
-//! `scheme://user:password@host`: the password, or a long user name that stands alone, as tokens do.
+//! `scheme://user:password@host`: the password, or a long user name without a password, as tokens are used.
 //! Called by `find` at `://`; what documentation writes for a password stays.
 
 use super::charset::USERINFO;

@@ -16,7 +16,7 @@ use super::load::last_snapshot;
 use super::row::{NAME, TASK_COLUMNS, TaskRow, values_of};
 use crate::{ChainEntry, ChainHead, CommitError, Lease, NewLease, Owner, StoreError, Stored, link};
 
-/// A snapshot is written when so many events stand behind the last one, so that a load replays few.
+/// A snapshot is written when so many events follow the last one, so that a load replays few.
 const TAIL_EVENTS: u64 = 64;
 
 /// Or so many bytes of events.
@@ -52,7 +52,7 @@ struct NewEvent {
 }
 
 impl Append {
-    /// Goes on from a stored row, or from nothing for a new task.
+    /// Starts from a stored row, or from nothing for a new task.
     pub(super) fn to(id: TaskId, before: Option<Arc<TaskRow>>) -> Append {
         let (epoch, owner, head) = match &before {
             Some(row) => (row.stored.epoch, row.stored.owner.clone(), row.head),
@@ -172,7 +172,7 @@ impl Append {
             .prepare_cached(&sql)
             .and_then(|mut statement| statement.execute(params_from_iter(changed)))
             .map_err(store_error)?;
-        if rows == 1 { Ok(()) } else { Err(damaged(format!("tasks/{}: not one row but {rows}", self.id))) }
+        if rows == 1 { Ok(()) } else { Err(damaged(format!("tasks/{}: expected one row, changed {rows}", self.id))) }
     }
 
     fn insert_events(&self, connection: &Connection, task: i64) -> Result<(), StoreError> {
@@ -198,7 +198,7 @@ fn write_snapshot(connection: &Connection, row: &mut TaskRow) -> Result<(), Stor
     let last = last_snapshot(connection, row.number, task.id)?;
     let last = last.map_err(|what| damaged(format!("tasks/{}: {what}", task.id)))?.map_or(0, |last| last.seq);
     if last != row.snapshot {
-        return Err(damaged(format!("tasks/{}: snapshot is of another version", task.id)));
+        return Err(damaged(format!("tasks/{}: the snapshot has another version", task.id)));
     }
     connection
         .prepare_cached(SQL)
@@ -214,7 +214,7 @@ fn write_snapshot(connection: &Connection, row: &mut TaskRow) -> Result<(), Stor
 /// A value of ours as the JSON text that is stored.
 pub(super) fn as_json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value)
-        .map_err(|error| StoreError::Failed { what: format!("a value has no JSON spelling: {error}") })
+        .map_err(|error| StoreError::Failed { what: format!("cannot encode a value as JSON: {error}") })
 }
 
 fn name_in(values: &[Value]) -> String {

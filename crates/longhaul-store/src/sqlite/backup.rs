@@ -85,12 +85,15 @@ fn make_empty(path: &Path) -> Result<(), StoreError> {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(StoreError::Unfit {
             path: path.parent().unwrap_or(path).display().to_string(),
-            why: "there is no such directory".into(),
+            why: "no such directory".into(),
         }),
         Err(error) => Err(file_failed("create", path, error)),
     }
 }
 
 fn taken(target: &Path) -> StoreError {
-    StoreError::Unfit { path: target.display().to_string(), why: "there is something of this name already".into() }
+    StoreError::Unfit {
+        path: target.display().to_string(),
+        why: "a file or directory with this name already exists".into(),
+    }
 }

@@ -25,7 +25,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// One task by its id, or none, as it stands in this transaction.
+    /// One task by its id, or none, as it is in this transaction.
     pub(super) fn find(&mut self, connection: &Connection, task: TaskId) -> Result<Option<Arc<TaskRow>>, StoreError> {
         let known = self.rows.get(&task);
         let found: Option<Result<Arc<TaskRow>, _>> =

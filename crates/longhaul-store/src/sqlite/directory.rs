@@ -14,7 +14,7 @@ use super::failure::store_error;
 use crate::StoreError;
 
 /// Unfinished tasks that work in the directory ?1, one of those around it (?2, with itself), one inside it (between ?3 and ?4), or
-/// whose worktree it is or lies in: worktrees are named after their tasks (?5).
+/// whose worktree contains it: worktrees are named after their tasks (?5).
 const OVERLAPPING: &str = "overlapping AS (
     SELECT * FROM tasks WHERE final = 0 AND directory IN (SELECT value FROM json_each(?2))
     UNION ALL SELECT * FROM tasks WHERE final = 0 AND directory > ?3 AND directory < ?4 AND directory <> ?1

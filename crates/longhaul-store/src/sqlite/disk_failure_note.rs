@@ -1,4 +1,4 @@
-//! The note that the disk failed under this database, so that the next opening looks at everything before it goes on.
+//! The note that the disk failed under this database, so that the next opening checks everything first.
 //!
 //! Written by the writer when a sync failed, as well as a failing disk lets it; read and taken back when a store is opened.
 

@@ -67,7 +67,7 @@ impl Follower {
     /// Starts to listen.
     pub(super) fn start(place: &Place, listeners: &watch::Sender<u64>) -> Result<Follower, StoreError> {
         let connection = open_reader(place)?;
-        // Before anybody is told that we listen: a commit right after that must differ from what was seen here.
+        // Before we announce that we listen: a commit right after that must differ from what was seen here.
         let seen = data_version(&connection);
         let watcher = watch_file(place, listeners.clone());
         let every = if watcher.is_some() { NET } else { ALONE };

@@ -61,7 +61,7 @@ pub(super) fn is_busy(error: &Error) -> bool {
     )
 }
 
-/// Whether only the value in this row is wrong, while the statement can go on.
+/// Whether only the value in this row is wrong, while the statement can continue.
 pub(super) fn is_row_damage(error: &Error) -> bool {
     matches!(
         error,

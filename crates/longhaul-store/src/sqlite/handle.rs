@@ -183,7 +183,7 @@ impl Store for SqliteStore {
     async fn backup(&self, target: &Path) -> Result<(), StoreError> {
         let (place, target) = (self.place.clone(), target.to_owned());
         let copied = tokio::task::spawn_blocking(move || back_up(&open_copier(&place)?, &target)).await;
-        copied.map_err(|error| StoreError::Failed { what: format!("a copy was cut off: {error}") })?
+        copied.map_err(|error| StoreError::Failed { what: format!("the copy was interrupted: {error}") })?
     }
 
     async fn check(&self) -> Result<Vec<Damaged>, StoreError> {

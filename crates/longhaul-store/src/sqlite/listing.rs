@@ -62,7 +62,7 @@ fn each(
     Ok(false)
 }
 
-/// Only what was asked for stands in the statement: a condition that may be empty would keep SQLite from its indexes.
+/// The statement contains only what was asked for: a condition that may be empty would keep SQLite from its indexes.
 pub(super) fn query(filter: &Filter) -> (String, Vec<Value>) {
     let mut conditions = Vec::new();
     let mut values = Vec::new();

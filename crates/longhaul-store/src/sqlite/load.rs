@@ -87,18 +87,18 @@ impl Standing {
     fn compare(self, row: &Row<'_>, replay: Replay, snapshot: u64) -> Result<TaskRow, String> {
         let Standing { number, head, history_bytes, epoch, .. } = self;
         let owner = read_owner(row, epoch)?;
-        let task = replay.task.ok_or("it has no event")?;
+        let task = replay.task.ok_or("it has no events")?;
         let stored = Arc::new(Stored { task, epoch, owner });
         let values = values_of(Some(number), &stored, &head, history_bytes);
         let waits_so = read_wait(row)?.as_ref() == wait(&stored.task);
         if !waits_so || !says(row, FROM_THE_TASK, &values[FROM_THE_TASK..WAIT]) {
-            return Err("columns are not what its snapshot and events make".into());
+            return Err("columns do not match its snapshot and events".into());
         }
         if head != replay.head {
             return Err("the chain's head is not the last event's hash".into());
         }
         if epoch != replay.epoch {
-            return Err("the epoch is not the last event's".into());
+            return Err("the epoch does not match the last event".into());
         }
         Ok(TaskRow { number, stored, head, history_bytes, snapshot, tail_bytes: replay.bytes, values })
     }
@@ -125,7 +125,7 @@ fn read_snapshot(row: &Row<'_>, id: TaskId) -> Result<Replay, String> {
     let number = |column| row.get::<_, u64>(column).map_err(|error| error.to_string());
     let task: Task = serde_json::from_str(text(3)?).map_err(|error| format!("snapshot does not parse: {error}"))?;
     if task.id != id || task.version != number(0)? {
-        return Err("snapshot is of another task or version".into());
+        return Err("the snapshot belongs to another task or version".into());
     }
     let head = ChainHead::parse(text(2)?).ok_or("the snapshot's head is not a hash")?;
     Ok(Replay::behind(task, number(1)?, head))

@@ -1,6 +1,6 @@
 //! The store on one machine: SQLite in write-ahead mode, one file in the home.
 //!
-//! One writer thread commits in groups, readers have connections of their own, and a doorbell file tells other processes to
+//! One writer thread commits in groups, readers have their own connections, and a doorbell file tells other processes to
 //! look again. Opened by front ends and workers through [`SqliteStore`].
 //! ```text
 //! commit() -> queue -> writer thread: BEGIN, one SAVEPOINT per change, COMMIT -> doorbell -> answers

@@ -1,4 +1,4 @@
-//! The outbox: notices written with the change they tell of, then claimed and settled by compare-and-set on their tries.
+//! The outbox: notices written with the change they report, then claimed and settled by compare-and-set on their tries.
 //!
 //! Writing is called by the writer within its transaction, reading by the handle. It delivers nothing, and a damaged row is left out.
 
@@ -100,9 +100,9 @@ pub(super) fn damage(row: &Row<'_>) -> Option<Damaged> {
     let what = match read(row) {
         Ok(Some(notice)) => match row.get::<_, u64>(11) {
             Ok(version) if notice.seq <= version => return None,
-            Ok(_) | Err(_) => "it tells of an event that its task does not have".into(),
+            Ok(_) | Err(_) => "it refers to an event that its task does not have".into(),
         },
-        Ok(None) => "its task, occasion or state has no meaning".into(),
+        Ok(None) => "its task, occasion or state is not valid".into(),
         Err(error) => error.to_string(),
     };
     Some(Damaged { row: format!("outbox/{}", text_of(row, 0)), what })

@@ -20,7 +20,7 @@ pub(super) struct Place {
     home: PathBuf,
 }
 
-/// What stands there.
+/// What was found there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     /// A database that holds something.
@@ -91,13 +91,13 @@ impl Place {
             // SQLite takes a file shorter than any header for an empty one and writes over it.
             Some(1..SHORTEST) if !has_journal => Err(damaged("`longhaul.db` is too short for a database")),
             Some(length) if length > 0 => Ok(Found::Database),
-            None if has_log || had_doorbell => Err(damaged("`longhaul.db` is missing although this home had one")),
-            Some(_) if has_log || had_doorbell => Err(damaged("`longhaul.db` is empty although it held tasks")),
+            None if has_log || had_doorbell => Err(damaged("`longhaul.db` is missing, but this home had one")),
+            Some(_) if has_log || had_doorbell => Err(damaged("`longhaul.db` is empty, but it held tasks")),
             Some(_) | None => Ok(Found::Nothing),
         }
     }
 
-    /// Makes the empty database file, readable for its owner only, unless it is there.
+    /// Makes the empty database file, readable for its owner only, unless it exists.
     pub(super) fn create(&self) -> Result<(), StoreError> {
         let path = self.database();
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
@@ -119,14 +119,14 @@ impl Place {
         let metadata = match fs::symlink_metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(file_failed("look at", path, error)),
+            Err(error) => return Err(file_failed("inspect", path, error)),
         };
         let why = if metadata.is_symlink() {
             "is a symbolic link"
         } else if !metadata.is_file() {
             "is not a regular file"
         } else if metadata.nlink() > 1 {
-            "has a second name, and two names of one database have two logs"
+            "has a second hard link, and SQLite keeps one log per name"
         } else {
             return Ok(Some(metadata.len()));
         };
@@ -137,7 +137,7 @@ impl Place {
 
 /// The kind of network file system this directory is on, if it is on one. SQLite's locks and shared memory do not hold there.
 fn network_file_system(home: &Path) -> Result<Option<String>, StoreError> {
-    let facts = rustix::fs::statfs(home).map_err(|error| file_failed("look at the file system of", home, error))?;
+    let facts = rustix::fs::statfs(home).map_err(|error| file_failed("inspect the file system of", home, error))?;
     // The kernel's numbers are 32 bits wide, and the field is signed on some machines.
     Ok(match facts.f_type as u32 {
         FUSE => fuse_kind(home).filter(|kind| is_remote_fuse(kind)),

@@ -1,4 +1,4 @@
-//! Queries on connections of their own, so that no reader waits for the writer or holds it up.
+//! Queries on their own connections, so that no reader waits for the writer or holds it up.
 //!
 //! Used by the handle. Every read ends its statement before it answers: an open one would keep the log from being reused.
 
@@ -46,7 +46,7 @@ impl Readers {
         query: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let failed =
-            |error: &dyn std::fmt::Display| StoreError::Failed { what: format!("a read was cut off: {error}") };
+            |error: &dyn std::fmt::Display| StoreError::Failed { what: format!("the read was interrupted: {error}") };
         let _permit = self.permits.acquire().await.map_err(|error| failed(&error))?;
         let readers = Arc::clone(self);
         tokio::task::spawn_blocking(move || readers.run(query)).await.map_err(|error| failed(&error))?

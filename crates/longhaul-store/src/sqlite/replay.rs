@@ -65,7 +65,7 @@ impl Replay {
         let (actor, kind, payload) = (text(4)?, text(5)?, text(6)?);
         let head = link(&self.head, self.id, &ChainEntry { seq, at, epoch, actor, kind, payload });
         if hash != head.to_string() {
-            return Err("hash does not fit what is stored".into());
+            return Err("hash does not match the stored event".into());
         }
         let task = match &self.task {
             None => Task::begin(self.id, &event, at),

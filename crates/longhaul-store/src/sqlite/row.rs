@@ -51,7 +51,7 @@ pub(super) struct TaskRow {
     pub(super) snapshot: u64,
     /// The bytes of the events after the snapshot.
     pub(super) tail_bytes: u64,
-    /// The columns as they stand in the row.
+    /// The columns as stored in the row.
     pub(super) values: Vec<Value>,
 }
 

@@ -39,7 +39,7 @@ pub(super) fn refuse_strange(connection: &Connection, found: u32, known: &[Migra
     let application: i64 =
         connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(store_error)?;
     if application != APPLICATION && (found > 0 || objects > 0) {
-        return Err(damaged("`longhaul.db` is a database of another program"));
+        return Err(damaged("`longhaul.db` belongs to another program"));
     }
     let newest = known.last().map_or(0, |migration| migration.version);
     if found > newest {

@@ -1,6 +1,6 @@
 //! Looks at everything stored with suspicion: each task's whole history, and what its row and snapshot make of it.
 //!
-//! Called for `verify` and `check`. It reads in transactions of its own and changes nothing.
+//! Called for `verify` and `check`. It reads in its own transactions and changes nothing.
 
 use longhaul_core::ids::TaskId;
 use rusqlite::{Connection, Row};
@@ -28,16 +28,16 @@ pub(super) fn verify(connection: &Connection, task: TaskId) -> Result<ChainRepor
     Ok(ChainReport { events: replay.seq, broken })
 }
 
-/// What the whole history says otherwise than the row, if anything.
+/// How the whole history differs from the row, if at all.
 fn difference(replay: &Replay, row: &TaskRow) -> Option<String> {
     let what = if row.head != replay.head {
         "the chain's head is not the last event's hash"
     } else if row.stored.epoch != replay.epoch {
-        "the epoch is not the last event's"
+        "the epoch does not match the last event"
     } else if replay.task.as_ref() != Some(&row.stored.task) {
-        "the stored state is not what its events make"
+        "the stored state does not match its events"
     } else if row.history_bytes != replay.bytes {
-        "the size of its history is another"
+        "the stored size of its history is wrong"
     } else {
         return None;
     };
@@ -52,14 +52,14 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<Damaged>, StoreError>
         (what != "ok").then(|| Damaged { row: "database".into(), what })
     })?;
     complaints(connection, "PRAGMA foreign_key_check", &mut found, |row| {
-        Some(Damaged { row: text_of(row, 0), what: format!("a row speaks of no row of `{}`", text_of(row, 2)) })
+        Some(Damaged { row: text_of(row, 0), what: format!("a row refers to a missing row of `{}`", text_of(row, 2)) })
     })?;
     complaints(connection, &outbox::looked_at(), &mut found, outbox::damage)?;
     complaints(connection, &format!("SELECT max(position), ({LAST_POSITION}) FROM events"), &mut found, behind)?;
     for id in task_ids(connection)? {
         let broken = match id.parse() {
             Ok(task) => verify(connection, task)?.broken,
-            Err(_) => Some("its id is not an id".into()),
+            Err(_) => Some("its id is not valid".into()),
         };
         found.extend(broken.map(|what| Damaged { row: format!("tasks/{id}"), what }));
     }
@@ -71,7 +71,7 @@ fn behind(row: &Row<'_>) -> Option<Damaged> {
     let (newest, counted) = (row.get::<_, Option<i64>>(0), row.get::<_, i64>(1));
     let is_sound = matches!((&newest, &counted), (Ok(newest), Ok(counted)) if newest.unwrap_or(0) <= *counted);
     let what =
-        || format!("the counter of positions ({}) is behind the newest event ({})", text_of(row, 1), text_of(row, 0));
+        || format!("the position counter ({}) is behind the newest event ({})", text_of(row, 1), text_of(row, 0));
     (!is_sound).then(|| Damaged { row: "events".into(), what: what() })
 }
 

@@ -1,6 +1,6 @@
 //! The one thread that writes: takes what has queued up, commits it as a group, and only then answers.
 //!
-//! Each change has a savepoint of its own, so a refused one does not fail its neighbours; a failed COMMIT acknowledges none.
+//! Each change has its own savepoint, so a refused one does not fail its neighbours; a failed COMMIT acknowledges none.
 //! Started by the handle, ended by dropping it.
 
 use std::fs;
@@ -143,11 +143,11 @@ impl Group {
             // The first error is the one to report; a transaction that cannot be rolled back ends with the connection.
             let _second = self.run("ROLLBACK");
         }
-        (answers, written.err().map(|error| self.weigh(error)))
+        (answers, written.err().map(|error| self.record_failure(error)))
     }
 
     /// After a failed sync nothing is written here any more, and nothing is synced again as if it could be made good.
-    fn weigh(&mut self, error: StoreError) -> StoreError {
+    fn record_failure(&mut self, error: StoreError) -> StoreError {
         match error {
             StoreError::StorageFailed { .. } if self.failure.is_none() => {
                 let _without = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);

@@ -86,7 +86,7 @@ async fn adopt(job: &Job, session: &SessionRun) -> Ended {
     let view = job.task_dir().ok();
     let listener = Listener::new(job, session, program.ok().and_then(|program| program.agent()), view.as_ref());
     let path = job.context.home.session(session.id);
-    // The lock file is made before anything is spawned; without it a keeper never was, or its directory was taken away.
+    // The lock file is made before anything is spawned; without it a keeper never was, or its directory was removed.
     let locked = path.join("session.lock").try_exists().unwrap_or(true);
     match SessionDir::at(&path) {
         Ok(dir) if locked => follow(job, session, dir.clone(), listener, keeper_death::of_adopted(dir)).await,
@@ -176,7 +176,7 @@ fn account(job: &Job, session: &SessionRun) -> Option<String> {
     program?.agent().map(|agent| account_of(job, &agent))
 }
 
-/// The keeper cannot know why it was told to stop; a program whose turn was over was not interrupted.
+/// The keeper cannot know why it was asked to stop; a program whose turn was over was not interrupted.
 fn stopped_by(observed: StoppedBy, over: Option<TurnEnd>) -> StoppedBy {
     match (observed, over) {
         (StoppedBy::Shutdown, Some(_)) => StoppedBy::Lingered,
@@ -184,7 +184,7 @@ fn stopped_by(observed: StoppedBy, over: Option<TurnEnd>) -> StoppedBy {
     }
 }
 
-/// Waits for so long, or for ever.
+/// Waits for so long, or forever.
 async fn pass(patience: Option<Duration>) {
     match patience {
         Some(patience) => tokio::time::sleep(patience).await,
@@ -208,7 +208,7 @@ async fn preset(job: &Job, session: &SessionRun, program: &Program<'_>) -> Deliv
 fn printed(job: &Job, session: &SessionRun) -> Option<CheckOutput> {
     match session.purpose {
         Purpose::Check => {
-            SessionDir::at(&job.context.home.session(session.id)).ok().map(|dir| check_output::sight(&dir))
+            SessionDir::at(&job.context.home.session(session.id)).ok().map(|dir| check_output::read(&dir))
         }
         Purpose::Plan | Purpose::Work | Purpose::Fix => None,
     }
@@ -227,12 +227,12 @@ fn lasted(job: &Job, session: &SessionRun, observed: &Observed) -> Duration {
     silent.map_or(Duration::ZERO, |silent| now().since(session.started).saturating_sub(silent))
 }
 
-/// What the reader remembered stands as it was: nothing was read.
+/// What the reader remembered is unchanged: nothing was read.
 fn nothing_ran(session: &SessionRun, exit: Exit) -> Ended {
     Ended { carry: session.carry.clone(), ..Ended::new(exit, Outcome::Failed(Failure::Crashed)) }
 }
 
-/// A check that exits has done its work, whatever it says; what an agent came to, its own reader tells.
+/// A check that exits has done its work, whatever it printed; an agent's outcome is judged by its own reader.
 fn outcome_of(session: &SessionRun, exit: &Exit, read: Outcome) -> Outcome {
     match (session.purpose, exit) {
         (Purpose::Check, Exit::Code(_)) => Outcome::Completed,

@@ -39,7 +39,7 @@ async fn rung(changes: &mut Option<Changes>) {
     }
 }
 
-/// Whether the other task was verified, and how it ended; none while it has not. Any end counts, so that nothing waits for ever.
+/// Whether the other task was verified, and how it ended; none while it has not. Any end counts, so that nothing waits forever.
 fn end(state: Option<&State>) -> Option<(bool, String)> {
     let Some(state) = state else { return Some((false, "gone".into())) };
     match state.verdict() {

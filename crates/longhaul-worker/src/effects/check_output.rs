@@ -13,7 +13,7 @@ const TAIL: usize = 4096;
 const SUMMARY: usize = 64 * 1024;
 
 /// Both streams of a session, one after the other.
-pub(super) fn sight(session: &SessionDir) -> CheckOutput {
+pub(super) fn read(session: &SessionDir) -> CheckOutput {
     let mut whole = Whole::default();
     let mut read = |stream| whole.read(LogReader::new(session, stream, Offset::default()));
     let (Ok(out), Ok(err)) = (read(Stream::Out), read(Stream::Err)) else { return CheckOutput::default() };
@@ -70,7 +70,7 @@ fn last(text: &str, most: usize) -> &str {
 mod tests {
     use longhaul_keeper::{SessionDir, Stream};
 
-    use super::{last, sight};
+    use super::{last, read};
     use longhaul_app::mint_session;
 
     #[test]
@@ -81,7 +81,7 @@ mod tests {
         let dir = SessionDir::at(&path).unwrap();
         std::fs::write(dir.segment(Stream::Out, 0), "a\n".repeat(10_000)).unwrap();
         std::fs::write(dir.segment(Stream::Err, 0), "Ran 0 tests in 0.1s\n").unwrap();
-        let seen = sight(&dir);
+        let seen = read(&dir);
         assert_eq!((seen.bytes, seen.nothing_run), (20_020, true));
         assert!(seen.tail.ends_with("Ran 0 tests in 0.1s\n") && seen.tail.len() <= 4096);
         assert!(seen.sha256.is_some());
@@ -95,7 +95,7 @@ mod tests {
         let dir = SessionDir::at(&path).unwrap();
         std::fs::write(dir.segment(Stream::Out, 0), "0 examples, 0 failures\n").unwrap();
         std::fs::write(dir.segment(Stream::Err, 0), "noise\n".repeat(30_000)).unwrap();
-        assert!(sight(&dir).nothing_run);
+        assert!(read(&dir).nothing_run);
     }
 
     #[test]

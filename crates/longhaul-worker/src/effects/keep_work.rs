@@ -1,5 +1,5 @@
 //! Keeping work where it cannot be lost: committed in a worktree of ours, in a snapshot in a directory of the user's.
-//! Called when a session has ended, before that is told, and before a round of checks. Safe to repeat. It never touches the user's
+//! Called when a session has ended, before the end is reported, and before a round of checks. Safe to repeat. It never touches the user's
 //! branch, index or files.
 
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use longhaul_keeper::fail_point;
 
 use super::Job;
 use super::prepare_workspace::hash_expected;
-use crate::work_place::{self, Found, answer};
+use crate::work_place::{self, OpenedWorkspace, answer};
 use longhaul_app::Home;
 use longhaul_app::unfit;
 use longhaul_git::{CommitId, Committed, GitError, LockAnswer, Repository, Survey, Worktree};
@@ -58,11 +58,11 @@ fn keep_now(task: &Task, home: &Home, session: &SessionRun) -> Result<Kept, Caus
         Err(cause) => return Ok(Kept { saved: Saved::Left(cause.to_string()), ..Kept::default() }),
     };
     match (&found, session.purpose) {
-        (Found::NoGit, _) => Ok(Kept::default()),
-        (Found::InPlace(repository), Purpose::Check) => after_check(repository, task, session),
-        (Found::Ours(worktree), Purpose::Check) => after_check(worktree.repository(), task, session),
-        (Found::InPlace(repository), _) => snapshot(repository, task, session),
-        (Found::Ours(worktree), _) => commit(worktree, task, session),
+        (OpenedWorkspace::NoGit, _) => Ok(Kept::default()),
+        (OpenedWorkspace::InPlace(repository), Purpose::Check) => after_check(repository, task, session),
+        (OpenedWorkspace::Ours(worktree), Purpose::Check) => after_check(worktree.repository(), task, session),
+        (OpenedWorkspace::InPlace(repository), _) => snapshot(repository, task, session),
+        (OpenedWorkspace::Ours(worktree), _) => commit(worktree, task, session),
     }
 }
 
@@ -139,8 +139,8 @@ fn message(task: &Task, session: &SessionRun) -> String {
 }
 
 /// The files before a session of the agent. On another branch its work would be lost; only a fixing session can be about that.
-pub(super) fn before_session(found: &Found, task: &Task) -> Result<Option<String>, Cause> {
-    if let Found::Ours(worktree) = found
+pub(super) fn before_session(found: &OpenedWorkspace, task: &Task) -> Result<Option<String>, Cause> {
+    if let OpenedWorkspace::Ours(worktree) = found
         && !task.needs_fix()
         && let Some(why) = worktree.switched().map_err(|error| unfit(&error))?
     {
@@ -150,21 +150,21 @@ pub(super) fn before_session(found: &Found, task: &Task) -> Result<Option<String
 }
 
 /// The tree that a round of checks is about, stored in the branch or in a snapshot, and what is known of it.
-pub(super) fn before_checks(found: &Found, task: &Task) -> Result<(Option<String>, Basis), Cause> {
+pub(super) fn before_checks(found: &OpenedWorkspace, task: &Task) -> Result<(Option<String>, Basis), Cause> {
     let message = format!("longhaul: {}, before its checks\n\nTask: {}\n", task.submission.name, task.id);
     let known = match found {
-        Found::NoGit => {
+        OpenedWorkspace::NoGit => {
             let had_git = task.workspace.as_ref().is_some_and(|workspace| workspace.git.is_some());
             let doubts = if had_git { vec![Doubt::GitGone] } else { Vec::new() };
             return Ok((None, Basis { doubts, ..Basis::default() }));
         }
-        Found::Ours(worktree) => match worktree.commit_all(&message) {
+        OpenedWorkspace::Ours(worktree) => match worktree.commit_all(&message) {
             Ok(Committed::All { survey, .. }) => basis(worktree.repository(), task, &survey),
             Ok(Committed::LeftToAgent { why }) => return Ok((None, problem(why))),
             Err(error @ GitError::IndexLocked { .. }) => return Ok((None, problem(with_causes(&error)))),
             Err(error) => Err(error),
         },
-        Found::InPlace(repository) => match repository.snapshot_to_check(task.id, &message) {
+        OpenedWorkspace::InPlace(repository) => match repository.snapshot_to_check(task.id, &message) {
             Ok(survey) => basis(repository, task, &survey),
             Err(error) => return Err(unfit(&error)),
         },

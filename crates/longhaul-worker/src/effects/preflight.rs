@@ -1,5 +1,5 @@
-//! Before a session of an agent: is its program there, are its directories fit, and is Longhaul's home out of its reach?
-//! Called while a session is prepared, so that what only a person can mend is found before anything is started.
+//! Before a session of an agent: is its program installed, are its directories usable, and is Longhaul's home out of its reach?
+//! Called while a session is prepared, so that what only a person can fix is found before anything is started.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
 
-/// Whether the agent can be started, or what a person has to mend first.
+/// Whether the agent can be started, or what a person has to fix first.
 pub(super) fn check(name: &str, submission: &Submission, home: &Path, environment: &Environment) -> Result<(), Cause> {
     let agent = longhaul_agents::choose(name, &submission.declared).map_err(|error| program(error.to_string()))?;
     let passed = passed(submission, Some(&agent));
@@ -43,7 +43,7 @@ impl Surroundings<'_> {
         if let Some(path) = set.as_ref().filter(|path| home.must_exist && !path.is_dir()) {
             let shown = path.display();
             return Err(program(format!(
-                "{} is `{shown}`, which is no directory: make it, or unset the variable",
+                "{} is `{shown}`, which is not a directory; create it, or unset the variable",
                 home.env
             )));
         }
@@ -52,21 +52,21 @@ impl Surroundings<'_> {
         if let Some(path) = used.filter(|path| self.is_temporary(path)) {
             let shown = path.display();
             return Err(program(format!(
-                "{} is `{shown}`, below the temp directory: {why}; choose another place, or `--sandbox full`",
+                "{} is `{shown}`, inside the temp directory: {why}; move it, or use `--sandbox full`",
                 home.env
             )));
         }
         if self.is_temporary(self.home) {
             let shown = self.home.display();
             return Err(program(format!(
-                "Longhaul's home `{shown}` lies below the temp directory, where a sandboxed `{name}` can write: set LONGHAUL_HOME to \
-                 another place, or use `--sandbox full`"
+                "Longhaul's home `{shown}` is inside the temp directory, where a sandboxed `{name}` can write; set LONGHAUL_HOME to \
+                 another directory, or use `--sandbox full`"
             )));
         }
         Ok(())
     }
 
-    /// Whether a path lies where sandboxed commands may write although it is not their workspace.
+    /// Whether a path is where sandboxed commands may write outside their workspace.
     fn is_temporary(&self, path: &Path) -> bool {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let named = (self.variable)("TMPDIR").map(PathBuf::from);
@@ -81,11 +81,11 @@ fn found(agent: &Chosen, environment: &Environment) -> Result<(), Cause> {
     if environment.find_program(wanted).is_some() {
         return Ok(());
     }
-    let what = if wanted.contains('/') { "is no program that can be run" } else { "is not on PATH" };
+    let what = if wanted.contains('/') { "is not an executable program" } else { "is not on PATH" };
     let name = &agent.about().name;
     let key = if agent.is_custom() { "argv" } else { "program" };
     Err(program(format!(
-        "`{wanted}` {what}: install it, or set `{key}` in [agents.{name}] and say `longhaul edit --agent {name}`"
+        "`{wanted}` {what}; install it, or set `{key}` in [agents.{name}] and run `longhaul edit --agent {name}`"
     )))
 }
 
@@ -109,7 +109,7 @@ mod tests {
         choose("codex", &BTreeMap::from([("codex".to_owned(), table)])).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// A codex whose program is there.
+    /// A codex whose program is installed.
     fn found_codex() -> Chosen {
         codex(json!({ "program": "/bin/sh" }))
     }
@@ -141,10 +141,10 @@ mod tests {
     fn a_missing_program_is_told_with_what_to_do() {
         let missing = |table| checked(&codex(table), None, ELSEWHERE, Sandbox::Workspace).unwrap_err();
         let error = missing(json!({ "program": "no-such-program-here" }));
-        assert!(error.contains("`no-such-program-here` is not on PATH: install it"), "{error}");
+        assert!(error.contains("`no-such-program-here` is not on PATH; install it"), "{error}");
         assert!(error.contains("`program` in [agents.codex]"), "{error}");
         let error = missing(json!({ "program": "/no/such/program" }));
-        assert!(error.contains("is no program that can be run"), "{error}");
+        assert!(error.contains("is not an executable program"), "{error}");
         assert_eq!(checked(&found_codex(), None, ELSEWHERE, Sandbox::Workspace), Ok(()), "the control");
     }
 
@@ -166,10 +166,10 @@ mod tests {
     fn a_directory_of_the_agent_must_be_there_and_out_of_the_temp_directory() {
         let agent = found_codex();
         let error = checked(&agent, Some("/no/such/directory"), ELSEWHERE, Sandbox::Full).unwrap_err();
-        assert!(error.contains("CODEX_HOME") && error.contains("no directory"), "{error}");
+        assert!(error.contains("CODEX_HOME") && error.contains("not a directory"), "{error}");
         for temp in ["/tmp", "/var/tmp"] {
             let error = checked(&agent, Some(temp), ELSEWHERE, Sandbox::ReadOnly).unwrap_err();
-            assert!(error.contains("below the temp directory") && error.contains("--sandbox full"), "{error}");
+            assert!(error.contains("inside the temp directory") && error.contains("--sandbox full"), "{error}");
             assert_eq!(checked(&agent, Some(temp), ELSEWHERE, Sandbox::Full), Ok(()));
         }
         assert_eq!(checked(&agent, Some(ELSEWHERE), ELSEWHERE, Sandbox::Workspace), Ok(()), "the control");
@@ -190,7 +190,7 @@ mod tests {
         let person = tempfile::tempdir_in("/tmp").unwrap();
         let person = person.path().to_str().unwrap();
         let error = checked_for(person, &agent, None, ELSEWHERE, Sandbox::Workspace).unwrap_err();
-        assert!(error.contains(&format!("CODEX_HOME is `{person}/.codex`, below the temp directory")), "{error}");
+        assert!(error.contains(&format!("CODEX_HOME is `{person}/.codex`, inside the temp directory")), "{error}");
         assert_eq!(checked_for(person, &agent, None, ELSEWHERE, Sandbox::Full), Ok(()));
         assert_eq!(
             checked_for(person, &agent, Some(ELSEWHERE), ELSEWHERE, Sandbox::Workspace),

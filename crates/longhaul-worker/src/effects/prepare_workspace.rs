@@ -13,7 +13,7 @@ use longhaul_keeper::{Beneath, fail_point};
 use super::{Job, Outcome, account, keep_work, preflight};
 use crate::turns::Answer;
 use crate::work_place;
-use crate::work_place::Found;
+use crate::work_place::OpenedWorkspace;
 use longhaul_app::Home;
 use longhaul_app::ShellLock;
 use longhaul_app::{check_floors, checkouts};
@@ -103,12 +103,12 @@ fn inspect(job: &Job) -> Result<Observation, Cause> {
 }
 
 /// The tree that checks are about, and what a round rests on: that of the open one, or that of a new one.
-fn before_checks(task: &Task, found: &Found, home: &Home) -> Result<(Option<String>, Basis), Cause> {
+fn before_checks(task: &Task, found: &OpenedWorkspace, home: &Home) -> Result<(Option<String>, Basis), Cause> {
     let boot = boot_id().ok();
     let is_there = |checkout: &Checkout| Path::new(&checkout.cwd).is_dir();
     let open = task.round.as_ref().filter(|round| round.is_open() && round.basis.boot == boot);
     let open = open.filter(|round| round.basis.checkout.as_ref().is_none_or(is_there));
-    if let (Found::Ours(worktree), None) = (found, open) {
+    if let (OpenedWorkspace::Ours(worktree), None) = (found, open) {
         worktree.repository().clear_left_by_checks(task.id).map_err(|error| longhaul_app::unfit(&error))?;
     }
     let (tree, basis) = keep_work::before_checks(found, task)?;
@@ -127,7 +127,12 @@ fn before_checks(task: &Task, found: &Found, home: &Home) -> Result<(Option<Stri
 }
 
 /// The clean checkout for a new round, where one is wanted and git can make it.
-fn checkout(task: &Task, found: &Found, tree: Option<&String>, home: &Home) -> Result<Option<Checkout>, Cause> {
+fn checkout(
+    task: &Task,
+    found: &OpenedWorkspace,
+    tree: Option<&String>,
+    home: &Home,
+) -> Result<Option<Checkout>, Cause> {
     match (found.repository(), tree) {
         (Some(repository), Some(tree)) if task.submission.checks_clean() => {
             checkouts::make(task, home, repository, tree).map(Some)
@@ -137,7 +142,7 @@ fn checkout(task: &Task, found: &Found, tree: Option<&String>, home: &Home) -> R
 }
 
 /// None where git cannot tell.
-fn changed_check_files(task: &Task, found: &Found, tree: Option<&String>) -> Option<NameList> {
+fn changed_check_files(task: &Task, found: &OpenedWorkspace, tree: Option<&String>) -> Option<NameList> {
     let base = task.workspace.as_ref()?.base.as_ref().and_then(|base| base.parse().ok());
     let paths = found.repository()?.changed_paths(base.as_ref(), tree?).ok()?;
     let directory = Path::new(task.cwd()).strip_prefix(task.root()).ok()?.to_string_lossy();

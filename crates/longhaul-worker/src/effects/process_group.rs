@@ -1,4 +1,4 @@
-//! A program that leads a process group of its own: whether it has ended, and the end of all of it.
+//! A program that leads its own process group: whether it has ended, and how to end all of it.
 //! Used by effects that run a program and may have to give it up. Starts nothing, and waits for nothing but a killed program.
 
 use std::io;

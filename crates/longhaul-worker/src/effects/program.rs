@@ -17,7 +17,7 @@ use longhaul_keeper::Environment;
 
 /// Between two looks whether it has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
-/// How long the end of its output is waited for once it has ended: a child of its own may hold the pipe for ever.
+/// How long the end of its output is waited for once it has ended: one of its children may hold the pipe forever.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 /// As much of its output as is kept.
 const SAID: usize = 2_000;
@@ -52,8 +52,8 @@ impl Call {
 /// Why a program did not take a message.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProgramError {
-    /// There is none.
-    #[error("program `{program}` is not found")]
+    /// It was not found.
+    #[error("program `{program}` was not found")]
     NotFound { program: String },
     /// It could not be run.
     #[error("failed to run `{program}`")]
@@ -63,9 +63,9 @@ pub(crate) enum ProgramError {
         source: io::Error,
     },
     /// It did not end.
-    #[error("`{program}` did not end within {within:?} and was killed")]
+    #[error("`{program}` did not finish within {within:?} and was killed")]
     TimedOut { program: String, within: Duration },
-    /// It said no.
+    /// It failed.
     #[error("`{program}` ended with {status}: {said}")]
     Failed { program: String, status: ExitStatus, said: String },
 }
@@ -107,7 +107,7 @@ fn start(path: PathBuf, call: &Call) -> io::Result<Child> {
         .spawn()
 }
 
-/// A program and what it started, ended with this unless it ended by itself.
+/// A program and what it started, killed when this is dropped, unless it has ended.
 struct Group {
     child: Child,
     ended: bool,
@@ -167,7 +167,7 @@ impl Words {
         }
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept).split_whitespace().collect::<Vec<_>>().join(" ");
-        if text.is_empty() { "it said nothing".to_owned() } else { text }
+        if text.is_empty() { "no error output".to_owned() } else { text }
     }
 }
 

@@ -1,5 +1,5 @@
 //! Reading a session's output as it grows: lines go to the agent's own reader, what is worth keeping to the hub, the rest to the
-//! view in the workspace. Called by the attend effect; goes on at the byte of the last commit, with the reader's memory of then.
+//! view in the workspace. Called by the attend effect; continues at the byte of the last commit, with the reader's memory from then.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ const STDERR_TAIL: usize = 4096;
 pub(super) struct Listener<'a> {
     job: &'a Job,
     session: &'a SessionRun,
-    /// None when this binary does not know the agent: then nothing can be said about the output but that it is there.
+    /// None when this binary does not know the agent: then nothing is known about the output except that it exists.
     agent: Option<Chosen>,
     view: Option<&'a TaskDir>,
     reader: Reader,
@@ -56,7 +56,7 @@ impl<'a> Listener<'a> {
         Listener { job, session, agent, view, reader, conversation, heard: Instant::now(), directory, tail, errors }
     }
 
-    /// How long the program may still go on; none while it has reason to.
+    /// How long the program may still run; none while it has reason to.
     pub(super) fn patience(&self) -> Option<Duration> {
         if !self.job.task.submission.driver.conduct().ends_lingering_programs {
             return None;
@@ -83,7 +83,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Reads the rest, once no more will come, and tells what the session came to.
+    /// Reads the rest, once no more will come, and returns the outcome of the session.
     pub(super) async fn finish(mut self, exit: &Exit) -> Heard {
         self.read_on().await;
         if let Some(line) = self.errors.as_mut().and_then(Tail::last) {

@@ -15,7 +15,7 @@ use longhaul_keeper::{
     inspect_session,
 };
 
-/// Between two tries at something that should have succeeded; what goes on failing is tried less and less often.
+/// Between two tries at something that should have succeeded; what keeps failing is tried less and less often.
 const TRY_AGAIN: Duration = Duration::from_millis(20);
 const SELDOM: Duration = Duration::from_secs(5);
 
@@ -27,11 +27,11 @@ pub(super) struct Observed {
     pub(super) leftovers: u32,
     pub(super) gap: Gap,
     pub(super) at: Option<Time>,
-    /// How long it ran, where its keeper could say so.
+    /// How long it ran, if its keeper knew.
     pub(super) ran_ms: Option<u64>,
 }
 
-/// Looks until the session's end can be told and nothing of its tree is left. Blocks: a sweep may take several rounds.
+/// Looks until the session's end is known and nothing of its tree is left. Blocks: a sweep may take several rounds.
 pub(super) fn observe(dir: &SessionDir, tell: &dyn Fn(&str)) -> Observed {
     let mut pause = TRY_AGAIN;
     loop {
@@ -129,9 +129,9 @@ fn sweep(tell: &dyn Fn(&str), end_tree: impl Fn() -> io::Result<Swept>) -> u32 {
                 if swept.left == 0 {
                     return killed;
                 }
-                tell(&format!("{} processes of the session cannot be ended", swept.left));
+                tell(&format!("cannot kill {} processes of the session", swept.left));
             }
-            Err(error) => tell(&format!("the session's processes cannot be looked at: {error}")),
+            Err(error) => tell(&format!("cannot inspect the session's processes: {error}")),
         }
         std::thread::sleep(pause);
         pause = SELDOM.min(pause * 2);

@@ -38,9 +38,9 @@ const CHECK_GRACE_MS: u64 = 5000;
 /// Why a session was not started. Nothing of it runs.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StartError {
-    #[error("the session's directory cannot be written: {0}")]
+    #[error("cannot write the session's directory: {0}")]
     Prepare(#[from] longhaul_keeper::PrepareError),
-    #[error("its keeper cannot be spawned: {0}")]
+    #[error("cannot start its keeper: {0}")]
     Spawn(#[source] std::io::Error),
 }
 

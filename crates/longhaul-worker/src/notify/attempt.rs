@@ -3,7 +3,7 @@
 //! ```text
 //! pending -> claim (tries + 1, due again when the claim runs out) -> deliver -> settle: delivered, again later, given back, or failed
 //! ```
-//! At least once: whoever dies in between leaves a notice that is due again. Nothing here can change what it tells of.
+//! At least once: whoever dies in between leaves a notice that is due again. Nothing here can change the task.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::worker::Context;
 use longhaul_app::now;
 use longhaul_keeper::Environment;
 
-/// So many tries each notice gets; where one try is enough, only those count that nobody lived to tell of.
+/// So many tries each notice gets; where one try is enough, only tries that ended in a crash count.
 const TRIES: u32 = 5;
 /// A server that did not take a message is asked again after this, then after twice as long, and so on.
 const BACKOFF: Duration = Duration::from_secs(1);
@@ -71,7 +71,8 @@ pub(super) fn is_past_waiting(notice: &Notice, at: Time) -> bool {
 async fn try_once(context: &Context, notice: &Notice, environment: &Environment) -> Result<Tried, StoreError> {
     let store = &*context.store;
     if notice.tries >= TRIES {
-        let error = notice.error.clone().unwrap_or_else(|| "nobody who set out to deliver it lived to tell".to_owned());
+        let error =
+            notice.error.clone().unwrap_or_else(|| "every worker that tried to deliver it died first".to_owned());
         return give_up(store, notice, notice.tries, error).await;
     }
     let task = match store.load(notice.task).await {
@@ -102,7 +103,7 @@ async fn try_once(context: &Context, notice: &Notice, environment: &Environment)
     Ok(tried)
 }
 
-/// What cannot be read counts as a try like any other, so that it comes to an end.
+/// What cannot be read counts as a try like any other, so that the tries end.
 async fn unreadable(store: &dyn Store, notice: &Notice, error: StoreError) -> Result<Tried, StoreError> {
     if error.is_transient() || !store.claim_notice(notice.id, notice.tries, now().after(GRACE)).await? {
         return Err(error);

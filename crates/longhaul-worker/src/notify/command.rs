@@ -39,7 +39,7 @@ fn variables(home: &Home, message: &Message) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The project, as long as it is there and its file system answers.
+/// The project, as long as it exists and its file system answers.
 async fn directory(home: &Home, message: &Message) -> PathBuf {
     let project = PathBuf::from(message.project());
     let looked = project.clone();

@@ -1,4 +1,4 @@
-//! What an invocation of the runner tells before it ends: the notices of its own task, by its own hand, for as long as one try may take.
+//! What the runner delivers before it exits: the notices of its own task, itself, for as long as one try may take.
 //! What is left then, and what somebody else has set out to deliver, is another worker's; that is never waited for.
 
 use std::collections::{HashMap, HashSet};

@@ -1,15 +1,15 @@
-//! What is told, the same on every channel: facts of the store, redacted. Made by the sender, spelled out by the channels.
-//! It holds nothing an agent printed but the sentence of an event, and nobody reads it back.
+//! The message of a notice, the same on every channel: facts from the store, redacted. The sender makes it, the channels deliver it.
+//! Agent output reaches it only through the sentence of an event. Nothing reads a message back.
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Event, Submission, Task, narrate};
+use longhaul_core::task::{Event, Submission, Task, narrate, state_phrase};
 use longhaul_core::time::Time;
 use longhaul_store::Notice;
 use serde::Serialize;
 
 use longhaul_keeper::Environment;
 
-/// The most of a sentence that is told; the rest is in the report.
+/// Longer sentences are cut; the report has the rest.
 const LONGEST_SENTENCE: usize = 2_000;
 
 /// One message, as the JSON of every channel has it.
@@ -23,21 +23,21 @@ pub(crate) struct Message {
     pub(crate) name: String,
     project: String,
     pub(crate) occasion: &'static str,
-    /// The state it tells of.
+    /// The state that the task entered.
     pub(crate) state: String,
-    /// When that was entered.
+    /// When the task entered it.
     at: String,
-    /// As `longhaul why` says it.
+    /// What happened, in the words of `longhaul why`.
     pub(crate) message: String,
     /// Steps done of all, once there is a plan.
     progress: Option<String>,
-    /// What says how to go on.
+    /// The command that shows what to do next.
     next: String,
-    /// What tells everything.
+    /// The command that prints the report.
     report: String,
     #[serde(skip)]
     title: String,
-    /// What whoever delivers it runs with.
+    /// The environment of a program that delivers it.
     #[serde(skip)]
     environment: Environment,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Reason {
 }
 
 impl Message {
-    /// What a notice says.
+    /// The message of this notice.
     pub(crate) fn new(notice: &Notice, task: &Task, reason: Option<&Reason>, environment: &Environment) -> Message {
         let Submission { name, project, secret_names, .. } = &*task.submission;
         let safe = |text: &str| environment.mask(text, secret_names).0;
@@ -63,7 +63,7 @@ impl Message {
             project: safe(project),
             occasion: notice.occasion.word(),
             state: notice.stands.clone(),
-            message: cut(&safe(&format!("{name} is {} since {at}{why}", notice.stands))),
+            message: cut(&safe(&format!("{name} {} since {at}{why}", state_phrase(&notice.stands)))),
             at,
             progress: task.plan.as_ref().map(|accepted| accepted.plan.progress()),
             // By id, because a name means something only in its project.
@@ -75,7 +75,7 @@ impl Message {
         }
     }
 
-    /// A few words that never begin with a hyphen, because names never do.
+    /// A short title. It never starts with a hyphen, because task names never do.
     pub(crate) fn title(&self) -> &str {
         &self.title
     }
@@ -114,7 +114,7 @@ pub(crate) mod tests {
     use super::*;
     use longhaul_app::{mint_task, now};
 
-    /// A message about a task that needs help for this reason.
+    /// A message about a task that needs a person for this reason.
     pub(crate) fn sample(why: &str) -> Message {
         let name = TaskName::new("port-it").unwrap();
         let submission = Submission::new("goal".into(), name, "/p".into(), "demo".into());
@@ -146,7 +146,7 @@ pub(crate) mod tests {
             assert!(json[key].is_string(), "{key}: {json}");
         }
         let said = json["message"].as_str().unwrap();
-        assert!(said.starts_with("port-it is needs_help since ") && said.contains("the agent refuses"), "{said}");
+        assert!(said.starts_with("port-it needs you since ") && said.contains("the agent refuses"), "{said}");
         assert!(!said.contains("AAAAAAAA") && said.contains("redacted"), "{said}");
         assert_eq!(json["occasion"], "needs_person");
         assert!(

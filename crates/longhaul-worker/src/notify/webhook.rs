@@ -23,7 +23,7 @@ pub(crate) enum WebhookError {
     #[error("variable `{name}` is not set")]
     Unset { name: String },
     /// No client could be made.
-    #[error("failed to make an HTTP client")]
+    #[error("failed to create an HTTP client")]
     Client(#[source] reqwest::Error),
     /// The server was not reached, or did not answer in time.
     #[error("no answer from the server")]

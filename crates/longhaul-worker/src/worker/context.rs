@@ -53,7 +53,7 @@ pub struct Context {
     pub(crate) watcher: Option<Box<dyn Watcher>>,
 }
 
-/// Somebody in this very process who is told what happens, as it happens: `run-session`, which shows it in its terminal.
+/// A listener in this process that hears of events as they happen: `run-session`, which shows it in its terminal.
 pub trait Watcher: Send + Sync {
     /// These events were committed and made the task what it is now. What is due for it has not begun.
     fn committed(&self, events: &[Event], task: &Task);
@@ -93,7 +93,7 @@ impl Context {
         (self.report)(&self.environments.own().mask(message, &[]).0);
     }
 
-    /// The same about a task with an environment of its own.
+    /// The same for a task with its own environment.
     pub(crate) fn report_from(&self, environment: &Environment, message: &str) {
         self.report(&environment.mask(message, &[]).0);
     }

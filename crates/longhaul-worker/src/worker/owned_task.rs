@@ -38,7 +38,7 @@ impl OwnedTask {
         }
     }
 
-    /// Wakes the hub for this version. True if there is none, and the task has changed since it got in line.
+    /// Wakes the hub for this version. True if it has no hub, and the task has changed since it got in line.
     pub(super) fn needs_hub_for(&mut self, version: Option<u64>) -> bool {
         self.announced = self.announced.max(version.unwrap_or(u64::MAX));
         match &self.stage {

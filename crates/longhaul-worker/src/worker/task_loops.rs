@@ -27,7 +27,7 @@ pub(super) struct TaskLoops {
     stays: bool,
     checks: bool,
     pub(super) tasks: HashMap<TaskId, OwnedTask>,
-    /// What this process has carried and may still have to tell of, with the environment that its notices are meant for.
+    /// What this process has run and may still have notices for, with the environment that its notices are meant for.
     carried: HashMap<TaskId, Environment>,
     sender: Sender,
     running: JoinSet<(TaskId, HubExit)>,
@@ -66,13 +66,13 @@ impl TaskLoops {
                 true
             }
             Err(error) => {
-                self.context.report(&format!("this worker's lock file was removed and cannot be restored: {error}"));
+                self.context.report(&format!("this worker's lock file was removed, and restoring it failed: {error}"));
                 false
             }
         }
     }
 
-    /// Without a socket this worker does all it does; others then start workers of their own.
+    /// Without a socket this worker does all it does; others then start their own workers.
     pub(super) fn open_reception(&mut self) {
         match Reception::open(&self.context) {
             Ok(reception) => self.reception = Some(reception),
@@ -192,7 +192,7 @@ impl TaskLoops {
         Ok(())
     }
 
-    /// Claims what is free, wakes the tasks that others changed, and sends what is to be told. True while there is a reason to stay.
+    /// Claims what is free, wakes the tasks that others changed, and sends notices. True while there is a reason to stay.
     async fn round(&mut self) -> Result<bool, StoreError> {
         if !self.is_seen() {
             self.tasks.values().for_each(OwnedTask::wake_hub);
@@ -210,7 +210,7 @@ impl TaskLoops {
         Ok(watches_others || self.checked.other_owners == Some(OtherOwners::SomeDead) || has_to_tell)
     }
 
-    /// Forgets tasks without a hub that another worker has claimed; a hub finds that out by itself.
+    /// Forgets tasks without a hub that another worker has claimed; a hub finds that out itself.
     async fn drop_what_others_took(&mut self) -> Result<(), StoreError> {
         let in_line = self.tasks.iter().filter(|(_, owned)| !owned.has_hub()).map(|(task, _)| *task);
         for task in in_line.collect::<Vec<_>>() {
@@ -252,7 +252,7 @@ impl TaskLoops {
                 Ok(())
             }
             Ok((_, HubExit::Store(error))) => Err(error.into()),
-            Err(error) => Err(StoreError::Failed { what: format!("a hub ended badly: {error}") }.into()),
+            Err(error) => Err(StoreError::Failed { what: format!("a task loop crashed: {error}") }.into()),
         }
     }
 }

@@ -136,7 +136,7 @@ fn a_list_of_garbage_is_put_back_and_kept() {
     let garbage = "- [x] Task 2: first\n- [x] Task 1: second\n";
     let changed = Changed::while_paused(|list, _| std::fs::write(list, garbage).unwrap());
     assert_eq!((changed.rejected().as_deref(), changed.refusals()), (Some(garbage), 1));
-    assert!(changed.env.ok(&["events", &changed.name]).contains("the last good one is put back"));
+    assert!(changed.env.ok(&["events", &changed.name]).contains("restoring the last good one"));
 }
 
 #[test]

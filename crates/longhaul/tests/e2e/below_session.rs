@@ -47,7 +47,7 @@ fn commands_from_below_are_refused_and_reading_is_not() {
     ] {
         let done = below(&env, &live.session, args);
         assert_eq!(done.code, 8, "{args:?}: {}", done.stderr);
-        assert!(done.stderr.contains("below an agent session"), "{args:?}: {}", done.stderr);
+        assert!(done.stderr.contains("an agent session may only"), "{args:?}: {}", done.stderr);
     }
     for args in [&["list"][..], &["show", &name], &["why", &name], &["logs", &name], &["events", &name]] {
         assert_eq!(below(&env, &live.session, args).code, 0, "{args:?}");

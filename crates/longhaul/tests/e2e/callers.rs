@@ -56,7 +56,7 @@ fn a_caller_in_another_pid_namespace_than_a_worker_may_only_read() {
     ] {
         let done = elsewhere(&env, args);
         assert_eq!(done.code, 8, "{args:?}: {}", done.stderr);
-        assert!(done.stderr.contains("another PID namespace"), "{args:?}: {}", done.stderr);
+        assert!(done.stderr.contains("different PID namespaces"), "{args:?}: {}", done.stderr);
         assert!(done.stderr.contains("run the command where the worker runs"), "{args:?}: {}", done.stderr);
     }
     for args in [&["list"][..], &["show", &name], &["why", &name], &["logs", &name], &["events", &name], &["doctor"]] {

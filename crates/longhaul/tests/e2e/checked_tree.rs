@@ -58,7 +58,7 @@ fn run(env: &TestEnv, check: &str, more: &[&str]) -> (i32, String) {
     env.deserted();
     checker::assert_clean(env);
     let said = [done.stdout, done.stderr].concat();
-    let headline = said.lines().rev().find(|line| line.contains("done, ") || line.contains("needs help"));
+    let headline = said.lines().rev().find(|line| line.contains("done, ") || line.contains("needs you"));
     (done.code, headline.unwrap_or(&said).to_owned())
 }
 

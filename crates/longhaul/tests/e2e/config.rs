@@ -205,7 +205,7 @@ fn below_an_agent_session_nothing_is_trusted_and_the_projects_file_does_not_coun
     for args in [&["trust", "."][..], &["trust", "--list"], &["trust", "--remove", "."]] {
         let refused = below(&env, args);
         assert_eq!(refused.code, 8, "{args:?}: {}", refused.stderr);
-        assert!(refused.stderr.contains("below an agent session"), "{args:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains("an agent session may only"), "{args:?}: {}", refused.stderr);
     }
     assert_eq!(before, (listing(&env.home()), std::fs::read(env.home().join("trust.toml")).unwrap()));
     assert_eq!(shown(&env, "model")["value"], "theirs", "the control: above, it counts");

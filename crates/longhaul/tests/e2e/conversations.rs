@@ -48,7 +48,7 @@ fn fresh_never_resumes_and_hands_an_interrupted_session_over_with_a_note() {
     let prompt = env.prompt("t", 3);
     assert!(prompt.contains("you take over work that is under way"), "{prompt}");
     let show = env.ok(&["show", "t"]);
-    assert!(show.contains("began: afresh, with a note, because every session starts afresh"), "{show}");
+    assert!(show.contains("began: afresh, with a note, because every session starts a new conversation"), "{show}");
     let report = env.json(&["report", "t"]);
     assert_eq!((&report["degraded"], &report["sessions"][2]["degraded"]), (&json!(1), &json!(true)));
     assert_eq!(report["sessions"][0]["opening"], "fresh");

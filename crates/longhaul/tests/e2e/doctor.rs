@@ -232,7 +232,7 @@ fn a_bundle_overwrites_nothing_and_needs_a_person() {
     assert_eq!((refused.code, fs::read_to_string(&file).unwrap().as_str()), (1, "mine"), "{}", refused.stderr);
     let below = |args: &[&str]| -> Done { done(&env.command(args).env("LONGHAUL_SESSION", SESSION).output().unwrap()) };
     let bundled = below(&["doctor", "--bundle", "new.txt"]);
-    assert!(bundled.code == 8 && bundled.stderr.contains("below an agent session"), "{}", bundled.stderr);
+    assert!(bundled.code == 8 && bundled.stderr.contains("an agent session may only"), "{}", bundled.stderr);
     assert!(!env.workspace().join("new.txt").exists());
     assert_eq!(below(&["doctor"]).code, 0, "looking is allowed");
 }

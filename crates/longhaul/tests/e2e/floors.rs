@@ -100,7 +100,7 @@ fn a_home_that_runs_full_is_waited_out_and_nothing_acknowledged_is_lost() {
         dd if=/dev/zero of=\"$LONGHAUL_HOME\"/filler bs=4k 2>/dev/null || true
         longhaul tell t 'no room for this' && exit 9 || echo told $?
         kill -CONT $agent
-        until grep -q 'no room for the database' \"$LONGHAUL_HOME\"/worker.log || ! kill -0 $agent 2>/dev/null; do :; done
+        until grep -q 'no space left for the database' \"$LONGHAUL_HOME\"/worker.log || ! kill -0 $agent 2>/dev/null; do :; done
         rm \"$LONGHAUL_HOME\"/filler
         longhaul wait t --timeout 60 || echo end $?
         longhaul events t --verify; echo chain $?
@@ -123,7 +123,7 @@ pub(crate) fn too_little_memory_blocks_and_a_person_may_give_up() {
     let waited = env.run(&["wait", "t", "--timeout", "1"]);
     assert_eq!(waited.code, 75, "{}", waited.stderr);
     assert!(env.ok(&["why", "t"]).contains("memory"));
-    assert_eq!(env.run(&["resume", "t"]).code, 8, "it goes on by itself");
+    assert_eq!(env.run(&["resume", "t"]).code, 8, "it resumes automatically");
     assert!(env.ledger_lines().is_empty(), "nothing ran");
     env.ok(&["pause", "t"]);
     env.deserted();

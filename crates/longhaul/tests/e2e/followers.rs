@@ -68,10 +68,10 @@ fn waits_for_a_directory_for_another_task_and_for_hours_are_said() {
     let directory = "waiting for a directory in use by task a";
     let in_place = Follower::start(&env, &["run", "g", "--name", "b", "--in-place"]);
     in_place.says(directory);
-    let first = "has to be verified first";
+    let first = "must be verified first";
     let after = Follower::start(&env, &["run", "g", "--name", "c", "--after", "a"]);
     after.says(first);
-    let hours = "waits (hours in which sessions may start) until ";
+    let hours = "waiting (outside its hours) until ";
     let never_now = never_now();
     let later = Follower::start(&env, &["run", "g", "--name", "d", "--hours", &never_now]);
     later.says(hours);

@@ -141,7 +141,7 @@ fn from_below_the_new_verbs_read_only_the_own_task() {
     let before = env.events("own");
     let accept = below(&["plan", "own", "--accept"]);
     assert_eq!(accept.code, 8, "{}", accept.stderr);
-    assert!(accept.stderr.contains("below an agent session"), "{}", accept.stderr);
+    assert!(accept.stderr.contains("an agent session may only"), "{}", accept.stderr);
     assert_eq!(env.events("own"), before);
 }
 

@@ -227,7 +227,7 @@ fn kills_are_told() {
     kill_9(live.agent);
     assert_eq!(env.settle(&name), "done");
     let page = env.ok(&["report", &name]);
-    assert!(page.contains("is dead; taken over by worker"), "{page}");
+    assert!(page.contains(" died; worker "), "{page}");
     assert!(page.contains("killed by signal 9"), "{page}");
     let rows = env.json(&["report", &name])["sessions"].as_array().unwrap().clone();
     assert_eq!(rows[1]["outcome"], "crashed");

@@ -43,7 +43,7 @@ fn only_a_finished_task_is_tried_anew() {
     let mut below = env.command(&["retry", &name]);
     let below = done(&below.env("LONGHAUL_SESSION", &live.session).output().unwrap());
     assert_eq!(below.code, 8, "{}", below.stderr);
-    assert!(below.stderr.contains("below an agent session"), "{}", below.stderr);
+    assert!(below.stderr.contains("an agent session may only"), "{}", below.stderr);
     assert_eq!(listing(&env.home()).len(), before, "nothing was made");
     assert_eq!(env.run(&["retry", "nobody"]).code, 7);
 }

@@ -308,7 +308,11 @@ fn below_an_agent_session_only_looking_is_allowed() {
     let below = |args: &[&str]| done(&env.command(args).env("LONGHAUL_SESSION", session).output().unwrap());
     for args in [&["service", "install"][..], &["service", "uninstall"], &["skill", "install", "--client", "codex"]] {
         let refused = below(args);
-        assert!(refused.code == 8 && refused.stderr.contains("below an agent session"), "{args:?}: {}", refused.stderr);
+        assert!(
+            refused.code == 8 && refused.stderr.contains("an agent session may only"),
+            "{args:?}: {}",
+            refused.stderr
+        );
     }
     assert_eq!(below(&["service", "status"]).code, 0);
     assert_eq!(below(&["skill", "list"]).code, 0);

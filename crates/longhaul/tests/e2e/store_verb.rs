@@ -152,7 +152,7 @@ fn a_backup_overwrites_nothing_and_needs_a_person() {
     let before = listing(env.path());
     for args in [&["store", "check"][..], &["store", "backup", "new.db"]] {
         let below = done(&env.command(args).env("LONGHAUL_SESSION", STRAY).output().unwrap());
-        assert!(below.code == 8 && below.stderr.contains("below an agent session"), "{}", below.stderr);
+        assert!(below.code == 8 && below.stderr.contains("an agent session may only"), "{}", below.stderr);
     }
     assert_eq!(listing(env.path()), before);
 }

@@ -74,7 +74,7 @@ fn on_limit_ask_asks_a_person_who_lets_it_wait() {
     assert_eq!(done.code, 5, "{}", done.stderr);
     assert_eq!(env.task("t")["state"]["reason"]["usage_limit"]["agent"], "demo");
     let show = env.ok(&["show", "t"]);
-    assert!(show.contains("demo has reached its usage limit until") && show.contains("--on-limit wait"), "{show}");
+    assert!(show.contains("demo hit its usage limit; it resets at") && show.contains("--on-limit wait"), "{show}");
     assert_eq!(env.run(&["resume", "t"]).code, 2, "a reason is needed");
     env.ok(&["resume", "t", "--reason", "it may wait", "--on-limit", "wait"]);
     assert_eq!(env.run(&["wait", "t"]).code, PASSED, "{}", env.ok(&["events", "t"]));
@@ -110,7 +110,7 @@ fn what_the_agent_may_not_do_is_a_persons() {
     let done = env.run(&["run", "Do it", "--name", "t"]);
     assert_eq!(done.code, 5, "{}", done.stderr);
     let show = env.ok(&["show", "t"]);
-    assert!(show.contains("the agent may not: wants to run `rm`") && show.contains("longhaul tell t"), "{show}");
+    assert!(show.contains("permission denied: wants to run `rm`") && show.contains("longhaul tell t"), "{show}");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_limit_of_unknown_length_is_probed_and_a_new_choice_ends_the_wait() {
     env.submit("Do it", &["--name", "t"]);
     env.reach("t", "waiting");
     assert_eq!(env.told("t", "agent_limited")[0]["told"], false);
-    assert_eq!(env.run(&["resume", "t"]).code, 8, "it goes on by itself");
+    assert_eq!(env.run(&["resume", "t"]).code, 8, "it resumes automatically");
     env.ok(&["edit", "t", "--agent", "demo", "--model", "other"]);
     wait_for("the end of the wait", || (env.state("t") != "waiting").then_some(()));
     assert_eq!(env.run(&["wait", "t"]).code, 0);
@@ -159,7 +159,7 @@ fn the_next_task_of_a_limited_account_waits_without_a_session() {
     let first = env.task("first")["id"].as_str().unwrap().to_owned();
     let events = env.ok(&["events", "second"]);
     assert!(
-        events.contains(&format!("demo has reached its usage limit until {until}, as task {first} found")),
+        events.contains(&format!("demo hit its usage limit; it resets at {until} (reported by task {first})")),
         "{events}"
     );
     let agents = env.ok(&["agents"]);

@@ -19,7 +19,7 @@ fn the_demo_survives_both_kills_and_leaves_a_working_app() {
         "the worker (pid",
         "the agent (pid",
         "was killed with -9, and the task went on",
-        "taken over by worker",
+        " died; worker ",
         "resumed the agent's own session",
         "hash chain is whole",
         "Where it lies:",

@@ -18,7 +18,7 @@ fn a_delay_is_waited_and_a_pause_ends_it_at_once() {
     assert_eq!(env.task("t")["state"]["why"], "delay");
     let waited = env.run(&["wait", "t", "--timeout", "0"]);
     assert_eq!(waited.code, 75, "{}", waited.stderr);
-    assert_eq!(env.run(&["resume", "t"]).code, 8, "it goes on by itself");
+    assert_eq!(env.run(&["resume", "t"]).code, 8, "it resumes automatically");
     let begun = Instant::now();
     env.ok(&["pause", "t"]);
     assert!(begun.elapsed() < Duration::from_secs(20));
@@ -73,7 +73,7 @@ fn a_task_starts_when_the_other_one_is_verified() {
     let (env, agent) = pair(&["--check", "true"]);
     let waited = env.run(&["wait", "b", "--timeout", "0"]);
     assert_eq!(waited.code, 75, "{}", waited.stderr);
-    assert!(env.ok(&["show", "b"]).contains("has to be verified first"));
+    assert!(env.ok(&["show", "b"]).contains("must be verified first"));
     assert_eq!(env.run(&["resume", "b"]).code, 8);
     agent.release();
     assert_eq!((env.run(&["wait", "a"]).code, env.run(&["wait", "b"]).code), (0, 0));

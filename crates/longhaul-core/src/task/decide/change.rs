@@ -61,15 +61,15 @@ pub(super) fn over(task: &Task, now: Time) -> Option<Then> {
 pub(super) fn tell(text: &str) -> Decision {
     let no = |why: &str| Err(Refusal::BadInput { why: why.to_owned() });
     match text {
-        text if text.trim().is_empty() => no("the guidance is empty: say something"),
-        text if text.len() > TEXT_CAP => no("the guidance is longer than 64 KiB: put it into a file and name that"),
+        text if text.trim().is_empty() => no("the guidance is empty; write some"),
+        text if text.len() > TEXT_CAP => no("the guidance is longer than 64 KiB; put it in a file and name the file"),
         text => Ok(vec![Event::Told { text: text.to_owned() }]),
     }
 }
 
 pub(super) fn accept_plan(task: &Task, text: &str, seen: Option<&String>) -> Decision {
     if task.state.session().is_some() {
-        return refuse(task, "accept the plan of", "a session is running and may write the list; pause the task first");
+        return refuse(task, "accept the plan of", "a running session may overwrite the list; pause the task first");
     }
     let plan = plan::parse(text).map_err(|bad| Refusal::BadInput { why: format!("invalid task list: {bad}") })?;
     let hash = hash_of(text);

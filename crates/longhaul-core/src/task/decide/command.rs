@@ -11,7 +11,7 @@ pub(super) type Decision = Result<Vec<Event>, Refusal>;
 
 pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) -> Decision {
     if task.state.is_final() {
-        return refuse(task, command.verb(), "it is finished; start anew with `longhaul retry` or `longhaul run`");
+        return refuse(task, command.verb(), "it is finished; start over with `longhaul retry` or `longhaul run`");
     }
     match command {
         Command::Pause { mode } => pause(task, *mode),
@@ -39,8 +39,8 @@ fn pause(task: &Task, asked: StopMode) -> Decision {
             let then = if matches!(then, Then::Cancel { .. }) { then.clone() } else { Then::Pause };
             change_stop(task, asked.max(mode), then)
         }
-        Stage::Held => no("a person works in its conversation; it is paused when that ends"),
-        Stage::ForPerson => no("it waits for a person already"),
+        Stage::Held => no("a person has taken over its conversation; it pauses when they leave"),
+        Stage::ForPerson => no("it is already waiting for a person"),
         Stage::Final { .. } => no("it is finished"),
     }
 }
@@ -51,7 +51,7 @@ fn resume(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Ac
         return go_on(task, reason, settings, actor);
     }
     let settings = [settings, &[Setting::Driver(Driver::Supervised)]].concat();
-    // What is under way goes on, with a worker of ours instead of the runner's invocation.
+    // Work under way continues, with a worker in place of the runner's process.
     let is_under_way = task.state.wants_owner() && !matches!(task.state.stage(), Stage::Stopping { .. });
     if is_under_way { Ok(edited(task, &settings, actor)) } else { go_on(task, reason, &settings, actor) }
 }
@@ -59,24 +59,24 @@ fn resume(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Ac
 fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Decision {
     let no = |why| refuse(task, "resume", why);
     match &task.state {
-        State::Held { .. } => no("a person works in its conversation; it is paused when that ends"),
-        State::Queued => no("it starts as soon as a worker takes it"),
+        State::Held { .. } => no("a person has taken over its conversation; it pauses when they leave"),
+        State::Queued => no("it starts as soon as a worker claims it"),
         State::Preparing => no("it is about to start a session"),
         State::Waiting { why: Wait::Backoff | Wait::Delay, .. } => {
-            no("it goes on by itself; pause and resume it to try at once")
+            no("it resumes automatically; to try now, pause and resume it")
         }
-        State::Waiting { why: Wait::Hours, .. } => no("it goes on by itself when its hours begin"),
-        State::Waiting { why: Wait::Limit, .. } => no("it goes on by itself when the limit is over"),
-        State::Waiting { why: Wait::After(_), .. } => {
-            no("it starts by itself when the other task is done and its checks passed")
-        }
+        State::Waiting { why: Wait::Hours, .. } => no("it resumes automatically when its hours begin"),
+        State::Waiting { why: Wait::Limit, .. } => no("it resumes automatically when the limit resets"),
+        State::Waiting { why: Wait::After(_), .. } => no("it starts automatically once the other task is verified"),
         State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => no("a session is running"),
         State::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
         State::Stopping { mode, .. } => {
             Ok([edited(task, settings, actor), change_stop(task, *mode, Then::GoOn)?].concat())
         }
         State::NeedsHelp { .. } if reason.is_none_or(|text| text.trim().is_empty()) => Err(Refusal::ReasonMissing),
-        State::Blocked { cause, .. } if cause.is_probed() => no("it goes on by itself as soon as there is enough"),
+        State::Blocked { cause, .. } if cause.is_probed() => {
+            no("it resumes automatically once enough disk and memory are free")
+        }
         State::Stopped { .. } => raise(task, reason, settings, actor),
         State::NeedsHelp { .. } | State::Paused | State::Blocked { .. } => Ok(resumed(task, reason, settings, actor)),
         State::Done { .. } | State::Cancelled { .. } => no("it is finished"),
@@ -99,7 +99,7 @@ fn resumed(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &A
     events
 }
 
-/// A plain resume goes on to the end, also for a task that was to pause after each session.
+/// A plain resume runs to the end, even for a task that was set to pause after each session.
 fn edited(task: &Task, settings: &[Setting], actor: &Actor) -> Vec<Event> {
     let mut settings = settings.to_vec();
     if task.submission.patience.once && !settings.iter().any(|setting| matches!(setting, Setting::Once(_))) {
@@ -118,7 +118,7 @@ fn take_over(task: &Task, actor: &Actor) -> Decision {
         Stage::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
         Stage::Stopping { mode, .. } => change_stop(task, mode, Then::Hold { person }),
         Stage::Queued | Stage::Preparing | Stage::Waiting | Stage::ForPerson => Ok(vec![Event::Held { person }]),
-        Stage::Held => no("a person works in its conversation already"),
+        Stage::Held => no("a person has already taken over its conversation"),
         Stage::Final { .. } => no("it is finished"),
     }
 }

@@ -25,14 +25,14 @@ const GOAL_CAP: usize = 64 * 1024;
 pub fn submit(submission: &Submission) -> Result<Vec<Event>, Refusal> {
     let goal = &submission.goal;
     if goal.trim().is_empty() {
-        return Err(Refusal::BadGoal { why: "the goal is empty: say what is to be reached" });
+        return Err(Refusal::BadGoal { why: "the goal is empty; say what the agent should do" });
     }
     if goal.contains('\0') {
-        return Err(Refusal::BadGoal { why: "the goal contains a NUL character: remove it" });
+        return Err(Refusal::BadGoal { why: "the goal contains a NUL character; remove it" });
     }
     if goal.len() > GOAL_CAP {
         return Err(Refusal::BadGoal {
-            why: "the goal is longer than 64 KiB: put the details into a file of the workspace and name it in the goal",
+            why: "the goal is longer than 64 KiB; put the details in a file in the workspace and name it in the goal",
         });
     }
     let criteria = submission.criteria.iter().map(|criterion| ("criterion", criterion.text.as_str()));

@@ -192,7 +192,7 @@ fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFile
     events
 }
 
-/// The keeper cannot know who told it to stop; here the task had asked.
+/// The keeper cannot know who asked it to stop; here it was the task.
 fn as_asked(ended: &Ended) -> Ended {
     let stopped_by = match ended.stopped_by {
         StoppedBy::Shutdown => StoppedBy::Task,

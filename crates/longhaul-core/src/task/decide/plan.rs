@@ -7,7 +7,7 @@ use crate::fingerprint;
 use super::super::{Accepted, Ended, Event, Outcome, PlanFiles, Restore, Task, TaskListFile};
 use crate::plan::{self, Plan, PlanChange, Refused};
 
-/// What a look at the plan's files came to.
+/// The result of reading the plan's files.
 pub(super) struct Seen {
     /// To be committed.
     pub(super) events: Vec<Event>,

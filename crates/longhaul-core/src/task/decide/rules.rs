@@ -7,7 +7,7 @@ use super::start::Preparation;
 use super::{after_end, prepared, runner};
 use crate::time::Time;
 
-/// What one driver decides otherwise than another.
+/// The decisions that differ between drivers.
 pub(super) struct Rules {
     /// The workspace is fit: what comes next.
     pub(super) prepared: fn(&Task, &Preparation<'_>, Time) -> Vec<Event>,

@@ -13,15 +13,15 @@ use super::start::{Preparation, Wanted, start};
 use crate::plan::{self, Plan, PlanChange};
 use crate::time::Time;
 
-/// An invocation takes a task up: one that waits goes on, one whose session lives is adopted.
+/// A runner takes a task: a waiting one continues, and a live session is adopted.
 pub(super) fn drive(task: &Task, run: &RunnerOptions) -> Decision {
     let no = |why| refuse(task, "drive", why);
     if !task.submission.driver.is_runner() {
-        return no("it is supervised: go on with `longhaul resume`");
+        return no("a worker runs it; continue it with `longhaul resume`");
     }
     let driven = Event::Driven { run: run.clone() };
     match task.state.stage() {
-        Stage::Held => no("a person works in its conversation"),
+        Stage::Held => no("a person has taken over its conversation"),
         Stage::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
         Stage::Stopping { mode, .. } => Ok([vec![driven], change_stop(task, mode, Then::GoOn)?].concat()),
         Stage::Queued | Stage::Preparing | Stage::Live(_) | Stage::Waiting | Stage::ForPerson => Ok(vec![driven]),
@@ -52,7 +52,7 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
     let is_over = after.run.as_ref().is_none_or(RunnerOptions::is_used_up);
     let delay = std::time::Duration::from_millis(after.submission.patience.delay_ms);
     match &ended.exit {
-        // At once, and afresh.
+        // At once, and in a new conversation.
         _ if session.resume_failed(ended) => {}
         // Found by an adopter: nothing was ever executed. More than once, something is wrong outside.
         Exit::NeverStarted if after.tally.interrupted <= 1 => {}
@@ -91,7 +91,7 @@ fn limit_of(after: &Task, session: &SessionRun, ended: &Ended, now: Time) -> Opt
     Some(agent_limited::note(&session.agent, limit))
 }
 
-/// The list as it is: what it says now is the plan. One that cannot be read is left as it is, and a person told.
+/// The list as it is: what it says now is the plan. One that cannot be read is left as it is, and a person is informed.
 pub(super) fn read_plan_files(task: &Task, sight: &PlanFiles) -> Seen {
     let accepted = task.plan.as_ref();
     let nothing = |problem: Option<String>| Seen { events: Vec::new(), plan: Plan::default(), problem };

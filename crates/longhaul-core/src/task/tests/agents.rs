@@ -253,7 +253,10 @@ fn an_agent_that_cannot_be_used_is_left_out_and_the_first_is_returned_to() {
     let waits = end(&other, refused());
     assert!(matches!(waits.state, State::Waiting { why: Wait::Limit, until: Some(until), .. } if until < LATER));
     assert_eq!(live(&next(&waits, LATER)).agent, "demo", "its quota is back; the other's model is not");
-    assert_eq!(waits.unavailable("other", LATER), Some(Unavailable::Unusable("the agent refuses: no such model")));
+    assert_eq!(
+        waits.unavailable("other", LATER),
+        Some(Unavailable::Unusable("the agent refuses to work: no such model"))
+    );
     let cause = Cause::Program { why: "`other` is not on PATH".into() };
     let limited_first = end(&two_agents(OnLimit::Switch), limited(Some(later)));
     let missing = feed(&limited_first, Observation::CannotPrepare { cause: cause.clone() }, &Actor::worker());

@@ -22,7 +22,7 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
         ("stopping, then pause", stopping(Command::Pause { mode: StopMode::Graceful })),
         ("stopping, then cancel", stopping(Command::Cancel { reason: None })),
         (
-            "stopping, then go on",
+            "stopping, then continue",
             feed(
                 &stopping(Command::Pause { mode: StopMode::Graceful }),
                 Command::Resume { reason: None, settings: Vec::new() },
@@ -80,7 +80,7 @@ fn stopped() -> Task {
 fn inputs(task: &Task) -> Vec<(&'static str, Input, Actor)> {
     let commands = commands().into_iter().map(|(label, command)| (label, command.into(), Actor::person("ann")));
     let below = Command::Pause { mode: StopMode::Graceful };
-    let from_below = ("pause from below an agent", below.into(), Actor::below(session_id(3)));
+    let from_below = ("pause from an agent session", below.into(), Actor::below(session_id(3)));
     let seen = observations(task).into_iter().map(|(label, seen)| (label, seen.into(), Actor::worker()));
     commands.chain([from_below]).chain(seen).collect()
 }
@@ -90,7 +90,7 @@ fn commands() -> Vec<(&'static str, Command)> {
         ("pause", Command::Pause { mode: StopMode::Graceful }),
         ("pause now", Command::Pause { mode: StopMode::Immediate }),
         ("resume", Command::Resume { reason: None, settings: Vec::new() }),
-        ("resume with reason", Command::Resume { reason: Some("mended".into()), settings: Vec::new() }),
+        ("resume with reason", Command::Resume { reason: Some("fixed".into()), settings: Vec::new() }),
         ("resume, limit raised", {
             let raised = vec![Setting::Limit(Limit::Sessions, Some(9))];
             Command::Resume { reason: Some("more".into()), settings: raised }
@@ -120,7 +120,7 @@ fn observations(task: &Task) -> Vec<(&'static str, Observation)> {
         ("prepared, list gone", prepared(nothing_there())),
         ("placed", Observation::Placed { workspace }),
         ("other task verified", other_ended(true)),
-        ("other task ended otherwise", other_ended(false)),
+        ("other task ended unverified", other_ended(false)),
         ("cannot prepare", Observation::CannotPrepare { cause: Cause::Workspace { why: "gone".into() } }),
         ("account limited", {
             let (account, agent, until) = ("demo".into(), "demo".into(), Time(NOW.0 + 9));
@@ -143,7 +143,7 @@ fn observations(task: &Task) -> Vec<(&'static str, Observation)> {
         ("limited", failed(Exit::Code(1), Failure::Limited(Some(Time(NOW.0 + 9))))),
         ("auth", failed(Exit::Code(1), Failure::Auth("log in".into()))),
         ("not executable", failed(Exit::NotExecutable("no such file".into()), Failure::Crashed)),
-        ("starved of disk", {
+        ("disk full", {
             let cause = Cause::Disk { path: "/p".into(), free: 1, floor: 2 };
             let starved = Ended { starved: Some(cause), ..crashed() };
             end(starved, sight(&[false, false]))
@@ -156,7 +156,7 @@ fn cell(task: &Task, input: &Input, actor: &Actor) -> String {
     match decide(task, input, actor, NOW) {
         Err(Refusal::Scope { .. } | Refusal::UnknownCaller { .. }) => "refused: scope".into(),
         Err(refusal) => format!("refused: {}", refusal.to_string().rsplit(": ").next().unwrap_or_default()),
-        Ok(events) if events.is_empty() => "so already".into(),
+        Ok(events) if events.is_empty() => "no change".into(),
         Ok(events) => {
             let after = fold(task.clone(), &events);
             let kinds: Vec<&str> = events.iter().map(Event::kind).collect();
@@ -167,18 +167,17 @@ fn cell(task: &Task, input: &Input, actor: &Actor) -> String {
 
 fn table() -> String {
     let mut page = String::from(
-        "# States and inputs\n\nWritten by a test of longhaul-core from `decide` and `apply` (`UPDATE_DOCS=1 cargo test -p longhaul-core`).\nEach cell: the state after it, and the events committed. `noted` observations are kept and move nothing.\n",
+        "# States and inputs\n\nA test of longhaul-core writes this page from `decide` and `apply` (`UPDATE_DOCS=1 cargo test -p longhaul-core`).\nEach row shows the state that follows an input and the events that are committed. `noted` means that an observation is recorded\nand changes nothing.\n",
     );
     for (name, task) in states() {
-        let owner = if task.state.wants_owner() {
-            "an owner"
+        let mover = if task.state.wants_owner() {
+            "A worker moves the task on."
         } else if task.state.is_final() {
-            "nobody: final"
+            "Final: nothing moves the task on."
         } else {
-            "a person"
+            "A person moves the task on."
         };
-        write!(page, "\n## {name}\n\nLeft by {owner}.\n\n| input | becomes |\n|---|---|\n")
-            .expect("a string takes all");
+        write!(page, "\n## {name}\n\n{mover}\n\n| input | result |\n|---|---|\n").expect("a string takes all");
         for (label, input, actor) in inputs(&task) {
             writeln!(page, "| {label} | {} |", cell(&task, &input, &actor)).expect("a string takes all");
         }

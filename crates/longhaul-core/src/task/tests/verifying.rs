@@ -145,7 +145,7 @@ fn an_empty_run_and_a_deadline_are_no_pass() {
     let empty = Ended { printed: Some(printed), ..completed() };
     assert!(fail(empty).contains("without running any test"));
     let late = Ended { stopped_by: StoppedBy::Wall, ..ended(Exit::Signal(9), Outcome::Completed) };
-    assert!(fail(late).contains("longer than it may"));
+    assert!(fail(late).contains("timed out"));
 }
 
 #[test]

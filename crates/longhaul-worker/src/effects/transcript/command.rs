@@ -1,4 +1,4 @@
-//! A transcript that a command of the agent prints. The command is a group of its own with the environment its session had, gets a
+//! A transcript that a command of the agent prints. The command runs in its own group with the environment its session had, gets a
 //! while for everything, and nothing of the group outlives the question. Used by the transcript effect; it never tells that a
 //! conversation does not exist, because a command that fails may fail for any reason.
 
@@ -74,7 +74,7 @@ fn read_all(child: &mut Child, until: Instant) -> io::Result<Option<Vec<u8>>> {
         }
         printed.take(LOOK_AGAIN)?;
     }
-    // All it printed is in the pipe by now, and a child of its own that still holds the pipe is not waited for.
+    // All it printed is in the pipe by now, and a child that still holds the pipe is not waited for.
     while in_time() && printed.take(Duration::ZERO)? {}
     Ok(printed.whole().filter(|_| in_time()))
 }

@@ -23,7 +23,7 @@ pub(crate) struct OwnConversations(Mutex<HashMap<String, u64>>);
 
 impl OwnConversations {
     /// Whether this process knows all secrets that the session's conversation can hold: it started the session (`fresh`), and
-    /// what the session resumes was its own since it began, or else another worker's secrets stand in it.
+    /// what the session resumes was its own since it began, or else it may contain another worker's secrets.
     pub(super) fn admits(&self, fresh: Option<SessionId>, session: &SessionRun, epoch: u64) -> bool {
         let own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         fresh == Some(session.id) && session.resumes.as_ref().is_none_or(|resumed| own.get(resumed) == Some(&epoch))

@@ -1,4 +1,4 @@
-//! Where an agent keeps its conversations when they are files below a directory of its own, and what is found of one.
+//! Where an agent keeps its conversations when they are files below its own directory, and what is found of one.
 //! Used by the transcript effect. Reads only what the agent's file names, and never a login.
 
 use std::fs::File;
@@ -14,7 +14,7 @@ pub(super) const CAP: u64 = 16 << 20;
 pub(super) enum Conversation {
     /// The transcript, or its end.
     Bytes { bytes: Vec<u8>, whole: bool },
-    /// There is none.
+    /// It does not exist.
     Nothing,
     /// Nobody can tell.
     Unknown,

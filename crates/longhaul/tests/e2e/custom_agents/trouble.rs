@@ -76,7 +76,7 @@ fn a_changed_table_reaches_a_task_by_edit() {
     assert_eq!(env.settle(&task), "blocked");
     configure(&env, &table("mine"));
     let told = env.run(&["edit", &task, "--agent", "mine"]);
-    assert!(told.code == 0 && told.stderr.contains("as configured now: mine"), "{}", told.stderr);
+    assert!(told.code == 0 && told.stderr.contains("configuration reloaded for mine"), "{}", told.stderr);
     env.ok(&["resume", &task]);
     assert_eq!(env.settle(&task), "done");
 }

@@ -110,7 +110,7 @@ fn worktrees_of_forgotten_tasks_go_when_old_and_clean() {
     assert_eq!((&foretold["orphans"], &foretold["left"]), (&swept["orphans"], &swept["left"]));
     let left = swept["left"].to_string();
     assert!(left.contains(BUSY) && left.contains("in no other branch"), "{left}");
-    assert!(left.contains(FOREIGN) && left.contains("no worktree"), "{left}");
+    assert!(left.contains(FOREIGN) && left.contains("not a worktree"), "{left}");
     assert_eq!(swept["failed"], 0);
     let mut stay = [before, vec![YOUNG.into(), BUSY.into(), FOREIGN.into()]].concat();
     stay.sort();

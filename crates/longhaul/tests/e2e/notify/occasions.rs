@@ -22,7 +22,7 @@ fn sessions_that_keep_failing_are_told_as_failed() {
     assert_eq!((ends(&env, "t"), occasions(&env)), (delivered(), vec!["failed".to_owned()]));
     let message: Value = serde_json::from_str(&told(&env, "failed", "input")).unwrap();
     assert_eq!(message["state"], "needs_help");
-    assert!(message["message"].as_str().unwrap().contains("needs help: the session failed"), "{message}");
+    assert!(message["message"].as_str().unwrap().contains("needs you: the session failed"), "{message}");
 }
 
 #[test]

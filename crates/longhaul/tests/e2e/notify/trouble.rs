@@ -35,7 +35,7 @@ fn error_beside_a_good_end(env: &TestEnv) -> String {
 pub(super) fn a_hook_that_hangs_is_killed_with_what_it_started() {
     let env = with_hook("sleep 600 & wait");
     let error = error_beside_a_good_end(&env);
-    assert_eq!(error, "`sh` did not end within 1s and was killed");
+    assert_eq!(error, "`sh` did not finish within 1s and was killed");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_hook_that_is_missing_is_told_and_doctor_finds_it() {
     assert_eq!(found(&env), ["ok"], "the control: the stand-in is there");
     env.set("LONGHAUL_NOTIFY_COMMAND", &missing);
     assert_eq!(found(&env), ["problem"]);
-    assert_eq!(error_beside_a_good_end(&env), format!("program `{missing}` is not found"));
+    assert_eq!(error_beside_a_good_end(&env), format!("program `{missing}` was not found"));
 }
 
 #[test]

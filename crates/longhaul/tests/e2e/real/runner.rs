@@ -92,14 +92,14 @@ fn codex_keeps_the_saved_conversation_over_a_usage_limit() {
     let world = World::new(Agent::Codex, limited_in_mid_step);
     let first = run_session(&world, "", &["make two files"]);
     assert_eq!(first.code, 1, "{}\n{}", first.stdout, first.stderr);
-    assert!(first.stderr.contains("error: codex has reached its usage limit until "), "{}", first.stderr);
+    assert!(first.stderr.contains("error: codex hit its usage limit; it resets at "), "{}", first.stderr);
     let conversation = saved(&world);
     let again = run_session(&world, "", &["--resume-last"]);
     assert_eq!(again.code, 1, "{}\n{}", again.stdout, again.stderr);
     assert!(!again.stderr.contains("Resume failed"), "{}", again.stderr);
     assert_eq!(saved(&world), conversation);
     let why = world.env.ok(&["why", "make-two-files"]);
-    assert!(why.contains("paused by its runner: codex has reached its usage limit until "), "{why}");
+    assert!(why.contains("paused by its runner: codex hit its usage limit; it resets at "), "{why}");
     let asked = world.server.turns().len();
     world.env.ok(&["resume", "make-two-files"]);
     world.reach("make-two-files", "waiting");

@@ -78,11 +78,11 @@ fn a_usage_limit_keeps_the_saved_conversation_and_is_recorded() {
     let done = runner.run(&["-n", "t", "--resume-last"]);
     assert_eq!((done.code, resumed(&runner)), (1, vec![Some("saved-id".into())]), "{}", done.stderr);
     assert!(!done.stderr.contains("Resume failed"), "{}", done.stderr);
-    assert!(done.stderr.contains("error: codex has reached its usage limit until 20"), "{}", done.stderr);
+    assert!(done.stderr.contains("error: codex hit its usage limit; it resets at 20"), "{}", done.stderr);
     assert!(done.stderr.contains("longhaul resume t"), "{}", done.stderr);
     assert_eq!(runner.file("t", "session.id"), "saved-id\n");
     let why = runner.env.ok(&["why", "t"]);
-    assert!(why.contains("paused by its runner: codex has reached its usage limit until 20"), "{why}");
+    assert!(why.contains("paused by its runner: codex hit its usage limit; it resets at 20"), "{why}");
     assert!(why.contains("usage limit: codex until 20"), "{why}");
     // A home below the temp directory is no place for a sandboxed codex.
     runner.env.ok(&["resume", "t", "--sandbox", "full"]);

@@ -31,7 +31,7 @@ fn one_person_at_a_time() {
     let name = world.paused("Mine");
     let mut shell = world.taken_over(&name);
     let shown = refused(&world.env, &name, 8);
-    assert!(shown.contains("a person works in its conversation already"), "{shown}");
+    assert!(shown.contains("a person has already taken over its conversation"), "{shown}");
     for (verb, code) in [("resume", 8), ("pause", 8)] {
         assert_eq!(world.env.run(&[verb, &name]).code, code, "{verb}");
     }
@@ -83,7 +83,7 @@ fn below_a_session_and_below_a_takeover_nobody_takes_over() {
     let session = world.env.live(&name, 2).session;
     let refused = below(&session, &["takeover", &name]);
     assert_eq!(refused.code, 8, "{}", refused.stderr);
-    assert!(refused.stderr.contains("below an agent session"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("an agent session may only"), "{}", refused.stderr);
     assert!(alive(agent));
     let mut shell = world.taken_over(&name);
     let task = world.env.task(&name)["id"].as_str().unwrap().to_owned();
