@@ -7,7 +7,12 @@ mod tell;
 pub use list::{List, ListInput, Listing};
 pub use tell::{Tell, TellInput};
 
+use schemars::Schema;
+
 use crate::operation::{Entry, entry};
 
 /// Every operation.
 pub const OPERATIONS: &[Entry] = &[entry::<List>(), entry::<Tell>()];
+
+/// Kinds of documents that only streams and errors have, with their schemas.
+pub const STREAMED: &[(&str, fn() -> Schema)] = &[];
