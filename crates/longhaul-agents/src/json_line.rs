@@ -45,11 +45,15 @@ pub(crate) fn tool_detail(arguments: &Value) -> String {
     one_line(told.unwrap_or_default(), 200)
 }
 
-/// The millionths of an amount in dollars; none for zero: a price of zero is one that is not configured, or not paid per token.
-pub(crate) fn micros(dollars: &Value) -> Option<u64> {
-    const MOST: f64 = 1e15;
-    let micros = (dollars.as_f64()? * 1e6).round();
-    (1.0..MOST).contains(&micros).then_some(micros as u64)
+/// The millionths of an amount in dollars; none for what is negative or beyond any bill.
+pub(crate) fn dollars(amount: &Value) -> Option<u64> {
+    let micros = (amount.as_f64()? * 1e6).round();
+    (0.0..1e15).contains(&micros).then_some(micros as u64)
+}
+
+/// The same, and none for zero: a price of zero is one that is not configured, or not paid per token.
+pub(crate) fn micros(price: &Value) -> Option<u64> {
+    dollars(price).filter(|micros| *micros > 0)
 }
 
 #[cfg(test)]

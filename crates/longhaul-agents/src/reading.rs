@@ -92,6 +92,11 @@ impl Reader {
     }
 }
 
+/// What a running total has grown by. A total that fell has started again from zero.
+pub(crate) fn grown(now: Option<u64>, before: Option<u64>) -> Option<u64> {
+    now.map(|now| now.checked_sub(before.unwrap_or(0)).unwrap_or(now))
+}
+
 /// Why a program need not go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::failure;
 use crate::clock_text::from_epoch;
-use crate::json_line::{number, object, text, tool_detail};
-use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
+use crate::json_line::{dollars, number, object, text, tool_detail};
+use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd, grown};
 use crate::text::{conversation_id, one_line, reason};
 
 /// A single refusal passes: a token is renewed, a proxy restarts. After so many in a row without an answer the login is wrong, although
@@ -211,15 +211,8 @@ fn usage(reader: &mut Reader, event: &Value) -> Usage {
     let session = text(event, "/session_id").and_then(conversation_id);
     let before: Totals = reader.carried();
     let before = before.cost_micros.filter(|_| before.session == session);
-    let now = event.get("total_cost_usd").and_then(Value::as_f64).and_then(micros);
-    // A total that fell has started again.
-    let cost_micros = now.map(|now| before.and_then(|before| now.checked_sub(before)).unwrap_or(now));
+    let now = event.get("total_cost_usd").and_then(dollars);
+    let cost_micros = grown(now, before);
     reader.carry_on(&Totals { session, cost_micros: now.or(before) });
     Usage { input, output: number(event, "/usage/output_tokens"), cost_micros }
-}
-
-fn micros(dollars: f64) -> Option<u64> {
-    let micros = (dollars * 1e6).round();
-    // Exact in this range; more is no sum of money.
-    ((0.0..9e15).contains(&micros)).then_some(micros as u64)
 }

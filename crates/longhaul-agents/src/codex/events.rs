@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::failure;
 use crate::json_line::{number, object, text};
-use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
+use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd, grown};
 use crate::text::{conversation_id, one_line, reason};
 
 /// What the reader remembers between lines.
@@ -85,26 +85,21 @@ fn turn_completed(reader: &mut Reader, event: &Value) -> Reading {
         thread: before.thread,
     };
     let usage =
-        Usage { input: delta(now.input, before.input), output: delta(now.output, before.output), cost_micros: None };
+        Usage { input: grown(now.input, before.input), output: grown(now.output, before.output), cost_micros: None };
     reader.carry_on(&now);
     Reading { usage, ..Reading::default() }
-}
-
-/// A counter that fell has started again from zero.
-fn delta(now: Option<u64>, before: Option<u64>) -> Option<u64> {
-    now.map(|now| before.and_then(|before| now.checked_sub(before)).unwrap_or(now))
 }
 
 /// What the thread's own record counts beyond what the stream reported: a turn that does not complete reports nothing. Older records
 /// of the same thread count less and add nothing.
 pub(super) fn count_recorded(reader: &mut Reader, recorded: &Value) -> Usage {
     let before: Totals = reader.carried();
-    let grown = |pointer, before: Option<u64>| {
+    let unreported = |pointer, before: Option<u64>| {
         number(recorded, pointer)?.checked_sub(before.unwrap_or(0)).filter(|tokens| *tokens > 0)
     };
     let usage = Usage {
-        input: grown("/input_tokens", before.input),
-        output: grown("/output_tokens", before.output),
+        input: unreported("/input_tokens", before.input),
+        output: unreported("/output_tokens", before.output),
         cost_micros: None,
     };
     let total = Usage { input: before.input, output: before.output, cost_micros: None }.plus(usage);

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::Pick;
 use crate::declared::Definition;
-use crate::reading::Reader;
+use crate::json_line::dollars;
+use crate::reading::{Reader, grown};
 
 /// The totals so far, which go on in the next session of the conversation.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -34,7 +35,7 @@ pub(super) fn told(places: &Definition, event: &Value) -> Usage {
     Usage {
         input: first(&places.input_tokens, event, Value::as_u64),
         output: first(&places.output_tokens, event, Value::as_u64),
-        cost_micros: first(&places.cost, event, micros),
+        cost_micros: first(&places.cost, event, dollars),
     }
 }
 
@@ -45,7 +46,6 @@ pub(super) fn since(reader: &mut Reader, told: Usage) -> Usage {
     }
     let totals: Totals = reader.carried();
     let last = totals.usage;
-    let grown = |now: Option<u64>, last: Option<u64>| now.map(|now| now.checked_sub(last.unwrap_or(0)).unwrap_or(now));
     let usage = Usage {
         input: told.input.or(last.input),
         output: told.output.or(last.output),
@@ -61,11 +61,4 @@ pub(super) fn since(reader: &mut Reader, told: Usage) -> Usage {
 
 fn first(picks: &[Pick], event: &Value, read: impl Fn(&Value) -> Option<u64>) -> Option<u64> {
     picks.iter().flat_map(|pick| pick.find(event)).find_map(read)
-}
-
-/// Dollars as millionths; what is negative or beyond any bill is no amount.
-fn micros(value: &Value) -> Option<u64> {
-    let micros = (value.as_f64()? * 1e6).round();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
-    (0.0..1e15).contains(&micros).then_some(micros as u64)
 }
