@@ -1,7 +1,7 @@
 //! The demo agent: a small program inside this binary, so that everything can be tried without an agent or a key.
 //!
-//! It plans and works like a real one, speaks a JSONL dialect of its own, and misbehaves on request. This file only launches and
-//! reads it; the program itself is in the binary crate.
+//! It plans and works like a real one and speaks its own JSONL dialect. This file only launches and reads it; the program itself is
+//! in the binary crate. In tests another one plays its part and misbehaves, so more failures are read here than it has.
 
 use std::borrow::Cow;
 

@@ -155,6 +155,7 @@ mod tests {
     fn the_scripted_model_is_for_tests_and_knows_nothing_of_ours() {
         assert_eq!(violations(&metadata("longhaul", "longhaul-scripted-model", Some("dev"))), []);
         assert_eq!(violations(&metadata("longhaul", "longhaul-scripted-model", None)).len(), 1);
+        assert_eq!(violations(&metadata("longhaul", "longhaul", Some("dev"))), []);
         assert_eq!(violations(&metadata("longhaul-scripted-model", "longhaul-core", Some("dev"))).len(), 1);
     }
 

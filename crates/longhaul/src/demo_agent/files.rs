@@ -60,15 +60,6 @@ pub(super) fn make_directory(path: &Path, access: Access) -> Result<(), FileErro
     made.map_err(|source| FileError { action: "make directory", path: path.to_owned(), source })
 }
 
-/// Eight random bytes in hexadecimal.
-pub(super) fn random_hex() -> Result<String, FileError> {
-    let path = Path::new("/dev/urandom");
-    let mut bytes = [0_u8; 8];
-    let read = File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut bytes));
-    read.map_err(|source| FileError { action: "read", path: path.to_owned(), source })?;
-    Ok(longhaul_core::fingerprint::hex(&bytes))
-}
-
 fn open(path: &Path, options: &mut OpenOptions, access: Access) -> io::Result<File> {
     let mode = if access == Access::Private { 0o600 } else { 0o666 };
     options.mode(mode).open(path)
@@ -98,10 +89,5 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let error = replace(&directory.path().join("no/a.md"), "", Access::Shared).unwrap_err();
         assert!(error.to_string().starts_with("failed to replace `"), "{error}");
-    }
-
-    #[test]
-    fn no_two_random_texts_are_equal() {
-        assert_ne!(random_hex().unwrap(), random_hex().unwrap());
     }
 }

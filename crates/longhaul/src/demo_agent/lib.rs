@@ -24,7 +24,7 @@ use std::process::ExitCode;
 
 pub use arguments::Arguments;
 pub use prompt::{Prompt, Role};
-pub use session::{Request, Session};
+pub use session::{Outcome, Request, Session};
 pub use settings::Settings;
 
 /// Runs the demo agent with the arguments after its verb: 0 done, 1 failed, 2 refused its command line, settings or prompt.

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use longhaul_app::tag::tag;
 use serde::{Deserialize, Serialize};
 
 use super::files::{self, Access, FileError};
@@ -29,8 +30,8 @@ impl Memory {
     }
 
     /// Makes up the id of a new conversation.
-    pub(super) fn new_id() -> Result<String, FileError> {
-        Ok(format!("demo-{}", files::random_hex()?))
+    pub(super) fn new_id() -> String {
+        format!("demo-{}", tag::<8>())
     }
 
     /// Recalls a conversation; an unknown, foreign or damaged one is `None`.
@@ -64,7 +65,7 @@ mod tests {
     fn recalls_only_its_own_conversations() {
         let directory = tempfile::tempdir().unwrap();
         let memory = Memory::open(&directory.path().join("home")).unwrap();
-        let id = Memory::new_id().unwrap();
+        let id = Memory::new_id();
         let conversation = Conversation { turns: 2, goal: Some("g".into()) };
         memory.remember(&id, &conversation).unwrap();
         assert_eq!(memory.recall(&id).unwrap(), Some(conversation));

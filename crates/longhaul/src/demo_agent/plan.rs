@@ -5,11 +5,11 @@
 use std::path::Path;
 
 use super::files::{self, Access};
-use super::session::{Session, SessionError};
+use super::session::{Outcome, Session};
 use super::{task_list, todo_app};
 
 /// Plans the goal.
-pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Result<(), SessionError> {
+pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
     std::thread::sleep(session.settings.pace);
     files::make_directory(task_directory, Access::Shared)?;
     let list_path = task_directory.join("task_list.md");

@@ -9,11 +9,13 @@ use std::path::PathBuf;
 
 use super::arguments::Arguments;
 use super::dialect::{Line, Speaker};
-use super::files::FileError;
 use super::memory::{Conversation, Memory};
 use super::prompt::{Prompt, Role};
 use super::settings::Settings;
 use super::{plan, work};
+
+/// What became of something; an error is only ever printed.
+pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// All that a run depends on, read and accepted.
 pub struct Request {
@@ -29,7 +31,7 @@ pub struct Request {
 
 impl Request {
     /// Reads these arguments and this process's environment, directory and standard input.
-    pub fn read(args: impl Iterator<Item = OsString>) -> Result<Self, Box<dyn Error>> {
+    pub fn read(args: impl Iterator<Item = OsString>) -> Outcome<Self> {
         let arguments = Arguments::parse(args)?;
         let settings = Settings::read(&|name| std::env::var_os(name))?;
         let workspace = std::env::current_dir()?;
@@ -38,15 +40,6 @@ impl Request {
         let prompt = Prompt::parse(&workspace, &bytes)?;
         Ok(Self { arguments, settings, prompt, workspace })
     }
-}
-
-/// Something that went wrong after the start.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum SessionError {
-    #[error("failed to speak or to start a program: {0}")]
-    Io(#[from] io::Error),
-    #[error(transparent)]
-    File(#[from] FileError),
 }
 
 /// A run whose conversation is known and announced; the roles work with it.
@@ -61,13 +54,13 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Starts or resumes the conversation; `None` when the one to resume is unknown, which is then reported.
-    pub fn begin(request: Request, out: &'a mut dyn Write) -> Result<Option<Self>, Box<dyn Error>> {
+    pub fn begin(request: Request, out: &'a mut dyn Write) -> Outcome<Option<Self>> {
         let Request { arguments, settings, prompt, workspace } = request;
         let memory = Memory::open(&settings.home)?;
         let mut speaker = Speaker::new(out);
         let (id, known) = match &arguments.resume {
             Some(id) => (id.clone(), memory.recall(id)?),
-            None => (Memory::new_id()?, Some(Conversation::default())),
+            None => (Memory::new_id(), Some(Conversation::default())),
         };
         let Some(mut conversation) = known else {
             let message = format!("no conversation `{id}`");
@@ -85,7 +78,7 @@ impl<'a> Session<'a> {
     }
 
     /// Does what the prompt asks for and gives the exit code.
-    pub fn play(mut self) -> Result<u8, Box<dyn Error>> {
+    pub fn play(mut self) -> Outcome<u8> {
         match std::mem::replace(&mut self.role, Role::Answer) {
             Role::Plan(task_directory) => plan::run(&mut self, &task_directory)?,
             Role::Work(task_directory) => work::run(&mut self, &task_directory)?,

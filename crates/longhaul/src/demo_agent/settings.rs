@@ -11,7 +11,7 @@ use std::time::Duration;
 pub struct Settings {
     /// Where conversations are kept.
     pub home: PathBuf,
-    /// How many steps a generic plan has.
+    /// How many steps a generic plan has; the benchmark asks for more and for shorter sessions.
     pub(super) steps: u32,
     pub(super) steps_per_session: u32,
     /// The rest before each step.
@@ -31,8 +31,7 @@ impl Settings {
     /// Reads the settings through a lookup of environment variables; an empty variable counts as not set.
     pub(super) fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, SettingsError> {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let text = |name: &str| variable(name).map(|value| value.to_string_lossy().into_owned());
-        let number = |name: &'static str, default: u32| match text(name) {
+        let number = |name, default: u32| match variable(name).map(|value| value.to_string_lossy().into_owned()) {
             None => Ok(default),
             Some(value) => value.parse().map_err(|_| SettingsError::NotANumber { name, value }),
         };

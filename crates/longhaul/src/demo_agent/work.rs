@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use super::files::{self, Access};
 use super::git::{self, Committed};
-use super::session::{Session, SessionError};
+use super::session::{Outcome, Session};
 use super::task_list::{self, Step};
 use super::todo_app::{self, Artifact};
 
@@ -23,7 +23,7 @@ enum StepEnd {
 }
 
 /// Works on the list of the task directory.
-pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Result<(), SessionError> {
+pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
     let Some(list) = files::read_text(&task_directory.join("task_list.md"))? else {
         return Ok(session.speaker.text("There is no task_list.md; I can not work.")?);
     };
@@ -52,7 +52,7 @@ pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Result<()
 }
 
 /// Fixes what the supervisor's checks found, as far as a demo can.
-pub(super) fn fix(session: &mut Session<'_>, task_directory: &Path) -> Result<(), SessionError> {
+pub(super) fn fix(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
     std::thread::sleep(session.settings.pace);
     session.speaker.usage(session.prompt_length / 4 + 1, 10)?;
     let path = session.workspace.join(FIXES);
@@ -69,7 +69,7 @@ pub(super) fn fix(session: &mut Session<'_>, task_directory: &Path) -> Result<()
 }
 
 /// Makes again what a finished step should have left, and commits what a killed session could not.
-fn check_earlier_work(session: &mut Session<'_>, list: &str) -> Result<(), SessionError> {
+fn check_earlier_work(session: &mut Session<'_>, list: &str) -> Outcome {
     let finished: Vec<Step> = task_list::parse(list).into_iter().filter(|step| step.ticked).collect();
     let mut own = Vec::new();
     for artifact in finished.iter().flat_map(|step| todo_app::artifacts(step, &finished)) {
@@ -89,7 +89,7 @@ fn take_step(
     steps: &[Step],
     step: &Step,
     heading: &str,
-) -> Result<StepEnd, SessionError> {
+) -> Outcome<StepEnd> {
     session.speaker.text(&format!("Task {}: {}", step.number, step.text))?;
     let finished: Vec<Step> = steps.iter().filter(|other| other.ticked || *other == step).cloned().collect();
     let mut written = Vec::new();
@@ -125,18 +125,18 @@ fn take_step(
     Ok(StepEnd::Ticked)
 }
 
-fn is_foreign(session: &Session<'_>, artifact: &Artifact) -> Result<bool, SessionError> {
+fn is_foreign(session: &Session<'_>, artifact: &Artifact) -> Outcome<bool> {
     let content = files::read_text(&session.workspace.join(&artifact.name))?;
     Ok(content.is_some_and(|content| !content.contains(todo_app::MARK)))
 }
 
-fn write_artifact(session: &mut Session<'_>, artifact: &Artifact) -> Result<(), SessionError> {
+fn write_artifact(session: &mut Session<'_>, artifact: &Artifact) -> Outcome {
     files::replace(&session.workspace.join(&artifact.name), &artifact.content, Access::Shared)?;
     Ok(session.speaker.tool("write", &artifact.name)?)
 }
 
 /// Runs the proof of a step, if it has one.
-fn prove(session: &mut Session<'_>, step: &Step) -> Result<bool, SessionError> {
+fn prove(session: &mut Session<'_>, step: &Step) -> Outcome<bool> {
     let Some(script) = todo_app::proof(step) else { return Ok(true) };
     let mut command = Command::new("/bin/sh");
     let output = command.arg(script).current_dir(&session.workspace).stdin(Stdio::null()).output()?;
@@ -147,7 +147,7 @@ fn prove(session: &mut Session<'_>, step: &Step) -> Result<bool, SessionError> {
 }
 
 /// Ticks one box in the list as it is now: someone may have changed the rest meanwhile.
-fn tick(session: &mut Session<'_>, task_directory: &Path, step: &Step) -> Result<(), SessionError> {
+fn tick(session: &mut Session<'_>, task_directory: &Path, step: &Step) -> Outcome {
     let path = task_directory.join("task_list.md");
     let list = files::read_text(&path)?.unwrap_or_default();
     if let Some(ticked) = task_list::tick(&list, step.number) {
@@ -157,7 +157,7 @@ fn tick(session: &mut Session<'_>, task_directory: &Path, step: &Step) -> Result
     Ok(())
 }
 
-fn commit(session: &mut Session<'_>, files: &[String], message: &str) -> Result<(), SessionError> {
+fn commit(session: &mut Session<'_>, files: &[String], message: &str) -> Outcome {
     match git::commit(&session.workspace, files, message) {
         Committed::Yes => session.speaker.tool("git", &format!("commit: {message}"))?,
         Committed::NothingToDo => {}

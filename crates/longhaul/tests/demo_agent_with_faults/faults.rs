@@ -4,18 +4,33 @@
 //! happen in the order of the list. The `lie` faults apply to work sessions only, the `plan` ones to plan sessions only, `no-fix` to
 //! fixing ones only.
 
-use std::time::Duration;
+use serde::Deserialize;
+use serde_json::json;
 
 /// Until when a usage limit holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub(crate) enum LimitUntil {
     Unknown,
     EpochMs(i64),
     AfterFirstInvocation { ms: i64 },
 }
 
-/// One way to misbehave.
-#[derive(Clone, Debug, PartialEq, Eq)]
+impl TryFrom<String> for LimitUntil {
+    type Error = std::num::ParseIntError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Ok(match text.strip_prefix('+') {
+            _ if text.is_empty() => Self::Unknown,
+            Some(ms) => Self::AfterFirstInvocation { ms: ms.parse()? },
+            None => Self::EpochMs(text.parse()?),
+        })
+    }
+}
+
+/// One way to misbehave; a list has the names in kebab case.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Fault {
     /// Killed by SIGKILL after the first tool line.
     Crash,
@@ -77,8 +92,8 @@ pub(crate) enum Fault {
     Tokens(usize),
     /// Reports this much money, in millionths of a dollar.
     Cost(u64),
-    /// Rests this long after each line.
-    Slow(Duration),
+    /// Rests so many milliseconds after each line.
+    Slow(u64),
     /// Says this text.
     Says(String),
 }
@@ -119,66 +134,17 @@ fn parse_entry(entry: &str) -> Result<PlannedFault, FaultError> {
         Some((name, argument)) => (name, Some(argument)),
         None => (rest, None),
     };
-    let fault = match bare(name.trim()) {
-        Some(fault) if argument.is_none() => Some(fault),
-        Some(_) => None,
-        None => with_argument(name.trim(), argument).ok_or_else(|| FaultError::Unknown { entry: entry.to_owned() })?,
+    let value = match (name.trim(), argument) {
+        ("limit", until) => json!({ "limit": until.unwrap_or_default() }),
+        ("says", Some(text)) => json!({ "says": text }),
+        (name, Some(number)) => json!({ name: number.parse::<u64>().ok() }),
+        (name, None) => json!(name),
     };
-    let fault = fault.ok_or_else(|| FaultError::Argument { entry: entry.to_owned() })?;
+    let fault = serde_json::from_value(value).map_err(|error| match error.to_string() {
+        text if text.starts_with("unknown variant") => FaultError::Unknown { entry: entry.to_owned() },
+        _ => FaultError::Argument { entry: entry.to_owned() },
+    })?;
     Ok(PlannedFault { fault, only_at })
-}
-
-fn bare(name: &str) -> Option<Fault> {
-    Some(match name {
-        "crash" => Fault::Crash,
-        "crash-early" => Fault::CrashEarly,
-        "crash-late" => Fault::CrashLate,
-        "hang" => Fault::Hang,
-        "busy" => Fault::Busy,
-        "hang-hard" => Fault::HangHard,
-        "stop" => Fault::Stop,
-        "garbage" => Fault::Garbage,
-        "daemon" => Fault::Daemon,
-        "lie" => Fault::Lie,
-        "lie-delete" => Fault::LieDelete,
-        "lie-untick" => Fault::LieUntick,
-        "lie-garbage-list" => Fault::LieGarbageList,
-        "no-plan" => Fault::NoPlan,
-        "half-plan" => Fault::HalfPlan,
-        "no-fix" => Fault::NoFix,
-        "env-dump" => Fault::EnvDump,
-        "auth" => Fault::Auth,
-        "server-error" => Fault::ServerError,
-        "context-full" => Fault::ContextFull,
-        "permission" => Fault::Permission,
-        "exhausted" => Fault::Exhausted,
-        "stray" => Fault::Stray,
-        "linger" => Fault::Linger,
-        _ => return None,
-    })
-}
-
-/// `None`: no such fault; `Some(None)`: its argument is wrong.
-fn with_argument(name: &str, argument: Option<&str>) -> Option<Option<Fault>> {
-    Some(match name {
-        "exit" => argument.and_then(|code| code.parse().ok()).map(Fault::Exit),
-        "flood" => argument.and_then(|bytes| bytes.parse().ok()).map(Fault::Flood),
-        "long-line" => argument.and_then(|bytes| bytes.parse().ok()).map(Fault::LongLine),
-        "tokens" => argument.and_then(|count| count.parse().ok()).map(Fault::Tokens),
-        "cost" => argument.and_then(|micros| micros.parse().ok()).map(Fault::Cost),
-        "slow" => argument.and_then(|ms| ms.parse().ok()).map(|ms| Fault::Slow(Duration::from_millis(ms))),
-        "says" => argument.map(|text| Fault::Says(text.to_owned())),
-        "limit" => limit(argument).map(Fault::Limit),
-        _ => return None,
-    })
-}
-
-fn limit(argument: Option<&str>) -> Option<LimitUntil> {
-    let Some(argument) = argument else { return Some(LimitUntil::Unknown) };
-    match argument.strip_prefix('+') {
-        Some(ms) => ms.parse().ok().map(|ms| LimitUntil::AfterFirstInvocation { ms }),
-        None => argument.parse().ok().map(LimitUntil::EpochMs),
-    }
 }
 
 #[cfg(test)]
@@ -195,7 +161,7 @@ mod tests {
             Fault::Limit(LimitUntil::AfterFirstInvocation { ms: 500 }),
             Fault::Limit(LimitUntil::EpochMs(77)),
             Fault::Says("exit code 0".into()),
-            Fault::Slow(Duration::from_millis(5)),
+            Fault::Slow(5),
             Fault::Limit(LimitUntil::Unknown),
             Fault::Tokens(7),
             Fault::Cost(9),

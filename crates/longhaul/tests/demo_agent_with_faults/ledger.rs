@@ -75,10 +75,8 @@ impl Ledger {
 
     fn write(&self, event: &str, more: &[(&str, Value)]) -> io::Result<()> {
         let mut line = self.about.clone();
-        for (name, value) in [("event", json!(event)), ("pid", json!(std::process::id())), ("at_ms", json!(now_ms()))] {
-            line[name] = value;
-        }
-        for (name, value) in more {
+        let always = [("event", json!(event)), ("pid", json!(std::process::id())), ("at_ms", json!(now_ms()))];
+        for (name, value) in always.iter().chain(more) {
             line[*name] = value.clone();
         }
         // In a single write, so that lines of several processes do not mix.

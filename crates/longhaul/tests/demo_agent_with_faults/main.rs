@@ -9,11 +9,10 @@ mod ledger;
 mod misbehave;
 mod output;
 
-use std::error::Error;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-use demo_agent::{Request, Session, complain};
+use demo_agent::{Outcome, Request, Session, complain};
 
 use faults::{Fault, PlannedFault};
 use invocation::Invocation;
@@ -31,7 +30,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn read() -> Result<(Request, Vec<PlannedFault>), Box<dyn Error>> {
+fn read() -> Outcome<(Request, Vec<PlannedFault>)> {
     let planned = faults::parse(&std::env::var("DEMO_FAULT").unwrap_or_default())?;
     // The program and the verb come before its arguments.
     let mut request = Request::read(std::env::args_os().skip(2))?;
@@ -41,7 +40,7 @@ fn read() -> Result<(Request, Vec<PlannedFault>), Box<dyn Error>> {
     Ok((request, planned))
 }
 
-fn run(mut request: Request, planned: &[PlannedFault]) -> Result<u8, Box<dyn Error>> {
+fn run(mut request: Request, planned: &[PlannedFault]) -> Outcome<u8> {
     let invocation = Invocation::count(&request.settings.home)?;
     let faults = faults::at_invocation(planned, invocation.number);
     let ledger = Ledger::of(&request, invocation)?;
@@ -58,12 +57,7 @@ fn run(mut request: Request, planned: &[PlannedFault]) -> Result<u8, Box<dyn Err
     Ok(code)
 }
 
-fn play(
-    request: Request,
-    faults: &[Fault],
-    invocation: Invocation,
-    ledger: Option<&Ledger>,
-) -> Result<u8, Box<dyn Error>> {
+fn play(request: Request, faults: &[Fault], invocation: Invocation, ledger: Option<&Ledger>) -> Outcome<u8> {
     let role = request.prompt.role.clone();
     let (output, mut of_session) = (Output::new(faults, &role), Output::new(faults, &role));
     let Some(session) = Session::begin(request, &mut of_session)? else { return Ok(1) };

@@ -102,10 +102,7 @@ fn print(fault: &Fault, output: &Output) -> io::Result<()> {
         Fault::Flood(bytes) => {
             print_repeated(output, b"junk junk junk junk junk junk junk junk junk junk junk junk junk junk\n", *bytes)
         }
-        Fault::LongLine(bytes) => {
-            print_repeated(output, b"long", *bytes)?;
-            output.raw(b"\n")
-        }
+        Fault::LongLine(bytes) => print_repeated(output, b"long", *bytes),
         Fault::Garbage => print_garbage(output),
         _ => Ok(()),
     }
@@ -113,18 +110,14 @@ fn print(fault: &Fault, output: &Output) -> io::Result<()> {
 
 fn print_repeated(output: &Output, pattern: &[u8], bytes: u64) -> io::Result<()> {
     let block = pattern.repeat(1024);
-    let mut left = bytes;
+    let mut left = usize::try_from(bytes).unwrap_or(usize::MAX);
     while left > 0 {
-        let take = block.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        let last = left <= block.len() as u64;
+        let take = block.len().min(left);
         output.raw(&block[..take])?;
-        left -= take as u64;
-        // A cut pattern must not run into the next line of the dialect.
-        if last && pattern.ends_with(b"\n") && !block[..take].ends_with(b"\n") {
-            output.raw(b"\n")?;
-        }
+        left -= take;
     }
-    Ok(())
+    // What is cut must not run into the next line of the dialect.
+    output.raw(b"\n")
 }
 
 fn print_garbage(output: &Output) -> io::Result<()> {

@@ -56,18 +56,13 @@ impl Output {
             std::fs::remove_file(path)?;
         }
         self.raw(line)?;
-        std::thread::sleep(self.pause());
+        let pauses = self.faults.iter().map(|fault| if let Fault::Slow(ms) = fault { *ms } else { 0 });
+        std::thread::sleep(Duration::from_millis(pauses.max().unwrap_or(0)));
         match kind {
             "tool" if self.faults.contains(&Fault::Crash) => misbehave::die(),
             "done" if self.faults.contains(&Fault::Linger) => misbehave::sleep_for_ever(),
             _ => Ok(()),
         }
-    }
-
-    fn pause(&self) -> Duration {
-        let pauses =
-            self.faults.iter().map(|fault| if let Fault::Slow(pause) = fault { *pause } else { Duration::ZERO });
-        pauses.max().unwrap_or_default()
     }
 }
 
