@@ -48,7 +48,6 @@ const PHRASES: &[(&str, &str)] = &[
     ("as asked", "on request"),
     ("by itself", "automatically"),
     ("can not", "cannot"),
-    ("cannot be told", "is unknown"),
     ("exists already", "already exists"),
     ("for ever", "forever"),
     ("needs help", "needs you"),

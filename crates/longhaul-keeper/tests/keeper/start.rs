@@ -120,7 +120,7 @@ fn a_spec_that_is_damaged_newer_foreign_or_missing_runs_nothing() {
     let other = serde_json::to_string(&scene.spec(&["exit", "0"])).unwrap();
     let newer = other.replace("\"version\":2", "\"version\":3");
     assert_ne!(newer, other);
-    for (text, word) in [("{\"version\":1", "damaged"), (&newer, "version `3`"), (&other, "for session"), ("", "")] {
+    for (text, word) in [("{\"version\":1", "damaged"), (&newer, "version 3;"), (&other, "for session"), ("", "")] {
         let directory = scene.prepare(&scene.spec(&["exit", "0"]));
         let file = directory.path().join("spec");
         if text.is_empty() {
