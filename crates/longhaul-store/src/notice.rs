@@ -1,5 +1,5 @@
 //! Notices as the store keeps them: who is to be told what, how often that was tried, and what came of it.
-//! Made with the commit that they tell of, claimed and settled by whoever delivers, shown by the faces. No text of a message is kept.
+//! Made with the commit that they tell of, claimed and settled by whoever delivers, shown by front ends. No text of a message is kept.
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::Occasion;

@@ -1,4 +1,4 @@
-//! Work that a dead disk or a lost network file system may hold up for ever, given a bounded time. Used by the channels for files.
+//! Work that a dead disk or a lost network file system may hold up for ever, given a bounded time. Used by the channels for files and commands.
 //! What hangs is left on a thread of its own, which nobody waits for: a worker that leaves is not held up by it either.
 
 use std::time::Duration;
