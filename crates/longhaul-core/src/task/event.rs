@@ -186,7 +186,6 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<String>,
         /// What else is known of the files it begins on.
-        #[serde(default)]
         basis: Basis,
     },
     /// A check was run.

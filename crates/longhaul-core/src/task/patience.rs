@@ -18,83 +18,47 @@ pub struct Patience {
     /// The longest backoff.
     pub backoff_cap_ms: u64,
     /// A usage limit that ends later than this from now is not waited out: a person is asked.
-    #[serde(default = "longest_wait")]
     pub longest_wait_ms: u64,
     /// A session without output for this long is stopped.
     pub silence_ms: Option<u64>,
     /// A silent session that keeps the processors busy is left alone.
-    #[serde(default)]
     pub spare_busy: bool,
     /// A session longer than this is stopped.
     pub wall_ms: Option<u64>,
     /// How long what an agent left running is waited for once its turn is over.
-    #[serde(default = "linger")]
     pub linger_ms: u64,
     /// The pause between two sessions.
-    #[serde(default)]
     pub delay_ms: u64,
     /// The task pauses after each session of the agent.
-    #[serde(default)]
     pub once: bool,
     /// Sessions of the agent in all.
-    #[serde(default)]
     pub max_sessions: Option<u32>,
     /// Working time in all.
-    #[serde(default)]
     pub max_time_ms: Option<u64>,
     /// Tokens in all, as far as they are known.
-    #[serde(default)]
     pub max_tokens: Option<u64>,
     /// Money in all, as far as it is known.
-    #[serde(default)]
     pub max_cost_micros: Option<u64>,
     /// Unfinished tasks below the one at the top of a family.
-    #[serde(default = "children")]
     pub max_children: u32,
     /// How deep child tasks may have children of their own; 0 allows none.
-    #[serde(default = "child_depth")]
     pub child_depth: u32,
     /// Fixing sessions after failed checks.
-    #[serde(default)]
     pub fix_attempts: u32,
     /// A check longer than this has failed.
-    #[serde(default)]
     pub check_ms: Option<u64>,
     /// Free memory without which no session starts.
-    #[serde(default)]
     pub memory_floor: u64,
     /// Free disk space without which no session starts.
-    #[serde(default)]
     pub disk_floor: u64,
     /// The machine is kept awake while a session runs.
-    #[serde(default)]
     pub keep_awake: bool,
     /// Its sessions run in scopes of their own, where the system has any.
-    #[serde(default)]
     pub scopes: bool,
     /// The size of one segment of a session's log; none leaves it to the keeper.
-    #[serde(default)]
     pub log_segment: Option<u64>,
     /// The most that is kept of one stream of a session; none leaves it to the keeper.
-    #[serde(default)]
     pub log_cap: Option<u64>,
-}
-
-fn linger() -> u64 {
-    60_000
-}
-
-/// A week and a day: weekly limits are waited out.
-fn longest_wait() -> u64 {
-    8 * 24 * 3_600_000
-}
-
-fn children() -> u32 {
-    20
-}
-
-fn child_depth() -> u32 {
-    2
 }
 
 impl Default for Patience {
@@ -105,19 +69,20 @@ impl Default for Patience {
             idle_sessions: 3,
             backoff_ms: 2_000,
             backoff_cap_ms: 10 * MINUTE,
-            longest_wait_ms: longest_wait(),
+            // A week and a day: weekly limits are waited out.
+            longest_wait_ms: 8 * 24 * 60 * MINUTE,
             silence_ms: Some(30 * MINUTE),
             spare_busy: false,
             wall_ms: Some(5 * 60 * MINUTE),
-            linger_ms: linger(),
+            linger_ms: MINUTE,
             delay_ms: 3_000,
             once: false,
             max_sessions: None,
             max_time_ms: Some(5 * 60 * MINUTE),
             max_tokens: None,
             max_cost_micros: None,
-            max_children: children(),
-            child_depth: child_depth(),
+            max_children: 20,
+            child_depth: 2,
             fix_attempts: 3,
             check_ms: Some(30 * MINUTE),
             memory_floor: 256 << 20,
