@@ -84,7 +84,6 @@ pub enum Event {
     /// The session was told to stop.
     StopAsked {
         /// How quickly.
-        #[serde(rename = "haste")]
         mode: StopMode,
         /// What follows.
         then: Then,

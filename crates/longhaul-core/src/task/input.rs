@@ -25,7 +25,6 @@ pub enum Command {
     /// Stop the session and wait for a person.
     Pause {
         /// By the stop recipe, or at once.
-        #[serde(rename = "haste")]
         mode: StopMode,
     },
     /// Go on.
@@ -171,10 +170,8 @@ pub enum ReleasedBy {
 #[serde(rename_all = "snake_case")]
 pub enum StopMode {
     /// By the agent's stop recipe.
-    #[serde(rename = "recipe")]
     Graceful,
     /// At once.
-    #[serde(rename = "now")]
     Immediate,
 }
 
