@@ -16,7 +16,8 @@ use crate::tree::process::Process;
 
 /// The version this build writes.
 pub const CONTRACT_VERSION: u32 = 2;
-const OLDEST_READ: u32 = 1;
+/// Nothing older was released.
+const OLDEST_READ: u32 = 2;
 
 /// What to run and how to stop it; written by the worker before the keeper starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,40 +35,28 @@ pub struct Spec {
     /// Where the program starts.
     pub cwd: PathBuf,
     /// Names of variables to remove.
-    #[serde(default)]
     pub env_unset: Vec<String>,
     /// Variables to set; never a secret.
-    #[serde(default)]
     pub env_set: BTreeMap<String, String>,
     /// Names to pass on from the keeper's environment; none passes all.
-    #[serde(default)]
     pub env_pass: Option<Vec<String>>,
     /// Names of further variables whose values are secrets, beside those whose names tell.
-    #[serde(default)]
     pub secret_names: Vec<String>,
     /// Who sees our own variables.
-    #[serde(default)]
     pub marking: Marking,
     /// The program gets nothing to read, though there is a prompt: it got the file's path.
-    #[serde(default)]
     pub no_input: bool,
     /// How to stop it, step by step; after the last step the tree is killed.
-    #[serde(default)]
     pub stop: Vec<StopStep>,
     /// Longest time without output.
-    #[serde(default)]
     pub silence_ms: Option<u64>,
     /// A silent program whose tree keeps the processors busy is left alone.
-    #[serde(default)]
     pub spare_busy: bool,
     /// Longest time at all.
-    #[serde(default)]
     pub wall_ms: Option<u64>,
     /// How long output may still arrive after the program has ended.
-    #[serde(default = "default_drain")]
     pub drain_ms: u64,
     /// What it may take of the machine.
-    #[serde(default)]
     pub caps: Caps,
 }
 
@@ -82,13 +71,8 @@ pub enum Marking {
     WithoutGroup,
 }
 
-fn default_drain() -> u64 {
-    2000
-}
-
 /// What one session may take of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Caps {
     /// The size of a log's segment.
     pub segment_bytes: u64,
@@ -145,7 +129,6 @@ pub struct Identity {
     /// When it was written.
     pub at: Time,
     /// The cgroup that holds the tree, if there is one.
-    #[serde(default)]
     pub cgroup: Option<PathBuf>,
 }
 
@@ -159,7 +142,6 @@ pub struct ExitRecord {
     /// What the keeper had done to it before.
     pub why: Why,
     /// How long it ran on the monotonic clock, whatever happened to the other; none when it never did.
-    #[serde(default)]
     pub ran_ms: Option<u64>,
     /// When it was waited for.
     pub at: Time,
@@ -223,11 +205,9 @@ pub struct EndRecord {
     /// The first failure of a log, in words.
     pub log_error: Option<String>,
     /// Whether a sync failed, so that it is unknown which of the kept bytes are on disk.
-    #[serde(default)]
     pub sync_failed: bool,
-    /// How the tree was held together; none from a keeper of version 1.
-    #[serde(default)]
-    pub containment: Option<Containment>,
+    /// How the tree was held together.
+    pub containment: Containment,
     /// When it was written.
     pub at: Time,
 }

@@ -255,7 +255,7 @@ fn end_record(containment: Containment, killed_leftovers: u32, tree_empty: bool,
         gap_bytes: totals.gap_bytes,
         log_error: totals.error,
         sync_failed: totals.sync_failed,
-        containment: Some(containment),
+        containment,
         at: now(),
     }
 }

@@ -111,8 +111,10 @@ mod tests {
 
     fn spec(changes: &serde_json::Value) -> Spec {
         let mut value = serde_json::json!({
-            "version": 1, "session": "0190c5a4-7d4e-7c3a-8f00-0123456789ab", "task": "t", "epoch": 1,
+            "version": 2, "session": "0190c5a4-7d4e-7c3a-8f00-0123456789ab", "task": "t", "epoch": 1,
             "argv": ["sh"], "cwd": "/",
+            "env_unset": [], "env_set": {}, "env_pass": null, "secret_names": [], "marking": "always", "no_input": false,
+            "stop": [], "silence_ms": null, "spare_busy": false, "wall_ms": null, "drain_ms": 2000, "caps": crate::contract::Caps::default(),
         });
         value.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
         serde_json::from_value(value).unwrap()

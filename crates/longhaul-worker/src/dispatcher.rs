@@ -1,4 +1,4 @@
-//! The hub of one owned task: load, decide, commit, apply, due, start effects. The only place that moves a supervised task.
+//! The hub of one owned task: decide, commit, due, start effects. Everything that the owner changes about a task is committed here.
 //!
 //! Everything that arrives is handled one after the other; effects run beside it and answer with inputs. When the lease is lost the
 //! hub stops its effects and writes nothing more; the sessions themselves are never touched by that.

@@ -1,4 +1,5 @@
-//! The environments of tasks: that of the shell that handed a task over, or this worker's own for a task it adopted.
+//! The environments of tasks: that of the shell that handed a task over, its parent's for a child, or this worker's own for a task it
+//! adopted.
 //! Kept in memory only, because values may be secrets.
 
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
-//! A task's workspace as the git wrapper knows it: made once, found again before each session, the same for reports.
-//! Called by effects and front ends on threads that may block. A worktree that a person changed is never repaired over their head.
+//! A task's workspace as the git wrapper knows it: made once, found again before and after each session.
+//! Called by effects on threads that may block. A worktree that a person changed is never repaired over their head.
 
 use std::path::Path;
 

@@ -91,15 +91,14 @@ pub fn interface_of(
 }
 
 fn conversation_of(task: &Task, history: &[SessionRecord]) -> Result<(String, String), NoInterface> {
-    let whose = |agent: &str| if agent.is_empty() { task.submission.agent.clone() } else { agent.to_owned() };
     let of_run = |run: &SessionRun| {
         let id = run.conversation.as_ref().or(run.resumes.as_ref())?;
-        Some((whose(&run.agent), id.clone()))
+        Some((run.agent.clone(), id.clone()))
     };
     if let Some(live) = task.state.session().filter(|live| live.purpose.is_agent()) {
         return of_run(live).ok_or(NoInterface::Untold);
     }
-    let next = task.conversations.last().map(|talk| (whose(&talk.agent), talk.id.clone()));
+    let next = task.conversations.last().map(|talk| (talk.agent.clone(), talk.id.clone()));
     let last =
         || history.iter().rev().filter(|record| record.run.purpose.is_agent()).find_map(|record| of_run(&record.run));
     next.or_else(last).ok_or(NoInterface::NoConversation)

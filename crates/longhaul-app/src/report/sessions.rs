@@ -1,16 +1,13 @@
 //! The sessions of a task as rows of the report: purpose, agent, outcome, exit, time, tokens, money, what became of the work.
 //! From stored events only. Tokens and money that no program told are unknown, which is not zero.
 
-use std::collections::HashMap;
-
 use crate::Home;
 use longhaul_core::ids::SessionId;
-use longhaul_core::task::{Delivered, Ended, Event, Failure, Gap, Outcome, Saved, SessionRecord, StoppedBy, sessions};
+use longhaul_core::task::{Delivered, Ended, Failure, Gap, Outcome, Saved, SessionRecord, StoppedBy, sessions};
 use longhaul_store::StoredEvent;
 use serde::Serialize;
 
 use crate::describe;
-use crate::session::agents::Agents;
 
 /// One session.
 #[derive(Debug, Serialize)]
@@ -54,32 +51,18 @@ pub struct SessionRow {
 
 /// One row per session, in order.
 pub(super) fn rows(home: &Home, events: &[StoredEvent]) -> Vec<SessionRow> {
-    let agents = agents_of(events);
     let records = sessions(events.iter().map(|event| (event.at, &event.event)));
-    records.iter().map(|record| row(home, record, agents.get(&record.run.id))).collect()
+    records.iter().map(|record| row(home, record)).collect()
 }
 
-/// Which agent each session had: it may change on the way.
-fn agents_of(events: &[StoredEvent]) -> HashMap<SessionId, String> {
-    let mut agents = Agents::default();
-    let mut found = HashMap::new();
-    for event in events {
-        agents.note(&event.event);
-        if let Event::SessionStarted { session } = &event.event {
-            found.insert(session.id, agents.name_of(session).to_owned());
-        }
-    }
-    found
-}
-
-fn row(home: &Home, record: &SessionRecord, agent: Option<&String>) -> SessionRow {
+fn row(home: &Home, record: &SessionRecord) -> SessionRow {
     let run = &record.run;
     let ended = record.ended.as_ref();
     SessionRow {
         number: run.number,
         id: run.id,
         purpose: run.purpose.to_string(),
-        agent: agent.filter(|_| run.purpose.is_agent()).cloned(),
+        agent: run.purpose.is_agent().then(|| run.agent.clone()),
         command: run.command.clone(),
         conversation: run.conversation.clone(),
         resumed: run.resumes.clone(),

@@ -4,14 +4,13 @@
 use std::time::Duration;
 
 use longhaul_core::ids::SessionId;
-use longhaul_core::task::{SessionRun, Task};
+use longhaul_core::task::Task;
 use longhaul_keeper::SessionDir;
 use longhaul_keeper::process::{self, Process};
 use serde::Serialize;
 
 use crate::app::Call;
 use crate::describe;
-use crate::session::agents::Agents;
 
 /// A session that has not been observed to end.
 #[derive(Debug, Serialize)]
@@ -67,7 +66,7 @@ pub fn live(call: &Call, task: &Task) -> Option<Live> {
         number: run.number,
         id: run.id,
         purpose: run.purpose.to_string(),
-        agent: agent_of(task, run),
+        agent: run.purpose.is_agent().then(|| run.agent.clone()),
         attempt: run.attempt,
         started: run.started.rfc3339(),
         opening: describe::opening(run),
@@ -77,10 +76,6 @@ pub fn live(call: &Call, task: &Task) -> Option<Live> {
         silent_ms: printed.and_then(|at| at.elapsed().ok()).map(millis),
         stalled: stalled.map(|stalled| format!("since {} ({})", stalled.since.rfc3339(), stalled.cause)),
     })
-}
-
-fn agent_of(task: &Task, run: &SessionRun) -> Option<String> {
-    run.purpose.is_agent().then(|| Agents::of_task(&task.submission).name_of(run).to_owned())
 }
 
 fn health(process: &Process, boot: &str) -> Health {

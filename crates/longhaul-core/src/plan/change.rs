@@ -10,7 +10,7 @@ use super::{Plan, Step};
 /// How a revision follows from the one before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PlanChange {
-    /// The whole plan: of a first revision, and of all revisions that were stored before there were differences.
+    /// The whole plan, of a first revision.
     #[serde(rename = "plan")]
     Whole(Plan),
     /// What is different from the revision before, beside the new ticks.

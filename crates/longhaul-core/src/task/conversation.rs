@@ -25,7 +25,6 @@ pub struct Conversation {
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub carry: Value,
     /// Sessions in a row that resumed it and failed.
-    #[serde(default)]
     pub failed: u32,
 }
 

@@ -84,7 +84,6 @@ pub enum Event {
     /// The session was asked to stop.
     StopAsked {
         /// How quickly.
-        #[serde(rename = "haste")]
         mode: StopMode,
         /// What follows.
         then: Then,
@@ -186,7 +185,6 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<String>,
         /// What else is known of the files it begins on.
-        #[serde(default)]
         basis: Basis,
     },
     /// A check was run.

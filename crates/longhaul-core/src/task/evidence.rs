@@ -24,7 +24,6 @@ pub struct Evidence {
     /// The command, as it was given.
     pub command: String,
     /// What it is for.
-    #[serde(default)]
     pub role: CheckRole,
     /// The session it ran as; its directory holds the whole output.
     pub session: SessionId,
@@ -98,7 +97,6 @@ pub struct CheckOutput {
     /// The last of it, for prompts and reports.
     pub tail: String,
     /// The output itself says that no test was run.
-    #[serde(default)]
     pub nothing_run: bool,
     /// The line in which a build tool said that it had nothing to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,7 +152,6 @@ pub struct Round {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
     /// What else is known of the files it began on.
-    #[serde(default)]
     pub basis: Basis,
     /// One per check run so far, in order.
     pub evidence: Vec<Evidence>,

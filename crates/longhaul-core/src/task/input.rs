@@ -25,7 +25,6 @@ pub enum Command {
     /// Stop the session and wait for a person.
     Pause {
         /// By the stop recipe, or at once.
-        #[serde(rename = "haste")]
         mode: StopMode,
     },
     /// Continue.
@@ -33,7 +32,6 @@ pub enum Command {
         /// What changed; needed to leave `needs_help`.
         reason: Option<String>,
         /// Settings changed by the way, such as a raised limit.
-        #[serde(default)]
         settings: Vec<Setting>,
     },
     /// Change settings of a task that is not finished.
@@ -65,7 +63,6 @@ pub enum Command {
         /// What it was asked for.
         run: RunnerOptions,
         /// Settings changed by the way.
-        #[serde(default)]
         settings: Vec<Setting>,
     },
     /// Give the task up.
@@ -91,16 +88,12 @@ pub enum Observation {
         /// The plan's files as they are now.
         plan: PlanFiles,
         /// The files it would start on; none where there is no git to tell.
-        #[serde(default)]
         tree: Option<String>,
         /// What it was looked at for; a look for something else than what comes next is taken again.
-        #[serde(default)]
         phase: Option<Phase>,
         /// The expected files, when the result is about to be verified.
-        #[serde(default)]
         files: Vec<FileHash>,
         /// What else is known of the files, when the result is about to be verified.
-        #[serde(default)]
         basis: Box<Basis>,
         /// When the hours in which sessions may start begin; none when they have.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -177,10 +170,8 @@ pub enum ReleasedBy {
 #[serde(rename_all = "snake_case")]
 pub enum StopMode {
     /// By the agent's stop recipe.
-    #[serde(rename = "recipe")]
     Graceful,
     /// At once.
-    #[serde(rename = "now")]
     Immediate,
 }
 
@@ -191,7 +182,6 @@ pub struct Said {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
     /// Tokens used by this stretch.
-    #[serde(default)]
     pub usage: Usage,
 }
 

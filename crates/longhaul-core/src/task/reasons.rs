@@ -250,7 +250,7 @@ pub struct Reached {
     /// The task whose limit it is, where that one and all tasks below it are counted together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<TaskId>,
-    /// The name of that task; events of earlier versions have none.
+    /// The name of that task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family_name: Option<TaskName>,
 }
@@ -262,10 +262,9 @@ impl fmt::Display for Reached {
         }
         let amount = |number| self.limit.amount(number);
         write!(f, "{} {} of {} used", self.limit.flag(), amount(self.used), amount(self.cap))?;
-        match (self.family, &self.family_name) {
-            (Some(_), Some(name)) => write!(f, " by task {name} and its children"),
-            (Some(_), None) => f.write_str(" by this family of tasks"),
-            (None, _) => Ok(()),
+        match &self.family_name {
+            Some(name) => write!(f, " by task {name} and its children"),
+            None => Ok(()),
         }
     }
 }

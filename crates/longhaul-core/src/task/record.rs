@@ -41,7 +41,6 @@ pub struct Task {
     /// Counters that hold over restarts.
     pub tally: Tally,
     /// Conversations that were interrupted or are to be kept, at most one for each agent, the last used at the end.
-    #[serde(default)]
     pub conversations: Vec<Conversation>,
     /// Why the work under way cannot continue in its conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,7 +67,6 @@ pub struct Task {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guidance: Vec<String>,
     /// The task waited for is out of the way.
-    #[serde(default)]
     pub after_met: bool,
     /// The invocation of the runner that carries it out, or was the last to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,41 +105,30 @@ pub struct Tally {
     /// Completed sessions without progress since the last progress.
     pub idle: u32,
     /// Sessions in a row that did nothing through no fault of the agent: never started, or interrupted from outside.
-    #[serde(default)]
     pub interrupted: u32,
     /// Looks at the workspace in a row that failed because git could not run.
-    #[serde(default)]
     pub git_failures: u32,
     /// Sessions of the agent that were executed and have ended.
-    #[serde(default)]
     pub agent_sessions: u32,
     /// Sessions in a row that did not complete their piece of work.
-    #[serde(default)]
     pub tries: u32,
     /// Sessions in a row whose login was refused.
-    #[serde(default)]
     pub refusals: u32,
     /// Usage limits of unknown length in a row.
-    #[serde(default)]
     pub probes: u32,
     /// Usage limits in a row, whether or not their length was reported.
-    #[serde(default)]
     pub limits: u32,
     /// Rounds of checks so far.
-    #[serde(default)]
     pub rounds: u32,
     /// Fixing sessions that completed since a person last helped.
-    #[serde(default)]
     pub fixes: u32,
     /// Guidance that the live session was given.
-    #[serde(default)]
     pub guided: u32,
     /// Plans refused so far.
     pub rejected: u32,
     /// Tokens of all ended sessions.
     pub usage: Usage,
     /// Ended sessions of agents whose tokens are unknown, in part or whole.
-    #[serde(default)]
     pub unmetered: u32,
     /// Working time of all ended sessions of the agent.
     pub worked_ms: u64,

@@ -16,7 +16,6 @@ pub struct RunnerOptions {
     /// Where the agent starts.
     pub cwd: String,
     /// The saved conversation could not be resumed: the next session starts a new one.
-    #[serde(default)]
     pub falls_back: bool,
     /// Counters of the agent's reader for the next session of the saved conversation.
     #[serde(default, skip_serializing_if = "Value::is_null")]

@@ -55,7 +55,7 @@ pub struct SessionRun {
     pub number: u32,
     /// What it is for.
     pub purpose: Purpose,
-    /// Which agent runs; empty for a check, and for what was stored when a task had one agent only.
+    /// Which agent runs; empty for a check.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub agent: String,
     /// Counts from 1 for each piece of work: a session that takes up an interrupted one is its next try.
@@ -215,7 +215,6 @@ pub struct Ended {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
     /// What was done to keep its work.
-    #[serde(default)]
     pub saved: Saved,
     /// Disk or memory had run out when it failed: then the end says nothing about the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -233,7 +232,6 @@ pub struct Ended {
     #[serde(default, skip_serializing_if = "FileEffects::is_empty")]
     pub files: FileEffects,
     /// Whether the agent's own transcript contains its prompt.
-    #[serde(default)]
     pub delivered: Delivered,
     /// What the agent wanted and was refused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

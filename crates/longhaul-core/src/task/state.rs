@@ -36,7 +36,6 @@ pub enum State {
         /// The live session.
         session: SessionRun,
         /// Whether it is ended at once or by its stop recipe.
-        #[serde(rename = "haste")]
         mode: StopMode,
         /// What follows.
         then: Then,

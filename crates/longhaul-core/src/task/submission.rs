@@ -30,16 +30,12 @@ pub struct Submission {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub declared: BTreeMap<String, Value>,
     /// What the agents may write.
-    #[serde(default)]
     pub sandbox: Sandbox,
     /// Whether the network is opened to the agents' tools.
-    #[serde(default)]
     pub network: bool,
     /// When a session continues the conversation of the last one.
-    #[serde(default)]
     pub context: Context,
     /// What a usage limit means.
-    #[serde(default)]
     pub on_limit: OnLimit,
     /// The hours of the day in which sessions may start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +50,6 @@ pub struct Submission {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<TaskId>,
     /// Names of variables the agent needs that were set at submit; never their values.
-    #[serde(default)]
     pub needs_env: Vec<String>,
     /// Who carries the task out.
     pub driver: Driver,
@@ -62,31 +57,23 @@ pub struct Submission {
     #[serde(rename = "policy")]
     pub patience: Patience,
     /// Where the agent is to work.
-    #[serde(default)]
     pub place: Place,
     /// Commands that must all pass once every step is ticked.
-    #[serde(default)]
     pub checks: Vec<String>,
     /// Where they run.
-    #[serde(default)]
     pub checks_in: ChecksIn,
     /// The command that makes a clean checkout usable, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
     /// What must hold in the end.
-    #[serde(default)]
     pub criteria: Vec<Criterion>,
     /// Rules the agent must follow.
-    #[serde(default)]
     pub constraints: Vec<String>,
     /// Files to start from, as they were at submit.
-    #[serde(default)]
     pub inputs: Vec<InputFile>,
     /// Files that must be there in the end, by their path in the workspace.
-    #[serde(default)]
     pub expects: Vec<String>,
     /// Who is served first: higher before lower.
-    #[serde(default)]
     pub priority: i64,
     /// Starts when that task is verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,6 @@
 //! The index of a session's logs: when each piece of output came and where it is, and what is missing where.
 //!
 //! The keeper appends records, readers take them in order. A record has a fixed size, so a torn last one is seen as such.
-//! Sessions of contract version 1 wrote the same records with segment 0 and no gaps.
 
 use longhaul_core::task::Offset;
 use longhaul_core::time::Time;
@@ -108,16 +107,5 @@ mod tests {
         bytes.pop();
         assert_eq!(read_index(&bytes), [first]);
         assert_eq!(read_index(&[]), []);
-    }
-
-    #[test]
-    fn a_record_of_version_1_is_a_piece_in_segment_0() {
-        let mut record = [0; INDEX_RECORD];
-        record[8] = 9;
-        record[16] = 4;
-        record[20] = 1;
-        let entry = read_index(&record)[0];
-        assert_eq!((entry.segment, entry.stream, entry.kind), (0, Stream::Err, EntryKind::Piece));
-        assert_eq!(entry.end(), Offset { segment: 0, byte: 13 });
     }
 }

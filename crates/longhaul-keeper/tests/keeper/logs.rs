@@ -4,8 +4,8 @@ use std::os::unix::process::ExitStatusExt;
 
 use longhaul_core::task::Offset;
 use longhaul_keeper::{
-    Caps, EndRecord, ExitStatus, LogReader, NOT_STARTED, Piece, SessionDir, SessionStatus, Spec, Stop, Stream,
-    read_tail, signal_keeper,
+    Caps, EndRecord, ExitStatus, LogReader, NOT_STARTED, Piece, RecordError, SessionDir, SessionStatus, Spec, Stop,
+    Stream, read_tail, signal_keeper,
 };
 
 use crate::scene::{Scene, inspect_when_free, output, until, wait};
@@ -131,20 +131,12 @@ fn a_keeper_killed_between_segment_and_index_leaves_a_readable_log() {
 }
 
 #[test]
-fn a_session_of_the_old_layout_is_read() {
+fn a_record_from_before_the_first_release_is_refused() {
     let scene = Scene::new();
     let directory = scene.prepare(&scene.spec(&["exit", "0"]));
-    let old = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
-    old("out.log", "000000000000000\n");
-    old("exit", r#"{"version":1,"status":{"code":3},"why":"own","at":5}"#);
-    old(
-        "end",
-        r#"{"version":1,"out_len":16,"err_len":0,"index_len":24,"killed_leftovers":0,"tree_empty":true,
-            "gap_bytes":0,"log_error":null,"at":5}"#,
-    );
-    let SessionStatus::Ended { exit, end: Some(end), .. } = inspect_when_free(&directory) else { panic!("not ended") };
-    assert_eq!((exit.status, end.containment, end.sync_failed), (ExitStatus::Code(3), None, false));
-    assert_counts(&directory, &end, 16);
+    std::fs::write(directory.path().join("exit"), r#"{"version":1,"status":{"code":3},"why":"own","at":5}"#).unwrap();
+    let SessionStatus::Unreadable { error, .. } = inspect_when_free(&directory) else { panic!("it was read") };
+    assert!(matches!(error, RecordError::OlderContract { found: 1, oldest: 2, .. }), "{error}");
 }
 
 /// An agent that prints three lines, each after the one before was waited for.

@@ -164,7 +164,7 @@ pub(crate) fn mint() -> SessionId {
 pub(crate) fn containments() -> Vec<Containment> {
     let scene = Scene::new();
     let used = scene.run(&scene.spec(&["exit", "0"])).end.unwrap().containment;
-    if used == Some(Containment::Cgroup) {
+    if used == Containment::Cgroup {
         return vec![Containment::Cgroup, Containment::Walk];
     }
     let writable = |group: &PathBuf| rustix::fs::access(group, rustix::fs::Access::WRITE_OK).is_ok();

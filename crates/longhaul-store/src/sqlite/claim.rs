@@ -1,6 +1,6 @@
 //! Taking a lease inside the writer's transaction. Each epoch is claimed once, whoever races for it.
 //!
-//! Called by the writer within a savepoint. Whether a former owner is dead was proved by the caller.
+//! Called by the writer. Whether a former owner is dead was proved by the caller.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! One change of one task inside the writer's transaction: guard, key, events, notices, accounts, cap and claim, all or nothing.
 //!
-//! Called by the writer within a savepoint; an error of any kind rolls that savepoint back.
+//! Called by the writer. An error of any kind rolls back the change's savepoint or, if it is alone, the transaction.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Opens connections: the checks before SQLite touches a file, the pragmas, and what was really set.
 //!
-//! Called by the handle for the writer, by the readers and by the doorbell's follower. Refuses rather than repairs.
+//! Called by the handle for the writer and for backups, by the readers and by the doorbell's follower. Refuses rather than repairs.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,6 +1,6 @@
 //! Removing a finished task inside the writer's transaction: its events, keys, snapshot, notices and row, all or nothing.
 //!
-//! Called by the writer within a savepoint. It refuses what may still be needed; how old a task must be is its caller's rule.
+//! Called by the writer. It refuses what may still be needed; how old a task must be is its caller's rule.
 
 use longhaul_core::ids::TaskId;
 use rusqlite::Connection;

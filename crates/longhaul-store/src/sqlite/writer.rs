@@ -1,6 +1,6 @@
 //! The one thread that writes: takes what has queued up, commits it as a group, and only then answers.
 //!
-//! Each change has its own savepoint, so a refused one does not fail its neighbours; a failed COMMIT acknowledges none.
+//! In a group of several each change has a savepoint, so a refused one does not fail the others; a failed COMMIT acknowledges none.
 //! Started by the handle, ended by dropping it.
 
 use std::fs;

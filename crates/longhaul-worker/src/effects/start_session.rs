@@ -78,7 +78,7 @@ impl<'a> Program<'a> {
     pub(super) fn of(task: &Task, session: &'a SessionRun) -> Result<Program<'a>, UnknownAgent> {
         match &session.command {
             Some(command) => Ok(Program::Check(command)),
-            None => agent_of(task, session).map(Program::Agent),
+            None => longhaul_agents::choose(&session.agent, &task.submission.declared).map(Program::Agent),
         }
     }
 
@@ -115,13 +115,6 @@ impl<'a> Program<'a> {
             }
         }
     }
-}
-
-/// The agent of a session; what was stored before a task could have several names none.
-fn agent_of(task: &Task, session: &SessionRun) -> Result<Chosen, UnknownAgent> {
-    let submission = &task.submission;
-    let name = if session.agent.is_empty() { &submission.agent } else { &session.agent };
-    longhaul_agents::choose(name, &submission.declared)
 }
 
 fn launch(agent: &Chosen, task: &Task, session: &SessionRun, dir: &Path) -> Launch {

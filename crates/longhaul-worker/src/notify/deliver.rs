@@ -1,4 +1,4 @@
-//! One try to deliver one message to one target. Called by the sender, which keeps what came of it.
+//! One try to deliver one message to one target. Called by `attempt`, which stores what came of it.
 //! It is over within its time, whatever the target does.
 
 use std::time::Duration;

@@ -19,7 +19,7 @@ use longhaul_app::Call;
 use longhaul_app::describe::{UnavailableAgent, Waiting, is_telling, next_command};
 use longhaul_app::directory_wait::DirectoryWait;
 use longhaul_app::report::{LimitRow, limits};
-use longhaul_app::{describe, lookup, slot_wait};
+use longhaul_app::{describe, lookup, ownership, slot_wait};
 
 /// So many events are looked at in one read.
 const PAGE: u32 = 50;
@@ -28,8 +28,13 @@ pub(crate) async fn why(line: &CommandLine, args: &Read) -> Result<Code, AppErro
     let call = line.open_existing()?;
     let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
     let slot = slot_wait::wait_of(&call, &stored).await?;
-    let sentence = sentence(&call, &stored, slot.as_ref()).await?;
-    let next = next(&call, &stored, slot.as_ref()).await?;
+    let mut sentence = sentence(&call, &stored, slot.as_ref()).await?;
+    let mut next = next(&call, &stored, slot.as_ref()).await?;
+    if ownership::is_left_by_runner(&call, &stored).await? {
+        (sentence, next) = (sentence + "; its run-session is dead", describe::go_on_after_runner(&stored));
+    } else if ownership::is_missing(&call, &stored).await? {
+        (sentence, next) = (sentence + "; no worker is alive", "start one with `longhaul worker -d`".to_owned());
+    }
     let records = sessions_of(&call.store()?.events(stored.task.id, 0, u32::MAX).await?);
     let mut also = also(&stored.task, &records);
     also.extend(unreadable(&call, &stored));

@@ -240,13 +240,16 @@ fn reading_verbs_work_without_a_worker_and_say_so() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
     let name = env.submit("Orphan", &[]);
     let live = env.live(&name, 2);
+    assert!(!env.ok(&["why", &name]).contains("no worker"), "the control");
     kill_9(env.worker_pid(&name));
     let list = env.run(&["list"]);
     assert!(list.stdout.contains("working (no worker)"), "{}", list.stdout);
     assert!(list.stderr.contains("longhaul worker -d"), "{}", list.stderr);
     assert!(env.ok(&["show", &name]).contains("is dead; `longhaul worker -d` starts one"));
     assert_eq!(env.json(&["list"])["tasks"][0]["worker_alive"], false);
-    for verb in ["why", "events", "logs"] {
+    let why = env.ok(&["why", &name]);
+    assert!(why.contains("no worker is alive") && why.contains("start one with `longhaul worker -d`"), "{why}");
+    for verb in ["events", "logs"] {
         env.ok(&[verb, &name]);
     }
     assert_eq!(env.state(&name), "working");

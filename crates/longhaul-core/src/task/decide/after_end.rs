@@ -124,6 +124,6 @@ fn is_progress(session: &SessionRun, ended: &Ended, seen: &Seen) -> bool {
 
 /// The phase after these events.
 pub(super) fn phase_after(task: &Task, events: &[Event]) -> Phase {
-    let after = task.after(&events, task.updated);
+    let after = task.after(events, task.updated);
     after.map_or_else(|_| task.phase(), |after| after.phase())
 }

@@ -102,7 +102,7 @@ fn evidence(session: &SessionRun, ended: &Ended, now: Time) -> Evidence {
 
 /// Once is nothing; again and again something is wrong outside.
 fn interrupted(task: &Task, events: &[Event], session: &SessionRun, ended: &Ended, now: Time) -> Option<Event> {
-    let after = task.after(&events, now).ok()?;
+    let after = task.after(events, now).ok()?;
     let patience = &after.submission.patience;
     let probe = after.probe_after();
     let at_least = std::time::Duration::ZERO;
@@ -117,7 +117,7 @@ fn interrupted(task: &Task, events: &[Event], session: &SessionRun, ended: &Ende
 
 /// Judges the round that these events complete.
 fn end_round(task: &Task, events: &[Event], now: Time) -> Vec<Event> {
-    let folded = task.after(&events, now);
+    let folded = task.after(events, now);
     let Some(round) = folded.ok().and_then(|task| task.round) else { return Vec::new() };
     let outcome = verdict::judge(&round);
     let fixes = task.tally.fixes;

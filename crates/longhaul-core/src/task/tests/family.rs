@@ -138,6 +138,4 @@ fn a_family_limit_stops_a_task_before_its_next_session() {
     assert!(matches!(&stopped.state, State::Stopped { reached: stored, .. } if *stored == reached), "{stopped:?}");
     let words = format!(" used by task {} and its children", task.submission.name);
     assert!(reached.to_string().ends_with(&words), "{reached}");
-    let old = Reached { family_name: None, ..reached };
-    assert!(old.to_string().ends_with(" used by this family of tasks"), "{old}");
 }

@@ -11,8 +11,9 @@ const WHILE: Duration = Duration::from_secs(30);
 
 fn spec(changes: &Value) -> Spec {
     let mut value = json!({
-        "version": 1, "session": "0190c5a4-7d4e-7c3a-8f00-0123456789ab", "task": "t", "epoch": 1, "argv": ["sh"], "cwd": "/",
-        "stop": [],
+        "version": 2, "session": "0190c5a4-7d4e-7c3a-8f00-0123456789ab", "task": "t", "epoch": 1, "argv": ["sh"], "cwd": "/",
+        "env_unset": [], "env_set": {}, "env_pass": null, "secret_names": [], "marking": "always", "no_input": false,
+        "stop": [], "silence_ms": null, "spare_busy": false, "wall_ms": null, "drain_ms": 2000, "caps": longhaul_keeper::Caps::default(),
     });
     for (key, change) in changes.as_object().into_iter().flatten() {
         value[key] = change.clone();

@@ -171,7 +171,9 @@ fn who_follows_what_a_dead_runner_left_is_told() {
             assert!(done.stderr.contains(part), "{verb}: {}", done.stderr);
         }
     }
-    assert!(runner.env.ok(&["show", "t"]).contains("its run-session is dead"));
+    for verb in ["show", "why"] {
+        assert!(runner.env.ok(&[verb, "t"]).contains("its run-session is dead"), "{verb}");
+    }
     assert!(runner.ok(&["--list"]).contains("? t (no task_list.md) [stale]"));
     assert!(runner.env.run(&["doctor"]).stdout.contains("left by a run-session that died: t"));
     go(&runner);
