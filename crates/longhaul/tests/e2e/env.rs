@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::documents::assert_published;
+
 /// The longest any test waits for something that must happen.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -108,7 +110,11 @@ impl TestEnv {
 
     /// Runs a command to its end.
     pub(crate) fn run(&self, args: &[&str]) -> Done {
-        done(&self.command(args).output().unwrap())
+        let done = done(&self.command(args).output().unwrap());
+        if args.contains(&"--json") {
+            assert_published(args, &done.stdout);
+        }
+        done
     }
 
     /// Runs a command that must succeed, and returns its stdout.

@@ -26,6 +26,7 @@ mod custom_agents;
 mod demo_agent;
 mod directories;
 mod doctor;
+mod documents;
 mod env;
 mod escapes;
 mod floors;
