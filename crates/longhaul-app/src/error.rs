@@ -7,7 +7,6 @@ use longhaul_core::task::Refusal;
 use longhaul_store::{CommitError, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
 use crate::change::ChangeError;
 use crate::handover::RefusalKind;
@@ -69,7 +68,16 @@ impl AppError {
 
     /// The error as one JSON document.
     pub fn document(&self) -> String {
-        text::safe_json(&json!({ "v": 1, "kind": "error", "error": self }).to_string())
+        /// In the order in which people read it.
+        #[derive(Serialize)]
+        struct Document<'a> {
+            v: u32,
+            kind: &'static str,
+            error: &'a AppError,
+        }
+        // Texts and lists of texts: no error has what JSON has no words for.
+        let document = Document { v: 1, kind: "error", error: self };
+        text::safe_json(&serde_json::to_string(&document).unwrap_or_default())
     }
 
     /// What went wrong and why, on one line.

@@ -46,26 +46,18 @@ impl From<ErrorKind> for Code {
 
 /// Number and meaning of each code.
 pub(crate) const TABLE: &[(Code, u8, &str)] = &[
-    (Code::Done, 0, "success: the task is done, verified or without checks, or the command completed"),
+    (Code::Done, 0, "success; a task that was followed is done, verified or without checks"),
     (Code::Failure, 1, "something else failed"),
     (Code::Usage, 2, "the command line or its input is invalid; nothing was changed"),
     (Code::VerificationFailed, 3, "verification failed: the checks still fail after all fixing sessions"),
     (Code::Cancelled, 4, "the task was cancelled"),
-    (Code::NeedsPerson, 5, "the task waits for you: paused, blocked or needing help"),
+    (Code::NeedsPerson, 5, "the task waits for you: paused, held, blocked, or needs you"),
     (Code::Stopped, 6, "a limit of the task is used up; `resume` with a higher one continues it"),
     (Code::NotFound, 7, "there is no such task"),
-    (Code::Conflict, 8, "the task's state, its name or your permissions do not allow it; nothing was changed"),
+    (Code::Conflict, 8, "refused: the task's state, a taken name or your permissions"),
     (Code::Damaged, 9, "stored data is damaged, or from a newer or an unreleased version"),
-    (
-        Code::NotVerified,
-        10,
-        "done and the checks passed, but the result is not verified; the output gives the reason and what to do",
-    ),
-    (
-        Code::Waiting,
-        75,
-        "the task waits (usage limit, backoff, another task, slot, directory, disk or memory) and continues automatically",
-    ),
+    (Code::NotVerified, 10, "done and the checks passed, but not verified; the output says why"),
+    (Code::Waiting, 75, "the task waits and continues automatically; `why` says for what"),
     (Code::TimedOut, 124, "`wait` or `pause` gave up; the task keeps running"),
     (Code::HungUp, 129, "the terminal of `run` closed; the task keeps running"),
     (Code::Interrupted, 130, "interrupted: Ctrl+C paused the task"),

@@ -100,5 +100,5 @@ pub(crate) struct Diff {
 }
 
 const REPORT_HELP: &str =
-    "The report uses stored events and files only. It quotes what an agent claims but never relies on it,
-and marks what is unknown as unknown.";
+    "The report uses stored events and files only. It quotes what an agent claims but never relies on it, \
+     and marks what is unknown as unknown.";

@@ -203,8 +203,8 @@ pub(crate) struct Retry {
 }
 
 const TAKEOVER_HELP: &str = "\
-Stops a running session, then opens the agent's own program in this terminal, in the task's conversation. No session starts while you
-work there. When you leave, the task is paused, and Longhaul asks whether to resume it. If this command dies, the task stays held until the
+Stops a running session, then opens the agent's own program in this terminal, in the task's conversation. No session starts while you \
+work there. When you leave, the task is paused, and Longhaul asks whether to resume it. If this command dies, the task stays held until the \
 program ends, and is then paused.";
 
 const PLAN_HELP: &str = "Pause the task first: a running session may overwrite the list.";
