@@ -14,7 +14,7 @@ use longhaul_store::{Filter, Listed, Store, Stored, Summaries};
 
 use crate::caller::{Caller, Visibility};
 use crate::error::{AppError, ErrorKind};
-use crate::hold::release_if_gone;
+use crate::hold::{is_abandoned, release_if_gone};
 use crate::home::{Home, HomeError};
 use crate::processes::System;
 
@@ -122,6 +122,11 @@ impl Call {
     /// A task that the caller may see; any other looks like none.
     pub async fn load(&self, task: TaskId) -> Result<Option<Stored>, AppError> {
         Ok(self.store()?.load(task).await?.filter(|stored| self.visibility.allows(&stored.task)))
+    }
+
+    /// Whether a person held the task and is gone. Only looks.
+    pub(crate) fn is_abandoned(&self, stored: &Stored) -> bool {
+        stored.task.state.is_held() && is_abandoned(self.home(), stored.task.id)
     }
 
     /// The task, released if the person who held it is gone. For operations that change it: reading commits nothing.

@@ -1,6 +1,7 @@
 //! A task's state in words, and what a person could do next: the one wording for every screen and verb.
 //! What comes from an agent or a workspace is not made safe here; whoever prints it does that.
 
+mod names;
 mod result;
 mod session;
 mod usage;
@@ -9,7 +10,8 @@ mod used;
 use longhaul_core::task::{Cause, Event, HelpReason, Limit, Reached, Role, State, Task, Verdict};
 use longhaul_store::Stored;
 
-pub use result::ResultFacts;
+pub use names::Names;
+pub use result::{DoubtFacts, ResultFacts};
 pub use session::{delivered, is_degraded, network, opening};
 pub use usage::{UnavailableAgent, Waiting, unavailable, waiting};
 pub use used::{at_least, count, tokens, tokens_so_far};
@@ -45,6 +47,11 @@ pub fn state_of(state: &State, limited: Option<&str>) -> String {
         | State::Stopping { .. }
         | State::Paused => state.name().to_owned(),
     }
+}
+
+/// A held task whose person is gone. It is released by the next operation that changes it, or by a worker.
+pub fn abandoned(person: &str, name: &str) -> String {
+    format!("held by {person}, who has left; `longhaul resume {name}` continues")
 }
 
 /// How a task of `run-session` that nobody carries out goes on.

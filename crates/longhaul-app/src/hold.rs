@@ -1,8 +1,8 @@
 //! A person's hold on a task: who proves that somebody works in the agent's conversation, and what follows when nobody does any more.
 //!
 //! `longhaul takeover` takes the hold before it asks for the task and lets the agent's program inherit it, so the hold outlives its own
-//! death. Whoever looks at a held task, verb or worker, gives it back once the hold is free and nobody carries its marker. It never ends
-//! a process, and never starts one.
+//! death. The next worker, or the next operation that changes the task, gives it back once the hold is free and nobody carries its marker.
+//! Reading only shows that. It never ends a process, and never starts one.
 
 mod interface;
 mod lock;

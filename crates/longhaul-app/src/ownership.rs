@@ -1,6 +1,7 @@
 //! Who owns a task and whether that one lives; starts a worker where a task wants one and has none.
 //! Used by every verb that changes, follows or lists tasks. It starts nobody unless a person asks.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use crate::Home;
@@ -44,14 +45,50 @@ pub async fn is_missing(call: &Call, stored: &Stored) -> Result<bool, AppError> 
     is_deserted(call, stored.task.id, owner, stored.task.submission.parent).await
 }
 
-/// The same of a task as lists show it.
-pub async fn is_missing_in_list(call: &Call, outline: &TaskSummary) -> Result<bool, AppError> {
-    let wants_owner = outline.wants_owner;
-    if wants_owner { is_deserted(call, outline.task, outline.owner, outline.parent).await } else { Ok(false) }
+/// Which owners of listed tasks are dead: each lock is looked at once, however many tasks its worker has.
+#[derive(Debug, Default)]
+pub struct Owners {
+    dead: HashSet<WorkerId>,
+    /// Parents whose owner lives, and so claims the children.
+    claiming: HashSet<TaskId>,
 }
 
-/// Whether nobody lives who carries the task out. A worker gives a task up before its lock: only a row that is read after the look at
-/// the lock, and still names that worker, tells a death from an orderly leave.
+impl Owners {
+    /// Looks at the owners of these tasks.
+    pub async fn look(call: &Call, tasks: &[TaskSummary]) -> Result<Owners, AppError> {
+        let wanting = || tasks.iter().filter(|task| task.wants_owner);
+        let owners: HashSet<WorkerId> = wanting().filter_map(|task| task.owner).collect();
+        let parents: HashSet<TaskId> =
+            wanting().filter(|task| task.owner.is_none()).filter_map(|task| task.parent).collect();
+        let dead = |worker: &WorkerId| WorkerLock::is_dead(&call.home().worker_lock(*worker)).unwrap_or(false);
+        let mut claiming = HashSet::new();
+        for parent in parents {
+            let stored = call.store()?.load(parent).await?;
+            if stored.is_some_and(|stored| stored.owner.is_some() && !is_dead(call.home(), &stored)) {
+                claiming.insert(parent);
+            }
+        }
+        Ok(Owners { dead: owners.into_iter().filter(dead).collect(), claiming })
+    }
+
+    /// Whether a dead owner was found. A worker gives its tasks up before its lock, so only rows that are read after this look, and still
+    /// name that worker, tell a death from an orderly leave.
+    pub fn any_dead(&self) -> bool {
+        !self.dead.is_empty()
+    }
+
+    /// Whether somebody lives who carries the task out, or will; none if it needs nobody.
+    pub fn has_worker(&self, task: &TaskSummary) -> Option<bool> {
+        let lives = match (task.owner, task.parent) {
+            (Some(owner), _) => !self.dead.contains(&owner),
+            (None, Some(parent)) => self.claiming.contains(&parent),
+            (None, None) => false,
+        };
+        task.wants_owner.then_some(lives)
+    }
+}
+
+/// Whether nobody lives who carries the task out, by a row that is read after the look at the lock (see [`Owners::any_dead`]).
 async fn is_deserted(
     call: &Call,
     task: TaskId,

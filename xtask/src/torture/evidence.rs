@@ -150,11 +150,11 @@ fn end_of(scene: &Scene, name: &str, state: &str) -> io::Result<TaskEnd> {
     let task = scene.json(&["show", name])?["task"].take();
     Ok(TaskEnd {
         id: task["id"].as_str().unwrap_or_default().to_owned(),
-        parent: task["submission"]["parent"].as_str().map(str::to_owned),
+        parent: task["parent"].as_str().map(str::to_owned),
         state: state.to_owned(),
         code: scene.longhaul(&["wait", name, "--timeout", "1"])?.status.code().unwrap_or(-1),
         sessions: started
-            .filter_map(|event| Some(event["data"]["event"]["session"]["id"].as_str()?.to_owned()))
+            .filter_map(|event| Some(event["data"]["data"]["session"]["id"].as_str()?.to_owned()))
             .collect(),
         is_whole: scene.longhaul(&["events", name, "--verify"])?.status.success(),
         steps: steps.collect::<io::Result<_>>()?,

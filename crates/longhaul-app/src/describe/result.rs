@@ -1,34 +1,66 @@
-//! The result of a finished task as programs read it: the same fields in every verb that prints JSON.
-//! Used by `list`, `show` and the report. The words are those of the core.
+//! The result of a finished task: the same fields in every view that has one.
+//! Used by `show` and the report. The words are those of the core.
 
-use longhaul_core::task::{Doubt, Remarks, ResultKind, Verdict};
+use longhaul_core::task::{Doubt, NameList, Remarks, Verdict};
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::names::Names;
+
 /// One of the three results.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ResultFacts {
-    pub kind: ResultKind,
+    /// `verified`, `not_verified` or `no_checks`.
+    pub kind: &'static str,
     /// The sentence that people read.
     pub headline: String,
     /// The git tree that was checked; null where git named none.
     pub tree: Option<String>,
     /// What keeps passed checks from counting as verified.
-    pub doubts: Vec<Doubt>,
-    pub remarks: Remarks,
+    pub doubts: Vec<DoubtFacts>,
+    /// Facts beside the result, in words.
+    pub remarks: Vec<String>,
+}
+
+/// Why passed checks are not enough.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DoubtFacts {
+    pub kind: &'static str,
+    /// The cause, and in brackets what to do about it.
+    pub words: String,
+    /// The files or submodules that it is about.
+    pub names: Option<Names>,
 }
 
 impl ResultFacts {
     pub fn new(verdict: &Verdict) -> ResultFacts {
-        let doubts = match verdict {
-            Verdict::NotVerified { doubts, .. } => doubts.clone(),
-            Verdict::Verified { .. } | Verdict::NoChecks => Vec::new(),
+        let doubts: &[Doubt] = match verdict {
+            Verdict::NotVerified { doubts, .. } => doubts,
+            Verdict::Verified { .. } | Verdict::NoChecks => &[],
         };
         ResultFacts {
-            kind: verdict.kind(),
+            kind: verdict.kind().name(),
             headline: verdict.to_string(),
             tree: verdict.tree().map(str::to_owned),
-            doubts,
-            remarks: verdict.remarks().cloned().unwrap_or_default(),
+            doubts: doubts.iter().map(DoubtFacts::new).collect(),
+            remarks: verdict.remarks().map(Remarks::sentences).unwrap_or_default(),
         }
+    }
+}
+
+impl DoubtFacts {
+    fn new(doubt: &Doubt) -> DoubtFacts {
+        let (kind, names): (_, Option<&NameList>) = match doubt {
+            Doubt::NoGit => ("no_git", None),
+            Doubt::GitGone => ("git_gone", None),
+            Doubt::EmptyTree => ("empty_tree", None),
+            Doubt::FilteredFiles(names) => ("filtered_files", Some(names)),
+            Doubt::ConvertedFiles(names) => ("converted_files", Some(names)),
+            Doubt::Submodules(names) => ("submodules", Some(names)),
+            Doubt::ExpectedFiles(names) => ("expected_files", Some(names)),
+            Doubt::LeftByChecks(names) => ("left_by_checks", Some(names)),
+            Doubt::UpToDate { .. } => ("up_to_date", None),
+        };
+        DoubtFacts { kind, words: doubt.to_string(), names: names.map(Names::from) }
     }
 }

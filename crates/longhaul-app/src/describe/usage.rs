@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use longhaul_core::task::{State, Task, Unavailable, Wait};
 use longhaul_core::time::Time;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// An agent that is not started now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnavailableAgent {
     pub agent: String,
-    /// The end of its usage limit; null when only a person can make it usable again.
+    /// When its usage limit ends; null when only a person can make it usable again.
     pub until: Option<String>,
     /// Why only a person can; null at a usage limit.
     pub unusable: Option<String>,
@@ -52,7 +53,7 @@ impl UnavailableAgent {
 }
 
 /// What a waiting task waits for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     pub why: String,
     pub until: Option<String>,

@@ -1,9 +1,9 @@
 //! `list`: tasks of a project or of the whole home, newest first, read from columns only.
 //! One damaged row hides none of the others, and a home that does not exist has no tasks.
 
-use longhaul_core::task::Action;
+use longhaul_core::task::{Action, State};
 use longhaul_core::time::Time;
-use longhaul_store::{Cursor, Filter, Summaries, Which};
+use longhaul_store::{Cursor, Filter, Which};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +11,7 @@ use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit, View};
-use crate::slot_wait::Slots;
-use crate::views::TaskView;
+use crate::views::{TaskPage, TaskView};
 
 /// The most tasks of one answer, and how many an answer has unless asked otherwise.
 const MOST: u32 = 1_000;
@@ -73,37 +72,34 @@ impl Operation for List {
     }
 
     async fn run(call: &Call, _: Permit, input: ListInput) -> Result<Answer<Listing>, AppError> {
-        let (found, has_older) = match find(call, &input).await {
-            Err(error) if error.kind == ErrorKind::NotFound => (Summaries::default(), false),
+        let (page, has_older) = match find(call, &input).await {
+            Err(error) if error.kind == ErrorKind::NotFound => (TaskPage::default(), false),
             found => found?,
         };
-        let mut tasks = Vec::with_capacity(found.tasks.len());
-        if !found.tasks.is_empty() {
-            let slots = Slots::now(call).await?;
-            for summary in found.tasks {
-                tasks.push(TaskView::new(call, &slots, summary).await?);
-            }
-        }
-        let next = found.next.map(|cursor| cursor.to_string());
-        let damaged = found.damaged.into_iter().map(|row| DamagedRow { row: row.row, what: row.what }).collect();
-        Ok(Answer::new(Listing { tasks, next, has_older, damaged }))
+        let next = page.next.map(|cursor| cursor.to_string());
+        let damaged = page.damaged.into_iter().map(|row| DamagedRow { row: row.row, what: row.what }).collect();
+        Ok(Answer::new(Listing { tasks: page.tasks, next, has_older, damaged }))
     }
 }
 
 /// What the input asks for, and whether older finished tasks are left out.
-async fn find(call: &Call, input: &ListInput) -> Result<(Summaries, bool), AppError> {
+async fn find(call: &Call, input: &ListInput) -> Result<(TaskPage, bool), AppError> {
     let filter = filter(call, input).await?;
-    let narrowed = input.state.is_some() || input.agent.is_some() || input.since.is_some() || input.after.is_some();
+    let narrowed = input.state.is_some() || input.agent.is_some() || input.since.is_some();
     if input.all || narrowed || input.limit.is_some() {
-        return Ok((call.summaries(filter).await?, false));
+        return Ok((TaskView::page(call, filter).await?, false));
     }
-    let unfinished = Filter { which: Which::Unfinished, ..filter.clone() };
+    let mut page = TaskView::page(call, Filter { which: Which::Unfinished, ..filter.clone() }).await?;
+    if input.after.is_some() {
+        return Ok((page, false));
+    }
     let finished = Filter { which: Which::Finished, limit: Some(RECENT), ..filter };
-    let (mut found, recent) = (call.summaries(unfinished).await?, call.summaries(finished).await?);
-    found.tasks.extend(recent.tasks);
-    found.damaged.extend(recent.damaged);
-    found.tasks.sort_by_key(|task| std::cmp::Reverse((task.created, task.task)));
-    Ok((found, recent.next.is_some()))
+    let recent = TaskView::page(call, finished).await?;
+    page.tasks.extend(recent.tasks);
+    page.damaged.extend(recent.damaged);
+    // Both sort as text: times have one length, and ids begin with the time they were made.
+    page.tasks.sort_by(|one, other| (&other.created, &other.id).cmp(&(&one.created, &one.id)));
+    Ok((page, recent.next.is_some()))
 }
 
 /// Below a session only its own task and that task's children are visible, in whatever project they work.
@@ -111,13 +107,21 @@ async fn filter(call: &Call, input: &ListInput) -> Result<Filter, AppError> {
     let everywhere = input.all || call.caller.actor.session.is_some();
     let scope = if everywhere { Filter::default() } else { lookup::of_this_project(call).await? };
     Ok(Filter {
-        state: input.state.clone(),
+        state: input.state.as_deref().map(state).transpose()?,
         agent: input.agent.clone(),
         updated_since: input.since.as_deref().map(time).transpose()?,
         after: input.after.as_deref().map(cursor).transpose()?,
         limit: Some(input.limit.unwrap_or(MOST).min(MOST)),
         ..scope
     })
+}
+
+fn state(name: &str) -> Result<String, AppError> {
+    if State::NAMES.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    Err(AppError::new(ErrorKind::Usage, format!("there is no state `{name}`"))
+        .hint(format!("use one of: {}", State::NAMES.join(", "))))
 }
 
 fn time(text: &str) -> Result<Time, AppError> {

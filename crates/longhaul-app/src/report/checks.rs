@@ -2,12 +2,15 @@
 //! Only the round that counts now decides; earlier rounds are listed and prove nothing any more.
 
 use crate::Home;
-use longhaul_core::task::{CheckRole, Event, Evidence, FileEffects, NameList, Round, RoundOutcome, Task, narrate};
+use longhaul_core::task::{CheckRole, Event, Evidence, FileEffects, Round, RoundOutcome, Task, narrate};
 use longhaul_store::StoredEvent;
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::describe::Names;
+
 /// Everything that speaks for or against the result.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Checks {
     /// Whether there is anything to verify the result by.
     pub possible: bool,
@@ -18,8 +21,8 @@ pub struct Checks {
     pub earlier_rounds: Vec<EarlierRound>,
 }
 
-/// Pass, fail, or nobody knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// Pass, fail, or unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shown {
     Pass,
@@ -38,7 +41,7 @@ impl Shown {
 }
 
 /// One round of the checks.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct RoundFacts {
     pub number: u32,
     /// Null while it runs.
@@ -46,7 +49,7 @@ pub struct RoundFacts {
 }
 
 /// A round that proves nothing any more.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct EarlierRound {
     #[serde(flatten)]
     pub round: RoundFacts,
@@ -56,14 +59,14 @@ pub struct EarlierRound {
 
 impl EarlierRound {
     /// What its checks did to the files, each with its command.
-    pub fn effects(&self) -> impl Iterator<Item = (&str, &'static str, &NameList)> {
+    pub fn effects(&self) -> impl Iterator<Item = (&str, &'static str, &Names)> {
         let runs = self.checks.iter().filter_map(|check| Some((check.command.as_str(), check.evidence.as_ref()?)));
         runs.flat_map(|(command, evidence)| evidence.effects().map(move |(what, names)| (command, what, names)))
     }
 }
 
 /// Something that must hold in the end.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CriterionFacts {
     pub text: String,
     /// The command that shows it; null when only a person can tell.
@@ -72,7 +75,7 @@ pub struct CriterionFacts {
 }
 
 /// One command.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CheckFacts {
     pub command: String,
     pub result: Shown,
@@ -81,7 +84,7 @@ pub struct CheckFacts {
 }
 
 /// One run of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct EvidenceFacts {
     pub session: u32,
     pub exit: String,
@@ -94,21 +97,48 @@ pub struct EvidenceFacts {
     pub tree_before: Option<String>,
     pub tree_after: Option<String>,
     /// Files of the tree that it changed, and new ones that it left behind.
-    pub files: FileEffects,
+    pub files: CheckedFiles,
     /// The directory that holds the whole output.
     pub artifact: String,
 }
 
 impl EvidenceFacts {
     /// What it did to the files, in words.
-    pub fn effects(&self) -> impl Iterator<Item = (&'static str, &NameList)> {
+    pub fn effects(&self) -> impl Iterator<Item = (&'static str, &Names)> {
         let all = [("changed files", &self.files.changed), ("left behind", &self.files.left)];
         all.into_iter().filter(|(_, names)| !names.is_empty())
     }
 }
 
+/// What a check did to the files of its tree.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckedFiles {
+    /// Files of the tree that are different or gone.
+    pub changed: Names,
+    /// New files that are not ignored.
+    pub left: Names,
+    /// Files under a git filter that are not as stored.
+    pub filtered: Names,
+    /// Files that do not have the bytes that git checks out for them.
+    pub converted: Names,
+    /// Submodules whose files are not those of their commit.
+    pub submodules: Names,
+}
+
+impl From<&FileEffects> for CheckedFiles {
+    fn from(effects: &FileEffects) -> CheckedFiles {
+        CheckedFiles {
+            changed: Names::from(&effects.changed),
+            left: Names::from(&effects.left),
+            filtered: Names::from(&effects.filtered),
+            converted: Names::from(&effects.converted),
+            submodules: Names::from(&effects.submodules),
+        }
+    }
+}
+
 /// A file that must be there in the end.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ExpectedFile {
     pub path: String,
     pub result: Shown,
@@ -189,7 +219,7 @@ fn facts(home: &Home, evidence: &Evidence) -> EvidenceFacts {
         output_tail: evidence.output.tail.clone(),
         tree_before: evidence.tree_before.clone(),
         tree_after: evidence.tree_after.clone(),
-        files: evidence.files.clone(),
+        files: CheckedFiles::from(&evidence.files),
         artifact: home.session(evidence.session).display().to_string(),
     }
 }

@@ -6,6 +6,7 @@ use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Context, Hours, Limit, OnLimit, Sandbox, SessionRecord, Submission, Task};
 use longhaul_store::{Notice, Stored, StoredEvent};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::checks::{Checks, checks};
@@ -134,10 +135,16 @@ pub struct Changed {
 }
 
 /// What is used of a limit.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct LimitRow {
+    /// `sessions`, `time`, `tokens` or `cost`.
+    #[schemars(with = "String")]
     pub limit: Limit,
+    /// The unit of both numbers: `sessions`, `ms`, `tokens` or `usd_millionths`.
+    pub unit: &'static str,
+    /// Null if unknown.
     pub used: Option<u64>,
+    /// Null without a limit.
     pub cap: Option<u64>,
     pub words: String,
 }
@@ -253,7 +260,17 @@ pub fn limits(task: &Task, records: &[SessionRecord]) -> Vec<LimitRow> {
         };
         let least = used.map_or("", |_| describe::at_least(limit, records));
         let words = format!("{least}{} of {}", amount(used, "unknown"), amount(cap, "unlimited"));
-        LimitRow { limit, used, cap, words }
+        LimitRow { limit, unit: unit(limit), used, cap, words }
     };
     Limit::ALL.into_iter().map(row).collect()
+}
+
+fn unit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Sessions => "sessions",
+        Limit::Time => "ms",
+        Limit::Tokens => "tokens",
+        Limit::Cost => "usd_millionths",
+        Limit::Usage => "none",
+    }
 }

@@ -3,6 +3,7 @@
 
 use longhaul_core::task::{Ended, Event, Exit, Gap, Role, StoppedBy, Task, narrate};
 use longhaul_store::StoredEvent;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Something that happened.
@@ -33,7 +34,7 @@ pub struct Guidance {
 }
 
 /// Plan changes that were not taken.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct RefusedPlan {
     pub at: String,
     pub what: String,

@@ -11,6 +11,7 @@ mod sessions;
 
 pub use checks::{Checks, checks};
 pub use facts::{LimitRow, gather, limits};
-pub use history::refused_plans;
-pub use notices::{notices, undelivered};
+pub use history::{RefusedPlan, refused_plans};
+pub use notices::{NoticeRow, notices, undelivered};
 pub use page::page;
+pub use sessions::{SavedWork, SessionRow, rows};

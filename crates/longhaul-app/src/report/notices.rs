@@ -3,10 +3,11 @@
 
 use longhaul_core::task::Task;
 use longhaul_store::{Notice, NoticeState};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One notice for one target.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeRow {
     pub occasion: &'static str,
     pub at: String,

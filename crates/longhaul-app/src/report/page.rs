@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
-use longhaul_core::task::{Amount, Delivered, Limit, Saved};
+use longhaul_core::task::{Amount, Delivered, Limit};
 
 use super::checks::{CheckFacts, EvidenceFacts, Shown};
 use super::facts::{Modes, Outcome, Report};
 use super::markdown::{block, code};
-use super::sessions::SessionRow;
+use super::sessions::{SavedWork, SessionRow};
 use crate::describe;
 
 /// The whole page.
@@ -246,14 +246,14 @@ fn table_row(row: &SessionRow) -> String {
     )
 }
 
-fn saved(saved: Option<&Saved>) -> String {
+fn saved(saved: Option<&SavedWork>) -> String {
     match saved {
         None => String::new(),
-        Some(Saved::NoGit) => "no git".to_owned(),
-        Some(Saved::Nothing) => "nothing new".to_owned(),
-        Some(Saved::Commit(id)) => format!("commit {}", id.get(..12).unwrap_or(id)),
-        Some(Saved::Snapshot(_)) => "snapshot".to_owned(),
-        Some(Saved::Left(_)) => "not committed".to_owned(),
+        Some(SavedWork::NoGit) => "no git".to_owned(),
+        Some(SavedWork::Nothing) => "nothing new".to_owned(),
+        Some(SavedWork::Commit { id }) => format!("commit {}", id.get(..12).unwrap_or(id)),
+        Some(SavedWork::Snapshot { .. }) => "snapshot".to_owned(),
+        Some(SavedWork::Left { .. }) => "not committed".to_owned(),
     }
 }
 
@@ -273,10 +273,10 @@ fn session_details(row: &SessionRow) -> String {
     add("the agent reported", row.error.as_deref());
     add("exit", row.exit.as_deref().filter(|exit| exit.starts_with("not started")));
     match &row.saved {
-        Some(Saved::Snapshot(name)) => add("work kept as", Some(name)),
-        Some(Saved::Left(why)) => add("work not committed", Some(why)),
-        Some(Saved::Commit(id)) => add("work committed as", Some(id)),
-        Some(Saved::NoGit | Saved::Nothing) | None => {}
+        Some(SavedWork::Snapshot { reference }) => add("work kept as", Some(reference)),
+        Some(SavedWork::Left { why }) => add("work not committed", Some(why)),
+        Some(SavedWork::Commit { id }) => add("work committed as", Some(id)),
+        Some(SavedWork::NoGit | SavedWork::Nothing) | None => {}
     }
     details
 }

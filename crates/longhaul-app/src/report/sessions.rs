@@ -2,18 +2,19 @@
 //! From stored events only. Tokens and money that no program told are unknown, which is not zero.
 
 use crate::Home;
-use longhaul_core::ids::SessionId;
 use longhaul_core::task::{Delivered, Ended, Failure, Gap, Outcome, Saved, SessionRecord, StoppedBy, sessions};
 use longhaul_store::StoredEvent;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::describe;
+use crate::views::usd;
 
 /// One session.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SessionRow {
     pub number: u32,
-    pub id: SessionId,
+    pub id: String,
     pub purpose: String,
     /// Null for a check, which is no agent's.
     pub agent: Option<String>,
@@ -24,9 +25,10 @@ pub struct SessionRow {
     pub attempt: u32,
     /// How it began; null for a check.
     pub opening: Option<String>,
-    /// Whether it went on otherwise than it should have.
+    /// Whether it lost the conversation it should have continued.
     pub degraded: bool,
-    /// Whether its prompt stands in the agent's own transcript; null for a check and while it runs.
+    /// Whether its prompt is in the agent's own transcript: `yes`, `no`, `no_transcript` or `unknown`; null for a check and while it runs.
+    #[schemars(with = "Option<String>")]
     pub delivered: Option<Delivered>,
     /// What the agent wanted and was refused.
     pub denied: Vec<String>,
@@ -35,22 +37,70 @@ pub struct SessionRow {
     pub outcome: Option<&'static str>,
     pub error: Option<String>,
     pub exit: Option<String>,
+    /// Who ended it: `itself`, `task`, `shutdown`, `silence`, `wall` or `over`.
+    #[schemars(with = "Option<String>")]
     pub stopped_by: Option<StoppedBy>,
     pub lasted_ms: Option<u64>,
     pub tokens: Option<u64>,
-    pub cost_micros: Option<u64>,
+    pub cost_usd: Option<f64>,
+    #[serde(skip)]
+    pub(super) cost_micros: Option<u64>,
+    /// Whether it ticked steps of the plan.
     pub progress: bool,
-    pub saved: Option<Saved>,
+    /// What was done to keep its work.
+    pub saved: Option<SavedWork>,
     /// Whether the tracked files changed; null where no git can tell.
     pub files_changed: Option<bool>,
+    /// Processes that it left behind and that were killed.
     pub leftovers: Option<u32>,
-    pub gap: Option<Gap>,
+    /// Output that did not reach its log; null while it runs and where the size is unknown.
+    pub missing_output_bytes: Option<u64>,
     /// Its directory, with the whole output.
     pub artifact: String,
 }
 
+/// What was done to keep the work of a session.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum SavedWork {
+    NoGit,
+    Nothing,
+    /// Committed on the task's branch.
+    Commit {
+        id: String,
+    },
+    /// Kept under a private reference, because the directory is the user's.
+    Snapshot {
+        reference: String,
+    },
+    /// Not committed; the files are as the agent left them.
+    Left {
+        why: String,
+    },
+}
+
+impl From<&Saved> for SavedWork {
+    fn from(saved: &Saved) -> SavedWork {
+        match saved.clone() {
+            Saved::NoGit => SavedWork::NoGit,
+            Saved::Nothing => SavedWork::Nothing,
+            Saved::Commit(id) => SavedWork::Commit { id },
+            Saved::Snapshot(reference) => SavedWork::Snapshot { reference },
+            Saved::Left(why) => SavedWork::Left { why },
+        }
+    }
+}
+
+fn missing(gap: Gap) -> Option<u64> {
+    match gap {
+        Gap::None => Some(0),
+        Gap::Bytes(bytes) => Some(bytes),
+        Gap::UnknownSize => None,
+    }
+}
+
 /// One row per session, in order.
-pub(super) fn rows(home: &Home, events: &[StoredEvent]) -> Vec<SessionRow> {
+pub fn rows(home: &Home, events: &[StoredEvent]) -> Vec<SessionRow> {
     let records = sessions(events.iter().map(|event| (event.at, &event.event)));
     records.iter().map(|record| row(home, record)).collect()
 }
@@ -60,7 +110,7 @@ fn row(home: &Home, record: &SessionRecord) -> SessionRow {
     let ended = record.ended.as_ref();
     SessionRow {
         number: run.number,
-        id: run.id,
+        id: run.id.to_string(),
         purpose: run.purpose.to_string(),
         agent: run.purpose.is_agent().then(|| run.agent.clone()),
         command: run.command.clone(),
@@ -78,12 +128,13 @@ fn row(home: &Home, record: &SessionRecord) -> SessionRow {
         stopped_by: ended.map(|ended| ended.stopped_by),
         lasted_ms: ended.map(|ended| ended.lasted_ms),
         tokens: run.usage.total(),
+        cost_usd: run.usage.cost_micros.map(usd),
         cost_micros: run.usage.cost_micros,
         progress: record.progress,
-        saved: ended.map(|ended| ended.saved.clone()),
+        saved: ended.map(|ended| SavedWork::from(&ended.saved)),
         files_changed: ended.and_then(|ended| changed(run.tree.as_ref(), ended)),
         leftovers: ended.map(|ended| ended.leftovers),
-        gap: ended.map(|ended| ended.gap),
+        missing_output_bytes: ended.and_then(|ended| missing(ended.gap)),
         artifact: home.session(run.id).display().to_string(),
     }
 }

@@ -3,20 +3,21 @@
 
 use std::time::Duration;
 
-use longhaul_core::ids::SessionId;
+use longhaul_core::causes::with_causes;
 use longhaul_core::task::Task;
 use longhaul_keeper::SessionDir;
 use longhaul_keeper::process::{self, Process};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::Call;
 use crate::describe;
 
 /// A session that has not been observed to end.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Live {
     number: u32,
-    id: SessionId,
+    id: String,
     purpose: String,
     /// Null for a check, which is no agent's.
     agent: Option<String>,
@@ -24,29 +25,29 @@ pub struct Live {
     attempt: u32,
     started: String,
     pub opening: String,
-    /// Whether it went on otherwise than it should have.
+    /// Whether it lost the conversation it should have continued.
     degraded: bool,
     conversation: Option<String>,
-    /// Null until it was started.
+    /// Null until it is started.
     processes: Option<Processes>,
-    /// Since when it printed nothing; null when nobody knows.
+    /// How long it has printed nothing; null if unknown.
     silent_ms: Option<u64>,
     /// Why its output waits, if it does.
     stalled: Option<String>,
 }
 
 /// The two processes of a session.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Processes {
     agent: Health,
     keeper: Health,
 }
 
 /// A process as the operating system shows it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Health {
     pid: u32,
-    /// Null when nobody can tell.
+    /// Null if unknown.
     alive: Option<bool>,
     stopped: bool,
 }
@@ -64,7 +65,7 @@ pub fn live(call: &Call, task: &Task) -> Option<Live> {
     let stalled = dir.as_ref().and_then(|dir| dir.stalled().ok().flatten());
     Some(Live {
         number: run.number,
-        id: run.id,
+        id: run.id.to_string(),
         purpose: run.purpose.to_string(),
         agent: run.purpose.is_agent().then(|| run.agent.clone()),
         attempt: run.attempt,
@@ -76,6 +77,13 @@ pub fn live(call: &Call, task: &Task) -> Option<Live> {
         silent_ms: printed.and_then(|at| at.elapsed().ok()).map(millis),
         stalled: stalled.map(|stalled| format!("since {} ({})", stalled.since.rfc3339(), stalled.cause)),
     })
+}
+
+/// Why nothing is known of the live session, where its directory cannot be read.
+pub fn unreadable(call: &Call, task: &Task) -> Option<String> {
+    let session = task.state.session()?;
+    let error = SessionDir::at(&call.home().session(session.id)).ok()?.identity().err()?;
+    Some(format!("its session cannot be inspected: {}", with_causes(&error)))
 }
 
 fn health(process: &Process, boot: &str) -> Health {

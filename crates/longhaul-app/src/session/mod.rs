@@ -2,6 +2,7 @@
 //! Read by `logs`, `show`, the report and every viewer. From the store and the keeper's files; it never asks an agent.
 
 pub mod agents;
+pub mod history;
 pub mod live;
 pub mod on_disk;
 pub mod output;

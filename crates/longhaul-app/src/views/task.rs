@@ -3,7 +3,7 @@
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{State, Wait};
-use longhaul_store::{Filter, Summaries, TaskSummary};
+use longhaul_store::{Cursor, Damaged, Filter, TaskSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::describe::{self, Waiting};
 use crate::error::{AppError, ErrorKind};
 use crate::hold;
 use crate::operation::View;
-use crate::ownership;
+use crate::ownership::Owners;
 use crate::slot_wait::Slots;
 
 /// A task.
@@ -83,6 +83,17 @@ pub struct WaitView {
     pub agent: Option<String>,
 }
 
+/// A part of a list.
+#[derive(Debug, Default)]
+pub struct TaskPage {
+    /// Newest first.
+    pub tasks: Vec<TaskView>,
+    /// Rows that cannot be read.
+    pub damaged: Vec<Damaged>,
+    /// Where the next part begins.
+    pub next: Option<Cursor>,
+}
+
 impl View for TaskView {
     const KIND: &'static str = "task";
 }
@@ -91,21 +102,33 @@ impl TaskView {
     /// One task that the caller may see, as it is now.
     pub async fn of(call: &Call, task: TaskId) -> Result<TaskView, AppError> {
         let one = Filter { id_prefix: Some(task.to_string()), ..Filter::default() };
-        let Summaries { tasks, damaged, .. } = call.summaries(one).await?;
+        let TaskPage { mut tasks, damaged, .. } = TaskView::page(call, one).await?;
         let damage = damaged.first().map(|row| AppError::new(ErrorKind::Damaged, format!("{}: {}", row.row, row.what)));
         let gone = || AppError::new(ErrorKind::NotFound, "the task no longer exists");
-        let summary = tasks.into_iter().next().ok_or_else(|| damage.unwrap_or_else(gone))?;
-        TaskView::new(call, &Slots::now(call).await?, summary).await
+        tasks.pop().ok_or_else(|| damage.unwrap_or_else(gone))
     }
 
-    /// A task from what lists show of it.
-    pub async fn new(call: &Call, slots: &Slots, summary: TaskSummary) -> Result<TaskView, AppError> {
-        let missing = ownership::is_missing_in_list(call, &summary).await?;
+    /// The tasks that the caller may see. The cost of a row does not depend on files or other tables, unless it waits in line or is held.
+    pub async fn page(call: &Call, filter: Filter) -> Result<TaskPage, AppError> {
+        let mut found = call.summaries(filter.clone()).await?;
+        let owners = Owners::look(call, &found.tasks).await?;
+        if owners.any_dead() {
+            found = call.summaries(filter).await?;
+        }
+        let slots = Slots::now(call).await?;
+        let mut tasks = Vec::with_capacity(found.tasks.len());
+        for summary in found.tasks {
+            tasks.push(TaskView::new(call, &slots, &owners, summary).await?);
+        }
+        Ok(TaskPage { tasks, damaged: found.damaged, next: found.next })
+    }
+
+    async fn new(call: &Call, slots: &Slots, owners: &Owners, summary: TaskSummary) -> Result<TaskView, AppError> {
         let in_line = slots.wait_in_list(call, &summary).await?;
         Ok(TaskView {
             status: status(call, &summary, in_line.as_ref()),
             wait: in_line.or_else(|| waiting(&summary)).map(WaitView::from),
-            has_worker: summary.wants_owner.then_some(!missing),
+            has_worker: owners.has_worker(&summary),
             id: summary.task.to_string(),
             parent: summary.parent.map(|parent| parent.to_string()),
             result: summary.result.map(|result| result.name().to_owned()),
@@ -150,7 +173,7 @@ fn status(call: &Call, summary: &TaskSummary, in_line: Option<&Waiting>) -> Stri
     }
     match (&summary.wait, summary.result) {
         (Some(State::Held { person, .. }), _) if hold::is_abandoned(call.home(), summary.task) => {
-            format!("held by {person}, who has left; `longhaul resume {}` continues", summary.name)
+            describe::abandoned(person, &summary.name)
         }
         (Some(state), _) => describe::state_of(state, summary.wait_agent.as_deref()),
         (None, Some(result)) => format!("{}, {result}{}", summary.state, remarks(summary.remarks)),

@@ -296,6 +296,42 @@ impl Event {
         }
     }
 
+    /// Every kind but `session_read`: the story of a task. Of the kind left out a chatty session has thousands.
+    pub const STORY: &'static [&'static str] = &[
+        "submitted",
+        "claimed",
+        "session_started",
+        "session_ended",
+        "plan_revised",
+        "plan_refused",
+        "plan_restored",
+        "stop_asked",
+        "wait_started",
+        "wait_ended",
+        "paused",
+        "held",
+        "released",
+        "driven",
+        "resumed",
+        "help_needed",
+        "stopped",
+        "blocked",
+        "unblocked",
+        "placed",
+        "edited",
+        "told",
+        "plan_accepted",
+        "round_started",
+        "checked",
+        "round_ended",
+        "agent_limited",
+        "after_met",
+        "finished",
+        "cancelled",
+        "forced",
+        "noted",
+    ];
+
     /// The stored spelling.
     pub fn kind(&self) -> &'static str {
         self.about().0

@@ -237,6 +237,24 @@ impl State {
     /// The name of the state in which a task cannot continue without a person.
     pub const NEEDS_HELP: &'static str = "needs_help";
 
+    /// The name of every state, in the order of the enum.
+    pub const NAMES: &'static [&'static str] = &[
+        "queued",
+        State::PREPARING,
+        "planning",
+        "working",
+        "verifying",
+        State::STOPPING,
+        State::WAITING,
+        State::NEEDS_HELP,
+        "paused",
+        State::HELD,
+        "stopped",
+        "blocked",
+        "done",
+        "cancelled",
+    ];
+
     /// The one list of the states: the stored and documented spelling of each, and its stage.
     fn about(&self) -> (&'static str, Stage<'_>) {
         match self {

@@ -199,7 +199,8 @@ impl Remarks {
         self.sentences().len()
     }
 
-    fn sentences(&self) -> Vec<String> {
+    /// Each remark in words.
+    pub fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         if self.same_as_base {
             sentences.push("with no change since the task started".to_owned());

@@ -162,7 +162,7 @@ pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) which: Which,
     /// Replace the plan with this file, or with task_list.md in the task directory
-    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "json")]
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub(crate) accept: Option<Option<PathBuf>>,
     /// Print JSON
     #[arg(long)]

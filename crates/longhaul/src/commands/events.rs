@@ -1,73 +1,51 @@
-//! `longhaul events`: what happened to a task, one line each; `--verify` recomputes the hash chain and rebuilds the state.
-//! Only reads; a broken chain is reported, never mended.
+//! `longhaul events`: what happened to a task, one line each; `--verify` proves that the history is intact.
 
-use longhaul_core::task::narrate;
-use longhaul_store::{Stored, StoredEvent};
-use serde_json::json;
+use longhaul_app::operation::Answer;
+use longhaul_app::operations::{Events, EventsInput, TaskInput, VerifyHistory};
+use longhaul_app::views::EventView;
+use longhaul_app::{AppError, Call, ErrorKind};
 
-use crate::cli::Events;
+use crate::cli;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
-use longhaul_app::Call;
-use longhaul_app::lookup;
-use longhaul_app::{AppError, ErrorKind};
 
-const PAGE: u32 = 500;
-
-pub(crate) async fn events(line: &CommandLine, args: &Events) -> Result<Code, AppError> {
-    let call = line.open_existing()?;
-    let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
+pub(crate) async fn events(line: &CommandLine, args: &cli::Events) -> Result<Code, AppError> {
+    let call = line.call()?;
     if args.verify {
-        return verify(&call, &stored, args.json).await;
+        return verify(&call, args).await;
     }
-    let mut after = 0;
+    let mut input = EventsInput { task: args.which.task.clone(), ..EventsInput::default() };
     loop {
-        let page = call.store()?.events(stored.task.id, after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(Code::Done) };
-        after = last.seq;
-        for event in &page {
-            if args.json { out::json("event", &as_json(event)) } else { out::data(&as_line(event)) }
+        let page = call.perform::<Events>(input.clone()).await?.view;
+        for event in page.events {
+            if args.json { out::data(&Answer::new(event).document()?) } else { out::data(&line_of(&event)) }
+        }
+        match page.next {
+            Some(next) if !out::nobody_reads() => input = EventsInput { task: Some(page.task), after: next, ..input },
+            Some(_) | None => return Ok(Code::Done),
         }
     }
 }
 
 /// One event as a person reads it.
-pub(crate) fn as_line(event: &StoredEvent) -> String {
-    format!(
-        "{:>4}  {}  {:9}  {}",
-        event.seq,
-        event.at.rfc3339(),
-        out::safe(&event.actor.principal),
-        out::safe(&narrate(&event.event))
-    )
+fn line_of(event: &EventView) -> String {
+    let (principal, text) = (out::safe(&event.actor.principal), out::safe(&event.text));
+    format!("{:>4}  {}  {principal:9}  {text}", event.seq, event.at)
 }
 
-fn as_json(event: &StoredEvent) -> serde_json::Value {
-    json!({
-        "seq": event.seq,
-        "at": event.at.rfc3339(),
-        "at_us": event.at.0,
-        "epoch": event.epoch,
-        "actor": event.actor,
-        "event": event.event,
-        "hash": event.hash,
-        "text": narrate(&event.event),
-    })
-}
-
-async fn verify(call: &Call, stored: &Stored, as_json: bool) -> Result<Code, AppError> {
-    let report = call.store()?.verify(stored.task.id).await?;
-    if as_json {
-        out::json("chain", &json!({ "task": stored.task.id, "events": report.events, "broken": report.broken }));
-    }
-    match report.broken {
-        None => {
-            out::note(&format!("{} events: the chain is whole and rebuilds the stored state", report.events));
-            Ok(Code::Done)
+async fn verify(call: &Call, args: &cli::Events) -> Result<Code, AppError> {
+    let answer = call.perform::<VerifyHistory>(TaskInput { task: args.which.task.clone() }).await?;
+    out::answer(&answer, args.json, |chain| {
+        if chain.broken.is_none() {
+            out::note(&format!("{} events: the chain is whole and rebuilds the stored state", chain.events));
         }
+    })?;
+    match &answer.view.broken {
+        None => Ok(Code::Done),
+        Some(_) if args.json => Ok(Code::Damaged),
         Some(broken) => {
-            Err(AppError::new(ErrorKind::Damaged, format!("the history was changed: {}", out::safe(&broken)))
+            Err(AppError::new(ErrorKind::Damaged, format!("the history was changed: {}", out::safe(broken)))
                 .hint("the database was edited from outside, or the disk is failing; keep it and look at a backup"))
         }
     }

@@ -23,7 +23,7 @@ pub(crate) async fn list(line: &CommandLine, args: &cli::List) -> Result<Code, A
     let mut code = Code::Done;
     loop {
         let answer = call.perform::<List>(input.clone()).await?;
-        out::answer(&answer, args.json, |listing| print(listing, args))?;
+        out::answer(&answer, args.json, |listing| print(listing, args, input.after.is_some()))?;
         for damaged in &answer.view.damaged {
             out::note(&format!("damaged: {}: {}", out::safe(&damaged.row), out::safe(&damaged.what)));
             code = Code::Damaged;
@@ -66,7 +66,7 @@ fn status(task: &TaskView) -> String {
     format!("{}{missing}", out::safe(&task.status))
 }
 
-fn print(listing: &Listing, args: &cli::List) {
+fn print(listing: &Listing, args: &cli::List, is_continued: bool) {
     if listing.tasks.is_empty() {
         out::note(if args.all {
             "no tasks; start one with `longhaul run \"goal\"`"
@@ -79,8 +79,8 @@ fn print(listing: &Listing, args: &cli::List) {
     let states: Vec<String> = listing.tasks.iter().map(status).collect();
     let wide = states.iter().map(String::len).max().unwrap_or(0).max(22);
     let [name, state, progress_title, sessions, priority] = ["NAME", "STATE", "PROGRESS", "SESSIONS", "PRIORITY"];
-    let mut lines =
-        vec![format!("  {name:width$}  {state:wide$}  {progress_title:12}  {sessions:>8}  {priority:>8}  UPDATED")];
+    let title = format!("  {name:width$}  {state:wide$}  {progress_title:12}  {sessions:>8}  {priority:>8}  UPDATED");
+    let mut lines: Vec<String> = (!is_continued).then_some(title).into_iter().collect();
     for (task, state) in listing.tasks.iter().zip(&states) {
         let project = if args.all { format!("  {}", out::safe(&task.project)) } else { String::new() };
         let (mark, name, progress) = (mark(task), out::safe(&task.name), progress(task));

@@ -54,7 +54,7 @@ pub(super) fn not_stopped(call: &Call, stored: &Stored) -> AppError {
     if let Some(silent) = stopped_process(call, stored) {
         return silent.does_not_answer();
     }
-    match unreadable(call, stored) {
+    match unreadable(call, &stored.task) {
         Some(why) => AppError::new(ErrorKind::TimedOut, why)
             .hint("restore your access to that directory; the worker tries again by itself"),
         None => still_stopping(),

@@ -192,7 +192,7 @@ fn a_person_may_add_a_step() {
         std::fs::write(list, format!("{}\n- [ ] Task 3: one more\n", text.trim_end())).unwrap();
     });
     assert_eq!((changed.rejected(), changed.refusals()), (None, 0));
-    assert_eq!(changed.env.json(&["list"])["tasks"][0]["done"], 3);
+    assert_eq!(changed.env.json(&["list"])["tasks"][0]["progress"]["done"], 3);
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn a_queued_child_without_a_worker_is_seen_and_waiting_for_it_starts_one() {
     assert_eq!(below(&env, &live.session, &["run", "-d", "A child"]).code, 0);
     let list = env.run(&["list"]);
     assert!(list.stdout.contains("queued (no worker)") && list.stderr.contains("worker -d"), "{}", list.stdout);
-    assert_eq!(env.json(&["list"])["tasks"][0]["worker_alive"], false);
+    assert_eq!(env.json(&["list"])["tasks"][0]["has_worker"], false);
     assert!(env.ok(&["show", "a-child"]).contains("none; `longhaul worker -d` starts one"));
     assert_eq!(env.state("a-child"), "queued", "reading starts nobody");
     let waited = env.run(&["wait", "a-child", "--timeout", "60"]);

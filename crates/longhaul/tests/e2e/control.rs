@@ -206,10 +206,10 @@ fn a_worker_ignores_the_loss_of_its_terminal() {
     let worker = env.start(&["worker"]);
     let pid = i32::try_from(worker.id()).unwrap();
     wait_for("the adoption", || (env.json(&["show", &name])["owner"]["alive"] == true).then_some(()));
-    let epoch = env.json(&["show", &name])["epoch"].clone();
+    let epoch = env.column(&name, "epoch");
     send(pid, Signal::SIGHUP);
     env.ok(&["pause", &name]);
-    assert_eq!(env.json(&["show", &name])["epoch"], epoch, "the same worker did it");
+    assert_eq!(env.column(&name, "epoch"), epoch, "the same worker did it");
     assert_eq!(finish(worker).code, 0, "and left when nothing was left to do");
     let idle = env.run(&["worker"]);
     assert_eq!(idle.code, 0, "with nothing to do it leaves at once: {}", idle.stderr);
@@ -310,7 +310,7 @@ fn what_does_not_answer_is_named_and_killed_only_with_force() {
         assert!(forced[0]["text"].as_str().unwrap().contains(&target.to_string()), "{forced:?}");
         assert_eq!(forced[0]["actor"]["scope"], "person", "it is recorded who did it");
     }
-    let ended = third.json(&["show", &names[2]])["sessions"][1]["ended"].clone();
+    let ended = third.sessions(&names[2])[1]["ended"].clone();
     assert_eq!(ended["exit"], "unknown", "nobody waited for it: {ended}");
     send(workers[0], Signal::SIGCONT);
     first.reach(&names[0], "paused");

@@ -139,13 +139,7 @@ impl TestEnv {
 
     /// The task's state by name.
     pub(crate) fn state(&self, task: &str) -> String {
-        self.json(&["show", task])["task"]["state"]["state"].as_str().unwrap().to_owned()
-    }
-
-    /// All events of a task, oldest first.
-    pub(crate) fn events(&self, task: &str) -> Vec<Value> {
-        let text = self.ok(&["events", task, "--json"]);
-        text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["data"].clone()).collect()
+        self.json(&["show", task])["task"]["state"].as_str().unwrap().to_owned()
     }
 
     /// The kinds of all events of a task.

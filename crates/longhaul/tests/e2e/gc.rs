@@ -40,8 +40,7 @@ fn directories(env: &TestEnv) -> Vec<PathBuf> {
 
 /// The ids of a task's sessions.
 fn sessions(env: &TestEnv, task: &str) -> Vec<String> {
-    let records = env.json(&["show", task])["sessions"].as_array().unwrap().clone();
-    records.iter().map(|record| record["run"]["id"].as_str().unwrap().to_owned()).collect()
+    env.sessions(task).iter().map(|record| record["run"]["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]

@@ -68,6 +68,7 @@ mod smoke;
 mod stand_ins;
 mod staying;
 mod store_verb;
+mod stored;
 mod takeover;
 mod terminal;
 mod tmux;

@@ -25,15 +25,14 @@ struct Told {
 impl Told {
     fn of(env: &TestEnv, name: &str, case: &Case) -> Told {
         env.settle(name);
-        let shown = env.json(&["show", name]);
-        let task = shown["task"].clone();
+        let task = env.task(name);
         let dir = format!("{}/.autonomous/{name}/task_list.md", task["submission"]["project"].as_str().unwrap());
         Told {
             fault: case.fault,
             task,
             events: env.events(name),
             list: std::fs::read_to_string(dir).unwrap_or_default(),
-            sessions: shown["sessions"].as_array().unwrap().clone(),
+            sessions: env.sessions(name),
         }
     }
 

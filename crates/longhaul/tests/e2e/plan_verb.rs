@@ -20,7 +20,8 @@ fn the_plan_is_shown_with_its_current_step() {
     assert!(shown.contains("plan revision 1, 0/4 (0%)") && shown.contains("[ ] Task 1:"), "{shown}");
     assert_eq!(shown.lines().filter(|line| line.ends_with("<- current")).count(), 1, "{shown}");
     let plan = env.json(&["plan", &name]);
-    assert_eq!((&plan["revision"], &plan["total"], &plan["current"]), (&1.into(), &4.into(), &1.into()));
+    let accepted = &plan["plan"];
+    assert_eq!((&accepted["revision"], &accepted["total"], &accepted["current"]), (&1.into(), &4.into(), &1.into()));
     assert_eq!((&plan["file"], &plan["refused"]), (&"as accepted".into(), &Value::Array(Vec::new())));
 }
 
@@ -55,7 +56,7 @@ fn a_file_replaces_the_list_and_the_old_one_is_kept() {
     std::fs::write(&file, "## Tasks\n\n- [ ] Task 1: Write a note\n- [ ] Task 2: Write another note\n").unwrap();
     let old = std::fs::read_to_string(env.task_dir(&name).join("task_list.md")).unwrap();
     env.ok(&["plan", &name, "--accept", file.to_str().unwrap()]);
-    assert_eq!(env.json(&["plan", &name])["total"], 2);
+    assert_eq!(env.json(&["plan", &name])["plan"]["total"], 2);
     env.set("DEMO_FAULT", "");
     env.ok(&["resume", &name]);
     assert_eq!(env.settle(&name), "done");
@@ -116,7 +117,7 @@ fn a_stuck_task_takes_a_plan_of_a_person_and_goes_on_with_it() {
     std::fs::write(&file, "## Tasks\n\n- [ ] Task 1: Write a note\n").unwrap();
     env.ok(&["plan", &name, "--accept", file.to_str().unwrap()]);
     assert_eq!(env.state(&name), "needs_help", "a plan alone moves nothing");
-    assert_eq!(env.json(&["plan", &name])["revision"], 1);
+    assert_eq!(env.json(&["plan", &name])["plan"]["revision"], 1);
     env.set("DEMO_FAULT", "");
     env.ok(&["resume", &name, "--reason", "there is a plan now"]);
     assert_eq!(env.settle(&name), "done");

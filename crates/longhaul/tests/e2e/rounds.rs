@@ -12,11 +12,6 @@ pub(crate) fn one_step() -> TestEnv {
 }
 
 impl TestEnv {
-    /// The sessions of a task, as `show --json` tells them: what ran and how it ended.
-    pub(crate) fn sessions(&self, task: &str) -> Vec<Value> {
-        self.json(&["show", task])["sessions"].as_array().unwrap().clone()
-    }
-
     /// What the sessions of a task were for, in order.
     pub(crate) fn purposes(&self, task: &str) -> Vec<String> {
         self.sessions(task).iter().map(|session| session["run"]["purpose"].as_str().unwrap().to_owned()).collect()

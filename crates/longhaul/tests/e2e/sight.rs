@@ -22,11 +22,6 @@ pub(crate) struct Live {
 }
 
 impl TestEnv {
-    /// The task as `show --json` tells it.
-    pub(crate) fn task(&self, task: &str) -> Value {
-        self.json(&["show", task])["task"].clone()
-    }
-
     /// Waits until a task is in a state.
     pub(crate) fn reach(&self, task: &str, state: &str) {
         wait_for(&format!("{task} to be {state}"), || (self.state(task) == state).then_some(()));

@@ -39,7 +39,7 @@ fn a_task_that_waits_for_a_slot_says_so_and_nothing_is_prepared_for_it() {
     assert_eq!(env.ok(&["list"]).matches(words).count(), 2, "both, and not the one that runs");
     let listed = env.json(&["list"])["tasks"].as_array().unwrap().clone();
     let second = listed.iter().find(|task| task["name"] == "second").unwrap();
-    assert_eq!(second["waiting"]["why"], "free slot (1 of 1 in use)");
+    assert_eq!(second["wait"]["why"], "free slot (1 of 1 in use)");
     assert_eq!(env.kinds("second"), before, "no event was written");
     assert_eq!(env.worktrees().len(), 1, "the one of the task that runs");
     env.ok(&["pause", "first", "--now"]);

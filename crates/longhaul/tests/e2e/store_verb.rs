@@ -67,7 +67,7 @@ fn missing_and_stray_directories_are_told_apart_from_damage() {
     env.ok(&["pause", "--now", &task]);
     env.wait_until_empty();
     assert_eq!(check(&env).0, 0);
-    let first = |task: &str| env.json(&["show", task])["sessions"][0]["run"]["id"].as_str().unwrap().to_owned();
+    let first = |task: &str| env.json(&["show", task])["sessions"][0]["id"].as_str().unwrap().to_owned();
     let away = |session: &str| {
         std::fs::rename(env.home().join("sessions").join(session), env.path().join(session)).unwrap();
     };

@@ -34,10 +34,10 @@ fn a_limit_is_waited_out_told_everywhere_and_burns_nothing() {
     let env = limited(3_600_000);
     env.submit("Do it", &["--name", "t", "--check", "true"]);
     env.reach("t", "waiting");
-    let waiting = env.json(&["show", "t"])["waiting"].clone();
+    let waiting = env.json(&["show", "t"])["task"]["wait"].clone();
     let until = waiting["until"].as_str().unwrap().to_owned();
     assert_eq!(waiting["agent"], "demo");
-    assert_eq!(env.json(&["list"])["tasks"][0]["waiting"], waiting);
+    assert_eq!(env.json(&["list"])["tasks"][0]["wait"], waiting);
     let list = env.ok(&["list"]);
     assert!(list.contains(&format!("limit of demo until {until}")), "{list}");
     let show = env.ok(&["show", "t"]);
@@ -118,7 +118,7 @@ fn sessions_start_in_their_hours_only_and_the_hours_can_be_changed() {
     let env = one_step().var("TZ", "UTC");
     env.submit("Do it", &["--name", "t", "--hours", &hours(CLOSED), "--check", "true"]);
     env.reach("t", "waiting");
-    let waiting = env.json(&["show", "t"])["waiting"].clone();
+    let waiting = env.json(&["show", "t"])["task"]["wait"].clone();
     assert!(waiting["why"].as_str().unwrap().contains("hours") && waiting["until"].is_string(), "{waiting}");
     assert_eq!(waiting["agent"], Value::Null);
     let until = waiting["until"].as_str().unwrap();
@@ -151,7 +151,7 @@ fn the_next_task_of_a_limited_account_waits_without_a_session() {
     env.submit("Do it", &["--name", "first", "--check", "true"]);
     env.reach("first", "waiting");
     env.unset("DEMO_FAULT");
-    let until = env.json(&["show", "first"])["waiting"]["until"].as_str().unwrap().to_owned();
+    let until = env.json(&["show", "first"])["task"]["wait"]["until"].as_str().unwrap().to_owned();
     env.submit("Do it", &["--name", "second", "--check", "true"]);
     env.reach("second", "waiting");
     assert_eq!(env.sessions("second").len(), 0, "it did not run into the limit itself");

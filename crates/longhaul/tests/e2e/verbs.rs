@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::env::{TestEnv, done, processes_with, wait_for};
 use crate::sight::{alive, finish, kill_9};
@@ -93,7 +93,7 @@ fn logs_show_standard_error_and_a_last_line_without_an_end() {
     let mut env = TestEnv::new();
     assert_eq!(env.run(&["run", "Say something"]).code, 0);
     let whole = env.ok(&["logs", "say-something", "--raw"]);
-    let last = env.json(&["show", "say-something"])["sessions"][2]["run"]["id"].as_str().unwrap().to_owned();
+    let last = env.json(&["show", "say-something"])["sessions"][2]["id"].as_str().unwrap().to_owned();
     let log = env.home().join("sessions").join(last).join("out.log");
     let text = std::fs::read_to_string(&log).unwrap();
     std::fs::write(&log, text.strip_suffix('\n').unwrap()).unwrap();
@@ -152,17 +152,25 @@ fn json_has_one_versioned_shape_everywhere() {
     assert_eq!(env.settle("count-me"), "done");
     let row = env.json(&["list", "--all"])["tasks"][0].clone();
     assert_eq!((row["id"].as_str(), row["state"].as_str()), (Some(id), Some("done")));
-    assert_eq!((row["done"].as_u64(), row["total"].as_u64(), row["sessions"].as_u64()), (Some(4), Some(4), Some(3)));
+    assert_eq!((&row["progress"], &row["sessions"]), (&json!({ "done": 4, "total": 4 }), &json!(3)));
     assert!(row["tokens"].as_u64().unwrap() > 0);
     let show = env.json(&["show", id]);
     assert_eq!(show["sessions"].as_array().unwrap().len(), 3);
-    assert_eq!(show["task"]["submission"]["goal"], "Count me");
-    assert_eq!(show["owner"], Value::Null);
+    assert_eq!((&show["goal"], &show["owner"]), (&json!("Count me"), &Value::Null));
+    assert_eq!(show["task"], row, "there is one task object");
     let why = env.json(&["why", id]);
     assert!(why["why"].is_string() && why["next"].is_string() && why["state"] == "done", "{why}");
-    let events = env.events(id);
-    let numbers: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    let lines = env.ok(&["events", id, "--json"]);
+    let events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let numbers: Vec<u64> = events.iter().map(|event| event["data"]["seq"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=events.len() as u64).collect::<Vec<_>>(), "without gaps");
+    let first = &events[0]["data"];
+    assert_eq!(
+        (&events[0]["kind"], &first["kind"], &first["actor"]["scope"]),
+        (&json!("event"), &json!("submitted"), &json!("person"))
+    );
+    assert!(first["at"].is_string() && first["text"].is_string(), "{first}");
+    assert_eq!((&first["data"]["submission"]["goal"], &first["data"]["kind"]), (&json!("Count me"), &Value::Null));
     assert_eq!(env.json(&["events", id, "--verify"])["broken"], Value::Null);
     assert_eq!(env.json(&["wait", id])["state"]["state"], "done");
 }
@@ -246,7 +254,7 @@ fn reading_verbs_work_without_a_worker_and_say_so() {
     assert!(list.stdout.contains("working (no worker)"), "{}", list.stdout);
     assert!(list.stderr.contains("longhaul worker -d"), "{}", list.stderr);
     assert!(env.ok(&["show", &name]).contains("is dead; `longhaul worker -d` starts one"));
-    assert_eq!(env.json(&["list"])["tasks"][0]["worker_alive"], false);
+    assert_eq!(env.json(&["list"])["tasks"][0]["has_worker"], false);
     let why = env.ok(&["why", &name]);
     assert!(why.contains("no worker is alive") && why.contains("start one with `longhaul worker -d`"), "{why}");
     for verb in ["events", "logs"] {

@@ -8,6 +8,7 @@ mod fixture;
 mod histories;
 mod interrupted_rounds;
 mod limits;
+mod names;
 mod notices;
 mod permit;
 mod runner;

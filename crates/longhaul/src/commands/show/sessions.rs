@@ -1,53 +1,42 @@
-//! The sessions of a task as `show` lists them: what each was for, whose it was, how it began and how it ended.
-//! Only words; the facts are the events'.
+//! The sessions of a task as `show` lists them: purpose, agent, how each began and how it ended.
 
 use std::time::Duration;
 
-use longhaul_core::task::{Delivered, SessionRecord};
+use longhaul_app::describe::delivered;
+use longhaul_app::report::SessionRow;
+use longhaul_core::task::Delivered;
 
 use crate::out;
-use longhaul_app::Call;
-use longhaul_app::describe;
 
 /// Prints the list.
-pub(super) fn print(call: &Call, records: &[SessionRecord]) {
-    if records.is_empty() {
+pub(super) fn print(rows: &[SessionRow]) {
+    if rows.is_empty() {
         return;
     }
     out::data("\nsessions");
-    for record in records {
-        let run = &record.run;
-        let facts = facts(record).join(", ");
-        out::data(&format!("  {:>3}  {:5}  {}", run.number, run.purpose.to_string(), out::readable(&facts)));
-        for more in details(record) {
+    for row in rows {
+        out::data(&format!("  {:>3}  {:5}  {}", row.number, row.purpose, out::readable(&facts(row).join(", "))));
+        for more in details(row) {
             out::data(&format!("       {}", out::readable(&more)));
         }
-        out::data(&format!("       {}", out::readable(&call.home().session(run.id).display().to_string())));
+        out::data(&format!("       {}", out::readable(&row.artifact)));
     }
 }
 
-fn facts(record: &SessionRecord) -> Vec<String> {
-    let run = &record.run;
-    let ended = record.ended.as_ref();
-    let mut facts = vec![ended.map_or_else(|| "running".to_owned(), |ended| ended.exit.to_string())];
-    facts.extend(ended.map(|ended| out::span(Duration::from_millis(ended.lasted_ms))));
-    facts.extend((!run.agent.is_empty()).then(|| run.agent.clone()));
-    facts.extend(run.resumes.as_ref().map(|id| format!("resumed {id}")));
-    facts.extend(run.command.as_ref().map(|command| format!("`{command}`")));
+fn facts(row: &SessionRow) -> Vec<String> {
+    let mut facts = vec![row.exit.clone().unwrap_or_else(|| "running".to_owned())];
+    facts.extend(row.lasted_ms.map(|ms| out::span(Duration::from_millis(ms))));
+    facts.extend(row.agent.clone());
+    facts.extend(row.resumed.as_ref().map(|id| format!("resumed {id}")));
+    facts.extend(row.command.as_ref().map(|command| format!("`{command}`")));
     facts
 }
 
-/// What is worth a line of its own.
-fn details(record: &SessionRecord) -> Vec<String> {
-    let mut details = Vec::new();
-    if describe::is_degraded(&record.run) {
-        details.push(format!("began: {}", describe::opening(&record.run)));
-    }
-    if let Some(ended) = &record.ended {
-        if matches!(ended.delivered, Delivered::No | Delivered::NoTranscript) {
-            details.push(format!("its prompt: {}", describe::delivered(ended.delivered)));
-        }
-        details.extend(ended.denied.iter().map(|what| format!("refused: {what}")));
-    }
-    details
+/// What deserves its own line.
+fn details(row: &SessionRow) -> Vec<String> {
+    let began = row.opening.as_ref().filter(|_| row.degraded).map(|opening| format!("began: {opening}"));
+    let lost = row.delivered.filter(|delivered| matches!(delivered, Delivered::No | Delivered::NoTranscript));
+    let lost = lost.map(|lost| format!("its prompt: {}", delivered(lost)));
+    let denied = row.denied.iter().map(|what| format!("refused: {what}"));
+    began.into_iter().chain(lost).chain(denied).collect()
 }

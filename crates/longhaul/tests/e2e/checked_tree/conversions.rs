@@ -20,7 +20,8 @@ fn is_doubted(env: &TestEnv, check: &str, more: &[&str], name: &str) {
         "{code} {headline}"
     );
     assert!(headline.contains(&format!(": {name} (")) && headline.contains("verify.where = \"clean\""), "{headline}");
-    assert_eq!(result(env)["doubts"][0]["converted_files"]["first"], serde_json::json!([name]));
+    let doubt = result(env)["doubts"][0].clone();
+    assert_eq!((&doubt["kind"], &doubt["names"]["first"]), (&"converted_files".into(), &serde_json::json!([name])));
 }
 
 #[test]

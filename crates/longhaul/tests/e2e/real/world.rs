@@ -51,7 +51,7 @@ impl World {
 
     /// The task as it is stored.
     pub(super) fn task(&self, name: &str) -> Value {
-        self.env.json(&["show", name])["task"].clone()
+        self.env.task(name)
     }
 
     /// The session that runs now, once there is one of this number and its program was started.

@@ -74,7 +74,7 @@ fn the_delay_between_sessions_can_be_interrupted() {
     let mut runner = Runner::new();
     runner.env.set("LONGHAUL_SESSION_DELAY", "1h");
     let child = runner.command(&["-n", "t", "Do it"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_for("the wait", || (runner.env.run(&["show", "t", "--json"]).stdout.contains("\"waiting\"")).then_some(()));
+    wait_for("the wait", || (runner.env.column("t", "state").as_deref() == Some("waiting")).then_some(()));
     send(&child, Signal::SIGINT);
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
 }

@@ -69,7 +69,7 @@ fn a_removed_directory_frees_the_name() {
     std::fs::remove_dir_all(runner.dir("t")).unwrap();
     let out = runner.ok(&["-n", "t", "Do something else", "--max-sessions", "1"]);
     assert!(out.contains("INITIALIZER SESSION"), "{out}");
-    let state = runner.env.json(&["show", &old])["task"]["state"].clone();
+    let state = runner.env.task(&old)["state"].clone();
     assert_eq!((&state["state"], &state["reason"]), (&"cancelled".into(), &"directory removed".into()));
     assert_eq!(runner.env.task("t")["submission"]["goal"], "Do something else");
 }

@@ -7,7 +7,7 @@ use crate::env::wait_for;
 use crate::screen::Shell;
 use crate::sight::{alive, gone, kill_9, send};
 
-/// A takeover that dies at a point, and the task's state as the next look finds it.
+/// A takeover that dies at a point.
 fn dies_at(point: &str, world: &mut World, name: &str) -> Shell {
     let points = world.env.path().join("points");
     std::fs::create_dir(&points).unwrap();
@@ -72,7 +72,7 @@ fn t2_while_the_session_is_being_stopped() {
     world.assert_clean();
 }
 
-/// Without a verb: one that looks would give it back itself.
+/// The state as it is stored.
 fn is(world: &World, name: &str, state: &str) -> Option<()> {
     (world.env.column(name, "state").as_deref() == Some(state)).then_some(())
 }
@@ -107,9 +107,37 @@ fn t3_held_and_no_program_started() {
     let name = world.paused("Held");
     world.env.wait_until_empty();
     dies_at("takeover.held", &mut world, &name).finish();
-    assert_eq!(world.env.column(&name, "state").as_deref(), Some("held"), "nobody has looked yet");
-    assert!(world.env.ok(&["list"]).contains("paused"), "a list is a look");
+    assert_eq!(is(&world, &name, "held"), Some(()));
+    released(&world, &name);
     assert_eq!(world.releases(&name), ["gone"]);
+    world.assert_clean();
+}
+
+/// A verb that changes the task gives it back first.
+fn released(world: &World, name: &str) {
+    world.env.ok(&["tell", name, "Continue"]);
+    assert_eq!(is(world, name, "paused"), Some(()));
+}
+
+#[test]
+fn t3_reading_shows_who_left_and_commits_nothing() {
+    let mut world = World::new();
+    let name = world.paused("Read");
+    world.env.wait_until_empty();
+    dies_at("takeover.held", &mut world, &name).finish();
+    let before = (world.env.column(&name, "version"), world.env.events(&name), world.holds());
+    for verb in ["list", "show", "why"] {
+        let args: &[&str] = if verb == "list" { &["list"] } else { &[verb, &name] };
+        let shown = world.env.ok(args);
+        assert!(shown.contains("has left") && (verb == "list" || shown.contains("longhaul resume read")), "{shown}");
+        world.env.json(args);
+    }
+    for verb in ["events", "plan", "logs", "report"] {
+        world.env.ok(&[verb, &name]);
+    }
+    assert_eq!(world.env.json(&["list"])["tasks"][0]["state"], "held");
+    assert_eq!((world.env.column(&name, "version"), world.env.events(&name), world.holds()), before);
+    released(&world, &name);
     world.assert_clean();
 }
 
@@ -147,24 +175,23 @@ fn t4_the_program_lives_on_and_nobody_else_works_meanwhile() {
 }
 
 #[test]
-fn t4_without_a_worker_the_next_verb_gives_it_back() {
+fn t4_without_a_worker_the_next_verb_that_changes_it_gives_it_back() {
     let world = World::new();
     let name = world.paused("Nobody");
     world.env.wait_until_empty();
-    for verb in ["show", "why", "list", "resume"] {
+    for args in [&["tell", &name, "Continue"][..], &["edit", &name, "--priority", "1"], &["resume", &name]] {
         let mut shell = world.taken_over(&name);
         let (takeover, program) = world.pids();
         kill_9(takeover);
         assert_eq!(world.env.column(&name, "state").as_deref(), Some("held"));
         shell.press(b"bye\n");
         gone(program);
-        assert_eq!(world.env.column(&name, "state").as_deref(), Some("held"), "{verb}: nobody has looked yet");
-        let args: &[&str] = if verb == "list" { &["list"] } else { &[verb, &name] };
+        assert_eq!(world.env.state(&name), "held", "{args:?}: reading gives nothing back");
         world.env.ok(args);
-        assert_ne!(world.env.column(&name, "state").as_deref(), Some("held"), "{verb}");
+        assert_ne!(world.env.column(&name, "state").as_deref(), Some("held"), "{args:?}");
         shell.finish();
     }
-    assert_eq!(world.releases(&name), ["gone"; 4]);
+    assert_eq!(world.releases(&name), ["gone"; 3]);
     assert_eq!(world.env.settle(&name), "done", "the last verb was a resume");
 }
 
@@ -183,7 +210,7 @@ fn held_until_it_ends(world: &World, name: &str, mut shell: Shell, program: i32)
     assert_eq!(world.env.run(&["resume", name]).code, 8);
     shell.press(b"bye\n");
     gone(program);
-    assert_eq!(world.env.state(name), "paused");
+    released(world, name);
     shell.finish();
 }
 
@@ -242,7 +269,7 @@ fn t6_the_program_was_waited_for_and_the_task_not_given_back() {
         shell.press(b"bye\n");
         shell.shows("shell: 137");
         shell.finish();
-        assert_eq!(world.env.state(&name), "paused", "{point}");
+        released(&world, &name);
         assert_eq!(world.releases(&name).last().unwrap(), how, "{point}");
     }
     world.assert_clean();
@@ -256,7 +283,7 @@ fn t7_everything_and_the_terminal_is_gone() {
     let (takeover, program) = world.pids();
     kill_9(takeover);
     kill_9(program);
-    assert_eq!(world.env.state(&name), "paused");
+    released(&world, &name);
     assert_eq!(world.releases(&name), ["gone"]);
     shell.finish();
     world.assert_clean();

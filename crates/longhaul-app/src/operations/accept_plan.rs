@@ -1,0 +1,106 @@
+//! `accept_plan`: takes a person's list as the plan, whatever it changes.
+//! Whether that is allowed now is decided by the core; the file in the task directory is put in order before the next session.
+
+use longhaul_core::task::{Action, Command, Task, TaskListFile};
+use longhaul_store::Stored;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::plan::task_list;
+use crate::app::Call;
+use crate::error::{AppError, ErrorKind};
+use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit, View};
+use crate::send_command::send_command;
+use crate::views::{PlanView, TaskView};
+use crate::{describe, lookup, redact_intake};
+
+/// As long as a list may be.
+pub const MOST_BYTES: usize = 4 << 20;
+
+pub struct AcceptPlan;
+
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct AcceptPlanInput {
+    /// Name or id of the task; by default the only unfinished task of this project.
+    pub task: Option<String>,
+    /// The list, with lines such as `- [ ] Task 1: ...`, at most 4 MiB; by default task_list.md in the task directory.
+    pub text: Option<String>,
+}
+
+/// What became of a list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AcceptedPlan {
+    pub task: TaskView,
+    pub plan: Option<PlanView>,
+    /// False if the list was the accepted plan already.
+    pub changed: bool,
+    /// What a person can do next.
+    pub next: String,
+}
+
+impl View for AcceptedPlan {
+    const KIND: &'static str = "accepted_plan";
+}
+
+impl Operation for AcceptPlan {
+    const ABOUT: About = About {
+        name: "accept_plan",
+        summary: "Replace a task's plan with your own list",
+        effect: Effect::Changes,
+        offered_by: EVERYWHERE,
+    };
+    type Input = AcceptPlanInput;
+    type Output = AcceptedPlan;
+
+    fn action(_: &AcceptPlanInput) -> Action<'static> {
+        Action::Command("accept a plan")
+    }
+
+    async fn run(call: &Call, _: Permit, input: AcceptPlanInput) -> Result<Answer<AcceptedPlan>, AppError> {
+        let stored = lookup::find(call, input.task.as_deref()).await?;
+        let list = task_list(call, &stored.task)?;
+        let seen = if let TaskListFile::Text { hash, .. } = &list { Some(hash.clone()) } else { None };
+        let text = match input.text {
+            Some(text) => given(call, &stored.task, &text)?,
+            None => from_task_directory(&stored.task, list)?,
+        };
+        let after = accept(call, &stored, Command::AcceptPlan { text, seen }).await?;
+        Ok(Answer::new(AcceptedPlan {
+            task: TaskView::of(call, after.task.id).await?,
+            plan: PlanView::of(&after.task),
+            changed: after.task.version != stored.task.version,
+            next: describe::next_command(&after),
+        }))
+    }
+}
+
+async fn accept(call: &Call, stored: &Stored, command: Command) -> Result<Stored, AppError> {
+    let name = &stored.task.submission.name;
+    let running = stored.task.state.session().is_some() && call.caller.actor.session.is_none();
+    send_command(call, stored, command).await.map_err(|error| match error.kind {
+        ErrorKind::Conflict if running => error.hint(format!("first `longhaul pause {name}`, then this again")),
+        _ => error,
+    })
+}
+
+/// A list without secret values of the caller's environment.
+fn given(call: &Call, task: &Task, text: &str) -> Result<String, AppError> {
+    if text.len() > MOST_BYTES {
+        return Err(AppError::new(ErrorKind::Usage, "the list is longer than 4 MiB"));
+    }
+    Ok(redact_intake(&call.app.system.environment, text, &task.submission.secret_names).0)
+}
+
+fn from_task_directory(task: &Task, list: TaskListFile) -> Result<String, AppError> {
+    let unusable = |why: &str| {
+        let path = format!("{}/task_list.md", describe::task_directory(task));
+        AppError::new(ErrorKind::Usage, format!("cannot take `{path}` as a plan: {why}"))
+            .hint("write it there, or name a file: `longhaul plan TASK --accept FILE`")
+    };
+    match list {
+        TaskListFile::Text { text, .. } => Ok(text),
+        TaskListFile::Missing => Err(unusable("it does not exist")),
+        TaskListFile::Unreadable { why } => Err(unusable(&why)),
+    }
+}

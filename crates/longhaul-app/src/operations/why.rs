@@ -1,0 +1,178 @@
+//! `why`: one sentence from the events, what else bears on it, and what would move the task on.
+//! Text that an agent printed is no part of the answer.
+
+use longhaul_core::task::{Action, Event, Scope, SessionRecord, State, Task, Wait, narrate};
+use longhaul_store::{Stored, StoredEvent};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::TaskInput;
+use crate::app::Call;
+use crate::describe::{self, UnavailableAgent, Waiting, is_telling};
+use crate::directory_wait::DirectoryWait;
+use crate::error::AppError;
+use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit, View};
+use crate::report::{LimitRow, limits};
+use crate::session::{history, live};
+use crate::{lookup, now, ownership, slot_wait};
+
+pub struct Why;
+
+/// Why a task is in its state.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WhyView {
+    /// Id of the task.
+    pub task: String,
+    pub name: String,
+    /// The stored name of its state.
+    pub state: &'static str,
+    /// What brought it there, in one sentence.
+    pub why: String,
+    /// What else bears on it.
+    pub also: Vec<String>,
+    /// What would move it on.
+    pub next: String,
+}
+
+impl View for WhyView {
+    const KIND: &'static str = "why";
+}
+
+impl Operation for Why {
+    const ABOUT: About = About {
+        name: "why",
+        summary: "Explain in a few lines why a task is in its current state",
+        effect: Effect::Reads,
+        offered_by: EVERYWHERE,
+    };
+    type Input = TaskInput;
+    type Output = WhyView;
+
+    fn action(_: &TaskInput) -> Action<'static> {
+        Action::Read
+    }
+
+    async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<WhyView>, AppError> {
+        let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let task = &stored.task;
+        let events = history::recent(call, task.id).await?;
+        let in_line = slot_wait::wait_of(call, &stored).await?;
+        let mut why = sentence(task, &events);
+        why.extend(in_line.as_ref().map(|slot| format!("; {}", slot.in_line())));
+        why.extend(unattended(call, &stored).await?);
+        let mut also = also(task, &history::sessions_of(&events));
+        also.extend(live::unreadable(call, task));
+        Ok(Answer::new(WhyView {
+            task: task.id.to_string(),
+            name: task.submission.name.to_string(),
+            state: task.state.name(),
+            why,
+            also,
+            next: next_step(call, &stored, in_line.as_ref()).await?,
+        }))
+    }
+}
+
+/// What would move the task on: of one that waits for its directory, what the task there needs.
+pub(super) async fn next_step(call: &Call, stored: &Stored, slot: Option<&Waiting>) -> Result<String, AppError> {
+    if ownership::is_left_by_runner(call, stored).await? {
+        return Ok(describe::go_on_after_runner(stored));
+    }
+    if ownership::is_missing(call, stored).await? {
+        return Ok("start a worker with `longhaul worker -d`".to_owned());
+    }
+    let is_ready = matches!(stored.task.state, State::Queued | State::Preparing);
+    let directory = if is_ready { DirectoryWait::of(call, stored.task.id).await? } else { None };
+    Ok(match (directory, slot) {
+        (Some(directory), _) => directory.next(),
+        (None, Some(_)) => {
+            "starts by itself; `longhaul worker -d --sessions N` allows more sessions at once".to_owned()
+        }
+        (None, None) if call.is_abandoned(stored) => {
+            format!("continue with `longhaul resume {}`", stored.task.submission.name)
+        }
+        (None, None) => describe::next_command(stored),
+    })
+}
+
+/// Why nothing happens although the task could continue, or who left it.
+async fn unattended(call: &Call, stored: &Stored) -> Result<Option<&'static str>, AppError> {
+    Ok(if ownership::is_left_by_runner(call, stored).await? {
+        Some("; its run-session is dead")
+    } else if ownership::is_missing(call, stored).await? {
+        Some("; no worker is alive")
+    } else if call.is_abandoned(stored) {
+        Some("; that person has left")
+    } else {
+        None
+    })
+}
+
+/// What else bears on it: the checks, limits, a conversation that was lost, guidance that waits.
+fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
+    let mut facts = Vec::new();
+    if let Some(round) = task.round.as_ref().filter(|round| round.outcome.is_none()) {
+        let (done, all) = (round.evidence.len(), task.submission.commands().len());
+        facts.push(format!("round {} of the checks: {done} of {all} have run", round.number));
+    }
+    if task.needs_fix() {
+        let allowed = task.submission.patience.fix_attempts;
+        facts.push(format!("the checks failed; {} of {allowed} fixing sessions were tried", task.tally.fixes));
+    }
+    let near = |row: &LimitRow| matches!((row.used, row.cap), (Some(used), Some(cap)) if used.saturating_mul(5) >= cap.saturating_mul(4));
+    let limits = limits(task, records);
+    let near = limits.iter().filter(|row| near(row));
+    facts.extend(near.map(|row| format!("{} {} used", row.limit.flag(), row.words)));
+    facts.extend(conversation(task));
+    facts.extend(describe::unavailable(task, now()).iter().map(UnavailableAgent::sentence));
+    match task.guidance.len() {
+        0 => {}
+        waiting => facts.push(format!("guidance for the next session: {waiting}")),
+    }
+    facts
+}
+
+/// What became of the agent's conversation, if it is not simply continued.
+fn conversation(task: &Task) -> Option<String> {
+    let live = task.state.session().filter(|session| describe::is_degraded(session));
+    let live = live.map(|session| format!("session {} began {}", session.number, describe::opening(session)));
+    let next = || Some(format!("the next session starts afresh, with a note, because {}", task.handover(now())?));
+    live.or_else(|| next().filter(|_| !task.state.is_final()))
+}
+
+/// The last event that moved the task, with its time, and who is behind it.
+fn sentence(task: &Task, events: &[StoredEvent]) -> String {
+    let (name, state) = (&task.submission.name, task.state.name());
+    let Some(event) = newest(events, u64::MAX, is_telling) else { return format!("{name} is {state}") };
+    let who = asked_by(events, event).map_or_else(String::new, |who| format!(" (by {who})"));
+    let because = because(events, event);
+    format!("{name} is {state} since {}: {}{because}{who}", event.at.rfc3339(), narrate(&event.event))
+}
+
+/// What a backoff follows: a failed session, or a look at the workspace that failed.
+fn because(events: &[StoredEvent], event: &StoredEvent) -> String {
+    if !matches!(event.event, Event::WaitStarted { why: Wait::Backoff, .. }) {
+        return String::new();
+    }
+    let failed = |event: &Event| matches!(event, Event::SessionEnded { .. } | Event::Noted { .. }) && is_telling(event);
+    newest(events, event.seq, failed).map_or_else(String::new, |cause| format!(" because {}", narrate(&cause.event)))
+}
+
+/// The newest event of a kind up to a sequence number.
+fn newest(events: &[StoredEvent], up_to: u64, wanted: impl Fn(&Event) -> bool) -> Option<&StoredEvent> {
+    events.iter().rev().find(|event| event.seq <= up_to && wanted(&event.event))
+}
+
+/// Who asked for what an event tells, if anyone did: the owner observes an end, but a person may have asked for it.
+fn asked_by<'a>(events: &'a [StoredEvent], event: &'a StoredEvent) -> Option<&'a str> {
+    let asked = match (&event.event, event.actor.scope) {
+        // The sentence names who did it.
+        (Event::Cancelled { .. }, _) | (_, Scope::Workspace) => None,
+        (_, Scope::Person | Scope::Session | Scope::Unknown) => Some(event),
+        (Event::Paused { why: None, .. }, Scope::Worker) => {
+            newest(events, event.seq, |event| matches!(event, Event::StopAsked { .. }))
+        }
+        (_, Scope::Worker) => None,
+    };
+    asked.map(|event| event.actor.principal.as_str())
+}
