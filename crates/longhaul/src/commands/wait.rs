@@ -68,11 +68,9 @@ fn in_the_way(stored: &Stored, needed: &str) -> AppError {
     .hint("note in your progress file what to do with its result, then end this session; your next one starts after that task")
 }
 
-/// A task that waits for a time has a code of its own: who waits for it knows when to come back.
+/// The same code in every state: what the task does at that moment is chance.
 fn gave_up(stored: &Stored, span: Duration) -> AppError {
-    let is_waiting = code_of(&stored.task.state) == Code::Waiting;
-    let kind = if is_waiting { ErrorKind::Waiting } else { ErrorKind::TimedOut };
-    AppError::new(kind, format!("the task is not finished after {}; it goes on", show_span(span)))
+    AppError::new(ErrorKind::TimedOut, format!("the task is not finished after {}; it continues", show_span(span)))
         .hint(next_command(stored))
 }
 

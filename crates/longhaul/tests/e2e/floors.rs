@@ -48,7 +48,7 @@ pub(crate) fn a_full_disk_blocks_before_a_session_and_heals_by_itself() {
         longhaul wait t --timeout 60 || echo end $?";
     let done = on_a_small_disk(&env, script);
     let said = [done.stdout.as_str(), &done.stderr].concat();
-    assert!(done.stdout.contains("code 75"), "{said}");
+    assert!(done.stdout.contains("code 124"), "{said}");
     assert!(done.stdout.contains("blocked: disk:") && done.stdout.contains("4.0 MiB needed"), "{said}");
     assert!(done.stdout.contains("end 10"), "{said}");
     let kinds = env.kinds("t");
@@ -121,7 +121,7 @@ pub(crate) fn too_little_memory_blocks_and_a_person_may_give_up() {
     env.reach("t", "blocked");
     assert_eq!(env.task("t")["state"]["cause"]["memory"]["floor"], json!(1u64 << 40));
     let waited = env.run(&["wait", "t", "--timeout", "1"]);
-    assert_eq!(waited.code, 75, "{}", waited.stderr);
+    assert_eq!(waited.code, 124, "{}", waited.stderr);
     assert!(env.ok(&["why", "t"]).contains("memory"));
     assert_eq!(env.run(&["resume", "t"]).code, 8, "it resumes automatically");
     assert!(env.ledger_lines().is_empty(), "nothing ran");

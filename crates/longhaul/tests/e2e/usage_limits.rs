@@ -48,7 +48,7 @@ fn a_limit_is_waited_out_told_everywhere_and_burns_nothing() {
     let report = env.ok(&["report", "t"]);
     assert!(report.contains("## Usage limits\n\nWhen an agent reaches one: wait.\n\n### Reached"), "{report}");
     assert_eq!(env.task("t")["tally"]["failures"], 0);
-    assert_eq!(env.run(&["wait", "t", "--timeout", "0"]).code, 75);
+    assert_eq!(env.run(&["wait", "t", "--timeout", "0"]).code, 124);
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn a_delay_is_waited_and_a_pause_ends_it_at_once() {
     env.reach("t", "waiting");
     assert_eq!(env.task("t")["state"]["why"], "delay");
     let waited = env.run(&["wait", "t", "--timeout", "0"]);
-    assert_eq!(waited.code, 75, "{}", waited.stderr);
+    assert_eq!(waited.code, 124, "{}", waited.stderr);
     assert_eq!(env.run(&["resume", "t"]).code, 8, "it resumes automatically");
     let begun = Instant::now();
     env.ok(&["pause", "t"]);
@@ -72,7 +72,7 @@ fn at(env: &TestEnv, task: &str, kind: &str) -> i64 {
 fn a_task_starts_when_the_other_one_is_verified() {
     let (env, agent) = pair(&["--check", "true"]);
     let waited = env.run(&["wait", "b", "--timeout", "0"]);
-    assert_eq!(waited.code, 75, "{}", waited.stderr);
+    assert_eq!(waited.code, 124, "{}", waited.stderr);
     assert!(env.ok(&["show", "b"]).contains("must be verified first"));
     assert_eq!(env.run(&["resume", "b"]).code, 8);
     agent.release();
