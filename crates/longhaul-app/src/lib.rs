@@ -19,6 +19,7 @@ pub mod describe;
 pub mod directory_wait;
 mod error;
 mod floors;
+pub mod follow;
 mod git_failure;
 mod hand_over;
 mod handover;

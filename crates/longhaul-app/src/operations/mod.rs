@@ -2,12 +2,16 @@
 //! A new operation is one file here and one line in the table.
 
 mod list;
+mod logs;
 mod tell;
+mod wait;
 
 pub use list::{List, ListInput, Listing};
+pub use logs::{Logs, LogsInput, Turns};
 pub use tell::{Tell, TellInput};
+pub use wait::{Wait, WaitInput};
 
 use crate::operation::{Entry, entry};
 
 /// Every operation.
-pub const OPERATIONS: &[Entry] = &[entry::<List>(), entry::<Tell>()];
+pub const OPERATIONS: &[Entry] = &[entry::<List>(), entry::<Logs>(), entry::<Tell>(), entry::<Wait>()];

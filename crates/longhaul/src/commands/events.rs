@@ -10,7 +10,9 @@ use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
 use longhaul_app::Call;
+use longhaul_app::follow::{Follow, Interest, Item};
 use longhaul_app::lookup;
+use longhaul_app::views::EventView;
 use longhaul_app::{AppError, ErrorKind};
 
 const PAGE: u32 = 500;
@@ -21,6 +23,9 @@ pub(crate) async fn events(line: &CommandLine, args: &Events) -> Result<Code, Ap
     if args.verify {
         return verify(&call, &stored, args.json).await;
     }
+    if args.follow {
+        return follow(&call, stored, args.json).await;
+    }
     let mut after = 0;
     loop {
         let page = call.store()?.events(stored.task.id, after, PAGE).await?;
@@ -30,6 +35,26 @@ pub(crate) async fn events(line: &CommandLine, args: &Events) -> Result<Code, Ap
             if args.json { out::json("event", &as_json(event)) } else { out::data(&as_line(event)) }
         }
     }
+}
+
+/// Prints events as they come, until the task is done or needs someone.
+async fn follow(call: &Call, stored: Stored, json: bool) -> Result<Code, AppError> {
+    let mut feed = Follow::new(call, stored, Interest { events: true, ..Interest::default() })?;
+    while let Some(item) = feed.next().await? {
+        match item {
+            Item::Event(event) if json => out::view(&event),
+            Item::Event(event) => out::data(&line(&event)),
+            Item::UpToDate(_) if out::nobody_reads() => break,
+            Item::Turn(_) | Item::Status(_) | Item::UpToDate(_) | Item::Settled(_) => {}
+        }
+    }
+    Ok(Code::Done)
+}
+
+/// One event as a person reads it.
+fn line(event: &EventView) -> String {
+    let (actor, text) = (out::safe(&event.actor.principal), out::safe(&event.text));
+    format!("{:>4}  {}  {actor:9}  {text}", event.seq, event.at)
 }
 
 /// One event as a person reads it.

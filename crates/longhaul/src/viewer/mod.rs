@@ -9,34 +9,19 @@ mod signals;
 use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{HelpReason, State, Task, Verdict};
-use longhaul_store::{Changes, Stored};
+use longhaul_core::task::{State, Task};
+use longhaul_store::Stored;
 
-pub(crate) use follow::{Reach, Watched, follow, follow_after, follow_with};
+pub(crate) use follow::{Reach, Viewing, Watched, follow, follow_with};
 pub(crate) use signals::Signals;
 
 use crate::exit::Code;
-use longhaul_app::AppError;
-use longhaul_app::Call;
+use longhaul_app::views::Outcome;
+use longhaul_app::{AppError, Call};
 
 /// The exit code that a state gives to those who waited for it.
 pub(crate) fn code_of(state: &State) -> Code {
-    match state {
-        State::Done { verdict: Verdict::Verified { .. } | Verdict::NoChecks } => Code::Done,
-        State::Done { verdict: Verdict::NotVerified { .. } } => Code::NotVerified,
-        State::Cancelled { .. } => Code::Cancelled,
-        State::NeedsHelp { reason: HelpReason::VerificationFailed { .. }, .. } => Code::VerificationFailed,
-        State::Stopped { .. } => Code::Stopped,
-        State::Blocked { cause, .. } if cause.is_probed() => Code::Waiting,
-        State::Paused | State::Held { .. } | State::Blocked { .. } | State::NeedsHelp { .. } => Code::NeedsPerson,
-        State::Waiting { .. } => Code::Waiting,
-        State::Queued
-        | State::Preparing
-        | State::Planning { .. }
-        | State::Working { .. }
-        | State::Verifying { .. }
-        | State::Stopping { .. } => Code::Failure,
-    }
+    Outcome::of(state).into()
 }
 
 /// Waits until a task is as wanted, at most so long.
@@ -57,11 +42,6 @@ pub(crate) async fn until(
             return Ok(None);
         }
         let left = deadline - tokio::time::Instant::now();
-        rung_or(&mut changes, left.min(Duration::from_secs(1))).await;
+        tokio::time::timeout(left.min(Duration::from_secs(1)), changes.rung()).await.ok();
     }
-}
-
-/// Waits for the store's bell, at most so long.
-pub(crate) async fn rung_or(changes: &mut Changes, span: Duration) {
-    tokio::time::timeout(span, changes.rung()).await.ok();
 }
