@@ -67,6 +67,7 @@ mod smoke;
 mod stand_ins;
 mod staying;
 mod store_verb;
+mod streams;
 mod takeover;
 mod terminal;
 mod tmux;
