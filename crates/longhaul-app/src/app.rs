@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use longhaul_core::ids::TaskId;
+use longhaul_core::time::Time;
 use longhaul_keeper::fail_point;
 use longhaul_keeper::files::PrivateDirError;
 use longhaul_store::sqlite::SqliteStore;
@@ -88,6 +89,11 @@ impl Call {
     /// The home.
     pub fn home(&self) -> &Home {
         &self.app.home
+    }
+
+    /// The time by the clock that the front end passed in.
+    pub fn now(&self) -> Time {
+        (self.app.system.clock)()
     }
 
     /// The store as the caller may use it.

@@ -160,7 +160,8 @@ pub(crate) const fn entry<O: Operation>() -> Entry {
     }
 }
 
-fn schema_of<T: JsonSchema>() -> Schema {
+/// The schema of a type, as one document.
+pub(crate) fn schema_of<T: JsonSchema>() -> Schema {
     schemars::SchemaGenerator::default().into_root_schema_for::<T>()
 }
 

@@ -5,15 +5,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use longhaul_core::time::Time;
 use longhaul_keeper::Environment;
 
 use crate::app::App;
 use crate::error::AppError;
 use crate::handover::{Answer, Handover};
 
-/// What a front end passes in: the variables of its process, and how it starts others.
+/// What a front end passes in: the variables of its process, its clock, and how it starts other processes.
 #[derive(Clone)]
 pub struct System {
+    /// The time of every call; the wall clock unless a test has another one.
+    pub clock: fn() -> Time,
     /// The variables that tasks handed over from here run with.
     pub environment: Environment,
     pub processes: Arc<dyn Processes>,

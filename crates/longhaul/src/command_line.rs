@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhaul_app::config::{Loaded, Overrides};
-use longhaul_app::{App, AppError, Call, Caller, Home, System, config, locations};
+use longhaul_app::{App, AppError, Call, Caller, Home, System, config, locations, now};
 use longhaul_core::task::Actor;
 use longhaul_keeper::Environment;
 
@@ -25,7 +25,7 @@ impl CommandLine {
         let caller =
             Caller::new(actor(&environment, &home), std::env::current_dir().map_err(|error| error.to_string()));
         let processes = Arc::new(ChildProcesses { caller: caller.clone() });
-        CommandLine { system: System { environment, processes }, caller }
+        CommandLine { system: System { clock: now, environment, processes }, caller }
     }
 
     /// Longhaul's home, whether it exists or not.

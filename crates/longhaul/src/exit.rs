@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 use longhaul_app::ErrorKind;
+use longhaul_app::views::Outcome;
 
 /// How `longhaul` ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,21 @@ impl From<ErrorKind> for Code {
             ErrorKind::Interrupted => Code::Interrupted,
             ErrorKind::Damaged => Code::Damaged,
             ErrorKind::Failure => Code::Failure,
+        }
+    }
+}
+
+impl From<Outcome> for Code {
+    fn from(outcome: Outcome) -> Code {
+        match outcome {
+            Outcome::Done => Code::Done,
+            Outcome::NotVerified => Code::NotVerified,
+            Outcome::Cancelled => Code::Cancelled,
+            Outcome::VerificationFailed => Code::VerificationFailed,
+            Outcome::Stopped => Code::Stopped,
+            Outcome::NeedsPerson => Code::NeedsPerson,
+            Outcome::Waiting => Code::Waiting,
+            Outcome::Running => Code::Failure,
         }
     }
 }

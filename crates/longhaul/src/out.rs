@@ -59,6 +59,11 @@ pub(crate) fn answer<T: View>(answer: &Answer<T>, json: bool, print: impl FnOnce
     Ok(Code::Done)
 }
 
+/// Prints a view as one JSON document; streams print one per line.
+pub(crate) fn view<T: View>(view: &T) {
+    json(T::KIND, view);
+}
+
 /// Prints one JSON document in the versioned envelope; streams print one per line.
 pub(crate) fn json(kind: &str, value: &impl Serialize) {
     data(&document(kind, value));

@@ -4,36 +4,49 @@
 mod accept_plan;
 mod events;
 mod list;
+mod logs;
 mod plan;
 mod show;
 mod tell;
 mod verify_history;
+mod wait;
 mod why;
 
 pub use accept_plan::{AcceptPlan, AcceptPlanInput, AcceptedPlan, MOST_BYTES as LONGEST_PLAN};
 pub use events::{EventPage, Events, EventsInput};
 pub use list::{List, ListInput, Listing};
+pub use logs::{Logs, LogsInput, Turns};
 pub use plan::Plan;
 pub use show::{Show, TaskInput};
 pub use tell::{Tell, TellInput};
 pub use verify_history::{ChainView, VerifyHistory};
+pub use wait::{Wait, WaitInput};
 pub use why::{Why, WhyView};
 
 use schemars::Schema;
 
-use crate::operation::{Entry, entry};
+use crate::error::AppError;
+use crate::operation::{Entry, View, entry, schema_of};
+use crate::views::{EventView, StatusView, TurnView};
 
 /// Every operation.
 pub const OPERATIONS: &[Entry] = &[
     entry::<AcceptPlan>(),
     entry::<Events>(),
     entry::<List>(),
+    entry::<Logs>(),
     entry::<Plan>(),
     entry::<Show>(),
     entry::<Tell>(),
     entry::<VerifyHistory>(),
+    entry::<Wait>(),
     entry::<Why>(),
 ];
 
 /// Kinds of documents that only streams and errors have, with their schemas.
-pub const STREAMED: &[(&str, fn() -> Schema)] = &[];
+pub const STREAMED: &[(&str, fn() -> Schema)] = &[
+    ("error", schema_of::<AppError>),
+    (EventView::KIND, schema_of::<EventView>),
+    (StatusView::KIND, schema_of::<StatusView>),
+    (TurnView::KIND, schema_of::<TurnView>),
+];

@@ -1,6 +1,7 @@
 //! What one session printed, both streams in the order of the keeper's index, line by line as it grows.
 //! Used by `logs`. It only reads the keeper's files, and knows nothing of what the lines mean.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
@@ -24,6 +25,13 @@ pub struct SessionOutput {
     index: Index,
     out: LogLines,
     err: LogLines,
+    /// What the index says was printed and is not read yet.
+    entries: VecDeque<(Stream, Offset)>,
+    /// What is being read.
+    stretch: Option<(Stream, Offset)>,
+    ended: bool,
+    /// Streams whose rest is still to be read after the end.
+    unread: VecDeque<Stream>,
 }
 
 impl SessionOutput {
@@ -31,33 +39,47 @@ impl SessionOutput {
     pub fn new(session: &SessionDir) -> SessionOutput {
         let log = |stream| LogLines::new(session, stream, Offset::default());
         let index = Index { session: session.clone(), file: None, read_to: 0, pending: Vec::new() };
-        SessionOutput { index, out: log(Stream::Out), err: log(Stream::Err) }
+        let (out, err, entries) = (log(Stream::Out), log(Stream::Err), VecDeque::new());
+        SessionOutput { index, out, err, entries, stretch: None, ended: false, unread: VecDeque::new() }
     }
 
-    /// Hands on every whole line that came since the last call.
-    pub fn whole_lines(&mut self, print: &mut dyn FnMut(OutputLine)) {
-        while let Some(records) = self.index.next() {
-            for entry in read_index(&records) {
-                self.lines_up_to(entry.end(), entry.stream, print);
+    /// The next lines, as many as one chunk has, maybe none; nothing at the end of what was printed so far.
+    pub fn next(&mut self) -> Option<Vec<OutputLine>> {
+        loop {
+            if let Some((stream, end)) = self.stretch {
+                // A log that cannot be read has nothing to show.
+                if let Ok(Some(lines)) = self.log(stream).next_before(end) {
+                    return Some(lines.into_iter().map(|line| shown(line, stream)).collect());
+                }
+                self.stretch = None;
+                if end == Offset::END {
+                    let last = self.log(stream).last().map(|line| shown(line, stream));
+                    return Some(last.into_iter().filter(|line| !line.bytes.is_empty()).collect());
+                }
+            }
+            self.stretch = Some(self.next_stretch()?);
+        }
+    }
+
+    /// No more will come: after what the index knows, the rest of both streams follows, also last lines without an end.
+    pub fn end(&mut self) {
+        if !self.ended {
+            self.ended = true;
+            self.unread.extend([Stream::Out, Stream::Err]);
+        }
+    }
+
+    /// What is to be read next, and how far.
+    fn next_stretch(&mut self) -> Option<(Stream, Offset)> {
+        while self.entries.is_empty() {
+            match self.index.next() {
+                Some(records) => {
+                    self.entries.extend(read_index(&records).iter().map(|entry| (entry.stream, entry.end())))
+                }
+                None => return self.unread.pop_front().map(|stream| (stream, Offset::END)),
             }
         }
-    }
-
-    /// Hands on everything that is left, once no more will come: also what the index missed, and last lines without an end.
-    pub fn rest(&mut self, print: &mut dyn FnMut(OutputLine)) {
-        self.whole_lines(print);
-        for stream in [Stream::Out, Stream::Err] {
-            self.lines_up_to(Offset::END, stream, print);
-            let last = self.log(stream).last().map(|line| shown(line, stream));
-            last.filter(|line| !line.bytes.is_empty()).into_iter().for_each(&mut *print);
-        }
-    }
-
-    /// A log that can not be read has nothing to show.
-    fn lines_up_to(&mut self, end: Offset, stream: Stream, print: &mut dyn FnMut(OutputLine)) {
-        while let Ok(Some(lines)) = self.log(stream).next_before(end) {
-            lines.into_iter().for_each(|line| print(shown(line, stream)));
-        }
+        self.entries.pop_front()
     }
 
     fn log(&mut self, stream: Stream) -> &mut LogLines {
@@ -139,29 +161,33 @@ mod tests {
         file.metadata().unwrap().len() - bytes.len() as u64
     }
 
-    fn lines(read: impl FnOnce(&mut dyn FnMut(OutputLine))) -> Vec<String> {
-        let mut lines = Vec::new();
-        read(&mut |line| {
+    fn lines(output: &mut SessionOutput) -> Vec<String> {
+        let shown = |line: OutputLine| {
             let mark = if line.stream == Stream::Out { "1" } else { "2" };
-            lines.push(format!("{mark}:{}", String::from_utf8(line.bytes).unwrap()));
-        });
-        lines
+            format!("{mark}:{}", String::from_utf8(line.bytes).unwrap())
+        };
+        std::iter::from_fn(|| output.next()).flatten().map(shown).collect()
+    }
+
+    fn rest(output: &mut SessionOutput) -> Vec<String> {
+        output.end();
+        lines(output)
     }
 
     #[test]
     fn both_streams_come_in_the_order_in_which_they_were_printed() {
         let scene = Scene::new();
         let mut output = SessionOutput::new(&scene.session);
-        assert!(lines(|print| output.whole_lines(print)).is_empty(), "nothing is there yet");
+        assert!(lines(&mut output).is_empty(), "nothing is there yet");
         scene.print(Stream::Out, "one\nto");
         scene.print(Stream::Err, "oops\r\n");
-        assert_eq!(lines(|print| output.whole_lines(print)), ["1:one", "2:oops"]);
+        assert_eq!(lines(&mut output), ["1:one", "2:oops"]);
         scene.print(Stream::Out, "rn\n");
         scene.print(Stream::Err, "again\n");
-        assert_eq!(lines(|print| output.whole_lines(print)), ["1:torn", "2:again"]);
+        assert_eq!(lines(&mut output), ["1:torn", "2:again"]);
         let mut late = SessionOutput::new(&scene.session);
-        assert_eq!(lines(|print| late.rest(print)), ["1:one", "2:oops", "1:torn", "2:again"], "late or early alike");
-        assert!(lines(|print| output.rest(print)).is_empty(), "nothing comes twice");
+        assert_eq!(rest(&mut late), ["1:one", "2:oops", "1:torn", "2:again"], "late or early alike");
+        assert!(rest(&mut output).is_empty(), "nothing comes twice");
     }
 
     #[test]
@@ -170,8 +196,8 @@ mod tests {
         scene.print(Stream::Out, "one\ntwo");
         append(&scene.session.err_log(), b"unrecorded\nlast");
         let mut output = SessionOutput::new(&scene.session);
-        assert_eq!(lines(|print| output.whole_lines(print)), ["1:one"]);
-        assert_eq!(lines(|print| output.rest(print)), ["1:two", "2:unrecorded", "2:last"]);
+        assert_eq!(lines(&mut output), ["1:one"]);
+        assert_eq!(rest(&mut output), ["1:two", "2:unrecorded", "2:last"]);
     }
 
     #[test]
@@ -182,7 +208,7 @@ mod tests {
         append(&scene.session.segment(Stream::Out, 3), b"rn\nfour\n");
         let mut output = SessionOutput::new(&scene.session);
         let expected = ["1:one", "1:two", "1:to", "1:=== 0 bytes of output are missing here ===", "1:rn", "1:four"];
-        assert_eq!(lines(|print| output.rest(print)), expected);
+        assert_eq!(rest(&mut output), expected);
     }
 
     /// Whoever has listed an old directory once must list it again behind the next gap.
@@ -196,7 +222,7 @@ mod tests {
         std::fs::File::open(scene.session.path()).unwrap().set_modified(long_ago).unwrap();
         let mut output = SessionOutput::new(&scene.session);
         let gap = "1:=== 0 bytes of output are missing here ===";
-        assert_eq!(lines(|print| output.rest(print)), ["1:one", gap, "1:two", gap, "1:three"]);
+        assert_eq!(rest(&mut output), ["1:one", gap, "1:two", gap, "1:three"]);
     }
 
     #[test]
@@ -204,6 +230,6 @@ mod tests {
         let scene = Scene::new();
         scene.print(Stream::Out, &"x".repeat(5 << 20));
         let mut output = SessionOutput::new(&scene.session);
-        assert!(lines(|print| output.whole_lines(print)).iter().all(|line| line.len() < 2 << 20));
+        assert!(lines(&mut output).iter().all(|line| line.len() < 2 << 20));
     }
 }

@@ -1,68 +1,97 @@
-//! What a session printed, as turns that people read: the agent's words, what it did in one line each, notices; a check's output as it is.
-//! Used by `logs` and by every viewer. All of it is made safe here; nothing of it is ever taken for a fact.
+//! Makes turns of what a session printed, as it grows: an agent's lines are read by the agent's own file, a check's are taken as they are.
+//! Used by everyone who follows a task or reads its logs.
 
-use crate::{Home, now};
 use jiff::tz::TimeZone;
 use longhaul_agents::{Agent, Chosen, Moment, Reader, Shown};
-use longhaul_core::task::{Event, Purpose, SessionRun};
+use longhaul_core::task::{Purpose, SessionRun};
+use longhaul_core::time::Time;
 use longhaul_keeper::{SessionDir, Stream};
 
-use super::agents::Agents;
 use super::output::{OutputLine, SessionOutput};
-use crate::text;
+use crate::Home;
+use crate::views::{TurnRole, TurnView};
 
-/// What a tool was used on is told in so many characters.
-const DETAIL: usize = 400;
+/// The output of one session as turns.
+pub struct SessionTurns {
+    output: SessionOutput,
+    lines: TurnReader,
+}
+
+impl SessionTurns {
+    /// The output of this session; without an agent every line is a turn. None if the session has no directory.
+    pub fn new(home: &Home, run: &SessionRun, agent: Option<Chosen>) -> Option<SessionTurns> {
+        let directory = SessionDir::at(&home.session(run.id)).ok()?;
+        Some(SessionTurns { output: SessionOutput::new(&directory), lines: TurnReader::new(run.number, agent) })
+    }
+
+    /// The next turns, as many as one chunk of the log has; none at the end of what was printed so far.
+    pub fn next(&mut self, now: Time) -> Option<Vec<TurnView>> {
+        let lines = self.output.next()?;
+        Some(lines.iter().flat_map(|line| self.lines.read(line, now)).collect())
+    }
+
+    /// The session has ended: what was printed without the end of a line is whole.
+    pub fn end(&mut self) {
+        self.output.end();
+    }
+}
+
+/// The turns that come before a session's output: where it starts, and the command of a check.
+pub fn opening(run: &SessionRun) -> Vec<TurnView> {
+    let turn = |role, text| TurnView { session: run.number, role, text, tool: None };
+    let command = run.command.clone().filter(|_| run.purpose == Purpose::Check);
+    let start = format!("{}, started {}", run.purpose, run.started.rfc3339());
+    [turn(TurnRole::Session, start)].into_iter().chain(command.map(|text| turn(TurnRole::Command, text))).collect()
+}
 
 /// Reads the lines of one session.
-pub struct Listener {
-    /// None for a check: its output is no agent's dialect.
+struct TurnReader {
+    session: u32,
+    /// None for a check: its output is no agent's format.
     agent: Option<Chosen>,
     reader: Reader,
 }
 
-impl Listener {
-    /// For a session of this agent.
-    pub fn new(agent: Option<Chosen>) -> Listener {
-        Listener { agent, reader: Reader::default() }
+impl TurnReader {
+    fn new(session: u32, agent: Option<Chosen>) -> TurnReader {
+        TurnReader { session, agent, reader: Reader::default() }
     }
 
-    /// What one line of output says, as lines for people.
-    pub fn hear(&mut self, line: &OutputLine) -> Vec<String> {
-        let text = String::from_utf8_lossy(&line.bytes);
+    fn read(&mut self, line: &OutputLine, now: Time) -> Vec<TurnView> {
+        let text = || String::from_utf8_lossy(&line.bytes).into_owned();
         match (line.stream, self.agent.clone()) {
-            (Stream::Out, Some(agent)) => self.read(&*agent, &line.bytes, &text),
-            (Stream::Out, None) => vec![text::readable(&text)],
-            (Stream::Err, _) => vec![format!("  2> {}", text::readable(&text))],
+            (Stream::Out, Some(agent)) => self.parse(&*agent, line, now),
+            (Stream::Out, None) => vec![self.turn(TurnRole::Output, text(), None)],
+            (Stream::Err, _) => vec![self.turn(TurnRole::Stderr, text(), None)],
         }
     }
 
-    /// What the agent's own file makes of a line; what it does not know is shown as it is.
-    fn read(&mut self, agent: &dyn Agent, line: &[u8], text: &str) -> Vec<String> {
+    /// What the agent's own file makes of a line; one that it does not know stays as it is.
+    fn parse(&mut self, agent: &dyn Agent, line: &OutputLine, now: Time) -> Vec<TurnView> {
         let unknown = self.reader.unknown_lines;
-        let mut lines = Vec::new();
         let zone = TimeZone::system();
-        for shown in agent.read_line(&mut self.reader, &Moment { now: now(), zone: &zone }, line).shown {
-            match shown {
-                Shown::Text(text) => lines.extend(text::readable_lines(&text).lines().map(str::to_owned)),
-                Shown::Tool { name, detail } => {
-                    lines.push(format!("  [{}] {}", text::readable(&name), one_line(&detail)));
-                }
-                Shown::Notice(text) => lines.push(format!("  ! {}", one_line(&text))),
-            }
-        }
+        let shown = agent.read_line(&mut self.reader, &Moment { now, zone: &zone }, &line.bytes).shown;
+        let mut turns: Vec<TurnView> = shown.into_iter().map(|shown| self.shown(shown)).collect();
         if self.reader.unknown_lines > unknown {
-            lines.push(format!("  ? {}", text::readable(text)));
+            turns.push(self.turn(TurnRole::Unknown, String::from_utf8_lossy(&line.bytes).into_owned(), None));
         }
-        lines
+        turns
+    }
+
+    fn shown(&self, shown: Shown) -> TurnView {
+        match shown {
+            Shown::Text(text) => self.turn(TurnRole::Text, text, None),
+            Shown::Tool { name, detail } => self.turn(TurnRole::Tool, detail, Some(name)),
+            Shown::Notice(text) => self.turn(TurnRole::Notice, text, None),
+        }
+    }
+
+    fn turn(&self, role: TurnRole, text: String, tool: Option<String>) -> TurnView {
+        TurnView { session: self.session, role, text, tool }
     }
 }
 
-fn one_line(text: &str) -> String {
-    cut(&text::readable(&text.lines().collect::<Vec<_>>().join(" ")), DETAIL)
-}
-
-/// A text, at most so many characters of it.
+/// At most this many characters of a text.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &text[..at]),
@@ -70,66 +99,18 @@ pub fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// The line that stands above a check's output; none for a session of the agent.
-pub fn heading(run: &SessionRun) -> Option<String> {
-    let command = run.command.as_ref().filter(|_| run.purpose == Purpose::Check)?;
-    Some(format!("$ {}", text::readable(command)))
-}
-
-/// The turns of a task's sessions for a viewer, who hears of events as they come.
-pub struct Turns<'a> {
-    home: &'a Home,
-    agents: Agents,
-    live: Option<(SessionOutput, Listener)>,
-}
-
-impl<'a> Turns<'a> {
-    /// Nothing is shown until a session starts.
-    pub fn new(home: &'a Home, agents: Agents) -> Turns<'a> {
-        Turns { home, agents, live: None }
-    }
-
-    /// What was printed before this event.
-    pub fn before(&mut self, event: &Event, print: &mut dyn FnMut(String)) {
-        self.agents.note(event);
-        if let Event::SessionEnded { .. } = event {
-            if let Some((output, listener)) = &mut self.live {
-                output.rest(&mut |line| listener.hear(&line).into_iter().for_each(&mut *print));
-            }
-            self.live = None;
-        }
-    }
-
-    /// What is printed from this event on.
-    pub fn after(&mut self, event: &Event, print: &mut dyn FnMut(String)) {
-        if let Event::SessionStarted { session } = event {
-            heading(session).into_iter().for_each(&mut *print);
-            let directory = SessionDir::at(&self.home.session(session.id)).ok();
-            self.live = directory.map(|dir| (SessionOutput::new(&dir), Listener::new(self.agents.of(session))));
-        }
-    }
-
-    /// What was printed since the last look.
-    pub fn look(&mut self, print: &mut dyn FnMut(String)) {
-        if let Some((output, listener)) = &mut self.live {
-            output.whole_lines(&mut |line| listener.hear(&line).into_iter().for_each(&mut *print));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::mint_session;
-    use longhaul_core::task::SessionRun;
-    use longhaul_core::time::Time;
-
     use super::*;
+    use crate::mint_session;
+    use crate::session::agents::Agents;
 
     fn heard(purpose: Purpose, stream: Stream, line: &str) -> Vec<String> {
         let mut run = SessionRun::new(mint_session(), 1, purpose, Time(0));
         run.agent = "demo".into();
-        let mut listener = Listener::new(Agents::default().of(&run));
-        listener.hear(&OutputLine { stream, bytes: line.as_bytes().to_vec() })
+        let mut reader = TurnReader::new(1, Agents::default().of(&run));
+        let turns = reader.read(&OutputLine { stream, bytes: line.as_bytes().to_vec() }, Time(0));
+        turns.iter().flat_map(TurnView::lines).collect()
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::hold;
 use crate::operation::View;
 use crate::ownership::Owners;
 use crate::slot_wait::Slots;
+use crate::views::Outcome;
 
 /// A task.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -33,6 +34,8 @@ pub struct TaskView {
     pub state: String,
     /// The state in words, for people.
     pub status: String,
+    /// What it came to so far; `wait` ends with the exit code of this.
+    pub outcome: Outcome,
     /// `verified`, `not_verified` or `no_checks` once it is done.
     pub result: Option<String>,
     /// How many remarks the result has; `show` lists them.
@@ -131,6 +134,7 @@ impl TaskView {
             has_worker: owners.has_worker(&summary),
             id: summary.task.to_string(),
             parent: summary.parent.map(|parent| parent.to_string()),
+            outcome: Outcome::of_summary(&summary),
             result: summary.result.map(|result| result.name().to_owned()),
             remarks: summary.remarks,
             is_finished: summary.is_final,

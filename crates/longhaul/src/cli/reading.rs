@@ -45,12 +45,15 @@ pub(crate) struct Read {
 pub(crate) struct Logs {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Keep printing until the task ends
+    /// Keep printing until the task is done or needs you
     #[arg(long, short)]
     pub(crate) follow: bool,
     /// Print only this session
     #[arg(long, short, value_name = "N")]
     pub(crate) session: Option<u32>,
+    /// Print only the last N turns: messages, uses of tools, lines of a check
+    #[arg(long, short = 'n', value_name = "N", conflicts_with_all = ["follow", "raw"])]
+    pub(crate) last: Option<u32>,
     /// Print the agent's lines unparsed, made safe for a terminal
     #[arg(long, conflicts_with = "json")]
     pub(crate) raw: bool,
@@ -63,6 +66,9 @@ pub(crate) struct Logs {
 pub(crate) struct Events {
     #[command(flatten)]
     pub(crate) which: Which,
+    /// Keep printing until the task is done or needs you
+    #[arg(long, short, conflicts_with = "verify")]
+    pub(crate) follow: bool,
     /// Verify the hash chain and rebuild the state from the events
     #[arg(long)]
     pub(crate) verify: bool,

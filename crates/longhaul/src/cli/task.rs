@@ -62,8 +62,8 @@ pub(crate) struct Run {
     /// Open a read-only view in a detached tmux session and print how to attach to it
     #[arg(long, conflicts_with_all = ["detach", "json"])]
     pub(crate) tmux: bool,
-    /// Print the new task as JSON (with --detach)
-    #[arg(long, requires = "detach")]
+    /// Print one JSON document per line: what happens, then the task. With --detach, only the new task
+    #[arg(long)]
     pub(crate) json: bool,
 }
 
@@ -180,8 +180,11 @@ pub(crate) struct Attach {
     #[arg(long)]
     pub(crate) read_only: bool,
     /// Open a read-only view in a detached tmux session and print how to attach to it
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub(crate) tmux: bool,
+    /// Print one JSON document per line: what happens, then the task
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -197,8 +200,8 @@ pub(crate) struct Retry {
     /// Return as soon as the task is stored; it runs in the background
     #[arg(long, short)]
     pub(crate) detach: bool,
-    /// Print the new task as JSON (with --detach)
-    #[arg(long, requires = "detach")]
+    /// Print one JSON document per line: what happens, then the task. With --detach, only the new task
+    #[arg(long)]
     pub(crate) json: bool,
 }
 

@@ -15,7 +15,7 @@ use super::show::sessions_of;
 use crate::cli::Demo;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::viewer::{Signals, Watched, follow_with};
+use crate::viewer::{Signals, Viewing, Watched, follow_with};
 use crate::{out, start};
 use longhaul_app::Call;
 use longhaul_app::ownership;
@@ -44,7 +44,7 @@ pub(crate) async fn demo(line: &CommandLine, args: &Demo) -> Result<Code, AppErr
     let task = submit(&call, request(line, &workspace)?).await?;
     let kills: &[Victim] = if args.no_kills { &[] } else { &[Victim::Worker, Victim::Agent] };
     let mut show = Show { home: call.home().clone(), kills, killed: Vec::new(), last: 0 };
-    let code = follow_with(&call, task, signals, &mut show).await?;
+    let code = follow_with(&call, task, signals, Viewing::whole(false), &mut show).await?;
     account(&call, task, &scratch, &show.killed).await?;
     Ok(code)
 }

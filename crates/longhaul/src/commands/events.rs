@@ -9,11 +9,18 @@ use crate::cli;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
+use longhaul_app::follow::{Follow, Interest, Item};
+use longhaul_app::lookup;
+use longhaul_store::Stored;
 
 pub(crate) async fn events(line: &CommandLine, args: &cli::Events) -> Result<Code, AppError> {
     let call = line.call()?;
     if args.verify {
         return verify(&call, args).await;
+    }
+    if args.follow {
+        let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
+        return follow(&call, stored, args.json).await;
     }
     let mut input = EventsInput { task: args.which.task.clone(), ..EventsInput::default() };
     loop {
@@ -26,6 +33,20 @@ pub(crate) async fn events(line: &CommandLine, args: &cli::Events) -> Result<Cod
             Some(_) | None => return Ok(Code::Done),
         }
     }
+}
+
+/// Prints events as they come, until the task is done or needs someone.
+async fn follow(call: &Call, stored: Stored, json: bool) -> Result<Code, AppError> {
+    let mut feed = Follow::new(call, stored, Interest { events: true, ..Interest::default() })?;
+    while let Some(item) = feed.next().await? {
+        match item {
+            Item::Event(event) if json => out::view(&event),
+            Item::Event(event) => out::data(&line_of(&event)),
+            Item::UpToDate(_) if out::nobody_reads() => break,
+            Item::Turn(_) | Item::Status(_) | Item::UpToDate(_) | Item::Settled(_) => {}
+        }
+    }
+    Ok(Code::Done)
 }
 
 /// One event as a person reads it.

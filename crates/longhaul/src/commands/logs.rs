@@ -1,142 +1,61 @@
-//! `longhaul logs`: what the agent printed, session by session, read from the keepers' files. Needs no worker.
-//! Output becomes turns in `turns`; `--raw` and `--json` hand on the lines themselves, made safe for a terminal.
+//! `longhaul logs`: what the sessions of a task printed, as turns. Needs no worker.
+//! `--raw` prints the lines themselves, made safe for a terminal; `--json` one document per turn, the same for every agent.
 
-use std::collections::VecDeque;
-use std::time::Duration;
+use longhaul_app::follow::{Follow, Interest, Item, Output};
+use longhaul_app::operations::{Logs, LogsInput};
+use longhaul_app::views::{TurnRole, TurnView};
+use longhaul_app::{AppError, Call, ErrorKind, lookup};
 
-use longhaul_agents::Chosen;
-use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Event, SessionRun};
-use longhaul_keeper::{SessionDir, Stream};
-use serde_json::json;
-
-use crate::cli::Logs;
+use crate::cli;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
-use crate::viewer::rung_or;
-use longhaul_app::Call;
-use longhaul_app::lookup;
-use longhaul_app::session::agents::Agents;
-use longhaul_app::session::output::{OutputLine, SessionOutput};
-use longhaul_app::session::turns::{Listener, heading};
-use longhaul_app::{AppError, ErrorKind};
 
-/// How often a growing log is looked at: output rings no bell.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
-
-pub(crate) async fn logs(line: &CommandLine, args: &Logs) -> Result<Code, AppError> {
-    let call = line.open_existing()?;
-    let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
-    let id = stored.task.id;
-    let mut printer =
-        Printer { call: &call, agents: Agents::default(), args, seen: 0, sessions: VecDeque::new(), shown: 0 };
-    let mut changes = call.store()?.changes()?;
-    loop {
-        let settled = call.store()?.load(id).await?.is_none_or(|stored| !stored.task.state.wants_owner());
-        printer.catch_up(id).await?;
-        if !args.follow || settled || out::nobody_reads() {
-            return printer.finish();
-        }
-        rung_or(&mut changes, LOOK_AGAIN).await;
+pub(crate) async fn logs(line: &CommandLine, args: &cli::Logs) -> Result<Code, AppError> {
+    let call = line.call()?;
+    match args.last {
+        Some(last) => print_last(&call, args, last).await,
+        None => print_all(&call, args).await,
     }
 }
 
-/// A session that is not printed to its end.
-struct Open {
-    run: SessionRun,
-    agent: Option<Chosen>,
-    ended: bool,
-    /// None until its turn has come.
-    output: Option<(SessionOutput, Listener)>,
+async fn print_last(call: &Call, args: &cli::Logs, last: u32) -> Result<Code, AppError> {
+    let (task, session) = (args.which.task.clone(), args.session);
+    let input = LogsInput { task, session, last: Some(last), ..LogsInput::default() };
+    let answer = call.perform::<Logs>(input).await?;
+    answer.view.turns.iter().for_each(|turn| print(turn, args));
+    Ok(Code::Done)
 }
 
-struct Printer<'a> {
-    call: &'a Call,
-    agents: Agents,
-    args: &'a Logs,
-    /// The last event read.
-    seen: u64,
-    sessions: VecDeque<Open>,
-    /// How many sessions were begun to be shown.
-    shown: u32,
+async fn print_all(call: &Call, args: &cli::Logs) -> Result<Code, AppError> {
+    let stored = lookup::find_to_read(call, args.which.task.as_deref()).await?;
+    let output = if args.raw { Output::Lines } else { Output::Turns };
+    let mut feed = Follow::new(call, stored, Interest { output, session: args.session, ..Interest::default() })?;
+    let mut found = args.session.is_none();
+    while let Some(item) = feed.next().await? {
+        match item {
+            Item::Turn(turn) => {
+                found = true;
+                print(&turn, args);
+            }
+            Item::UpToDate(_) if !args.follow || out::nobody_reads() => break,
+            Item::Event(_) | Item::Status(_) | Item::UpToDate(_) | Item::Settled(_) => {}
+        }
+    }
+    match args.session {
+        Some(number) if !found => Err(AppError::new(ErrorKind::NotFound, format!("the task has no session {number}"))),
+        Some(_) | None => Ok(Code::Done),
+    }
 }
 
-impl Printer<'_> {
-    /// Prints everything there is now.
-    async fn catch_up(&mut self, task: TaskId) -> Result<(), AppError> {
-        for event in self.call.store()?.events(task, self.seen, u32::MAX).await? {
-            self.seen = event.seq;
-            self.note(event.event);
-        }
-        while let Some(mut open) = self.sessions.pop_front() {
-            self.print_new(&mut open);
-            if !open.ended {
-                self.sessions.push_front(open);
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn note(&mut self, event: Event) {
-        self.agents.note(&event);
-        match event {
-            Event::SessionStarted { session } if self.args.session.is_none_or(|only| only == session.number) => {
-                let agent = self.agents.of(&session);
-                self.sessions.push_back(Open { run: session, agent, ended: false, output: None });
-            }
-            Event::SessionEnded { session, .. } => {
-                if let Some(open) = self.sessions.iter_mut().find(|open| open.run.id == session) {
-                    open.ended = true;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn print_new(&mut self, open: &mut Open) {
-        if open.output.is_none() {
-            let Ok(session) = SessionDir::at(&self.call.home().session(open.run.id)) else { return };
-            self.shown += 1;
-            self.begin(&open.run);
-            open.output = Some((SessionOutput::new(&session), Listener::new(open.agent.clone())));
-        }
-        let Some((output, listener)) = &mut open.output else { return };
-        let mut print = |line: OutputLine| self.print_line(open.run.number, listener, &line);
-        if open.ended { output.rest(&mut print) } else { output.whole_lines(&mut print) }
-    }
-
-    fn begin(&self, run: &SessionRun) {
-        if self.args.json {
-            return;
-        }
-        out::note(&format!("--- session {} ({}) {}", run.number, run.purpose, run.started.rfc3339()));
-        if let Some(heading) = heading(run).filter(|_| !self.args.raw) {
-            out::data(&heading);
-        }
-    }
-
-    fn print_line(&self, session: u32, listener: &mut Listener, line: &OutputLine) {
-        let text = || String::from_utf8_lossy(&line.bytes);
-        match line.stream {
-            _ if self.args.json => {
-                let stream = if line.stream == Stream::Out { "out" } else { "err" };
-                out::json("line", &json!({ "session": session, "stream": stream, "line": text() }));
-            }
-            Stream::Out if self.args.raw => out::data(&out::safe(&text())),
-            // As the agent printed it: whoever reads its dialect from our standard output gets nothing else there.
-            Stream::Err if self.args.raw => out::note(&out::safe(&text())),
-            Stream::Out | Stream::Err => listener.hear(line).iter().for_each(|shown| out::data(shown)),
-        }
-    }
-
-    fn finish(&self) -> Result<Code, AppError> {
-        match self.args.session {
-            Some(number) if self.shown == 0 => {
-                Err(AppError::new(ErrorKind::NotFound, format!("the task has no session {number}")))
-            }
-            Some(_) | None => Ok(Code::Done),
-        }
+fn print(turn: &TurnView, args: &cli::Logs) {
+    match turn.role {
+        _ if args.json => out::view(turn),
+        TurnRole::Session => turn.lines().iter().for_each(|line| out::note(line)),
+        TurnRole::Command if args.raw => {}
+        // As it was printed: whoever reads an agent's format from our standard output gets nothing else there.
+        TurnRole::Stderr if args.raw => out::note(&out::safe(&turn.text)),
+        _ if args.raw => out::data(&out::safe(&turn.text)),
+        _ => turn.lines().iter().for_each(|line| out::data(line)),
     }
 }

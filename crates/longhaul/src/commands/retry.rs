@@ -15,7 +15,7 @@ use crate::cli::Retry;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
-use crate::viewer::{self, Signals};
+use crate::viewer::{self, Signals, Viewing};
 use longhaul_app::lookup;
 use longhaul_app::{AppError, ErrorKind};
 use longhaul_app::{Call, submit::declared, submit::files, submit::workspace_choice};
@@ -44,7 +44,7 @@ pub(crate) async fn retry(line: &CommandLine, args: &Retry) -> Result<Code, AppE
     let task = submit_named(&call, args, &old, &submission).await?;
     tell_news(&old, &submission, &settings);
     match signals {
-        Some(signals) => viewer::follow(&call, task, signals).await,
+        Some(signals) => viewer::follow(&call, task, signals, Viewing::whole(args.json)).await,
         None => told(&call, task, args.json).await,
     }
 }

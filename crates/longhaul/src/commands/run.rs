@@ -14,7 +14,7 @@ use crate::cli::Run;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
-use crate::viewer::{self, Signals};
+use crate::viewer::{self, Signals, Viewing};
 use longhaul_app::Project;
 use longhaul_app::config::{Settings, Sources};
 use longhaul_app::directory_wait::DirectoryWait;
@@ -62,7 +62,7 @@ pub(crate) async fn run(line: &CommandLine, args: &Run) -> Result<Code, AppError
     out::note(&usual_span::sentence(&call, &agent, &project).await);
     unchosen.iter().for_each(|warning| out::note(warning));
     match signals {
-        Some(signals) => viewer::follow(&call, task, signals).await,
+        Some(signals) => viewer::follow(&call, task, signals, Viewing::whole(args.json)).await,
         None if args.tmux => tmux_view::open(&call, task).await,
         None => told(&call, task, args.json).await,
     }

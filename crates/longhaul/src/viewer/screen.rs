@@ -1,44 +1,59 @@
 //! What a follower sees: a line per event and the agent's turns, on a terminal above a live status line; otherwise plain lines.
-//! Used by `follow`. Everything is made safe before it is shown; without a terminal nothing is redrawn.
+//! Used by `follow`. Everything is made safe before it is shown; without a terminal nothing is redrawn, and for programs every item is
+//! one JSON document on standard output.
 
 use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use longhaul_app::now;
-use longhaul_core::task::{Event, Task, narrate};
-use longhaul_core::time::Time;
-use longhaul_store::StoredEvent;
+use longhaul_app::follow::Item;
+use longhaul_app::session::turns::cut;
+use longhaul_app::views::{StatusKind, TurnRole, TurnView};
+use longhaul_app::{describe, now};
+use longhaul_core::task::Task;
 
 use crate::out;
-use longhaul_app::describe;
-use longhaul_app::session::turns::cut;
 
 /// So many lines of output are shown at once; of more only the last.
 const BATCH: usize = 200;
-/// Output stands below the events, behind the clock.
+/// Output is indented below the events, behind the clock.
 const INDENT: &str = "          ";
 /// So many characters of a line of output.
 const WIDTH: usize = 1000;
 
 /// The screen of one viewer.
 pub(super) struct Screen {
+    json: bool,
     bar: Option<ProgressBar>,
+    /// Lines of output that came together, and how many before them are left out.
+    batch: VecDeque<String>,
+    left_out: u64,
 }
 
 impl Screen {
-    pub(super) fn new() -> Screen {
-        let fancy = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let bar = fancy.then(|| {
-            let bar = ProgressBar::new(0);
-            let style = ProgressStyle::with_template("{spinner} [{bar:24}] {msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
-            bar.set_style(style.progress_chars("=> "));
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        });
-        Screen { bar }
+    pub(super) fn new(json: bool) -> Screen {
+        let is_smart = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        Screen { json, bar: (is_smart && !json).then(bar), batch: VecDeque::new(), left_out: 0 }
+    }
+
+    /// Shows one item.
+    pub(super) fn show(&mut self, item: &Item) {
+        if self.json {
+            return item.document().iter().for_each(|document| out::data(document));
+        }
+        if let Item::Turn(turn) = item {
+            return self.turn(turn);
+        }
+        self.flush();
+        match item {
+            Item::Event(event) if ["session_read", "noted"].contains(&event.kind) => {}
+            Item::Event(event) => self.moment(&event.at, &event.text),
+            Item::Status(status) if status.status == StatusKind::InLine => self.moment(&status.at, &status.text),
+            Item::Status(status) => self.line(&status.text),
+            Item::UpToDate(stored) => self.task(&stored.task),
+            Item::Turn(_) | Item::Settled(_) => {}
+        }
     }
 
     /// One line that stays.
@@ -49,38 +64,33 @@ impl Screen {
         }
     }
 
-    /// One event, if it is worth a line.
-    pub(super) fn event(&self, event: &StoredEvent) {
-        if matches!(event.event, Event::SessionRead { .. } | Event::Noted { .. }) {
-            return;
-        }
-        self.moment(event.at, &narrate(&event.event));
-    }
-
     /// Something that happened, with its time.
-    pub(super) fn moment(&self, at: Time, text: &str) {
+    fn moment(&self, at: &str, text: &str) {
         self.line(&format!("{}  {}", clock(at), out::safe(text)));
     }
 
-    /// Lines of output that came together. A flood is cut here: `logs` has all of it.
-    pub(super) fn batch(&self, tell: impl FnOnce(&mut dyn FnMut(String))) {
-        let mut last: VecDeque<String> = VecDeque::new();
-        let mut left_out = 0_u64;
-        tell(&mut |line| {
-            if last.len() == BATCH {
-                last.pop_front();
-                left_out += 1;
+    /// A flood is cut here: `logs` has all of it.
+    fn turn(&mut self, turn: &TurnView) {
+        // The event that starts a session is shown already.
+        for line in turn.lines().iter().filter(|_| turn.role != TurnRole::Session) {
+            if self.batch.len() == BATCH {
+                self.batch.pop_front();
+                self.left_out += 1;
             }
-            last.push_back(cut(&line, WIDTH));
-        });
+            self.batch.push_back(cut(line, WIDTH));
+        }
+    }
+
+    fn flush(&mut self) {
+        let left_out = std::mem::take(&mut self.left_out);
         if left_out > 0 {
             self.line(&format!("{INDENT}({left_out} lines are not shown here; `longhaul logs` has them)"));
         }
-        last.iter().for_each(|line| self.line(&format!("{INDENT}{line}")));
+        std::mem::take(&mut self.batch).iter().for_each(|line| self.line(&format!("{INDENT}{line}")));
     }
 
-    /// Where the task stands now.
-    pub(super) fn task(&self, task: &Task) {
+    /// The live line.
+    fn task(&self, task: &Task) {
         let Some(bar) = &self.bar else { return };
         if let Some(accepted) = &task.plan {
             bar.set_length(accepted.plan.total() as u64);
@@ -89,12 +99,22 @@ impl Screen {
         bar.set_message(status(task));
     }
 
-    /// Takes the live line away.
-    pub(super) fn close(&self) {
+    /// Shows what is left, and removes the live line.
+    pub(super) fn close(&mut self) {
+        self.flush();
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    let style =
+        ProgressStyle::with_template("{spinner} [{bar:24}] {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style.progress_chars("=> "));
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
 }
 
 /// The live line: progress, current step, session, elapsed time, tokens.
@@ -114,8 +134,8 @@ fn status(task: &Task) -> String {
 }
 
 /// Local wall-clock time of day.
-fn clock(at: Time) -> String {
-    jiff::Timestamp::from_microsecond(at.0)
+fn clock(at: &str) -> String {
+    at.parse::<jiff::Timestamp>()
         .map(|stamp| stamp.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string())
         .unwrap_or_default()
 }

@@ -28,7 +28,7 @@ fn it_begins_with_the_live_session() {
     terminal.press(b"d");
     let (code, shown) = terminal.finish();
     assert_eq!(code, 0, "{shown}");
-    assert!(shown.contains("earlier events") && shown.contains("detached; the task goes on"), "{shown}");
+    assert!(shown.contains("earlier events") && shown.contains("detached; the task keeps running"), "{shown}");
     assert!(!shown.contains("plan session 1 started"), "{shown}");
     assert!(alive(live.agent));
 }

@@ -69,6 +69,7 @@ mod stand_ins;
 mod staying;
 mod store_verb;
 mod stored;
+mod streams;
 mod takeover;
 mod terminal;
 mod tmux;

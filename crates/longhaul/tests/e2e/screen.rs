@@ -212,7 +212,7 @@ fn d_detaches_and_the_task_goes_on() {
     terminal.press(b"xd");
     let (code, shown) = terminal.finish();
     assert_eq!(code, 0, "{shown}");
-    assert!(shown.contains("detached; the task goes on"), "{shown}");
+    assert!(shown.contains("detached; the task keeps running"), "{shown}");
     assert!(shown.contains("longhaul logs -f leave-me"), "and what to do next: {shown}");
     assert_eq!(env.state("leave-me"), "working");
     assert!(alive(live.agent));

@@ -45,9 +45,7 @@ fn files_with(env: &TestEnv, text: &str) -> Vec<PathBuf> {
 }
 
 fn lines_of(env: &TestEnv, task: &str) -> Vec<String> {
-    let raw = env.ok(&["logs", task, "--json"]);
-    let line = |line: &str| serde_json::from_str::<Value>(line).unwrap()["data"]["line"].as_str().unwrap().to_owned();
-    raw.lines().map(line).collect()
+    env.ok(&["logs", task, "--raw"]).lines().map(str::to_owned).collect()
 }
 
 #[test]

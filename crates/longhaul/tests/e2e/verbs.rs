@@ -81,8 +81,8 @@ fn logs_show_what_the_agent_said() {
     assert!(raw.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{raw}");
     for line in env.ok(&["logs", &name, "--json"]).lines() {
         let line: Value = serde_json::from_str(line).unwrap();
-        assert_eq!((&line["v"], &line["kind"]), (&1.into(), &"line".into()));
-        assert!(line["data"]["session"].is_u64() && line["data"]["line"].is_string(), "{line}");
+        assert_eq!((&line["v"], &line["kind"]), (&1.into(), &"turn".into()));
+        assert!(line["data"]["session"].is_u64() && line["data"]["text"].is_string(), "{line}");
     }
     let missing = env.run(&["logs", &name, "--session", "9"]);
     assert_eq!(missing.code, 7, "{}", missing.stderr);
@@ -106,8 +106,8 @@ fn logs_show_standard_error_and_a_last_line_without_an_end() {
     let raw = env.run(&["logs", "complain", "--raw"]);
     assert!(raw.stderr.contains(complaint) && raw.stdout.is_empty(), "each stream on its own: {}", raw.stdout);
     let json = env.ok(&["logs", "complain", "--session", "1", "--json"]);
-    let line: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
-    assert_eq!((&line["data"]["stream"], &line["data"]["line"]), (&"err".into(), &complaint.into()));
+    let line: Value = serde_json::from_str(json.lines().nth(1).unwrap()).unwrap();
+    assert_eq!((&line["data"]["role"], &line["data"]["text"]), (&"stderr".into(), &complaint.into()));
 }
 
 #[test]

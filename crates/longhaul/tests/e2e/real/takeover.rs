@@ -102,7 +102,7 @@ fn a_person_takes_over(agent: Agent, leave: &[&str]) {
     let is_the_conversation = |turn: &Turn| turn.last_prompt().contains(ASKED) && turn.prompts_with(&mark) == 1;
     world.server.wait_for_turn(PATIENCE, is_the_conversation).unwrap();
     assert_eq!(world.env.run(&["resume", &task]).code, 8, "nobody else works in it meanwhile");
-    terminal.types_until(leave, "Go on with the task now?", LATE);
+    terminal.types_until(leave, "Resume the task now?", LATE);
     assert_eq!(world.env.state(&task), "paused");
     terminal.types(&["y", "Enter"]);
     world.finish(&task);

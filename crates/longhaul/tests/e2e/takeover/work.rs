@@ -15,7 +15,7 @@ fn a_person_works_in_the_conversation_and_then_the_task_goes_on() {
     assert!(shown.contains(&format!("process {}", world.pids().1)), "{shown}");
     assert!(world.env.ok(&["list"]).contains("held"));
     shell.press(b"bye\n");
-    shell.shows("Go on with the task now? [y/N]");
+    shell.shows("Resume the task now? [y/N]");
     assert_eq!(world.env.state(&name), "paused");
     shell.press(b"y\n");
     let shown = shell.finish();

@@ -1,0 +1,96 @@
+//! `wait`: answers when a task is done or needs someone.
+//! Unlike operations that only read, it starts a worker if the task has none that is alive: otherwise it could wait forever.
+
+use std::time::Duration;
+
+use longhaul_core::task::{Action, State};
+use longhaul_store::Stored;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::time::{Instant, timeout_at};
+
+use crate::app::Call;
+use crate::config::show_span;
+use crate::error::{AppError, ErrorKind};
+use crate::follow::{Follow, Interest, Item};
+use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::slot_wait::Slots;
+use crate::views::TaskView;
+use crate::{describe, directory_wait, lookup};
+
+pub struct Wait;
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct WaitInput {
+    /// Name or id of the task; by default the only unfinished one of the project.
+    pub task: Option<String>,
+    /// Give up after this time; the task is not affected.
+    pub timeout_ms: Option<u64>,
+}
+
+impl Operation for Wait {
+    const ABOUT: About = About {
+        name: "wait",
+        summary: "Wait until a task is done or needs a person",
+        effect: Effect::Changes,
+        offered_by: EVERYWHERE,
+    };
+    type Input = WaitInput;
+    type Output = TaskView;
+
+    fn action(_: &WaitInput) -> Action<'static> {
+        Action::Read
+    }
+
+    async fn run(call: &Call, _: Permit, input: WaitInput) -> Result<Answer<TaskView>, AppError> {
+        let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let timeout = input.timeout_ms.map(Duration::from_millis);
+        // A time that the clock cannot represent is forever.
+        let deadline = timeout.and_then(|span| Instant::now().checked_add(span));
+        let mut feed = Follow::new(call, stored, Interest { keeps_worker: true, ..Interest::default() })?;
+        let mut limit = None;
+        loop {
+            let item = match limit {
+                Some(limit) => timeout_at(limit, feed.next()).await.map_err(|_| gave_up(feed.stored(), timeout))?,
+                None => feed.next().await,
+            };
+            match item? {
+                Some(Item::Settled(task)) => return Ok(Answer::new(*task)),
+                Some(Item::UpToDate(stored)) => refuse_to_block(call, &stored).await?,
+                Some(_) => {}
+                None => return Err(AppError::new(ErrorKind::Failure, "the task was not followed to its end")),
+            }
+            // From the first look on: a task that has settled already is never late.
+            limit = deadline;
+        }
+    }
+}
+
+/// The same answer in every state: what the task does at that moment is chance.
+fn gave_up(stored: &Stored, timeout: Option<Duration>) -> AppError {
+    let span = show_span(timeout.unwrap_or_default());
+    AppError::new(ErrorKind::TimedOut, format!("the task is not finished after {span}; it continues"))
+        .hint(describe::next_command(stored))
+}
+
+/// Refuses to wait for a task that needs what the calling agent's own session has: it would wait forever.
+async fn refuse_to_block(call: &Call, stored: &Stored) -> Result<(), AppError> {
+    let Some(needed) = needs_this_session(call, stored).await? else { return Ok(()) };
+    let name = &stored.task.submission.name;
+    let what = format!("task {name} needs this session's {needed}, and starts when the session has ended");
+    Err(AppError::new(ErrorKind::Waiting, what).hint(
+        "note in your progress file what to do with its result, then end this session; your next one starts after that task",
+    ))
+}
+
+async fn needs_this_session(call: &Call, stored: &Stored) -> Result<Option<&'static str>, AppError> {
+    let Some(own) = call.own_task() else { return Ok(None) };
+    if !matches!(stored.task.state, State::Queued | State::Preparing) {
+        return Ok(None);
+    }
+    if directory_wait::line_before(call, stored.task.id).await?.contains(&own) {
+        return Ok(Some("directory"));
+    }
+    Ok(Slots::now(call).await?.are_taken().then_some("slot"))
+}
