@@ -20,7 +20,6 @@ pub mod directory_wait;
 mod error;
 mod floors;
 mod git_failure;
-mod hand_over;
 mod handover;
 mod hold;
 mod home;
@@ -35,14 +34,17 @@ mod project;
 mod prompt;
 pub mod prompt_files;
 pub mod report;
+mod request_key;
 pub mod send_command;
 pub mod session;
 pub mod slot_wait;
+pub mod stop;
 pub mod submit;
 pub mod tag;
 mod task_dir;
 pub mod text;
 pub mod trust;
+mod until;
 pub mod usual_span;
 pub mod views;
 
@@ -54,8 +56,9 @@ pub use clock::{mint_lease, mint_session, mint_task, mint_worker, now, since_boo
 pub use error::{AppError, ErrorKind};
 pub use floors::{check as check_floors, free_disk, free_memory};
 pub use git_failure::unfit;
-pub use hand_over::hand_over;
-pub use handover::{Answer, Declined, Greeting, Handover, Offer, RefusalKind, Request, is_attended, offer, sockets};
+pub use handover::{
+    Answer, Declined, Greeting, Handover, Offer, RefusalKind, Request, Taken, is_attended, offer, sockets,
+};
 pub use hold::{
     Free, Hold, HoldError, Interface, NoInterface, ReleaseError, in_conversation, interface_of, listed_holds, marker,
     release, release_if_gone,
@@ -66,3 +69,4 @@ pub use processes::{Asked, Processes, Reply, System};
 pub use project::Project;
 pub use prompt::{BadTemplate, TEMPLATES, check_template, pointer, prompt};
 pub use task_dir::{ShellLock, TaskDir, task_dir_of};
+pub use until::until;

@@ -11,7 +11,6 @@ use longhaul_keeper::fail_point;
 use longhaul_store::Stored;
 use rustix::process::WaitStatus;
 
-use super::pause::{PATIENCE, not_stopped, stopped};
 use super::show::sessions_of;
 use crate::cli::Takeover;
 use crate::command_line::CommandLine;
@@ -22,6 +21,7 @@ use crate::start::in_terminal;
 use crate::viewer::{code_of, until};
 use longhaul_app::Call;
 use longhaul_app::send_command::send_command;
+use longhaul_app::stop::{PATIENCE, not_stopped, stopped};
 use longhaul_app::{AppError, ErrorKind};
 use longhaul_app::{describe, lookup};
 
