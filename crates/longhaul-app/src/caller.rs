@@ -2,7 +2,7 @@
 //! task and its children. Made by each front end and passed with every call; there is no process-wide caller.
 //! Visibility is asked by `app` for every listing and lookup, so that no operation can forget to. What may be changed is decided by the core.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Actor, Scope, Task};
@@ -32,15 +32,22 @@ impl Caller {
         self.actor.scope == Scope::Person
     }
 
+    /// The directory the call comes from.
+    pub fn directory(&self) -> Result<&Path, AppError> {
+        self.directory.as_deref().map_err(|why| {
+            let error = AppError::new(ErrorKind::Usage, "the current directory cannot be used");
+            AppError { because: vec![why.clone()], ..error }.hint("change to a directory that exists")
+        })
+    }
+
     /// The project the call comes from.
     pub fn project(&self) -> Result<Project, AppError> {
-        match &self.directory {
-            Ok(directory) => Project::of(directory),
-            Err(why) => {
-                let error = AppError::new(ErrorKind::Usage, "the current directory cannot be used");
-                Err(AppError { because: vec![why.clone()], ..error }.hint("change to a directory that exists"))
-            }
-        }
+        Project::of(self.directory()?)
+    }
+
+    /// A path of a request: relative ones start at the directory the call comes from.
+    pub fn resolve(&self, path: &Path) -> Result<PathBuf, AppError> {
+        if path.is_absolute() { Ok(path.to_owned()) } else { Ok(self.directory()?.join(path)) }
     }
 
     /// The task in whose worktree below this home the call comes from, if it does.

@@ -4,7 +4,7 @@
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Actor, Command, Event, Input, Refusal, decide};
-use longhaul_store::{Change, CommitError, Guard, Key, NewLease, Store, StoreError, Stored};
+use longhaul_store::{Change, CommitError, Committed, Guard, Key, NewLease, Store, StoreError, Stored};
 
 use crate::clock::now;
 
@@ -56,19 +56,19 @@ pub async fn change(
     actor: &Actor,
     key: Option<Key>,
     claim: Option<NewLease>,
-) -> Result<Stored, ChangeError> {
+) -> Result<Committed, ChangeError> {
     if let Some(key) = &key
         && let Some(stored) = store.repeat_of(key, actor).await?
     {
-        return Ok(stored);
+        return Ok(Committed { stored, repeated: true });
     }
     let mut stored = load(store, task).await?;
     let terms = |stored: &Stored| {
         let claim = claim.clone().filter(|_| stored.owner.is_none());
         Some(Terms { key: key.clone(), claim, ..Guard::Version(stored.task.version).into() })
     };
-    commit_input(store, &mut stored, &command.into(), actor, terms).await?;
-    Ok(stored)
+    let (_, repeated) = decide_and_commit(store, &mut stored, &command.into(), actor, terms).await?;
+    Ok(Committed { stored, repeated })
 }
 
 /// Decides on an input and commits what follows; after a conflict it loads the task and decides again. `stored` is the task as the caller
@@ -81,18 +81,29 @@ pub async fn commit_input(
     actor: &Actor,
     terms: impl Fn(&Stored) -> Option<Terms>,
 ) -> Result<Vec<Event>, ChangeError> {
+    Ok(decide_and_commit(store, stored, input, actor, terms).await?.0)
+}
+
+/// The events, and whether an equal request with the same key was committed a moment before, so that nothing was written now.
+async fn decide_and_commit(
+    store: &dyn Store,
+    stored: &mut Stored,
+    input: &Input,
+    actor: &Actor,
+    terms: impl Fn(&Stored) -> Option<Terms>,
+) -> Result<(Vec<Event>, bool), ChangeError> {
     loop {
         let Terms { guard, key, claim, session_cap } = terms(stored).ok_or(CommitError::Fenced)?;
         let (task, at) = (stored.task.id, now());
         let events = decide(&stored.task, input, actor, at)?;
         if events.is_empty() {
-            return Ok(events);
+            return Ok((events, false));
         }
         let change = Change { task, guard, events: events.clone(), actor: actor.clone(), at, key, claim, session_cap };
         match store.commit(change).await {
             Ok(committed) => {
                 *stored = committed.stored;
-                return Ok(events);
+                return Ok((events, committed.repeated));
             }
             Err(CommitError::Conflict | CommitError::Fenced) => *stored = load(store, task).await?,
             Err(error) => return Err(error.into()),
@@ -130,7 +141,8 @@ mod tests {
         let first = send(resume(), Some("k")).await.unwrap();
         assert!(matches!(send(resume(), None).await, Err(ChangeError::Refused(_))), "the control");
         let again = send(resume(), Some("k")).await.unwrap();
-        assert_eq!(again.task.version, first.task.version);
+        assert_eq!(again.stored.task.version, first.stored.task.version);
+        assert_eq!((first.repeated, again.repeated), (false, true));
     }
 
     async fn submitted(store: &SqliteStore) -> TaskId {
@@ -159,6 +171,7 @@ mod tests {
         let first = lease();
         let owned = tell("one", first.clone()).await.expect("in time").unwrap();
         let told = tell("two", lease()).await.expect("in time").unwrap();
+        let (owned, told) = (owned.stored, told.stored);
         assert_eq!(owned.owner.as_ref().map(|owner| owner.worker), Some(first.worker));
         assert_eq!((told.owner, told.task.guidance), (owned.owner, vec!["one".to_owned(), "two".to_owned()]));
     }

@@ -141,8 +141,19 @@ impl From<ChangeError> for AppError {
         match error {
             ChangeError::NotFound => AppError::new(ErrorKind::NotFound, "there is no such task"),
             ChangeError::Refused(refusal) => refusal.into(),
-            ChangeError::Commit(CommitError::Store(error)) => error.into(),
-            ChangeError::Commit(error) => AppError::new(ErrorKind::Conflict, "the change was not made").because(&error),
+            ChangeError::Commit(error) => error.into(),
+        }
+    }
+}
+
+impl From<CommitError> for AppError {
+    fn from(error: CommitError) -> AppError {
+        match error {
+            CommitError::Store(error) => error.into(),
+            CommitError::KeyReused => AppError::new(ErrorKind::Conflict, error.to_string()).hint(
+                "a key names one request: repeat that one unchanged and from the same directory, or use a new key",
+            ),
+            error => AppError::new(ErrorKind::Conflict, "the change was not made").because(&error),
         }
     }
 }

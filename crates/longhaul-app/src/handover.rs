@@ -3,6 +3,7 @@
 //! The worker commits the input together with its claim, so that a task never exists without someone who acts on it. A worker of this
 //! home that lives takes it on its socket (`offer`; the other side is the worker's `reception`); one that is started for it, on its standard input.
 
+mod deliver;
 mod offer;
 
 use longhaul_agents::UnknownAgent;
@@ -10,15 +11,19 @@ use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
 use longhaul_core::names::{self, BadName, TaskName};
 use longhaul_core::task::{Actor, Command, Refusal, Submission, submit};
-use longhaul_store::{CommitError, Key, NewLease, Store, Stored};
+use longhaul_store::{CommitError, Committed, Key, NewLease, Store};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use deliver::deliver;
 pub use offer::{Greeting, Offer, is_attended, offer, sockets};
 
 use crate::change::{ChangeError, change};
 use crate::child::NoChild;
+use crate::clock::mint_task;
+use crate::error::AppError;
 use crate::home::Home;
 use crate::intake::{agents, commit_submission, complete};
+use crate::text;
 use longhaul_keeper::Environment;
 
 /// What is handed over.
@@ -35,8 +40,8 @@ pub enum Handover {
         command: Command,
         /// Who asked.
         actor: Actor,
-        /// The caller's idempotency key.
-        key: String,
+        /// What makes a repeat harmless: the caller's idempotency key, or one of this request alone.
+        key: Key,
     },
 }
 
@@ -51,6 +56,8 @@ pub struct Request {
     pub submission: Submission,
     /// Who asked.
     pub actor: Actor,
+    /// The caller's idempotency key.
+    pub key: Option<Key>,
 }
 
 /// The worker's one line back.
@@ -61,10 +68,10 @@ pub enum Answer {
     Accepted {
         /// Which task.
         task: TaskId,
-        /// Its name.
-        name: String,
         /// What the person should know.
         warnings: Vec<String>,
+        /// The same request was carried out before under its key; nothing was written now.
+        repeated: bool,
     },
     /// Nothing was written.
     Refused {
@@ -108,6 +115,14 @@ pub enum Declined {
     Change(#[from] ChangeError),
 }
 
+/// What a hand-over came to.
+#[derive(Debug)]
+pub struct Taken {
+    pub committed: Committed,
+    /// What the person should know.
+    pub warnings: Vec<String>,
+}
+
 impl Declined {
     fn kind(&self) -> RefusalKind {
         match self {
@@ -118,7 +133,8 @@ impl Declined {
             | Declined::Change(ChangeError::Refused(
                 Refusal::BadGoal { .. } | Refusal::BadInput { .. } | Refusal::ReasonMissing,
             )) => RefusalKind::Usage,
-            Declined::DirectoryExists { .. } | Declined::Change(ChangeError::Commit(CommitError::NameTaken { .. })) => {
+            Declined::DirectoryExists { .. }
+            | Declined::Change(ChangeError::Commit(CommitError::NameTaken { .. } | CommitError::KeyReused)) => {
                 RefusalKind::Conflict
             }
             Declined::Child(_) | Declined::Change(ChangeError::Refused(_)) => RefusalKind::Refused,
@@ -136,37 +152,42 @@ impl Handover {
         home: &Home,
         environment: &Environment,
         lease: NewLease,
-    ) -> Result<(Stored, Vec<String>), Declined> {
+    ) -> Result<Taken, Declined> {
         match self {
             Handover::Submit(request) => commit_submission(store, home, *request, environment, Some(lease)).await,
             Handover::Command { task, command, actor, key } => {
-                let input = serde_json::to_string(&(task, &command)).unwrap_or_default();
-                let key = Key::new(key, "command", &input);
-                Ok((change(store, task, command, &actor, Some(key), Some(lease)).await?, Vec::new()))
+                let committed = change(store, task, command, &actor, Some(key), Some(lease)).await?;
+                Ok(Taken { committed, warnings: Vec::new() })
             }
         }
     }
 }
 
-impl From<Result<(Stored, Vec<String>), Declined>> for Answer {
-    fn from(done: Result<(Stored, Vec<String>), Declined>) -> Self {
+impl From<Result<Taken, Declined>> for Answer {
+    fn from(done: Result<Taken, Declined>) -> Self {
         match done {
-            Ok((Stored { task, .. }, warnings)) => {
-                Answer::Accepted { task: task.id, name: task.submission.name.to_string(), warnings }
+            Ok(Taken { committed: Committed { stored, repeated }, warnings }) => {
+                Answer::Accepted { task: stored.task.id, warnings, repeated }
             }
             Err(declined) => Answer::Refused { kind: declined.kind(), message: with_causes(&declined) },
         }
     }
 }
 
+impl From<Declined> for AppError {
+    fn from(declined: Declined) -> AppError {
+        AppError::new(declined.kind().into(), text::safe(&with_causes(&declined)))
+    }
+}
+
 impl Request {
-    /// The refusal that any worker would answer with, told before anything is made; none when the request makes sense.
-    pub fn refusal(&self, environment: &Environment) -> Option<Answer> {
-        let declined = self.check(environment).err()?;
-        Some(Answer::Refused { kind: declined.kind(), message: with_causes(&declined) })
+    /// A new request for a task, without a key.
+    pub fn new(name: Option<String>, submission: Submission, actor: Actor) -> Request {
+        Request { id: mint_task(), name, submission, actor, key: None }
     }
 
-    fn check(&self, environment: &Environment) -> Result<(), Declined> {
+    /// Refuses before anything is created what any worker would refuse.
+    pub(crate) fn check(&self, environment: &Environment) -> Result<(), Declined> {
         let agents = agents(&self.submission)?;
         let name = TaskName::new(self.name.as_deref().unwrap_or("generated"))?;
         submit(&complete(self, self.submission.goal.clone(), name, &agents, environment)).map_err(ChangeError::from)?;
@@ -174,7 +195,12 @@ impl Request {
     }
 
     /// Commits the submission without a claim: below an agent session, where the parent's owner takes it.
-    pub async fn commit_unclaimed(self, store: &dyn Store, home: &Home, environment: &Environment) -> Answer {
-        Answer::from(commit_submission(store, home, self, environment, None).await)
+    pub(crate) async fn commit_unclaimed(
+        self,
+        store: &dyn Store,
+        home: &Home,
+        environment: &Environment,
+    ) -> Result<Taken, Declined> {
+        commit_submission(store, home, self, environment, None).await
     }
 }

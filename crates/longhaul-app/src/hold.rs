@@ -52,7 +52,7 @@ pub async fn release(store: &dyn Store, task: TaskId, hold: Hold, actor: &Actor)
     let released = change(store, task, Command::Release { how: ReleasedBy::Ended }, actor, None, None).await;
     fail_point::reach("takeover.released");
     hold.retire();
-    released
+    Ok(released?.stored)
 }
 
 /// Gives a held task back when nobody works in its conversation any more; every other is left as it is.
@@ -75,7 +75,7 @@ pub async fn release_if_gone(
     }
     let changed = change(store, task, Command::Release { how: ReleasedBy::Gone }, actor, None, None).await?;
     free.retire();
-    Ok(changed)
+    Ok(changed.stored)
 }
 
 /// Whether a held task's person has left. Only looks: the next worker or operation that changes the task releases it.

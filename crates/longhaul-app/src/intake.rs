@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 use longhaul_agents::{Chosen, Cost, UnknownAgent};
 use longhaul_core::names::{self, STATE_DIR, TaskName};
 use longhaul_core::task::{Criterion, Place, Refusal, Sandbox, Scope, Submission, Target, submit};
-use longhaul_store::{Change, CommitError, Guard, NewLease, Store, Stored};
+use longhaul_store::{Change, CommitError, Committed, Guard, NewLease, Store};
 
 use crate::change::ChangeError;
 use crate::child::{self, NoChild};
 use crate::clock::now;
-use crate::handover::{Declined, Request};
+use crate::handover::{Declined, Request, Taken};
 use crate::home::Home;
 use crate::task_dir::task_dir_exists;
 use longhaul_git::{Git, Repository};
 use longhaul_keeper::Environment;
 
-/// Commits a submission, once: a repeat of one that is stored already answers with that.
+/// Commits a submission, once: a repeat of one that is stored already, by its id or its key, answers with that.
 pub(crate) async fn commit_submission(
     store: &dyn Store,
     home: &Home,
     mut request: Request,
     environment: &Environment,
     claim: Option<NewLease>,
-) -> Result<(Stored, Vec<String>), Declined> {
-    if let Some(stored) = store.load(request.id).await.map_err(ChangeError::from)? {
-        return Ok((stored, Vec::new()));
+) -> Result<Taken, Declined> {
+    if let Some(committed) = earlier(store, &request).await? {
+        return Ok(Taken { committed, warnings: Vec::new() });
     }
     let told = admit(store, home, &mut request).await?;
     let agents = agents(&request.submission)?;
@@ -52,23 +52,34 @@ pub(crate) async fn commit_submission(
             events: submit(&complete(&request, goal.clone(), name, &agents, environment)).map_err(ChangeError::from)?,
             actor: request.actor.clone(),
             at: now(),
-            key: None,
+            key: request.key.clone(),
             claim: claim.clone(),
             session_cap: None,
         };
         match store.commit(change).await {
-            Ok(committed) => return Ok((committed.stored, warnings)),
+            Ok(committed) => return Ok(Taken { committed, warnings }),
             Err(CommitError::NameTaken { .. }) if wanted.is_none() => {}
             // The same submission was handed to another worker too, which was faster.
             Err(CommitError::Conflict) => {
-                let stored = store.load(request.id).await.map_err(ChangeError::from)?;
-                return Ok((stored.ok_or(ChangeError::NotFound)?, warnings));
+                let committed = earlier(store, &request).await?.ok_or(ChangeError::NotFound)?;
+                return Ok(Taken { committed, warnings });
             }
             Err(CommitError::TooManyChildren { most }) => return Err(NoChild::TooMany { most }.into()),
             Err(CommitError::TooDeep { deepest }) => return Err(NoChild::TooDeep { deepest }.into()),
             Err(error) => return Err(ChangeError::from(error).into()),
         }
     }
+}
+
+/// The task of this very submission, if it is stored. Only a key that comes again means that the caller repeats itself: a task id does when
+/// the same submission was offered to another worker too.
+async fn earlier(store: &dyn Store, request: &Request) -> Result<Option<Committed>, ChangeError> {
+    if let Some(stored) = store.load(request.id).await? {
+        return Ok(Some(Committed { stored, repeated: false }));
+    }
+    let Some(key) = &request.key else { return Ok(None) };
+    let stored = store.repeat_of(key, &request.actor).await?;
+    Ok(stored.map(|stored| Committed { stored, repeated: true }))
 }
 
 /// Runs what asks git or the disk on a thread of its own: a slow answer must not stop the worker's other tasks.

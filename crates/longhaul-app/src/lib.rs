@@ -21,7 +21,6 @@ mod error;
 mod floors;
 pub mod follow;
 mod git_failure;
-mod hand_over;
 mod handover;
 mod hold;
 mod home;
@@ -36,6 +35,7 @@ mod project;
 mod prompt;
 pub mod prompt_files;
 pub mod report;
+mod request_key;
 pub mod send_command;
 pub mod session;
 pub mod slot_wait;
@@ -58,8 +58,9 @@ pub use clock::{mint_lease, mint_session, mint_task, mint_worker, now, since_boo
 pub use error::{AppError, ErrorKind};
 pub use floors::{check as check_floors, free_disk, free_memory};
 pub use git_failure::unfit;
-pub use hand_over::hand_over;
-pub use handover::{Answer, Declined, Greeting, Handover, Offer, RefusalKind, Request, is_attended, offer, sockets};
+pub use handover::{
+    Answer, Declined, Greeting, Handover, Offer, RefusalKind, Request, Taken, is_attended, offer, sockets,
+};
 pub use hold::{
     Free, Hold, HoldError, Interface, NoInterface, ReleaseError, in_conversation, interface_of, listed_holds, marker,
     release, release_if_gone,

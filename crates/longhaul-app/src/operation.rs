@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use longhaul_core::task::{Action, permit};
+use longhaul_core::task::{Action, Actor, permit};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -60,6 +60,8 @@ pub struct Permit(());
 #[derive(Debug)]
 pub struct Answer<T> {
     pub view: T,
+    /// What was done or decided besides what the view shows, in sentences.
+    pub notes: Vec<String>,
     /// Sentences that people should read; they change nothing.
     pub warnings: Vec<String>,
     /// The same request was carried out before under its key; nothing was done now.
@@ -69,7 +71,13 @@ pub struct Answer<T> {
 impl<T> Answer<T> {
     /// An answer without warnings.
     pub fn new(view: T) -> Answer<T> {
-        Answer { view, warnings: Vec::new(), repeated: false }
+        Answer { view, notes: Vec::new(), warnings: Vec::new(), repeated: false }
+    }
+
+    /// The same with these notes.
+    pub fn note(mut self, notes: impl IntoIterator<Item = String>) -> Answer<T> {
+        self.notes.extend(notes);
+        self
     }
 
     /// The same with these warnings.
@@ -86,6 +94,7 @@ impl<T: View> Answer<T> {
             v: 1,
             kind: T::KIND,
             data: &self.view,
+            notes: &self.notes,
             warnings: &self.warnings,
             repeated: self.repeated,
         });
@@ -99,6 +108,8 @@ struct Document<'a, T> {
     v: u32,
     kind: &'static str,
     data: &'a T,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     warnings: &'a [String],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -145,6 +156,8 @@ pub struct Entry {
     pub kind: &'static str,
     pub input_schema: fn() -> Schema,
     pub view_schema: fn() -> Schema,
+    /// Whether this actor may perform it with this input. `perform` asks the same first.
+    pub permit: fn(&Actor, Value) -> Result<(), AppError>,
     /// From a JSON input to a JSON document.
     pub perform: for<'a> fn(&'a Call, Value) -> Performed<'a>,
 }
@@ -156,6 +169,7 @@ pub(crate) const fn entry<O: Operation>() -> Entry {
         kind: O::Output::KIND,
         input_schema: schema_of::<O::Input>,
         view_schema: schema_of::<O::Output>,
+        permit: permit_json::<O>,
         perform: perform_json::<O>,
     }
 }
@@ -165,12 +179,17 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Schema {
     schemars::SchemaGenerator::default().into_root_schema_for::<T>()
 }
 
+fn permit_json<O: Operation>(actor: &Actor, input: Value) -> Result<(), AppError> {
+    Ok(permit(actor, &O::action(&read::<O>(input)?))?)
+}
+
 fn perform_json<O: Operation>(call: &Call, input: Value) -> Performed<'_> {
-    Box::pin(async move {
-        let input = serde_json::from_value(input).map_err(|error| {
-            AppError::new(ErrorKind::Usage, format!("the input of `{}` is invalid", O::ABOUT.name)).because(&error)
-        })?;
-        call.perform::<O>(input).await?.document()
+    Box::pin(async move { call.perform::<O>(read::<O>(input)?).await?.document() })
+}
+
+fn read<O: Operation>(input: Value) -> Result<O::Input, AppError> {
+    serde_json::from_value(input).map_err(|error| {
+        AppError::new(ErrorKind::Usage, format!("the input of `{}` is invalid", O::ABOUT.name)).because(&error)
     })
 }
 

@@ -1,17 +1,16 @@
-//! How a verb changes a task: commit, then see that somebody lives who acts on it.
+//! How an operation changes a task: commit, then make sure that a worker acts on it.
 //!
 //! A task that nobody owns and that becomes due is handed to a worker together with the input, so this shell's environment counts.
 
-use crate::{Answer, ChangeError, Handover, change, now, redact_intake};
-use longhaul_core::task::{Command, decide};
-use longhaul_store::Stored;
+use longhaul_core::task::{Actor, Command, decide};
+use longhaul_store::{Committed, Key, Stored};
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::hand_over::hand_over;
+use crate::handover::{Answer, Handover, deliver};
 use crate::processes::Reply;
 use crate::tag::tag;
-use crate::{ownership, text};
+use crate::{ChangeError, change, now, ownership, redact_intake, text};
 
 /// A reason as it is stored with a task: what a person typed, without secret values of this shell's environment.
 pub fn reason(call: &Call, text: Option<&String>, stored: &Stored) -> Option<String> {
@@ -20,13 +19,23 @@ pub fn reason(call: &Call, text: Option<&String>, stored: &Stored) -> Option<Str
 
 /// Changes a task by one command.
 pub async fn send_command(call: &Call, stored: &Stored, command: Command) -> Result<Stored, AppError> {
-    let actor = call.caller.actor.clone();
+    Ok(send_keyed(call, stored, command, None).await?.stored)
+}
+
+/// The same under the key of the request.
+pub async fn send_keyed(
+    call: &Call,
+    stored: &Stored,
+    command: Command,
+    key: Option<Key>,
+) -> Result<Committed, AppError> {
+    let (task, actor) = (stored.task.id, call.caller.actor.clone());
     if becomes_due(call, stored, &command) && actor.session.is_none() {
-        let handover = Handover::Command { task: stored.task.id, command, actor, key: tag::<16>() };
-        return handed_over(call, stored, &handover).await;
+        let key = key.unwrap_or_else(|| Key::new(tag::<16>(), "command", &task.to_string()));
+        return hand_over(call, stored, command, &actor, key).await;
     }
-    let changed = change(call.store()?, stored.task.id, command, &actor, None, None).await?;
-    ownership::ensure_worker(call, &changed).await?;
+    let changed = change(call.store()?, task, command, &actor, key, None).await?;
+    ownership::ensure_worker(call, &changed.stored).await?;
     Ok(changed)
 }
 
@@ -36,23 +45,29 @@ fn becomes_due(call: &Call, stored: &Stored, command: &Command) -> bool {
     stored.owner.is_none() && after.is_ok_and(|task| task.state.wants_owner())
 }
 
-async fn handed_over(call: &Call, stored: &Stored, handover: &Handover) -> Result<Stored, AppError> {
+async fn hand_over(
+    call: &Call,
+    stored: &Stored,
+    command: Command,
+    actor: &Actor,
+    key: Key,
+) -> Result<Committed, AppError> {
     let id = stored.task.id;
-    match hand_over(call, handover, id, Some(stored.task.version)).await? {
-        Reply::Answer(Answer::Accepted { .. }) => {}
+    let handover = Handover::Command { task: id, command, actor: actor.clone(), key: key.clone() };
+    let repeated = match deliver(call, &handover, id, Some(stored.task.version)).await? {
+        Reply::Answer(Answer::Accepted { repeated, .. }) => repeated,
         Reply::Answer(Answer::Refused { kind, message }) => {
             return Err(AppError::new(kind.into(), text::safe(&message)));
         }
+        Reply::Silence if call.store()?.repeat_of(&key, actor).await?.is_some() => false,
         Reply::Silence => {
-            let now = call.store()?.load(id).await?.ok_or(ChangeError::NotFound)?;
-            if now.task.version == stored.task.version {
-                return Err(AppError::new(
-                    ErrorKind::Failure,
-                    "the worker ended without an answer, and nothing was changed",
-                )
-                .hint("worker.log in Longhaul's home may say why"));
-            }
+            return Err(AppError::new(
+                ErrorKind::Failure,
+                "the worker ended without an answer, and nothing was changed",
+            )
+            .hint("worker.log in Longhaul's home may say why"));
         }
-    }
-    Ok(call.store()?.load(id).await?.ok_or(ChangeError::NotFound)?)
+    };
+    let stored = call.store()?.load(id).await?.ok_or(ChangeError::NotFound)?;
+    Ok(Committed { stored, repeated })
 }

@@ -1,20 +1,25 @@
-//! What keeps a session from ending after it was asked to stop: a worker or keeper that does not answer, or files that cannot be read.
-//! Used by `takeover`. It only looks.
+//! What keeps a session from ending after a pause, and how a person ends it all the same: by killing the worker or keeper that does not answer.
+//! Used by `pause` and `takeover`. It never signals an agent: its keeper does, because only an observed end counts.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use longhaul_core::causes::with_causes;
-use longhaul_core::task::{State, Task};
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{Command, State, Task};
 use longhaul_keeper::process::{self, Process};
 use longhaul_keeper::{Identity, SessionDir};
 use longhaul_store::Stored;
 
 use crate::app::Call;
+use crate::change::ChangeError;
 use crate::error::{AppError, ErrorKind};
 use crate::ownership;
+use crate::send_command::send_command;
+use crate::session::live::unreadable;
 
 /// How long an owner and its keeper have to answer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
+/// How often a killed worker's lock is inspected; there is no event for its end.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// Whether no session of the task is being stopped.
 pub fn stopped(task: &Task) -> bool {
@@ -26,18 +31,11 @@ pub fn not_stopped(call: &Call, stored: &Stored) -> AppError {
     if let Some(silent) = silent_process(call, stored) {
         return silent.does_not_answer();
     }
-    match unreadable(call, stored) {
+    match unreadable(call, &stored.task) {
         Some(why) => AppError::new(ErrorKind::TimedOut, why)
             .hint("restore your access to that directory; the worker tries again by itself"),
         None => still_stopping(),
     }
-}
-
-/// What cannot be read of the session, so that nobody can tell whether it ended.
-fn unreadable(call: &Call, stored: &Stored) -> Option<String> {
-    let session = stored.task.state.session()?;
-    let error = SessionDir::at(&call.home().session(session.id)).ok()?.identity().err()?;
-    Some(format!("its session cannot be inspected: {}", with_causes(&error)))
 }
 
 fn still_stopping() -> AppError {
@@ -48,15 +46,16 @@ fn still_stopping() -> AppError {
 /// A process that keeps a task from stopping.
 struct Silent {
     name: String,
+    process: Process,
 }
 
 impl Silent {
     fn worker(worker: Process) -> Silent {
-        Silent { name: format!("worker {}", worker.pid) }
+        Silent { name: format!("worker {}", worker.pid), process: worker }
     }
 
     fn keeper(keeper: &Identity) -> Silent {
-        Silent { name: format!("keeper {}", keeper.keeper.pid) }
+        Silent { name: format!("keeper {}", keeper.keeper.pid), process: keeper.keeper }
     }
 
     fn does_not_answer(&self) -> AppError {
@@ -80,4 +79,35 @@ fn keeper(call: &Call, stored: &Stored) -> Option<Identity> {
     let session = stored.task.state.session()?;
     let identity = SessionDir::at(&call.home().session(session.id)).ok()?.identity().ok()??;
     process::is_alive(&identity.keeper, &identity.boot).unwrap_or(false).then_some(identity)
+}
+
+/// Kills whoever keeps the session from ending, or else its keeper, whose death ends the session. Answers with what was done.
+///
+/// It kills by handle after comparing identity, records who did it, and makes sure that a worker lives: at most one is started.
+pub(crate) async fn force(call: &Call, task: TaskId) -> Result<String, AppError> {
+    let stored = call.store()?.load(task).await?.ok_or(ChangeError::NotFound)?;
+    let silent = silent_process(call, &stored).or_else(|| Some(Silent::keeper(&keeper(call, &stored)?)));
+    let silent = silent.ok_or_else(|| not_stopped(call, &stored))?;
+    let killed = process::kill(&silent.process)
+        .map_err(|error| AppError::new(ErrorKind::Failure, format!("cannot kill {}", silent.name)).because(&error))?;
+    if !killed {
+        ownership::ensure_worker(call, &stored).await?;
+        return Ok(format!("{} was already gone", silent.name));
+    }
+    if ownership::process(call.home(), &stored) == Some(silent.process) {
+        await_death(call, &stored).await;
+    }
+    // Refused only if the task was finished meanwhile.
+    match send_command(call, &stored, Command::Force { target: silent.name.clone() }).await {
+        Err(error) if error.kind != ErrorKind::Conflict => Err(error),
+        Ok(_) | Err(_) => Ok(format!("{} was killed", silent.name)),
+    }
+}
+
+/// Waits until a killed worker's lock is free, because only then its successor is started.
+async fn await_death(call: &Call, stored: &Stored) {
+    let killed = Instant::now();
+    while !ownership::is_dead(call.home(), stored) && killed.elapsed() < PATIENCE {
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
 }

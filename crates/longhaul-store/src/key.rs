@@ -2,11 +2,13 @@
 //!
 //! Made by whoever accepts a request, kept by the store with the change that the request made. Pure.
 
+use serde::{Deserialize, Serialize};
+
 use crate::chain::digest;
 
 /// A caller's name for one request. Within a tenant it identifies one principal, operation and input: anything else under the same name is
 /// refused.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Key {
     /// What the caller chose.
     pub name: String,

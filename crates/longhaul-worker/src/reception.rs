@@ -40,7 +40,7 @@ pub(crate) async fn take_on(context: &Context, handover: Handover, environment: 
     // Before the commit: from then on a round of this worker may open the task's hub.
     context.environments.keep(id, environment.clone());
     let done = handover.commit(&*context.store, &context.home, environment, lease).await;
-    let owner = done.as_ref().ok().and_then(|(stored, _)| stored.owner.as_ref());
+    let owner = done.as_ref().ok().and_then(|taken| taken.committed.stored.owner.as_ref());
     if owner.is_none_or(|owner| owner.lease.id != id) {
         context.environments.forget(id);
     }
@@ -205,7 +205,7 @@ mod tests {
 
     fn claiming(actor: Actor) -> Handover {
         let submission = Submission::new("goal".into(), TaskName::new("t").unwrap(), "/p".into(), "demo".into());
-        Handover::Submit(Box::new(Request { id: mint_task(), name: None, submission, actor }))
+        Handover::Submit(Box::new(Request { id: mint_task(), name: None, submission, actor, key: None }))
     }
 
     #[test]

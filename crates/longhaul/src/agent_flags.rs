@@ -1,14 +1,11 @@
 //! The flags that say who works on a task, what they may do, and what a usage limit means: the same for `run`, `edit`, `resume`
-//! and `retry`. Read by the configuration's keys; `agent_choice` checks what fits together, before anything is stored.
+//! and `retry`. Each sets one key of the configuration.
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use longhaul_core::task::{Context, OnLimit, Sandbox, Submission};
+use longhaul_core::task::{Context, OnLimit, Sandbox};
 
 use crate::agent_name::AgentName;
-use longhaul_app::AppError;
-use longhaul_app::config::Overrides;
-use longhaul_app::submit::agent_choice;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct AgentFlags {
@@ -47,29 +44,18 @@ pub(crate) struct AgentFlags {
 }
 
 impl AgentFlags {
-    /// The flags as a layer of the configuration.
-    pub(crate) fn add_to(&self, overrides: Overrides) -> Overrides {
-        let fallbacks = self.agents.get(1..).map(|others| others.join(","));
-        overrides
-            .word("agent", "--agent", self.agent.as_deref())
-            .word("agent", "--agents", self.agents.first().map(String::as_str))
-            .word("fallbacks", "--agents", fallbacks.as_deref())
-            .word("sandbox", "--sandbox", self.sandbox.as_deref())
-            .word("network", "--no-network", self.no_network.then_some("false"))
-            .flag("network", "--network", self.network)
-            .word("session.context", "--context", self.context.as_deref())
-            .word("session.on_limit", "--on-limit", self.on_limit.as_deref())
-            .word("session.hours", "--hours", self.hours.as_deref())
-    }
-
-    /// Refuses an agent that is named twice.
-    pub(crate) fn refuse_twice(&self) -> Result<(), AppError> {
-        agent_choice::refuse_twice(&self.agents)
-    }
-
-    /// What a task would come to with these flags: an error when they contradict it, or what a person should know.
-    pub(crate) fn judge(&self, submission: &Submission) -> Result<Option<String>, AppError> {
-        let asked = self.on_limit.as_deref().and_then(OnLimit::from_word) == Some(OnLimit::Switch);
-        agent_choice::check_switch(submission, asked)
+    /// The flags that were given, as configuration keys and their values.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let network = self.network.then_some("true").or(self.no_network.then_some("false"));
+        let given = [
+            ("agent", self.agent.clone().or_else(|| self.agents.first().cloned())),
+            ("fallbacks", self.agents.get(1..).map(|others| others.join(","))),
+            ("sandbox", self.sandbox.clone()),
+            ("network", network.map(str::to_owned)),
+            ("session.context", self.context.clone()),
+            ("session.on_limit", self.on_limit.clone()),
+            ("session.hours", self.hours.clone()),
+        ];
+        given.into_iter().filter_map(|(key, value)| Some((key, value?)))
     }
 }

@@ -19,7 +19,7 @@ pub(crate) use care::{
 pub(crate) use reading::{Diff, Events, List, Logs, Read, Report};
 pub(crate) use runner::RunSession;
 pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Skill, SkillClient, SkillPlace, SkillVerb};
-pub(crate) use task::{Attach, Cancel, Changes, Edit, Pause, Plan, Resume, Retry, Run, Takeover, Tell, Wait};
+pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Resume, Retry, Run, Takeover, Tell, Wait};
 
 use crate::exit;
 

@@ -48,12 +48,16 @@ pub(crate) fn loss() -> Option<&'static io::Error> {
     LOST.get().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
 }
 
-/// Prints what an operation answered: as one JSON document, or as text with its warnings.
+/// Prints what an operation answered: as one JSON document, or as text with its notes and warnings.
 pub(crate) fn answer<T: View>(answer: &Answer<T>, json: bool, print: impl FnOnce(&T)) -> Result<Code, AppError> {
     if json {
         data(&answer.document()?);
     } else {
+        if answer.repeated {
+            note("this request was carried out before under its key; nothing was done now");
+        }
         print(&answer.view);
+        answer.notes.iter().for_each(|line| note(&safe(line)));
         answer.warnings.iter().for_each(|warning| note(&format!("warning: {}", safe(warning))));
     }
     Ok(Code::Done)

@@ -1,12 +1,11 @@
 //! The flags that say how patient a task is, the same for `run`, `edit`, `resume` and `retry`.
-//! Values are read by the configuration's keys, so that a flag, a variable and a file take the same spellings.
+//! Each flag sets one key of the configuration, so that a flag, a variable and a file take the same spellings.
+
+use std::collections::BTreeMap;
 
 use clap::Args;
-use longhaul_core::task::Setting;
 
 use crate::agent_flags::AgentFlags;
-use longhaul_app::AppError;
-use longhaul_app::config::{Overrides, changes};
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct TaskFlags {
@@ -44,31 +43,26 @@ pub(crate) struct TaskFlags {
     #[arg(long, help_heading = "Limits")]
     pub(crate) once: bool,
     #[command(flatten)]
-    pub(crate) agents: AgentFlags,
+    agents: AgentFlags,
 }
 
 impl TaskFlags {
-    /// The flags as a layer of the configuration.
-    pub(crate) fn overrides(&self) -> Overrides {
-        let limits = Overrides::default()
-            .word("limits.max_sessions", "--max-sessions", self.max_sessions.as_deref())
-            .word("limits.max_time", "--max-time", self.max_time.as_deref())
-            .word("limits.max_tokens", "--max-tokens", self.max_tokens.as_deref())
-            .word("limits.max_cost", "--max-cost", self.max_cost.as_deref())
-            .word("limits.attempts", "--attempts", self.attempts.as_deref())
-            .word("limits.idle_sessions", "--idle-sessions", self.idle_sessions.as_deref())
-            .word("verify.fix_attempts", "--fix-attempts", self.fix_attempts.as_deref())
-            .word("limits.session_silence", "--silence", self.silence.as_deref())
-            .word("limits.session_wall", "--wall", self.wall.as_deref())
-            .word("session.delay", "--delay", self.delay.as_deref());
-        self.agents.add_to(limits)
-    }
-
-    /// The flags that were given, as changes of a task; a model too, where a verb has one.
-    pub(crate) fn settings(&self, model: Option<&str>) -> Result<Vec<Setting>, AppError> {
-        self.agents.refuse_twice()?;
-        let mut settings = changes(&self.overrides().word("model", "--model", model))?;
-        settings.extend(self.once.then_some(Setting::Once(true)));
-        Ok(settings)
+    /// The flags that were given, as configuration keys and their values; a model too, where a verb has one.
+    pub(crate) fn settings(&self, model: Option<&String>) -> BTreeMap<String, String> {
+        let given = [
+            ("model", model),
+            ("limits.max_sessions", self.max_sessions.as_ref()),
+            ("limits.max_time", self.max_time.as_ref()),
+            ("limits.max_tokens", self.max_tokens.as_ref()),
+            ("limits.max_cost", self.max_cost.as_ref()),
+            ("limits.attempts", self.attempts.as_ref()),
+            ("limits.idle_sessions", self.idle_sessions.as_ref()),
+            ("verify.fix_attempts", self.fix_attempts.as_ref()),
+            ("limits.session_silence", self.silence.as_ref()),
+            ("limits.session_wall", self.wall.as_ref()),
+            ("session.delay", self.delay.as_ref()),
+        ];
+        let given = given.into_iter().filter_map(|(key, value)| Some((key, value?.clone())));
+        given.chain(self.agents.settings()).map(|(key, value)| (key.to_owned(), value)).collect()
     }
 }

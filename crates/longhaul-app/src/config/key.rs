@@ -26,6 +26,8 @@ pub struct Key {
     pub affects: &'static str,
     pub untrusted: Untrusted,
     pub place: Place,
+    /// The flag of `run` that sets it, for messages.
+    pub flag: Option<&'static str>,
     /// The change of a task that is there, if a flag of `edit` and `resume` can make it.
     pub edit: Option<fn(&Settings) -> Setting>,
 }

@@ -60,6 +60,7 @@ const KEY: Key = Key {
     affects: "",
     untrusted: Untrusted::Nothing,
     place: |settings| &mut settings.network,
+    flag: None,
     edit: None,
 };
 
@@ -72,6 +73,7 @@ pub const KEYS: &[Key] = &[
         doc: "the agent that works on tasks",
         affects: "which program every session of a new task runs",
         place: |settings| &mut settings.agent,
+        flag: Some("--agent"),
         edit: Some(|settings| Setting::Agent(settings.agent.clone())),
         ..KEY
     },
@@ -82,6 +84,7 @@ pub const KEYS: &[Key] = &[
         doc: "the agents to go on with when the first one has reached its usage limit, in order",
         affects: "who works on with `session.on_limit = \"switch\"`",
         place: |settings| &mut settings.fallbacks,
+        flag: Some("--agents"),
         edit: Some(|settings| Setting::Fallbacks(settings.fallbacks.clone())),
         ..KEY
     },
@@ -92,6 +95,7 @@ pub const KEYS: &[Key] = &[
         doc: "what agents may write: nothing, their workspace, or everything you may",
         affects: "the mode in which every session of a new task is started, as far as its agent has one",
         place: |settings| &mut settings.sandbox,
+        flag: Some("--sandbox"),
         edit: Some(|settings| Setting::Sandbox(settings.sandbox)),
         ..KEY
     },
@@ -102,6 +106,7 @@ pub const KEYS: &[Key] = &[
         doc: "whether the network is opened to the agents' tools where a sandbox closes it",
         affects: "the mode in which every session of a new task is started",
         place: |settings| &mut settings.network,
+        flag: Some("--network"),
         edit: Some(|settings| Setting::Network(settings.network)),
         ..KEY
     },
@@ -113,6 +118,7 @@ pub const KEYS: &[Key] = &[
         doc: "the model to ask the agent for",
         affects: "what every session of a new task is asked with",
         place: |settings| &mut settings.model,
+        flag: Some("--model"),
         edit: Some(|settings| Setting::Model(settings.model.clone())),
         ..KEY
     },
@@ -123,6 +129,7 @@ pub const KEYS: &[Key] = &[
         doc: "whether the agent works in your own checkout instead of a worktree of its own",
         affects: "where a new task's files and commits are made",
         place: |settings| &mut settings.workspace.in_place,
+        flag: Some("--in-place"),
         ..KEY
     },
     Key {
@@ -171,6 +178,7 @@ pub const KEYS: &[Key] = &[
         affects: "when a task with failing checks ends as not verified",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.fix_attempts,
+        flag: Some("--fix-attempts"),
         edit: Some(|settings| Setting::FixAttempts(settings.patience.fix_attempts)),
         ..KEY
     },
@@ -183,6 +191,7 @@ pub const KEYS: &[Key] = &[
         affects: "when a task is stopped by a limit",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.max_sessions,
+        flag: Some("--max-sessions"),
         edit: Some(|settings| Setting::Limit(Limit::Sessions, settings.patience.max_sessions.map(u64::from))),
     },
     Key {
@@ -194,6 +203,7 @@ pub const KEYS: &[Key] = &[
         affects: "when a task is stopped by a limit",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.max_time_ms,
+        flag: Some("--max-time"),
         edit: Some(|settings| Setting::Limit(Limit::Time, settings.patience.max_time_ms)),
     },
     Key {
@@ -205,6 +215,7 @@ pub const KEYS: &[Key] = &[
         affects: "when a task is stopped by a limit",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.max_tokens,
+        flag: Some("--max-tokens"),
         edit: Some(|settings| Setting::Limit(Limit::Tokens, settings.patience.max_tokens)),
     },
     Key {
@@ -216,6 +227,7 @@ pub const KEYS: &[Key] = &[
         affects: "when a task is stopped by a limit",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.max_cost_micros,
+        flag: Some("--max-cost"),
         edit: Some(|settings| Setting::Limit(Limit::Cost, settings.patience.max_cost_micros)),
     },
     Key {
@@ -226,6 +238,7 @@ pub const KEYS: &[Key] = &[
         affects: "when a task needs help",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.idle_sessions,
+        flag: Some("--idle-sessions"),
         edit: Some(|settings| Setting::IdleSessions(settings.patience.idle_sessions)),
         ..KEY
     },
@@ -237,6 +250,7 @@ pub const KEYS: &[Key] = &[
         affects: "when a task needs help",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.attempts,
+        flag: Some("--attempts"),
         edit: Some(|settings| Setting::Attempts(settings.patience.attempts)),
         ..KEY
     },
@@ -249,6 +263,7 @@ pub const KEYS: &[Key] = &[
         affects: "when a session is ended",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.wall_ms,
+        flag: Some("--wall"),
         edit: Some(|settings| Setting::Wall(settings.patience.wall_ms)),
     },
     Key {
@@ -260,6 +275,7 @@ pub const KEYS: &[Key] = &[
         affects: "when a session is ended",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.silence_ms,
+        flag: Some("--silence"),
         edit: Some(|settings| Setting::Silence(settings.patience.silence_ms)),
     },
     Key {
@@ -279,6 +295,7 @@ pub const KEYS: &[Key] = &[
         affects: "when the next session starts after a failed one",
         untrusted: Untrusted::Raise,
         place: |settings| &mut settings.patience.backoff_ms,
+        flag: Some("--backoff"),
         ..KEY
     },
     Key {
@@ -329,6 +346,7 @@ pub const KEYS: &[Key] = &[
         affects: "when the next session starts after a completed one",
         untrusted: Untrusted::Any,
         place: |settings| &mut settings.patience.delay_ms,
+        flag: Some("--delay"),
         edit: Some(|settings| Setting::Delay(settings.patience.delay_ms)),
         ..KEY
     },
@@ -339,6 +357,7 @@ pub const KEYS: &[Key] = &[
         doc: "whether a session goes on in the agent's conversation of the last one: never, always, or after an interrupted one",
         affects: "how every session of a new task begins",
         place: |settings| &mut settings.session.context,
+        flag: Some("--context"),
         edit: Some(|settings| Setting::Context(settings.session.context)),
         ..KEY
     },
@@ -349,6 +368,7 @@ pub const KEYS: &[Key] = &[
         doc: "what a usage limit of the agent means: wait for its end, switch to the next agent, ask a person, or stop",
         affects: "what a task does when its agent has reached a usage limit",
         place: |settings| &mut settings.session.on_limit,
+        flag: Some("--on-limit"),
         edit: Some(|settings| Setting::OnLimit(settings.session.on_limit)),
         ..KEY
     },
@@ -360,6 +380,7 @@ pub const KEYS: &[Key] = &[
         doc: "the hours of the day in which sessions may start, in the machine's time zone",
         affects: "when the next session of a new task starts",
         place: |settings| &mut settings.session.hours,
+        flag: Some("--hours"),
         edit: Some(|settings| Setting::Hours(settings.session.hours)),
         ..KEY
     },

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,7 @@ use super::origin::Origin;
 use super::settings::Settings;
 use super::value::{Raw, Value};
 use super::{environment, keys};
+use crate::app::Call;
 use crate::caller::Caller;
 use crate::error::{AppError, ErrorKind};
 use crate::locations;
@@ -69,6 +71,17 @@ pub struct Overrides {
 }
 
 impl Overrides {
+    /// What a request sets, by key, in the spelling of the environment. Messages name the flag that sets a key, if there is one.
+    pub fn of(settings: &BTreeMap<String, String>) -> Result<Overrides, AppError> {
+        let value = |(name, word): (&String, &String)| {
+            let parts: Vec<&str> = name.split('.').collect();
+            let key = Key::find(&parts).ok_or_else(|| unknown_key(Origin::Flag { flag: "settings" }, name))?;
+            Ok((key.name, key.flag.unwrap_or(key.name), Raw::Word(word.clone())))
+        };
+        let values: Result<_, ConfigError> = settings.iter().map(value).collect();
+        Ok(Overrides { values: values? })
+    }
+
     /// Adds a key that a flag sets, if the flag was given. Lists are written as in a variable: a repeated flag joins its
     /// commands with line breaks, its names with commas.
     pub fn word(mut self, key: &'static str, flag: &'static str, given: Option<&str>) -> Overrides {
@@ -115,23 +128,35 @@ pub enum Notice {
     Stranger { variable: String },
 }
 
-impl Notice {
-    /// What it is, and what can be done about it, one line each.
-    pub fn lines(&self) -> Vec<String> {
+impl fmt::Display for Notice {
+    /// What it is, and what can be done about it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Notice::Stranger { variable } => vec![format!("warning: the variable `{variable}` is unknown and ignored")],
+            Notice::Stranger { variable } => write!(f, "the variable `{variable}` is unknown and ignored"),
             Notice::Ignored { project, standing, keys } => {
                 let why = match standing {
                     Standing::Changed => "has changed since it was trusted",
                     Standing::Unknown | Standing::Trusted => "is not trusted",
                 };
-                vec![
-                    format!("warning: `{}` {why}", project.join(WORKSPACE_FILE).display()),
-                    format!("  so these keys of it are ignored: {}", keys.join(", ")),
-                    format!("hint: read it, then `longhaul trust {}`", shell_word(project)),
-                ]
+                let (file, keys) = (project.join(WORKSPACE_FILE), keys.join(", "));
+                write!(f, "`{}` {why}, so these keys of it are ignored: {keys}; ", file.display())?;
+                write!(f, "read it, then `longhaul trust {}`", shell_word(project))
             }
         }
+    }
+}
+
+impl Loaded {
+    /// What a person should know, in sentences.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        self.notices.iter().map(ToString::to_string)
+    }
+}
+
+impl Call {
+    /// The configuration of the project that the call comes from, with these flags.
+    pub fn load_config(&self, overrides: &Overrides) -> Result<Loaded, AppError> {
+        load(&self.app.system.environment, &self.caller, &self.caller.project()?.root, overrides)
     }
 }
 
@@ -165,12 +190,14 @@ pub fn load(
     Ok(Sources::of(environment, caller, project)?.load(overrides)?)
 }
 
-/// What flags change in a task that is there already, in their order.
-pub fn changes(overrides: &Overrides) -> Result<Vec<Setting>, AppError> {
-    let (entries, mut loading) = (overrides.entries()?, Loading::new());
+/// What a request changes in a task that exists. The second half are the flags or keys that only a new task takes.
+pub fn changes(settings: &BTreeMap<String, String>) -> Result<(Vec<Setting>, Vec<&'static str>), AppError> {
+    let (entries, mut loading) = (Overrides::of(settings)?.entries()?, Loading::new());
+    let fixed = entries.iter().map(|entry| entry.key).filter(|key| key.edit.is_none());
+    let fixed = fixed.map(|key| key.flag.unwrap_or(key.name)).collect();
     let edits: Vec<_> = entries.iter().filter_map(|entry| entry.key.edit).collect();
     loading.take(entries);
-    Ok(edits.into_iter().map(|edit| edit(&loading.settings)).collect())
+    Ok((edits.into_iter().map(|edit| edit(&loading.settings)).collect(), fixed))
 }
 
 impl Sources {
@@ -353,6 +380,9 @@ impl From<ConfigError> for AppError {
             ConfigError::BadValue { origin: Origin::Flag { flag }, found, wanted, .. } => {
                 AppError::new(ErrorKind::Usage, format!("`{flag}` cannot be {found}: it takes {wanted}"))
                     .hint("`--help` after the verb lists its flags")
+            }
+            ConfigError::UnknownKey { origin: Origin::Flag { .. }, key, hint } => {
+                AppError::new(ErrorKind::Usage, format!("there is no key `{key}`{hint}"))
             }
             error => AppError::new(ErrorKind::Usage, "the configuration cannot be used")
                 .because(&error)

@@ -2,22 +2,36 @@
 //! A new operation is one file here and one line in the table.
 
 mod accept_plan;
+mod cancel;
+mod edit;
 mod events;
 mod list;
 mod logs;
+mod pause;
 mod plan;
+mod resume;
+mod retry;
 mod show;
+mod submit;
 mod tell;
+#[cfg(test)]
+mod tests;
 mod verify_history;
 mod wait;
 mod why;
 
 pub use accept_plan::{AcceptPlan, AcceptPlanInput, AcceptedPlan, MOST_BYTES as LONGEST_PLAN};
+pub use cancel::{Cancel, CancelInput};
+pub use edit::{Edit, EditInput};
 pub use events::{EventPage, Events, EventsInput};
 pub use list::{List, ListInput, Listing};
 pub use logs::{Logs, LogsInput, Turns};
+pub use pause::{Pause, PauseInput};
 pub use plan::Plan;
+pub use resume::{Resume, ResumeInput};
+pub use retry::{Retry, RetryInput};
 pub use show::{Show, TaskInput};
+pub use submit::{Submit, SubmitInput};
 pub use tell::{Tell, TellInput};
 pub use verify_history::{ChainView, VerifyHistory};
 pub use wait::{Wait, WaitInput};
@@ -32,11 +46,17 @@ use crate::views::{EventView, StatusView, TurnView};
 /// Every operation.
 pub const OPERATIONS: &[Entry] = &[
     entry::<AcceptPlan>(),
+    entry::<Cancel>(),
+    entry::<Edit>(),
     entry::<Events>(),
     entry::<List>(),
     entry::<Logs>(),
+    entry::<Pause>(),
     entry::<Plan>(),
+    entry::<Resume>(),
+    entry::<Retry>(),
     entry::<Show>(),
+    entry::<Submit>(),
     entry::<Tell>(),
     entry::<VerifyHistory>(),
     entry::<Wait>(),

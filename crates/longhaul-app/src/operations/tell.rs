@@ -3,23 +3,27 @@
 
 use longhaul_core::task::{Action, Command};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
 use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
-use crate::send_command::send_command;
+use crate::request_key::{answer, earlier, key_of};
+use crate::send_command::send_keyed;
 use crate::views::TaskView;
 use crate::{lookup, redact_intake};
 
 pub struct Tell;
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TellInput {
     /// Name or id of the task.
     pub task: String,
     /// The message.
     pub text: String,
+    /// Idempotency key: the same request under the same key is carried out once.
+    #[serde(default, skip_serializing)]
+    pub key: Option<String>,
 }
 
 impl Operation for Tell {
@@ -37,11 +41,16 @@ impl Operation for Tell {
     }
 
     async fn run(call: &Call, _: Permit, input: TellInput) -> Result<Answer<TaskView>, AppError> {
+        let key = key_of::<Tell>(call, input.key.as_deref(), &input)?;
+        if let Some(answer) = earlier(call, key.as_ref()).await? {
+            return Ok(answer);
+        }
         let stored = lookup::find(call, Some(&input.task)).await?;
         let secret_names = &stored.task.submission.secret_names;
         let (text, masked) = redact_intake(&call.app.system.environment, &input.text, secret_names);
-        let stored = send_command(call, &stored, Command::Tell { text }).await?;
+        let sent = send_keyed(call, &stored, Command::Tell { text }, key).await?;
         let warning = (masked > 0).then(|| format!("{masked} secret value(s) in the message were masked"));
-        Ok(Answer::new(TaskView::of(call, stored.task.id).await?).warn(warning))
+        let answer = answer(call, stored.task.id, sent.repeated).await?;
+        Ok(answer.warn(warning))
     }
 }

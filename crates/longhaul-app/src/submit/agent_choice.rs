@@ -1,12 +1,17 @@
 //! Which agents a task may have together, and what follows from a change of them. Checked before anything is stored.
 //! Used by everything that submits or edits a task.
 
+use std::collections::BTreeMap;
+
 use longhaul_core::task::{OnLimit, Setting, Submission};
 
 use crate::error::{AppError, ErrorKind};
 
 /// An agent cannot be a fallback of itself.
-pub fn refuse_twice(agents: &[String]) -> Result<(), AppError> {
+pub(super) fn refuse_twice(settings: &BTreeMap<String, String>) -> Result<(), AppError> {
+    let Some(fallbacks) = settings.get("fallbacks") else { return Ok(()) };
+    let fallbacks = fallbacks.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let agents: Vec<&str> = settings.get("agent").map(String::as_str).into_iter().chain(fallbacks).collect();
     let twice = agents.iter().enumerate().find(|(at, name)| agents[..*at].contains(name));
     match twice {
         None => Ok(()),
@@ -15,8 +20,12 @@ pub fn refuse_twice(agents: &[String]) -> Result<(), AppError> {
     }
 }
 
-/// Whether a task that switches agents has another one: an error if the switch was asked for, a warning if it was only configured.
-pub fn check_switch(submission: &Submission, asked: bool) -> Result<Option<String>, AppError> {
+/// Whether a task that switches agents has another one: an error if this request asks for the switch, a warning if it was only configured.
+pub(super) fn check_switch(
+    submission: &Submission,
+    settings: &BTreeMap<String, String>,
+) -> Result<Option<String>, AppError> {
+    let asked = settings.get("session.on_limit").and_then(|word| OnLimit::from_word(word)) == Some(OnLimit::Switch);
     if submission.on_limit != OnLimit::Switch || !submission.fallbacks.is_empty() {
         return Ok(None);
     }
@@ -32,13 +41,13 @@ pub fn check_switch(submission: &Submission, asked: bool) -> Result<Option<Strin
 }
 
 /// The fallbacks without the first agent.
-pub fn others(agent: &str, fallbacks: &[String]) -> Vec<String> {
+pub(super) fn others(agent: &str, fallbacks: &[String]) -> Vec<String> {
     fallbacks.iter().filter(|name| *name != agent).cloned().collect()
 }
 
 /// What follows from changes of a task: its new first agent is no longer a fallback, and one that stays the first is not chosen
 /// again, which would forget its limit.
-pub fn complete(submission: &Submission, settings: &mut Vec<Setting>) -> Submission {
+pub(super) fn complete(submission: &Submission, settings: &mut Vec<Setting>) -> Submission {
     if settings.iter().any(|setting| matches!(setting, Setting::Fallbacks(_))) {
         settings.retain(|setting| *setting != Setting::Agent(submission.agent.clone()));
     }
@@ -54,6 +63,8 @@ pub fn complete(submission: &Submission, settings: &mut Vec<Setting>) -> Submiss
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use longhaul_core::names::TaskName;
     use longhaul_core::task::{OnLimit, Setting, Submission};
 
@@ -80,17 +91,24 @@ mod tests {
 
     #[test]
     fn switching_without_others_is_refused_where_it_is_asked_for_and_told_where_it_is_configured() {
+        let (asked, configured) = (given(&[("session.on_limit", "switch")]), given(&[]));
         let alone = Submission { fallbacks: Vec::new(), ..submission() };
-        assert!(check_switch(&alone, true).is_err());
-        assert!(check_switch(&submission(), true).unwrap().is_none());
-        assert!(check_switch(&alone, false).unwrap().is_some());
+        assert!(check_switch(&alone, &asked).is_err());
+        assert!(check_switch(&submission(), &asked).unwrap().is_none());
+        assert!(check_switch(&alone, &configured).unwrap().is_some());
         let waits = Submission { on_limit: OnLimit::Wait, ..alone };
-        assert!(check_switch(&waits, false).unwrap().is_none());
+        assert!(check_switch(&waits, &configured).unwrap().is_none());
+    }
+
+    fn given(settings: &[(&str, &str)]) -> BTreeMap<String, String> {
+        settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
     }
 
     #[test]
     fn an_agent_is_named_once() {
-        assert!(refuse_twice(&["a".into(), "b".into(), "a".into()]).is_err());
-        assert!(refuse_twice(&["a".into(), "b".into()]).is_ok());
+        assert!(refuse_twice(&given(&[("agent", "a"), ("fallbacks", "b,a")])).is_err());
+        assert!(refuse_twice(&given(&[("fallbacks", "b, b")])).is_err());
+        assert!(refuse_twice(&given(&[("agent", "a"), ("fallbacks", "b")])).is_ok());
+        assert!(refuse_twice(&given(&[("agent", "a"), ("fallbacks", "")])).is_ok());
     }
 }

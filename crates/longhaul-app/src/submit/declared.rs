@@ -14,7 +14,7 @@ use crate::error::{AppError, ErrorKind};
 use longhaul_keeper::Environment;
 
 /// The tables of the agents that a new task names, and a word where one of them cannot do what was asked.
-pub fn fill(submission: &mut Submission, tables: &BTreeMap<String, Value>) -> Vec<String> {
+pub(crate) fn fill(submission: &mut Submission, tables: &BTreeMap<String, Value>) -> Vec<String> {
     submission.declared = named(submission, tables);
     let without_model =
         |name: &&str| longhaul_agents::choose(name, &submission.declared).is_ok_and(|agent| !agent.takes_model());
@@ -23,7 +23,7 @@ pub fn fill(submission: &mut Submission, tables: &BTreeMap<String, Value>) -> Ve
 }
 
 /// The same for a task that was there: tables of now, and of then where the configuration of now does not know the agent.
-pub fn refreshed(
+pub(crate) fn refreshed(
     environment: &Environment,
     caller: &Caller,
     submission: &Submission,
@@ -41,7 +41,7 @@ pub fn refreshed(
 }
 
 /// What follows from a change of a task's agents: what is declared about them now is stored with it, and which variables they need.
-pub fn complete(
+pub(crate) fn complete(
     environment: &Environment,
     caller: &Caller,
     before: &Submission,

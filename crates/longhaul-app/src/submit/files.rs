@@ -1,5 +1,5 @@
-//! What a task is wanted to reach and to start from, as the flags of `run` spell it: criteria, input files, expected files.
-//! Called by `run`; bad input is told before anything is made.
+//! What a task must reach and what it starts from, as requests spell it: criteria, input files, expected files.
+//! Used by everything that submits a task; bad input is refused before anything is created.
 
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use longhaul_core::fingerprint::of_reader as fingerprint_of;
 use longhaul_core::task::{Criterion, InputFile};
 
+use crate::caller::Caller;
 use crate::error::{AppError, ErrorKind};
 
 /// `words`, or `words = command`: the first ` = ` separates them, so that the command may have more. Empty halves are refused by
@@ -18,18 +19,18 @@ pub fn criterion(text: &str) -> Criterion {
     }
 }
 
-/// Files to start from must be there and readable; their content is remembered by its hash.
-pub fn inputs(paths: &[PathBuf]) -> Result<Vec<InputFile>, AppError> {
-    paths.iter().map(|path| input(path)).collect()
+/// Files to start from must exist and be readable; their content is remembered by its hash.
+pub fn inputs(caller: &Caller, paths: &[PathBuf]) -> Result<Vec<InputFile>, AppError> {
+    paths.iter().map(|path| input(caller, path)).collect()
 }
 
-fn input(path: &Path) -> Result<InputFile, AppError> {
+fn input(caller: &Caller, path: &Path) -> Result<InputFile, AppError> {
     let unusable = |error: std::io::Error| {
         AppError::new(ErrorKind::Usage, format!("cannot use `{}` as an input", path.display()))
             .because(&error)
-            .hint("name a file that is there and can be read")
+            .hint("name a file that exists and can be read")
     };
-    let physical = path.canonicalize().map_err(unusable)?;
+    let physical = caller.resolve(path)?.canonicalize().map_err(unusable)?;
     if !physical.is_file() {
         let what = format!("cannot use `{}` as an input: it is not a file", path.display());
         return Err(AppError::new(ErrorKind::Usage, what).hint("name a file"));

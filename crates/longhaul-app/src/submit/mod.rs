@@ -1,9 +1,18 @@
 //! What a submission is made of, besides its flags: the files it names, where it works, what the configuration says of its agents.
 //! Used by everything that submits or edits a task. Bad input is reported before anything is made.
 
-pub mod agent_choice;
-pub mod declared;
+mod agent_choice;
+mod changes;
+mod child_request;
+pub(crate) mod declared;
 pub mod files;
 pub mod notify_targets;
-pub mod unchosen_agent;
-pub mod workspace_choice;
+mod request;
+mod send;
+mod unchosen_agent;
+pub(crate) mod workspace_choice;
+
+pub use changes::Changes;
+pub(crate) use child_request::{child_request, place_of_child};
+pub(crate) use request::{choose_place, person_request};
+pub use send::{Submitted, send};

@@ -7,7 +7,7 @@ use crate::{agent_status, text};
 use longhaul_keeper::Environment;
 
 /// What to say when no flag, variable or file has chosen the agent. Below a session nobody reads it who could choose.
-pub fn warning(environment: &Environment, caller: &Caller, loaded: &Loaded) -> Option<String> {
+pub(super) fn warning(environment: &Environment, caller: &Caller, loaded: &Loaded) -> Option<String> {
     if loaded.origins["agent"] != Origin::Default || caller.actor.session.is_some() {
         return None;
     }
@@ -19,8 +19,8 @@ pub fn warning(environment: &Environment, caller: &Caller, loaded: &Loaded) -> O
     };
     let example = found.first().map_or("codex", String::as_str);
     Some(format!(
-        "warning: no agent is chosen: the built-in `{agent}` agent only plays a project, whatever the goal says\n  {others}\n\
-         hint: choose one with `--agent {example}`, or for good with the key `agent` (`longhaul config`)"
+        "no agent is chosen: the built-in `{agent}` agent only plays a project, whatever the goal says; {others}; choose one with \
+         `--agent {example}`, or for good with the key `agent` (`longhaul config`)"
     ))
 }
 

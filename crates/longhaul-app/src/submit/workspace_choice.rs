@@ -14,7 +14,7 @@ use crate::text;
 const NAMED: usize = 3;
 
 /// The place, and what a person should know about it.
-pub fn choose(project: &Path, home: &Home) -> Result<(Place, Vec<String>), AppError> {
+pub(crate) fn choose(project: &Path, home: &Home) -> Result<(Place, Vec<String>), AppError> {
     let git = match Git::open(&home.git()) {
         Err(GitError::NoProgram) => return Ok(in_place("there is no git")),
         answer => answer.map_err(|error| refused(&error))?,

@@ -9,6 +9,18 @@ use clap::Args;
 use super::Which;
 use crate::task_flags::TaskFlags;
 use longhaul_app::config::{SPAN_SPELLING, read_span};
+use longhaul_app::submit;
+
+/// What every verb takes that changes a task.
+#[derive(Debug, Args)]
+pub(crate) struct Request {
+    /// Idempotency key: if you got no answer, repeat the command with the same key, and it is carried out only once
+    #[arg(long)]
+    pub(crate) key: Option<String>,
+    /// Print the task as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = run_help())]
@@ -21,9 +33,9 @@ pub(crate) struct Run {
     /// Model the agent should use; by default `model` in the configuration, else the agent's own choice
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Directory to work in
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub(crate) workspace: PathBuf,
+    /// Directory to work in; by default the current one
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
     /// Return as soon as the task is stored; it runs in the background
     #[arg(long, short)]
     pub(crate) detach: bool,
@@ -62,6 +74,9 @@ pub(crate) struct Run {
     /// Open a read-only view in a detached tmux session and print how to attach to it
     #[arg(long, conflicts_with_all = ["detach", "json"])]
     pub(crate) tmux: bool,
+    /// Idempotency key: if you got no answer, repeat the command with the same key, and only one task is made
+    #[arg(long)]
+    pub(crate) key: Option<String>,
     /// Print one JSON document per line: what happens, then the task. With --detach, only the new task
     #[arg(long)]
     pub(crate) json: bool,
@@ -84,6 +99,8 @@ pub(crate) struct Pause {
     /// Kill a worker or keeper that does not answer within 10 seconds
     #[arg(long)]
     pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) request: Request,
 }
 
 #[derive(Debug, Args)]
@@ -95,6 +112,8 @@ pub(crate) struct Resume {
     pub(crate) reason: Option<String>,
     #[command(flatten)]
     pub(crate) flags: TaskFlags,
+    #[command(flatten)]
+    pub(crate) request: Request,
 }
 
 #[derive(Debug, Args)]
@@ -103,9 +122,11 @@ pub(crate) struct Edit {
     pub(crate) which: Which,
     #[command(flatten)]
     pub(crate) changes: Changes,
+    #[command(flatten)]
+    pub(crate) request: Request,
 }
 
-/// What can be changed of a task that is there already.
+/// What can be changed of a task that exists.
 #[derive(Debug, Args)]
 pub(crate) struct Changes {
     /// Command that must pass; replaces the task's checks; repeatable
@@ -124,15 +145,26 @@ pub(crate) struct Changes {
     pub(crate) flags: TaskFlags,
 }
 
+impl Changes {
+    /// The flags that were given.
+    pub(crate) fn input(&self) -> submit::Changes {
+        submit::Changes {
+            settings: self.flags.settings(self.model.as_ref()),
+            once: self.flags.once,
+            checks: (self.no_checks || !self.checks.is_empty()).then(|| self.checks.clone()),
+            priority: self.priority,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Tell {
     /// Name or id of the task
     pub(crate) task: String,
     /// The message; `-` reads it from standard input
     pub(crate) text: String,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) request: Request,
 }
 
 #[derive(Debug, Args)]
@@ -142,6 +174,8 @@ pub(crate) struct Cancel {
     /// Reason, kept in the history
     #[arg(long)]
     pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) request: Request,
 }
 
 #[derive(Debug, Args)]
@@ -200,6 +234,9 @@ pub(crate) struct Retry {
     /// Return as soon as the task is stored; it runs in the background
     #[arg(long, short)]
     pub(crate) detach: bool,
+    /// Idempotency key: if you got no answer, repeat the command with the same key, and only one task is made
+    #[arg(long)]
+    pub(crate) key: Option<String>,
     /// Print one JSON document per line: what happens, then the task. With --detach, only the new task
     #[arg(long)]
     pub(crate) json: bool,

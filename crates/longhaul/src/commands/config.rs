@@ -34,9 +34,7 @@ pub(crate) fn config(line: &CommandLine, args: &Config) -> Result<Code, AppError
 
 /// Says what a person should know about the configuration.
 pub(crate) fn tell(notices: &[Notice]) {
-    for line in notices.iter().flat_map(Notice::lines) {
-        out::note(&out::safe(&line));
-    }
+    notices.iter().for_each(|notice| out::note(&format!("warning: {}", out::safe(&notice.to_string()))));
 }
 
 /// Whether each line says where its value came from.
@@ -74,7 +72,7 @@ fn document(loaded: &mut Loaded) -> Json {
             })
         })
         .collect();
-    let notices: Vec<String> = loaded.notices.iter().map(|notice| notice.lines().join("\n")).collect();
+    let notices: Vec<String> = loaded.notices.iter().map(ToString::to_string).collect();
     json!({ "keys": keys, "agents": agents(loaded), "notices": notices })
 }
 

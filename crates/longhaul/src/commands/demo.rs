@@ -3,14 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use longhaul_app::{Home, Request, mint_task};
+use longhaul_app::{Home, Request};
 use longhaul_core::names::TaskName;
 use longhaul_core::task::{Patience, State, Submission};
 use longhaul_keeper::SessionDir;
 use longhaul_keeper::process::{self, Process};
 use longhaul_store::Stored;
 
-use super::run::submit;
 use super::show::sessions_of;
 use crate::cli::Demo;
 use crate::command_line::CommandLine;
@@ -19,7 +18,7 @@ use crate::viewer::{Signals, Viewing, Watched, follow_with};
 use crate::{out, start};
 use longhaul_app::Call;
 use longhaul_app::ownership;
-use longhaul_app::submit::files::utf8;
+use longhaul_app::submit::{files::utf8, send};
 use longhaul_app::tag::tag;
 use longhaul_app::{AppError, ErrorKind};
 
@@ -41,7 +40,7 @@ pub(crate) async fn demo(line: &CommandLine, args: &Demo) -> Result<Code, AppErr
         out::note("git is not there: the demo works without it");
     }
     let signals = Signals::listen()?;
-    let task = submit(&call, request(line, &workspace)?).await?;
+    let task = send(&call, request(line, &workspace)?).await?.task;
     let kills: &[Victim] = if args.no_kills { &[] } else { &[Victim::Worker, Victim::Agent] };
     let mut show = Show { home: call.home().clone(), kills, killed: Vec::new(), last: 0 };
     let code = follow_with(&call, task, signals, Viewing::whole(false), &mut show).await?;
@@ -57,7 +56,7 @@ fn request(line: &CommandLine, workspace: &Path) -> Result<Request, AppError> {
         patience: Patience { backoff_ms: 1000, delay_ms: 0, ..Patience::default() },
         ..Submission::new(GOAL.into(), provisional, directory, "demo".into())
     };
-    Ok(Request { id: mint_task(), name: None, submission, actor: line.caller.actor.clone() })
+    Ok(Request::new(None, submission, line.caller.actor.clone()))
 }
 
 fn scratch(dir: Option<&Path>) -> Result<PathBuf, AppError> {

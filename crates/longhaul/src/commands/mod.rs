@@ -4,7 +4,6 @@
 mod agents;
 mod attach;
 mod cancel;
-mod child;
 mod completions;
 mod config;
 mod demo;
@@ -37,12 +36,14 @@ mod worker;
 
 use std::process::ExitCode;
 
+use longhaul_core::ids::TaskId;
 use longhaul_core::task::permit;
 
 use crate::cli::{Cli, Verb};
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
+use longhaul_app::views::TaskView;
 use longhaul_app::{AppError, ErrorKind};
 
 /// Parses the command line and does what it says.
@@ -102,6 +103,11 @@ async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
         Verb::Skill(args) => skill::skill(&args),
         Verb::RunSession(args) => run_session::run_session(line, &args).await,
     }
+}
+
+/// The id of a task that an operation answered with.
+fn id_of(task: &TaskView) -> Result<TaskId, AppError> {
+    task.id.parse().map_err(|error| AppError::new(ErrorKind::Damaged, "the task has a bad id").because(&error))
 }
 
 /// Clap's own answer; the existing runner that `run-session` stands in for has 1 for every error.

@@ -1,26 +1,20 @@
-//! `longhaul resume`: lets a paused, blocked or stuck task go on.
-//! Whether that is allowed is decided by the core; who then acts, by `act`.
+//! `longhaul resume`: continues a task that is paused, blocked, stopped or needs a person.
 
-use longhaul_core::task::Command;
+use longhaul_app::AppError;
+use longhaul_app::operations::{Resume, ResumeInput};
+use longhaul_app::submit::Changes;
 
-use super::edit;
-use crate::cli::Resume;
+use crate::cli;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
-use longhaul_app::AppError;
-use longhaul_app::lookup;
-use longhaul_app::send_command::{reason, send_command};
 
-pub(crate) async fn resume(line: &CommandLine, args: &Resume) -> Result<Code, AppError> {
-    let call = line.open_existing()?;
-    let stored = lookup::find(&call, args.which.task.as_deref()).await?;
-    let mut settings = args.flags.settings(None)?;
-    let warnings = edit::weigh(line, &args.flags, &stored.task.submission, &mut settings)?;
-    let command = Command::Resume { reason: reason(&call, args.reason.as_ref(), &stored), settings };
-    let stored = send_command(&call, &stored, command).await?;
-    super::run::warn(&warnings);
-    let name = &stored.task.submission.name;
-    out::note(&format!("task {name} goes on; follow it with `longhaul logs -f {name}`"));
-    Ok(Code::Done)
+pub(crate) async fn resume(line: &CommandLine, args: &cli::Resume) -> Result<Code, AppError> {
+    let changes = Changes { settings: args.flags.settings(None), once: args.flags.once, ..Changes::default() };
+    let (task, reason, key) = (args.which.task.clone(), args.reason.clone(), args.request.key.clone());
+    let answer = line.call()?.perform::<Resume>(ResumeInput { task, reason, changes, key }).await?;
+    out::answer(&answer, args.request.json, |task| {
+        let name = &task.name;
+        out::note(&format!("task {name} continues; follow it with `longhaul logs -f {name}`"));
+    })
 }

@@ -10,9 +10,10 @@ use crate::exit::Code;
 use crate::out;
 
 pub(crate) async fn tell(line: &CommandLine, args: &cli::Tell) -> Result<Code, AppError> {
-    let input = TellInput { task: args.task.clone(), text: text_or_stdin(&args.text)? };
+    let (task, key) = (args.task.clone(), args.request.key.clone());
+    let input = TellInput { task, text: text_or_stdin(&args.text)?, key };
     let answer = line.call()?.perform::<Tell>(input).await?;
-    out::answer(&answer, args.json, |task| {
+    out::answer(&answer, args.request.json, |task| {
         out::note(&format!("task {}: the next session will get the message", task.name));
     })
 }

@@ -2,7 +2,6 @@
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{TaskInput, Why};
-pub(super) use longhaul_app::session::live::unreadable;
 
 use crate::cli::Read;
 use crate::command_line::CommandLine;

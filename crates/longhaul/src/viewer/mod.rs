@@ -12,7 +12,6 @@ pub(crate) use follow::{Reach, Viewing, Watched, follow, follow_with};
 pub(crate) use signals::Signals;
 
 use crate::exit::Code;
-pub(crate) use longhaul_app::until;
 use longhaul_app::views::Outcome;
 
 /// The exit code that a state gives to those who waited for it.

@@ -37,6 +37,7 @@ mod guidance;
 mod handover;
 mod in_worktree;
 mod interrupted_rounds;
+mod keys;
 mod killloop;
 mod kills;
 mod limits;

@@ -147,8 +147,8 @@ fn json_has_one_versioned_shape_everywhere() {
     let env = TestEnv::new();
     assert_eq!(env.json(&["list"])["tasks"], Value::Array(Vec::new()), "an empty home is no error");
     let submitted: Value = serde_json::from_str(&env.ok(&["run", "-d", "--json", "Count me"])).unwrap();
-    assert_eq!((&submitted["v"], &submitted["kind"]), (&1.into(), &"submitted".into()));
-    let id = submitted["data"]["task"].as_str().unwrap();
+    assert_eq!((&submitted["v"], &submitted["kind"]), (&1.into(), &"task".into()));
+    let id = submitted["data"]["id"].as_str().unwrap();
     assert_eq!(env.settle("count-me"), "done");
     let row = env.json(&["list", "--all"])["tasks"][0].clone();
     assert_eq!((row["id"].as_str(), row["state"].as_str()), (Some(id), Some("done")));

@@ -42,8 +42,8 @@ fn an_untrusted_file_declares_nothing_and_that_is_told() {
     let loaded = world.load().unwrap();
     assert_eq!(loaded.settings.agents.len(), 1);
     assert_eq!(loaded.settings.agents["mine"]["argv"], json!(["tool", "--json"]));
-    let lines = loaded.notices[0].lines().join("\n");
-    assert!(lines.contains("agents.mine, agents.new"), "{lines}");
+    let notice = loaded.notices[0].to_string();
+    assert!(notice.contains("agents.mine, agents.new"), "{notice}");
     assert!(World::new().user(MINE).workspace(MINE).load().unwrap().notices.is_empty(), "it is so anyway");
     let error = World::new().workspace("[agents.new]\nargv = ['evil']").var("LONGHAUL_AGENT", "new").error();
     assert!(error.contains("`new`"), "{error}");

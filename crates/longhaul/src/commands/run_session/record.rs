@@ -1,7 +1,7 @@
 //! The stored task behind a task directory: found, made, taken over from the dead, or cleared away when the directory was.
 //! Called once per invocation. The lease it ends with is the runner's lock.
 
-use longhaul_app::{Answer, RefusalKind, Request, change, mint_task};
+use longhaul_app::{Answer, RefusalKind, Request, change};
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{
     Command, Driver, Patience, Place as Where, Resume, RunnerOptions, Sandbox, Setting, Submission,
@@ -201,7 +201,7 @@ impl Invocation {
             ..bare
         };
         let name = Some(self.name.as_str().to_owned());
-        Ok(Request { id: mint_task(), name, submission, actor: ground.call.caller.actor.clone() })
+        Ok(Request::new(name, submission, ground.call.caller.actor.clone()))
     }
 }
 
@@ -226,7 +226,7 @@ fn patience(settings: &Patience) -> Patience {
 async fn clear_away(ground: &Ground<'_>, stored: Stored, why: &str) -> Result<(), AppError> {
     let cancel = Command::Cancel { reason: Some(why.to_owned()) };
     let changed = change(ground.call.store()?, stored.task.id, cancel, &ground.call.caller.actor, None, None).await?;
-    ground.driving.finish(changed).await.map_err(|error| failed(&error))?;
+    ground.driving.finish(changed.stored).await.map_err(|error| failed(&error))?;
     Ok(())
 }
 

@@ -110,7 +110,7 @@ fn a_task_for_which_nobody_chose_an_agent_says_that_it_is_only_played() {
     let told = |env: &TestEnv, more: &[&str]| env.run(&[&["run", "-d", "Do it"], more].concat()).stderr;
     let warned = told(&env, &[]);
     assert!(warned.contains("warning: no agent is chosen: the built-in `demo` agent only plays"), "{warned}");
-    assert!(warned.contains("on PATH: codex") && warned.contains("hint: choose one with `--agent codex`"), "{warned}");
+    assert!(warned.contains("on PATH: codex") && warned.contains("choose one with `--agent codex`"), "{warned}");
     assert!(!told(&env, &["--agent", "demo"]).contains("no agent is chosen"), "a flag chose it");
     env.set("LONGHAUL_AGENT", "demo");
     assert!(!told(&env, &[]).contains("no agent is chosen"), "a variable chose it");

@@ -1,4 +1,4 @@
-//! Handing an input to a worker: to one of this home that lives, or else to one that is started for it.
+//! Delivering a hand-over: to a live worker of this home, or else to one that is started for it.
 //! Used by everything that submits or resumes. The caller's environment goes along in memory and never touches the disk.
 
 use std::collections::HashSet;
@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use longhaul_core::ids::TaskId;
 
+use super::{Handover, offer, sockets};
 use crate::app::Call;
 use crate::error::AppError;
-use crate::handover::{Handover, offer, sockets};
 use crate::home::Home;
 use crate::processes::Reply;
 
@@ -17,10 +17,10 @@ use crate::processes::Reply;
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// Hands one input to a worker of this home that lives, or else to one that it starts, and waits for the answer.
+/// Hands one input to a live worker of this home, or else to one that it starts, and waits for the answer.
 ///
 /// A worker that does not answer is passed over, unless it took the input all the same: then the task has another version than before.
-pub async fn hand_over(
+pub(crate) async fn deliver(
     call: &Call,
     handover: &Handover,
     task: TaskId,

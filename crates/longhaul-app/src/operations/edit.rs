@@ -1,0 +1,82 @@
+//! `edit`: changes limits, checks, agents, modes or priority of a task that is not finished.
+//! What a change does to a running session is decided by the core: it counts from the next one, unless a limit is already used up.
+
+use longhaul_core::task::{Action, Command, Submission};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::Call;
+use crate::error::{AppError, ErrorKind};
+use crate::lookup;
+use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::request_key::{answer, earlier, key_of};
+use crate::send_command::send_keyed;
+use crate::submit::Changes;
+use crate::views::TaskView;
+
+pub struct Edit;
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct EditInput {
+    /// Name or id of the task; by default the only unfinished task of this project.
+    pub task: Option<String>,
+    #[serde(flatten)]
+    pub changes: Changes,
+    /// Idempotency key: the same request under the same key is carried out once.
+    #[serde(skip_serializing)]
+    pub key: Option<String>,
+}
+
+impl Operation for Edit {
+    const ABOUT: About = About {
+        name: "edit",
+        summary: "Change the limits, checks, agents, modes or priority of an unfinished task",
+        effect: Effect::Changes,
+        offered_by: EVERYWHERE,
+    };
+    type Input = EditInput;
+    type Output = TaskView;
+
+    fn action(_: &EditInput) -> Action<'static> {
+        Action::Command("edit")
+    }
+
+    async fn run(call: &Call, _: Permit, input: EditInput) -> Result<Answer<TaskView>, AppError> {
+        let key = key_of::<Edit>(call, input.key.as_deref(), &input)?;
+        if let Some(answer) = earlier(call, key.as_ref()).await? {
+            return Ok(answer);
+        }
+        let mut settings = input.changes.read()?;
+        if settings.is_empty() {
+            return Err(
+                AppError::new(ErrorKind::Usage, "nothing to change").hint("`longhaul edit --help` lists what can be")
+            );
+        }
+        let stored = lookup::find(call, input.task.as_deref()).await?;
+        let warnings = input.changes.weigh(call, &stored.task.submission, &mut settings)?;
+        let changed: Vec<String> = settings.iter().map(ToString::to_string).collect();
+        let sent = send_keyed(call, &stored, Command::Edit { settings }, key).await?;
+        let removed = input.changes.checks.is_some_and(|checks| checks.is_empty());
+        let left = if removed { still_checked(&sent.stored.task.submission) } else { None };
+        let answer = answer(call, stored.task.id, sent.repeated).await?;
+        Ok(answer
+            .note([format!("task {}: {}", stored.task.submission.name, changed.join(", "))])
+            .note(left)
+            .warn(warnings))
+    }
+}
+
+/// What the result is still verified by without its own checks; it belongs to what was asked for and stays.
+fn still_checked(submission: &Submission) -> Option<String> {
+    let quoted = |text: &str| format!("`{text}`");
+    let commands: Vec<String> = submission.commands().into_iter().map(quoted).collect();
+    let files: Vec<String> = submission.expects.iter().map(|path| quoted(path)).collect();
+    let parts = [("commands of criteria", commands), ("expected files", files)];
+    let told: Vec<String> = parts
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(what, names)| format!("{what}: {}", names.join(", ")))
+        .collect();
+    (!told.is_empty()).then(|| format!("still checked: {}", told.join("; ")))
+}

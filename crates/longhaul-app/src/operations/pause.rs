@@ -1,0 +1,73 @@
+//! `pause`: stops the session and keeps the task until it is resumed. It answers once the session has ended.
+//! It never signals an agent itself: the owner does, because only the owner knows that the end was observed.
+
+use longhaul_core::task::{Action, Command, StopMode};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::Call;
+use crate::change::ChangeError;
+use crate::error::{AppError, ErrorKind};
+use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::request_key::{answer, earlier, key_of};
+use crate::send_command::send_keyed;
+use crate::stop::{self, PATIENCE, not_stopped, stopped};
+use crate::views::TaskView;
+use crate::{describe, lookup, until};
+
+pub struct Pause;
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PauseInput {
+    /// Name or id of the task; by default the only unfinished task of this project.
+    pub task: Option<String>,
+    /// Kill the agent instead of asking it to stop.
+    pub now: bool,
+    /// Kill a worker or keeper that does not answer within 10 seconds.
+    pub force: bool,
+    /// Idempotency key: the same request under the same key is carried out once.
+    #[serde(skip_serializing)]
+    pub key: Option<String>,
+}
+
+impl Operation for Pause {
+    const ABOUT: About = About {
+        name: "pause",
+        summary: "Stop the session and keep the task until you resume it",
+        effect: Effect::Changes,
+        offered_by: EVERYWHERE,
+    };
+    type Input = PauseInput;
+    type Output = TaskView;
+
+    fn action(_: &PauseInput) -> Action<'static> {
+        Action::Command("pause")
+    }
+
+    async fn run(call: &Call, _: Permit, input: PauseInput) -> Result<Answer<TaskView>, AppError> {
+        let key = key_of::<Pause>(call, input.key.as_deref(), &input)?;
+        if let Some(answer) = earlier(call, key.as_ref()).await? {
+            return Ok(answer);
+        }
+        let stored = lookup::find(call, input.task.as_deref()).await?;
+        let task = stored.task.id;
+        let mode = if input.now { StopMode::Immediate } else { StopMode::Graceful };
+        let sent = send_keyed(call, &stored, Command::Pause { mode }, key).await?;
+        let mut killed = None;
+        let stored = match until(call, task, PATIENCE, stopped).await? {
+            Some(stored) => stored,
+            None if !input.force => {
+                let now = call.store()?.load(task).await?.ok_or(ChangeError::NotFound)?;
+                return Err(not_stopped(call, &now));
+            }
+            None => {
+                killed = Some(stop::force(call, task).await?);
+                let late = || AppError::new(ErrorKind::TimedOut, "the session has still not ended");
+                until(call, task, PATIENCE, stopped).await?.ok_or_else(late)?
+            }
+        };
+        let answer = answer(call, task, sent.repeated).await?;
+        Ok(answer.note(killed).note([describe::next_command(&stored)]))
+    }
+}

@@ -1,0 +1,60 @@
+//! `resume`: continues a task that is paused, blocked, stopped or needs a person.
+//! Whether that is allowed is decided by the core.
+
+use longhaul_core::task::{Action, Command};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::Call;
+use crate::error::AppError;
+use crate::lookup;
+use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::request_key::{answer, earlier, key_of};
+use crate::send_command::{reason, send_keyed};
+use crate::submit::Changes;
+use crate::views::TaskView;
+
+pub struct Resume;
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ResumeInput {
+    /// Name or id of the task; by default the only unfinished task of this project.
+    pub task: Option<String>,
+    /// What the person changed; required for a task that needs a person.
+    pub reason: Option<String>,
+    #[serde(flatten)]
+    pub changes: Changes,
+    /// Idempotency key: the same request under the same key is carried out once.
+    #[serde(skip_serializing)]
+    pub key: Option<String>,
+}
+
+impl Operation for Resume {
+    const ABOUT: About = About {
+        name: "resume",
+        summary: "Continue a task that is paused, blocked, stopped or needs you",
+        effect: Effect::Changes,
+        offered_by: EVERYWHERE,
+    };
+    type Input = ResumeInput;
+    type Output = TaskView;
+
+    fn action(_: &ResumeInput) -> Action<'static> {
+        Action::Command("resume")
+    }
+
+    async fn run(call: &Call, _: Permit, input: ResumeInput) -> Result<Answer<TaskView>, AppError> {
+        let key = key_of::<Resume>(call, input.key.as_deref(), &input)?;
+        if let Some(answer) = earlier(call, key.as_ref()).await? {
+            return Ok(answer);
+        }
+        let stored = lookup::find(call, input.task.as_deref()).await?;
+        let mut settings = input.changes.read()?;
+        let warnings = input.changes.weigh(call, &stored.task.submission, &mut settings)?;
+        let command = Command::Resume { reason: reason(call, input.reason.as_ref(), &stored), settings };
+        let sent = send_keyed(call, &stored, command, key).await?;
+        let answer = answer(call, stored.task.id, sent.repeated).await?;
+        Ok(answer.warn(warnings))
+    }
+}

@@ -1,0 +1,150 @@
+//! `retry`: a new task with what was asked of a finished one, linked to it. The old task, its worktree and its files stay.
+
+use std::path::{Path, PathBuf};
+
+use longhaul_core::names::{self, STATE_DIR, TaskName};
+use longhaul_core::task::{Action, Place, Refusal, Setting, Submission, Task};
+use longhaul_store::{Filter, Key};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::Call;
+use crate::error::{AppError, ErrorKind};
+use crate::handover::Request;
+use crate::lookup;
+use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::project::Project;
+use crate::request_key::{answer, earlier, key_of};
+use crate::submit::{self, Changes, Submitted, files, send};
+use crate::views::TaskView;
+
+/// How many names are tried when others take them at the same time.
+const MOST_NAMES: usize = 20;
+
+pub struct Retry;
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RetryInput {
+    /// Name or id of the finished task; by default the newest task of this project.
+    pub task: Option<String>,
+    /// Name of the new task; by default the old name with a number.
+    pub name: Option<String>,
+    /// What is different from the old task.
+    #[serde(flatten)]
+    pub changes: Changes,
+    /// Idempotency key: the same request under the same key is carried out once.
+    #[serde(skip_serializing)]
+    pub key: Option<String>,
+}
+
+impl Operation for Retry {
+    const ABOUT: About = About {
+        name: "retry",
+        summary: "Start a new task with the goal and settings of a finished one",
+        effect: Effect::Changes,
+        offered_by: EVERYWHERE,
+    };
+    type Input = RetryInput;
+    type Output = TaskView;
+
+    fn action(_: &RetryInput) -> Action<'static> {
+        Action::Manage("retry")
+    }
+
+    async fn run(call: &Call, _: Permit, input: RetryInput) -> Result<Answer<TaskView>, AppError> {
+        let key = key_of::<Retry>(call, input.key.as_deref(), &input)?;
+        if let Some(answer) = earlier(call, key.as_ref()).await? {
+            return Ok(answer);
+        }
+        let mut settings = input.changes.read()?;
+        let old = lookup::find_to_read(call, input.task.as_deref()).await?.task;
+        if !old.state.is_final() {
+            let why = "it is not finished; `longhaul resume` continues it, `longhaul cancel` ends it";
+            return Err(Refusal::WrongState { verb: "retry", from: old.state.name(), why }.into());
+        }
+        // The worker that takes the submission warns of its modes.
+        input.changes.weigh(call, &old.submission, &mut settings)?;
+        let mut submission = submission(call, &old, &settings)?;
+        let mut notes = news(&old, &submission, &settings);
+        if matches!(old.submission.place, Place::Worktree { .. }) {
+            // Its own worktree, from the commit that the project is at now.
+            let (chosen, told) = submit::workspace_choice::choose(Path::new(&submission.project), call.home())?;
+            submission.place = chosen;
+            notes.extend(told);
+        }
+        let sent = submit_named(call, input.name, key, &old, &submission).await?;
+        let answer = answer(call, sent.task, sent.repeated).await?;
+        Ok(answer.note(notes).warn(sent.warnings))
+    }
+}
+
+/// What was asked for then, with the files to start from as they are now.
+fn submission(call: &Call, old: &Task, settings: &[Setting]) -> Result<Submission, AppError> {
+    let mut submission = Submission::clone(&old.submission);
+    Project::of(Path::new(&submission.workspace))?;
+    let paths: Vec<PathBuf> = submission.inputs.iter().map(|file| PathBuf::from(&file.path)).collect();
+    submission.inputs = files::inputs(&call.caller, &paths)?;
+    submission.retry_of = Some(old.id);
+    settings.iter().for_each(|setting| submission.set(setting));
+    submission.declared = submit::declared::refreshed(&call.app.system.environment, &call.caller, &submission)?;
+    Ok(submission)
+}
+
+async fn submit_named(
+    call: &Call,
+    name: Option<String>,
+    key: Option<Key>,
+    old: &Task,
+    submission: &Submission,
+) -> Result<Submitted, AppError> {
+    let request = |name: String| Request {
+        key: key.clone(),
+        ..Request::new(Some(name), submission.clone(), call.caller.actor.clone())
+    };
+    if let Some(name) = name {
+        return send(call, request(name)).await;
+    }
+    let mut refused = AppError::new(ErrorKind::Conflict, "found no free name").hint("give one with --name");
+    for name in free_names(call, old).await? {
+        match send(call, request(name)).await {
+            // Somebody took the name meanwhile.
+            Err(error) if error.kind == ErrorKind::Conflict => refused = error,
+            outcome => return outcome,
+        }
+    }
+    Err(refused)
+}
+
+/// Names after the old one that no task of the project and no directory has.
+async fn free_names(call: &Call, old: &Task) -> Result<Vec<String>, AppError> {
+    let project = &old.submission.project;
+    let listed = call.list(Filter { project: Some(project.clone()), ..Filter::default() }).await?;
+    let is_free = |name: &String| {
+        TaskName::new(name).is_ok()
+            && !listed.tasks.iter().any(|stored| stored.task.submission.name.as_ref() == name)
+            && Path::new(project).join(STATE_DIR).join(name).symlink_metadata().is_err()
+    };
+    let after = names::candidates(base(old)).skip(1).take(10_000);
+    Ok(after.filter(is_free).take(MOST_NAMES).collect())
+}
+
+/// The first task's name: a retry of `x-2`, itself a retry of `x`, is `x-3`.
+fn base(old: &Task) -> String {
+    let name = old.submission.name.as_ref();
+    let numbered = name.rsplit_once('-').filter(|(_, number)| number.bytes().all(|digit| digit.is_ascii_digit()));
+    match (old.submission.retry_of, numbered) {
+        (Some(_), Some((base, _))) => base.to_owned(),
+        (Some(_) | None, _) => name.to_owned(),
+    }
+}
+
+/// What is retried, and what is different now.
+fn news(old: &Task, submission: &Submission, settings: &[Setting]) -> Vec<String> {
+    let changed: Vec<String> = settings.iter().map(ToString::to_string).collect();
+    let changed = if changed.is_empty() { "nothing".to_owned() } else { changed.join(", ") };
+    let inputs = old.submission.inputs.iter().zip(&submission.inputs).filter(|(then, now)| then.sha256 != now.sha256);
+    let inputs = inputs.map(|(_, now)| format!("new: the input {} has other content now", now.path));
+    let retried = format!("retries {} ({}), which stays as it is", old.submission.name, old.id);
+    [retried, format!("new: {changed}")].into_iter().chain(inputs).collect()
+}

@@ -1,0 +1,101 @@
+//! `submit`: a new task. It is durable once this answers; from below an agent session it is a child task.
+//! A person's task is handed to a worker with the caller's environment; a child is taken by the owner of its parent.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use longhaul_core::task::Action;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::Call;
+use crate::error::AppError;
+use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::request_key::{answer, earlier, key_of};
+use crate::submit::{child_request, choose_place, person_request, place_of_child, send};
+use crate::views::TaskView;
+
+pub struct Submit;
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SubmitInput {
+    /// What to reach.
+    pub goal: String,
+    /// Name of the task; by default made from the goal.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// The directory to work in, by default the caller's.
+    #[serde(default)]
+    pub workspace: Option<PathBuf>,
+    /// Commands that must pass, besides the configured ones.
+    #[serde(default)]
+    pub checks: Vec<String>,
+    /// Acceptance criteria, each in words or as `words = command`.
+    #[serde(default)]
+    pub criteria: Vec<String>,
+    /// Constraints the agent must respect.
+    #[serde(default)]
+    pub constraints: Vec<String>,
+    /// Files the agent should start from.
+    #[serde(default)]
+    pub inputs: Vec<PathBuf>,
+    /// Files that must exist when the task is done, relative to the workspace.
+    #[serde(default)]
+    pub expects: Vec<String>,
+    /// Name or id of a task that must be verified first.
+    #[serde(default)]
+    pub after: Option<String>,
+    /// Tasks with a higher priority start first.
+    #[serde(default)]
+    pub priority: i64,
+    /// Work in the checkout itself instead of a separate worktree.
+    #[serde(default)]
+    pub in_place: bool,
+    /// Fail instead of waiting if another task works in the same directory.
+    #[serde(default)]
+    pub no_wait: bool,
+    /// Pause after one session.
+    #[serde(default)]
+    pub once: bool,
+    /// Configuration keys and their values for this task, spelled as in the environment, such as `{"agent": "codex"}`.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// Idempotency key: the same request under the same key is carried out once.
+    #[serde(default, skip_serializing)]
+    pub key: Option<String>,
+}
+
+impl Operation for Submit {
+    const ABOUT: About =
+        About { name: "submit", summary: "Start a task", effect: Effect::Changes, offered_by: EVERYWHERE };
+    type Input = SubmitInput;
+    type Output = TaskView;
+
+    fn action(_: &SubmitInput) -> Action<'static> {
+        Action::Submit("submit a task")
+    }
+
+    async fn run(call: &Call, _: Permit, input: SubmitInput) -> Result<Answer<TaskView>, AppError> {
+        let key = key_of::<Submit>(call, input.key.as_deref(), &input)?;
+        if let Some(answer) = earlier(call, key.as_ref()).await? {
+            return Ok(answer);
+        }
+        let session = call.caller.actor.session;
+        let (mut prepared, in_place) = match session {
+            Some(session) => (child_request(call, &input, session).await?, true),
+            None => person_request(call, &input).await?,
+        };
+        prepared.request.check(&call.app.system.environment)?;
+        prepared.request.key = key;
+        if session.is_none() {
+            call.app.create()?;
+            choose_place(call, &mut prepared, in_place, input.no_wait).await?;
+        }
+        let sent = send(call, prepared.request).await?;
+        if session.is_some() {
+            prepared.notes.extend(place_of_child(call, sent.task).await?);
+        }
+        let answer = answer(call, sent.task, sent.repeated).await?;
+        Ok(answer.note(prepared.notes).warn(prepared.warnings).warn(sent.warnings))
+    }
+}

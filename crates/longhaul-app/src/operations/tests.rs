@@ -1,0 +1,83 @@
+//! Every operation against every kind of caller, from one table. Whoever adds an operation adds a row.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use longhaul_core::task::Actor;
+use longhaul_keeper::Environment;
+use serde_json::{Value, json};
+
+use super::OPERATIONS;
+use crate::{App, AppError, Asked, Call, Caller, Handover, Processes, Reply, System};
+
+/// A name, an input, and whether a person, a session, a worker and somebody unknown may: `+` or `-`.
+fn table() -> Vec<(&'static str, Value, &'static str)> {
+    let task = || json!({ "task": "t" });
+    vec![
+        ("cancel", task(), "++--"),
+        ("edit", json!({ "task": "t", "priority": 1 }), "++--"),
+        ("list", json!({}), "++-+"),
+        ("pause", task(), "++--"),
+        ("resume", task(), "++--"),
+        ("retry", task(), "+---"),
+        ("submit", json!({ "goal": "g" }), "++--"),
+        ("tell", json!({ "task": "t", "text": "x" }), "++--"),
+    ]
+}
+
+fn callers() -> [Actor; 4] {
+    let session = crate::mint_session();
+    [Actor::person("ann"), Actor::below(session), Actor::worker(), Actor::unknown("ann")]
+}
+
+/// Fails the test if anything is started.
+struct NoProcesses;
+
+impl Processes for NoProcesses {
+    fn start_worker(&self, _: &App, arguments: &[&str]) -> Result<u32, AppError> {
+        panic!("a worker was started: {arguments:?}")
+    }
+
+    fn start_worker_for(&self, _: &App, handover: &Handover) -> Result<Reply, AppError> {
+        panic!("a worker was started for {handover:?}")
+    }
+
+    fn ask(&self, program: &Path, _: &[&str], _: Duration) -> Asked {
+        panic!("{} was asked", program.display())
+    }
+}
+
+#[test]
+fn the_table_has_every_operation_once() {
+    let mut names: Vec<&str> = OPERATIONS.iter().map(|entry| entry.about.name).collect();
+    names.sort_unstable();
+    assert_eq!(names, table().iter().map(|(name, ..)| *name).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn every_operation_and_every_caller() {
+    let directory = tempfile::tempdir().unwrap();
+    let (home, project) = (directory.path().join("home"), directory.path().join("project"));
+    std::fs::create_dir(&project).unwrap();
+    for (name, input, expected) in table() {
+        let entry = OPERATIONS.iter().find(|entry| entry.about.name == name).expect("an operation of the table");
+        for (actor, expected) in callers().into_iter().zip(expected.chars()) {
+            let scope = actor.scope;
+            let permitted = (entry.permit)(&actor, input.clone());
+            assert_eq!(permitted.is_ok(), expected == '+', "{name} by {scope:?}: {permitted:?}");
+            if actor == Actor::person("ann") {
+                continue;
+            }
+            let environment = Environment::from(vec![("LONGHAUL_HOME".into(), home.clone().into())]);
+            let app = App::new(&home, System { environment, clock: crate::now, processes: Arc::new(NoProcesses) });
+            let call = Call::new(Arc::new(app), Caller::new(actor, Ok(project.clone())));
+            let performed = (entry.perform)(&call, input.clone()).await;
+            if let Err(refused) = permitted {
+                assert_eq!(performed.unwrap_err().what, refused.what, "{name} by {scope:?}");
+            }
+            assert!(!home.exists(), "{name} by {scope:?} created something");
+            assert_eq!(std::fs::read_dir(&project).unwrap().count(), 0, "{name} by {scope:?} wrote into the project");
+        }
+    }
+}

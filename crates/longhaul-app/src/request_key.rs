@@ -1,0 +1,49 @@
+//! Idempotency keys of requests: a caller who gets no answer repeats the request under the same key, and it is carried out once.
+//! Asked by every operation that changes a task, before it looks anything else up: later the same words may mean another task.
+
+use longhaul_core::ids::TaskId;
+use longhaul_store::Key;
+use serde::Serialize;
+
+use crate::app::Call;
+use crate::error::{AppError, ErrorKind};
+use crate::operation::{Answer, Operation};
+use crate::views::TaskView;
+
+/// The longest key.
+const LONGEST: usize = 200;
+
+/// The key of a request, bound to its operation and to a digest of its input and of the directory it comes from.
+pub(crate) fn key_of<O: Operation>(call: &Call, key: Option<&str>, input: &O::Input) -> Result<Option<Key>, AppError>
+where
+    O::Input: Serialize,
+{
+    let Some(key) = key else { return Ok(None) };
+    if key.is_empty() || key.len() > LONGEST {
+        let what = format!("an idempotency key has 1 to {LONGEST} bytes");
+        return Err(AppError::new(ErrorKind::Usage, what));
+    }
+    let text = serde_json::to_string(&(call.caller.directory().ok(), input)).map_err(|error| {
+        AppError::new(ErrorKind::Usage, "this request cannot have a key: its paths are not UTF-8").because(&error)
+    })?;
+    Ok(Some(Key::new(key, O::ABOUT.name, &text)))
+}
+
+/// The answer to a request that was carried out before under this key.
+pub(crate) async fn earlier(call: &Call, key: Option<&Key>) -> Result<Option<Answer<TaskView>>, AppError> {
+    let Some(key) = key else { return Ok(None) };
+    let store = match call.store() {
+        // Without a home nothing was carried out.
+        Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
+        store => store?,
+    };
+    match store.repeat_of(key, &call.caller.actor).await? {
+        Some(stored) => Ok(Some(answer(call, stored.task.id, true).await?)),
+        None => Ok(None),
+    }
+}
+
+/// The task after a request, and whether the request was a repeat.
+pub(crate) async fn answer(call: &Call, task: TaskId, repeated: bool) -> Result<Answer<TaskView>, AppError> {
+    Ok(Answer { repeated, ..Answer::new(TaskView::of(call, task).await?) })
+}

@@ -1,0 +1,122 @@
+//! A person's submission, from a request and the configuration of the project. Creates nothing.
+//! Called by the operation `submit`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use longhaul_core::names::TaskName;
+use longhaul_core::task::{Patience, Submission};
+
+use super::{agent_choice, declared, files, notify_targets, unchosen_agent, workspace_choice};
+use crate::app::Call;
+use crate::config::{self, Overrides, Settings, Sources};
+use crate::directory_wait::DirectoryWait;
+use crate::error::{AppError, ErrorKind};
+use crate::handover::Request;
+use crate::operations::SubmitInput;
+use crate::project::Project;
+use crate::{lookup, prompt_files};
+
+/// A request, and what a person should know about it.
+pub(crate) struct Prepared {
+    pub(crate) request: Request,
+    pub(crate) notes: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// What a person asks for, with the rest from the configuration, and whether it is to work in the person's own checkout.
+pub(crate) async fn person_request(call: &Call, input: &SubmitInput) -> Result<(Prepared, bool), AppError> {
+    agent_choice::refuse_twice(&input.settings)?;
+    let workspace = input.workspace.as_deref().unwrap_or(Path::new(""));
+    let project = Project::of(&call.caller.resolve(workspace)?)?;
+    let (environment, caller) = (&call.app.system.environment, &call.caller);
+    let loaded = config::load(environment, caller, &project.root, &Overrides::of(&input.settings)?)?;
+    let mut warnings: Vec<String> = loaded.warnings().collect();
+    let unchosen = unchosen_agent::warning(environment, caller, &loaded);
+    let settings = loaded.settings;
+    let (tables, in_place) = (settings.agents.clone(), settings.workspace.in_place || input.in_place);
+    let prompts = prompt_files::read(&Sources::of(environment, caller, &project.root)?, &settings)?;
+    let mut submission = submission(call, input, &project, settings, prompts.templates).await?;
+    warnings.extend(declared::fill(&mut submission, &tables));
+    // A flag counts before what the configuration declares about an agent.
+    config::changes(&input.settings)?.0.iter().for_each(|setting| submission.set(setting));
+    warnings.extend(agent_choice::check_switch(&submission, &input.settings)?);
+    warnings.extend(unchosen);
+    let request = Request::new(input.name.clone(), submission, caller.actor.clone());
+    Ok((Prepared { request, notes: prompts.files.iter().map(prompt_note).collect(), warnings }, in_place))
+}
+
+/// Templates decide what agents are told, so a person sees which count.
+fn prompt_note((name, path): (&String, &PathBuf)) -> String {
+    format!("prompt {name}: {}", path.display())
+}
+
+async fn submission(
+    call: &Call,
+    input: &SubmitInput,
+    project: &Project,
+    settings: Settings,
+    prompts: BTreeMap<String, String>,
+) -> Result<Submission, AppError> {
+    let provisional =
+        TaskName::new("provisional").map_err(|error| AppError::new(ErrorKind::Usage, error.to_string()))?;
+    let directory = files::utf8(&project.directory)?;
+    let bare = Submission::new(input.goal.clone(), provisional, directory, settings.agent.clone());
+    let after = match &input.after {
+        Some(other) => Some(lookup::find_to_read(call, Some(other)).await?.task.id),
+        None => None,
+    };
+    Ok(Submission {
+        project: files::utf8(&project.root)?,
+        fallbacks: agent_choice::others(&settings.agent, &settings.fallbacks),
+        sandbox: settings.sandbox,
+        network: settings.network,
+        context: settings.session.context,
+        on_limit: settings.session.on_limit,
+        hours: settings.session.hours,
+        prompts,
+        notify: notify_targets::notify(&settings.notify),
+        patience: Patience { once: input.once, ..settings.patience },
+        checks: [settings.verify.commands, input.checks.clone()].concat(),
+        checks_in: settings.verify.checks_in,
+        setup: settings.workspace.setup,
+        criteria: input.criteria.iter().map(|text| files::criterion(text)).collect(),
+        constraints: input.constraints.clone(),
+        inputs: files::inputs(&call.caller, &input.inputs)?,
+        expects: files::expects(&input.expects)?,
+        model: settings.model,
+        needs_env: settings.env.need,
+        secret_names: settings.redact.extra,
+        env_only: settings.env.only,
+        priority: input.priority,
+        after,
+        ..bare
+    })
+}
+
+/// Gives the task its own worktree where git allows it, and reports who already works in the directory otherwise.
+pub(crate) async fn choose_place(
+    call: &Call,
+    prepared: &mut Prepared,
+    in_place: bool,
+    no_wait: bool,
+) -> Result<(), AppError> {
+    let submission = &mut prepared.request.submission;
+    if !in_place {
+        let (chosen, notes) = workspace_choice::choose(Path::new(&submission.project), call.home())?;
+        submission.place = chosen;
+        prepared.notes.extend(notes);
+    }
+    let Some(directory) = submission.directory() else { return Ok(()) };
+    let Some(taken) = DirectoryWait::in_directory(call, directory).await? else { return Ok(()) };
+    let who = taken.who();
+    if no_wait {
+        let what = format!("{who} works in this directory, a parent or a subdirectory, and --no-wait was given");
+        let hint = "nothing was submitted; without --no-wait the task waits until the directory is free";
+        return Err(AppError::new(ErrorKind::Conflict, what).hint(taken.help().unwrap_or_else(|| hint.to_owned())));
+    }
+    prepared.notes.push(format!(
+        "{who} works in this directory, a parent or a subdirectory: the new task waits until it is finished"
+    ));
+    Ok(())
+}
