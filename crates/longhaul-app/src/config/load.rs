@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,7 @@ use super::origin::Origin;
 use super::settings::Settings;
 use super::value::{Raw, Value};
 use super::{environment, keys};
+use crate::app::Call;
 use crate::caller::Caller;
 use crate::error::{AppError, ErrorKind};
 use crate::locations;
@@ -115,23 +117,35 @@ pub enum Notice {
     Stranger { variable: String },
 }
 
-impl Notice {
-    /// What it is, and what can be done about it, one line each.
-    pub fn lines(&self) -> Vec<String> {
+impl fmt::Display for Notice {
+    /// What it is, and what can be done about it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Notice::Stranger { variable } => vec![format!("warning: the variable `{variable}` is unknown and ignored")],
+            Notice::Stranger { variable } => write!(f, "the variable `{variable}` is unknown and ignored"),
             Notice::Ignored { project, standing, keys } => {
                 let why = match standing {
                     Standing::Changed => "has changed since it was trusted",
                     Standing::Unknown | Standing::Trusted => "is not trusted",
                 };
-                vec![
-                    format!("warning: `{}` {why}", project.join(WORKSPACE_FILE).display()),
-                    format!("  so these keys of it are ignored: {}", keys.join(", ")),
-                    format!("hint: read it, then `longhaul trust {}`", shell_word(project)),
-                ]
+                let (file, keys) = (project.join(WORKSPACE_FILE), keys.join(", "));
+                write!(f, "`{}` {why}, so these keys of it are ignored: {keys}; ", file.display())?;
+                write!(f, "read it, then `longhaul trust {}`", shell_word(project))
             }
         }
+    }
+}
+
+impl Loaded {
+    /// What a person should know, in sentences.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        self.notices.iter().map(ToString::to_string)
+    }
+}
+
+impl Call {
+    /// The configuration of the project that the call comes from, with these flags.
+    pub fn load_config(&self, overrides: &Overrides) -> Result<Loaded, AppError> {
+        load(&self.app.system.environment, &self.caller, &self.caller.project()?.root, overrides)
     }
 }
 

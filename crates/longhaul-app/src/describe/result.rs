@@ -2,18 +2,22 @@
 //! Used by `list`, `show` and the report. The words are those of the core.
 
 use longhaul_core::task::{Doubt, Remarks, ResultKind, Verdict};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One of the three results.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ResultFacts {
+    #[schemars(with = "serde_json::Value")]
     pub kind: ResultKind,
     /// The sentence that people read.
     pub headline: String,
     /// The git tree that was checked; null where git named none.
     pub tree: Option<String>,
     /// What keeps passed checks from counting as verified.
+    #[schemars(with = "serde_json::Value")]
     pub doubts: Vec<Doubt>,
+    #[schemars(with = "serde_json::Value")]
     pub remarks: Remarks,
 }
 

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use longhaul_core::task::{State, Task, Unavailable, Wait};
 use longhaul_core::time::Time;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// An agent that is not started now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnavailableAgent {
     pub agent: String,
     /// The end of its usage limit; null when only a person can make it usable again.

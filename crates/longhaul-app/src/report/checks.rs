@@ -4,10 +4,11 @@
 use crate::Home;
 use longhaul_core::task::{CheckRole, Event, Evidence, FileEffects, NameList, Round, RoundOutcome, Task, narrate};
 use longhaul_store::StoredEvent;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Everything that speaks for or against the result.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Checks {
     /// Whether there is anything to verify the result by.
     pub possible: bool,
@@ -19,7 +20,7 @@ pub struct Checks {
 }
 
 /// Pass, fail, or nobody knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shown {
     Pass,
@@ -38,7 +39,7 @@ impl Shown {
 }
 
 /// One round of the checks.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct RoundFacts {
     pub number: u32,
     /// Null while it runs.
@@ -46,7 +47,7 @@ pub struct RoundFacts {
 }
 
 /// A round that proves nothing any more.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct EarlierRound {
     #[serde(flatten)]
     pub round: RoundFacts,
@@ -63,7 +64,7 @@ impl EarlierRound {
 }
 
 /// Something that must hold in the end.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CriterionFacts {
     pub text: String,
     /// The command that shows it; null when only a person can tell.
@@ -72,7 +73,7 @@ pub struct CriterionFacts {
 }
 
 /// One command.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CheckFacts {
     pub command: String,
     pub result: Shown,
@@ -81,7 +82,7 @@ pub struct CheckFacts {
 }
 
 /// One run of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct EvidenceFacts {
     pub session: u32,
     pub exit: String,
@@ -94,6 +95,7 @@ pub struct EvidenceFacts {
     pub tree_before: Option<String>,
     pub tree_after: Option<String>,
     /// Files of the tree that it changed, and new ones that it left behind.
+    #[schemars(with = "serde_json::Value")]
     pub files: FileEffects,
     /// The directory that holds the whole output.
     pub artifact: String,
@@ -108,7 +110,7 @@ impl EvidenceFacts {
 }
 
 /// A file that must be there in the end.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ExpectedFile {
     pub path: String,
     pub result: Shown,

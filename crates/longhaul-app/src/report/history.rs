@@ -3,10 +3,11 @@
 
 use longhaul_core::task::{Ended, Event, Exit, Gap, Role, StoppedBy, Task, narrate};
 use longhaul_store::StoredEvent;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Something that happened.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Happening {
     pub at: String,
     pub by: String,
@@ -14,7 +15,7 @@ pub struct Happening {
 }
 
 /// What a person was asked, and what came back.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Question {
     pub at: String,
     pub asked: String,
@@ -23,7 +24,7 @@ pub struct Question {
 }
 
 /// What a person said to the next session.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Guidance {
     pub at: String,
     pub by: String,
@@ -33,7 +34,7 @@ pub struct Guidance {
 }
 
 /// Plan changes that were not taken.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct RefusedPlan {
     pub at: String,
     pub what: String,

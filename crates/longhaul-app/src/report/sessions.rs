@@ -7,15 +7,18 @@ use crate::Home;
 use longhaul_core::ids::SessionId;
 use longhaul_core::task::{Delivered, Ended, Event, Failure, Gap, Outcome, Saved, SessionRecord, StoppedBy, sessions};
 use longhaul_store::StoredEvent;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::describe;
 use crate::session::agents::Agents;
+use crate::views::usd;
 
 /// One session.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SessionRow {
     pub number: u32,
+    #[schemars(with = "serde_json::Value")]
     pub id: SessionId,
     pub purpose: String,
     /// Null for a check, which is no agent's.
@@ -30,6 +33,7 @@ pub struct SessionRow {
     /// Whether it went on otherwise than it should have.
     pub degraded: bool,
     /// Whether its prompt stands in the agent's own transcript; null for a check and while it runs.
+    #[schemars(with = "serde_json::Value")]
     pub delivered: Option<Delivered>,
     /// What the agent wanted and was refused.
     pub denied: Vec<String>,
@@ -38,15 +42,18 @@ pub struct SessionRow {
     pub outcome: Option<&'static str>,
     pub error: Option<String>,
     pub exit: Option<String>,
+    #[schemars(with = "serde_json::Value")]
     pub stopped_by: Option<StoppedBy>,
     pub lasted_ms: Option<u64>,
     pub tokens: Option<u64>,
-    pub cost_micros: Option<u64>,
+    pub cost_usd: Option<f64>,
     pub progress: bool,
+    #[schemars(with = "serde_json::Value")]
     pub saved: Option<Saved>,
     /// Whether the tracked files changed; null where no git can tell.
     pub files_changed: Option<bool>,
     pub leftovers: Option<u32>,
+    #[schemars(with = "serde_json::Value")]
     pub gap: Option<Gap>,
     /// Its directory, with the whole output.
     pub artifact: String,
@@ -95,7 +102,7 @@ fn row(home: &Home, record: &SessionRecord, agent: Option<&String>) -> SessionRo
         stopped_by: ended.map(|ended| ended.stopped_by),
         lasted_ms: ended.map(|ended| ended.lasted_ms),
         tokens: run.usage.total(),
-        cost_micros: run.usage.cost_micros,
+        cost_usd: run.usage.cost_micros.map(usd),
         progress: record.progress,
         saved: ended.map(|ended| ended.saved.clone()),
         files_changed: ended.and_then(|ended| changed(run.tree.as_ref(), ended)),

@@ -5,4 +5,5 @@ pub mod agents;
 pub mod live;
 pub mod on_disk;
 pub mod output;
+pub mod recorded;
 pub mod turns;

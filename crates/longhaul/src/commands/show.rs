@@ -175,7 +175,7 @@ fn print_used(task: &Task, records: &[SessionRecord]) {
     let attempts = task.submission.patience.attempts;
     row("attempts", &format!("{} of {attempts} failed in a row", task.tally.failures));
     let rows = limits(task, records).into_iter().filter(|row| row.cap.is_some());
-    let words: Vec<String> = rows.map(|row| format!("{} {}", row.limit.flag(), row.words)).collect();
+    let words: Vec<String> = rows.map(|row| format!("{} {}", row.flag, row.words)).collect();
     row("limits", &if words.is_empty() { "none".to_owned() } else { words.join(", ") });
 }
 

@@ -71,13 +71,8 @@ fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
         let allowed = task.submission.patience.fix_attempts;
         facts.push(format!("the checks failed; {} of {allowed} fixing sessions were tried", task.tally.fixes));
     }
-    let near = |row: &LimitRow| matches!((row.used, row.cap), (Some(used), Some(cap)) if used.saturating_mul(5) >= cap.saturating_mul(4));
-    facts.extend(
-        limits(task, records)
-            .iter()
-            .filter(|row| near(row))
-            .map(|row| format!("{} {} used", row.limit.flag(), row.words)),
-    );
+    let rows = limits(task, records).into_iter().filter(LimitRow::is_nearly_used);
+    facts.extend(rows.map(|row| format!("{} {} used", row.flag, row.words)));
     facts.extend(conversation(task));
     facts.extend(describe::unavailable(task, now()).iter().map(UnavailableAgent::sentence));
     match task.guidance.len() {

@@ -88,12 +88,12 @@ fn the_notice_names_keys_reason_and_command() {
     let keys = vec!["model".to_owned(), "limits.max_time".to_owned()];
     let expected = |standing| vec![Notice::Ignored { project: world.project(), standing, keys: keys.clone() }];
     assert_eq!(loaded.notices, expected(Standing::Unknown));
-    let lines = loaded.notices[0].lines().join("\n");
-    assert!(lines.contains("is not trusted") && lines.contains("model, limits.max_time"), "{lines}");
-    assert!(lines.contains(&format!("`longhaul trust {}`", world.project().display())), "{lines}");
+    let notice = loaded.notices[0].to_string();
+    assert!(notice.contains("is not trusted") && notice.contains("model, limits.max_time"), "{notice}");
+    assert!(notice.contains(&format!("`longhaul trust {}`", world.project().display())), "{notice}");
     let world = world.trusted("model = 'x'\n").workspace(text);
     let loaded = world.load().unwrap();
-    assert!(loaded.notices[0].lines()[0].contains("has changed since it was trusted"));
+    assert!(loaded.notices[0].to_string().contains("has changed since it was trusted"));
     assert_eq!(loaded.settings.model, None, "trust in an older content is none");
 }
 
@@ -101,7 +101,7 @@ fn the_notice_names_keys_reason_and_command() {
 fn paths_in_hints_can_be_pasted() {
     let notice = |project: &str| {
         let project = project.into();
-        Notice::Ignored { project, standing: Standing::Unknown, keys: vec!["agent".to_owned()] }.lines().pop().unwrap()
+        Notice::Ignored { project, standing: Standing::Unknown, keys: vec!["agent".to_owned()] }.to_string()
     };
     assert!(notice("/a/b c").ends_with("`longhaul trust '/a/b c'`"));
     assert!(notice("/a/b'; rm x").ends_with("`longhaul trust '/a/b'\\''; rm x'`"));
