@@ -1,4 +1,5 @@
-//! Programs of the system that workers run for tasks and `doctor` looks for. Runs nothing.
+//! Programs of the system that workers run for tasks and `doctor` looks for.
+//! Names only: nothing is run here.
 
 /// The program that shows a notification on this kind of machine.
 pub fn desktop_program() -> &'static str {

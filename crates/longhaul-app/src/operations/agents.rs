@@ -3,20 +3,16 @@
 
 use longhaul_core::task::{AccountLimit, Action};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::agent_status::{self, AgentStatus};
 use crate::app::Call;
 use crate::config::Overrides;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, EVERYWHERE, Effect, NoInput, Operation, Permit, View};
 use crate::{blocking, now};
 
 pub struct Agents;
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct AgentsInput {}
 
 /// Every agent.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -75,20 +71,20 @@ impl View for AgentListing {
 }
 
 impl Operation for Agents {
-    const ABOUT: About = About {
-        name: "agents",
-        summary: "List all agents: installed, version, logged in, and what to do",
-        effect: Effect::Reads,
-        offered_by: EVERYWHERE,
-    };
-    type Input = AgentsInput;
+    const ABOUT: About = About::new(
+        "agents",
+        "List all agents: installed, version, logged in, and what to do",
+        Effect::Reads,
+        EVERYWHERE,
+    );
+    type Input = NoInput;
     type Output = AgentListing;
 
-    fn action(_: &AgentsInput) -> Action<'static> {
+    fn action(_: &NoInput) -> Action<'static> {
         Action::Read
     }
 
-    async fn run(call: &Call, _: Permit, _: AgentsInput) -> Result<Answer<AgentListing>, AppError> {
+    async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<AgentListing>, AppError> {
         let loaded = call.load_config(&Overrides::default())?;
         let (system, tables) = (call.app.system.clone(), loaded.settings.agents.clone());
         let found = blocking(move || agent_status::probe_agents(&system, &tables)).await;

@@ -1,20 +1,17 @@
-//! `config`: every key of the configuration with its value, its default and where the value comes from. Makes nothing.
+//! `config`: every key of the configuration with its value, its default and where the value comes from.
+//! Only reads, and makes nothing.
 
 use longhaul_core::task::Action;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::app::Call;
 use crate::config::{AgentTable, KEYS, Origin, Overrides, defaults};
 use crate::error::AppError;
-use crate::operation::{About, Answer, COMMAND_LINE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, Effect, NoInput, Operation, Permit, View};
 
 pub struct Config;
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct ConfigInput {}
 
 /// The configuration of a project.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -42,20 +39,16 @@ impl View for ConfigView {
 }
 
 impl Operation for Config {
-    const ABOUT: About = About {
-        name: "config",
-        summary: "Show the configuration and where each value comes from",
-        effect: Effect::Reads,
-        offered_by: COMMAND_LINE,
-    };
-    type Input = ConfigInput;
+    const ABOUT: About =
+        About::new("config", "Show the configuration and where each value comes from", Effect::Reads, COMMAND_LINE);
+    type Input = NoInput;
     type Output = ConfigView;
 
-    fn action(_: &ConfigInput) -> Action<'static> {
+    fn action(_: &NoInput) -> Action<'static> {
         Action::Read
     }
 
-    async fn run(call: &Call, _: Permit, _: ConfigInput) -> Result<Answer<ConfigView>, AppError> {
+    async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<ConfigView>, AppError> {
         let mut loaded = call.load_config(&Overrides::default())?;
         let mut unset = defaults();
         let keys = KEYS.iter().map(|key| {

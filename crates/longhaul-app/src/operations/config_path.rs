@@ -1,20 +1,17 @@
-//! `config_path`: which configuration files are used here. Works even if one of them cannot be read as configuration.
+//! `config_path`: which configuration files are used here.
+//! Works even if one of them is not valid configuration, and makes nothing.
 
 use longhaul_core::task::Action;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::app::Call;
 use crate::config::{Sources, WORKSPACE_FILE, read_workspace_file};
 use crate::error::AppError;
-use crate::operation::{About, Answer, COMMAND_LINE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, Effect, NoInput, Operation, Permit, View};
 use crate::trust;
 
 pub struct ConfigPath;
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct ConfigPathInput {}
 
 /// The configuration files, those that win last.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -37,20 +34,16 @@ impl View for ConfigFiles {
 }
 
 impl Operation for ConfigPath {
-    const ABOUT: About = About {
-        name: "config_path",
-        summary: "Show which configuration files are used",
-        effect: Effect::Reads,
-        offered_by: COMMAND_LINE,
-    };
-    type Input = ConfigPathInput;
+    const ABOUT: About =
+        About::new("config_path", "Show which configuration files are used", Effect::Reads, COMMAND_LINE);
+    type Input = NoInput;
     type Output = ConfigFiles;
 
-    fn action(_: &ConfigPathInput) -> Action<'static> {
+    fn action(_: &NoInput) -> Action<'static> {
         Action::Read
     }
 
-    async fn run(call: &Call, _: Permit, _: ConfigPathInput) -> Result<Answer<ConfigFiles>, AppError> {
+    async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<ConfigFiles>, AppError> {
         let project = call.caller.project()?.root;
         let sources = Sources::of(&call.app.system.environment, &call.caller, &project)?;
         let mut files = Vec::new();

@@ -1,4 +1,5 @@
-//! `diff`: what a task changed since it began, from version control. Needs no worker and only reads.
+//! `diff`: what a task changed since it began, from version control.
+//! Needs no worker and only reads.
 
 use longhaul_core::task::Action;
 use longhaul_store::Stored;
@@ -45,8 +46,7 @@ impl View for DiffView {
 }
 
 impl Operation for Diff {
-    const ABOUT: About =
-        About { name: "diff", summary: "Show what a task has changed", effect: Effect::Reads, offered_by: EVERYWHERE };
+    const ABOUT: About = About::new("diff", "Show what a task has changed", Effect::Reads, EVERYWHERE);
     type Input = DiffInput;
     type Output = DiffView;
 

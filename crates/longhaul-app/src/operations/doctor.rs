@@ -13,20 +13,16 @@ mod tasks;
 
 use longhaul_core::task::Action;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::app::Call;
 use crate::blocking;
 use crate::config::{Loaded, Overrides};
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, EVERYWHERE, Effect, NoInput, Operation, Permit, View};
 use crate::views::{Finding, Verdict};
 
 pub struct Doctor;
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct DoctorInput {}
 
 /// What the checks found.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -49,20 +45,20 @@ impl DoctorView {
 }
 
 impl Operation for Doctor {
-    const ABOUT: About = About {
-        name: "doctor",
-        summary: "Check this machine and Longhaul's home, and say how to fix problems",
-        effect: Effect::Reads,
-        offered_by: EVERYWHERE,
-    };
-    type Input = DoctorInput;
+    const ABOUT: About = About::new(
+        "doctor",
+        "Check this machine and Longhaul's home, and say how to fix problems",
+        Effect::Reads,
+        EVERYWHERE,
+    );
+    type Input = NoInput;
     type Output = DoctorView;
 
-    fn action(_: &DoctorInput) -> Action<'static> {
+    fn action(_: &NoInput) -> Action<'static> {
         Action::Read
     }
 
-    async fn run(call: &Call, _: Permit, _: DoctorInput) -> Result<Answer<DoctorView>, AppError> {
+    async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<DoctorView>, AppError> {
         Ok(Answer::new(DoctorView::new(examine(&Patient::new(call)).await, None)))
     }
 }

@@ -1,4 +1,5 @@
-//! `doctor_bundle`: examines the machine as `doctor` does, and writes a redacted text file for a bug report. It overwrites nothing.
+//! `doctor_bundle`: examines the machine as `doctor` does, and writes a redacted text file for a bug report.
+//! It overwrites nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -26,12 +27,8 @@ pub struct DoctorBundleInput {
 }
 
 impl Operation for DoctorBundle {
-    const ABOUT: About = About {
-        name: "doctor_bundle",
-        summary: "Write a redacted text file for a bug report",
-        effect: Effect::Reads,
-        offered_by: COMMAND_LINE,
-    };
+    const ABOUT: About =
+        About::new("doctor_bundle", "Write a redacted text file for a bug report", Effect::Reads, COMMAND_LINE);
     type Input = DoctorBundleInput;
     type Output = DoctorView;
 

@@ -51,12 +51,8 @@ enum Mode {
 }
 
 impl Operation for Gc {
-    const ABOUT: About = About {
-        name: "gc",
-        summary: "Remove old finished tasks and what crashes left behind",
-        effect: Effect::Destroys,
-        offered_by: COMMAND_LINE,
-    };
+    const ABOUT: About =
+        About::new("gc", "Remove old finished tasks and what crashes left behind", Effect::Destroys, COMMAND_LINE);
     type Input = GcInput;
     type Output = Sweep;
 

@@ -17,20 +17,20 @@ mod trust;
 mod trust_list;
 mod trust_remove;
 
-pub use agents::{AgentLimit, AgentListing, AgentView, Agents, AgentsInput};
-pub use config::{Config, ConfigEntry, ConfigInput, ConfigView};
-pub use config_path::{ConfigFile, ConfigFiles, ConfigPath, ConfigPathInput};
+pub use agents::{AgentLimit, AgentListing, AgentView, Agents};
+pub use config::{Config, ConfigEntry, ConfigView};
+pub use config_path::{ConfigFile, ConfigFiles, ConfigPath};
 pub use diff::{Diff, DiffInput, DiffView};
-pub use doctor::{Doctor, DoctorInput, DoctorView};
+pub use doctor::{Doctor, DoctorView};
 pub use doctor_bundle::{DoctorBundle, DoctorBundleInput};
 pub use gc::{Gc, GcInput};
 pub use list::{DamagedRow, List, ListInput, Listing};
 pub use report::{Report, ReportInput};
 pub use store_backup::{Backup, StoreBackup, StoreBackupInput};
-pub use store_check::{MissingSession, StoreCheck, StoreCheckInput, StoreHealth};
+pub use store_check::{MissingSession, StoreCheck, StoreHealth};
 pub use tell::{Tell, TellInput};
 pub use trust::{Trust, TrustInput, TrustView, TrustedKey};
-pub use trust_list::{TrustList, TrustListInput, TrustListing, TrustedFile};
+pub use trust_list::{TrustList, TrustListing, TrustedFile};
 pub use trust_remove::{TrustRemove, TrustRemoveInput, TrustRemoved};
 
 use crate::operation::{Entry, entry};

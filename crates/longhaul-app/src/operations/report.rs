@@ -1,4 +1,5 @@
-//! `report`: everything stored about a task as one page, from events and files only. Markdown is written from the same view.
+//! `report`: everything stored about a task as one view, from events and files only.
+//! Markdown is written from the same view; what an agent claims is quoted, never believed.
 
 use longhaul_core::task::Action;
 use schemars::JsonSchema;
@@ -20,12 +21,7 @@ pub struct ReportInput {
 }
 
 impl Operation for Report {
-    const ABOUT: About = About {
-        name: "report",
-        summary: "Report on a task from stored facts",
-        effect: Effect::Reads,
-        offered_by: EVERYWHERE,
-    };
+    const ABOUT: About = About::new("report", "Report on a task from stored facts", Effect::Reads, EVERYWHERE);
     type Input = ReportInput;
     type Output = TaskReport;
 

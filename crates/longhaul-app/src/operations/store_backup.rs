@@ -1,4 +1,5 @@
-//! `store_backup`: copies the store into a new file while workers keep running. It overwrites nothing; session logs are not part of it.
+//! `store_backup`: copies the store into a new file while workers keep running.
+//! It overwrites nothing. Session logs are not part of the copy.
 
 use std::path::{Path, PathBuf};
 
@@ -32,12 +33,7 @@ impl View for Backup {
 }
 
 impl Operation for StoreBackup {
-    const ABOUT: About = About {
-        name: "store_backup",
-        summary: "Copy the store into a new file",
-        effect: Effect::Reads,
-        offered_by: COMMAND_LINE,
-    };
+    const ABOUT: About = About::new("store_backup", "Copy the store into a new file", Effect::Reads, COMMAND_LINE);
     type Input = StoreBackupInput;
     type Output = Backup;
 

@@ -7,21 +7,17 @@ use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Action, Exit, SessionRecord};
 use longhaul_store::{Filter, TaskSummary};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, COMMAND_LINE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, Effect, NoInput, Operation, Permit, View};
 use crate::session::on_disk::survey;
 use crate::session::recorded::recorded;
 
 use super::list::DamagedRow;
 
 pub struct StoreCheck;
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct StoreCheckInput {}
 
 /// What the check found.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -52,20 +48,16 @@ impl View for StoreHealth {
 }
 
 impl Operation for StoreCheck {
-    const ABOUT: About = About {
-        name: "store_check",
-        summary: "Read and verify everything stored, and list damage",
-        effect: Effect::Reads,
-        offered_by: COMMAND_LINE,
-    };
-    type Input = StoreCheckInput;
+    const ABOUT: About =
+        About::new("store_check", "Read and verify everything stored, and list damage", Effect::Reads, COMMAND_LINE);
+    type Input = NoInput;
     type Output = StoreHealth;
 
-    fn action(_: &StoreCheckInput) -> Action<'static> {
+    fn action(_: &NoInput) -> Action<'static> {
         Action::ReadAll("check or copy the store")
     }
 
-    async fn run(call: &Call, _: Permit, _: StoreCheckInput) -> Result<Answer<StoreHealth>, AppError> {
+    async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<StoreHealth>, AppError> {
         let damaged = call.store()?.check().await?;
         let tasks = call.store()?.summaries(Filter::default()).await?.tasks;
         let mut health = StoreHealth {

@@ -55,12 +55,8 @@ impl View for TrustView {
 }
 
 impl Operation for Trust {
-    const ABOUT: About = About {
-        name: "trust",
-        summary: "Trust a project's longhaul.toml in its current form",
-        effect: Effect::Changes,
-        offered_by: COMMAND_LINE,
-    };
+    const ABOUT: About =
+        About::new("trust", "Trust a project's longhaul.toml in its current form", Effect::Changes, COMMAND_LINE);
     type Input = TrustInput;
     type Output = TrustView;
 

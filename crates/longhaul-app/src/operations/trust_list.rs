@@ -1,19 +1,16 @@
-//! `trust_list`: every trusted `longhaul.toml`. Without a home nothing is trusted.
+//! `trust_list`: every trusted `longhaul.toml`.
+//! Only reads; without a home nothing is trusted.
 
 use longhaul_core::task::Action;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, COMMAND_LINE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, Effect, NoInput, Operation, Permit, View};
 use crate::trust::{self, Trusted};
 
 pub struct TrustList;
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct TrustListInput {}
 
 /// The trusted files, by path.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -42,20 +39,15 @@ impl View for TrustListing {
 }
 
 impl Operation for TrustList {
-    const ABOUT: About = About {
-        name: "trust_list",
-        summary: "List trusted configuration files",
-        effect: Effect::Reads,
-        offered_by: COMMAND_LINE,
-    };
-    type Input = TrustListInput;
+    const ABOUT: About = About::new("trust_list", "List trusted configuration files", Effect::Reads, COMMAND_LINE);
+    type Input = NoInput;
     type Output = TrustListing;
 
-    fn action(_: &TrustListInput) -> Action<'static> {
+    fn action(_: &NoInput) -> Action<'static> {
         Action::ReadAll("list what is trusted")
     }
 
-    async fn run(call: &Call, _: Permit, _: TrustListInput) -> Result<Answer<TrustListing>, AppError> {
+    async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<TrustListing>, AppError> {
         let trusted = trust::list(call.home().root())?.into_iter().map(TrustedFile::from).collect();
         Ok(Answer::new(TrustListing { trusted }))
     }

@@ -1,4 +1,5 @@
-//! `trust_remove`: stops trusting a project's `longhaul.toml`. The project may be gone.
+//! `trust_remove`: stops trusting a project's `longhaul.toml`.
+//! The project itself may be gone; it is never changed.
 
 use std::path::{Path, PathBuf};
 
@@ -35,12 +36,8 @@ impl View for TrustRemoved {
 }
 
 impl Operation for TrustRemove {
-    const ABOUT: About = About {
-        name: "trust_remove",
-        summary: "Stop trusting a configuration file",
-        effect: Effect::Changes,
-        offered_by: COMMAND_LINE,
-    };
+    const ABOUT: About =
+        About::new("trust_remove", "Stop trusting a configuration file", Effect::Changes, COMMAND_LINE);
     type Input = TrustRemoveInput;
     type Output = TrustRemoved;
 

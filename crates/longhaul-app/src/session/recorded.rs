@@ -1,4 +1,5 @@
-//! The sessions that a task's events name. Used by `gc` and `store check`, which compare them with the directories on disk.
+//! The sessions that a task's events name.
+//! Used by `gc` and `store check`, which compare them with the directories on disk.
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{SessionRecord, sessions};

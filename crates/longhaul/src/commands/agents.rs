@@ -1,9 +1,11 @@
 //! `longhaul agents`: every agent as a table: found, version, known good, logged in, its usage limits, and what to do.
+//! Only prints what the operation answers.
 
 use std::time::Duration;
 
 use longhaul_app::AppError;
-use longhaul_app::operations::{AgentLimit, AgentListing, AgentView, Agents, AgentsInput};
+use longhaul_app::operation::NoInput;
+use longhaul_app::operations::{AgentLimit, AgentListing, AgentView, Agents};
 
 use crate::cli;
 use crate::command_line::CommandLine;
@@ -13,7 +15,7 @@ use crate::out;
 const HEADS: [&str; 5] = ["AGENT", "WHERE", "VERSION", "KNOWN GOOD", "LOGGED IN"];
 
 pub(crate) async fn agents(line: &CommandLine, args: &cli::Agents) -> Result<Code, AppError> {
-    out::answer(&line.call()?.perform::<Agents>(AgentsInput {}).await?, args.json, print)
+    out::answer(&line.call()?.perform::<Agents>(NoInput {}).await?, args.json, print)
 }
 
 fn print(listing: &AgentListing) {

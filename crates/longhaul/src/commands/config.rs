@@ -3,7 +3,8 @@
 
 use longhaul_app::AppError;
 use longhaul_app::config::{Notice, page, schema};
-use longhaul_app::operations::{ConfigInput, ConfigPath, ConfigPathInput};
+use longhaul_app::operation::NoInput;
+use longhaul_app::operations::ConfigPath;
 
 use crate::cli::{Config, ConfigVerb};
 use crate::command_line::CommandLine;
@@ -13,7 +14,7 @@ use crate::out;
 pub(crate) async fn config(line: &CommandLine, args: &Config) -> Result<Code, AppError> {
     match args.verb {
         ConfigVerb::Show { origin, json } => {
-            let answer = line.call()?.perform::<longhaul_app::operations::Config>(ConfigInput {}).await?;
+            let answer = line.call()?.perform::<longhaul_app::operations::Config>(NoInput {}).await?;
             out::answer(&answer, json, |view| {
                 for entry in &view.keys {
                     let origin = if origin { format!("  # {}", entry.origin) } else { String::new() };
@@ -22,7 +23,7 @@ pub(crate) async fn config(line: &CommandLine, args: &Config) -> Result<Code, Ap
             })
         }
         ConfigVerb::Path { json } => {
-            let answer = line.call()?.perform::<ConfigPath>(ConfigPathInput {}).await?;
+            let answer = line.call()?.perform::<ConfigPath>(NoInput {}).await?;
             out::answer(&answer, json, |view| {
                 for file in &view.files {
                     out::data(&out::safe(&format!("{:10} {} ({})", file.layer, file.path, file.state)));

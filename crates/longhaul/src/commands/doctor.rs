@@ -1,9 +1,11 @@
 //! `longhaul doctor`: what every check found, with what to do, and on request a file for a bug report.
+//! It adds only what the terminal is.
 
 use std::io::IsTerminal;
 
 use longhaul_app::AppError;
-use longhaul_app::operations::{Doctor, DoctorBundle, DoctorBundleInput, DoctorInput, DoctorView};
+use longhaul_app::operation::NoInput;
+use longhaul_app::operations::{Doctor, DoctorBundle, DoctorBundleInput, DoctorView};
 use longhaul_app::views::{Finding, Verdict};
 
 use crate::cli;
@@ -14,7 +16,7 @@ use crate::out;
 pub(crate) async fn doctor(line: &CommandLine, args: &cli::Doctor) -> Result<Code, AppError> {
     let call = line.call()?;
     let mut answer = match &args.bundle {
-        None => call.perform::<Doctor>(DoctorInput {}).await?,
+        None => call.perform::<Doctor>(NoInput {}).await?,
         Some(file) => {
             let input = DoctorBundleInput { file: file.clone(), with_goals: args.with_goals };
             call.perform::<DoctorBundle>(input).await?

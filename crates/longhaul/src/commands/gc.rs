@@ -1,4 +1,5 @@
 //! `longhaul gc`: what was removed and what stays, one line each.
+//! Only prints what the operation answers; a removal that failed ends it with a code.
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{Gc, GcInput};

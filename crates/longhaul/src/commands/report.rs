@@ -1,4 +1,5 @@
-//! `longhaul report`: everything stored about a task as one page, in Markdown or JSON, on standard output or into a file.
+//! `longhaul report`: everything stored about a task as one page, in Markdown or JSON.
+//! Goes to standard output, or into a file as a whole.
 
 use std::path::Path;
 

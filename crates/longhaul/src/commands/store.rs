@@ -1,7 +1,9 @@
 //! `longhaul store`: checks everything that is stored, or copies it to a file while workers keep running.
+//! Only prints what the operations answer; damage has its own exit code.
 
 use longhaul_app::AppError;
-use longhaul_app::operations::{StoreBackup, StoreBackupInput, StoreCheck, StoreCheckInput, StoreHealth};
+use longhaul_app::operation::NoInput;
+use longhaul_app::operations::{StoreBackup, StoreBackupInput, StoreCheck, StoreHealth};
 use longhaul_core::units;
 
 use crate::cli::{Store, StoreVerb};
@@ -13,7 +15,7 @@ pub(crate) async fn store(line: &CommandLine, args: &Store) -> Result<Code, AppE
     let call = line.call()?;
     match &args.verb {
         StoreVerb::Check { json } => {
-            let answer = call.perform::<StoreCheck>(StoreCheckInput {}).await?;
+            let answer = call.perform::<StoreCheck>(NoInput {}).await?;
             out::answer(&answer, *json, print)?;
             Ok(if answer.view.sound { Code::Done } else { Code::Damaged })
         }

@@ -1,9 +1,9 @@
-//! `longhaul trust`: trusts a project's `longhaul.toml` in its current form and shows what that means, lists trusted files, or removes one.
+//! `longhaul trust`: trusts a project's `longhaul.toml` in its current form, lists trusted files, or removes one.
+//! Shows what trust means: every key that the file sets.
 
 use longhaul_app::AppError;
-use longhaul_app::operations::{
-    Trust, TrustInput, TrustList, TrustListInput, TrustListing, TrustRemove, TrustRemoveInput, TrustView,
-};
+use longhaul_app::operation::NoInput;
+use longhaul_app::operations::{Trust, TrustInput, TrustList, TrustListing, TrustRemove, TrustRemoveInput, TrustView};
 
 use crate::cli;
 use crate::command_line::CommandLine;
@@ -23,7 +23,7 @@ pub(crate) async fn trust(line: &CommandLine, args: &cli::Trust) -> Result<Code,
                 out::note(&format!("`{}` is no longer trusted", out::safe(&view.removed.path)));
             })
         }
-        (None, None) => out::answer(&call.perform::<TrustList>(TrustListInput {}).await?, args.json, print_all),
+        (None, None) => out::answer(&call.perform::<TrustList>(NoInput {}).await?, args.json, print_all),
     }
 }
 
