@@ -80,7 +80,7 @@ fn paths_schema_and_reference_are_printed() {
     let env = TestEnv::new();
     write_project(&env, "model = 'x'\n");
     let text = env.ok(&["config", "path"]);
-    assert!(text.contains(&format!("{} (not there)", user_file(&env).display())), "{text}");
+    assert!(text.contains(&format!("{} (does not exist)", user_file(&env).display())), "{text}");
     assert!(text.contains("longhaul.toml (not trusted)"), "{text}");
     env.ok(&["trust", "."]);
     let files = env.json(&["config", "path"])["files"].clone();
