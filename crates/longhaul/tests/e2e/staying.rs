@@ -34,7 +34,7 @@ fn what_a_logout_does_is_told_with_what_to_do() {
         ("yes", "yes", "ok", "lingering is on"),
         ("no", "yes", "warning", "enable-linger"),
         ("no", "no", "ok", "keep running after a logout"),
-        ("no", "", "warning", "may end tasks"),
+        ("no", "", "warning", "may end sessions"),
         ("", "yes", "unknown", "does not answer"),
     ] {
         logins(&env, linger, kills);
