@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use longhaul_agents::{AGENTS, Chosen, Login, choose};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::operations::AgentView;
 use crate::processes::{Asked, System};
 
 /// How long a program may take to tell its version or its login.
@@ -170,7 +171,7 @@ impl AgentStatus {
     }
 
     /// Where it is.
-    pub fn place(&self) -> String {
+    fn place(&self) -> String {
         match (&self.program, &self.path) {
             (None, _) => "built in".to_owned(),
             (Some(_), Some(path)) => path.display().to_string(),
@@ -178,8 +179,8 @@ impl AgentStatus {
         }
     }
 
-    /// Whether its version is one it was tried with; none when nobody can tell.
-    pub fn known_good(&self) -> Option<bool> {
+    /// Whether its version is one it was tried with; none if unknown.
+    fn known_good(&self) -> Option<bool> {
         let version = self.version.version().filter(|_| !self.known.is_empty())?;
         let words = version.split(|c: char| !c.is_ascii_alphanumeric() && !".-+".contains(c));
         Some(words.map(|word| word.strip_prefix('v').unwrap_or(word)).any(|word| self.known.contains(&word)))
@@ -216,32 +217,28 @@ impl AgentStatus {
     }
 
     /// The variable with a key, in words.
-    pub fn key_words(&self) -> Option<String> {
+    fn key_words(&self) -> Option<String> {
         self.key.as_ref().map(|name| format!("{name} is set"))
     }
 
-    /// Whether it is logged in.
-    pub fn login(&self) -> &LoggedIn {
-        &self.login
-    }
-
-    /// As JSON.
-    pub fn json(&self) -> Value {
-        json!({
-            "name": self.name,
-            "summary": self.summary,
-            "declared": self.custom,
-            "program": self.program,
-            "found": self.is_found(),
-            "path": self.path.as_ref().map(|path| path.display().to_string()),
-            "version": self.version.version(),
-            "version_silent": self.version == Told::Silent,
-            "known": self.known,
-            "known_good": self.known_good(),
-            "logged_in": self.login.word().replace(' ', "_"),
-            "key_variable": self.key,
-            "advice": self.advice(),
-        })
+    /// As front ends show it, without its usage limits.
+    pub fn view(&self) -> AgentView {
+        AgentView {
+            name: self.name.clone(),
+            summary: self.summary.clone(),
+            declared: self.custom,
+            program: self.program.clone(),
+            found: self.is_found(),
+            path: self.path.as_ref().map(|path| path.display().to_string()),
+            version: self.version.version().map(str::to_owned),
+            version_timed_out: self.version == Told::Silent,
+            known: self.known.iter().map(ToString::to_string).collect(),
+            known_good: self.known_good(),
+            logged_in: self.login.word().replace(' ', "_"),
+            key_variable: self.key.clone(),
+            advice: self.advice(),
+            limits: Vec::new(),
+        }
     }
 }
 

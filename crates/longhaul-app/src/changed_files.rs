@@ -6,9 +6,13 @@ use std::path::Path;
 use crate::Home;
 use longhaul_core::task::{Task, Workspace};
 use longhaul_git::{ChangedFile, CommitId, FileStatus, Git, GitError, Patch, Repository, Whose};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Why nobody knows what a task changed.
+/// The most files of one answer.
+const MOST: usize = 10_000;
+
+/// Why it is unknown what a task changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Unknown {
     #[error("it has no workspace yet")]
@@ -30,17 +34,25 @@ pub enum Unknown {
 }
 
 /// One file that differs from the start.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileChange {
     /// Relative to the workspace's root; bytes that are no text are replaced.
     pub path: String,
     pub status: &'static str,
 }
 
+/// The files that differ from the start.
+#[derive(Debug)]
+pub struct ChangedFiles {
+    /// The first of them.
+    pub files: Vec<FileChange>,
+    pub total: usize,
+}
+
 /// The files that differ between the task's start and now.
-pub async fn changed_files(home: &Home, task: &Task) -> Result<Vec<FileChange>, Unknown> {
+pub async fn changed_files(home: &Home, task: &Task) -> Result<ChangedFiles, Unknown> {
     let files = ask(home, task, |repository, base| repository.changed_files(base)).await?;
-    Ok(files.iter().map(file_change).collect())
+    Ok(ChangedFiles { files: files.iter().take(MOST).map(file_change).collect(), total: files.len() })
 }
 
 /// The patch from the task's start to now.

@@ -10,6 +10,9 @@ use longhaul_keeper::{REDACT_KEY, read_redact_key};
 
 use longhaul_keeper::random;
 
+/// The log of workers without a terminal, the current file first.
+pub const WORKER_LOGS: [&str; 2] = ["worker.log", "worker.log.1"];
+
 const SESSION_CAP: &str = "session-cap";
 const DEFAULT_SESSION_CAP: u32 = 8;
 

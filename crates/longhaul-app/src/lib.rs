@@ -41,6 +41,7 @@ pub mod session;
 pub mod slot_wait;
 pub mod stop;
 pub mod submit;
+mod system_programs;
 pub mod tag;
 pub mod takeover;
 mod task_dir;
@@ -65,10 +66,11 @@ pub use hold::{
     Free, Hold, HoldError, Interface, NoInterface, ReleaseError, in_conversation, interface_of, listed_holds, marker,
     release, release_if_gone,
 };
-pub use home::{Home, HomeError};
+pub use home::{Home, HomeError, WORKER_LOGS};
 pub use intake::{blocking, mode_warnings, needs_env, redact_intake};
-pub use processes::{Asked, Processes, Reply, System};
+pub use processes::{Asked, BootService, Processes, Reply, System};
 pub use project::Project;
 pub use prompt::{BadTemplate, TEMPLATES, check_template, pointer, prompt};
+pub use system_programs::{desktop_program, sleep_inhibitor};
 pub use task_dir::{ShellLock, TaskDir, task_dir_of};
 pub use until::until;

@@ -27,6 +27,21 @@ pub struct About {
     pub offered_by: &'static [FrontEnd],
 }
 
+impl About {
+    pub(crate) const fn new(
+        name: &'static str,
+        summary: &'static str,
+        effect: Effect,
+        offered_by: &'static [FrontEnd],
+    ) -> About {
+        About { name, summary, effect, offered_by }
+    }
+}
+
+/// The input of an operation that takes none.
+#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
+pub struct NoInput {}
+
 /// What an operation does at worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -32,6 +32,22 @@ pub trait Processes: Send + Sync {
 
     /// Asks a program something that it answers at once. What it starts besides ends with it.
     fn ask(&self, program: &Path, arguments: &[&str], patience: Duration) -> Asked;
+
+    /// The service of ours that starts a worker at boot or login, if one is installed.
+    fn boot_service(&self) -> Result<Option<BootService>, AppError>;
+}
+
+/// A service that starts a worker at boot or login.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BootService {
+    /// Its kind, place and state, in words.
+    pub facts: String,
+    /// Whether it is exactly what would be installed now.
+    pub is_current: bool,
+    /// Whether it is enabled and running, as far as known.
+    pub is_active: bool,
+    /// Whether it runs only while its user is logged in or lingers.
+    pub needs_login: bool,
 }
 
 /// What came back from a worker that was handed something.

@@ -121,14 +121,13 @@ pub fn add(home: &Path, trusted: Trusted) -> Result<(), TrustError> {
     })
 }
 
-/// Takes trust back; says whether there was any.
-pub fn remove(home: &Path, path: &str) -> Result<bool, TrustError> {
-    let mut found = false;
-    change(home, |all| {
-        found = all.iter().any(|have| have.path == path);
-        all.retain(|have| have.path != path);
-    })?;
-    Ok(found)
+/// Stops trusting a file; none if it was not trusted.
+pub fn remove(home: &Path, path: &str) -> Result<Option<Trusted>, TrustError> {
+    let mut removed = None;
+    if list(home)?.iter().any(|trusted| trusted.path == path) {
+        change(home, |all| removed = all.extract_if(.., |trusted| trusted.path == path).next())?;
+    }
+    Ok(removed)
 }
 
 /// Reads, changes and replaces the list while nobody else does.

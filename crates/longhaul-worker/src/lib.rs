@@ -18,7 +18,5 @@ mod watch;
 mod work_place;
 mod worker;
 
-pub use effects::sleep_inhibitor;
-pub use notify::desktop_program;
 pub use runner_worker::{RunnerError, RunnerProcess, TakenUp};
 pub use worker::{Context, Options, Watcher, WorkerError, run};

@@ -15,7 +15,5 @@ mod sender;
 mod tests;
 mod webhook;
 
-pub use desktop::desktop_program;
-
 pub(crate) use deliver_before_exit::deliver_of;
 pub(crate) use sender::Sender;

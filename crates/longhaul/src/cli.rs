@@ -155,10 +155,7 @@ impl Verb {
             Verb::Plan(args) if args.accept.is_some() => Action::Command("accept a plan"),
             Verb::Demo(_) => Action::Manage("run the demo"),
             Verb::Worker(_) => Action::Manage("start a worker"),
-            Verb::Trust(args) if args.path.is_some() || args.remove.is_some() => Action::Manage("trust"),
             Verb::Retry(_) => Action::Manage("retry"),
-            Verb::Gc(args) if args.dry_run => Action::ReadAll("gc"),
-            Verb::Gc(_) => Action::Manage("gc"),
             Verb::RunSession(args) if args.list => Action::Read,
             // Its own errors all end with code 1, so it asks again by itself.
             Verb::RunSession(_) => Action::Command("run-session"),
@@ -166,10 +163,11 @@ impl Verb {
             Verb::Service(_) => Action::Manage("change the service"),
             Verb::Skill(Skill { verb: SkillVerb::List { .. } }) => Action::Read,
             Verb::Skill(_) => Action::Manage("change skills"),
-            Verb::Store(_) => Action::ReadAll("check or copy the store"),
-            Verb::Trust(_) => Action::ReadAll("list what is trusted"),
-            Verb::Doctor(args) if args.bundle.is_some() => Action::ReadAll("make a bundle"),
+            // Their operations ask for what they need.
             Verb::Doctor(_)
+            | Verb::Gc(_)
+            | Verb::Store(_)
+            | Verb::Trust(_)
             | Verb::Plan(_)
             | Verb::List(_)
             | Verb::Show(_)

@@ -14,17 +14,16 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use longhaul_app::config::{self, Overrides};
-use longhaul_app::{App, AppError, Asked, Caller, ErrorKind, Handover, Interface, Processes, Reply};
+use longhaul_app::{App, AppError, Asked, BootService, Caller, ErrorKind, Handover, Interface, Processes, Reply};
 use longhaul_keeper::find_program;
 use longhaul_keeper::{Executable, Scopes, Standing, scopes};
 use rustix::io::{FdFlags, fcntl_setfd};
 
+use crate::commands::service;
 use crate::worker_log;
 use longhaul_app::tag::tag;
 
-/// How long a program of the system may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// The same for one that waits for others of the system.
+/// How long a program may take that waits for others of the system.
 const CONVERSATION: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 const MOST_ANSWER: usize = 64 << 10;
@@ -61,6 +60,10 @@ impl Processes for ChildProcesses {
     fn ask(&self, program: &Path, arguments: &[&str], patience: Duration) -> Asked {
         ask(program, arguments, patience)
     }
+
+    fn boot_service(&self) -> Result<Option<BootService>, AppError> {
+        service::installed()
+    }
 }
 
 /// Starts an agent's own program in this terminal, in this process's group, so that the terminal's keys reach it. It inherits the
@@ -78,14 +81,6 @@ pub(crate) fn in_terminal(interface: &Interface, inherited: BorrowedFd<'_>) -> s
     let child = command.spawn();
     fcntl_setfd(inherited, FdFlags::CLOEXEC)?;
     Ok(child?.id())
-}
-
-/// What a program of the system prints about itself; none if it is not there, fails, or does not end soon. For `doctor`.
-pub(crate) fn answer_of(program: &str, arguments: &[&str]) -> Option<String> {
-    match ask(Path::new(program), arguments, PATIENCE) {
-        Asked::Said(text) => Some(text),
-        Asked::Failed | Asked::Late | Asked::Unknown => None,
-    }
 }
 
 /// Asks a program something that it answers at once. What it starts besides ends with it.

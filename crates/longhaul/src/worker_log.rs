@@ -10,12 +10,11 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use longhaul_app::WORKER_LOGS as NAMES;
 use rustix::stdio::{dup2_stderr, stderr};
 
 use crate::out;
 
-/// The names it has in the home, the current one first.
-pub(crate) const NAMES: [&str; 2] = ["worker.log", "worker.log.1"];
 /// A log with so many bytes is full.
 const FULL: u64 = 1 << 20;
 /// So many different messages are remembered; then all are forgotten, and each is written once more.

@@ -44,11 +44,10 @@ impl AgentTable {
         Json::Object(keys)
     }
 
-    /// Each key as it is written in a file: its whole name, its value, and where it came from.
-    pub fn lines(&self) -> Vec<(String, String, &Origin)> {
-        // In the order of the reference.
+    /// Each key with its whole name and its value as a file writes it, in the order of the reference.
+    pub fn written(&self) -> Vec<(String, String, &AgentEntry)> {
         let entries = keys_of(&self.name).iter().filter_map(|key| self.entries.get_key_value(key.name));
-        entries.map(|(key, entry)| (self.key(key), written(&entry.value), &entry.origin)).collect()
+        entries.map(|(key, entry)| (self.key(key), written(&entry.value), entry)).collect()
     }
 
     /// The whole name of one of its keys.

@@ -2,19 +2,31 @@
 //! Made by the layers, shown by `config show --origin` and in every message about a bad value.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde_json::{Value as Json, json};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 /// Where a value came from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "layer", rename_all = "snake_case")]
 pub enum Origin {
     /// Nobody set it.
     Default,
     /// The user's own file.
-    User { path: PathBuf, line: usize },
+    User {
+        #[serde(serialize_with = "lossy")]
+        #[schemars(with = "String")]
+        path: PathBuf,
+        line: usize,
+    },
     /// The project's `longhaul.toml`.
-    Workspace { path: PathBuf, line: usize },
+    Workspace {
+        #[serde(serialize_with = "lossy")]
+        #[schemars(with = "String")]
+        path: PathBuf,
+        line: usize,
+    },
     /// A variable of the environment.
     Environment { variable: String },
     /// A flag of this command.
@@ -32,18 +44,6 @@ impl Origin {
             Origin::Flag { .. } => "flag",
         }
     }
-
-    /// Layer and place as JSON.
-    pub fn json(&self) -> Json {
-        match self {
-            Origin::Default => json!({ "layer": self.layer() }),
-            Origin::User { path, line } | Origin::Workspace { path, line } => {
-                json!({ "layer": self.layer(), "path": path.display().to_string(), "line": line })
-            }
-            Origin::Environment { variable } => json!({ "layer": self.layer(), "variable": variable }),
-            Origin::Flag { flag } => json!({ "layer": self.layer(), "flag": flag }),
-        }
-    }
 }
 
 impl fmt::Display for Origin {
@@ -57,4 +57,9 @@ impl fmt::Display for Origin {
             Origin::Flag { flag } => write!(f, "the flag `{flag}`"),
         }
     }
+}
+
+/// A path may hold bytes that are no text.
+fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
 }

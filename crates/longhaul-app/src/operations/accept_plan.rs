@@ -44,12 +44,8 @@ impl View for AcceptedPlan {
 }
 
 impl Operation for AcceptPlan {
-    const ABOUT: About = About {
-        name: "accept_plan",
-        summary: "Replace a task's plan with your own list",
-        effect: Effect::Changes,
-        offered_by: EVERYWHERE,
-    };
+    const ABOUT: About =
+        About::new("accept_plan", "Replace a task's plan with your own list", Effect::Changes, EVERYWHERE);
     type Input = AcceptPlanInput;
     type Output = AcceptedPlan;
 

@@ -33,8 +33,7 @@ pub struct CancelInput {
 }
 
 impl Operation for Cancel {
-    const ABOUT: About =
-        About { name: "cancel", summary: "End a task for good", effect: Effect::Changes, offered_by: EVERYWHERE };
+    const ABOUT: About = About::new("cancel", "End a task for good", Effect::Changes, EVERYWHERE);
     type Input = CancelInput;
     type Output = TaskView;
 

@@ -29,12 +29,12 @@ pub struct EditInput {
 }
 
 impl Operation for Edit {
-    const ABOUT: About = About {
-        name: "edit",
-        summary: "Change the limits, checks, agents, modes or priority of an unfinished task",
-        effect: Effect::Changes,
-        offered_by: EVERYWHERE,
-    };
+    const ABOUT: About = About::new(
+        "edit",
+        "Change the limits, checks, agents, modes or priority of an unfinished task",
+        Effect::Changes,
+        EVERYWHERE,
+    );
     type Input = EditInput;
     type Output = TaskView;
 

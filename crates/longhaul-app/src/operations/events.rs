@@ -45,8 +45,7 @@ impl View for EventPage {
 }
 
 impl Operation for Events {
-    const ABOUT: About =
-        About { name: "events", summary: "Read the history of a task", effect: Effect::Reads, offered_by: EVERYWHERE };
+    const ABOUT: About = About::new("events", "Read the history of a task", Effect::Reads, EVERYWHERE);
     type Input = EventsInput;
     type Output = EventPage;
 

@@ -62,8 +62,7 @@ impl View for Listing {
 }
 
 impl Operation for List {
-    const ABOUT: About =
-        About { name: "list", summary: "List tasks, newest first", effect: Effect::Reads, offered_by: EVERYWHERE };
+    const ABOUT: About = About::new("list", "List tasks, newest first", Effect::Reads, EVERYWHERE);
     type Input = ListInput;
     type Output = Listing;
 

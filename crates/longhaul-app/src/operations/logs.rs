@@ -53,12 +53,7 @@ impl View for Turns {
 }
 
 impl Operation for Logs {
-    const ABOUT: About = About {
-        name: "logs",
-        summary: "Read what the sessions of a task printed",
-        effect: Effect::Reads,
-        offered_by: EVERYWHERE,
-    };
+    const ABOUT: About = About::new("logs", "Read what the sessions of a task printed", Effect::Reads, EVERYWHERE);
     type Input = LogsInput;
     type Output = Turns;
 

@@ -2,37 +2,63 @@
 //! A new operation is one file here and one line in the table.
 
 mod accept_plan;
+mod agents;
 mod cancel;
+mod config;
+mod config_path;
+mod diff;
+mod doctor;
+mod doctor_bundle;
 mod edit;
 mod events;
+mod gc;
 mod list;
 mod logs;
 mod pause;
 mod plan;
+mod report;
 mod resume;
 mod retry;
 mod show;
+mod store_backup;
+mod store_check;
 mod submit;
 mod tell;
 #[cfg(test)]
 mod tests;
+mod trust;
+mod trust_list;
+mod trust_remove;
 mod verify_history;
 mod wait;
 mod why;
 
 pub use accept_plan::{AcceptPlan, AcceptPlanInput, AcceptedPlan, MOST_BYTES as LONGEST_PLAN};
+pub use agents::{AgentLimit, AgentListing, AgentView, Agents};
 pub use cancel::{Cancel, CancelInput};
+pub use config::{Config, ConfigEntry, ConfigView};
+pub use config_path::{ConfigFile, ConfigFiles, ConfigPath};
+pub use diff::{Diff, DiffInput, DiffView};
+pub use doctor::{Doctor, DoctorView};
+pub use doctor_bundle::{DoctorBundle, DoctorBundleInput};
 pub use edit::{Edit, EditInput};
 pub use events::{EventPage, Events, EventsInput};
-pub use list::{List, ListInput, Listing};
+pub use gc::{Gc, GcInput};
+pub use list::{DamagedRow, List, ListInput, Listing};
 pub use logs::{Logs, LogsInput, Turns};
 pub use pause::{Pause, PauseInput};
 pub use plan::Plan;
+pub use report::{Report, ReportInput};
 pub use resume::{Resume, ResumeInput};
 pub use retry::{Retry, RetryInput};
 pub use show::{Show, TaskInput};
+pub use store_backup::{Backup, StoreBackup, StoreBackupInput};
+pub use store_check::{MissingSession, StoreCheck, StoreHealth};
 pub use submit::{Submit, SubmitInput};
 pub use tell::{Tell, TellInput};
+pub use trust::{Trust, TrustInput, TrustView, TrustedKey};
+pub use trust_list::{TrustList, TrustListing, TrustedFile};
+pub use trust_remove::{TrustRemove, TrustRemoveInput, TrustRemoved};
 pub use verify_history::{ChainView, VerifyHistory};
 pub use wait::{Wait, WaitInput};
 pub use why::{Why, WhyView};
@@ -46,18 +72,31 @@ use crate::views::{EventView, StatusView, TurnView};
 /// Every operation.
 pub const OPERATIONS: &[Entry] = &[
     entry::<AcceptPlan>(),
+    entry::<Agents>(),
     entry::<Cancel>(),
+    entry::<Config>(),
+    entry::<ConfigPath>(),
+    entry::<Diff>(),
+    entry::<Doctor>(),
+    entry::<DoctorBundle>(),
     entry::<Edit>(),
     entry::<Events>(),
+    entry::<Gc>(),
     entry::<List>(),
     entry::<Logs>(),
     entry::<Pause>(),
     entry::<Plan>(),
+    entry::<Report>(),
     entry::<Resume>(),
     entry::<Retry>(),
     entry::<Show>(),
+    entry::<StoreBackup>(),
+    entry::<StoreCheck>(),
     entry::<Submit>(),
     entry::<Tell>(),
+    entry::<Trust>(),
+    entry::<TrustList>(),
+    entry::<TrustRemove>(),
     entry::<VerifyHistory>(),
     entry::<Wait>(),
     entry::<Why>(),

@@ -32,12 +32,8 @@ pub struct PauseInput {
 }
 
 impl Operation for Pause {
-    const ABOUT: About = About {
-        name: "pause",
-        summary: "Stop the session and keep the task until you resume it",
-        effect: Effect::Changes,
-        offered_by: EVERYWHERE,
-    };
+    const ABOUT: About =
+        About::new("pause", "Stop the session and keep the task until you resume it", Effect::Changes, EVERYWHERE);
     type Input = PauseInput;
     type Output = TaskView;
 

@@ -20,8 +20,7 @@ const REFUSED: u32 = 100;
 pub struct Plan;
 
 impl Operation for Plan {
-    const ABOUT: About =
-        About { name: "plan", summary: "Show a task's plan", effect: Effect::Reads, offered_by: EVERYWHERE };
+    const ABOUT: About = About::new("plan", "Show a task's plan", Effect::Reads, EVERYWHERE);
     type Input = TaskInput;
     type Output = PlanAnswer;
 

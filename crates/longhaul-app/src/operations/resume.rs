@@ -31,12 +31,12 @@ pub struct ResumeInput {
 }
 
 impl Operation for Resume {
-    const ABOUT: About = About {
-        name: "resume",
-        summary: "Continue a task that is paused, blocked, stopped or needs you",
-        effect: Effect::Changes,
-        offered_by: EVERYWHERE,
-    };
+    const ABOUT: About = About::new(
+        "resume",
+        "Continue a task that is paused, blocked, stopped or needs you",
+        Effect::Changes,
+        EVERYWHERE,
+    );
     type Input = ResumeInput;
     type Output = TaskView;
 

@@ -39,12 +39,12 @@ pub struct RetryInput {
 }
 
 impl Operation for Retry {
-    const ABOUT: About = About {
-        name: "retry",
-        summary: "Start a new task with the goal and settings of a finished one",
-        effect: Effect::Changes,
-        offered_by: EVERYWHERE,
-    };
+    const ABOUT: About = About::new(
+        "retry",
+        "Start a new task with the goal and settings of a finished one",
+        Effect::Changes,
+        EVERYWHERE,
+    );
     type Input = RetryInput;
     type Output = TaskView;
 

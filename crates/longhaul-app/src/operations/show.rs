@@ -28,8 +28,7 @@ pub struct TaskInput {
 }
 
 impl Operation for Show {
-    const ABOUT: About =
-        About { name: "show", summary: "Show one task in detail", effect: Effect::Reads, offered_by: EVERYWHERE };
+    const ABOUT: About = About::new("show", "Show one task in detail", Effect::Reads, EVERYWHERE);
     type Input = TaskInput;
     type Output = ShowView;
 

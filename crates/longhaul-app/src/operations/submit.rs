@@ -66,8 +66,7 @@ pub struct SubmitInput {
 }
 
 impl Operation for Submit {
-    const ABOUT: About =
-        About { name: "submit", summary: "Start a task", effect: Effect::Changes, offered_by: EVERYWHERE };
+    const ABOUT: About = About::new("submit", "Start a task", Effect::Changes, EVERYWHERE);
     type Input = SubmitInput;
     type Output = TaskView;
 

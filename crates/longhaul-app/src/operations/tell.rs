@@ -27,12 +27,7 @@ pub struct TellInput {
 }
 
 impl Operation for Tell {
-    const ABOUT: About = About {
-        name: "tell",
-        summary: "Give the next session a message",
-        effect: Effect::Changes,
-        offered_by: EVERYWHERE,
-    };
+    const ABOUT: About = About::new("tell", "Give the next session a message", Effect::Changes, EVERYWHERE);
     type Input = TellInput;
     type Output = TaskView;
 

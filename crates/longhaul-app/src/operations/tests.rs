@@ -9,20 +9,41 @@ use longhaul_keeper::Environment;
 use serde_json::{Value, json};
 
 use super::OPERATIONS;
-use crate::{App, AppError, Asked, Call, Caller, Handover, Processes, Reply, System};
+use crate::{App, AppError, Asked, BootService, Call, Caller, Handover, Processes, Reply, System};
 
 /// A name, an input, and whether a person, a session, a worker and somebody unknown may: `+` or `-`.
 fn table() -> Vec<(&'static str, Value, &'static str)> {
     let task = || json!({ "task": "t" });
     vec![
+        ("accept_plan", task(), "++--"),
+        ("agents", json!({}), "++-+"),
         ("cancel", task(), "++--"),
+        ("config", json!({}), "++-+"),
+        ("config_path", json!({}), "++-+"),
+        ("diff", task(), "++-+"),
+        ("doctor", json!({}), "++-+"),
+        ("doctor_bundle", json!({ "file": "/nowhere/bundle" }), "+--+"),
         ("edit", json!({ "task": "t", "priority": 1 }), "++--"),
+        ("events", task(), "++-+"),
+        ("gc", json!({}), "+---"),
         ("list", json!({}), "++-+"),
+        ("logs", task(), "++-+"),
         ("pause", task(), "++--"),
+        ("plan", task(), "++-+"),
+        ("report", task(), "++-+"),
         ("resume", task(), "++--"),
         ("retry", task(), "+---"),
+        ("show", task(), "++-+"),
+        ("store_backup", json!({ "file": "/nowhere/copy" }), "+--+"),
+        ("store_check", json!({}), "+--+"),
         ("submit", json!({ "goal": "g" }), "++--"),
         ("tell", json!({ "task": "t", "text": "x" }), "++--"),
+        ("trust", json!({ "path": "/nowhere" }), "+---"),
+        ("trust_list", json!({}), "+--+"),
+        ("trust_remove", json!({ "path": "/nowhere" }), "+---"),
+        ("verify_history", task(), "++-+"),
+        ("wait", task(), "++-+"),
+        ("why", task(), "++-+"),
     ]
 }
 
@@ -43,8 +64,12 @@ impl Processes for NoProcesses {
         panic!("a worker was started for {handover:?}")
     }
 
-    fn ask(&self, program: &Path, _: &[&str], _: Duration) -> Asked {
-        panic!("{} was asked", program.display())
+    fn ask(&self, _: &Path, _: &[&str], _: Duration) -> Asked {
+        Asked::Unknown
+    }
+
+    fn boot_service(&self) -> Result<Option<BootService>, AppError> {
+        Ok(None)
     }
 }
 

@@ -29,12 +29,12 @@ impl View for ChainView {
 }
 
 impl Operation for VerifyHistory {
-    const ABOUT: About = About {
-        name: "verify_history",
-        summary: "Verify the hash chain of a task's history and rebuild its state from it",
-        effect: Effect::Reads,
-        offered_by: EVERYWHERE,
-    };
+    const ABOUT: About = About::new(
+        "verify_history",
+        "Verify the hash chain of a task's history and rebuild its state from it",
+        Effect::Reads,
+        EVERYWHERE,
+    );
     type Input = TaskInput;
     type Output = ChainView;
 

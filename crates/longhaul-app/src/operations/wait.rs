@@ -30,12 +30,7 @@ pub struct WaitInput {
 }
 
 impl Operation for Wait {
-    const ABOUT: About = About {
-        name: "wait",
-        summary: "Wait until a task is done or needs a person",
-        effect: Effect::Changes,
-        offered_by: EVERYWHERE,
-    };
+    const ABOUT: About = About::new("wait", "Wait until a task is done or needs a person", Effect::Changes, EVERYWHERE);
     type Input = WaitInput;
     type Output = TaskView;
 

@@ -1,38 +1,41 @@
-//! The report as data: one struct, which is also the shape of its JSON. A field that nobody knows is null, never zero.
+//! The report as data: one view, which is also the shape of its JSON. What is unknown is null, never zero.
 //! Filled from the task, its events and the files of its sessions; nothing is asked of an agent.
 
 use crate::{Home, mode_warnings, now};
 use longhaul_core::causes::with_causes;
-use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Context, Hours, Limit, OnLimit, Sandbox, SessionRecord, Submission, Task};
+use longhaul_core::task::{Limit, SessionRecord, Submission, Task, sessions};
 use longhaul_store::{Notice, Stored, StoredEvent};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Number;
 
 use super::checks::{Checks, checks};
 use super::history::{self, Guidance, Happening, Question, RefusedPlan};
 use super::notices::{NoticeRow, notices};
 use super::sessions::{SessionRow, rows};
-use crate::changed_files::{FileChange, Unknown};
+use crate::changed_files::{ChangedFiles, FileChange, Unknown};
 use crate::describe::{self, ResultFacts, UnavailableAgent};
+use crate::operation::View;
+use crate::views::usd;
 
 /// Everything stored about one task.
-#[derive(Debug, Serialize)]
-pub struct Report {
-    pub task: TaskId,
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TaskReport {
+    pub task: String,
     pub name: String,
     pub goal: String,
     pub result: Outcome,
+    /// What a person could do next.
     pub next: String,
     pub agent: String,
-    /// Agents to go on with at a usage limit.
+    /// Agents that replace it at a usage limit.
     pub fallbacks: Vec<String>,
     pub model: Option<String>,
     pub modes: Modes,
     pub project: String,
     pub workspace: Place,
     pub priority: i64,
-    pub retry_of: Option<TaskId>,
+    pub retry_of: Option<String>,
     pub created: String,
     pub updated: String,
     pub verification: Checks,
@@ -44,45 +47,51 @@ pub struct Report {
     pub changed_files: Changed,
     pub limits: Vec<LimitRow>,
     pub usage_limits: UsageLimits,
-    /// Sessions that went on otherwise than they should have.
+    /// How many sessions lost the conversation they should have continued.
     pub degraded: usize,
     pub questions: Vec<Question>,
     pub guidance: Vec<Guidance>,
     pub trouble: Vec<Happening>,
-    /// Who was to be told what, and what became of it.
     pub notices: Vec<NoticeRow>,
 }
 
+impl View for TaskReport {
+    const KIND: &'static str = "report";
+}
+
 /// What agents may do, and how sessions follow each other.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Modes {
-    pub sandbox: Sandbox,
+    pub sandbox: String,
     pub network: bool,
-    /// What an open network comes to for each agent.
+    /// What an open network means for each agent.
     #[serde(skip)]
     pub network_words: Vec<String>,
-    /// What a person had to know of them.
+    /// What a person should know about them.
     pub warnings: Vec<String>,
-    pub context: Context,
-    pub hours: Option<Hours>,
+    pub context: String,
+    /// The hours of the day in which sessions may start, such as `22:00-07:00`; null for all.
+    pub hours: Option<String>,
     /// Names of the prompt templates that are not the built-in ones.
     pub prompts: Vec<String>,
 }
 
 /// What the agents' accounts allowed.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct UsageLimits {
-    pub on_limit: OnLimit,
-    /// Those that hold now.
+    pub on_limit: String,
+    /// Those in force.
     pub now: Vec<UnavailableAgent>,
     /// Every time one was reached.
     pub reached: Vec<Happening>,
 }
 
-/// Where the task stands.
-#[derive(Debug, Serialize)]
+/// The state of the task.
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Outcome {
+    /// The stored name of the state.
     pub state: &'static str,
+    /// The state in words, for people.
     pub words: String,
     pub finished: bool,
     /// Null while the task is not done.
@@ -92,7 +101,7 @@ pub struct Outcome {
 }
 
 /// Where the agent works.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Place {
     pub directory: String,
     /// Null until it was made.
@@ -103,14 +112,14 @@ pub struct Place {
 }
 
 /// A file to start from.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Input {
     pub path: String,
     pub sha256: String,
 }
 
 /// The last accepted plan.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanFacts {
     pub revision: u32,
     pub done: usize,
@@ -119,7 +128,7 @@ pub struct PlanFacts {
 }
 
 /// One step of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct StepFacts {
     pub number: u32,
     pub text: String,
@@ -127,26 +136,36 @@ pub struct StepFacts {
 }
 
 /// The changed files, from version control alone.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Changed {
-    /// Null when it is unknown.
+    /// The first of them, at most 10,000; null if unknown.
     pub files: Option<Vec<FileChange>>,
+    pub files_total: Option<usize>,
+    /// Why they are unknown.
     pub unknown: Option<String>,
 }
 
-/// What is used of a limit.
+/// How much of a limit is used.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LimitRow {
-    /// `sessions`, `time`, `tokens` or `cost`.
-    #[schemars(with = "String")]
-    pub limit: Limit,
-    /// The unit of both numbers: `sessions`, `ms`, `tokens` or `usd_millionths`.
-    pub unit: &'static str,
+    /// Its name with its unit: `sessions`, `time_ms`, `tokens` or `cost_usd`.
+    pub limit: &'static str,
+    /// The flag that sets it.
+    pub flag: &'static str,
     /// Null if unknown.
-    pub used: Option<u64>,
-    /// Null without a limit.
-    pub cap: Option<u64>,
+    pub used: Option<Number>,
+    /// Null if there is none.
+    pub cap: Option<Number>,
+    /// Both in words.
     pub words: String,
+}
+
+impl LimitRow {
+    /// Whether at least four fifths of it are used.
+    pub fn is_nearly_used(&self) -> bool {
+        let amount = |number: &Option<Number>| number.as_ref().and_then(Number::as_f64);
+        amount(&self.used).zip(amount(&self.cap)).is_some_and(|(used, cap)| used * 5.0 >= cap * 4.0)
+    }
 }
 
 /// Gathers what is stored.
@@ -154,14 +173,14 @@ pub fn gather(
     home: &Home,
     stored: &Stored,
     events: &[StoredEvent],
-    changed: Result<Vec<FileChange>, Unknown>,
-    told: &[Notice],
-) -> Report {
+    changed: Result<ChangedFiles, Unknown>,
+    outbox: &[Notice],
+) -> TaskReport {
     let task = &stored.task;
     let submission = &task.submission;
-    let sessions = rows(home, events);
-    Report {
-        task: task.id,
+    let rows = rows(home, events);
+    TaskReport {
+        task: task.id.to_string(),
         name: submission.name.to_string(),
         goal: submission.goal.clone(),
         result: outcome(task, events),
@@ -173,7 +192,7 @@ pub fn gather(
         project: submission.project.clone(),
         workspace: place(task),
         priority: submission.priority,
-        retry_of: submission.retry_of,
+        retry_of: submission.retry_of.map(|task| task.to_string()),
         created: task.created.rfc3339(),
         updated: task.updated.rfc3339(),
         verification: checks(home, task, events),
@@ -185,33 +204,35 @@ pub fn gather(
             .collect(),
         plan: plan(task),
         refused_plans: history::refused_plans(events),
-        degraded: sessions.iter().filter(|row| row.degraded).count(),
-        sessions,
+        degraded: rows.iter().filter(|row| row.degraded).count(),
+        sessions: rows,
         changed_files: match changed {
-            Ok(files) => Changed { files: Some(files), unknown: None },
-            Err(unknown) => Changed { files: None, unknown: Some(with_causes(&unknown)) },
+            Ok(ChangedFiles { files, total }) => {
+                Changed { files: Some(files), files_total: Some(total), unknown: None }
+            }
+            Err(unknown) => Changed { files: None, files_total: None, unknown: Some(with_causes(&unknown)) },
         },
-        limits: limits(task, &longhaul_core::task::sessions(events.iter().map(|event| (event.at, &event.event)))),
+        limits: limits(task, &sessions(events.iter().map(|event| (event.at, &event.event)))),
         usage_limits: UsageLimits {
-            on_limit: submission.on_limit,
+            on_limit: submission.on_limit.to_string(),
             now: describe::unavailable(task, now()),
             reached: history::usage_limits(events),
         },
         questions: history::questions(events),
         guidance: history::guidance(task, events),
         trouble: history::trouble(events),
-        notices: notices(task, told),
+        notices: notices(task, outbox),
     }
 }
 
 fn modes(submission: &Submission) -> Modes {
     Modes {
-        sandbox: submission.sandbox,
+        sandbox: submission.sandbox.to_string(),
         network: submission.network,
         network_words: describe::network(submission),
         warnings: mode_warnings(submission),
-        context: submission.context,
-        hours: submission.hours,
+        context: submission.context.to_string(),
+        hours: submission.hours.map(|hours| hours.to_string()),
         prompts: submission.prompts.keys().cloned().collect(),
     }
 }
@@ -260,17 +281,27 @@ pub fn limits(task: &Task, records: &[SessionRecord]) -> Vec<LimitRow> {
         };
         let least = used.map_or("", |_| describe::at_least(limit, records));
         let words = format!("{least}{} of {}", amount(used, "unknown"), amount(cap, "unlimited"));
-        LimitRow { limit, unit: unit(limit), used, cap, words }
+        let number = |amount: Option<u64>| amount.and_then(|amount| number(limit, amount));
+        LimitRow { limit: name(limit), flag: limit.flag(), used: number(used), cap: number(cap), words }
     };
     Limit::ALL.into_iter().map(row).collect()
 }
 
-fn unit(limit: Limit) -> &'static str {
+/// The name of a limit, with its unit.
+fn name(limit: Limit) -> &'static str {
     match limit {
         Limit::Sessions => "sessions",
-        Limit::Time => "ms",
+        Limit::Time => "time_ms",
         Limit::Tokens => "tokens",
-        Limit::Cost => "usd_millionths",
-        Limit::Usage => "none",
+        Limit::Cost => "cost_usd",
+        Limit::Usage => "usage",
+    }
+}
+
+/// An amount in the unit that the name of its limit says.
+fn number(limit: Limit, amount: u64) -> Option<Number> {
+    match limit {
+        Limit::Cost => Number::from_f64(usd(amount)),
+        Limit::Sessions | Limit::Time | Limit::Tokens | Limit::Usage => Some(amount.into()),
     }
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Something that happened.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Happening {
     pub at: String,
     pub by: String,
@@ -15,7 +15,7 @@ pub struct Happening {
 }
 
 /// What a person was asked, and what came back.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Question {
     pub at: String,
     pub asked: String,
@@ -24,7 +24,7 @@ pub struct Question {
 }
 
 /// What a person said to the next session.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Guidance {
     pub at: String,
     pub by: String,

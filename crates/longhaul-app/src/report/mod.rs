@@ -1,5 +1,5 @@
-//! The report of a task: everything that is stored about it, gathered once and told as Markdown or JSON.
-//! Called by `commands/report.rs`. It is made from events and files alone; what an agent said of itself is quoted, never believed.
+//! The report of a task: everything that is stored about it, gathered once, as JSON or Markdown.
+//! Called by `operations/report.rs`. It is made from events and files alone; what an agent claims is quoted, never believed.
 
 mod checks;
 mod facts;
@@ -10,7 +10,7 @@ mod page;
 mod sessions;
 
 pub use checks::{Checks, checks};
-pub use facts::{LimitRow, gather, limits};
+pub use facts::{LimitRow, TaskReport, gather, limits};
 pub use history::{RefusedPlan, refused_plans};
 pub use notices::{NoticeRow, notices, undelivered};
 pub use page::page;

@@ -1,5 +1,5 @@
-//! What became of the notices of a task: who was to be told what, and what was not delivered. Rows for JSON, words for people.
-//! Used by `show` and the report; it only tells what the outbox says.
+//! The notices of a task: for whom, about what, and which of them are not delivered yet. Rows for JSON, words for people.
+//! Used by `show` and the report; everything comes from the outbox.
 
 use longhaul_core::task::Task;
 use longhaul_store::{Notice, NoticeState};
@@ -16,7 +16,7 @@ pub struct NoticeRow {
     /// The state of the notice: pending, delivered or failed.
     pub state: &'static str,
     pub tries: u32,
-    /// Why the last try came to nothing.
+    /// Why the last try failed.
     pub error: Option<String>,
 }
 

@@ -3,16 +3,16 @@
 
 use std::fmt::Write as _;
 
-use longhaul_core::task::{Amount, Delivered, Limit};
+use longhaul_core::task::{Amount, Delivered};
 
 use super::checks::{CheckFacts, EvidenceFacts, Shown};
-use super::facts::{Modes, Outcome, Report};
+use super::facts::{Modes, Outcome, TaskReport};
 use super::markdown::{block, code};
 use super::sessions::{SavedWork, SessionRow};
 use crate::describe;
 
 /// The whole page.
-pub fn page(report: &Report) -> String {
+pub fn page(report: &TaskReport) -> String {
     let mut page = String::new();
     for part in [
         top(report),
@@ -38,7 +38,7 @@ pub fn page(report: &Report) -> String {
     page
 }
 
-fn top(report: &Report) -> String {
+fn top(report: &TaskReport) -> String {
     let mut text = format!("# Report of task {}\n\n{}\n\n", code(&report.name), headline(&report.result));
     let since = report.result.since.as_ref().map(|event| format!("{}: {}", event.at, code(&event.what)));
     let place = &report.workspace;
@@ -47,7 +47,7 @@ fn top(report: &Report) -> String {
     for (label, value) in [
         ("State", report.result.state.to_owned()),
         ("Since", since.unwrap_or_else(|| "unknown".to_owned())),
-        ("Task", report.task.to_string()),
+        ("Task", report.task.clone()),
         ("Agent", agent(report)),
         ("Sandbox", sandbox(&report.modes)),
         ("Workspace", format!("{} ({}){branch}", code(&place.directory), place.kind.unwrap_or("not made yet"))),
@@ -65,23 +65,23 @@ fn top(report: &Report) -> String {
         line(&mut text, format_args!("- Warning: {}", code(warning)));
     }
     if !report.modes.prompts.is_empty() {
-        line(&mut text, format_args!("- Prompt templates of its own: {}", report.modes.prompts.join(", ")));
+        line(&mut text, format_args!("- Own prompt templates: {}", report.modes.prompts.join(", ")));
     }
-    if let Some(old) = report.retry_of {
-        line(&mut text, format_args!("- Tries anew: task {old}"));
+    if let Some(old) = &report.retry_of {
+        line(&mut text, format_args!("- Retry of: task {old}"));
     }
     line(&mut text, format_args!("\n## Goal\n\n{}", block(&report.goal)));
     text
 }
 
-fn agent(report: &Report) -> String {
+fn agent(report: &TaskReport) -> String {
     let others: String = report.fallbacks.iter().map(|name| format!(", then {}", code(name))).collect();
     let model = report.model.as_ref().map_or_else(|| "not set".to_owned(), |name| code(name));
     format!("{}{others}, model {model}", report.agent)
 }
 
 fn sandbox(modes: &Modes) -> String {
-    let hours = modes.hours.map_or_else(String::new, |hours| format!(", sessions start at {hours} only"));
+    let hours = modes.hours.as_ref().map_or_else(String::new, |hours| format!(", sessions start at {hours} only"));
     format!("{}; context {}{hours}", modes.sandbox, modes.context)
 }
 
@@ -94,12 +94,12 @@ fn headline(result: &Outcome) -> String {
     }
 }
 
-fn verification(report: &Report) -> String {
+fn verification(report: &TaskReport) -> String {
     let facts = &report.verification;
     let mut text = "## Verification\n\n".to_owned();
     match &facts.round {
         _ if !facts.possible => {
-            line(&mut text, format_args!("There are no checks and no expected files: nothing can be verified."));
+            line(&mut text, format_args!("There are no checks and no expected files, so nothing can be verified."));
         }
         None => line(&mut text, format_args!("The checks have not been run on the work as it is now.")),
         Some(round) => {
@@ -111,7 +111,7 @@ fn verification(report: &Report) -> String {
         let shown = criterion
             .check
             .as_ref()
-            .map_or_else(|| "no command shows it".to_owned(), |check| format!("shown by {}", code(check)));
+            .map_or_else(|| "no command checks it".to_owned(), |check| format!("checked by {}", code(check)));
         format!("- **{}**: {} ({shown})", criterion.result.word(), code(&criterion.text))
     });
     list(&mut text, "### Checks", &facts.checks, check);
@@ -145,7 +145,7 @@ fn check(check: &CheckFacts) -> String {
 fn last_output(check: &CheckFacts) -> String {
     match &check.evidence {
         Some(evidence) if !evidence.output_tail.trim().is_empty() => {
-            format!("\nThe last that {} printed:\n\n{}\n", code(&check.command), block(&evidence.output_tail))
+            format!("\nThe end of what {} printed:\n\n{}\n", code(&check.command), block(&evidence.output_tail))
         }
         Some(_) | None => String::new(),
     }
@@ -157,7 +157,7 @@ fn evidence_lines(evidence: &EvidenceFacts) -> String {
     let files = evidence.effects().map(|(what, names)| format!("\n  - {what}: {}", code(&names.to_string())));
     let files: String = files.collect();
     format!(
-        "\n  - session {}, {}, {}, ended {}{failure}\n  - output: {} bytes, SHA-256 {}\n  - tree before {}, after {}{files}\n  - all of it: {}",
+        "\n  - session {}, {}, {}, ended {}{failure}\n  - output: {} bytes, SHA-256 {}\n  - tree before {}, after {}{files}\n  - full output: {}",
         evidence.session,
         code(&evidence.exit),
         Amount::Millis(evidence.lasted_ms),
@@ -170,7 +170,7 @@ fn evidence_lines(evidence: &EvidenceFacts) -> String {
     )
 }
 
-fn brief(report: &Report) -> String {
+fn brief(report: &TaskReport) -> String {
     let mut text = String::new();
     list(&mut text, "## Constraints", &report.constraints, |constraint| format!("- {}", code(constraint)));
     list(&mut text, "## Inputs", &report.inputs, |file| {
@@ -179,7 +179,7 @@ fn brief(report: &Report) -> String {
     text.trim_start().to_owned()
 }
 
-fn plan(report: &Report) -> String {
+fn plan(report: &TaskReport) -> String {
     let mut text = "## Plan\n\n".to_owned();
     match &report.plan {
         None => line(&mut text, format_args!("No plan is accepted.")),
@@ -200,9 +200,9 @@ fn plan(report: &Report) -> String {
     text
 }
 
-fn sessions(report: &Report) -> String {
+fn sessions(report: &TaskReport) -> String {
     if report.sessions.is_empty() {
-        return "## Sessions\n\nThere was none.\n".to_owned();
+        return "## Sessions\n\nThere were none.\n".to_owned();
     }
     let mut text = "## Sessions\n\n| # | purpose | agent | outcome | exit | time | tokens | cost | work | files |\n|--:|---|---|---|---|--:|--:|--:|---|---|\n".to_owned();
     for row in &report.sessions {
@@ -211,7 +211,10 @@ fn sessions(report: &Report) -> String {
     if report.degraded > 0 {
         line(
             &mut text,
-            format_args!("\n{} of them went on otherwise than they should have, as told below.", report.degraded),
+            format_args!(
+                "\n{} of them lost the conversation that they should have continued; see below.",
+                report.degraded
+            ),
         );
     }
     text.push('\n');
@@ -229,7 +232,7 @@ fn table_row(row: &SessionRow) -> String {
         Some(exit) if exit.starts_with("not started") => "not started",
         Some(exit) => exit,
     };
-    let cost = row.cost_micros.map(|cost| Limit::Cost.amount(cost).to_string());
+    let cost = row.cost_usd.map(|cost| format!("${cost:.2}"));
     let is_agent = row.agent.is_some();
     let used = |value: Option<String>| if is_agent { value.unwrap_or_else(unknown) } else { "-".to_owned() };
     format!(
@@ -281,29 +284,33 @@ fn session_details(row: &SessionRow) -> String {
     details
 }
 
-fn changed(report: &Report) -> String {
+fn changed(report: &TaskReport) -> String {
     let mut text = "## Changed files\n\n".to_owned();
     match (&report.changed_files.files, &report.changed_files.unknown) {
-        (Some(files), _) if files.is_empty() => line(&mut text, format_args!("None, as version control tells.")),
+        (Some(files), _) if files.is_empty() => line(&mut text, format_args!("None, according to version control.")),
         (Some(files), _) => {
             for file in files {
                 line(&mut text, format_args!("- {}: {}", file.status, code(&file.path)));
             }
+            let more = report.changed_files.files_total.map_or(0, |total| total.saturating_sub(files.len()));
+            if more > 0 {
+                line(&mut text, format_args!("- and {more} more"));
+            }
         }
-        (None, why) => line(&mut text, format_args!("Unknown: {}", code(why.as_deref().unwrap_or("nobody looked")))),
+        (None, why) => line(&mut text, format_args!("Unknown: {}", code(why.as_deref().unwrap_or("not examined")))),
     }
     text
 }
 
-fn limits(report: &Report) -> String {
+fn limits(report: &TaskReport) -> String {
     let mut text = "## Limits\n\n| limit | used of allowed |\n|---|---|\n".to_owned();
     for row in &report.limits {
-        line(&mut text, format_args!("| {} | {} |", row.limit.flag(), row.words));
+        line(&mut text, format_args!("| {} | {} |", row.flag, row.words));
     }
     text
 }
 
-fn usage_limits(report: &Report) -> String {
+fn usage_limits(report: &TaskReport) -> String {
     let facts = &report.usage_limits;
     let mut text = format!("## Usage limits\n\nWhen an agent reaches one: {}.\n", facts.on_limit);
     if facts.reached.is_empty() {
@@ -314,7 +321,7 @@ fn usage_limits(report: &Report) -> String {
     text
 }
 
-fn people(report: &Report) -> String {
+fn people(report: &TaskReport) -> String {
     let mut text = String::new();
     list(&mut text, "## Questions", &report.questions, |question| {
         let answer = question.answer.as_ref().map_or_else(
@@ -324,13 +331,13 @@ fn people(report: &Report) -> String {
         format!("- {}: {}\n  - answer: {answer}", question.at, code(&question.asked))
     });
     list(&mut text, "## Guidance", &report.guidance, |guidance| {
-        let heard = if guidance.waiting { "waits for the next session" } else { "a session was told" };
+        let heard = if guidance.waiting { "waits for the next session" } else { "a session received it" };
         format!("- {}, by {} ({heard}):\n\n{}\n", guidance.at, code(&guidance.by), block(&guidance.text))
     });
     text.trim_start().to_owned()
 }
 
-fn trouble(report: &Report) -> String {
+fn trouble(report: &TaskReport) -> String {
     let mut text = "## Kills, deaths and gaps\n\n".to_owned();
     if report.trouble.is_empty() {
         line(&mut text, format_args!("None."));
@@ -341,7 +348,7 @@ fn trouble(report: &Report) -> String {
     text
 }
 
-fn notices(report: &Report) -> String {
+fn notices(report: &TaskReport) -> String {
     let mut text = String::new();
     list(&mut text, "## Notices", &report.notices, |notice| {
         let why = notice.error.as_ref().map_or_else(String::new, |error| format!(", last error: {}", code(error)));

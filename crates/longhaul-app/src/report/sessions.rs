@@ -43,8 +43,6 @@ pub struct SessionRow {
     pub lasted_ms: Option<u64>,
     pub tokens: Option<u64>,
     pub cost_usd: Option<f64>,
-    #[serde(skip)]
-    pub(super) cost_micros: Option<u64>,
     /// Whether it ticked steps of the plan.
     pub progress: bool,
     /// What was done to keep its work.
@@ -129,7 +127,6 @@ fn row(home: &Home, record: &SessionRecord) -> SessionRow {
         lasted_ms: ended.map(|ended| ended.lasted_ms),
         tokens: run.usage.total(),
         cost_usd: run.usage.cost_micros.map(usd),
-        cost_micros: run.usage.cost_micros,
         progress: record.progress,
         saved: ended.map(|ended| SavedWork::from(&ended.saved)),
         files_changed: ended.and_then(|ended| changed(run.tree.as_ref(), ended)),

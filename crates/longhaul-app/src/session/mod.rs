@@ -6,4 +6,5 @@ pub mod history;
 pub mod live;
 pub mod on_disk;
 pub mod output;
+pub mod recorded;
 pub mod turns;

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::io;
 
-use crate::Home;
+use crate::error::{AppError, ErrorKind};
+use crate::home::Home;
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_keeper::{SessionDir, SessionFiles, survey_session};
 
@@ -45,7 +46,12 @@ impl OnDisk {
 }
 
 /// Looks at every directory of a home's sessions.
-pub fn survey(home: &Home) -> io::Result<OnDisk> {
+pub fn survey(home: &Home) -> Result<OnDisk, AppError> {
+    read(home)
+        .map_err(|error| AppError::new(ErrorKind::Failure, "the session directories cannot be read").because(&error))
+}
+
+fn read(home: &Home) -> io::Result<OnDisk> {
     let mut found = OnDisk::default();
     let entries = match std::fs::read_dir(home.sessions()) {
         Ok(entries) => entries,

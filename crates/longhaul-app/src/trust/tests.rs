@@ -25,8 +25,8 @@ fn trust_is_given_changed_and_taken_back() {
     assert_eq!(list(home).unwrap().len(), 1, "one content at a time");
     let mode = home.join(FILE).metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert!(remove(home, "/p/longhaul.toml").unwrap());
-    assert!(!remove(home, "/p/longhaul.toml").unwrap());
+    assert!(remove(home, "/p/longhaul.toml").unwrap().is_some());
+    assert!(remove(home, "/p/longhaul.toml").unwrap().is_none());
     assert_eq!(stands(b"b"), Standing::Unknown);
 }
 

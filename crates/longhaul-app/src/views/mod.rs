@@ -2,18 +2,22 @@
 //! A view is made from stored data and never read back.
 
 mod event;
+mod finding;
 mod outcome;
 mod plan;
 mod show;
 mod status;
+mod sweep;
 mod task;
 mod turn;
 
 pub use event::{ActorView, EventView};
+pub use finding::{Finding, Verdict};
 pub use outcome::Outcome;
 pub use plan::{PlanAnswer, PlanView, StepView};
 pub use show::{Attempts, Choices, ConversationView, OwnerView, ShowView, WorkspaceView};
 pub use status::{StatusKind, StatusView};
+pub use sweep::{KeptTask, LeftAlone, Orphan, RemovedTask, Sweep};
 pub(crate) use task::usd;
 pub use task::{Progress, TaskPage, TaskView, WaitView};
 pub use turn::{TurnRole, TurnView};

@@ -29,7 +29,6 @@ use longhaul_core::task::{Actor, Cause, Effect, Observation, Task};
 use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use sleep_inhibitor::Awake;
-pub use sleep_inhibitor::sleep_inhibitor;
 pub(crate) use transcript::OwnConversations;
 
 use crate::worker::Context;

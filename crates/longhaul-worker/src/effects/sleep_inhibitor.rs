@@ -5,11 +5,7 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::exit_watch::reap;
-
-/// The program that keeps this kind of machine awake.
-pub fn sleep_inhibitor() -> &'static str {
-    inhibitor().first().copied().unwrap_or_default()
-}
+use longhaul_app::sleep_inhibitor;
 
 /// Who holds the machine awake; shared by all sessions of a worker.
 #[derive(Debug, Clone, Default)]
@@ -56,7 +52,7 @@ impl Drop for Hold {
 
 /// The program waits on a pipe of ours, so that it also ends when this worker is killed.
 fn start() -> Option<ChildStdin> {
-    let [program, arguments @ ..] = inhibitor() else { return None };
+    let [program, arguments @ ..] = sleep_inhibitor() else { return None };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut program = command.spawn().ok()?;
@@ -64,15 +60,4 @@ fn start() -> Option<ChildStdin> {
     // One that may not hold the machine awake ends at once.
     drop(reap(program));
     input
-}
-
-/// Only sleep is held off: the screen may go dark.
-#[cfg(not(target_os = "macos"))]
-fn inhibitor() -> &'static [&'static str] {
-    &["systemd-inhibit", "--what=sleep", "--who=longhaul", "--why=an agent is working", "--mode=block", "cat"]
-}
-
-#[cfg(target_os = "macos")]
-fn inhibitor() -> &'static [&'static str] {
-    &["caffeinate", "-i", "cat"]
 }

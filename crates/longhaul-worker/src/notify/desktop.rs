@@ -5,12 +5,7 @@ use std::time::Duration;
 
 use super::message::Message;
 use crate::effects::program::{Call, ProgramError, run};
-use longhaul_app::Home;
-
-/// The program that shows a notification on this kind of machine.
-pub fn desktop_program() -> &'static str {
-    if cfg!(target_os = "macos") { "osascript" } else { "notify-send" }
-}
+use longhaul_app::{Home, desktop_program};
 
 pub(super) async fn send(home: &Home, message: &Message, within: Duration) -> Result<(), ProgramError> {
     let arguments = if cfg!(target_os = "macos") {

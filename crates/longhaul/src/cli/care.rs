@@ -81,7 +81,7 @@ pub(crate) struct Trust {
     #[arg(long, value_name = "HASH", requires = "path")]
     pub(crate) sha256: Option<String>,
     /// Print JSON
-    #[arg(long, conflicts_with = "remove")]
+    #[arg(long)]
     pub(crate) json: bool,
 }
 
@@ -134,6 +134,9 @@ pub(crate) enum StoreVerb {
     Backup {
         /// File to write; must not exist yet
         file: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

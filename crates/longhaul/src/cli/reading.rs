@@ -105,6 +105,5 @@ pub(crate) struct Diff {
     pub(crate) json: bool,
 }
 
-const REPORT_HELP: &str =
-    "The report uses stored events and files only. It quotes what an agent claims but never relies on it, \
+const REPORT_HELP: &str = "The report uses stored events and files only. It quotes what an agent claims but never relies on it, \
      and marks what is unknown as unknown.";

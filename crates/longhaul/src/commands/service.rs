@@ -14,7 +14,7 @@ use crate::cli::{Service, ServiceKind, ServiceVerb};
 use crate::exit::Code;
 use crate::out;
 use crate::start::{Said, converse};
-use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{AppError, BootService, ErrorKind};
 
 use step::Step;
 use worker::Worker;
@@ -23,7 +23,7 @@ const KINDS: [ServiceKind; 3] = [ServiceKind::Systemd, ServiceKind::Launchd, Ser
 
 /// Whether something of one kind is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Installed {
+enum Installed {
     No,
     /// Exactly what would be written now.
     Yes,
@@ -35,20 +35,20 @@ pub(crate) enum Installed {
 
 /// The service of one kind as it stands. None is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Standing {
-    pub(crate) kind: ServiceKind,
-    pub(crate) place: String,
-    pub(crate) installed: Installed,
-    pub(crate) enabled: Option<bool>,
-    pub(crate) running: Option<bool>,
+struct Standing {
+    kind: ServiceKind,
+    place: String,
+    installed: Installed,
+    enabled: Option<bool>,
+    running: Option<bool>,
 }
 
 /// What a look at several kinds found.
 #[derive(Debug)]
-pub(crate) struct Looked {
-    pub(crate) standings: Vec<Standing>,
+struct Looked {
+    standings: Vec<Standing>,
     /// Why one or the other kind could not be looked at.
-    pub(crate) unknown: Vec<AppError>,
+    unknown: Vec<AppError>,
 }
 
 pub(crate) fn service(args: &Service) -> Result<Code, AppError> {
@@ -78,7 +78,7 @@ pub(crate) fn service(args: &Service) -> Result<Code, AppError> {
 }
 
 /// Every kind that is installed, and the given one in any case. Of several, one that cannot be looked at hides none of the others.
-pub(crate) fn look(kind: Option<ServiceKind>) -> Result<Looked, AppError> {
+fn look(kind: Option<ServiceKind>) -> Result<Looked, AppError> {
     let worker = Worker::here()?;
     let (all, unknown) = of_each(kind, |kind| match kind {
         ServiceKind::Systemd => systemd::look(&worker),
@@ -87,6 +87,20 @@ pub(crate) fn look(kind: Option<ServiceKind>) -> Result<Looked, AppError> {
     })?;
     let standings = all.into_iter().filter(|standing| kind.is_some() || standing.installed != Installed::No).collect();
     Ok(Looked { standings, unknown })
+}
+
+/// The service of ours that is installed, if one is. One that cannot be examined may be there.
+pub(crate) fn installed() -> Result<Option<BootService>, AppError> {
+    let Looked { standings, unknown } = look(None)?;
+    let Some(ours) = standings.iter().find(|standing| standing.installed != Installed::Foreign) else {
+        return unknown.into_iter().next().map_or(Ok(None), Err);
+    };
+    Ok(Some(BootService {
+        facts: ours.line(),
+        is_current: ours.installed != Installed::Otherwise,
+        is_active: ours.enabled != Some(false) && ours.running != Some(false),
+        needs_login: ours.kind == ServiceKind::Systemd,
+    }))
 }
 
 /// Asks for the given kind, else for each of them; then what failed is set aside. What is not ours is never only set aside.
@@ -171,7 +185,7 @@ fn status(kind: Option<ServiceKind>, as_json: bool) -> Result<Code, AppError> {
 
 impl ServiceKind {
     /// As the command line spells it.
-    pub(crate) fn word(self) -> &'static str {
+    fn word(self) -> &'static str {
         match self {
             ServiceKind::Systemd => "systemd",
             ServiceKind::Launchd => "launchd",
@@ -193,7 +207,7 @@ impl Installed {
 
 impl Standing {
     /// As people read it.
-    pub(crate) fn line(&self) -> String {
+    fn line(&self) -> String {
         let (kind, place) = (self.kind.word(), &self.place);
         let known = |is: Option<bool>, yes: &str| match is {
             Some(true) => yes.to_owned(),

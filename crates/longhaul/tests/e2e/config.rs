@@ -55,6 +55,9 @@ fn show_says_what_holds_and_why_and_makes_nothing() {
     assert_eq!(shown(&env, "limits.max_time")["origin"]["layer"], "workspace");
     assert_eq!(shown(&env, "limits.max_time")["origin"]["line"], 1);
     assert_eq!(shown(&env, "limits.max_sessions")["value"], Value::Null);
+    let delay = shown(&env, "session.delay");
+    assert_eq!((&delay["value"], &delay["written"]), (&"7s".into(), &"\"7s\"".into()));
+    assert_ne!(delay["default"], delay["value"]);
     assert!(!env.home().exists(), "reading makes nothing");
 }
 
@@ -80,7 +83,7 @@ fn paths_schema_and_reference_are_printed() {
     let env = TestEnv::new();
     write_project(&env, "model = 'x'\n");
     let text = env.ok(&["config", "path"]);
-    assert!(text.contains(&format!("{} (not there)", user_file(&env).display())), "{text}");
+    assert!(text.contains(&format!("{} (does not exist)", user_file(&env).display())), "{text}");
     assert!(text.contains("longhaul.toml (not trusted)"), "{text}");
     env.ok(&["trust", "."]);
     let files = env.json(&["config", "path"])["files"].clone();
@@ -192,7 +195,8 @@ fn a_project_that_is_gone_can_still_lose_its_trust() {
     env.ok(&["trust", project.to_str().unwrap()]);
     std::fs::remove_file(project.join("longhaul.toml")).unwrap();
     std::fs::remove_dir(&project).unwrap();
-    env.ok(&["trust", "--remove", project.to_str().unwrap()]);
+    let removed = env.json(&["trust", "--remove", project.to_str().unwrap()])["removed"].clone();
+    assert!(removed["path"].as_str().unwrap().ends_with("other/longhaul.toml"), "{removed}");
     assert_eq!(env.json(&["trust", "--list"])["trusted"], serde_json::json!([]));
 }
 

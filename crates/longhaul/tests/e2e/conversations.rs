@@ -52,7 +52,7 @@ fn fresh_never_resumes_and_hands_an_interrupted_session_over_with_a_note() {
     let report = env.json(&["report", "t"]);
     assert_eq!((&report["degraded"], &report["sessions"][2]["degraded"]), (&json!(1), &json!(true)));
     assert_eq!(report["sessions"][0]["opening"], "fresh");
-    assert!(env.ok(&["report", "t"]).contains("1 of them went on otherwise than they should have"));
+    assert!(env.ok(&["report", "t"]).contains("1 of them lost the conversation that they should have continued"));
 }
 
 #[test]

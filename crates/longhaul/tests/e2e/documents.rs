@@ -58,14 +58,28 @@ fn every_command_answers_with_a_published_document() {
     let name = env.submit("Write a small program that greets", &["--check", "true"]);
     env.settle(&name);
     let named: [&[&str]; 9] = [
-        &["show"], &["why"], &["events"], &["plan"], &["logs"], &["report"], &["diff"], &["diff", "--stat"], &["wait"],
+        &["show"],
+        &["why"],
+        &["events"],
+        &["plan"],
+        &["logs"],
+        &["report"],
+        &["diff"],
+        &["diff", "--stat"],
+        &["wait"],
     ];
     let mut documents = Vec::new();
     for words in named {
         documents.push(env.run(&[words, &[&name, "--json"]].concat()).stdout);
     }
     let others: [&[&str]; 8] = [
-        &["list"], &["agents"], &["config", "show"], &["trust"], &["gc", "--dry-run"], &["store", "check"], &["doctor"],
+        &["list"],
+        &["agents"],
+        &["config", "show"],
+        &["trust"],
+        &["gc", "--dry-run"],
+        &["store", "check"],
+        &["doctor"],
         &["show", "no-such-task"],
     ];
     for words in others {

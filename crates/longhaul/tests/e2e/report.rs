@@ -118,7 +118,7 @@ fn unverified_and_unknown_are_said_as_such() {
     assert!(page.contains("| unknown |"), "the demo agent tells no cost: {page}");
     let data = env.json(&["report", "plain-thing"]);
     assert_eq!(
-        (&data["result"]["verdict"]["kind"], &data["sessions"][0]["cost_micros"]),
+        (&data["result"]["verdict"]["kind"], &data["sessions"][0]["cost_usd"]),
         (&"no_checks".into(), &Value::Null)
     );
     assert_eq!(data["changed_files"]["files"], Value::Null, "no git, so nobody knows");
@@ -138,7 +138,7 @@ fn a_failing_check_shows_its_evidence_and_what_to_do() {
         "exit code 7",
         "SHA-256",
         "- **unknown**: `words only`",
-        "The last that `echo",
+        "The end of what `echo",
         "\n<script>alert(1)</script>\n",
         "## Questions",
         "answer: open",

@@ -33,8 +33,8 @@ fn what_a_logout_does_is_told_with_what_to_do() {
     for (linger, kills, verdict, text) in [
         ("yes", "yes", "ok", "lingering is on"),
         ("no", "yes", "warning", "enable-linger"),
-        ("no", "no", "ok", "go on after a logout"),
-        ("no", "", "warning", "may end tasks"),
+        ("no", "no", "ok", "keep running after a logout"),
+        ("no", "", "warning", "may end sessions"),
         ("", "yes", "unknown", "does not answer"),
     ] {
         logins(&env, linger, kills);
@@ -56,11 +56,11 @@ fn whether_scopes_are_used_is_told_and_why_not() {
     expect(&env, "scopes", "ok", "no systemd user manager");
     drop(UnixListener::bind(runtime.join("systemd/private")).unwrap());
     env.stand_in("systemd-run", r#"case "$*" in *" --unit=longhaul-doctor-"*" -- true") ;; *) refuse "$@" ;; esac"#);
-    expect(&env, "scopes", "ok", "in scopes of their own");
+    expect(&env, "scopes", "ok", "in their own scopes");
     env.stand_in("systemd-run", "exit 1");
     expect(&env, "scopes", "warning", "fails");
     logins(&env, "no", "no");
-    expect(&env, "scopes", "ok", "you do not linger");
+    expect(&env, "scopes", "ok", "lingering is off");
 }
 
 #[test]

@@ -119,7 +119,8 @@ fn versions(env: &TestEnv, file: &Path, round: usize) -> Vec<(String, u64)> {
 fn a_backup_is_put_in_place_as_the_guide_says() {
     let env = finished(&["one"]);
     let file = env.path().join("backup.db");
-    env.ok(&["store", "backup", file.to_str().unwrap()]);
+    let backup = env.json(&["store", "backup", file.to_str().unwrap()]);
+    assert_eq!(backup, serde_json::json!({ "path": file, "bytes": file.metadata().unwrap().len() }));
     assert_eq!(env.run(&["run", "Later", "--name", "later"]).code, 0);
     env.wait_until_empty();
     let home = env.home();
@@ -147,7 +148,7 @@ fn a_backup_overwrites_nothing_and_needs_a_person() {
     let nowhere = env.path().join("no/such/place.db");
     let refused = env.run(&["store", "backup", nowhere.to_str().unwrap()]);
     let tells = |text: &str| refused.stderr.contains(text);
-    assert!(refused.code == 2 && tells("no/such") && tells("a directory that is there"), "{}", refused.stderr);
+    assert!(refused.code == 2 && tells("no/such") && tells("an existing directory"), "{}", refused.stderr);
     assert!(!tells("LONGHAUL_HOME"), "the home is not to blame: {}", refused.stderr);
     let before = listing(env.path());
     for args in [&["store", "check"][..], &["store", "backup", "new.db"]] {

@@ -31,7 +31,9 @@ fn later_layers_win_key_by_key_and_each_keeps_its_place() {
     let loaded = world.load().unwrap();
     assert_eq!(loaded.settings.agents["mine"], json!({ "argv": ["tool", "--json"], "silence": "1h" }));
     assert_eq!(loaded.settings.agents["codex"], json!({ "program": "/opt/codex" }));
-    let lines: Vec<String> = loaded.agents["mine"].lines().iter().map(|(k, v, o)| format!("{k} = {v} # {o}")).collect();
+    let written = loaded.agents["mine"].written();
+    let lines: Vec<String> =
+        written.iter().map(|(key, value, entry)| format!("{key} = {value} # {}", entry.origin)).collect();
     assert!(lines[0].starts_with("agents.mine.argv = [\"tool\", \"--json\"] # "), "{lines:?}");
     assert!(lines[0].ends_with("config.toml` line 2") && lines[1].ends_with("longhaul.toml` line 3"), "{lines:?}");
 }
@@ -89,6 +91,6 @@ fn what_is_shown_is_a_file_that_means_the_same() {
     "#;
     let loaded = World::new().user(text).load().unwrap();
     let shown: String =
-        loaded.agents["a.b"].lines().iter().map(|(key, value, _)| format!("{key} = {value}\n")).collect();
+        loaded.agents["a.b"].written().iter().map(|(key, value, _)| format!("{key} = {value}\n")).collect();
     assert_eq!(World::new().user(&shown).load().unwrap().settings, loaded.settings, "{shown}");
 }

@@ -1,5 +1,5 @@
 //! Worktrees whose task is not known any more: a store was put back from a backup, or a sweep was killed at the worst moment.
-//! Called by `gc` after the tasks. Only old ones, and only through the git wrapper: what it does not take away is named and stays.
+//! Called by `gc` after the tasks. Only old ones, and only through the git wrapper: what it does not remove is listed and stays.
 
 use std::path::{Path, PathBuf};
 
@@ -7,12 +7,12 @@ use longhaul_core::ids::TaskId;
 
 use super::Mode;
 use super::orphans::{DAY, is_older};
-use super::swept::{Left, Orphan, Swept};
 use super::worktree::{Fate, remove_unrecorded};
-use longhaul_app::Call;
+use crate::app::Call;
+use crate::views::Sweep;
 
 /// Sweeps the worktrees of no task.
-pub(super) async fn sweep(call: &Call, mode: Mode, swept: &mut Swept) {
+pub(super) async fn sweep(call: &Call, mode: Mode, swept: &mut Sweep) {
     for (task, path) in named_by_a_task(&call.home().worktrees()) {
         if !is_older(&path, DAY) {
             continue;
@@ -25,12 +25,9 @@ pub(super) async fn sweep(call: &Call, mode: Mode, swept: &mut Swept) {
             Err(error) => Fate::Failed { why: error.sentence() },
         };
         match fate {
-            Fate::Gone => swept.orphan(Orphan { name, what: "worktree of no task", bytes: 0 }),
-            Fate::Kept { why } => swept.left.push(Left { name, why }),
-            Fate::Failed { why } => {
-                swept.failed += 1;
-                swept.left.push(Left { name, why });
-            }
+            Fate::Gone => swept.orphan(name, "worktree of no task", None),
+            Fate::Kept { why } => swept.leave(name, why),
+            Fate::Failed { why } => swept.fail(name, why),
         }
     }
 }

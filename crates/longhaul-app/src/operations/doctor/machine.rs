@@ -1,11 +1,9 @@
-//! The machine: memory, containment, the clock, the terminal.
-//! One part of `doctor`; it only looks, and what the system does not tell is unknown.
+//! The machine: memory, containment and the clock.
+//! One part of `doctor`; it only reads, and what the system does not report is unknown.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use longhaul_app::{free_memory, now};
 use longhaul_core::time::Time;
 use longhaul_core::units;
 use longhaul_keeper::group_parents;
@@ -13,24 +11,25 @@ use longhaul_store::Filter;
 use rustix::fs::Access;
 
 use super::Patient;
-use super::finding::Finding;
+use crate::views::Finding;
+use crate::{free_memory, now};
 
 /// No clock that is right shows an earlier time: 2025-01-01.
 const LONG_AGO: Time = Time(1_735_689_600_000_000);
-/// What the clocks of one machine may differ by.
+/// How much the clocks of one machine may differ.
 const SLACK: Duration = Duration::from_secs(300);
 
-pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
-    vec![memory(patient), containment(), trust(), clock(patient).await, terminal()]
+pub(super) async fn check(patient: &Patient<'_>) -> Vec<Finding> {
+    vec![memory(patient), containment(), trust(), clock(patient).await]
 }
 
-fn memory(patient: &Patient) -> Finding {
+fn memory(patient: &Patient<'_>) -> Finding {
     const SUBJECT: &str = "memory";
     let floor = patient.config.as_ref().map_or(0, |loaded| loaded.settings.patience.memory_floor);
-    let Some(free) = free_memory() else { return Finding::unknown(SUBJECT, "this system does not tell what is free") };
+    let Some(free) = free_memory() else { return Finding::unknown(SUBJECT, "free memory is unknown") };
     let facts = format!("{} available, sessions start above {}", units::bytes(free), units::bytes(floor));
     if free < floor {
-        return Finding::problem(SUBJECT, facts, "end something else; blocked tasks then go on");
+        return Finding::problem(SUBJECT, facts, "free some memory; blocked tasks then continue");
     }
     Finding::ok(SUBJECT, facts)
 }
@@ -68,10 +67,10 @@ fn trust() -> Finding {
 }
 
 /// A clock that was set back makes ages and times of events wrong; one that is far off, everything.
-async fn clock(patient: &Patient) -> Finding {
+async fn clock(patient: &Patient<'_>) -> Finding {
     const SUBJECT: &str = "clock";
     let time = now();
-    let advice = "set the clock; waits and retention go by it";
+    let advice = "set the clock; waits and retention depend on it";
     if time < LONG_AGO {
         return Finding::problem(SUBJECT, format!("it is {}, long ago", time.rfc3339()), advice);
     }
@@ -81,19 +80,11 @@ async fn clock(patient: &Patient) -> Finding {
     };
     match listed.tasks.iter().map(|outline| outline.updated).max() {
         Some(newest) if newest > time.after(SLACK) => {
-            let facts = format!("it is {}, but the newest event is of {}", time.rfc3339(), newest.rfc3339());
+            let facts = format!("it is {}, but the newest event is from {}", time.rfc3339(), newest.rfc3339());
             Finding::warning(SUBJECT, facts, advice)
         }
         Some(_) | None => Finding::ok(SUBJECT, time.rfc3339()),
     }
-}
-
-fn terminal() -> Finding {
-    let shown = if std::io::stdout().is_terminal() { "a terminal" } else { "not a terminal" };
-    let input = if std::io::stdin().is_terminal() { "keys are read" } else { "no keys are read" };
-    let colour =
-        if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) { ", NO_COLOR is set" } else { "" };
-    Finding::ok("terminal", format!("standard output is {shown}, {input}{colour}"))
 }
 
 #[cfg(test)]
@@ -101,7 +92,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::contained_by;
-    use crate::commands::doctor::finding::Verdict;
+    use crate::views::Verdict;
 
     #[test]
     fn a_machine_without_a_writable_control_group_is_warned_about() {

@@ -1,17 +1,17 @@
 //! The finished tasks that are not to be kept, oldest first, and those that must be although they are old.
-//! Asked by `gc`. Where a row is damaged nobody can tell what it needs, so then there are no candidates but an error.
+//! Asked by `gc`. What a damaged row needs is unknown, so damage is an error and there are no candidates.
 
 use std::collections::{HashMap, HashSet};
 
-use longhaul_app::now;
+use crate::now;
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_store::{Damaged, Filter, StoreError, Stored, TaskSummary, Which};
 
 use super::retention::{Excess, Size, excess};
-use longhaul_app::AppError;
-use longhaul_app::Call;
-use longhaul_app::config::RetentionSettings;
-use longhaul_app::session::on_disk::OnDisk;
+use crate::app::Call;
+use crate::config::RetentionSettings;
+use crate::error::AppError;
+use crate::session::on_disk::OnDisk;
 
 /// A finished task that is not to be kept.
 #[derive(Debug)]

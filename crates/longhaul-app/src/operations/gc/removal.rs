@@ -1,5 +1,5 @@
 //! Removes one finished task: its worktree if nothing is lost by that, its session directories, and at last its rows.
-//! Called by `gc`, which says what became of it. A kill anywhere leaves the rows, so that the next run goes on from there.
+//! Called by `gc`. A kill anywhere leaves the rows, so that the next run continues from there.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -8,12 +8,12 @@ use longhaul_core::ids::SessionId;
 use longhaul_keeper::{Discarded, discard_session, fail_point, survey_session};
 use longhaul_store::{Guard, RemoveError, Stored};
 
-use super::super::show::sessions_of;
 use super::Mode;
 use super::candidates::Candidate;
 use super::worktree::{self, Fate};
-use longhaul_app::AppError;
-use longhaul_app::Call;
+use crate::app::Call;
+use crate::error::AppError;
+use crate::session::recorded::recorded;
 
 /// What became of a task.
 #[derive(Debug)]
@@ -62,9 +62,8 @@ pub(super) async fn remove(call: &Call, candidate: &Candidate, mode: Mode) -> Re
 
 /// Those its events tell of, and those whose specs name it.
 async fn sessions(call: &Call, candidate: &Candidate) -> Result<BTreeSet<SessionId>, AppError> {
-    let events = call.store()?.events(candidate.outline.task, 0, u32::MAX).await?;
-    let told = sessions_of(&events).into_iter().map(|record| record.run.id);
-    Ok(told.chain(candidate.sessions.iter().copied()).collect())
+    let named = recorded(call, candidate.outline.task).await?.into_iter().map(|record| record.run.id);
+    Ok(named.chain(candidate.sessions.iter().copied()).collect())
 }
 
 fn strange(call: &Call, sessions: &BTreeSet<SessionId>) -> Option<String> {

@@ -1,23 +1,22 @@
-//! One text file for a bug report: what `doctor` found, the configuration, tasks, their last events, and the end of the workers' log.
+//! The text for a bug report: what `doctor` found, the configuration, tasks, their last events, and the end of the workers' log.
 //! Written on request only. No goal unless asked for, no command of the configuration, no agent's output, and no value of any
 //! variable of this environment: everything passes the redactor, which knows them all.
 
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
 
 use longhaul_core::task::Task;
-use longhaul_keeper::files::write_once;
 use longhaul_redact::{Secrets, redact_text};
 use longhaul_store::{Filter, Stored, StoredEvent, Which};
 
 use super::Patient;
-use super::finding::Finding;
-use crate::out;
-use longhaul_app::Call;
-use longhaul_app::config::{KEYS, Origin};
-use longhaul_app::{AppError, ErrorKind};
+use crate::app::Call;
+use crate::config::{KEYS, Origin};
+use crate::error::AppError;
+use crate::home::WORKER_LOGS;
+use crate::text::safe;
+use crate::views::Finding;
 
 /// So many of the last events of each unfinished task.
 const LAST_EVENTS: u64 = 50;
@@ -26,15 +25,15 @@ const LOG_TAIL: u64 = 64 << 10;
 /// Keys whose value a person writes freely, or that may let a stranger speak.
 const FREE_TEXT: [&str; 3] = ["verify.commands", "notify.command", "notify.webhook"];
 
-/// Whether names and goals of tasks are told.
+/// Whether names and goals of tasks are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Goals {
-    Told,
+pub(in super::super) enum Goals {
+    Shown,
     LeftOut,
 }
 
 /// The whole text, redacted.
-pub(super) async fn text(patient: &Patient, findings: &[Finding], goals: Goals) -> String {
+pub(in super::super) async fn text(patient: &Patient<'_>, findings: &[Finding], goals: Goals) -> String {
     let mut text = String::new();
     section(&mut text, "doctor", findings.iter().flat_map(Finding::lines));
     section(&mut text, "configuration", configuration(patient));
@@ -42,44 +41,29 @@ pub(super) async fn text(patient: &Patient, findings: &[Finding], goals: Goals) 
         section(&mut text, "tasks", tasks(call, goals).await);
         section(&mut text, "workers' log, its end", worker_log(call));
     }
-    redact_text(&secrets(patient), &text).0
-}
-
-/// Writes the file, for its owner only; one that is there already is refused.
-pub(super) fn write(file: &Path, text: &str) -> Result<(), AppError> {
-    let failed = |error: std::io::Error| {
-        let what = format!("cannot write `{}`", file.display());
-        AppError::new(ErrorKind::Failure, what).because(&error).hint("name a new file in a directory of yours")
-    };
-    let path = std::path::absolute(file).map_err(failed)?;
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
-        return Err(AppError::new(ErrorKind::Usage, format!("`{}` is not the name of a file", file.display())));
-    };
-    write_once(&parent.canonicalize().map_err(failed)?, name, text.as_bytes()).map_err(failed)
+    redact_text(&secrets(patient.call), &text).0
 }
 
 fn section(text: &mut String, title: &str, lines: impl IntoIterator<Item = String>) {
     // Writing into a string cannot fail.
     let _written = writeln!(text, "== {title}");
     for line in lines {
-        let _written = writeln!(text, "{}", out::safe(&line));
+        let _written = writeln!(text, "{}", safe(&line));
     }
     text.push('\n');
 }
 
 /// Every variable's value counts as a secret here, whatever its name.
-fn secrets(patient: &Patient) -> Secrets {
-    let variables: Vec<(String, String)> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
-    let secrets = Secrets::from_env(variables.iter().cloned());
+fn secrets(call: &Call) -> Secrets {
+    let environment = &call.app.system.environment;
+    let texts = environment.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
     // Paths of ours stay readable; they hold no secret that the names above do not cover.
-    let home = patient.home.as_ref().map(|home| home.display().to_string()).unwrap_or_default();
-    let told = variables.iter().filter(|(_, value)| *value != home);
-    told.fold(secrets, |secrets, (name, value)| secrets.with(name, value))
+    let home = call.home().root().to_str();
+    let hidden = texts.filter(|(_, value)| Some(*value) != home);
+    hidden.fold(environment.secrets(&[]), |secrets, (name, value)| secrets.with(name, value))
 }
 
-fn configuration(patient: &Patient) -> Vec<String> {
+fn configuration(patient: &Patient<'_>) -> Vec<String> {
     let Ok(loaded) = &patient.config else { return vec!["cannot be loaded".to_owned()] };
     let mut settings = loaded.settings.clone();
     let mut lines = Vec::new();
@@ -96,7 +80,7 @@ async fn tasks(call: &Call, goals: Goals) -> Vec<String> {
     let mut lines = Vec::new();
     match call.summaries(Filter::default()).await {
         Ok(listed) => lines.extend(listed.tasks.iter().map(|outline| {
-            let name = if goals == Goals::Told { format!(" {}", outline.name) } else { String::new() };
+            let name = if goals == Goals::Shown { format!(" {}", outline.name) } else { String::new() };
             let (state, sessions) = (&outline.state, outline.sessions);
             format!("{}{name} {state}, {sessions} session(s), {}", outline.task, outline.updated.rfc3339())
         })),
@@ -114,7 +98,7 @@ async fn tasks(call: &Call, goals: Goals) -> Vec<String> {
 async fn last_events(call: &Call, stored: &Stored, goals: Goals) -> Vec<String> {
     let task = &stored.task;
     let mut lines = vec![format!("-- {}: {}, agent {}", task.id, task.state.name(), task.submission.agent)];
-    if goals == Goals::Told {
+    if goals == Goals::Shown {
         lines.extend(task.submission.goal.lines().map(|line| format!("   goal: {line}")));
     }
     match recent_events(call, task).await {
@@ -132,7 +116,7 @@ async fn recent_events(call: &Call, task: &Task) -> Result<Vec<StoredEvent>, App
 
 fn worker_log(call: &Call) -> Vec<String> {
     let tail = || -> std::io::Result<String> {
-        let mut file = File::open(call.home().root().join("worker.log"))?;
+        let mut file = File::open(call.home().root().join(WORKER_LOGS[0]))?;
         let length = file.metadata()?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(LOG_TAIL)))?;
         let mut bytes = Vec::new();
@@ -145,7 +129,7 @@ fn worker_log(call: &Call) -> Vec<String> {
     };
     match tail() {
         Ok(text) => text.lines().map(str::to_owned).collect(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => vec!["there is none".to_owned()],
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => vec!["there is no log".to_owned()],
         Err(error) => vec![format!("cannot be read: {error}")],
     }
 }

@@ -5,7 +5,7 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use longhaul_app::Home;
+use crate::Home;
 use longhaul_core::task::{Place, Task, Workspace};
 use longhaul_git::{Git, GitError, Removal, Worktree, WorktreeError};
 

@@ -1,32 +1,26 @@
-//! Longhaul's home: whose it is, who may look into it, on which disk it lies, how full that is, and what takes the room.
-//! One part of `doctor`; it only looks, also when there is no home yet.
+//! Longhaul's home: its owner and mode, its file system, free space, and what uses the space.
+//! One part of `doctor`; it only reads, even if there is no home yet.
 
 use longhaul_core::units;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use longhaul_app::{Home, free_disk};
-
 use super::Patient;
-use super::finding::Finding;
-use crate::worker_log;
-use longhaul_app::session::on_disk::survey;
+use crate::free_disk;
+use crate::home::{Home, WORKER_LOGS};
+use crate::session::on_disk::survey;
+use crate::views::Finding;
 
 const HOME: &str = "home";
 const DISK: &str = "disk";
 const ROOM: &str = "room";
 
-pub(super) fn look(patient: &Patient) -> Vec<Finding> {
-    let root = match &patient.home {
-        Ok(root) => root,
-        Err(error) => {
-            return vec![Finding::problem(HOME, error.what.clone(), "set LONGHAUL_HOME to a directory of yours")];
-        }
-    };
+pub(super) fn check(patient: &Patient<'_>) -> Vec<Finding> {
+    let root = patient.call.home().root();
     let floor = patient.config.as_ref().map_or(0, |loaded| loaded.settings.patience.disk_floor);
     let mut findings = vec![privacy(root), file_system(root), disk(root, floor)];
     if root.is_dir() {
-        findings.push(room(patient, &Home::at(root)));
+        findings.push(room(patient, patient.call.home()));
     }
     findings
 }
@@ -36,9 +30,9 @@ fn privacy(root: &Path) -> Finding {
     let meta = match root.symlink_metadata() {
         Ok(meta) => meta,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Finding::ok(HOME, format!("`{shown}` is not there yet; the first task makes it"));
+            return Finding::ok(HOME, format!("`{shown}` does not exist yet; the first task creates it"));
         }
-        Err(error) => return Finding::problem(HOME, format!("`{shown}`: {error}"), "make it readable for you"),
+        Err(error) => return Finding::problem(HOME, format!("`{shown}`: {error}"), "make it readable for yourself"),
     };
     let us = rustix::process::geteuid().as_raw();
     if !meta.is_dir() {
@@ -50,7 +44,7 @@ fn privacy(root: &Path) -> Finding {
     }
     let mode = meta.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
-        let facts = format!("`{shown}` has mode {mode:o}: others may look into it");
+        let facts = format!("`{shown}` has mode {mode:o}: others can read it");
         return Finding::warning(HOME, facts, format!("chmod 700 '{shown}'"));
     }
     Finding::ok(HOME, format!("`{shown}`, yours, mode {mode:o}"))
@@ -60,7 +54,7 @@ fn privacy(root: &Path) -> Finding {
 fn file_system(root: &Path) -> Finding {
     const SUBJECT: &str = "file system";
     let Ok(mounts) = std::fs::read_to_string("/proc/self/mountinfo") else {
-        return Finding::unknown(SUBJECT, "this system does not tell");
+        return Finding::unknown(SUBJECT, "this system does not report it");
     };
     let existing = nearest_existing(root);
     match kind_of(&mounts, &existing) {
@@ -70,7 +64,7 @@ fn file_system(root: &Path) -> Finding {
             Finding::problem(SUBJECT, format!("{kind}, a network file system"), advice)
         }
         Some(kind) if kind == "tmpfs" || kind == "ramfs" => {
-            let advice = "point LONGHAUL_HOME to a disk if tasks are to outlive a reboot";
+            let advice = "point LONGHAUL_HOME to a disk if tasks should survive a reboot";
             Finding::warning(SUBJECT, format!("{kind}: gone after a reboot"), advice)
         }
         Some(kind) => Finding::ok(SUBJECT, kind),
@@ -99,11 +93,15 @@ fn is_remote(kind: &str) -> bool {
 
 fn disk(root: &Path, floor: u64) -> Finding {
     let Some(free) = free_disk(&nearest_existing(root)) else {
-        return Finding::unknown(DISK, "how much is free cannot be told");
+        return Finding::unknown(DISK, "free space is unknown");
     };
     let facts = format!("{} free, sessions start above {}", units::bytes(free), units::bytes(floor));
     if free < floor {
-        return Finding::problem(DISK, facts, "make room, for instance with `longhaul gc`; blocked tasks then go on");
+        return Finding::problem(
+            DISK,
+            facts,
+            "make room, for instance with `longhaul gc`; blocked tasks then continue",
+        );
     }
     if free < floor.saturating_mul(2) {
         return Finding::warning(DISK, facts, "make room before tasks are blocked, for instance with `longhaul gc`");
@@ -111,17 +109,17 @@ fn disk(root: &Path, floor: u64) -> Finding {
     Finding::ok(DISK, facts)
 }
 
-/// What takes the room in the home.
-fn room(patient: &Patient, home: &Home) -> Finding {
+/// What uses the space in the home.
+fn room(patient: &Patient<'_>, home: &Home) -> Finding {
     let sessions = match survey(home) {
         Ok(on_disk) => on_disk.bytes(),
-        Err(error) => return Finding::unknown(ROOM, format!("the session directories cannot be read: {error}")),
+        Err(error) => return Finding::unknown(ROOM, error.sentence()),
     };
     let length = |name: &str| home.root().join(name).symlink_metadata().map_or(0, |meta| meta.len());
     let database: u64 = ["longhaul.db", "longhaul.db-wal", "longhaul.db-shm"].iter().map(|name| length(name)).sum();
-    let log = worker_log::NAMES.into_iter().map(length).sum::<u64>();
+    let log = WORKER_LOGS.into_iter().map(length).sum::<u64>();
     let facts = format!(
-        "{} in all: sessions {}, database {}, workers' log {}; worktrees not counted",
+        "{} in total: sessions {}, database {}, worker log {}; worktrees not counted",
         units::bytes(sessions + database + log),
         units::bytes(sessions),
         units::bytes(database),
@@ -130,8 +128,8 @@ fn room(patient: &Patient, home: &Home) -> Finding {
     let kept = patient.config.as_ref().ok().and_then(|loaded| loaded.settings.retention.bytes);
     match kept {
         Some(kept) if sessions > kept => {
-            let facts = format!("{facts}; {} is to be kept", units::bytes(kept));
-            Finding::warning(ROOM, facts, "`longhaul gc --dry-run` shows what can go, `longhaul gc` takes it away")
+            let facts = format!("{facts}; {} should be kept", units::bytes(kept));
+            Finding::warning(ROOM, facts, "`longhaul gc --dry-run` shows what can be removed, `longhaul gc` removes it")
         }
         Some(_) | None => Finding::ok(ROOM, facts),
     }

@@ -1,9 +1,9 @@
-//! Version and configuration: does it load, and what of it is ignored. One part of `doctor`.
-//! What was written wrongly is not repeated: a value may be a secret, and this goes into bug reports.
+//! Version and configuration: does it load, and what is ignored? One part of `doctor`.
+//! A wrong value is not repeated: it may be a secret, and this text is part of bug reports.
 
 use super::Patient;
-use super::finding::Finding;
-use longhaul_app::config::Notice;
+use crate::config::Notice;
+use crate::views::Finding;
 
 const CONFIG: &str = "config";
 
@@ -13,11 +13,11 @@ pub(super) fn version() -> Finding {
     Finding::ok("version", format!("longhaul {version} on {os} {machine}{build}"))
 }
 
-pub(super) fn config(patient: &Patient) -> Vec<Finding> {
+pub(super) fn config(patient: &Patient<'_>) -> Vec<Finding> {
     let loaded = match &patient.config {
         Ok(loaded) => loaded,
         Err(error) => {
-            return vec![Finding::problem(CONFIG, error.what.clone(), "`longhaul config show` says where and why")];
+            return vec![Finding::problem(CONFIG, error.what.clone(), "`longhaul config show` shows where and why")];
         }
     };
     if loaded.notices.is_empty() {
@@ -30,7 +30,7 @@ fn notice(notice: &Notice) -> Finding {
     match notice {
         Notice::Stranger { variable } => {
             let facts = format!("the variable `{variable}` is unknown and ignored");
-            Finding::warning(CONFIG, facts, "unset it, or mend its name; `longhaul config reference` lists all")
+            Finding::warning(CONFIG, facts, "unset it, or correct its name; `longhaul config reference` lists all")
         }
         Notice::Ignored { project, standing, keys } => {
             let facts = format!(

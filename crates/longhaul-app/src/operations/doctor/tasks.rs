@@ -1,23 +1,23 @@
-//! Workers and sessions: who lives, who stands still, who is missing.
-//! One part of `doctor`; it starts and signals nobody.
+//! Workers and sessions: which are alive, stopped or missing.
+//! One part of `doctor`; it starts and signals nothing.
 
 use std::path::Path;
 
-use longhaul_app::Home;
 use longhaul_keeper::process::{self, Process};
 use longhaul_keeper::{SessionDir, WorkerLock};
 use longhaul_store::{Filter, Stored, Which};
 
 use super::Patient;
-use super::finding::Finding;
-use longhaul_app::Call;
-use longhaul_app::ownership;
+use crate::app::Call;
+use crate::home::Home;
+use crate::ownership;
+use crate::views::Finding;
 
 const WORKERS: &str = "workers";
 const SESSIONS: &str = "sessions";
 
-pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
-    let Ok(call) = &patient.opened else { return Vec::new() };
+pub(super) async fn check(patient: &Patient<'_>) -> Vec<Finding> {
+    let Ok(call) = patient.opened.as_ref() else { return Vec::new() };
     let filter = Filter { which: Which::Unfinished, ..Filter::default() };
     let tasks = match call.list(filter).await {
         Ok(listed) => listed.tasks,
@@ -26,7 +26,7 @@ pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
     vec![workers(call, &tasks).await, sessions(call.home(), &tasks)]
 }
 
-/// The workers of this home that live.
+/// The workers of this home that are alive.
 pub(super) fn living_workers(home: &Home) -> Vec<Process> {
     locks(home).iter().filter_map(|lock| living(lock)).collect()
 }
@@ -47,10 +47,14 @@ async fn workers(call: &Call, tasks: &[Stored]) -> Finding {
     if !still.is_empty() {
         let pids = still.join(", ");
         let facts = format!("{facts}; stopped and not answering: {pids}");
-        return Finding::problem(WORKERS, facts, format!("let it go on (`kill -CONT {}`) or end it", still.join(" ")));
+        return Finding::problem(
+            WORKERS,
+            facts,
+            format!("let it continue (`kill -CONT {}`) or end it", still.join(" ")),
+        );
     }
     if orphaned > 0 {
-        let facts = format!("{facts}; {orphaned} of them want a worker and have none");
+        let facts = format!("{facts}; {orphaned} of them need a worker and have none");
         return Finding::warning(WORKERS, facts, "`longhaul worker -d` starts one");
     }
     if !left.is_empty() {
@@ -58,7 +62,7 @@ async fn workers(call: &Call, tasks: &[Stored]) -> Finding {
         return Finding::warning(
             WORKERS,
             facts,
-            "go on with `longhaul run-session --task-name NAME --continue` or `longhaul resume NAME`",
+            "continue with `longhaul run-session --task-name NAME --continue` or `longhaul resume NAME`",
         );
     }
     Finding::ok(WORKERS, facts)
@@ -82,7 +86,7 @@ fn sessions(home: &Home, tasks: &[Stored]) -> Finding {
     if troubles.is_empty() {
         return Finding::ok(SESSIONS, facts);
     }
-    let advice = "`longhaul show TASK` tells more; `longhaul pause TASK --force` ends what does not answer";
+    let advice = "`longhaul show TASK` shows more; `longhaul pause TASK --force` ends what does not answer";
     Finding::warning(SESSIONS, format!("{facts}; {}", troubles.join("; ")), advice)
 }
 
@@ -103,8 +107,10 @@ fn trouble(home: &Home, stored: &Stored) -> Option<String> {
             }
             Ok(true) => {}
             Ok(false) if directory.exit().is_ok_and(|exit| exit.is_some()) => {}
-            Ok(false) => return Some(format!("{place}: its {name} {} is dead and its end not yet observed", who.pid)),
-            Err(error) => return Some(format!("{place}: its {name} cannot be looked at: {error}")),
+            Ok(false) => {
+                return Some(format!("{place}: its {name} {} is dead, and its end has not been observed yet", who.pid));
+            }
+            Err(error) => return Some(format!("{place}: its {name} cannot be examined: {error}")),
         }
     }
     None

@@ -1,48 +1,50 @@
-//! Who is to be told what tasks come to: whether the configured ways are there, and whether something waits to be delivered.
-//! One part of `doctor`. It runs nothing, sends nothing and reads no value of a variable.
+//! Notices: whether the configured ways exist, and whether something waits to be delivered.
+//! One part of `doctor`. It runs nothing, sends nothing and shows no value of a variable.
 
 use std::path::Path;
 use std::time::Duration;
 
-use longhaul_app::now;
 use longhaul_core::task::Target;
-use longhaul_keeper::find_program;
-use longhaul_worker::desktop_program;
+
+use longhaul_keeper::Environment;
 
 use super::Patient;
-use super::finding::Finding;
 use super::tasks::living_workers;
-use longhaul_app::Call;
-use longhaul_app::submit::notify_targets::targets;
+use crate::app::Call;
+use crate::now;
+use crate::submit::notify_targets::targets;
+use crate::system_programs::desktop_program;
+use crate::views::Finding;
 
 const NOTICES: &str = "notices";
-/// A worker that lives and can has delivered what is due, or has set out to, long before.
+/// A living worker that can deliver what is due has done so, or tried, long before.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub(super) async fn look(patient: &Patient) -> Vec<Finding> {
+pub(super) async fn check(patient: &Patient<'_>) -> Vec<Finding> {
     let settings = patient.config.as_ref().ok().map(|loaded| &loaded.settings.notify);
     let targets = settings.map(targets).unwrap_or_default();
-    let mut findings: Vec<Finding> = targets.iter().map(way).collect();
-    if let Ok(call) = &patient.opened {
+    let mut findings: Vec<Finding> =
+        targets.iter().map(|target| way(&patient.call.app.system.environment, target)).collect();
+    if let Ok(call) = patient.opened.as_ref() {
         findings.extend(waiting(call).await);
     }
     findings
 }
 
-fn way(target: &Target) -> Finding {
+fn way(environment: &Environment, target: &Target) -> Finding {
     match target {
-        Target::Command { argv } => program(target, argv.first().map_or("", String::as_str)),
-        Target::Desktop => program(target, desktop_program()),
+        Target::Command { argv } => program(environment, target, argv.first().map_or("", String::as_str)),
+        Target::Desktop => program(environment, target, desktop_program()),
         Target::File { path } => directory(target, path),
-        Target::Webhook { url, secret_env } => variables(url, secret_env.as_deref()),
+        Target::Webhook { url, secret_env } => variables(environment, url, secret_env.as_deref()),
     }
 }
 
-fn program(target: &Target, program: &str) -> Finding {
-    match find_program(program) {
+fn program(environment: &Environment, target: &Target, program: &str) -> Finding {
+    match environment.find_program(program) {
         Some(path) => Finding::ok(NOTICES, format!("{target} by `{}`", path.display())),
         None => {
-            let advice = format!("install `{program}`, or take it out of `notify` in the configuration");
+            let advice = format!("install `{program}`, or remove it from `notify` in the configuration");
             Finding::problem(NOTICES, format!("{target}: program `{program}` is not found"), advice)
         }
     }
@@ -54,15 +56,15 @@ fn directory(target: &Target, path: &str) -> Finding {
     match parent.to_string_lossy().contains('{') || parent.is_dir() {
         true => Finding::ok(NOTICES, target.to_string()),
         false => {
-            let advice = format!("make the directory `{}`, or mend `notify.file`", parent.display());
-            Finding::problem(NOTICES, format!("{target}: its directory is not there"), advice)
+            let advice = format!("create the directory `{}`, or correct `notify.file`", parent.display());
+            Finding::problem(NOTICES, format!("{target}: its directory does not exist"), advice)
         }
     }
 }
 
-fn variables(url: &str, secret_env: Option<&str>) -> Finding {
+fn variables(environment: &Environment, url: &str, secret_env: Option<&str>) -> Finding {
     let target = format!("webhook `{}`", place(url));
-    let unset = |name: &&str| std::env::var_os(name).is_none_or(|value| value.is_empty());
+    let unset = |name: &&str| environment.get(name).is_none_or(|value| value.is_empty());
     match url.strip_prefix('$').into_iter().chain(secret_env).find(unset) {
         None => Finding::ok(NOTICES, target),
         Some(name) => {
@@ -72,7 +74,7 @@ fn variables(url: &str, secret_env: Option<&str>) -> Finding {
     }
 }
 
-/// Scheme and host of an address, or the variable that has it: the rest may be what lets a stranger speak.
+/// Scheme and host of an address, or the variable that has it: the rest may be a secret.
 fn place(url: &str) -> String {
     match url.split_once("://") {
         Some((scheme, rest)) => {
@@ -83,7 +85,7 @@ fn place(url: &str) -> String {
     }
 }
 
-/// Notices that nobody delivers: no worker lives, or those that do have left them lying.
+/// Notices that no worker delivers: none is alive, or those that are have not delivered them.
 async fn waiting(call: &Call) -> Option<Finding> {
     let pending = match call.store().ok()?.pending_notices().await {
         Ok(pending) => pending,

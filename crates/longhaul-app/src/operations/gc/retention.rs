@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use longhaul_core::time::Time;
 
-use longhaul_app::config::{RetentionSettings, show_size, show_span};
+use crate::config::{RetentionSettings, show_size, show_span};
 
 /// Why a finished task is not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ mod tests {
     use longhaul_core::time::Time;
 
     use super::{Excess, Size, excess};
-    use longhaul_app::config::RetentionSettings;
+    use crate::config::RetentionSettings;
 
     const SECOND: i64 = 1_000_000;
 

@@ -3,16 +3,16 @@
 
 use std::path::Path;
 
-use longhaul_app::checkouts::{self, LeftCheckout};
+use crate::checkouts::{self, LeftCheckout};
 use longhaul_core::causes::with_causes;
 
 use super::Mode;
 use super::orphans::{DAY, is_older};
-use super::swept::{Left, Orphan, Swept};
-use longhaul_app::Call;
+use crate::app::Call;
+use crate::views::Sweep;
 
 /// Sweeps the checkouts of finished tasks, and those of no task.
-pub(super) async fn sweep(call: &Call, mode: Mode, swept: &mut Swept) {
+pub(super) async fn sweep(call: &Call, mode: Mode, swept: &mut Sweep) {
     for LeftCheckout { task, path } in checkouts::list(call.home()) {
         let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let name = format!("checkouts/{file_name}");
@@ -21,7 +21,7 @@ pub(super) async fn sweep(call: &Call, mode: Mode, swept: &mut Swept) {
             Ok(None) if is_older(&path, DAY) => None,
             Ok(_) => continue,
             Err(error) => {
-                fail(swept, name, error.sentence());
+                swept.fail(name, error.sentence());
                 continue;
             }
         };
@@ -30,13 +30,8 @@ pub(super) async fn sweep(call: &Call, mode: Mode, swept: &mut Swept) {
             Mode::Really => checkouts::remove(call.home(), &path, project.as_deref().map(Path::new)),
         };
         match removed {
-            Ok(()) => swept.orphan(Orphan { name, what: "checkout of a finished round", bytes: 0 }),
-            Err(error) => fail(swept, name, with_causes(&error)),
+            Ok(()) => swept.orphan(name, "checkout of a finished round", None),
+            Err(error) => swept.fail(name, with_causes(&error)),
         }
     }
-}
-
-fn fail(swept: &mut Swept, name: String, why: String) {
-    swept.failed += 1;
-    swept.left.push(Left { name, why });
 }

@@ -5,18 +5,18 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use longhaul_app::Home;
+use crate::Home;
 use longhaul_core::ids::{SessionId, TaskId, WorkerId};
 use longhaul_keeper::{Discarded, WorkerLock, discard_file, discard_session, temporary_of};
 use longhaul_store::Filter;
 
-use super::super::show::sessions_of;
 use super::Mode;
 use super::removal::{not_ours, unusable};
-use super::swept::{Left, Orphan, Swept};
-use longhaul_app::AppError;
-use longhaul_app::Call;
-use longhaul_app::session::on_disk::{OnDisk, SessionOnDisk};
+use crate::app::Call;
+use crate::error::AppError;
+use crate::session::on_disk::{OnDisk, SessionOnDisk};
+use crate::session::recorded::recorded;
+use crate::views::Sweep;
 
 pub(super) const DAY: Duration = Duration::from_secs(86_400);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -24,10 +24,10 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// Files in the home that are replaced as a whole, and so may leave a half-written one.
 const REPLACED: [&str; 2] = ["session-cap", "trust.toml"];
 
-/// Sweeps everything that nobody knows.
-pub(super) async fn sweep(call: &Call, mode: Mode, on_disk: &OnDisk, swept: &mut Swept) -> Result<(), AppError> {
+/// Sweeps everything that belongs to no task.
+pub(super) async fn sweep(call: &Call, mode: Mode, on_disk: &OnDisk, swept: &mut Sweep) -> Result<(), AppError> {
     for name in &on_disk.strange {
-        swept.left.push(Left { name: format!("sessions/{name}"), why: "not ours".to_owned() });
+        swept.leave(format!("sessions/{name}"), "not ours".to_owned());
     }
     for session in unknown(call, on_disk).await? {
         sweep_session(call.home(), mode, session, swept);
@@ -50,24 +50,23 @@ async fn unknown<'a>(call: &Call, on_disk: &'a OnDisk) -> Result<Vec<&'a Session
     let is_stranger = |session: &&SessionOnDisk| session.task.is_none_or(|task| !tasks.contains(&task));
     let is_old = |session: &&SessionOnDisk| age(session.files.changed) >= DAY;
     let mut found: Vec<&SessionOnDisk> = on_disk.sessions.iter().filter(is_stranger).filter(is_old).collect();
-    // One without a readable spec may still be told of by a task's events.
+    // One without a readable spec may still be named of by a task's events.
     if found.iter().any(|session| session.task.is_none()) {
-        let told = sessions_told(call, &tasks).await?;
-        found.retain(|session| !told.contains(&session.id));
+        let named = sessions_recorded(call, &tasks).await?;
+        found.retain(|session| !named.contains(&session.id));
     }
     Ok(found)
 }
 
-async fn sessions_told(call: &Call, tasks: &HashSet<TaskId>) -> Result<HashSet<SessionId>, AppError> {
-    let mut told = HashSet::new();
+async fn sessions_recorded(call: &Call, tasks: &HashSet<TaskId>) -> Result<HashSet<SessionId>, AppError> {
+    let mut named = HashSet::new();
     for task in tasks {
-        let events = call.store()?.events(*task, 0, u32::MAX).await?;
-        told.extend(sessions_of(&events).into_iter().map(|record| record.run.id));
+        named.extend(recorded(call, *task).await?.into_iter().map(|record| record.run.id));
     }
-    Ok(told)
+    Ok(named)
 }
 
-fn sweep_session(home: &Home, mode: Mode, session: &SessionOnDisk, swept: &mut Swept) {
+fn sweep_session(home: &Home, mode: Mode, session: &SessionOnDisk, swept: &mut Sweep) {
     let name = format!("sessions/{}", session.id);
     let answer = match mode {
         Mode::DryRun if session.files.strange.is_empty() => Ok(Discarded::Gone { bytes: session.files.bytes }),
@@ -75,13 +74,10 @@ fn sweep_session(home: &Home, mode: Mode, session: &SessionOnDisk, swept: &mut S
         Mode::Really => discard_session(&home.sessions(), session.id),
     };
     match answer {
-        Ok(Discarded::Gone { bytes }) => swept.orphan(Orphan { name, what: "session of no task", bytes }),
-        Ok(Discarded::InUse) => swept.left.push(Left { name, why: "in use, although no task knows it".to_owned() }),
-        Ok(Discarded::Strange { names }) => swept.left.push(Left { name, why: not_ours(session.id, &names) }),
-        Err(error) => {
-            swept.failed += 1;
-            swept.left.push(Left { name, why: unusable(session.id, &error) });
-        }
+        Ok(Discarded::Gone { bytes }) => swept.orphan(name, "session of no task", Some(bytes)),
+        Ok(Discarded::InUse) => swept.leave(name, "in use, although it belongs to no task".to_owned()),
+        Ok(Discarded::Strange { names }) => swept.leave(name, not_ours(session.id, &names)),
+        Err(error) => swept.fail(name, unusable(session.id, &error)),
     }
 }
 
@@ -90,7 +86,7 @@ fn sweep_files(
     directory: &Path,
     prefix: &str,
     mode: Mode,
-    swept: &mut Swept,
+    swept: &mut Sweep,
     judge: impl Fn(&str, &Path) -> Option<&'static str>,
 ) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
@@ -101,12 +97,9 @@ fn sweep_files(
         let deleted = if mode == Mode::DryRun { Ok(true) } else { discard_file(directory, name) };
         let name = format!("{prefix}{name}");
         match deleted {
-            Ok(true) => swept.orphan(Orphan { name, what, bytes }),
+            Ok(true) => swept.orphan(name, what, Some(bytes)),
             Ok(false) => {}
-            Err(error) => {
-                swept.failed += 1;
-                swept.left.push(Left { name, why: error.to_string() });
-            }
+            Err(error) => swept.fail(name, error.to_string()),
         }
     }
 }

@@ -1,0 +1,80 @@
+//! `config`: every key of the configuration with its value, its default and where the value comes from.
+//! Only reads, and makes nothing.
+
+use longhaul_core::task::Action;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::app::Call;
+use crate::config::{AgentTable, KEYS, Origin, Overrides, defaults};
+use crate::error::AppError;
+use crate::operation::{About, Answer, COMMAND_LINE, Effect, NoInput, Operation, Permit, View};
+
+pub struct Config;
+
+/// The configuration of a project.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ConfigView {
+    /// Every key, in the order of the reference, then what is declared about agents.
+    pub keys: Vec<ConfigEntry>,
+}
+
+/// One key.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ConfigEntry {
+    /// Its name, with its section before the dot.
+    pub key: String,
+    /// Counts and flags as they are; what has a unit as text with its unit, such as `90s` or `2GiB`; null means `none`.
+    pub value: Value,
+    /// The value as a configuration file writes it.
+    pub written: String,
+    pub origin: Origin,
+    /// The value if nobody sets it; null means `none`, and for a declared agent's key that there is none.
+    pub default: Value,
+}
+
+impl View for ConfigView {
+    const KIND: &'static str = "config";
+}
+
+impl Operation for Config {
+    const ABOUT: About =
+        About::new("config", "Show the configuration and where each value comes from", Effect::Reads, COMMAND_LINE);
+    type Input = NoInput;
+    type Output = ConfigView;
+
+    fn action(_: &NoInput) -> Action<'static> {
+        Action::Read
+    }
+
+    async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<ConfigView>, AppError> {
+        let mut loaded = call.load_config(&Overrides::default())?;
+        let mut unset = defaults();
+        let keys = KEYS.iter().map(|key| {
+            let value = key.value(&mut loaded.settings);
+            ConfigEntry {
+                key: key.name.to_owned(),
+                value: key.kind.json(&value),
+                written: key.kind.show(&value),
+                origin: loaded.origins[key.name].clone(),
+                default: key.kind.json(&key.value(&mut unset)),
+            }
+        });
+        let mut keys: Vec<ConfigEntry> = keys.collect();
+        keys.extend(loaded.agents.values().flat_map(declared));
+        Ok(Answer::new(ConfigView { keys }).warn(loaded.warnings()))
+    }
+}
+
+/// What is declared about an agent.
+fn declared(table: &AgentTable) -> Vec<ConfigEntry> {
+    let entries = table.written().into_iter().map(|(key, written, entry)| ConfigEntry {
+        key,
+        value: entry.value.clone(),
+        written,
+        origin: entry.origin.clone(),
+        default: Value::Null,
+    });
+    entries.collect()
+}

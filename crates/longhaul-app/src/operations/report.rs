@@ -1,0 +1,39 @@
+//! `report`: everything stored about a task as one view, from events and files only.
+//! Markdown is written from the same view; what an agent claims is quoted, never believed.
+
+use longhaul_core::task::Action;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::app::Call;
+use crate::error::AppError;
+use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::report::{TaskReport, gather};
+use crate::{changed_files, lookup};
+
+pub struct Report;
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ReportInput {
+    /// Name or id of the task; by default the only unfinished task of this project, otherwise its newest.
+    pub task: Option<String>,
+}
+
+impl Operation for Report {
+    const ABOUT: About = About::new("report", "Report on a task from stored facts", Effect::Reads, EVERYWHERE);
+    type Input = ReportInput;
+    type Output = TaskReport;
+
+    fn action(_: &ReportInput) -> Action<'static> {
+        Action::Read
+    }
+
+    async fn run(call: &Call, _: Permit, input: ReportInput) -> Result<Answer<TaskReport>, AppError> {
+        let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let events = call.store()?.events(stored.task.id, 0, u32::MAX).await?;
+        let changed = changed_files::changed_files(call.home(), &stored.task).await;
+        let notices = call.store()?.notices(stored.task.id).await?;
+        Ok(Answer::new(gather(call.home(), &stored, &events, changed, &notices)))
+    }
+}

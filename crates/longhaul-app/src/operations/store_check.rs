@@ -1,0 +1,106 @@
+//! `store_check`: reads everything stored, recomputes every hash chain, rebuilds every task, and compares sessions with their directories.
+//! It repairs nothing.
+
+use std::collections::HashSet;
+
+use longhaul_core::ids::{SessionId, TaskId};
+use longhaul_core::task::{Action, Exit, SessionRecord};
+use longhaul_store::{Filter, TaskSummary};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::app::Call;
+use crate::error::{AppError, ErrorKind};
+use crate::operation::{About, Answer, COMMAND_LINE, Effect, NoInput, Operation, Permit, View};
+use crate::session::on_disk::survey;
+use crate::session::recorded::recorded;
+
+use super::list::DamagedRow;
+
+pub struct StoreCheck;
+
+/// What the check found.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct StoreHealth {
+    /// Whether nothing is damaged or lost. A half-swept task and a stray directory are no damage.
+    pub sound: bool,
+    pub tasks: usize,
+    pub damaged: Vec<DamagedRow>,
+    /// Sessions that ran and whose directory is gone.
+    pub missing: Vec<MissingSession>,
+    /// Session directories of no task.
+    pub strays: Vec<String>,
+}
+
+/// A session that ran and whose directory is gone.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MissingSession {
+    /// The name of its task.
+    pub task: String,
+    pub number: u32,
+    pub session: String,
+    /// Whether the task is finished: then a sweep was cut off, and the next one finishes it.
+    pub half_swept: bool,
+}
+
+impl View for StoreHealth {
+    const KIND: &'static str = "store_check";
+}
+
+impl Operation for StoreCheck {
+    const ABOUT: About =
+        About::new("store_check", "Read and verify everything stored, and list damage", Effect::Reads, COMMAND_LINE);
+    type Input = NoInput;
+    type Output = StoreHealth;
+
+    fn action(_: &NoInput) -> Action<'static> {
+        Action::ReadAll("check or copy the store")
+    }
+
+    async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<StoreHealth>, AppError> {
+        let damaged = call.store()?.check().await?;
+        let tasks = call.store()?.summaries(Filter::default()).await?.tasks;
+        let mut health = StoreHealth {
+            tasks: tasks.len(),
+            damaged: damaged.into_iter().map(|row| DamagedRow { row: row.row, what: row.what }).collect(),
+            ..StoreHealth::default()
+        };
+        compare(call, &tasks, &mut health).await?;
+        health.sound = health.damaged.is_empty() && health.missing.iter().all(|missing| missing.half_swept);
+        Ok(Answer::new(health))
+    }
+}
+
+/// Compares the sessions that events name with the directories on disk.
+async fn compare(call: &Call, tasks: &[TaskSummary], health: &mut StoreHealth) -> Result<(), AppError> {
+    let on_disk = survey(call.home())?;
+    let existing: HashSet<SessionId> = on_disk.sessions.iter().map(|session| session.id).collect();
+    let mut named = HashSet::new();
+    for outline in tasks {
+        let records = match recorded(call, outline.task).await {
+            // Listed already as damaged.
+            Err(error) if error.kind == ErrorKind::Damaged => Vec::new(),
+            records => records?,
+        };
+        named.extend(records.iter().map(|record| record.run.id));
+        let lost = records.iter().filter(|record| ran(record) && !existing.contains(&record.run.id));
+        health.missing.extend(lost.map(|record| MissingSession {
+            task: outline.name.clone(),
+            number: record.run.number,
+            session: record.run.id.to_string(),
+            half_swept: outline.is_final,
+        }));
+    }
+    let known: HashSet<TaskId> = tasks.iter().map(|outline| outline.task).collect();
+    let is_stray =
+        |task: Option<TaskId>, id: SessionId| !named.contains(&id) && task.is_none_or(|task| !known.contains(&task));
+    let strays = on_disk.sessions.iter().filter(|session| is_stray(session.task, session.id));
+    health.strays = strays.map(|session| session.id.to_string()).chain(on_disk.strange.iter().cloned()).collect();
+    Ok(())
+}
+
+/// Whether the session has ended and must have left a directory.
+fn ran(record: &SessionRecord) -> bool {
+    let exit = record.ended.as_ref().map(|ended| &ended.exit);
+    matches!(exit, Some(Exit::Code(_) | Exit::Signal(_) | Exit::Unknown))
+}

@@ -1,0 +1,54 @@
+//! `trust_list`: every trusted `longhaul.toml`.
+//! Only reads; without a home nothing is trusted.
+
+use longhaul_core::task::Action;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::app::Call;
+use crate::error::AppError;
+use crate::operation::{About, Answer, COMMAND_LINE, Effect, NoInput, Operation, Permit, View};
+use crate::trust::{self, Trusted};
+
+pub struct TrustList;
+
+/// The trusted files, by path.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TrustListing {
+    pub trusted: Vec<TrustedFile>,
+}
+
+/// A trusted file.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TrustedFile {
+    pub path: String,
+    /// The SHA-256 of its content when it was trusted, in hexadecimal.
+    pub sha256: String,
+    /// When it was trusted.
+    pub since: String,
+}
+
+impl From<Trusted> for TrustedFile {
+    fn from(Trusted { path, sha256, since }: Trusted) -> TrustedFile {
+        TrustedFile { path, sha256, since }
+    }
+}
+
+impl View for TrustListing {
+    const KIND: &'static str = "trust";
+}
+
+impl Operation for TrustList {
+    const ABOUT: About = About::new("trust_list", "List trusted configuration files", Effect::Reads, COMMAND_LINE);
+    type Input = NoInput;
+    type Output = TrustListing;
+
+    fn action(_: &NoInput) -> Action<'static> {
+        Action::ReadAll("list what is trusted")
+    }
+
+    async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<TrustListing>, AppError> {
+        let trusted = trust::list(call.home().root())?.into_iter().map(TrustedFile::from).collect();
+        Ok(Answer::new(TrustListing { trusted }))
+    }
+}

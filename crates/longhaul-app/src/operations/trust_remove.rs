@@ -1,0 +1,64 @@
+//! `trust_remove`: stops trusting a project's `longhaul.toml`.
+//! The project itself may be gone; it is never changed.
+
+use std::path::{Path, PathBuf};
+
+use longhaul_core::task::Action;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::Call;
+use crate::config::WORKSPACE_FILE;
+use crate::error::{AppError, ErrorKind};
+use crate::operation::{About, Answer, COMMAND_LINE, Effect, Operation, Permit, View};
+use crate::submit::files::utf8;
+use crate::trust;
+
+use super::trust::project;
+use super::trust_list::TrustedFile;
+
+pub struct TrustRemove;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct TrustRemoveInput {
+    /// The project's directory, or its `longhaul.toml`.
+    pub path: PathBuf,
+}
+
+/// What is no longer trusted.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TrustRemoved {
+    pub removed: TrustedFile,
+}
+
+impl View for TrustRemoved {
+    const KIND: &'static str = "trust_removed";
+}
+
+impl Operation for TrustRemove {
+    const ABOUT: About =
+        About::new("trust_remove", "Stop trusting a configuration file", Effect::Changes, COMMAND_LINE);
+    type Input = TrustRemoveInput;
+    type Output = TrustRemoved;
+
+    fn action(_: &TrustRemoveInput) -> Action<'static> {
+        Action::Manage("trust")
+    }
+
+    async fn run(call: &Call, _: Permit, input: TrustRemoveInput) -> Result<Answer<TrustRemoved>, AppError> {
+        // The project may be gone; then its path counts as it is written.
+        let file = project(&input.path).or_else(|_| gone(&input.path))?.join(WORKSPACE_FILE);
+        let removed = trust::remove(call.home().root(), &utf8(&file)?)?.ok_or_else(|| {
+            AppError::new(ErrorKind::Usage, format!("`{}` is not trusted", file.display()))
+                .hint("`longhaul trust --list` shows what is")
+        })?;
+        Ok(Answer::new(TrustRemoved { removed: removed.into() }))
+    }
+}
+
+fn gone(path: &Path) -> Result<PathBuf, AppError> {
+    let absolute = std::path::absolute(path)
+        .map_err(|error| AppError::new(ErrorKind::Usage, format!("cannot use `{}`", path.display())).because(&error))?;
+    let names_file = absolute.file_name().is_some_and(|name| name == WORKSPACE_FILE);
+    Ok(if names_file { absolute.parent().unwrap_or(&absolute).to_owned() } else { absolute })
+}

@@ -1,0 +1,89 @@
+//! What `gc` removed, what it kept, and why. After a dry run: what it would remove.
+//! Filled by `gc` and its parts.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::operation::View;
+
+/// What a sweep did.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Sweep {
+    /// Whether nothing was removed, and `removed` and `orphans` are what would be.
+    pub dry_run: bool,
+    /// Finished tasks, the oldest first.
+    pub removed: Vec<RemovedTask>,
+    /// Finished tasks that are due and stay.
+    pub kept: Vec<KeptTask>,
+    /// Files and directories of ours that belong to no task.
+    pub orphans: Vec<Orphan>,
+    /// What is in the home and is not ours, or cannot be deleted.
+    pub left: Vec<LeftAlone>,
+    /// How many removals failed.
+    pub failed: u32,
+    /// The sum of the known sizes.
+    pub freed_bytes: u64,
+}
+
+/// A task that was removed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RemovedTask {
+    pub id: String,
+    pub name: String,
+    pub why: String,
+    pub sessions: usize,
+    /// The size of its session directories and its history.
+    pub bytes: u64,
+}
+
+/// A task that stays.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct KeptTask {
+    pub id: String,
+    pub name: String,
+    pub why: String,
+}
+
+/// Something of ours that belongs to no task.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Orphan {
+    /// Its path in the home.
+    pub name: String,
+    pub what: &'static str,
+    /// Null for a worktree or a checkout, whose size is not measured.
+    pub bytes: Option<u64>,
+}
+
+/// Something that was not touched.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LeftAlone {
+    /// Its path in the home.
+    pub name: String,
+    pub why: String,
+}
+
+impl View for Sweep {
+    const KIND: &'static str = "gc";
+}
+
+impl Sweep {
+    pub(crate) fn remove(&mut self, task: RemovedTask) {
+        self.freed_bytes += task.bytes;
+        self.removed.push(task);
+    }
+
+    pub(crate) fn orphan(&mut self, name: String, what: &'static str, bytes: Option<u64>) {
+        self.freed_bytes += bytes.unwrap_or(0);
+        self.orphans.push(Orphan { name, what, bytes });
+    }
+
+    pub(crate) fn leave(&mut self, name: String, why: String) {
+        self.left.push(LeftAlone { name, why });
+    }
+
+    /// Leaves something alone because it cannot be removed.
+    pub(crate) fn fail(&mut self, name: String, why: String) {
+        self.failed += 1;
+        self.leave(name, why);
+    }
+}
