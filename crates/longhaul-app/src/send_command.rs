@@ -2,7 +2,7 @@
 //!
 //! A task that nobody owns and that becomes due is handed to a worker together with the input, so this shell's environment counts.
 
-use crate::{Answer, ChangeError, Handover, change, now, redact_intake};
+use crate::{Answer, ChangeError, Handover, change, redact_intake};
 use longhaul_core::task::{Command, decide};
 use longhaul_store::Stored;
 
@@ -31,8 +31,8 @@ pub async fn send_command(call: &Call, stored: &Stored, command: Command) -> Res
 }
 
 fn becomes_due(call: &Call, stored: &Stored, command: &Command) -> bool {
-    let events = decide(&stored.task, &command.clone().into(), &call.caller.actor, now()).unwrap_or_default();
-    let after = stored.task.after(&events, now());
+    let events = decide(&stored.task, &command.clone().into(), &call.caller.actor, call.now()).unwrap_or_default();
+    let after = stored.task.after(&events, call.now());
     stored.owner.is_none() && after.is_ok_and(|task| task.state.wants_owner())
 }
 
