@@ -193,7 +193,7 @@ impl Follow {
         self.agents.note(&event.event);
         if let (Event::SessionEnded { .. }, Some(live)) = (&event.event, &mut self.live) {
             live.end();
-            match live.next(self.call.now()) {
+            match live.more(self.call.now()) {
                 Some(turns) => {
                     self.items.extend(turns.into_iter().map(Item::Turn));
                     return self.events.push_front(event);
@@ -221,7 +221,7 @@ impl Follow {
     }
 
     fn read_output(&mut self) {
-        match self.live.as_mut().and_then(|live| live.next(self.call.now())) {
+        match self.live.as_mut().and_then(|live| live.more(self.call.now())) {
             Some(turns) => self.items.extend(turns.into_iter().map(Item::Turn)),
             None => self.step = Step::LoadTask,
         }

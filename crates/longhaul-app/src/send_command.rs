@@ -40,8 +40,8 @@ pub async fn send_keyed(
 }
 
 fn becomes_due(call: &Call, stored: &Stored, command: &Command) -> bool {
-    let events = decide(&stored.task, &command.clone().into(), &call.caller.actor, now()).unwrap_or_default();
-    let after = stored.task.after(&events, now());
+    let events = decide(&stored.task, &command.clone().into(), &call.caller.actor, call.now()).unwrap_or_default();
+    let after = stored.task.after(&events, call.now());
     stored.owner.is_none() && after.is_ok_and(|task| task.state.wants_owner())
 }
 

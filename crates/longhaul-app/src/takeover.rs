@@ -1,4 +1,4 @@
-//! A person takes over a task's conversation: `begin` stops its session and holds the task, `end` releases it.
+//! A person takes over a task's conversation: `find` checks whether they can, `begin` stops its session and holds the task, `end` releases it.
 //!
 //! The hold is taken before the task is asked for, and the program that the front end starts inherits it: whatever dies, nobody starts a
 //! session while somebody may be in the conversation. What follows is always a pause. Nothing here starts or ends the program.
@@ -43,17 +43,21 @@ pub struct Ended {
     pub left: Vec<u32>,
 }
 
+/// The task that is meant. Refused to somebody who may not take it over, or would find nothing to work in: nothing is stopped for them.
+pub async fn find(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
+    let stored = lookup::find(call, wanted).await?;
+    decide(&stored.task, &Command::TakeOver.into(), &call.caller.actor, call.now())?;
+    interface(call, &stored).await?;
+    Ok(stored)
+}
+
 /// Stops the session of a task and holds the task; `stopping` is called if that takes a while, and `interrupted` ends the wait.
 pub async fn begin(
     call: &Call,
-    wanted: Option<&str>,
+    stored: Stored,
     interrupted: impl Future<Output = ()> + Send,
     stopping: impl FnOnce() + Send,
 ) -> Result<Begun, AppError> {
-    let stored = lookup::find(call, wanted).await?;
-    // Nothing is stopped for somebody who may not, cannot, or would find nothing to work in.
-    decide(&stored.task, &Command::TakeOver.into(), &call.caller.actor, call.now())?;
-    interface(call, &stored).await?;
     let hold = take(call, &stored)?;
     fail_point::reach("takeover.locked");
     match hold_task(call, &stored, interrupted, stopping).await {

@@ -31,7 +31,7 @@ pub struct LogsInput {
     pub session: Option<u32>,
     /// The last turns, as many as this, instead of the first ones.
     pub last: Option<u32>,
-    /// At most this many turns; never more than 1,000.
+    /// At most this many turns; never more than 1,000, and at least 1.
     pub limit: Option<u32>,
     /// At most this many bytes of text, by default 64 KiB; never more than 1 MiB. One turn is always part of the answer, cut if necessary.
     pub max_bytes: Option<u32>,
@@ -102,7 +102,7 @@ struct Part {
 
 impl Part {
     fn new(input: &LogsInput) -> Part {
-        let most = input.last.or(input.limit).unwrap_or(MOST).min(MOST) as usize;
+        let most = input.last.or(input.limit.map(|limit| limit.max(1))).unwrap_or(MOST).min(MOST) as usize;
         let most_bytes = input.max_bytes.unwrap_or(BYTES).min(MOST_BYTES) as usize;
         let (after, keeps_last) = (input.after.unwrap_or(0), input.last.is_some());
         Part { turns: VecDeque::new(), bytes: 0, read: 0, after, keeps_last, most, most_bytes, next: None }
@@ -131,5 +131,45 @@ impl Part {
 
     fn has_room(&self, turn: &TurnView) -> bool {
         self.turns.len() < self.most && self.bytes + turn.text.len() <= self.most_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::views::TurnRole;
+
+    fn part(input: &LogsInput, texts: &[&str]) -> (Vec<String>, Option<u64>) {
+        let mut part = Part::new(input);
+        for text in texts {
+            if part.next.is_none() {
+                part.take(TurnView { session: 1, role: TurnRole::Output, text: (*text).to_owned(), tool: None });
+            }
+        }
+        (part.turns.into_iter().map(|turn| turn.text).collect(), part.next)
+    }
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn pages_follow_each_other_without_a_gap() {
+        let all = ["a", "bb", "ccc", "d"];
+        let page = |after| LogsInput { max_bytes: Some(3), after, ..LogsInput::default() };
+        assert_eq!(part(&page(None), &all), (texts(&["a", "bb"]), Some(2)));
+        assert_eq!(part(&page(Some(2)), &all), (texts(&["ccc"]), Some(3)));
+        assert_eq!(part(&page(Some(3)), &all), (texts(&["d"]), None));
+        let two = LogsInput { limit: Some(2), ..LogsInput::default() };
+        assert_eq!(part(&two, &all), (texts(&["a", "bb"]), Some(2)));
+    }
+
+    #[test]
+    fn the_last_turns_stay_within_the_bytes_and_a_long_one_is_cut() {
+        let last = |last, bytes| LogsInput { last: Some(last), max_bytes: Some(bytes), ..LogsInput::default() };
+        assert_eq!(part(&last(2, 100), &["a", "b", "c"]), (texts(&["b", "c"]), None));
+        assert_eq!(part(&last(3, 2), &["a", "b", "c"]), (texts(&["b", "c"]), None));
+        assert_eq!(part(&last(3, 3), &["a", "ééé"]), (texts(&["é"]), None));
+        assert_eq!(part(&last(0, 3), &["a"]), (texts(&[]), None));
     }
 }

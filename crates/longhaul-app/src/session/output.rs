@@ -44,7 +44,7 @@ impl SessionOutput {
     }
 
     /// The next lines, as many as one chunk has, maybe none; nothing at the end of what was printed so far.
-    pub fn next(&mut self) -> Option<Vec<OutputLine>> {
+    pub fn more(&mut self) -> Option<Vec<OutputLine>> {
         loop {
             if let Some((stream, end)) = self.stretch {
                 // A log that cannot be read has nothing to show.
@@ -74,7 +74,7 @@ impl SessionOutput {
         while self.entries.is_empty() {
             match self.index.next() {
                 Some(records) => {
-                    self.entries.extend(read_index(&records).iter().map(|entry| (entry.stream, entry.end())))
+                    self.entries.extend(read_index(&records).iter().map(|entry| (entry.stream, entry.end())));
                 }
                 None => return self.unread.pop_front().map(|stream| (stream, Offset::END)),
             }
@@ -166,7 +166,7 @@ mod tests {
             let mark = if line.stream == Stream::Out { "1" } else { "2" };
             format!("{mark}:{}", String::from_utf8(line.bytes).unwrap())
         };
-        std::iter::from_fn(|| output.next()).flatten().map(shown).collect()
+        std::iter::from_fn(|| output.more()).flatten().map(shown).collect()
     }
 
     fn rest(output: &mut SessionOutput) -> Vec<String> {

@@ -25,8 +25,8 @@ impl SessionTurns {
     }
 
     /// The next turns, as many as one chunk of the log has; none at the end of what was printed so far.
-    pub fn next(&mut self, now: Time) -> Option<Vec<TurnView>> {
-        let lines = self.output.next()?;
+    pub fn more(&mut self, now: Time) -> Option<Vec<TurnView>> {
+        let lines = self.output.more()?;
         Some(lines.iter().flat_map(|line| self.lines.read(line, now)).collect())
     }
 

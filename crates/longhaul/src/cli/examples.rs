@@ -24,9 +24,9 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("list", &["longhaul list", "longhaul list --all --json"]),
     ("show", &["longhaul show my-task", "longhaul show my-task --json | jq .data"]),
     ("why", &["longhaul why", "longhaul why my-task"]),
-    ("logs", &["longhaul logs -f my-task", "longhaul logs my-task --session 3"]),
-    ("events", &["longhaul events my-task", "longhaul events my-task --verify"]),
-    ("attach", &["longhaul attach my-task", "longhaul attach my-task --read-only"]),
+    ("logs", &["longhaul logs -f my-task", "longhaul logs my-task --session 3", "longhaul logs my-task -n 20"]),
+    ("events", &["longhaul events -f my-task", "longhaul events my-task --verify"]),
+    ("attach", &["longhaul attach my-task", "longhaul attach my-task --read-only --json"]),
     ("wait", &["longhaul wait my-task", "longhaul wait my-task --timeout 1h30m && echo done"]),
     (
         "plan",

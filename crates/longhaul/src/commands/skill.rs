@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use crate::cli::{Skill, SkillClient, SkillPlace, SkillVerb};
+use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
 use longhaul_app::{AppError, ErrorKind, locations};
@@ -18,26 +19,29 @@ use longhaul_keeper::Environment;
 use folder::{Folder, Force, Kept};
 use shipped::FILES;
 
-pub(crate) fn skill(args: &Skill) -> Result<Code, AppError> {
+pub(crate) fn skill(line: &CommandLine, args: &Skill) -> Result<Code, AppError> {
+    let own = &line.system.environment;
     match &args.verb {
-        SkillVerb::Install { place, force } => install(place, if *force { Force::Overwrite } else { Force::Respect }),
-        SkillVerb::List { client, dir, json } => list(*client, dir.as_ref(), *json),
-        SkillVerb::Uninstall { place } => uninstall(place),
+        SkillVerb::Install { place, force } => {
+            install(own, place, if *force { Force::Overwrite } else { Force::Respect })
+        }
+        SkillVerb::List { client, dir, json } => list(own, *client, dir.as_ref(), *json),
+        SkillVerb::Uninstall { place } => uninstall(own, place),
     }
 }
 
-fn install(place: &SkillPlace, force: Force) -> Result<Code, AppError> {
-    for path in folder(place)?.write(FILES, force)? {
+fn install(own: &Environment, place: &SkillPlace, force: Force) -> Result<Code, AppError> {
+    for path in folder(own, place)?.write(FILES, force)? {
         out::data(&out::safe(&format!("wrote `{}`", path.display())));
     }
-    if longhaul_keeper::find_program("longhaul").is_none() {
+    if own.find_program("longhaul").is_none() {
         out::note("warning: `longhaul` is not on PATH, where the skills look for it");
     }
     Ok(Code::Done)
 }
 
-fn uninstall(place: &SkillPlace) -> Result<Code, AppError> {
-    let folder = folder(place)?;
+fn uninstall(own: &Environment, place: &SkillPlace) -> Result<Code, AppError> {
+    let folder = folder(own, place)?;
     for file in FILES {
         let path = folder.path(file);
         let shown = path.display();
@@ -52,10 +56,10 @@ fn uninstall(place: &SkillPlace) -> Result<Code, AppError> {
 }
 
 /// A given directory counts before the client's own.
-fn folder(place: &SkillPlace) -> Result<Folder, AppError> {
+fn folder(own: &Environment, place: &SkillPlace) -> Result<Folder, AppError> {
     match (&place.dir, place.client) {
         (Some(dir), _) => Ok(Folder(dir.clone())),
-        (None, Some(client)) => Ok(Folder(directory(client)?)),
+        (None, Some(client)) => Ok(Folder(directory(own, client)?)),
         (None, None) => Err(AppError::new(ErrorKind::Usage, "neither --client nor --dir is given")),
     }
 }
@@ -64,22 +68,26 @@ fn folder(place: &SkillPlace) -> Result<Folder, AppError> {
 ///
 /// codex: `$CODEX_HOME/skills` (developers.openai.com/codex/skills); claude: `~/.claude/skills` (code.claude.com/docs/en/skills);
 /// opencode: `~/.config/opencode/skills` (opencode.ai/docs/skills); pi: `~/.pi/agent/skills` (pi.dev/docs/latest/skills).
-fn directory(client: SkillClient) -> Result<PathBuf, AppError> {
-    let own = Environment::of_process();
-    let home = |variable: &str, default: &str| match locations::named_directory(&own, variable) {
+fn directory(own: &Environment, client: SkillClient) -> Result<PathBuf, AppError> {
+    let home = |variable: &str, default: &str| match locations::named_directory(own, variable) {
         Some(named) => Ok(named),
-        None => Ok::<_, AppError>(locations::user_directory(&own)?.join(default)),
+        None => Ok::<_, AppError>(locations::user_directory(own)?.join(default)),
     };
     let root = match client {
         SkillClient::Codex => home("CODEX_HOME", ".codex")?,
         SkillClient::Claude => home("CLAUDE_CONFIG_DIR", ".claude")?,
-        SkillClient::Opencode => locations::config_directory(&own)?.join("opencode"),
+        SkillClient::Opencode => locations::config_directory(own)?.join("opencode"),
         SkillClient::Pi => home("PI_CODING_AGENT_DIR", ".pi/agent")?,
     };
     Ok(root.join("skills"))
 }
 
-fn list(client: Option<SkillClient>, dir: Option<&PathBuf>, as_json: bool) -> Result<Code, AppError> {
+fn list(
+    own: &Environment,
+    client: Option<SkillClient>,
+    dir: Option<&PathBuf>,
+    as_json: bool,
+) -> Result<Code, AppError> {
     let mut places: Vec<(String, Folder)> = Vec::new();
     match dir {
         Some(dir) => places.push(("directory".to_owned(), Folder(dir.clone()))),
@@ -88,7 +96,7 @@ fn list(client: Option<SkillClient>, dir: Option<&PathBuf>, as_json: bool) -> Re
                 SkillClient::value_variants().iter().filter(|have| client.is_none_or(|client| client == **have));
             for client in wanted {
                 let name = client.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-                places.push((name, Folder(directory(*client)?)));
+                places.push((name, Folder(directory(own, *client)?)));
             }
         }
     }

@@ -4,7 +4,7 @@
 use std::os::fd::AsFd;
 
 use longhaul_app::send_command::send_command;
-use longhaul_app::takeover::{Begun, Ended, Takeover, begin, end};
+use longhaul_app::takeover::{Begun, Ended, Takeover, begin, end, find};
 use longhaul_app::views::Outcome;
 use longhaul_app::{AppError, Call, ErrorKind, describe};
 use longhaul_core::task::{Command, State};
@@ -20,15 +20,16 @@ use crate::out;
 use crate::start::in_terminal;
 
 pub(crate) async fn takeover(line: &CommandLine, args: &cli::Takeover) -> Result<Code, AppError> {
-    foreground::permit()?;
     let call = line.call()?;
+    let stored = find(&call, args.which.task.as_deref()).await?;
+    foreground::permit()?;
     // Before anything is asked for: a Ctrl+C from here on pauses the task and does not kill this process.
     let mut interrupt = foreground::interrupts()?;
     let interrupted = async move {
         interrupt.recv().await;
     };
     let stopping = || out::note("the session is being stopped");
-    let takeover = match begin(&call, args.which.task.as_deref(), interrupted, stopping).await? {
+    let takeover = match begin(&call, stored, interrupted, stopping).await? {
         Begun::Held(takeover) => *takeover,
         Begun::Overtaken(stored) => return Ok(overtaken(&stored)),
     };

@@ -19,7 +19,7 @@ fn a_person_works_in_the_conversation_and_then_the_task_goes_on() {
     assert_eq!(world.env.state(&name), "paused");
     shell.press(b"y\n");
     let shown = shell.finish();
-    assert!(shown.contains("shell: 0") && shown.contains("goes on"), "{shown}");
+    assert!(shown.contains("shell: 0") && shown.contains("is resumed; follow it with"), "{shown}");
     assert_eq!(world.env.settle(&name), "done");
     let talk = |what: &str| format!("{what} {conversation}");
     assert_eq!(world.lines("launches"), [talk("session"), talk("interface"), talk("session"), talk("session")]);
