@@ -101,7 +101,11 @@ fn shape(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => {
             let told = |name: &str, value: &Value| matches!(name, "description" | "title") && value.is_string();
-            fields.iter().filter(|(name, value)| !told(name, value)).map(|(name, value)| (name.clone(), shape(value))).collect()
+            fields
+                .iter()
+                .filter(|(name, value)| !told(name, value))
+                .map(|(name, value)| (name.clone(), shape(value)))
+                .collect()
         }
         Value::Array(items) => items.iter().map(shape).collect(),
         other => other.clone(),
@@ -116,7 +120,11 @@ fn every_shape_is_noted_on_the_version_page() {
         .map(|(kind, schema)| format!("| {kind} | `{}` |", digest(schema)))
         .filter(|row| !noted.contains(row))
         .collect();
-    assert!(missing.is_empty(), "add these rows to docs/reference/json/versions.md and say what changed:\n{}", missing.join("\n"));
+    assert!(
+        missing.is_empty(),
+        "add these rows to docs/reference/json/versions.md and say what changed:\n{}",
+        missing.join("\n")
+    );
 }
 
 #[test]
@@ -136,8 +144,11 @@ fn every_kind_has_an_example_and_every_example_is_valid() {
         let document: Value = serde_json::from_str(block).expect("an example is JSON");
         let kind = document["kind"].as_str().expect("an example has a kind").to_owned();
         if let Some(schema) = schemas.remove(kind.as_str()) {
-            let errors: Vec<String> =
-                jsonschema::validator_for(&schema).expect("a schema").iter_errors(&document["data"]).map(|error| error.to_string()).collect();
+            let errors: Vec<String> = jsonschema::validator_for(&schema)
+                .expect("a schema")
+                .iter_errors(&document["data"])
+                .map(|error| error.to_string())
+                .collect();
             assert!(errors.is_empty(), "{kind}: {errors:?}");
         }
     }

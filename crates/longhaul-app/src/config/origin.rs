@@ -1,5 +1,5 @@
-//! Where a value came from: the layer, and the place in it that a person can go to and change.
-//! Made by the layers, shown by `config show --origin` and in every message about a bad value.
+//! Where a value came from: the layer, and the file and line, variable or flag to change.
+//! Made by the layers; shown by `config show --origin` and in every message about an invalid value.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody set it.
+    /// It is not set.
     Default,
     /// The user's own file.
     User { path: PathBuf, line: usize },
@@ -33,7 +33,7 @@ impl Origin {
         }
     }
 
-    /// Layer and place as JSON.
+    /// Layer and position as JSON.
     pub fn json(&self) -> Json {
         match self {
             Origin::Default => json!({ "layer": self.layer() }),
