@@ -1,5 +1,5 @@
 //! What is fixed about an agent: names, variables, the directories it keeps, what its sandbox modes mean. Data only.
-//! Help, completions, the docs table and `doctor` grow from it.
+//! Help, completions, the docs table and `doctor` are made from it.
 
 use std::borrow::Cow;
 
@@ -15,43 +15,43 @@ pub struct About {
     pub name: Words,
     /// What it is, in one line.
     pub summary: Words,
-    /// The program, by its name on PATH; none when it is this very binary.
+    /// The program, by its name on PATH; `None` if it is this binary.
     pub program: Option<Words>,
     /// Variables it takes its login and configuration from: names, never values.
     pub env: Cow<'static, [Words]>,
-    /// How the id of a conversation comes about.
+    /// Who chooses the id of a conversation.
     pub ids: Ids,
-    /// Directories of its own that must be in order before it starts.
+    /// Its own directories, which are checked before it starts.
     pub homes: &'static [AgentHome],
-    /// Whether it tells what a session cost.
+    /// Whether it reports what a session cost.
     pub cost: Cost,
     /// What each mode of `--sandbox` means for it.
     pub modes: Modes,
-    /// The arguments with which it tells its version, and the versions it was tried with.
+    /// The arguments that print its version, and the versions it was tested with.
     pub version: Version,
     /// How to ask, offline, whether it is logged in.
     pub login: Login,
-    /// What a person does to log in, for a message; none when only the program's own help tells.
+    /// How a person logs in, for a message; `None` if only the program's own help explains it.
     pub login_help: Option<&'static str>,
 }
 
-/// How the id of a conversation comes about.
+/// Who chooses the id of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ids {
     /// We choose it, so it is durable before the program starts.
     Preset,
-    /// The program tells it.
+    /// The program reports it.
     Captured,
-    /// There is none: every session starts afresh, from what the last one left in the task directory.
+    /// There is no id: every session starts a new conversation, from the files in the task directory.
     None,
 }
 
-/// Whether a program tells what a session cost.
+/// Whether a program reports what a session cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
     /// It does, in money.
     Told,
-    /// It tells tokens at best.
+    /// It reports at most tokens.
     Unknown,
 }
 
@@ -64,7 +64,7 @@ pub struct AgentHome {
     pub default: &'static str,
     /// Whether it has to exist when the variable is set.
     pub must_exist: bool,
-    /// Why it must not lie below the temp directory while a sandbox is on; none when it may.
+    /// Why it must not be below the temp directory while a sandbox is on; `None` if it may.
     pub not_in_temp: Option<&'static str>,
 }
 
@@ -86,7 +86,7 @@ pub struct Modes {
 pub struct Mode {
     /// In words, for help and docs.
     pub means: Words,
-    /// What a person has to know before it is used; none when it holds what it promises.
+    /// What a person must know before using it; `None` if the mode does what its name says.
     pub warning: Option<Words>,
 }
 
@@ -101,7 +101,7 @@ impl Modes {
     }
 }
 
-/// How a program tells its version.
+/// How a program reports its version.
 #[derive(Debug, Clone)]
 pub struct Version {
     /// The arguments.
@@ -111,7 +111,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// Of a program that answers `--version`, as most do.
+    /// For a program that accepts `--version`, as most do.
     pub(crate) const fn of(known: &'static [&'static str]) -> Version {
         const FLAG: &[Words] = &[words("--version")];
         Version { arguments: Cow::Borrowed(FLAG), known }
@@ -121,11 +121,11 @@ impl Version {
 /// How to ask whether a program is logged in, without a network and without reading its tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Login {
-    /// A command of its own answers: exit code 0 is yes.
+    /// The program has a command for it: exit code 0 means yes.
     Command(&'static [&'static str]),
-    /// One of the variables is enough; without any of them nobody knows.
+    /// One of the variables is enough; without any of them it is unknown.
     Unknown,
-    /// It needs none.
+    /// It needs no login.
     NotNeeded,
 }
 

@@ -1,6 +1,6 @@
 //! Which account an agent works with, as far as its environment shows: a usage limit belongs to it and is shared by all tasks that use it.
-//! Made of the agent's name, the model that was asked for, the directories its login lies in and the names of its other variables that are
-//! set. Never of a key, not even of a digest: two keys under one name count as one account.
+//! Made of the agent's name, the model that was asked for, the directories that hold its login, and the names of its other variables that are
+//! set. Never of a key, not even a digest: two keys under one name count as one account.
 
 use std::ffi::OsString;
 

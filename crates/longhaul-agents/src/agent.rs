@@ -22,13 +22,13 @@ pub trait Agent: Send + Sync {
     /// The class of the session's end, from all that was read and how it ended.
     fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome;
 
-    /// What the session came to: its outcome, and what the agent was refused on the way.
+    /// The result of the session: its outcome, and what the agent was refused.
     fn read_end(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> End {
         End { outcome: self.outcome(reader, exit, stderr_tail), denied: reader.denied.clone() }
     }
 
-    /// How a person goes on with this conversation in the program's own interface, with the same modes as a session; none where the
-    /// program has no such interface. What was configured as further arguments is meant for sessions and left out.
+    /// How a person continues this conversation in the program's own interface, with the same modes as a session; `None` if the
+    /// program has no such interface. Configured extra arguments are meant for sessions and left out.
     fn interactive(&self, conversation: &str, spec: &LaunchSpec<'_>) -> Option<Interactive> {
         let _ = (conversation, spec);
         None
@@ -52,7 +52,7 @@ pub trait Agent: Send + Sync {
         Usage::default()
     }
 
-    /// Whether the prompt with this mark stands in the program's own transcript.
+    /// Whether the program's own transcript contains the prompt with this mark.
     fn delivered(&self, lines: &mut dyn Iterator<Item = &[u8]>, mark: &str) -> Delivered {
         let _ = (lines, mark);
         Delivered::Unknown
@@ -68,7 +68,7 @@ pub struct ProviderKeys {
     pub default: &'static str,
     /// The file in it.
     pub file: &'static str,
-    /// What stands before the name.
+    /// The text before the name.
     pub key: &'static str,
 }
 
@@ -94,7 +94,7 @@ pub enum Transcript {
         env: &'static str,
         /// The directory in the user's home when the variable is not set.
         default: &'static str,
-        /// The file below it; `*` stands for anything within one part of the path.
+        /// The file below it; `*` matches anything within one part of the path.
         pattern: String,
     },
     /// Printed by a command of the program.

@@ -31,12 +31,12 @@ impl Chosen {
         &self.declared
     }
 
-    /// Whether it is none of the built-in ones.
+    /// Whether it is not built in.
     pub fn is_custom(&self) -> bool {
         matches!(self.agent, Origin::Custom(_))
     }
 
-    /// Whether it can be asked for a model.
+    /// Whether a model can be chosen for it.
     pub fn takes_model(&self) -> bool {
         match &self.agent {
             Origin::BuiltIn(_) => true,
@@ -44,7 +44,7 @@ impl Chosen {
         }
     }
 
-    /// The program that is run, by its name on PATH or by its path; none when it is this very binary.
+    /// The program to run, by its name on PATH or by its path; `None` if it is this binary.
     pub fn program(&self) -> Option<&str> {
         self.declared.program.as_deref().or(self.about().program.as_deref())
     }
@@ -61,7 +61,7 @@ impl Deref for Chosen {
     }
 }
 
-/// The agent of this name with what was declared about it: a built-in one first, else a declared one, or the names there are.
+/// The agent with this name and what was declared about it: a built-in one first, else a declared one, else an error with the known names.
 pub fn choose(name: &str, declared: &BTreeMap<String, Value>) -> Result<Chosen, UnknownAgent> {
     let built_in = crate::find(name).ok();
     let table = declared.get(name);

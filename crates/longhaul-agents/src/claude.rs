@@ -38,32 +38,30 @@ static ABOUT: About = About {
     cost: Cost::Told,
     modes: Modes {
         read_only: Mode {
-            means: words("claude itself refuses its editing tools and the commands it takes for writing ones"),
-            warning: Some(words(
-                "claude has no sandbox of the operating system here: read-only is its own rule, not a wall",
-            )),
+            means: words("claude itself refuses its editing tools and commands that it thinks would write"),
+            warning: Some(words("the operating system does not enforce this: read-only is claude's own rule")),
         },
         workspace: Mode {
             means: words(
-                "claude itself keeps its editing tools in the workspace; its shell commands are not held anywhere",
+                "claude itself keeps its editing tools in the workspace; its shell commands are not restricted",
             ),
             warning: Some(words(
-                "claude has no sandbox of the operating system here: its shell commands can write wherever the user may, and use the network",
+                "the operating system does not enforce this: claude's shell commands can write wherever you can, and use the network",
             )),
         },
         full: Mode {
-            means: words("nothing is refused: every tool can do whatever the user may"),
+            means: words("nothing is refused: every tool can do whatever you can"),
             warning: Some(words(
-                "claude runs with --dangerously-skip-permissions, as root with IS_SANDBOX=1; use it only where losing everything is acceptable",
+                "claude runs with --dangerously-skip-permissions, and with IS_SANDBOX=1 as root; use it only where losing everything is acceptable",
             )),
         },
         network: words(
-            "allows the tools WebFetch and WebSearch; shell commands reach the network in modes `workspace` and `full` anyway",
+            "allows the tools WebFetch and WebSearch; in modes `workspace` and `full`, shell commands can use the network anyway",
         ),
     },
     version: Version::of(&["2.1.325"]),
     login: Login::Command(&["auth", "status"]),
-    login_help: Some("`claude`, then `/login` in it"),
+    login_help: Some("run `claude`, then enter `/login`"),
 };
 
 /// TERM is noted for the model as a killed command; INT as a user who wants it to stop.
@@ -127,7 +125,7 @@ fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
     argv
 }
 
-/// Whether claude refuses its mode without a word that the user knows what it means.
+/// Whether claude refuses its mode unless the user confirms it.
 fn needs_consent(spec: &LaunchSpec<'_>) -> bool {
     spec.sandbox == Sandbox::Full && spec.user == User::Root
 }

@@ -1,6 +1,6 @@
 //! Times that agents print for people ("8:24 PM", "8:43pm (UTC)", "Nov 19th, 2026 6:26 AM"), read with the moment they were printed.
 //!
-//! Last resort only: where a program also tells the second, that wins. What cannot be read is no time, never a guess.
+//! Last resort only: if a program also reports the exact second, that wins. Text that cannot be read is no time, never a guess.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use longhaul_core::time::Time;
 
 use crate::reading::Moment;
 
-/// A time told to the minute may be up to a minute before the real one.
+/// A time printed to the minute may be up to a minute before the real one.
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// The time right after these words, plus the minute it may be short of.

@@ -33,25 +33,25 @@ static ABOUT: About = About {
         env: "CODEX_HOME",
         default: ".codex",
         must_exist: true,
-        not_in_temp: Some("codex does not find its sandbox from there, and every command would fail"),
+        not_in_temp: Some("codex cannot find its sandbox from there, and every command would fail"),
     }],
     cost: Cost::Unknown,
     modes: Modes {
-        read_only: Mode { means: words("commands can write nothing: the operating system refuses"), warning: None },
+        read_only: Mode { means: words("commands can write nothing; the operating system enforces it"), warning: None },
         workspace: Mode {
             means: words(
-                "commands can write in the workspace and the temp directory only: the operating system refuses the rest",
+                "commands can write only in the workspace and the temp directory; the operating system enforces it",
             ),
             warning: None,
         },
         full: Mode {
-            means: words("no sandbox: commands can do whatever the user may"),
+            means: words("no sandbox: commands can do whatever you can"),
             warning: Some(words(
                 "codex runs commands without any sandbox; use it only where losing everything is acceptable",
             )),
         },
         network: words(
-            "cut in the sandbox, this machine's own addresses too; `--network` opens it in mode `workspace`; `full` has it always",
+            "blocked in the sandbox, including this machine's own addresses; `--network` allows it in mode `workspace`; `full` always has it",
         ),
     },
     version: Version::of(&["0.166.0"]),
@@ -107,7 +107,7 @@ impl Agent for Codex {
     }
 }
 
-/// All options stand before the word `resume`, which takes few of them; nothing is inherited by a resumed thread.
+/// All options come before the word `resume`, which takes few of them; nothing is inherited by a resumed thread.
 fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
     let mut argv = vec![spec.program.unwrap_or("codex").to_owned()];
     let mut add = |arguments: &[&str]| argv.extend(arguments.iter().map(|argument| (*argument).to_owned()));
@@ -124,7 +124,7 @@ fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
     argv
 }
 
-/// What of the task's choices stands beside the sandbox.
+/// The task's choices besides the sandbox.
 fn modes(spec: &LaunchSpec<'_>) -> Vec<String> {
     let mut arguments = Vec::new();
     if spec.sandbox == Sandbox::Workspace && spec.network == Network::Open {
@@ -138,7 +138,7 @@ fn modes(spec: &LaunchSpec<'_>) -> Vec<String> {
 }
 
 /// Whether to ask is left to the person's own configuration: somebody is there to answer. Without the shared background server, because
-/// there the turn would go on after the program has ended.
+/// its turn would continue after the program has ended.
 fn interactive_arguments(thread: &str, spec: &LaunchSpec<'_>) -> Vec<String> {
     let mut argv = vec![spec.program.unwrap_or("codex").to_owned(), "resume".to_owned()];
     argv.extend(["--no-daemon", "-C", spec.cwd, "-s", sandbox_mode(spec.sandbox)].map(str::to_owned));

@@ -1,7 +1,7 @@
 //! An agent that a person declared in the configuration: argv templates and JSON pointers in place of Rust code.
 //!
 //! Made by `declared/read.rs` from a table that was checked there; used like every other agent. A line of output is untrusted:
-//! whatever it holds, it is never a panic, and only a plain name becomes an argument of the next session.
+//! no line can cause a panic, and only a plain name becomes an argument of the next session.
 
 mod counters;
 mod end;
@@ -42,7 +42,7 @@ pub(crate) struct Custom {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Memory {
-    /// Nothing was said or done since the last error: a turn that is over now ended with it.
+    /// The agent said and did nothing since the last error, so a turn that ends now ended with it.
     troubled: bool,
     /// The last line that was no JSON: what a program that gave up may have said last.
     last_words: Option<String>,
@@ -110,7 +110,7 @@ impl Custom {
         reading
     }
 
-    /// What the line says about how the session ends. Says whether it says anything.
+    /// What the line says about how the session ends; returns whether it says anything.
     fn judge(&self, reader: &mut Reader, moment: &Moment<'_>, event: &Value, reading: &mut Reading) -> bool {
         let places = &self.definition;
         let message = first(&places.error, event).map(message).filter(|text| !text.trim().is_empty());
@@ -137,7 +137,7 @@ impl Custom {
         failed || done
     }
 
-    /// A line that is no JSON: words for people where nothing else tells them, and maybe a last message.
+    /// A line that is not JSON: shown to people if `text` is not declared, and maybe a last message.
     fn read_words(&self, reader: &mut Reader, line: &[u8]) -> Reading {
         let text = one_line(&String::from_utf8_lossy(&line[..line.len().min(LONGEST_WORDS)]), LONGEST_WORDS);
         if text.is_empty() {
@@ -168,7 +168,7 @@ fn first<'a>(picks: &[Pick], event: &'a Value) -> Option<&'a Value> {
     picks.iter().flat_map(|pick| pick.find(event)).next()
 }
 
-/// An error need not be a text; what it is then is told as it stands.
+/// An error may be something other than text; it is then shown as JSON.
 fn message(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -180,9 +180,9 @@ fn message(value: &Value) -> String {
 fn about(name: &str, definition: &Definition) -> About {
     let owned = |text: &String| -> Words { Cow::Owned(text.clone()) };
     let summary = definition.summary.as_ref().map_or(words("declared in the configuration"), |line| owned(&line.0));
-    let unconfined = format!("nothing but its own arguments confines `{name}`: Longhaul cannot");
+    let unconfined = format!("Longhaul cannot restrict `{name}`; only its own arguments can");
     let mode =
-        || Mode { means: words("as its declared arguments have it"), warning: Some(Cow::Owned(unconfined.clone())) };
+        || Mode { means: words("depends on its declared arguments"), warning: Some(Cow::Owned(unconfined.clone())) };
     About {
         name: Cow::Owned(name.to_owned()),
         summary,
@@ -199,7 +199,7 @@ fn about(name: &str, definition: &Definition) -> About {
             read_only: mode(),
             workspace: mode(),
             full: Mode { warning: None, ..mode() },
-            network: words("as its declared arguments have it"),
+            network: words("depends on its declared arguments"),
         },
         version: Version { arguments: definition.version.iter().map(owned).collect(), known: &[] },
         login: Login::Unknown,

@@ -1,6 +1,6 @@
-//! What a person declares about agents in the configuration: changes of a built-in one, or a whole agent without Rust code.
-//! Read from the table as it was written, by the configuration at load and by `choose` for every session; the same reader for both,
-//! because a task stores the table itself.
+//! What a person declares about agents in the configuration: changes to a built-in agent, or a custom agent without Rust code.
+//! The configuration reads the table when it is loaded, and `choose` reads it for every session. Both use the same reader, because
+//! a task stores the table itself.
 
 mod keys;
 mod read;
@@ -19,15 +19,15 @@ use crate::custom::Custom;
 /// What a person declared about an agent.
 #[derive(Debug, Clone, Default)]
 pub struct Declared {
-    /// The program's path, in place of its name on PATH.
+    /// The program's path, instead of its name on PATH.
     pub program: Option<String>,
-    /// Further arguments.
+    /// Extra arguments.
     pub arguments: Vec<String>,
-    /// Longest silence of one session, in milliseconds, in place of the task's.
+    /// Longest silence of one session, in milliseconds, instead of the task's.
     pub silence_ms: Option<u64>,
-    /// Longest time of one session, in milliseconds, in place of the task's.
+    /// Longest time of one session, in milliseconds, instead of the task's.
     pub wall_ms: Option<u64>,
-    /// The whole agent, when none of this name is built in.
+    /// The whole agent, if no built-in agent has this name.
     pub(crate) custom: Option<Arc<Custom>>,
 }
 
@@ -35,10 +35,10 @@ pub struct Declared {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadDeclaration {
     /// It is not a table.
-    #[error("it is no table of keys")]
+    #[error("it is not a table")]
     NoTable,
-    /// The name is none.
-    #[error("`{name}` is no name for an agent")]
+    /// The name is invalid.
+    #[error("`{name}` is not a valid name for an agent")]
     Name {
         /// What was written.
         name: String,
@@ -47,7 +47,7 @@ pub enum BadDeclaration {
         source: BadName,
     },
     /// A key that does not exist, or not for this kind of agent.
-    #[error("there is no key `{key}`")]
+    #[error("unknown key `{key}`")]
     UnknownKey {
         /// What was written.
         key: String,
@@ -61,10 +61,10 @@ pub enum BadDeclaration {
         found: String,
         /// What is wrong with it.
         why: String,
-        /// What may be.
+        /// What it takes.
         wanted: String,
     },
-    /// A key that must be there.
+    /// A required key is missing.
     #[error("`{key}` is missing: {why}")]
     Missing {
         /// Which key.
@@ -72,8 +72,8 @@ pub enum BadDeclaration {
         /// What it is needed for.
         why: &'static str,
     },
-    /// Keys that do not go together.
-    #[error("`{key}` does not fit the rest: {why}")]
+    /// Keys that contradict each other.
+    #[error("`{key}` conflicts with other keys: {why}")]
     Contradiction {
         /// Which key.
         key: &'static str,

@@ -1,7 +1,7 @@
 //! The demo agent: a small program inside this binary, so that everything can be tried without an agent or a key.
 //!
 //! It plans and works like a real one and speaks its own JSONL dialect. This file only launches and reads it; the program itself is
-//! in the binary crate. In tests another one plays its part and misbehaves, so more failures are read here than it has.
+//! in the binary crate. Tests run another program in its place that fails on request, so this file reads more failures than the demo has.
 
 use std::borrow::Cow;
 
@@ -24,15 +24,15 @@ pub(crate) struct Demo;
 
 static ABOUT: About = About {
     name: words("demo"),
-    summary: words("built in: makes a small project step by step, needs no key"),
+    summary: words("built in: simulates a small project step by step, needs no key"),
     program: None,
     env: Cow::Borrowed(&[]),
     ids: Ids::Captured,
     homes: &[],
     cost: Cost::Told,
     modes: Modes {
-        read_only: Mode { means: words("no sandbox of its own; does what it always does"), warning: None },
-        workspace: Mode { means: words("no sandbox of its own; writes in the workspace only"), warning: None },
+        read_only: Mode { means: words("no effect: the demo has no sandbox"), warning: None },
+        workspace: Mode { means: words("the demo has no sandbox, and writes only in the workspace"), warning: None },
         full: Mode { means: words("the same"), warning: None },
         network: words("uses none"),
     },

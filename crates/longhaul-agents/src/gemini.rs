@@ -35,7 +35,7 @@ const ENV: &[Words] = &[
 
 static ABOUT: About = About {
     name: words("gemini"),
-    summary: words("Gemini CLI, with the login and model of its own configuration"),
+    summary: words("Gemini CLI, with its own login and model settings"),
     program: Some(words("gemini")),
     env: Cow::Borrowed(ENV),
     // An id of ours would do too, but its files are named by the minute and the first eight characters: two ids of one minute that
@@ -45,20 +45,24 @@ static ABOUT: About = About {
     cost: Cost::Unknown,
     modes: Modes {
         read_only: Mode {
-            means: words("`--approval-mode=default`: tools that write or run commands are not offered to the model"),
-            warning: Some(words("a choice of tools, no sandbox: tools of trusted MCP servers are not held by it")),
+            means: words("`--approval-mode=default`: gemini offers the model no tools that write or run commands"),
+            warning: Some(words(
+                "this only limits the tools and is not a sandbox; it does not restrict the tools of trusted MCP servers",
+            )),
         },
         workspace: Mode {
-            means: words("the same as full: without it gemini offers no shell to an agent that nobody watches"),
+            means: words("the same as full: gemini offers no shell in unattended use otherwise"),
             warning: Some(words(
-                "nothing holds gemini in the workspace: its shell commands run as you, without a question",
+                "nothing keeps gemini in the workspace: its shell commands run as you, without asking",
             )),
         },
         full: Mode {
-            means: words("`--approval-mode=yolo`: all tools, without a question"),
-            warning: Some(words("everything runs as you, without a sandbox and without a question")),
+            means: words("`--approval-mode=yolo`: all tools, without asking"),
+            warning: Some(words("everything runs as you, without a sandbox and without asking")),
         },
-        network: words("changes nothing: gemini has no network sandbox here, its tools always have the network"),
+        network: words(
+            "no effect: Longhaul uses no network sandbox of gemini, so its tools can always use the network",
+        ),
     },
     version: Version::of(&["0.61.0"]),
     login: Login::Unknown,

@@ -1,6 +1,6 @@
 //! One line of output as JSON, for every agent that prints JSONL: its fields, the detail of a tool, an amount of money.
-//! What is too large, too deep or no object is no event. Key order, blanks and unknown fields never matter; a hostile line is never a
-//! panic.
+//! A line that is too large, too deep or not an object is not an event. Key order, blanks and unknown fields never matter, and no line
+//! causes a panic.
 
 use serde_json::Value;
 

@@ -7,19 +7,19 @@ use serde::Deserialize;
 /// What a launch depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct LaunchSpec<'a> {
-    /// What stands for this very binary in argv.
+    /// The path of this binary in argv.
     pub own_program: &'a str,
-    /// The path configured in place of the program's name.
+    /// The configured path of the program, instead of its name.
     pub program: Option<&'a str>,
-    /// Further arguments from the configuration.
+    /// Extra arguments from the configuration.
     pub extra: &'a [String],
     /// The id a new conversation gets where we choose it: a UUID.
     pub session: &'a str,
     /// What the prompt is marked with.
     pub mark: &'a str,
-    /// The agent's own conversation to go on with.
+    /// The agent's own conversation to resume.
     pub resumes: Option<&'a str>,
-    /// The model asked for.
+    /// The chosen model.
     pub model: Option<&'a str>,
     /// Where the agent starts.
     pub cwd: &'a str,
@@ -27,7 +27,7 @@ pub struct LaunchSpec<'a> {
     pub writable: Option<&'a str>,
     /// What it may write.
     pub sandbox: Sandbox,
-    /// Whether the network is opened to its tools.
+    /// Whether its tools may use the network.
     pub network: Network,
     /// Who it runs as.
     pub user: User,
@@ -60,7 +60,7 @@ pub enum User {
 pub struct Launch {
     /// The program and its arguments. Nothing secret, and nothing of the goal.
     pub argv: Vec<String>,
-    /// Fixed settings that are no secrets.
+    /// Environment variables to set; no secrets.
     pub env_set: Vec<(String, String)>,
     /// Variables the agent must not see.
     pub env_unset: Vec<String>,
@@ -94,7 +94,7 @@ pub enum Stdin {
 pub struct StopStep {
     /// The signal to send.
     pub signal: StopSignal,
-    /// How long it then has.
+    /// The grace period after it.
     pub grace_ms: u64,
 }
 
@@ -107,12 +107,12 @@ pub enum StopSignal {
     Terminate,
 }
 
-/// How the program's own interface is started for a person, in an existing conversation; `longhaul takeover` carries it out.
+/// How to start the program's own interface for a person, in an existing conversation; used by `longhaul takeover`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interactive {
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// Fixed settings that are no secrets.
+    /// Environment variables to set; no secrets.
     pub env_set: Vec<(String, String)>,
 }
 

@@ -40,11 +40,11 @@ pub use reading::{End, Moment, Reader, Reading, Shown, TurnEnd};
 pub use table::UnknownAgent;
 pub use text::conversation_id;
 
-/// Every agent. Help, completions and the docs table grow from it.
+/// Every agent. Help, completions and the docs table are made from it.
 pub const AGENTS: &[&dyn Agent] =
     &[&codex::Codex, &claude::Claude, &opencode::OpenCode, &pi::Pi, &gemini::Gemini, &demo::Demo];
 
-/// The agent of this name, or the names there are.
+/// The agent with this name, or an error with the known names.
 pub fn find(name: &str) -> Result<&'static dyn Agent, UnknownAgent> {
     table::find(AGENTS, name)
 }

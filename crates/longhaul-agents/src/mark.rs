@@ -1,4 +1,4 @@
-//! Whether the prompt with a mark stands in a program's own transcript, for the agents that keep one.
+//! Checks whether a program's own transcript contains the prompt with a mark, for the agents that keep a transcript.
 //! Only what a user message says counts: an assistant or a tool may quote the mark.
 
 use longhaul_core::task::Delivered;

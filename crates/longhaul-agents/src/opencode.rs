@@ -38,7 +38,7 @@ const ENV: &[Words] = &[
 
 static ABOUT: About = About {
     name: words("opencode"),
-    summary: words("OpenCode, with the providers and models of its own configuration"),
+    summary: words("OpenCode, with its own configured providers and models"),
     program: Some(words("opencode")),
     env: Cow::Borrowed(ENV),
     ids: Ids::Captured,
@@ -46,24 +46,24 @@ static ABOUT: About = About {
     cost: Cost::Told,
     modes: Modes {
         read_only: Mode {
-            means: words("the edit and shell tools are denied, and so are paths outside of the project"),
+            means: words("opencode denies its edit and shell tools, and paths outside the project"),
             warning: Some(words(
-                "a rule of opencode itself, no sandbox: tools of configured MCP servers are not held by it",
+                "this is opencode's own rule, not a sandbox; it does not restrict the tools of MCP servers",
             )),
         },
         workspace: Mode {
             means: words(
-                "paths outside of the project are denied; what opencode would ask about is refused and ends the session",
+                "opencode denies paths outside the project; anything it would ask about is refused and ends the session",
             ),
             warning: Some(words(
-                "a rule of opencode itself, no sandbox: shell commands run as you and can write wherever you can",
+                "this is opencode's own rule, not a sandbox; shell commands run as you and can write wherever you can",
             )),
         },
         full: Mode {
-            means: words("`--auto`: all that your configuration does not deny is approved"),
-            warning: Some(words("everything runs as you, without a sandbox and without a question")),
+            means: words("`--auto`: approves everything that your configuration does not deny"),
+            warning: Some(words("everything runs as you, without a sandbox and without asking")),
         },
-        network: words("changes nothing: opencode has no network sandbox, its tools always have the network"),
+        network: words("no effect: opencode has no network sandbox, so its tools can always use the network"),
     },
     version: Version::of(&["1.18.33"]),
     login: Login::Unknown,

@@ -1,4 +1,4 @@
-//! What a session came to: an agent's verdict beside the way its program ended, and what an error of a model's API means.
+//! Decides the outcome of a session from the agent's verdict and the exit of its program, and classifies errors of a model's API.
 //! Shared by the agents that report a verdict or pass the provider's answer on.
 
 use longhaul_core::task::{Exit, Failure, Outcome};
@@ -6,7 +6,7 @@ use longhaul_core::time::Time;
 
 use crate::reading::{Reader, TurnEnd};
 
-/// What the session came to: by the agent's verdict where there is one, else by what `without_verdict` makes of exit and stderr.
+/// The session's outcome: from the agent's verdict if there is one, else from `without_verdict`, which reads exit and stderr.
 /// `stop_codes` are the exit codes with which the program answers a signal.
 pub(crate) fn judge(
     reader: &Reader,
@@ -21,7 +21,7 @@ pub(crate) fn judge(
     }
 }
 
-/// What the session came to by the agent's own verdict; none when only the exit and stderr can tell.
+/// The session's outcome by the agent's own verdict; `None` if only the exit and stderr can decide it.
 pub(crate) fn by_verdict(reader: &Reader, exit: &Exit, stop_codes: &[i32]) -> Option<Outcome> {
     let verdict = reader.verdict.as_ref()?;
     let was_over = reader.over == Some(TurnEnd::Done);
@@ -35,12 +35,12 @@ pub(crate) fn by_verdict(reader: &Reader, exit: &Exit, stop_codes: &[i32]) -> Op
     }
 }
 
-/// The end of a session that nobody can explain.
+/// The outcome of a session that ended without an explanation.
 pub(crate) fn crashed() -> Outcome {
     Outcome::Failed(Failure::Crashed)
 }
 
-/// The class of an HTTP status; none where there was no answer. `until` is when a limit ends, if the answer told.
+/// The class of an HTTP status; `None` means there was no answer. `until` is when a limit ends, if the answer says so.
 pub(crate) fn by_status(status: Option<u64>, until: Option<Time>, message: String) -> Failure {
     match status {
         Some(401 | 403) => Failure::Auth(message),

@@ -1,7 +1,7 @@
 //! Pi: how it is launched, and where it keeps its conversations. Its stream is read in `events.rs`, its failures are classed in
 //! `failure.rs`. Facts are those of version 1.5.0, recorded in `samples/pi`; 0.87.1 behaves the same.
 //!
-//! In its JSON mode the exit code is 0 even when the model could not be reached: only the stream tells.
+//! In its JSON mode the exit code is 0 even when the model could not be reached: only the stream shows the failure.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ const ENV: &[Words] = &[
 
 static ABOUT: About = About {
     name: words("pi"),
-    summary: words("Pi, with the providers and models of its own configuration"),
+    summary: words("Pi, with its own configured providers and models"),
     program: Some(words("pi")),
     env: Cow::Borrowed(ENV),
     ids: Ids::Preset,
@@ -43,18 +43,20 @@ static ABOUT: About = About {
     cost: Cost::Told,
     modes: Modes {
         read_only: Mode {
-            means: words("`--tools read,grep,find,ls`: no tool that writes or runs commands is there"),
-            warning: Some(words("a choice of tools, no sandbox: files outside of the workspace can be read")),
+            means: words("`--tools read,grep,find,ls`: pi has no tool that writes or runs commands"),
+            warning: Some(words(
+                "this only limits the tools and is not a sandbox; pi can read files outside the workspace",
+            )),
         },
         workspace: Mode {
             means: words("the same as full: pi has neither a sandbox nor permissions"),
-            warning: Some(words("nothing holds pi in the workspace: all its tools run as you")),
+            warning: Some(words("nothing keeps pi in the workspace: all its tools run as you")),
         },
         full: Mode {
-            means: words("all tools, without a question"),
-            warning: Some(words("everything runs as you, without a sandbox and without a question")),
+            means: words("all tools, without asking"),
+            warning: Some(words("everything runs as you, without a sandbox and without asking")),
         },
-        network: words("changes nothing: pi has no network sandbox, its tools always have the network"),
+        network: words("no effect: pi has no network sandbox, so its tools can always use the network"),
     },
     version: Version::of(&["1.5.0", "0.87.1"]),
     login: Login::Unknown,

@@ -1,5 +1,5 @@
-//! What is read from an agent: the reader's small memory, what one line says, what the end came to. Data and its few rules.
-//! Filled by the agents' files; committed, shown and judged by the worker and the faces.
+//! What is read from an agent: the reader's small memory, the content of one line, the result of the session. Data and its few rules.
+//! Filled by the agents' files; committed, shown and judged by the worker and the front ends.
 
 use jiff::tz::TimeZone;
 use longhaul_core::task::{Outcome, Usage};
@@ -19,19 +19,19 @@ pub struct Moment<'a> {
     pub zone: &'a TimeZone,
 }
 
-/// A reader's small memory. It is committed with the offset, so an adopting worker goes on where the last one was.
+/// A reader's small memory. It is committed with the offset, so a worker that adopts the session continues at the same place.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reader {
     /// The last verdict the agent gave of itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Outcome>,
-    /// Why the program need not go on, if so. A new turn takes it back.
+    /// Why the program can be stopped, if it can. A new turn clears it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<TurnEnd>,
     /// What the agent wanted and was refused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
-    /// Counters that go on in the next session of the same conversation.
+    /// Counters that continue in the next session of the same conversation.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub carry: Value,
     /// Lines that were not understood.
@@ -43,12 +43,12 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// The reader of a session that goes on with a conversation.
+    /// The reader of a session that resumes a conversation.
     pub fn carrying(carry: Value) -> Reader {
         Reader { carry, ..Reader::default() }
     }
 
-    /// Counts a line that was not understood, and says nothing about it.
+    /// Counts a line that was not understood.
     pub(crate) fn unknown_line(&mut self) -> Reading {
         self.unknown_lines += 1;
         Reading::default()
@@ -97,13 +97,13 @@ pub(crate) fn grown(now: Option<u64>, before: Option<u64>) -> Option<u64> {
     now.map(|now| now.checked_sub(before.unwrap_or(0)).unwrap_or(now))
 }
 
-/// Why a program need not go on.
+/// Why a program can be stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnEnd {
     /// Its turn is over; what is still running is left over, and gets a short grace.
     Done,
-    /// It goes on trying what cannot succeed; it is stopped at once.
+    /// It keeps trying something that cannot succeed; it is stopped at once.
     #[serde(rename = "hopeless")]
     Unrecoverable,
 }
@@ -126,7 +126,7 @@ impl Reading {
     }
 }
 
-/// What a session came to.
+/// The result of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
     /// The class that recovery decides on.

@@ -1,5 +1,5 @@
 //! A small model of the command lines that a real program accepts, so that an argument it would refuse fails the suite.
-//! The tables stand in each agent's own tests; this only walks them. Unknown options and missing values are refused.
+//! The tables are in each agent's own tests; this only walks them. Unknown options and missing values are refused.
 
 /// What a program takes at one level.
 pub(crate) struct StrictCli {

@@ -1,5 +1,5 @@
 //! Finding an agent by its name. The table itself is one line per agent in `lib.rs`.
-//! It knows which names there are, declared ones too, and says so when one is unknown.
+//! An unknown name is an error that lists the known names, declared ones included.
 
 use longhaul_core::edit_distance::distance;
 
@@ -7,11 +7,11 @@ use crate::AGENTS;
 use crate::agent::Agent;
 use crate::declared::BadDeclaration;
 
-/// There is no agent of this name that can be used.
+/// No usable agent has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownAgent {
-    /// Nobody knows the name.
-    #[error("there is no agent `{name}`; known: {}", known.join(", "))]
+    /// The name is unknown.
+    #[error("unknown agent `{name}`; known: {}", known.join(", "))]
     Name {
         /// What was asked for.
         name: String,
@@ -19,7 +19,7 @@ pub enum UnknownAgent {
         known: Vec<String>,
     },
     /// It was declared in a way that this version cannot read.
-    #[error("the agent `{name}` is declared in a way that cannot be used: {why}")]
+    #[error("the declaration of agent `{name}` is invalid: {why}")]
     Unreadable {
         /// Which.
         name: String,
@@ -34,7 +34,7 @@ pub(crate) fn find(agents: &'static [&'static dyn Agent], name: &str) -> Result<
     found.ok_or_else(|| unknown(name, std::iter::empty()))
 }
 
-/// Says which names there are, with those that were declared.
+/// The error with all known names, declared ones included.
 pub(crate) fn unknown<'a>(name: &str, declared: impl Iterator<Item = &'a str>) -> UnknownAgent {
     let mut known: Vec<String> = AGENTS.iter().map(|agent| agent.about().name.to_string()).collect();
     known.extend(declared.map(str::to_owned));

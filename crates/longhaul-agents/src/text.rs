@@ -1,4 +1,4 @@
-//! Texts of an agent: cut to one short line for screens and for reasons that are stored, or taken for the id of a conversation.
+//! Texts of an agent: shortened to one line for screens and stored reasons, or read as the id of a conversation.
 //! Used by the agents' readers; escapes are removed where a text is printed, not here.
 
 /// The first line with something on it, at most this many characters.

@@ -1,14 +1,14 @@
-//! The reference page of the agents, written from their table. Only a test uses it, which fails when the page is stale;
+//! Generates the reference page of the agents from their table. Only a test uses it, which fails when the page is stale;
 //! `UPDATE_DOCS=1` writes it.
 
 use longhaul_agents::{AGENTS, About, BUILT_IN_KEYS, Cost, Ids, Login, Mode};
 
 const INTRO: &str = "# Agents
 
-Written by a test from the table of agents (`UPDATE_DOCS=1 cargo test -p longhaul`).
+A test generates this page from the table of agents (`UPDATE_DOCS=1 cargo test -p longhaul`).
 
-`longhaul agents` shows which of them are found here, in which version, and whether they are logged in. What a person declares in
-`[agents.<name>]` is described in [the configuration](config.md) and in [the guide](../guide/custom-agents.md).
+`longhaul agents` shows which agents are installed, their versions, and whether they are logged in. To change an agent or declare your
+own with `[agents.<name>]`, see [the configuration](config.md) and [the guide](../guide/custom-agents.md).
 ";
 
 fn page() -> String {
@@ -28,8 +28,8 @@ fn row(about: &About) -> String {
 fn ids(ids: Ids) -> &'static str {
     match ids {
         Ids::Preset => "resumed by an id that Longhaul chooses",
-        Ids::Captured => "resumed by the id that the program tells",
-        Ids::None => "none: every session starts afresh",
+        Ids::Captured => "resumed by the id that the program reports",
+        Ids::None => "not resumed: every session starts a new one",
     }
 }
 
@@ -37,9 +37,9 @@ fn login(about: &About) -> String {
     match about.login {
         Login::NotNeeded => "not needed".to_owned(),
         Login::Command(arguments) => {
-            format!("told by `{} {}`", about.program.as_deref().unwrap_or_default(), arguments.join(" "))
+            format!("checked with `{} {}`", about.program.as_deref().unwrap_or_default(), arguments.join(" "))
         }
-        Login::Unknown => "unknown until a session; a variable with a key is told".to_owned(),
+        Login::Unknown => "unknown before the first session; Longhaul shows if a key variable is set".to_owned(),
     }
 }
 
@@ -49,12 +49,12 @@ fn section(about: &About) -> String {
     let modes: String = modes.iter().map(|(name, mode)| mode_line(name, mode)).collect();
     let env: Vec<String> = about.env.iter().map(|name| format!("`{name}`")).collect();
     let cost = match about.cost {
-        Cost::Told => "told",
-        Cost::Unknown => "not told, so `--max-cost` cannot stop it",
+        Cost::Told => "reported",
+        Cost::Unknown => "not reported, so `--max-cost` cannot stop it",
     };
     let env = if env.is_empty() { "none".to_owned() } else { env.join(", ") };
     format!(
-        "\n## `{}`\n\n{}.\n\n{modes}- network: {}\n- cost of a session: {cost}\n- variables it takes its login and configuration from: {env}\n",
+        "\n## `{}`\n\n{}.\n\n{modes}- network: {}\n- cost of a session: {cost}\n- variables for its login and configuration: {env}\n",
         about.name,
         sentence(&about.summary),
         about.modes.network
@@ -69,7 +69,7 @@ fn mode_line(name: &str, mode: &Mode) -> String {
 fn custom() -> String {
     let keys: Vec<String> = BUILT_IN_KEYS.iter().map(|key| format!("`{}`", key.name)).collect();
     format!(
-        "\nOf a built-in agent `[agents.<name>]` changes {}; a table of any other name declares an agent.\n",
+        "\nFor a built-in agent, `[agents.<name>]` can set {}. A table with any other name declares a custom agent.\n",
         keys.join(", ")
     )
 }

@@ -55,6 +55,16 @@ const PHRASES: &[(&str, &str)] = &[
     ("speaks of", "refers to"),
     ("tells of", "is about, refers to"),
     ("there again", "back, available again"),
+    ("a stranger", "untrusted, someone else"),
+    ("are not there", "do not exist, are missing"),
+    ("came to", "was, resulted in"),
+    ("comes about", "is made, arises"),
+    ("each once", "without repeats"),
+    ("is not there", "does not exist, is missing"),
+    ("more than nothing", "more than zero"),
+    ("must be there", "is required"),
+    ("tells no", "does not report"),
+    ("without a question", "without asking"),
 ];
 
 /// Finds phrases of the table outside the listed places, and list entries that are no longer needed.

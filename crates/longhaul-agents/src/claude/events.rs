@@ -29,7 +29,7 @@ pub(super) struct Memory {
     refusals: u32,
     /// When a usage limit that was met is over, in seconds since the epoch.
     pub(super) resets_at: Option<u64>,
-    /// Refusals were told one by one.
+    /// Refusals were reported one by one.
     pub(super) told_refusals: bool,
 }
 
@@ -45,11 +45,11 @@ pub(super) struct Trouble {
     pub(super) narrower: String,
     /// In words, for people.
     pub(super) said: String,
-    /// The program sends it again by itself.
+    /// The program retries it automatically.
     pub(super) retried: bool,
 }
 
-/// The conversation's costs, which go on over all its sessions.
+/// The conversation's costs, which continue over all its sessions.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Totals {
@@ -189,7 +189,7 @@ fn result(reader: &mut Reader, moment: &Moment<'_>, event: &Value) -> Reading {
     Reading { usage, shown: is_new.then_some(Shown::Notice(said)).into_iter().collect(), ..Reading::default() }
 }
 
-/// For a program that did not tell its refusals one by one.
+/// For a program that did not report its refusals one by one.
 fn refusals(reader: &mut Reader, event: &Value) {
     if reader.recall::<Memory>().told_refusals {
         return;

@@ -1,4 +1,4 @@
-//! What a claude session came to: from its last result, its exit and its stderr.
+//! Decides the outcome of a claude session from its last result, exit and stderr.
 //! Classes as measured with 2.1.325. After SIGINT it exits with success, so an exit alone is never one.
 
 use longhaul_core::task::{Exit, Failure, Outcome};

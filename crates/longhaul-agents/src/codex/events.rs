@@ -23,7 +23,7 @@ pub(super) struct Memory {
     pub(super) resets_at: Option<u64>,
 }
 
-/// The thread's counters, which go on over all its sessions.
+/// The thread's counters, which continue over all its sessions.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Totals {

@@ -1,4 +1,4 @@
-//! What a codex session came to: from its verdict, its exit, its words and the structured cause in its transcript.
+//! Decides the outcome of a codex session from its verdict, exit, messages and the structured cause in its transcript.
 //! Classes as measured with 0.166.0. An exit of success alone is never a success.
 
 use longhaul_core::task::{Exit, Failure, Outcome};

@@ -1,5 +1,5 @@
 //! Codex' own record of a thread, `rollout-*.jsonl`: the structured cause of a failure, the tokens used, and what the user said.
-//! Read after the end only; only what belongs to the failed turn of this session counts.
+//! Read only after the end; only records of this session's failed turn count.
 
 use longhaul_core::task::{Outcome, Usage};
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! The arguments of codex as the existing shell runner has them: everything that `exec resume` takes too, then the conversation, then a
-//! short prompt. For `run-session` only; the directory is where the process starts.
+//! The arguments of codex as the existing shell runner passes them: everything that `exec resume` also takes, then the conversation, then
+//! a short prompt. For `run-session` only; the directory is where the process starts.
 
 use longhaul_core::task::Sandbox;
 

@@ -1,5 +1,5 @@
-//! Tokens and money in a declared agent's output: as they stand in a line, and as what is new since the last line where they are
-//! running totals of the conversation.
+//! Tokens and cost in a declared agent's output: taken from a line, or, for running totals of the conversation, the increase since
+//! the last line.
 
 use longhaul_core::task::Usage;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::declared::Definition;
 use crate::json_line::dollars;
 use crate::reading::{Reader, grown};
 
-/// The totals so far, which go on in the next session of the conversation.
+/// The totals so far, which continue in the next session of the conversation.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Totals {
@@ -19,7 +19,7 @@ struct Totals {
     usage: Usage,
 }
 
-/// Another conversation than the one the totals are of has totals of its own.
+/// Another conversation has its own totals.
 pub(super) fn begin(reader: &mut Reader, conversation: &str) {
     let totals: Totals = reader.carried();
     if totals.conversation.as_deref() == Some(conversation) {
@@ -30,7 +30,7 @@ pub(super) fn begin(reader: &mut Reader, conversation: &str) {
     reader.carry_on(&Totals { conversation: Some(conversation.to_owned()), usage });
 }
 
-/// What stands in the line; unknown is unknown.
+/// The amounts in the line; a missing amount is unknown.
 pub(super) fn told(places: &Definition, event: &Value) -> Usage {
     Usage {
         input: first(&places.input_tokens, event, Value::as_u64),

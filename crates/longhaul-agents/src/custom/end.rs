@@ -1,5 +1,5 @@
-//! What a session of a declared agent came to: exit code 0, and `done` where that is declared; else the class of its error.
-//! Asked once, when the session's process was waited for.
+//! Decides the outcome of a declared agent's session: success with exit code 0 and `done` (if declared), else the class of its error.
+//! Called once, after the session's process was waited for.
 
 use longhaul_core::task::{Exit, Failure, Outcome};
 
@@ -24,7 +24,7 @@ pub(super) fn outcome(definition: &Definition, reader: &Reader, exit: &Exit, std
     }
 }
 
-/// Its turn was over and something of it was left: it was told to stop, and says so with its end.
+/// Its turn was over but processes were left, so it was stopped; the exit shows that.
 fn was_stopped(reader: &Reader, exit: &Exit) -> bool {
     reader.over == Some(TurnEnd::Done) && matches!(exit, Exit::Signal(_) | Exit::Code(129..))
 }

@@ -1,4 +1,4 @@
-//! Where something stands in a line of JSON: a pointer in which `*` is every element, and what must hold elsewhere in the line.
+//! Finds a value in a line of JSON: a pointer in which `*` matches every element, and conditions on other values in the line.
 //! Used by the reader of declared agents; a hostile line costs no more than any other.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::declared::shown;
 
-/// So many values of one line are looked at; a hostile line has no end of them.
+/// At most this many values of one line are read; a hostile line may have millions.
 const MOST: usize = 64;
 
 /// The parts of a pointer.
@@ -39,7 +39,7 @@ impl std::ops::Deref for Picks {
     }
 }
 
-/// One place in a line: what stands there while all of these hold; without a place it only says whether they do.
+/// One place in a line and its conditions; without a place, only whether the conditions hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pick {
     path: Option<Pointer>,
@@ -58,7 +58,7 @@ impl Pick {
         let Written { path, when } = match value {
             Value::String(path) => Written { path: Some(path), ..Written::default() },
             table @ Value::Object(_) => Written::deserialize(table).map_err(|error| error.to_string())?,
-            other => return Err(format!("`{}` is no place in a line", shown(&other.to_string()))),
+            other => return Err(format!("`{}` is not a JSON pointer or a table", shown(&other.to_string()))),
         };
         if path.is_none() && when.is_empty() {
             return Err("it needs a `path` or a `when`".to_owned());
@@ -75,7 +75,7 @@ impl Pick {
         }
     }
 
-    /// Whether the line has it: its conditions hold, and what stands there is neither null nor false.
+    /// Whether the line has it: its conditions hold, and the value is neither null nor false.
     pub(crate) fn says_yes(&self, line: &Value) -> bool {
         let yes = |value: &&Value| !matches!(value, Value::Null | Value::Bool(false));
         self.holds(line) && self.path.as_ref().is_none_or(|path| values(line, path).iter().any(yes))
@@ -89,7 +89,7 @@ impl Pick {
 /// The parts of a JSON pointer (RFC 6901), if it is one that points below the whole line.
 fn pointer(text: &str) -> Result<Pointer, String> {
     let rest = text.strip_prefix('/').filter(|_| text.len() <= 1000);
-    let rest = rest.ok_or_else(|| format!("`{}`, which is no JSON pointer", shown(text)))?;
+    let rest = rest.ok_or_else(|| format!("`{}` is not a JSON pointer", shown(text)))?;
     Ok(rest.split('/').map(|part| part.replace("~1", "/").replace("~0", "~")).collect())
 }
 
@@ -97,7 +97,7 @@ fn condition((at, value): (String, Value)) -> Result<(Pointer, Value), String> {
     match value {
         Value::String(_) | Value::Bool(_) => Ok((pointer(&at)?, value)),
         Value::Number(ref number) if !number.is_f64() => Ok((pointer(&at)?, value)),
-        _ => Err(format!("it compares `{}` with something that is no text, whole number or boolean", shown(&at))),
+        _ => Err(format!("it compares `{}` with a value that is not a text, whole number or boolean", shown(&at))),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Classes of errors by their words, as a person declared them. No regular expressions: what is contained, in any case, counts.
-//! Asked for errors in the output and for the last of the standard error.
+//! Classes of errors by the words they contain, as a person declared them. No regular expressions; case is ignored.
+//! Applied to errors in the output and to the end of stderr.
 
 use longhaul_core::task::Failure;
 use serde::Deserialize;
@@ -42,7 +42,7 @@ impl TryFrom<Written> for Rule {
 
     fn try_from(Written { contains, class }: Written) -> Result<Rule, String> {
         if contains.trim().is_empty() {
-            return Err("a rule without words fits every error".to_owned());
+            return Err("a rule without words would match every error".to_owned());
         }
         let known = CLASSES.iter().find(|(word, _)| *word == class);
         let (_, class) = known.ok_or_else(|| format!("`{}` is not a class", shown(&class)))?;
@@ -50,12 +50,12 @@ impl TryFrom<Written> for Rule {
     }
 }
 
-/// The class of an error: of the first rule that fits, else one that may pass.
+/// The class of an error: of the first rule that matches, else retryable.
 pub(super) fn class_of(rules: &[Rule], message: &str) -> Failure {
     fitting(rules, message).unwrap_or_else(|| Failure::Retryable(reason(message)))
 }
 
-/// The class of the first rule that fits, with the line that it fits to.
+/// The class of the first rule that matches, with the matching line.
 pub(super) fn fitting(rules: &[Rule], text: &str) -> Option<Failure> {
     let lower = text.to_lowercase();
     let rule = rules.iter().find(|rule| lower.contains(&rule.contains))?;

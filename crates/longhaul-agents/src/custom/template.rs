@@ -6,15 +6,15 @@ use serde::Deserialize;
 use crate::declared::Program;
 use crate::launch::LaunchSpec;
 
-/// What can be filled into the command line of a declared agent, and what it is.
+/// The placeholders of a declared agent's command line, with their meanings.
 pub const PLACEHOLDERS: &[(&str, &str)] = &[
     ("cwd", "the directory the agent starts in"),
-    ("model", "the model asked for; it may have no value"),
-    ("session", "a new UUID, the id of the conversation that begins"),
-    ("resume", "the id of the conversation to go on with"),
+    ("model", "the chosen model; may have no value"),
+    ("session", "a new UUID as the id of a new conversation"),
+    ("resume", "the id of the conversation to resume"),
     ("prompt_file", "the file with the prompt"),
-    ("writable", "a directory outside of `{cwd}` that must be writable; it may have no value"),
-    ("mark", "what the prompt is marked with"),
+    ("writable", "a directory outside `{cwd}` that must be writable; may have no value"),
+    ("mark", "the mark that identifies the prompt"),
 ];
 
 /// Those that may have no value.
@@ -26,7 +26,7 @@ const OPTIONAL: &[&str] = &["model", "writable"];
 enum Written {
     /// One that is always there.
     Alone(String),
-    /// Those of an inner list, which stand or fall together.
+    /// Those of an inner list, which are kept or dropped together.
     Together(Vec<String>),
 }
 
@@ -35,7 +35,7 @@ enum Written {
 #[serde(try_from = "Vec<Written>")]
 pub(crate) struct Template {
     program: String,
-    /// Arguments that stand or fall together.
+    /// Arguments that are kept or dropped together.
     groups: Vec<Vec<String>>,
 }
 
@@ -45,11 +45,11 @@ impl TryFrom<Vec<Written>> for Template {
     fn try_from(written: Vec<Written>) -> Result<Template, String> {
         let mut written = written.into_iter();
         let Some(Written::Alone(program)) = written.next() else {
-            return Err("it does not begin with a program".to_owned());
+            return Err("it does not start with a program".to_owned());
         };
         let Program(program) = program.try_into()?;
         if let Some(name) = placeholders(&program).next() {
-            return Err(format!("the program has the placeholder `{{{name}}}`"));
+            return Err(format!("the program must not contain the placeholder `{{{name}}}`"));
         }
         let group = |written: Written| match written {
             Written::Alone(argument) => {
@@ -68,7 +68,7 @@ impl Template {
         &self.program
     }
 
-    /// Whether a placeholder stands in it.
+    /// Whether it contains a placeholder.
     pub(crate) fn uses(&self, name: &str) -> bool {
         self.groups.iter().flatten().flat_map(|argument| placeholders(argument)).any(|used| used == name)
     }
@@ -87,13 +87,13 @@ fn check(argument: &str) -> Result<(), String> {
     let is_known = |name: &&str| PLACEHOLDERS.iter().any(|(known, _)| known == name);
     let Some(name) = placeholders(argument).find(|name| !is_known(name)) else { return Ok(()) };
     let known: Vec<String> = PLACEHOLDERS.iter().map(|(known, _)| format!("`{{{known}}}`")).collect();
-    Err(format!("the placeholder `{{{name}}}` is none of {}", known.join(", ")))
+    Err(format!("unknown placeholder `{{{name}}}`; known: {}", known.join(", ")))
 }
 
 fn always_there(argument: &str) -> Result<(), String> {
     let Some(name) = placeholders(argument).find(|name| OPTIONAL.contains(name)) else { return Ok(()) };
     Err(format!(
-        "`{{{name}}}` is outside of an inner list: it may have no value, so put it with its flag into a list of its own, \
+        "`{{{name}}}` is outside an inner list: it may have no value, so put it into an inner list together with its flag, \
          as in `[\"--{name}\", \"{{{name}}}\"]`"
     ))
 }
@@ -111,7 +111,7 @@ fn value<'a>(name: &str, spec: &LaunchSpec<'a>) -> Option<&'a str> {
     }
 }
 
-/// An argument with its values, or nothing when one has none.
+/// An argument with its values filled in; `None` if one has no value.
 fn filled(argument: &str, spec: &LaunchSpec<'_>) -> Option<String> {
     let mut out = String::with_capacity(argument.len());
     let mut rest = argument;

@@ -1,4 +1,4 @@
-//! The end of a usage limit as a declared agent prints it. What cannot be read is no time, never a guess.
+//! The end of a usage limit as a declared agent prints it. A value that cannot be read is no time, never a guess.
 //! Asked by the reader of declared agents.
 
 use longhaul_core::time::Time;

@@ -1,5 +1,5 @@
-//! The tables `[agents.<name>]` as structs: a field is a key, its doc comment is its line in the reference, and behind `=` is what it
-//! takes, in words. Reading, the reference page and the JSON schema all come from here; a key that is not here does not exist.
+//! The tables `[agents.<name>]` as structs: a field is a key, its doc comment is its line on the reference page, and after `=` is
+//! what it takes. Reading, the reference page and the JSON schema all come from here. A key without a field does not exist.
 
 use longhaul_core::span;
 use serde::Deserialize;
@@ -39,64 +39,64 @@ macro_rules! table {
 }
 
 table! {
-    /// What changes a built-in agent.
+    /// Keys that change a built-in agent.
     struct Changes(BUILT_IN_KEYS) {
-        /// the program to run in place of the agent's own name on PATH
+        /// the program to run instead of the agent's default on PATH
         program: Option<Program> = Program,
-        /// further arguments of every session, after Longhaul's own
+        /// extra arguments for every session, after Longhaul's own
         arguments: Vec<String> = Words,
-        /// how long a session of this agent may print nothing, in place of `limits.session_silence`
+        /// how long a session of this agent may print nothing; overrides `limits.session_silence`
         silence: Option<Millis> = Span,
-        /// how long a session of this agent may take, if that is less than what `limits.session_wall` leaves
+        /// how long a session of this agent may take, if that is less than `limits.session_wall`
         wall: Option<Millis> = Span,
     }
 }
 
 table! {
-    /// What makes a whole agent.
+    /// Keys that define a custom agent.
     struct Definition(CUSTOM_KEYS) {
-        /// what the agent is, for lists and help
+        /// a short description for lists and help
         summary: Option<Line> = Text,
-        /// how a session in a new conversation is started; it must be there
+        /// the command that starts a session in a new conversation; required
         argv: Template = Template,
-        /// how a session goes on in the conversation `{resume}`; without it every session starts afresh
+        /// the command that resumes the conversation `{resume}`; without it, every session starts a new conversation
         resume: Option<Template> = Template,
-        /// how the prompt comes to the program: by standard input (the default), or as the file `{prompt_file}`
+        /// how the program gets the prompt: on stdin (the default), or as the file `{prompt_file}`
         prompt: Stdin = Prompt,
-        /// variables the program takes its login and configuration from; names, never values
+        /// names of the environment variables that hold the program's login and configuration, never their values
         env: Vec<Variable> = Names,
-        /// fixed variables of every session, nothing secret
+        /// environment variables to set in every session; no secrets
         set: Variables = Variables,
-        /// how a session is stopped, step by step; what is left after the last step is killed; `["TERM 5s"]` by default
+        /// how to stop a session, step by step; processes left after the last step are killed; default `["TERM 5s"]`
         stop: Stop = Stop,
-        /// how long a session of this agent may print nothing, in place of `limits.session_silence`
+        /// how long a session of this agent may print nothing; overrides `limits.session_silence`
         silence: Option<Millis> = Span,
-        /// how long a session of this agent may take, if that is less than what `limits.session_wall` leaves
+        /// how long a session of this agent may take, if that is less than `limits.session_wall`
         wall: Option<Millis> = Span,
-        /// where the conversation's id stands in a line of output
+        /// where a line of output has the conversation's id
         id: Picks = Pick,
-        /// where the agent's words stand; without it every line that is no JSON is shown as it is
+        /// where a line has the agent's text; without it, lines that are not JSON are shown as they are
         text: Picks = Pick,
-        /// where the name of a tool stands that the agent uses
+        /// where a line has the name of a tool that the agent uses
         tool: Picks = Pick,
-        /// where the tokens sent to the model stand
+        /// where a line has the number of input tokens
         input_tokens: Picks = Pick,
-        /// where the tokens of the model stand
+        /// where a line has the number of output tokens
         output_tokens: Picks = Pick,
-        /// where the money stands, in US dollars
+        /// where a line has the cost, in US dollars
         cost: Picks = Pick,
-        /// whether tokens and money are running totals of the conversation instead of amounts since the last line
+        /// whether tokens and cost are running totals of the conversation instead of amounts since the last line
         cumulative: bool = Flag,
-        /// where the text of an error stands; `errors` gives it a class, else it is `retryable`
+        /// where a line has the text of an error; `errors` gives it a class, otherwise it is `retryable`
         error: Picks = Pick,
-        /// where the end of a usage limit stands: a date (RFC 3339), seconds or milliseconds since 1970, or seconds from now
+        /// where a line has the end of a usage limit: a date (RFC 3339), seconds or milliseconds since 1970, or seconds from now
         limit_until: Picks = Pick,
-        /// what says that the turn is over; with it, exit code 0 alone is no success
+        /// what marks the end of the turn; if set, exit code 0 alone is not a success
         done: Picks = Pick,
-        /// classes of errors by their words, in any case; the first that fits counts, for `error` and for the last of the
-        /// standard error
+        /// classes of errors by the words they contain, ignoring case; the first match wins; applies to `error` and to the end
+        /// of stderr
         errors: Vec<Rule> = Rules,
-        /// the arguments with which the program tells its version, for `longhaul agents`
+        /// the arguments that make the program print its version, for `longhaul agents`
         version: Vec<String> = Words,
     }
 }
@@ -120,35 +120,35 @@ pub enum Takes {
     Names,
     /// Variables with their values.
     Variables,
-    /// How the prompt comes to the program.
+    /// How the program gets the prompt.
     Prompt,
-    /// Signals with their patience.
+    /// Signals with their grace periods.
     Stop,
-    /// Where something stands in a line.
+    /// Where a line has something.
     Pick,
     /// Which words of an error mean which class.
     Rules,
 }
 
 impl Takes {
-    /// What may be written, in words.
+    /// Which values it takes, in words.
     pub fn wanted(self) -> String {
         match self {
             Takes::Text => "one line of text, at most 200 characters".to_owned(),
             Takes::Program => "a program's name on PATH, or its absolute path".to_owned(),
             Takes::Flag => "`true` or `false`".to_owned(),
-            Takes::Span => format!("{}, more than nothing", span::SPELLING),
+            Takes::Span => format!("{}, more than zero", span::SPELLING),
             Takes::Words => "a list of arguments".to_owned(),
-            Takes::Template => {
-                "a list of arguments, of which the first is a program's name on PATH or its absolute path; \
-                                an inner list of arguments is left out when a placeholder in it has no value"
-                    .to_owned()
-            }
+            Takes::Template => "a list of arguments; the first is a program's name on PATH or its absolute path; \
+                                an inner list of arguments is dropped if a placeholder in it has no value"
+                .to_owned(),
             Takes::Names => "a list of variable names".to_owned(),
-            Takes::Variables => "a table of variables and their texts, such as `{ NO_COLOR = \"1\" }`".to_owned(),
+            Takes::Variables => "a table of variables and their values, such as `{ NO_COLOR = \"1\" }`".to_owned(),
             Takes::Prompt => "`stdin` or `file`".to_owned(),
-            Takes::Stop => "a list of signals with their patience, such as `[\"INT 10s\", \"TERM 5s\"]`".to_owned(),
-            Takes::Pick => "a JSON pointer such as `/message/text` (`*` stands for every element), a table \
+            Takes::Stop => {
+                "a list of signals with their grace periods, such as `[\"INT 10s\", \"TERM 5s\"]`".to_owned()
+            }
+            Takes::Pick => "a JSON pointer such as `/message/text` (`*` matches every element), a table \
                             `{ path = \"/message/text\", when = { \"/type\" = \"assistant\" } }`, or a list of them"
                 .to_owned(),
             Takes::Rules => {

@@ -1,5 +1,5 @@
-//! Reads a whole table: every key, then what must fit together. Pure; the caller adds the file and the line.
-//! It never looks whether a program is there.
+//! Reads a whole table: every key alone, then the rules between keys. Pure; the caller adds the file and the line.
+//! It never checks whether a program exists.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl Declared {
         if table.get("argv").is_none() {
             return Err(BadDeclaration::Missing {
                 key: "argv",
-                why: "it says how the agent is started, such as `[\"my-agent\", \"--json\"]`",
+                why: "it is the command that starts the agent, such as `[\"my-agent\", \"--json\"]`",
             });
         }
         definition.check_conversation()?;
@@ -53,7 +53,7 @@ fn keys<T: DeserializeOwned>(table: &Value, keys: &'static [DeclaredKey]) -> Res
             wanted: key.takes.wanted(),
         };
         check_sizes(value).map_err(|why| bad(why.to_owned()))?;
-        // Each key alone, so that a mistake is known by its key.
+        // Each key alone, so that an error names its key.
         let alone = Map::from_iter([(name.clone(), value.clone())]);
         T::deserialize(Value::Object(alone)).map_err(|error| bad(error.to_string()))?;
     }
@@ -61,25 +61,25 @@ fn keys<T: DeserializeOwned>(table: &Value, keys: &'static [DeclaredKey]) -> Res
 }
 
 impl Definition {
-    /// An id that nobody knows cannot be resumed, and one that nobody resumes is of no use.
+    /// An unknown id cannot be resumed, and an id that is never resumed is useless.
     fn check_conversation(&self) -> Result<(), BadDeclaration> {
         let (argv, has_id) = (&self.argv, !self.id.is_empty());
         let (key, why) = match &self.resume {
             _ if argv.uses("resume") => ("argv", "`{resume}` has a value only in the key `resume`"),
-            None if has_id => ("id", "it is of no use without `resume`, which says how a conversation goes on"),
+            None if has_id => ("id", "it has no effect without `resume`, the command that resumes a conversation"),
             None => return Ok(()),
             Some(resume) if !resume.uses("resume") => {
-                ("resume", "it needs `{resume}`, the id of the conversation to go on with")
+                ("resume", "it needs `{resume}`, the id of the conversation to resume")
             }
             Some(resume) if resume.uses("session") => {
-                ("resume", "`{session}` has a value only in `argv`, where a conversation begins")
+                ("resume", "`{session}` has a value only in `argv`, which starts a conversation")
             }
             Some(resume) if resume.program() != argv.program() => {
                 ("resume", "it must start the same program as `argv`")
             }
             Some(_) if !argv.uses("session") && !has_id => (
                 "resume",
-                "nobody knows the id: say with `id` where the program prints it, or give it one with `{session}` in `argv`",
+                "the id is unknown: set `id` to where the program prints it, or choose the id with `{session}` in `argv`",
             ),
             Some(_) => return Ok(()),
         };
@@ -90,7 +90,7 @@ impl Definition {
         let why = match (self.prompt, template.uses("prompt_file")) {
             (Stdin::Null, false) => "with `prompt = \"file\"` it needs `{prompt_file}`, the file with the prompt",
             (Stdin::Prompt, true) => {
-                "`{prompt_file}` needs `prompt = \"file\"`; without it the prompt comes by standard input"
+                "`{prompt_file}` needs `prompt = \"file\"`; otherwise the program gets the prompt on stdin"
             }
             (Stdin::Null, true) | (Stdin::Prompt, false) => return Ok(()),
         };
@@ -98,7 +98,7 @@ impl Definition {
     }
 }
 
-/// What was written, for a message.
+/// The value as written, for a message.
 fn found(value: &Value) -> String {
     match value {
         Value::String(text) => format!("`{}`", shown(text)),

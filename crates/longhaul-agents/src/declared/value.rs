@@ -1,5 +1,5 @@
-//! The plain values of an agent's table: serde reads them, and each says why when what was written is none.
-//! They know no keys and no files.
+//! The plain values of an agent's table: serde reads them, and each explains why an invalid value is refused.
+//! They know neither keys nor files.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub(crate) struct Program(pub(crate) String);
 impl TryFrom<String> for Program {
     type Error = String;
 
-    /// A path that is not absolute would be looked for in a workspace that the agent itself writes.
+    /// A relative path would be searched in a workspace that the agent itself can write.
     fn try_from(text: String) -> Result<Program, String> {
         let fits = !text.is_empty() && !text.starts_with('-') && (text.starts_with('/') || !text.contains('/'));
         if fits { Ok(Program(text)) } else { Err(format!("`{}` is neither", shown(&text))) }
@@ -59,7 +59,7 @@ impl TryFrom<String> for Millis {
     }
 }
 
-/// A variable's name.
+/// The name of a variable.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Variable(pub(crate) String);
@@ -70,11 +70,15 @@ impl TryFrom<String> for Variable {
     fn try_from(name: String) -> Result<Variable, String> {
         let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         let fits = name.len() <= LONGEST_TEXT && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if begins && fits { Ok(Variable(name)) } else { Err(format!("`{}` is not a variable's name", shown(&name))) }
+        if begins && fits {
+            Ok(Variable(name))
+        } else {
+            Err(format!("`{}` is not the name of a variable", shown(&name)))
+        }
     }
 }
 
-/// Variables with values that are no secrets.
+/// Variables with values that are not secret.
 #[derive(Debug, Default, Deserialize)]
 #[serde(try_from = "BTreeMap<Variable, String>")]
 pub(crate) struct Variables(pub(crate) Vec<(String, String)>);
@@ -85,10 +89,10 @@ impl TryFrom<BTreeMap<Variable, String>> for Variables {
     fn try_from(table: BTreeMap<Variable, String>) -> Result<Variables, String> {
         for Variable(name) in table.keys() {
             if name.starts_with("LONGHAUL_") {
-                return Err(format!("`{name}` is one of Longhaul's own"));
+                return Err(format!("`{name}` is reserved for Longhaul"));
             }
             if longhaul_redact::is_secret_name(name) {
-                return Err(format!("the value of `{name}` is a secret: export it and name it in `env`"));
+                return Err(format!("the value of `{name}` is secret: export the variable and list its name in `env`"));
             }
         }
         Ok(Variables(table.into_iter().map(|(name, value)| (name.0, value)).collect()))
@@ -110,7 +114,7 @@ impl TryFrom<Vec<String>> for Stop {
     type Error = String;
 
     fn try_from(written: Vec<String>) -> Result<Stop, String> {
-        let step = |text: &String| stop_step(text).ok_or_else(|| format!("`{}` is not such a step", shown(text)));
+        let step = |text: &String| stop_step(text).ok_or_else(|| format!("`{}` is not a stop step", shown(text)));
         let steps: Vec<StopStep> = written.iter().map(step).collect::<Result<_, String>>()?;
         if steps.is_empty() { Err("it is empty".to_owned()) } else { Ok(Stop(steps)) }
     }
@@ -130,7 +134,7 @@ fn millis(text: &str) -> Option<u64> {
     u64::try_from(span::read(text)?.as_millis()).ok()
 }
 
-/// Refuses what no key takes, however deep it is: endless texts and lists, and texts that cannot be an argument.
+/// Refuses what no key takes, at any depth: very long texts and lists, and texts that cannot be an argument.
 pub(super) fn check_sizes(value: &Value) -> Result<(), &'static str> {
     match value {
         Value::String(text) if text.len() > LONGEST_ARGUMENT => Err("a text in it is too long"),
@@ -142,7 +146,7 @@ pub(super) fn check_sizes(value: &Value) -> Result<(), &'static str> {
     }
 }
 
-/// A stranger's text inside a message: on one line, and not too much of it.
+/// Untrusted text for a message: on one line, and shortened.
 pub(crate) fn shown(text: &str) -> String {
     let short: String = text.chars().take(80).collect();
     let more = if short.len() < text.len() { "…" } else { "" };

@@ -1,5 +1,5 @@
-//! Gemini's own record of a conversation, `chats/session-*.jsonl`: messages one by one, and now and then all of them anew.
-//! Read after the end only. A turn that failed is taken back there, its prompt too, and what then is left cannot be resumed.
+//! Gemini's own record of a conversation, `chats/session-*.jsonl`: messages one by one, and sometimes all of them again.
+//! Read only after the end. Gemini removes a failed turn and its prompt from the file, and the rest cannot be resumed.
 
 use longhaul_core::task::Delivered;
 use serde_json::Value;

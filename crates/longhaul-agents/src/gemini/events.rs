@@ -1,5 +1,5 @@
 //! Gemini's event stream, line by line.
-//! The one sure sign of success is a `result` line that says so.
+//! The only reliable sign of success is a `result` line that reports it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -81,7 +81,7 @@ fn result(reader: &mut Reader, line: &Value) -> Reading {
     Reading { usage, shown, conversation: None }
 }
 
-/// Of this run alone, with what came from the cache in the input. A run that used nothing at all was not counted. No price is told.
+/// Of this run alone, with what came from the cache in the input. A run that used nothing at all was not counted. No price is reported.
 fn usage(stats: &Value) -> Usage {
     match (number(stats, "/input_tokens"), number(stats, "/output_tokens")) {
         (Some(0), Some(0)) => Usage::default(),

@@ -1,4 +1,4 @@
-//! What a Gemini session came to: the message of its `result`, the HTTP status hidden in the exit code, and stderr where there is no
+//! Decides the outcome of a Gemini session from the message of its `result`, the HTTP status in the exit code, or stderr if there is no
 //! stream.
 
 use serde_json::Value;

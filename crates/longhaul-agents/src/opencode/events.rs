@@ -11,13 +11,13 @@ use crate::json_line::{micros, number, object, text, tool_detail};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
 use crate::text::conversation_id;
 
-/// It asks the model again at once and for ever when a stream ends without a reason; so many in a row are enough.
+/// If a stream ends without a reason, it retries at once and forever; Longhaul stops it after this many in a row.
 const HOPELESS_FINISHES: u32 = 3;
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Memory {
-    /// The conversation's id was told.
+    /// The conversation's id was reported.
     pub(super) told: bool,
     /// An error was printed; no later step makes it a success.
     failed: bool,
@@ -109,7 +109,7 @@ fn retryable(why: &str) -> Option<Outcome> {
     Some(Outcome::Failed(Failure::Retryable(why.to_owned())))
 }
 
-/// Counted per step. Input is told without what came from or went to the cache, output without reasoning. A step that used nothing at
+/// Counted per step. Input is reported without cache reads and writes, output without reasoning. A step that used nothing at
 /// all was not counted by the provider, and a price of nothing is a price that is not configured.
 fn usage(part: &Value) -> Usage {
     let count = |pointer| number(part, pointer).unwrap_or(0);

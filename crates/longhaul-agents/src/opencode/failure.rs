@@ -1,4 +1,4 @@
-//! What an OpenCode session came to: error events by name and HTTP status, and the ends that only exit code and stderr tell.
+//! Decides the outcome of an OpenCode session from error events by name and HTTP status, or from exit code and stderr.
 //! Called at the end of a session, with all that was read.
 
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Pi's event stream, line by line. A turn is over with `agent_settled`, and went well when the last message of the assistant
-//! stopped by itself; everything before it may still be tried again.
+//! Pi's event stream, line by line. A turn is over with `agent_settled`, and succeeded if the last message of the assistant
+//! stopped normally; Pi may still retry everything before it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -87,7 +87,7 @@ fn texts(message: &Value) -> Vec<Shown> {
     texts.filter(|text| !text.trim().is_empty()).map(|text| Shown::Text(text.to_owned())).collect()
 }
 
-/// Input is told without what came from or went to the cache. A message that used nothing at all was not counted by the provider.
+/// Input is reported without cache reads and writes. A message that used nothing at all was not counted by the provider.
 fn usage(usage: &Value) -> Usage {
     let count = |pointer| number(usage, pointer).unwrap_or(0);
     let (input, output) = (count("/input") + count("/cacheRead") + count("/cacheWrite"), count("/output"));

@@ -1,5 +1,5 @@
-//! What a Pi session came to: the message of the last failed call, and the ends that only exit code and stderr tell.
-//! Called at the end of a session; its exit code alone says nothing.
+//! Decides the outcome of a Pi session from the message of the last failed call, or from exit code and stderr.
+//! Called at the end of a session; the exit code alone proves nothing.
 
 use longhaul_core::task::{Exit, Failure, Outcome};
 

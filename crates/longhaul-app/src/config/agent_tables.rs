@@ -1,5 +1,5 @@
-//! The tables `[agents.<name>]` of the two files: read with the place of each key, put together layer by layer, and judged as a whole.
-//! What the keys mean is the agents' crate's to say; here its judgement gets the file and the line. Nothing is run or looked for.
+//! The tables `[agents.<name>]` of the two files: read with the position of each key, merged layer by layer, and checked as a whole.
+//! `longhaul-agents` defines what the keys mean; this file adds file and line to its errors. It runs nothing and searches for no program.
 
 use std::collections::BTreeMap;
 
@@ -33,11 +33,11 @@ pub struct AgentEntry {
     pub origin: Origin,
 }
 
-/// Everything that is declared, by the agents' names.
+/// All tables, by the agents' names.
 pub(super) type AgentTables = BTreeMap<String, AgentTable>;
 
 impl AgentTable {
-    /// What a task stores of it, and the agents' crate reads.
+    /// The form that a task stores and `longhaul-agents` reads.
     pub fn json(&self) -> Json {
         let keys: Map<String, Json> =
             self.entries.iter().map(|(key, entry)| ((*key).to_owned(), entry.value.clone())).collect();
@@ -59,7 +59,7 @@ impl AgentTable {
         Declared::read(&self.name, &self.json()).map_err(|bad| self.blame(&bad))
     }
 
-    /// The mistake with the place a person can go to.
+    /// The error with the file and line to fix.
     fn blame(&self, bad: &BadDeclaration) -> ConfigError {
         let entry = bad.key().and_then(|key| self.entries.get(key));
         ConfigError::BadAgent {
@@ -70,7 +70,7 @@ impl AgentTable {
     }
 }
 
-/// Puts a later layer over what is there, key by key.
+/// Merges a later layer, key by key.
 pub(super) fn take(tables: &mut AgentTables, later: Vec<AgentTable>) {
     for table in later {
         match tables.get_mut(&table.name) {
@@ -82,27 +82,27 @@ pub(super) fn take(tables: &mut AgentTables, later: Vec<AgentTable>) {
     }
 }
 
-/// The tables that would say something new, by their keys: what they name is run, so a file that nobody trusted may not.
-pub(super) fn new_ones(tables: &AgentTables, strange: &[AgentTable]) -> Vec<String> {
+/// The keys of tables that would change something. They name programs to run, so an untrusted file may not set them.
+pub(super) fn new_ones(tables: &AgentTables, untrusted: &[AgentTable]) -> Vec<String> {
     let is_new = |table: &&AgentTable| {
         let have = tables.get(&table.name);
         let have = |key: &str| have.and_then(|have| have.entries.get(key)).map(|entry| &entry.value);
         table.entries.is_empty() || table.entries.iter().any(|(key, entry)| have(key) != Some(&entry.value))
     };
-    strange.iter().filter(is_new).map(|table| format!("{SECTION}.{}", toml_key(&table.name))).collect()
+    untrusted.iter().filter(is_new).map(|table| format!("{SECTION}.{}", toml_key(&table.name))).collect()
 }
 
-/// Judges every table as a whole.
+/// Checks every table as a whole.
 pub(super) fn check(tables: &AgentTables) -> Result<(), ConfigError> {
     tables.values().try_for_each(|table| table.read().map(|_| ()))
 }
 
-/// Whether there is an agent of this name.
+/// Whether an agent with this name exists.
 pub(super) fn is_agent(tables: &AgentTables, name: &str) -> bool {
     longhaul_agents::find(name).is_ok() || tables.contains_key(name)
 }
 
-/// The tables of a file; `place` says where a byte of it stands.
+/// The tables of a file; `place` turns a byte offset into an origin.
 pub(super) fn read(section: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) -> Result<Vec<AgentTable>, ConfigError> {
     let mut tables = Vec::new();
     for (name, value) in section {
@@ -132,7 +132,7 @@ pub(super) fn read(section: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) -> Re
 fn check_name(name: &str, origin: &Origin) -> Result<(), ConfigError> {
     let why = match TaskName::new(name) {
         Ok(_) if name != NONE => return Ok(()),
-        Ok(_) => format!("`{NONE}` means no agent at all"),
+        Ok(_) => format!("`{NONE}` means no agent, so it cannot be a name"),
         Err(error) => error.to_string().replace("task name", "the name"),
     };
     Err(ConfigError::BadAgent {
@@ -156,11 +156,11 @@ fn known_key(agent: &str, key: &str, origin: &Origin) -> Result<&'static Declare
     let hint = if let Some(near) = nearest(key, names.iter().copied()) {
         format!("; did you mean `{near}`?")
     } else if longhaul_agents::find(agent).is_ok() {
-        format!("; `{agent}` is built in and takes only `{}`", names.join("`, `"))
+        format!("; the built-in agent `{agent}` takes only `{}`", names.join("`, `"))
     } else if let Some(near) = nearest(agent, AGENTS.iter().map(|agent| &*agent.about().name)) {
         format!("; did you mean the agent `{near}`?")
     } else {
-        "; `longhaul config reference` lists what such a table takes".to_owned()
+        "; `longhaul config reference` lists the keys of an agent table".to_owned()
     };
     Err(ConfigError::UnknownKey {
         origin: origin.clone(),

@@ -1,5 +1,5 @@
-//! The layer of the environment: `LONGHAUL_<SECTION>_<KEY>`. A variable that looks like a key and is none is an error;
-//! one that looks like nothing of ours is only mentioned. Empty ones count as not set.
+//! The environment layer: `LONGHAUL_<SECTION>_<KEY>`. A variable that is almost a key is an error;
+//! any other unknown variable is only a warning. Empty variables count as not set.
 
 use std::ffi::{OsStr, OsString};
 
@@ -13,20 +13,20 @@ use super::value::Raw;
 
 const PREFIX: &str = "LONGHAUL_";
 
-/// Variables of ours that are no keys.
+/// Variables of ours that are not keys.
 const OURS: &[&str] = &["LONGHAUL_HOME", "LONGHAUL_CONFIG", "LONGHAUL_SESSION"];
 
-/// Those that a program gets which is told about a task, and that may ask us about it.
-const TOLD: &[&str] =
+/// Variables that `notify.command` gets; the program may call us with them set.
+const NOTICE: &[&str] =
     &["LONGHAUL_TASK", "LONGHAUL_TASK_NAME", "LONGHAUL_OCCASION", "LONGHAUL_STATE", "LONGHAUL_MESSAGE"];
 
-/// Beginnings of variables that other parts and the tests use.
-const OURS_TOO: &[&str] = &["LONGHAUL_FAIL_", "LONGHAUL_TEST_", "LONGHAUL_STORE", "LONGHAUL_REQUIRE_"];
+/// Prefixes of variables that other parts and the tests use.
+const PREFIXES: &[&str] = &["LONGHAUL_FAIL_", "LONGHAUL_TEST_", "LONGHAUL_STORE", "LONGHAUL_REQUIRE_"];
 
-/// What the environment sets, and variables that resemble nothing.
+/// What the environment sets, and unknown variables.
 pub(super) fn read(environment: &[(OsString, OsString)]) -> Result<(Vec<Entry>, Vec<String>), ConfigError> {
     let mut entries = Vec::new();
-    let mut strangers = Vec::new();
+    let mut unknown = Vec::new();
     let mut ours: Vec<(&str, &OsStr)> = environment
         .iter()
         .filter_map(|(name, value)| Some((name.to_str()?, value.as_os_str())))
@@ -37,12 +37,12 @@ pub(super) fn read(environment: &[(OsString, OsString)]) -> Result<(Vec<Entry>, 
         match KEYS.iter().find(|key| key.variable() == name) {
             Some(key) => entries.push(entry(key, name, value)?),
             None if OURS.contains(&name)
-                || TOLD.contains(&name)
-                || OURS_TOO.iter().any(|beginning| name.starts_with(beginning)) => {}
-            None => strangers.push(stranger(name)?),
+                || NOTICE.contains(&name)
+                || PREFIXES.iter().any(|beginning| name.starts_with(beginning)) => {}
+            None => unknown.push(unknown_variable(name)?),
         }
     }
-    Ok((entries, strangers))
+    Ok((entries, unknown))
 }
 
 fn entry(key: &'static Key, name: &str, value: &OsStr) -> Result<Entry, ConfigError> {
@@ -54,12 +54,12 @@ fn entry(key: &'static Key, name: &str, value: &OsStr) -> Result<Entry, ConfigEr
     }
 }
 
-/// A variable that is no key: an error when it was surely meant as one.
-fn stranger(name: &str) -> Result<String, ConfigError> {
+/// A variable that is not a key: an error if it was probably meant to be one.
+fn unknown_variable(name: &str) -> Result<String, ConfigError> {
     let own = &name[PREFIX.len()..];
     let variables: Vec<String> = KEYS.iter().map(Key::variable).collect();
     let known = variables.iter().map(String::as_str).chain(OURS.iter().copied());
-    // Without the beginning they all share, which would make every name resemble every other.
+    // Compared without the shared prefix, which would make all names similar.
     let near = nearest(own, known.filter_map(|variable| variable.strip_prefix(PREFIX)));
     let in_section = sections()
         .iter()

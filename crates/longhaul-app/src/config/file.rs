@@ -1,5 +1,5 @@
-//! The two files: the user's own, and the project's `longhaul.toml`, which is a stranger's until it is trusted.
-//! Reading them never waits, never follows a link of the project's, and takes at most one MiB.
+//! Reads the two files: the user's own, and the project's `longhaul.toml`, which is untrusted until a person trusts it.
+//! Reading never blocks, never follows a link inside the project, and accepts at most one MiB.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read};
@@ -45,7 +45,7 @@ pub struct Written {
     pub agents: Vec<AgentTable>,
 }
 
-/// Reads the project's file: a plain file with one link, or nothing when there is none.
+/// Reads the project's file, which must be a regular file with one link; `None` if it does not exist.
 pub fn read_workspace_file(project: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
     let path = project.join(WORKSPACE_FILE);
     let failed = |source| ConfigError::Read { path: path.clone(), source };
@@ -57,10 +57,10 @@ pub fn read_workspace_file(project: &Path) -> Result<Option<Vec<u8>>, ConfigErro
     })
 }
 
-/// Reads the user's own file, which may well be a link to where its owner keeps such files.
+/// Reads the user's own file, which may be a symbolic link, for example into a dotfiles repository.
 pub fn read_user_file(path: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
     let failed = |source| ConfigError::Read { path: path.to_owned(), source };
-    // The customary way to say "no file of mine".
+    // The usual way to say "no file".
     if path == Path::new("/dev/null") {
         return Ok(Some(Vec::new()));
     }
@@ -82,7 +82,7 @@ pub fn read_user_file(path: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
     Ok(Some(bytes))
 }
 
-/// The keys a file sets; the first one that is unknown or has no good value is an error.
+/// The keys a file sets; the first unknown key or invalid value is an error.
 pub fn read_entries(layer: Layer, path: &Path, bytes: &[u8]) -> Result<Written, ConfigError> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| ConfigError::NotUtf8 { path: path.to_owned(), line: line_of(bytes, error.valid_up_to()) })?;
@@ -101,18 +101,18 @@ pub fn read_entries(layer: Layer, path: &Path, bytes: &[u8]) -> Result<Written, 
     Ok(Written { entries, agents })
 }
 
-/// One value as it stands in a file.
-struct Found<'a> {
+/// One value of a file, with its position.
+struct FileValue<'a> {
     parts: Vec<&'a str>,
     value: &'a DeValue<'a>,
     at: usize,
 }
 
-impl Found<'_> {
+impl FileValue<'_> {
     fn entry(&self, layer: Layer, path: &Path, bytes: &[u8]) -> Result<Entry, ConfigError> {
         let origin = origin(layer, path.to_owned(), line_of(bytes, self.at));
         let Some(key) = Key::find(&self.parts) else {
-            return Err(self.stranger(origin));
+            return Err(self.unknown(origin));
         };
         let raw = raw(self.value);
         match key.read(&raw) {
@@ -121,8 +121,8 @@ impl Found<'_> {
         }
     }
 
-    /// A section that is no table, or a name nobody knows.
-    fn stranger(&self, origin: Origin) -> ConfigError {
+    /// A section that is not a table, or an unknown name.
+    fn unknown(&self, origin: Origin) -> ConfigError {
         let name = self.parts.join(".");
         if self.parts.len() == 1 && (sections().contains(&self.parts[0]) || name == agent_tables::SECTION) {
             return ConfigError::BadValue {
@@ -137,7 +137,7 @@ impl Found<'_> {
 }
 
 /// Every value with the names above it; a table is followed only while it can be a section.
-fn collect<'a>(table: &'a DeTable<'a>, above: &mut Vec<&'a str>, found: &mut Vec<Found<'a>>) {
+fn collect<'a>(table: &'a DeTable<'a>, above: &mut Vec<&'a str>, found: &mut Vec<FileValue<'a>>) {
     for (name, value) in table {
         above.push(name.get_ref());
         match value.get_ref() {
@@ -145,7 +145,7 @@ fn collect<'a>(table: &'a DeTable<'a>, above: &mut Vec<&'a str>, found: &mut Vec
             DeValue::Table(inner) if above.len() == 1 && sections().contains(&above[0]) => {
                 collect(inner, above, found);
             }
-            inner => found.push(Found { parts: above.clone(), value: inner, at: name.span().start }),
+            inner => found.push(FileValue { parts: above.clone(), value: inner, at: name.span().start }),
         }
         above.pop();
     }
@@ -166,7 +166,7 @@ fn raw(value: &DeValue<'_>) -> Raw {
         DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix())
             .map_or(Raw::Other("an integer that is too large"), Raw::Integer),
         DeValue::Array(items) => {
-            strings(items.iter()).map_or(Raw::Other("a list of other things than texts"), Raw::List)
+            strings(items.iter()).map_or(Raw::Other("a list with values that are not strings"), Raw::List)
         }
         DeValue::Datetime(_) => Raw::Other("a date"),
         DeValue::Table(_) => Raw::Other("a table"),

@@ -1,5 +1,5 @@
-//! One key of the configuration: what may be written for it, where its value goes, and what an untrusted file may do with it.
-//! The rows are in `keys`; whoever reads or shows a value asks its key.
+//! One configuration key: which values it takes, where they are stored, and what an untrusted file may do with it.
+//! The rows are in `keys.rs`; code that reads or shows a value asks its key.
 
 use longhaul_core::task::Setting;
 
@@ -18,17 +18,17 @@ pub struct Key {
     pub kind: Kind,
     /// The default, written as a variable would be.
     pub default: &'static str,
-    /// What `none` means for it; without this it must have a value.
+    /// What `none` means for it; without this, the key must have a value.
     pub off: Option<&'static str>,
-    /// What it says, in one line.
+    /// What it sets, in one line.
     pub doc: &'static str,
-    /// Which part of a task's life it changes.
+    /// What it controls.
     pub affects: &'static str,
     pub untrusted: Untrusted,
     pub place: Place,
     /// The flag of `run` that sets it, for messages.
     pub flag: Option<&'static str>,
-    /// The change of a task that is there, if a flag of `edit` and `resume` can make it.
+    /// The change to an existing task, if `edit` and `resume` have a flag for it.
     pub edit: Option<fn(&Settings) -> Setting>,
 }
 
@@ -46,17 +46,17 @@ pub enum Untrusted {
 }
 
 impl Untrusted {
-    /// The rule as the reference says it.
+    /// The rule in the words of the reference page.
     pub fn describe(self) -> &'static str {
         match self {
             Untrusted::Any => "any value",
-            Untrusted::Lower => "only a lower one",
-            Untrusted::Raise => "only a higher one",
+            Untrusted::Lower => "only a lower value",
+            Untrusted::Raise => "only a higher value",
             Untrusted::Nothing => "ignored",
         }
     }
 
-    /// Whether a file that nobody trusted may change one value into another.
+    /// Whether an untrusted file may change one value into another.
     pub fn allows(self, from: &Value, to: &Value) -> bool {
         match self {
             Untrusted::Any => true,
@@ -68,7 +68,7 @@ impl Untrusted {
 }
 
 impl Key {
-    /// Finds a key by the parts of its name, so that a dot inside a quoted part is not taken for a section's.
+    /// Finds a key by the parts of its name, so that a dot inside a quoted part does not count as a separator.
     pub fn find(parts: &[&str]) -> Option<&'static Key> {
         KEYS.iter().find(|key| key.name.split('.').eq(parts.iter().copied()))
     }
@@ -83,7 +83,7 @@ impl Key {
         self.name.split_once('.').map_or((None, self.name), |(section, name)| (Some(section), name))
     }
 
-    /// The value that was written, or nothing when this key does not take it.
+    /// The value as this key reads it; `None` if the key does not take it.
     pub fn read(&self, raw: &Raw) -> Option<Value> {
         match raw {
             Raw::Word(word) | Raw::Text(word) if self.off.is_some() && word.trim() == NONE => Some(Value::Nothing),
@@ -91,7 +91,7 @@ impl Key {
         }
     }
 
-    /// What may be written, in words.
+    /// Which values it takes, in words.
     pub fn wanted(&self) -> String {
         match self.off {
             Some(meaning) => format!("{}, or `{NONE}` ({meaning})", self.kind.wanted()),

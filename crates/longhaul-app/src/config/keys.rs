@@ -1,5 +1,5 @@
-//! The one table of configuration keys: type, default, meaning, effect, and what an untrusted file may do with each.
-//! Reading, `config show`, the reference page and the JSON schema all come from it; a key that is not here does not exist.
+//! The table of configuration keys: type, default, meaning, effect, and what an untrusted file may do with each.
+//! Reading, `config show`, the reference page and the JSON schema all come from it. A key without a row does not exist.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::kind::{Kind, NONE};
 use super::settings::Settings;
 use super::value::Raw;
 
-/// The settings when nobody has set anything.
+/// The settings when nothing is set.
 pub fn defaults() -> Settings {
     let mut settings = Settings::default();
     for key in KEYS {
@@ -35,7 +35,7 @@ const fn times(least: u64, most: u64) -> Kind {
     Kind::Span { least: Duration::from_secs(least), most: Duration::from_secs(most) }
 }
 
-/// A time that ends something, so that nothing is not one.
+/// A time limit, which must not be zero.
 const fn patience(most: u64) -> Kind {
     Kind::Span { least: Duration::from_millis(1), most: Duration::from_secs(most) }
 }
@@ -50,7 +50,7 @@ const TIB: u64 = 1 << 40;
 /// The largest number a file can hold.
 const MOST: u64 = i64::MAX as u64;
 
-/// What a key is unless its row says otherwise: it has a value, needs trust, and counts for new tasks only.
+/// The defaults of a row: the key must have a value, needs trust, and applies to new tasks only.
 const KEY: Key = Key {
     name: "",
     kind: Kind::Flag,
@@ -81,8 +81,8 @@ pub const KEYS: &[Key] = &[
         name: "fallbacks",
         kind: Kind::Agents,
         default: "",
-        doc: "the agents to go on with when the first one has reached its usage limit, in order",
-        affects: "who works on with `session.on_limit = \"switch\"`",
+        doc: "the agents to switch to, in order, when the first one reaches its usage limit",
+        affects: "which agent takes over with `session.on_limit = \"switch\"`",
         place: |settings| &mut settings.fallbacks,
         flag: Some("--agents"),
         edit: Some(|settings| Setting::Fallbacks(settings.fallbacks.clone())),
@@ -92,8 +92,8 @@ pub const KEYS: &[Key] = &[
         name: "sandbox",
         kind: Kind::Choice(Sandbox::WORDS),
         default: "workspace",
-        doc: "what agents may write: nothing, their workspace, or everything you may",
-        affects: "the mode in which every session of a new task is started, as far as its agent has one",
+        doc: "what agents may write: nothing, their workspace, or everything you can",
+        affects: "the sandbox mode of every session of a new task, if its agent supports it",
         place: |settings| &mut settings.sandbox,
         flag: Some("--sandbox"),
         edit: Some(|settings| Setting::Sandbox(settings.sandbox)),
@@ -103,8 +103,8 @@ pub const KEYS: &[Key] = &[
         name: "network",
         kind: Kind::Flag,
         default: "false",
-        doc: "whether the network is opened to the agents' tools where a sandbox closes it",
-        affects: "the mode in which every session of a new task is started",
+        doc: "whether agents' tools may use the network where a sandbox blocks it",
+        affects: "network access in every session of a new task",
         place: |settings| &mut settings.network,
         flag: Some("--network"),
         edit: Some(|settings| Setting::Network(settings.network)),
@@ -115,8 +115,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Model,
         default: NONE,
         off: Some("the agent's own configuration decides"),
-        doc: "the model to ask the agent for",
-        affects: "what every session of a new task is asked with",
+        doc: "the model the agent should use",
+        affects: "the model of every session of a new task",
         place: |settings| &mut settings.model,
         flag: Some("--model"),
         edit: Some(|settings| Setting::Model(settings.model.clone())),
@@ -126,8 +126,8 @@ pub const KEYS: &[Key] = &[
         name: "workspace.in_place",
         kind: Kind::Flag,
         default: "false",
-        doc: "whether the agent works in your own checkout instead of a worktree of its own",
-        affects: "where a new task's files and commits are made",
+        doc: "whether the agent works in your own checkout instead of its own worktree",
+        affects: "where the agent of a new task edits files and commits",
         place: |settings| &mut settings.workspace.in_place,
         flag: Some("--in-place"),
         ..KEY
@@ -137,7 +137,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Command,
         default: NONE,
         off: Some("no setup"),
-        doc: "the command that makes a clean checkout usable, such as `npm ci`",
+        doc: "the command that prepares a clean checkout, such as `npm ci`",
         affects: "what runs before the checks in a clean checkout",
         place: |settings| &mut settings.workspace.setup,
         ..KEY
@@ -147,7 +147,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Commands,
         default: "",
         doc: "the commands that check the result; all must succeed",
-        affects: "what is run once every step is ticked; without any, a task ends done and unverified",
+        affects: "what runs once every step is ticked; without any command, a task ends as done but unverified",
         place: |settings| &mut settings.verify.commands,
         ..KEY
     },
@@ -165,7 +165,7 @@ pub const KEYS: &[Key] = &[
         kind: patience(7 * DAY),
         default: "30m",
         doc: "how long one check, or the setup command, may take",
-        affects: "when a check is ended and counts as failed",
+        affects: "when a check is stopped and counts as failed",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.check_ms,
         ..KEY
@@ -174,7 +174,7 @@ pub const KEYS: &[Key] = &[
         name: "verify.fix_attempts",
         kind: Kind::Count { least: 0, most: 100 },
         default: "3",
-        doc: "how often the agent is sent to repair what a check found",
+        doc: "how often the agent may try to fix failing checks",
         affects: "when a task with failing checks ends as not verified",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.fix_attempts,
@@ -187,8 +187,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { least: 1, most: 100_000 },
         default: NONE,
         off: Some("no limit"),
-        doc: "the most sessions of one task",
-        affects: "when a task is stopped by a limit",
+        doc: "the most sessions a task may use",
+        affects: "when a limit stops a task",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.max_sessions,
         flag: Some("--max-sessions"),
@@ -199,8 +199,8 @@ pub const KEYS: &[Key] = &[
         kind: patience(365 * DAY),
         default: "5h",
         off: Some("no limit"),
-        doc: "the most working time of one task: its sessions' durations together, without waits and pauses",
-        affects: "when a task is stopped by a limit",
+        doc: "the most working time a task may use: the time of all its sessions, without waits and pauses",
+        affects: "when a limit stops a task",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.max_time_ms,
         flag: Some("--max-time"),
@@ -211,8 +211,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { least: 1, most: MOST },
         default: NONE,
         off: Some("no limit"),
-        doc: "the most tokens of one task",
-        affects: "when a task is stopped by a limit",
+        doc: "the most tokens a task may use",
+        affects: "when a limit stops a task",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.max_tokens,
         flag: Some("--max-tokens"),
@@ -223,8 +223,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Money,
         default: NONE,
         off: Some("no limit"),
-        doc: "the most US dollars of one task, as far as its agent tells them",
-        affects: "when a task is stopped by a limit",
+        doc: "the most US dollars a task may cost, as far as its agent reports costs",
+        affects: "when a limit stops a task",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.max_cost_micros,
         flag: Some("--max-cost"),
@@ -234,8 +234,8 @@ pub const KEYS: &[Key] = &[
         name: "limits.idle_sessions",
         kind: Kind::Count { least: 1, most: 1_000 },
         default: "3",
-        doc: "completed sessions in a row without progress after which a person is asked",
-        affects: "when a task needs help",
+        doc: "after how many completed sessions in a row without progress the task asks for you",
+        affects: "when a task needs you",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.idle_sessions,
         flag: Some("--idle-sessions"),
@@ -246,8 +246,8 @@ pub const KEYS: &[Key] = &[
         name: "limits.attempts",
         kind: Kind::Count { least: 1, most: 100 },
         default: "5",
-        doc: "failed sessions in a row after which a person is asked",
-        affects: "when a task needs help",
+        doc: "after how many failed sessions in a row the task asks for you",
+        affects: "when a task needs you",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.attempts,
         flag: Some("--attempts"),
@@ -259,8 +259,8 @@ pub const KEYS: &[Key] = &[
         kind: patience(30 * DAY),
         default: "5h",
         off: Some("no limit"),
-        doc: "how long one session may take",
-        affects: "when a session is ended",
+        doc: "how long a session may take",
+        affects: "when a session is stopped",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.wall_ms,
         flag: Some("--wall"),
@@ -271,8 +271,8 @@ pub const KEYS: &[Key] = &[
         kind: patience(30 * DAY),
         default: "30m",
         off: Some("no limit"),
-        doc: "how long one session may print nothing",
-        affects: "when a session is ended",
+        doc: "how long a session may print nothing",
+        affects: "when a session is stopped",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.silence_ms,
         flag: Some("--silence"),
@@ -282,8 +282,8 @@ pub const KEYS: &[Key] = &[
         name: "limits.spare_busy",
         kind: Kind::Flag,
         default: "false",
-        doc: "whether a silent session that keeps a processor busy (5 percent of one) is left alone",
-        affects: "whether silence ends a session that compiles or tests for long; `limits.session_wall` still does",
+        doc: "whether a silent session may continue while it uses at least 5 percent of one processor",
+        affects: "whether silence stops a session during a long build or test run; `limits.session_wall` still applies",
         place: |settings| &mut settings.patience.spare_busy,
         ..KEY
     },
@@ -291,7 +291,7 @@ pub const KEYS: &[Key] = &[
         name: "limits.backoff",
         kind: times(0, DAY),
         default: "2s",
-        doc: "how long to wait after the first failed session; doubles with each further one",
+        doc: "how long to wait after a failed session; the wait doubles with each further failure",
         affects: "when the next session starts after a failed one",
         untrusted: Untrusted::Raise,
         place: |settings| &mut settings.patience.backoff_ms,
@@ -302,7 +302,7 @@ pub const KEYS: &[Key] = &[
         name: "limits.backoff_cap",
         kind: times(0, 7 * DAY),
         default: "10m",
-        doc: "the longest wait after failed sessions; it caps `limits.backoff` too",
+        doc: "the longest wait after failed sessions; also caps `limits.backoff`",
         affects: "when the next session starts after a failed one",
         untrusted: Untrusted::Raise,
         place: |settings| &mut settings.patience.backoff_cap_ms,
@@ -313,7 +313,7 @@ pub const KEYS: &[Key] = &[
         kind: times(1, 366 * DAY),
         default: "8d",
         doc: "the longest wait for a usage limit; if one ends later, the task switches agents or asks a person",
-        affects: "whether a task waits for its agent's usage limit, switches or needs help",
+        affects: "whether a task waits for its agent's usage limit to end, switches agents or needs you",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.longest_wait_ms,
         ..KEY
@@ -323,7 +323,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { least: 0, most: 1_000 },
         default: "20",
         doc: "how many unfinished child tasks a task may have, including the children of its children",
-        affects: "when an agent's submission of a child task is refused",
+        affects: "when a child task that an agent submits is refused",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.max_children,
         ..KEY
@@ -333,7 +333,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { least: 0, most: 10 },
         default: "2",
         doc: "how many levels of child tasks are allowed: 1 allows only children, 0 none",
-        affects: "when an agent's submission of a child task is refused",
+        affects: "when a child task that an agent submits is refused",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.child_depth,
         ..KEY
@@ -354,8 +354,8 @@ pub const KEYS: &[Key] = &[
         name: "session.context",
         kind: Kind::Choice(Context::WORDS),
         default: "auto",
-        doc: "whether a session goes on in the agent's conversation of the last one: never, always, or after an interrupted one",
-        affects: "how every session of a new task begins",
+        doc: "whether a session resumes the conversation of the last one: never, always, or only after an interruption",
+        affects: "how every session of a new task starts",
         place: |settings| &mut settings.session.context,
         flag: Some("--context"),
         edit: Some(|settings| Setting::Context(settings.session.context)),
@@ -365,8 +365,8 @@ pub const KEYS: &[Key] = &[
         name: "session.on_limit",
         kind: Kind::Choice(OnLimit::WORDS),
         default: "wait",
-        doc: "what a usage limit of the agent means: wait for its end, switch to the next agent, ask a person, or stop",
-        affects: "what a task does when its agent has reached a usage limit",
+        doc: "what to do at the agent's usage limit: wait until it ends, switch to the next agent, ask a person, or stop",
+        affects: "what a task does when its agent reaches a usage limit",
         place: |settings| &mut settings.session.on_limit,
         flag: Some("--on-limit"),
         edit: Some(|settings| Setting::OnLimit(settings.session.on_limit)),
@@ -388,8 +388,8 @@ pub const KEYS: &[Key] = &[
         name: "session.linger",
         kind: times(1, HOUR),
         default: "1m",
-        doc: "how long what an agent left running is waited for once its turn is over",
-        affects: "when a session that is over and still runs is ended",
+        doc: "how long to wait for background processes after the agent's turn ends",
+        affects: "when a session is stopped whose turn has ended but whose processes still run",
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.linger_ms,
         ..KEY
@@ -398,8 +398,8 @@ pub const KEYS: &[Key] = &[
         name: "session.inhibit_sleep",
         kind: Kind::Flag,
         default: "true",
-        doc: "whether the machine is asked to stay awake while a session runs",
-        affects: "the machine's sleep during sessions",
+        doc: "whether to keep the machine awake while a session runs",
+        affects: "whether the machine can sleep during sessions",
         place: |settings| &mut settings.patience.keep_awake,
         ..KEY
     },
@@ -407,8 +407,8 @@ pub const KEYS: &[Key] = &[
         name: "session.scopes",
         kind: Kind::Flag,
         default: "true",
-        doc: "whether workers and sessions run in scopes of their own when a systemd user manager answers and you linger",
-        affects: "whether a logout ends what was started from that login",
+        doc: "whether workers and sessions run in their own systemd scopes, if a user manager is running and lingering is enabled",
+        affects: "whether logging out stops workers and sessions started from that login",
         place: |settings| &mut settings.patience.scopes,
         ..KEY
     },
@@ -426,8 +426,8 @@ pub const KEYS: &[Key] = &[
         name: "floors.disk",
         kind: sizes(0, 1024 * TIB),
         default: "1GiB",
-        doc: "how much disk must be free before a session starts",
-        affects: "when a task is blocked until the disk has room",
+        doc: "how much disk space must be free before a session starts",
+        affects: "when a task is blocked until disk space is free",
         untrusted: Untrusted::Raise,
         place: |settings| &mut settings.patience.disk_floor,
         ..KEY
@@ -436,8 +436,8 @@ pub const KEYS: &[Key] = &[
         name: "log.segment",
         kind: sizes(4 * KIB, GIB),
         default: "16MiB",
-        doc: "the size of one piece of a session's log; `log.cap` caps it too",
-        affects: "in which pieces a session's output is kept and dropped",
+        doc: "the size of one log segment; never more than `log.cap`",
+        affects: "the unit in which a session's output is kept and dropped",
         place: |settings| &mut settings.patience.log_segment,
         ..KEY
     },
@@ -445,7 +445,7 @@ pub const KEYS: &[Key] = &[
         name: "log.cap",
         kind: sizes(4 * KIB, TIB),
         default: "256MiB",
-        doc: "the most that is kept of each stream of a session; the oldest pieces go first",
+        doc: "how much of each output stream of a session to keep; the oldest segments are dropped first",
         affects: "how much of a session's output is kept",
         place: |settings| &mut settings.patience.log_cap,
         ..KEY
@@ -454,9 +454,9 @@ pub const KEYS: &[Key] = &[
         name: "retention.age",
         kind: times(0, 3_650 * DAY),
         default: "30d",
-        off: Some("for ever"),
-        doc: "how long a finished task is kept",
-        affects: "which finished tasks are swept",
+        off: Some("forever"),
+        doc: "how long to keep a finished task",
+        affects: "which finished tasks `longhaul gc` removes",
         place: |settings| &mut settings.retention.age,
         ..KEY
     },
@@ -465,8 +465,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count { least: 0, most: 10_000_000 },
         default: "1000",
         off: Some("all"),
-        doc: "how many finished tasks are kept; the newest stay",
-        affects: "which finished tasks are swept",
+        doc: "how many finished tasks to keep, newest first",
+        affects: "which finished tasks `longhaul gc` removes",
         place: |settings| &mut settings.retention.count,
         ..KEY
     },
@@ -475,8 +475,8 @@ pub const KEYS: &[Key] = &[
         kind: sizes(0, 1024 * TIB),
         default: "10GiB",
         off: Some("any amount"),
-        doc: "how much disk finished tasks may take together; the newest stay",
-        affects: "which finished tasks are swept",
+        doc: "how much disk space all finished tasks may use together; the newest are kept",
+        affects: "which finished tasks `longhaul gc` removes",
         place: |settings| &mut settings.retention.bytes,
         ..KEY
     },
@@ -484,8 +484,8 @@ pub const KEYS: &[Key] = &[
         name: "env.need",
         kind: Kind::Names,
         default: "",
-        doc: "variables the agent needs besides those its adapter names",
-        affects: "when a task is blocked because a variable that was set when the agent was chosen is missing",
+        doc: "environment variables the agent needs besides those Longhaul knows of",
+        affects: "when a task is blocked because a variable is missing that was set when the agent was chosen",
         place: |settings| &mut settings.env.need,
         ..KEY
     },
@@ -494,7 +494,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Names,
         default: NONE,
         off: Some("all but Longhaul's own"),
-        doc: "the only variables agents and checks get, besides those the agent needs (strict mode)",
+        doc: "the only environment variables that agents and checks get, besides those the agent needs (strict mode)",
         affects: "the environment of every session",
         place: |settings| &mut settings.env.only,
         ..KEY
@@ -503,7 +503,7 @@ pub const KEYS: &[Key] = &[
         name: "redact.extra",
         kind: Kind::Names,
         default: "",
-        doc: "variables whose values are secrets although their names do not say so",
+        doc: "environment variables whose values are secret although their names do not suggest it",
         affects: "what is masked in logs, plans, goals and reports",
         place: |settings| &mut settings.redact.extra,
         ..KEY
@@ -512,8 +512,8 @@ pub const KEYS: &[Key] = &[
         name: "prompts.project",
         kind: Kind::Flag,
         default: "false",
-        doc: "whether the project's own prompt templates, `.longhaul/prompts/*.md`, are used",
-        affects: "what the agents of a new task are told",
+        doc: "whether to use the project's own prompt templates, `.longhaul/prompts/*.md`",
+        affects: "the prompts of a new task's sessions",
         place: |settings| &mut settings.prompts.project,
         ..KEY
     },
@@ -521,8 +521,8 @@ pub const KEYS: &[Key] = &[
         name: "notify.on",
         kind: Kind::Words(Occasion::WORDS),
         default: "done,failed,needs_person,limit,stopped",
-        doc: "the occasions on which the targets below are told",
-        affects: "what of a new task is told to people who are not looking",
+        doc: "the occasions on which to notify the targets below",
+        affects: "which notices a new task sends",
         place: |settings| &mut settings.notify.on,
         ..KEY
     },
@@ -530,8 +530,8 @@ pub const KEYS: &[Key] = &[
         name: "notify.command",
         kind: Kind::Argv,
         default: "",
-        doc: "a program and its arguments, run with the facts in variables and as JSON on its standard input",
-        affects: "who is told what a new task came to",
+        doc: "a program and its arguments; it gets the facts in environment variables and as JSON on stdin",
+        affects: "who is notified about a new task",
         place: |settings| &mut settings.notify.command,
         ..KEY
     },
@@ -540,8 +540,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::File,
         default: NONE,
         off: Some("no file"),
-        doc: "a file that is written, in whose path `{name}`, `{task}` and `{occasion}` stand for the task's",
-        affects: "who is told what a new task came to",
+        doc: "a file to write each notice to; `{name}`, `{task}` and `{occasion}` in the path are replaced",
+        affects: "who is notified about a new task",
         place: |settings| &mut settings.notify.file,
         ..KEY
     },
@@ -550,8 +550,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Url,
         default: NONE,
         off: Some("no server"),
-        doc: "a server that gets a POST; an address that is a secret is named by the variable that holds it",
-        affects: "who is told what a new task came to",
+        doc: "a URL that receives a POST; if the URL is secret, name the variable that holds it",
+        affects: "who is notified about a new task",
         place: |settings| &mut settings.notify.webhook,
         ..KEY
     },
@@ -560,8 +560,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Name,
         default: NONE,
         off: Some("not signed"),
-        doc: "the variable that holds the key of the signature in `X-Longhaul-Signature`",
-        affects: "whether the server can tell that a message is ours",
+        doc: "the environment variable that holds the key for the signature in `X-Longhaul-Signature`",
+        affects: "whether the server can verify that a notice comes from you",
         place: |settings| &mut settings.notify.webhook_secret_env,
         ..KEY
     },
@@ -569,8 +569,8 @@ pub const KEYS: &[Key] = &[
         name: "notify.desktop",
         kind: Kind::Flag,
         default: "false",
-        doc: "whether the desktop shows it, by notify-send or osascript",
-        affects: "who is told what a new task came to",
+        doc: "whether to show a desktop notification, with notify-send or osascript",
+        affects: "who is notified about a new task",
         place: |settings| &mut settings.notify.desktop,
         ..KEY
     },
@@ -578,8 +578,8 @@ pub const KEYS: &[Key] = &[
         name: "notify.timeout",
         kind: times(1, HOUR),
         default: "30s",
-        doc: "how long one try to tell somebody may take",
-        affects: "when a program that hangs is killed and a server is given up",
+        doc: "how long one attempt to send a notice may take",
+        affects: "when a hanging program is killed or a request to a server is given up",
         place: |settings| &mut settings.notify.timeout,
         ..KEY
     },

@@ -1,5 +1,5 @@
-//! The kinds of values there are: how each is read from a file, a variable or a flag, shown, and described.
-//! `keys.rs` gives every key one of them; messages, the reference and the schema all take their words from here.
+//! The kinds of values: how each is read from a file, a variable or a flag, how it is shown, and how it is described.
+//! `keys.rs` gives every key one kind; messages, the reference page and the schema take their words from here.
 
 use std::time::Duration;
 
@@ -25,9 +25,9 @@ pub enum Kind {
     Agents,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// A stretch of the day.
+    /// A time range within a day.
     Hours,
-    /// The name of a model, which an agent gets as an argument.
+    /// The name of a model, which the agent gets as an argument.
     Model,
     /// Yes or no.
     Flag,
@@ -37,7 +37,7 @@ pub enum Kind {
     Span { least: Duration, most: Duration },
     /// Bytes within bounds.
     Size { least: u64, most: u64 },
-    /// US dollars, more than nothing.
+    /// US dollars, more than zero.
     Money,
     /// A command, one line for a shell.
     Command,
@@ -53,12 +53,12 @@ pub enum Kind {
     Argv,
     /// An absolute path of a file.
     File,
-    /// An address of a server without a password, or `$NAME` for the variable that holds one.
+    /// A URL without a password, or `$NAME` for the variable that holds it.
     Url,
 }
 
 impl Kind {
-    /// The value that was written, or nothing when it is none of this kind.
+    /// The value as this kind; `None` if it is not of this kind.
     pub fn read(self, raw: &Raw) -> Option<Value> {
         match self {
             Kind::Agent => word(raw).filter(|name| is_agent(name)).map(Value::Text),
@@ -89,16 +89,16 @@ impl Kind {
         }
     }
 
-    /// What may be written, in words.
+    /// Which values it takes, in words.
     pub fn wanted(self) -> String {
         match self {
             Kind::Agent => format!("an agent: {}", agent_names()),
             Kind::Agents => {
-                format!("a list of agents, each once (as a variable: with commas between them): {}", agent_names())
+                format!("a list of agents without repeats (comma-separated in a variable): {}", agent_names())
             }
             Kind::Choice(words) => format!("`{}`", words.join("`, `")),
-            Kind::Hours => "a stretch of the day such as `22:00-07:00`".to_owned(),
-            Kind::Model => "a model's name, which does not begin with a hyphen".to_owned(),
+            Kind::Hours => "a time range such as `22:00-07:00`".to_owned(),
+            Kind::Model => "the name of a model, which must not start with a hyphen".to_owned(),
             Kind::Flag => "`true` or `false`".to_owned(),
             Kind::Count { least, most } => format!("a whole number from {least} to {most}"),
             Kind::Span { least, most } => {
@@ -107,35 +107,30 @@ impl Kind {
             Kind::Size { least, most } => {
                 format!("{}, from {} to {}", size::SPELLING, size::show(least), size::show(most))
             }
-            Kind::Money => format!("{}, more than nothing", money::SPELLING),
-            Kind::Command => "a command of one line".to_owned(),
-            Kind::Commands => "a list of commands, each one line (as a variable: one command per line)".to_owned(),
-            Kind::Names => "a list of variable names (as a variable: with commas between them)".to_owned(),
-            Kind::Name => "a variable's name".to_owned(),
+            Kind::Money => format!("{}, more than zero", money::SPELLING),
+            Kind::Command => "a command on one line".to_owned(),
+            Kind::Commands => "a list of commands, each on one line (one per line in a variable)".to_owned(),
+            Kind::Names => "a list of variable names (comma-separated in a variable)".to_owned(),
+            Kind::Name => "the name of a variable".to_owned(),
             Kind::Words(words) => {
-                format!(
-                    "a list of some of `{}`, each once (as a variable: with commas between them)",
-                    words.join("`, `")
-                )
+                format!("a list of any of `{}`, without repeats (comma-separated in a variable)", words.join("`, `"))
             }
             Kind::Argv => {
-                "a list of a program, by name or absolute path, and its arguments (as a variable: one per line)"
+                "a list: a program, by name or absolute path, then its arguments (one per line in a variable)"
                     .to_owned()
             }
             Kind::File => "the absolute path of a file".to_owned(),
-            Kind::Url => {
-                "an `http://` or `https://` address without a password, or `$NAME` for the variable that holds it"
-                    .to_owned()
-            }
+            Kind::Url => "an `http://` or `https://` URL without a password, or `$NAME` for the variable that holds it"
+                .to_owned(),
         }
     }
 
-    /// The same for the reference, which does not change with every new agent.
+    /// The same for the reference page, which names no agents, so that a new agent does not change it.
     pub fn described(self) -> String {
         match self {
             Kind::Agent => "a name that `longhaul run --help` lists".to_owned(),
             Kind::Agents => {
-                "a list of names that `longhaul run --help` lists, each once (as a variable: with commas between them)"
+                "a list of names that `longhaul run --help` lists, without repeats (comma-separated in a variable)"
                     .to_owned()
             }
             _ => self.wanted(),
@@ -157,7 +152,7 @@ impl Kind {
         }
     }
 
-    /// The value as JSON: counts are numbers, what has a unit is written as in a file.
+    /// The value as JSON: counts are numbers; values with a unit are written as in a file.
     pub fn json(self, value: &Value) -> Json {
         match (self, value) {
             (_, Value::Nothing) => Json::Null,
@@ -259,12 +254,12 @@ fn are_agents(names: &[String]) -> bool {
     names.iter().enumerate().all(|(at, name)| is_agent(name) && !names[..at].contains(name))
 }
 
-/// Whether there is an agent of this name is known once every layer is read: files declare agents too.
+/// Checks only the form. Whether the agent exists is known once every layer is read, because files declare agents too.
 fn is_agent(name: &str) -> bool {
     TaskName::new(name).is_ok() && name != NONE
 }
 
-/// A model becomes an argument of an agent: one that begins with a hyphen would be an option of it.
+/// The model becomes an argument of the agent, which would read a leading hyphen as an option.
 fn is_model(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 200
@@ -280,7 +275,7 @@ fn are_among(all: &[String], words: &[&str]) -> bool {
     all.iter().enumerate().all(|(at, one)| words.contains(&one.as_str()) && !all[..at].contains(one))
 }
 
-/// A path that is not absolute would mean another program in every directory.
+/// A relative path would name a different program in every directory.
 fn is_argv(argv: &[String]) -> bool {
     let program = |name: &String| !name.is_empty() && (name.starts_with('/') || !name.contains('/'));
     argv.first().is_none_or(program) && argv.iter().all(|one| one.len() <= LONGEST_TEXT && !one.contains('\0'))
@@ -290,7 +285,7 @@ fn is_file(path: &str) -> bool {
     path.starts_with('/') && !path.ends_with('/') && path.len() <= LONGEST_TEXT && !path.contains(char::is_control)
 }
 
-/// What is before an `@` would be a password in a file that others may read.
+/// The part before an `@` would be a password in a file that others may read.
 fn is_url(url: &str) -> bool {
     if let Some(name) = url.strip_prefix('$') {
         return is_variable(name);

@@ -1,5 +1,5 @@
-//! Puts the layers together: defaults, the user's file, the project's file, the environment, flags; later ones win.
-//! `load` is what verbs call. It reads and decides, and leaves it to them to print what was ignored.
+//! Merges the layers: defaults, the user's file, the project's file, the environment, flags. Later layers win.
+//! Front ends call `load` and print its notices themselves.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -38,25 +38,25 @@ pub enum ConfigError {
         #[source]
         source: io::Error,
     },
-    #[error("`{path}`, which LONGHAUL_CONFIG names, is not there", path = path.display())]
+    #[error("`{path}` does not exist, but LONGHAUL_CONFIG names it", path = path.display())]
     Missing { path: PathBuf },
-    #[error("`{path}` is not a plain file with one link", path = path.display())]
+    #[error("`{path}` is not a regular file with exactly one link", path = path.display())]
     NotPlain { path: PathBuf },
     #[error("`{path}` is larger than {cap} bytes", path = path.display())]
     TooLarge { path: PathBuf, cap: u64 },
     #[error("`{path}` line {line} is not UTF-8", path = path.display())]
     NotUtf8 { path: PathBuf, line: usize },
-    #[error("`{path}` line {line} is not TOML: {message}", path = path.display())]
+    #[error("`{path}` line {line} is not valid TOML: {message}", path = path.display())]
     Syntax { path: PathBuf, line: usize, message: String },
-    #[error("{origin}: there is no key `{key}`{hint}")]
+    #[error("{origin}: unknown key `{key}`{hint}")]
     UnknownKey { origin: Origin, key: String, hint: String },
-    #[error("the variable `{name}` belongs to no key{hint}")]
+    #[error("unknown variable `{name}`{hint}")]
     UnknownVariable { name: String, hint: String },
     #[error("{origin}: `{key}` cannot be {found}; it takes {wanted}")]
     BadValue { origin: Origin, key: String, found: String, wanted: String },
-    #[error("{origin}: `{table}` cannot be used: {why}")]
+    #[error("{origin}: `{table}` is invalid: {why}")]
     BadAgent { origin: Origin, table: String, why: String },
-    #[error("cannot tell whether `{path}` is trusted", path = path.display())]
+    #[error("cannot check whether `{path}` is trusted", path = path.display())]
     Trust {
         path: PathBuf,
         #[source]
@@ -64,7 +64,7 @@ pub enum ConfigError {
     },
 }
 
-/// What flags of a command set, in the spelling of the environment.
+/// What the flags of a command set, written as in a variable.
 #[derive(Debug, Default)]
 pub struct Overrides {
     values: Vec<(&'static str, &'static str, Raw)>,
@@ -108,23 +108,23 @@ impl Overrides {
     }
 }
 
-/// What holds, where each value came from, and what a person should know.
+/// The merged settings, the origin of each value, and what a person should know.
 #[derive(Debug)]
 pub struct Loaded {
     pub settings: Settings,
     /// One for every key.
     pub origins: BTreeMap<&'static str, Origin>,
     pub notices: Vec<Notice>,
-    /// What is declared about agents, with its origins.
+    /// The declared agents, with their origins.
     pub agents: AgentTables,
 }
 
-/// Something a person should know although the configuration holds.
+/// Something a person should know although the configuration is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// Keys of a project's file that need trust and have none.
+    /// Keys of an untrusted project file that need trust.
     Ignored { project: PathBuf, standing: Standing, keys: Vec<String> },
-    /// A variable that looks like ours and is not.
+    /// A variable with our prefix that is not ours.
     Stranger { variable: String },
 }
 
@@ -132,7 +132,7 @@ impl fmt::Display for Notice {
     /// What it is, and what can be done about it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Notice::Stranger { variable } => write!(f, "the variable `{variable}` is unknown and ignored"),
+            Notice::Stranger { variable } => write!(f, "ignoring unknown variable `{variable}`"),
             Notice::Ignored { project, standing, keys } => {
                 let why = match standing {
                     Standing::Changed => "has changed since it was trusted",
@@ -164,9 +164,9 @@ impl Call {
 pub struct Sources {
     /// The user's file, and whether LONGHAUL_CONFIG named it.
     pub user: Option<(PathBuf, Named)>,
-    /// The project whose `longhaul.toml` counts.
+    /// The project whose `longhaul.toml` applies.
     pub project: Option<PathBuf>,
-    /// Longhaul's home, where trust is kept.
+    /// Longhaul's home, where trust is stored.
     pub home: PathBuf,
     pub environment: Vec<(OsString, OsString)>,
 }
@@ -174,9 +174,9 @@ pub struct Sources {
 /// How the user's file was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
-    /// It was asked for, so it must be there.
+    /// It was named explicitly, so it must exist.
     Expressly,
-    /// It is where such files are.
+    /// It is at the default location.
     ByCustom,
 }
 
@@ -202,7 +202,7 @@ pub fn changes(settings: &BTreeMap<String, String>) -> Result<(Vec<Setting>, Vec
 
 impl Sources {
     /// The layers of a call. A task's own workspace is written by its agent, so below a session, and inside
-    /// Longhaul's home, a `longhaul.toml` does not count.
+    /// Longhaul's home, a `longhaul.toml` does not apply.
     pub fn of(environment: &Environment, caller: &Caller, project: &Path) -> Result<Sources, AppError> {
         let home = locations::home(environment)?;
         let agents = caller.actor.session.is_some() || project.starts_with(home.canonicalize().unwrap_or(home.clone()));
@@ -214,16 +214,16 @@ impl Sources {
         })
     }
 
-    /// Puts the layers together.
+    /// Merges the layers.
     pub fn load(&self, overrides: &Overrides) -> Result<Loaded, ConfigError> {
         let mut loading = Loading::new();
         let written = self.user_entries()?;
         loading.take(written.entries);
         agent_tables::take(&mut loading.agents, written.agents);
         self.take_workspace(&mut loading)?;
-        let (entries, strangers) = environment::read(&self.environment)?;
+        let (entries, unknown) = environment::read(&self.environment)?;
         loading.take(entries);
-        loading.notices.extend(strangers.into_iter().map(|variable| Notice::Stranger { variable }));
+        loading.notices.extend(unknown.into_iter().map(|variable| Notice::Stranger { variable }));
         loading.take(overrides.entries()?);
         loading.finish()
     }
@@ -281,7 +281,7 @@ impl Loading {
         }
     }
 
-    /// Judges what only all layers together can tell: the agents there are, and that those named are among them.
+    /// Checks what depends on all layers: agent declarations are valid, and every agent a key names exists.
     fn finish(mut self) -> Result<Loaded, ConfigError> {
         agent_tables::check(&self.agents)?;
         let named = [("agent", vec![self.settings.agent.clone()]), ("fallbacks", self.settings.fallbacks.clone())];
@@ -304,7 +304,7 @@ impl Loading {
             origin: self.origins[key].clone(),
             key: key.to_owned(),
             found: format!("`{}`", quoted(name)),
-            wanted: format!("an agent, the nearest first: `{}`", known.join("`, `")),
+            wanted: format!("an agent, closest match first: `{}`", known.join("`, `")),
         }
     }
 
@@ -326,7 +326,7 @@ impl Loading {
     }
 }
 
-/// Where the user's own file is, if anywhere.
+/// The path of the user's own file, if there is a place for it.
 pub(super) fn user_file(environment: &Environment) -> Option<(PathBuf, Named)> {
     let set = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(named) = set("LONGHAUL_CONFIG") {
@@ -359,14 +359,14 @@ pub(super) fn bad_value(origin: Origin, key: &Key, raw: &Raw) -> ConfigError {
     ConfigError::BadValue { origin, key: key.name.to_owned(), found, wanted: key.wanted() }
 }
 
-/// A stranger's text inside a message: on one line, and not too much of it.
+/// Untrusted text for a message: on one line, and shortened.
 pub(super) fn quoted(text: &str) -> String {
     let shown: String = text.chars().take(LONGEST_QUOTE).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
     format!("{}{more}", shown.escape_debug().to_string().replace("\\'", "'").replace("\\\"", "\""))
 }
 
-/// A path that can be pasted into a shell.
+/// A path, quoted for a shell if necessary.
 pub(super) fn shell_word(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,".contains(c);
@@ -379,14 +379,14 @@ impl From<ConfigError> for AppError {
             ConfigError::Trust { source, .. } => source.into(),
             ConfigError::BadValue { origin: Origin::Flag { flag }, found, wanted, .. } => {
                 AppError::new(ErrorKind::Usage, format!("`{flag}` cannot be {found}: it takes {wanted}"))
-                    .hint("`--help` after the verb lists its flags")
+                    .hint("add `--help` to see the flags of this command")
             }
             ConfigError::UnknownKey { origin: Origin::Flag { .. }, key, hint } => {
                 AppError::new(ErrorKind::Usage, format!("there is no key `{key}`{hint}"))
             }
             error => AppError::new(ErrorKind::Usage, "the configuration cannot be used")
                 .because(&error)
-                .hint("`longhaul config path` names the files, `longhaul config reference` describes every key"),
+                .hint("`longhaul config path` lists the files, `longhaul config reference` describes every key"),
         }
     }
 }

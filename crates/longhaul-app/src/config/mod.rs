@@ -1,5 +1,5 @@
 //! The configuration: one table of keys, five layers, and where each value came from.
-//! Verbs call [`load`]; `commands/config.rs` shows it. Nothing here prints, and nothing here writes.
+//! Front ends call [`load`]. Nothing here prints or writes.
 
 mod agent_tables;
 mod environment;

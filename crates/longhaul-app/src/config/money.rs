@@ -7,7 +7,7 @@ const MICROS: u64 = 1_000_000;
 /// How an amount is written, for messages and the reference.
 pub(super) const SPELLING: &str = "an amount of US dollars such as `20` or `7.50`";
 
-/// Reads a decimal with at most six places into millionths. Nothing if it is none.
+/// Reads a decimal with at most six places into millionths. `None` if the text is not one.
 pub(super) fn read(text: &str) -> Option<u64> {
     let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), "0"));
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -18,7 +18,7 @@ pub(super) fn read(text: &str) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_mul(MICROS)?.checked_add(fraction)
 }
 
-/// Writes millionths as a decimal without needless zeros.
+/// Writes millionths as a decimal without trailing zeros.
 pub(super) fn show(micros: u64) -> String {
     let (whole, fraction) = (micros / MICROS, micros % MICROS);
     if fraction == 0 {

@@ -1,9 +1,9 @@
-//! The known name that is nearest to a mistyped one. Used for keys of files and for variables of the environment; pure.
-//! A name that resembles nothing has no nearest one: a wrong hint is worse than none.
+//! Finds the known name closest to a mistyped one, for keys and environment variables. Pure.
+//! A name that resembles nothing gets no suggestion: a wrong hint is worse than none.
 
 use longhaul_core::edit_distance::distance;
 
-/// The candidate nearest to what was written, if any is near. The part after the last dot counts alone too.
+/// The candidate closest to the written name, if any is close. The part after the last dot is also compared alone.
 pub(super) fn nearest<'a>(written: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let far = |candidate: &str| distance(written, candidate).min(distance(last(written), last(candidate)));
     let best = candidates.map(|candidate| (far(candidate), distance(written, candidate), candidate)).min()?;

@@ -1,5 +1,5 @@
-//! Where a value came from: the layer, and the place in it that a person can go to and change.
-//! Made by the layers, shown by `config show --origin` and in every message about a bad value.
+//! Where a value came from: the layer, and the file and line, variable or flag to change.
+//! Made by the layers; shown by `config show --origin` and in every message about an invalid value.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "layer", rename_all = "snake_case")]
 pub enum Origin {
-    /// Nobody set it.
+    /// It is not set.
     Default,
     /// The user's own file.
     User {

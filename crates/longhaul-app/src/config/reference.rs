@@ -1,5 +1,5 @@
-//! What is generated from the table of keys: the reference page and the JSON schema for editors.
-//! Printed by `config schema`; a test compares both with docs/reference and fails when they are stale.
+//! Generates the reference page and the JSON schema for editors from the table of keys.
+//! Printed by `config reference` and `config schema`; a test compares both with docs/reference and fails when they are stale.
 
 use longhaul_agents::{BUILT_IN_KEYS, CUSTOM_KEYS, DeclaredKey, PLACEHOLDERS};
 use serde_json::{Map, Value as Json, json};
@@ -33,7 +33,7 @@ pub fn schema() -> Json {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Longhaul's configuration",
-        "description": "config.toml of a user and longhaul.toml of a project",
+        "description": "a user's config.toml and a project's longhaul.toml",
         "type": "object",
         "additionalProperties": false,
         "properties": properties,
@@ -47,7 +47,7 @@ pub fn page() -> String {
     for key in KEYS {
         if key.split().0 != section {
             section = key.split().0;
-            let title = section.map_or_else(|| "Without a section".to_owned(), |section| format!("`[{section}]`"));
+            let title = section.map_or_else(|| "Top level".to_owned(), |section| format!("`[{section}]`"));
             page.push_str(&format!("\n## {title}\n"));
         }
         page.push_str(&section_of(key));
@@ -55,7 +55,7 @@ pub fn page() -> String {
     page + &agents_section()
 }
 
-/// What a table of `[agents.<name>]` takes; which names are built in changes with every new agent, and so is left to the program.
+/// What a table `[agents.<name>]` takes. It names no built-in agents, so that a new agent does not change the schema.
 fn agents_schema() -> Json {
     let table = |keys: &[DeclaredKey]| {
         let properties: Map<String, Json> =
@@ -66,7 +66,7 @@ fn agents_schema() -> Json {
     custom["required"] = json!(["argv"]);
     json!({
         "type": "object",
-        "description": "Changes of built-in agents, and agents of your own.",
+        "description": "Changes to built-in agents, and custom agents.",
         "propertyNames": { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" },
         "additionalProperties": { "anyOf": [table(BUILT_IN_KEYS), custom] },
     })
@@ -74,7 +74,7 @@ fn agents_schema() -> Json {
 
 fn declared_schema(key: &DeclaredKey) -> Json {
     let mut schema = key.takes.schema();
-    schema["description"] = json!(format!("{}. It takes {}.", sentence(key.doc), key.takes.wanted()));
+    schema["description"] = json!(format!("{}. Takes {}.", sentence(key.doc), key.takes.wanted()));
     schema
 }
 
@@ -93,11 +93,11 @@ fn section_of(key: &Key) -> String {
     let off = key.off.map_or_else(String::new, |off| format!(", or `\"{NONE}\"`: {off}"));
     [
         format!("\n### `{}`\n\n", key.name),
-        format!("{}. Decides {}.\n\n", sentence(key.doc), key.affects),
+        format!("{}. Controls {}.\n\n", sentence(key.doc), key.affects),
         format!("- takes {}{off}\n", key.kind.described()),
         format!("- default: `{shown}`\n"),
         format!("- variable: `{}`\n", key.variable()),
-        format!("- in a `longhaul.toml` that is not trusted: {}\n", key.untrusted.describe()),
+        format!("- in an untrusted `longhaul.toml`: {}\n", key.untrusted.describe()),
     ]
     .concat()
 }
@@ -110,7 +110,7 @@ fn key_schema(key: &Key) -> Json {
     };
     let default = key.kind.json(&key.value(&mut defaults()));
     schema["default"] = if default.is_null() { json!(NONE) } else { default };
-    schema["description"] = json!(format!("{}. It takes {}.", sentence(key.doc), key.kind.described()));
+    schema["description"] = json!(format!("{}. Takes {}.", sentence(key.doc), key.kind.described()));
     schema
 }
 

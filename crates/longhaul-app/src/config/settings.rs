@@ -1,5 +1,5 @@
 //! The resolved settings: plain values, one field per key of `keys.rs`, in the same sections.
-//! Made by `load.rs`; read by whoever turns them into a task's submission, a session or a sweep.
+//! Made by `load.rs`; read by the code that submits a task, starts a session or runs `gc`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use longhaul_core::task::{ChecksIn, Context, Hours, OnLimit, Patience, Sandbox};
 
-/// Everything the configuration decides.
+/// All settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     pub agent: String,
@@ -19,7 +19,7 @@ pub struct Settings {
     pub workspace: WorkspaceSettings,
     pub verify: VerifySettings,
     pub session: SessionSettings,
-    /// Limits, and how patient a task is; `once` is no key.
+    /// Limits, and how patient a task is; `once` is not a key.
     pub patience: Patience,
     pub retention: RetentionSettings,
     pub env: EnvironmentSettings,
@@ -34,7 +34,7 @@ pub struct Settings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorkspaceSettings {
     pub in_place: bool,
-    /// Nothing is no setup.
+    /// `None`: no setup.
     pub setup: Option<String>,
 }
 
@@ -45,16 +45,16 @@ pub struct VerifySettings {
     pub checks_in: ChecksIn,
 }
 
-/// When and how a session begins.
+/// When and how a session starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionSettings {
     pub context: Context,
     pub on_limit: OnLimit,
-    /// Nothing is at any hour.
+    /// `None`: at any hour.
     pub hours: Option<Hours>,
 }
 
-/// How long finished tasks stay; nothing is for ever.
+/// How long finished tasks are kept; `None` is forever.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RetentionSettings {
     pub age: Option<Duration>,
@@ -66,32 +66,32 @@ pub struct RetentionSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EnvironmentSettings {
     pub need: Vec<String>,
-    /// Nothing is all of them; a list is strict mode.
+    /// `None`: all of them; a list is strict mode.
     pub only: Option<Vec<String>>,
 }
 
-/// What else is a secret.
+/// Additional secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RedactSettings {
     /// Names of variables whose values are secrets.
     pub extra: Vec<String>,
 }
 
-/// Whose prompt templates count.
+/// Which prompt templates are used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PromptSettings {
     pub project: bool,
 }
 
-/// Who is told what a task came to.
+/// Who is notified about a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NotifySettings {
     /// Occasions, as they are spelled.
     pub on: Vec<String>,
-    /// A program and its arguments; empty is none.
+    /// A program and its arguments; empty means no program.
     pub command: Vec<String>,
     pub file: Option<String>,
-    /// An address, or `$NAME` for the variable that holds it.
+    /// A URL, or `$NAME` for the variable that holds it.
     pub webhook: Option<String>,
     /// The name of the variable that holds the key.
     pub webhook_secret_env: Option<String>,

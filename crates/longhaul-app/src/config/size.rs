@@ -1,10 +1,10 @@
-//! Amounts of bytes as people write them in the configuration: `256MiB`, `1GiB`, `500kB`.
-//! Used by `kind.rs` for every key that is a size; pure, and what it writes it reads back the same.
+//! Sizes in bytes as people write them in the configuration: `256MiB`, `1GiB`, `500kB`.
+//! Used by `kind.rs` for every key that is a size. Pure; it reads back exactly what it writes.
 
 /// How a size is written, for messages and the reference.
 pub(super) const SPELLING: &str = "a size such as `256MiB`, `1GiB` or `500MB`";
 
-/// Units by falling size of the binary ones; the decimal ones are only read.
+/// Binary units, largest first, then decimal units, which are only read.
 const UNITS: &[(&str, u64)] = &[
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
@@ -19,7 +19,7 @@ const UNITS: &[(&str, u64)] = &[
 
 const BINARY_UNITS: usize = 5;
 
-/// Reads a size: one number and one unit. Nothing if it is none.
+/// Reads a size: one number and one unit. `None` if the text is not one.
 pub(super) fn read(text: &str) -> Option<u64> {
     let text = text.trim();
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);

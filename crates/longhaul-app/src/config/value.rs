@@ -1,14 +1,14 @@
-//! One value on its way from a file, a variable or a flag into the settings, and the places in the settings that take one.
-//! `kind.rs` makes values from what was written; nothing here knows keys or layers.
+//! One value on its way from a file, a variable or a flag into the settings, and the fields of the settings that take one.
+//! `kind.rs` makes values from raw input; nothing here knows keys or layers.
 
 use std::time::Duration;
 
 use longhaul_core::task::{ChecksIn, Context, Hours, OnLimit, Sandbox};
 
-/// What was written, before a key's kind has looked at it.
+/// A value as written, before a key's kind has read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Raw {
-    /// A word of the environment or the command line, which has no type of its own.
+    /// A word from the environment or the command line, which is untyped.
     Word(String),
     /// A string of a file.
     Text(String),
@@ -20,14 +20,14 @@ pub enum Raw {
     Flag(bool),
     /// Strings of a file or of a repeated flag.
     List(Vec<String>),
-    /// Something no key takes; what it is.
+    /// Something no key takes, with a description.
     Other(&'static str),
 }
 
 /// What a key is set to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// Expressly nothing: no limit, no model.
+    /// Explicitly nothing: no limit, no model.
     Nothing,
     /// Yes or no.
     Flag(bool),
@@ -40,7 +40,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Whether this is a limit at most as high as the other one. Nothing is no limit, so nothing is higher.
+    /// Whether this limit is at most as high as the other one. `Nothing` means no limit, so it is the highest.
     pub fn is_at_most(&self, other: &Value) -> bool {
         match (self, other) {
             (_, Value::Nothing) => true,
@@ -50,9 +50,9 @@ impl Value {
     }
 }
 
-/// A place in the settings that holds one value.
+/// A field of the settings that holds one value.
 pub trait Slot {
-    /// Takes a value; says no when it is of another type, which the key's kind prevents.
+    /// Stores a value; returns false if the type is wrong, which the key's kind prevents.
     fn put(&mut self, value: Value) -> bool;
     /// The value in it.
     fn get(&self) -> Value;
@@ -134,7 +134,7 @@ impl Slot for Vec<String> {
     }
 }
 
-/// Choices that are kept as what they mean, and read and shown as words.
+/// Choices that are stored as enums, and read and shown as words.
 macro_rules! choice_slot {
     ($($type:ty),+) => {
         $(impl Slot for $type {
@@ -152,7 +152,7 @@ macro_rules! choice_slot {
 
 choice_slot!(ChecksIn, Sandbox, Context, OnLimit);
 
-/// There are no hours by default, so they have a place only where there may be none.
+/// `Hours` has no default, so only `Option<Hours>` is a slot.
 impl Slot for Option<Hours> {
     fn put(&mut self, value: Value) -> bool {
         let hours = match value {

@@ -20,7 +20,7 @@ fn what_makes_no_sense_is_refused_and_nothing_is_made() {
     let env = TestEnv::new();
     let run = |more: &[&'static str]| [&["run", "Do it"], more].concat();
     refused(&env, &run(&["--agents", "demo,demo"]), &["names `demo` twice", "hint: name each agent once"]);
-    refused(&env, &run(&["--agents", "demmo"]), &["`demmo`", "the nearest first: `demo`"]);
+    refused(&env, &run(&["--agents", "demmo"]), &["`demmo`", "closest match first: `demo`"]);
     refused(&env, &run(&["--agents", "demo", "--agent", "demo"]), &["cannot be used with"]);
     refused(&env, &run(&["--on-limit", "switch"]), &["`demo` is the task's only agent", "--agents demo,OTHER"]);
     refused(&env, &run(&["--on-limit", "panic"]), &["wait", "switch", "ask", "stop"]);

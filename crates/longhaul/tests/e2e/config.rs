@@ -174,7 +174,7 @@ fn what_cannot_be_trusted_is_refused_and_nothing_is_stored() {
     std::os::unix::fs::symlink("real.toml", &file).unwrap();
     let link = env.run(&["trust", "."]);
     assert_eq!(link.code, 2);
-    assert!(link.stderr.contains("not a plain file"), "{}", link.stderr);
+    assert!(link.stderr.contains("not a regular file"), "{}", link.stderr);
     let inside = env.home().join("worktrees/x");
     std::fs::create_dir_all(&inside).unwrap();
     std::fs::write(inside.join("longhaul.toml"), "model = 'x'").unwrap();

@@ -48,7 +48,7 @@ fn what_was_declared_stands_in_about() {
 /// A table that is wrong, the key that is to blame, and words of the message.
 fn mistakes() -> Vec<(Value, Option<&'static str>, &'static str)> {
     vec![
-        (json!([]), None, "no table"),
+        (json!([]), None, "not a table"),
         (json!({}), None, "`argv` is missing"),
         (json!({ "argv": [] }), Some("argv"), "a list of arguments"),
         (json!({ "argv": "x --json" }), Some("argv"), "`x --json`"),
@@ -58,21 +58,21 @@ fn mistakes() -> Vec<(Value, Option<&'static str>, &'static str)> {
         (json!({ "argv": ["x", 1] }), Some("argv"), "a list of arguments"),
         (json!({ "argv": ["x", "a\u{0}b"] }), Some("argv"), "a list of arguments"),
         (json!({ "argv": ["x", "{promt_file}"] }), Some("argv"), "`{prompt_file}`"),
-        (json!({ "argv": ["x", "--model", "{model}"] }), Some("argv"), "a list of its own"),
+        (json!({ "argv": ["x", "--model", "{model}"] }), Some("argv"), "an inner list together with its flag"),
         (json!({ "argv": ["x", "{resume}"] }), Some("argv"), "key `resume`"),
         (json!({ "argv": ["x", "{prompt_file}"] }), Some("argv"), "`prompt = \"file\"`"),
         (json!({ "argv": ["x"], "prompt": "file" }), Some("argv"), "`{prompt_file}`"),
         (json!({ "argv": ["x"], "prompt": "argument" }), Some("prompt"), "`stdin` or `file`"),
         (json!({ "argv": ["x"], "id": "/id" }), Some("id"), "`resume`"),
         (json!({ "argv": ["x"], "id": "/id", "resume": ["x"] }), Some("resume"), "`{resume}`"),
-        (json!({ "argv": ["x"], "resume": ["x", "{resume}"] }), Some("resume"), "nobody knows the id"),
+        (json!({ "argv": ["x"], "resume": ["x", "{resume}"] }), Some("resume"), "the id is unknown"),
         (json!({ "argv": ["x"], "id": "/id", "resume": ["y", "{resume}"] }), Some("resume"), "the same program"),
         (
             json!({ "argv": ["x"], "id": "/id", "resume": ["x", "{resume}", "{session}"] }),
             Some("resume"),
             "`{session}`",
         ),
-        (json!({ "argv": ["x"], "text": "message" }), Some("text"), "`message`, which is no JSON pointer"),
+        (json!({ "argv": ["x"], "text": "message" }), Some("text"), "`message` is not a JSON pointer"),
         (json!({ "argv": ["x"], "text": { "pat": "/a" } }), Some("text"), "`pat`"),
         (json!({ "argv": ["x"], "done": { "when": {} } }), Some("done"), "JSON pointer"),
         (json!({ "argv": ["x"], "done": { "when": { "/a": [] } } }), Some("done"), "`/a`"),
@@ -80,14 +80,14 @@ fn mistakes() -> Vec<(Value, Option<&'static str>, &'static str)> {
         (json!({ "argv": ["x"], "errors": [{ "class": "limited" }] }), Some("errors"), "contains"),
         (json!({ "argv": ["x"], "stop": ["KILL 5s"] }), Some("stop"), "INT 10s"),
         (json!({ "argv": ["x"], "stop": [] }), Some("stop"), "signals"),
-        (json!({ "argv": ["x"], "set": { "A_TOKEN": "x" } }), Some("set"), "export it"),
-        (json!({ "argv": ["x"], "set": { "LONGHAUL_HOME": "x" } }), Some("set"), "Longhaul's own"),
+        (json!({ "argv": ["x"], "set": { "A_TOKEN": "x" } }), Some("set"), "export the variable"),
+        (json!({ "argv": ["x"], "set": { "LONGHAUL_HOME": "x" } }), Some("set"), "reserved for Longhaul"),
         (json!({ "argv": ["x"], "env": ["a b"] }), Some("env"), "variable names"),
         (json!({ "argv": ["x"], "silence": "soon" }), Some("silence"), "`90s`"),
-        (json!({ "argv": ["x"], "wall": "0s" }), Some("wall"), "more than nothing"),
+        (json!({ "argv": ["x"], "wall": "0s" }), Some("wall"), "more than zero"),
         (json!({ "argv": ["x"], "cumulative": 1 }), Some("cumulative"), "`true`"),
         (json!({ "argv": ["x"], "summary": "a\nb" }), Some("summary"), "one line"),
-        (json!({ "argv": ["x"], "sumary": "a" }), Some("sumary"), "no key `sumary`"),
+        (json!({ "argv": ["x"], "sumary": "a" }), Some("sumary"), "unknown key `sumary`"),
     ]
 }
 

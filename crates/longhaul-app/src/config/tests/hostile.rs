@@ -20,14 +20,14 @@ fn refused(name: &str, make: impl Fn(&Path), says: &str) {
 #[test]
 fn pipes_directories_large_and_garbled_files_are_refused() {
     let fifo = |path: &Path| mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    refused("a pipe nobody writes to", fifo, "not a plain file");
+    refused("a pipe nobody writes to", fifo, "not a regular file");
     refused("a directory", |path| std::fs::create_dir(path).unwrap(), "");
     let large = |path: &Path| std::fs::write(path, "# a comment\n".repeat(100_000)).unwrap();
     refused("more than a MiB", large, "larger than 1048576 bytes");
     let endless = |path: &Path| std::fs::File::create(path).unwrap().set_len(1 << 40).unwrap();
     refused("a terabyte of nothing", endless, "larger than 1048576 bytes");
     refused("not UTF-8", |path| std::fs::write(path, b"# ok\nagent = '\xff'\n").unwrap(), "line 2 is not UTF-8");
-    refused("binary", |path| std::fs::write(path, b"\x7fELF\0\0\0").unwrap(), "not TOML");
+    refused("binary", |path| std::fs::write(path, b"\x7fELF\0\0\0").unwrap(), "not valid TOML");
 }
 
 #[test]
@@ -46,13 +46,13 @@ fn links_are_refused_in_a_project_and_followed_for_the_user() {
     std::os::unix::fs::symlink(&elsewhere, world.user_file()).unwrap();
     assert_eq!(world.load().unwrap().settings.patience.delay_ms, 9_000);
     std::os::unix::fs::symlink(&elsewhere, world.workspace_file()).unwrap();
-    assert!(world.error().contains("not a plain file with one link"));
+    assert!(world.error().contains("not a regular file with exactly one link"));
     std::fs::remove_file(world.workspace_file()).unwrap();
     std::fs::hard_link(&elsewhere, world.workspace_file()).unwrap();
-    assert!(world.error().contains("not a plain file with one link"));
+    assert!(world.error().contains("not a regular file with exactly one link"));
     std::fs::remove_file(world.workspace_file()).unwrap();
     std::os::unix::fs::symlink("/nowhere", world.workspace_file()).unwrap();
-    assert!(world.error().contains("not a plain file"), "a dangling link is no absent file");
+    assert!(world.error().contains("not a regular file"), "a dangling link is no absent file");
 }
 
 #[test]

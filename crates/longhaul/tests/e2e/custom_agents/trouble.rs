@@ -118,7 +118,7 @@ fn a_model_that_an_agent_cannot_take_is_told() {
         world(&format!("[agents.plain]\nargv = [\"strict-agent\"]\n{}", DIALECT.replace("id = \"/session/id\"\n", "")));
     let done = env.run(&["run", "Make files", "--agent", "plain", "--model", "small", "-d"]);
     assert!(done.code == 0 && done.stderr.contains("`plain` gets no model"), "{}", done.stderr);
-    assert!(done.stderr.contains("nothing but its own arguments confines `plain`"), "{}", done.stderr);
+    assert!(done.stderr.contains("Longhaul cannot restrict `plain`; only its own arguments can"), "{}", done.stderr);
 }
 
 #[test]
