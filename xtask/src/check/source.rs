@@ -5,9 +5,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{mask, test_code};
+use crate::repository::Outcome;
 
 const TOP_DIRECTORIES: &[&str] = &["crates", "e2e", "xtask"];
 const TEST_DIRECTORIES: &[&str] = &["tests", "benches"];
@@ -35,17 +36,8 @@ pub(super) struct Page {
     pub(super) text: String,
 }
 
-/// Why the files could not be read.
-#[derive(Debug, thiserror::Error)]
-#[error("failed to read `{path}`: {source}", path = path.display())]
-pub(crate) struct ReadError {
-    path: PathBuf,
-    #[source]
-    source: io::Error,
-}
-
 /// Reads every Rust file below `crates`, `e2e` and `xtask`, in the order of their paths.
-pub(super) fn read_all(root: &Path) -> Result<Vec<SourceFile>, ReadError> {
+pub(super) fn read_all(root: &Path) -> Outcome<Vec<SourceFile>> {
     let mut texts = Vec::new();
     for top in TOP_DIRECTORIES {
         read_below(root, &root.join(top), ".rs", &mut texts)?;
@@ -55,7 +47,7 @@ pub(super) fn read_all(root: &Path) -> Result<Vec<SourceFile>, ReadError> {
 }
 
 /// Reads every Markdown file of the checkout, in the order of their paths.
-pub(super) fn read_pages(root: &Path) -> Result<Vec<Page>, ReadError> {
+pub(super) fn read_pages(root: &Path) -> Outcome<Vec<Page>> {
     let mut texts = Vec::new();
     read_below(root, root, ".md", &mut texts)?;
     texts.sort();
@@ -142,17 +134,20 @@ fn is_module_or_below(path: &str, module: &str) -> bool {
     path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
 }
 
-fn read_below(root: &Path, directory: &Path, ending: &str, texts: &mut Vec<(String, String)>) -> Result<(), ReadError> {
-    let failed = |source: io::Error| ReadError { path: directory.to_path_buf(), source };
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let kind = entry.file_type().map_err(failed)?;
+fn read_below(root: &Path, directory: &Path, ending: &str, texts: &mut Vec<(String, String)>) -> Outcome {
+    let failed = |path: &Path, error: io::Error| {
+        format!("failed to read the sources: failed to read `{}`: {error}", path.display())
+    };
+    let listing = |error| failed(directory, error);
+    for entry in fs::read_dir(directory).map_err(listing)? {
+        let entry = entry.map_err(listing)?;
+        let kind = entry.file_type().map_err(listing)?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if kind.is_dir() && name != "target" && name != "node_modules" && !name.starts_with('.') {
             read_below(root, &entry.path(), ending, texts)?;
         } else if kind.is_file() && name.ends_with(ending) {
             let path = entry.path();
-            let text = fs::read_to_string(&path).map_err(|source| ReadError { path: path.clone(), source })?;
+            let text = fs::read_to_string(&path).map_err(|error| failed(&path, error))?;
             texts.push((path_from(root, &path), text));
         }
     }
