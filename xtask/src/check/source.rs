@@ -74,7 +74,7 @@ impl SourceFile {
     }
 
     fn new(path: String, text: String) -> Self {
-        let code = mask::without_comments_and_literals(&text);
+        let mask::Masked { code, mut strings } = mask::mask(&text);
         let (shipped_code, lines_without_tests) = without_test_items(&code);
         let is_test = path.split('/').nth(2).is_some_and(|directory| TEST_DIRECTORIES.contains(&directory))
             || test_code::is_test_file(&code);
@@ -83,7 +83,6 @@ impl SourceFile {
         }
         let tests = test_code::test_items(&code).into_iter();
         let tests: Vec<_> = tests.map(|item| line_of(&code, item.start)..=line_of(&code, item.end)).collect();
-        let mut strings = mask::strings(&text);
         strings.retain(|(line, _)| !tests.iter().any(|lines| lines.contains(line)));
         Self { path, text, code, shipped_code, strings, lines_without_tests }
     }
