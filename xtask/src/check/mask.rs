@@ -6,17 +6,26 @@ use std::ops::Range;
 
 use proc_macro2::{TokenStream, TokenTree};
 
+use super::test_code::test_items;
+
 /// A text without its comments and literals.
 pub(super) struct Masked {
     /// The text with every comment, string and character literal turned into spaces.
     pub(super) code: String,
     /// The string literals as they are written, with the line, counted from 1, on which each begins.
     pub(super) strings: Vec<(usize, String)>,
+    /// The bytes of what exists only in test builds.
+    pub(super) tests: Vec<Range<usize>>,
 }
 
 /// Tells code from the rest.
 pub(super) fn mask(text: &str) -> Masked {
-    let Some(tokens) = tokens(text) else { return Masked { code: text.to_owned(), strings: Vec::new() } };
+    let Ok(stream) = text.parse::<TokenStream>() else {
+        return Masked { code: text.to_owned(), strings: Vec::new(), tests: Vec::new() };
+    };
+    let tests = test_items(stream.clone());
+    let mut tokens = Vec::new();
+    collect(text, stream, &mut tokens);
     let blanks = text.bytes().map(|byte| if byte == b'\n' { byte } else { b' ' });
     let mut code: Vec<u8> = blanks.collect();
     let (literals, rest): (Vec<_>, Vec<_>) = tokens.into_iter().partition(|token| is_quoted(&text[token.clone()]));
@@ -26,16 +35,10 @@ pub(super) fn mask(text: &str) -> Masked {
     let line = |at: usize| text[..at].matches('\n').count() + 1;
     let strings = literals.into_iter().filter(|token| is_string(&text[token.clone()]));
     let strings = strings.map(|token| (line(token.start), text[token].to_owned())).collect();
-    Masked { code: String::from_utf8_lossy(&code).into_owned(), strings }
+    Masked { code: String::from_utf8_lossy(&code).into_owned(), strings, tests }
 }
 
-/// The bytes of all tokens, none for a text that does not consist of tokens.
-fn tokens(text: &str) -> Option<Vec<Range<usize>>> {
-    let mut found = Vec::new();
-    collect(text, text.parse().ok()?, &mut found);
-    Some(found)
-}
-
+/// Collects the bytes of all tokens.
 fn collect(text: &str, stream: TokenStream, found: &mut Vec<Range<usize>>) {
     for token in stream {
         let Range { start, end } = token.span().byte_range();

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
 use super::{mask, test_code};
@@ -27,6 +28,8 @@ pub(super) struct SourceFile {
     pub(super) strings: Vec<(usize, String)>,
     /// How many lines are left without `#[cfg(test)]` items.
     pub(super) lines_without_tests: usize,
+    /// The bytes of what exists only in test builds.
+    tests: Vec<Range<usize>>,
 }
 
 /// One page of documentation.
@@ -74,27 +77,24 @@ impl SourceFile {
     }
 
     fn new(path: String, text: String) -> Self {
-        let mask::Masked { code, mut strings } = mask::mask(&text);
-        let (shipped_code, lines_without_tests) = without_test_items(&code);
+        let mask::Masked { code, mut strings, tests } = mask::mask(&text);
+        let (mut shipped_code, lines_without_tests) = without_test_items(&code, &tests);
         let is_test = path.split('/').nth(2).is_some_and(|directory| TEST_DIRECTORIES.contains(&directory))
             || test_code::is_test_file(&code);
+        let test_lines: Vec<_> = tests.iter().map(|item| lines_of(&code, item)).collect();
+        strings.retain(|(line, _)| !is_test && !test_lines.iter().any(|lines| lines.contains(line)));
         if is_test {
-            return Self { path, text, code, shipped_code: String::new(), strings: Vec::new(), lines_without_tests };
+            shipped_code.clear();
         }
-        let tests = test_code::test_items(&code).into_iter();
-        let tests: Vec<_> = tests.map(|item| line_of(&code, item.start)..=line_of(&code, item.end)).collect();
-        strings.retain(|(line, _)| !tests.iter().any(|lines| lines.contains(line)));
-        Self { path, text, code, shipped_code, strings, lines_without_tests }
+        Self { path, text, code, shipped_code, strings, tests, lines_without_tests }
     }
 
     /// Names the files, without their ending, of modules declared under `#[cfg(test)]`.
     fn test_modules_elsewhere(&self) -> Vec<String> {
-        let items = test_code::test_items(&self.code);
-        let declared = items.into_iter().filter_map(|item| {
+        let declared = self.tests.iter().filter_map(|item| {
             let name = test_code::module_elsewhere(&self.code[item.clone()])?;
-            let lines = line_of(&self.code, item.start)..=line_of(&self.code, item.end);
             let (directory, stem) = self.path.rsplit_once('/')?;
-            Some(match self.path_attribute(lines) {
+            Some(match self.path_attribute(lines_of(&self.code, item)) {
                 Some(relative) => format!("{directory}/{}", relative.trim_end_matches(".rs")),
                 None if matches!(stem, "lib.rs" | "main.rs" | "mod.rs") => format!("{directory}/{name}"),
                 None => format!("{directory}/{}/{name}", stem.trim_end_matches(".rs")),
@@ -103,7 +103,7 @@ impl SourceFile {
         declared.collect()
     }
 
-    fn path_attribute(&self, lines: std::ops::RangeInclusive<usize>) -> Option<&str> {
+    fn path_attribute(&self, lines: RangeInclusive<usize>) -> Option<&str> {
         let within = self.text.lines().skip(lines.start() - 1).take(lines.end() - lines.start() + 1);
         within.filter_map(|line| line.trim().strip_prefix("#[path = \"")?.strip_suffix("\"]")).next()
     }
@@ -114,11 +114,15 @@ pub(super) fn line_of(code: &str, at: usize) -> usize {
     code[..at].matches('\n').count() + 1
 }
 
-fn without_test_items(code: &str) -> (String, usize) {
+fn lines_of(code: &str, item: &Range<usize>) -> RangeInclusive<usize> {
+    line_of(code, item.start)..=line_of(code, item.end)
+}
+
+fn without_test_items(code: &str, tests: &[Range<usize>]) -> (String, usize) {
     let mut shipped = String::with_capacity(code.len());
     let mut lines = code.lines().count();
     let mut from = 0;
-    for item in test_code::test_items(code) {
+    for item in tests {
         shipped.push_str(&code[from..item.start]);
         let line_breaks = code[item.clone()].matches('\n').count();
         shipped.extend(std::iter::repeat_n('\n', line_breaks));
