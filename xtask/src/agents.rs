@@ -7,66 +7,36 @@ mod place;
 
 use std::env;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
 use tempfile::TempDir;
 
-use crate::repository::Repository;
+use crate::repository::{Outcome, Repository};
 
 /// Npm gives up on a lost connection; what it has fetched by then stays in its own cache.
 const TRIES: usize = 3;
 /// What npm reads; copied, so that an installation needs nothing of the clone.
 const INPUTS: &[&str] = &["package.json", "package-lock.json", ".npmrc"];
 
-/// Why the programs are not there.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum InstallError {
-    #[error("neither `XDG_CACHE_HOME` nor `HOME` is set; name a directory in `{}`", place::OVERRIDE)]
-    NoCache,
-    #[error("there is no npm; install Node.js 20 or newer with npm, then run `cargo xtask agents`")]
-    NoNpm,
-    #[error("failed to prepare `{path}`: {source}", path = path.display())]
-    Prepare {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    #[error("`npm ci` ended with {status} {TRIES} times; see its output above, then run `cargo xtask agents`")]
-    Npm { status: ExitStatus },
-    #[error("failed to start npm: {source}")]
-    Start {
-        #[source]
-        source: io::Error,
-    },
-}
-
 /// Runs the verb.
-pub(crate) fn run(repository: &Repository, arguments: &[String]) -> ExitCode {
+pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Outcome<ExitCode> {
     if let Some(argument) = arguments.first() {
-        return crate::usage(&format!("`agents` takes no argument, but got `{argument}`"));
+        return Ok(crate::usage(&format!("`agents` takes no argument, but got `{argument}`")));
     }
-    match provide(repository) {
-        Ok(directory) => {
-            println!("agents: installed in {}", directory.display());
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    println!("agents: installed in {}", provide(repository)?.display());
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Returns where the programs are, installed if they have to be.
-pub(crate) fn provide(repository: &Repository) -> Result<PathBuf, InstallError> {
-    let directory = place::directory(|name| env::var_os(name)).ok_or(InstallError::NoCache)?;
+pub(crate) fn provide(repository: &Repository) -> Outcome<PathBuf> {
+    let no_cache = || format!("neither `XDG_CACHE_HOME` nor `HOME` is set; name a directory in `{}`", place::OVERRIDE);
+    let directory = place::directory(|name| env::var_os(name)).ok_or_else(no_cache)?;
     if directory.join("node_modules").is_dir() {
         return Ok(directory);
     }
     if !starts(repository.command(Path::new("npm")).arg("--version")) {
-        return Err(InstallError::NoNpm);
+        return Err("there is no npm; install Node.js 20 or newer with npm, then run `cargo xtask agents`".into());
     }
     println!("installing the agents' programs into {}: 1.6 GB, about a minute, once", directory.display());
     let unfinished = copy_inputs(repository, &directory)?;
@@ -76,8 +46,8 @@ pub(crate) fn provide(repository: &Repository) -> Result<PathBuf, InstallError> 
 }
 
 /// A sibling of the final place, so that a rename can put all of it there at once.
-fn copy_inputs(repository: &Repository, directory: &Path) -> Result<TempDir, InstallError> {
-    let failed = |source| InstallError::Prepare { path: directory.to_path_buf(), source };
+fn copy_inputs(repository: &Repository, directory: &Path) -> Outcome<TempDir> {
+    let failed = |error| format!("failed to prepare `{}`: {error}", directory.display());
     let parent = directory.parent().unwrap_or(directory);
     fs::create_dir_all(parent).map_err(failed)?;
     let unfinished = tempfile::Builder::new().prefix("installing-").tempdir_in(parent).map_err(failed)?;
@@ -88,27 +58,30 @@ fn copy_inputs(repository: &Repository, directory: &Path) -> Result<TempDir, Ins
     Ok(unfinished)
 }
 
-fn install(repository: &Repository, place: &Path) -> Result<(), InstallError> {
+fn install(repository: &Repository, place: &Path) -> Outcome {
     let mut tries = 1;
     loop {
         let mut command = repository.command(Path::new("npm"));
         command.args(["ci", "--loglevel", "error"]).current_dir(place);
-        let status = command.status().map_err(|source| InstallError::Start { source })?;
+        let status = command.status().map_err(|error| format!("failed to start npm: {error}"))?;
         match status.success() {
             true => return Ok(()),
-            false if tries == TRIES => return Err(InstallError::Npm { status }),
+            false if tries == TRIES => {
+                let advice = "see its output above, then run `cargo xtask agents`";
+                return Err(format!("`npm ci` ended with {status} {TRIES} times; {advice}").into());
+            }
             false => tries += 1,
         }
     }
 }
 
-fn publish(unfinished: TempDir, directory: &Path) -> Result<(), InstallError> {
+fn publish(unfinished: TempDir, directory: &Path) -> Outcome {
     match fs::rename(unfinished.path(), directory) {
         // Taken out of its guard, which would delete by the old name what is no longer there.
         Ok(()) => drop(unfinished.keep()),
         // Another run was first; ours goes away with its guard.
         Err(_) if directory.join("node_modules").is_dir() => {}
-        Err(source) => return Err(InstallError::Prepare { path: directory.to_path_buf(), source }),
+        Err(error) => return Err(format!("failed to prepare `{}`: {error}", directory.display()).into()),
     }
     Ok(())
 }

@@ -27,8 +27,8 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 use longhaul_core::causes::with_causes;
 
-use crate::repository::Repository;
-use scene::{Outcome, Scene};
+use crate::repository::{Outcome, Repository};
+use scene::Scene;
 use table::{Row, table};
 
 /// Measure what supervision costs, each figure beside a reference
@@ -120,30 +120,21 @@ impl Arguments {
 }
 
 /// Runs the verb.
-pub(crate) fn run(repository: &Repository, words: &[String]) -> ExitCode {
+pub(crate) fn run(repository: &Repository, words: &[String]) -> Outcome<ExitCode> {
     let words = ["cargo xtask bench"].into_iter().chain(words.iter().map(String::as_str));
     let arguments = match Arguments::try_parse_from(words) {
         Ok(arguments) => arguments,
         Err(problem) => {
             problem.print().ok();
-            return ExitCode::from(u8::try_from(problem.exit_code()).unwrap_or(1));
+            return Ok(ExitCode::from(u8::try_from(problem.exit_code()).unwrap_or(1)));
         }
     };
     if arguments.print_time {
         println!("{:.4}", compare::monotonic_milliseconds());
-        return ExitCode::SUCCESS;
+        return Ok(ExitCode::SUCCESS);
     }
-    match measure_all(repository, arguments) {
-        Ok(problems) if problems.is_empty() => ExitCode::SUCCESS,
-        Ok(problems) => {
-            eprintln!("error: {}", problems.join(", "));
-            ExitCode::FAILURE
-        }
-        Err(error) => {
-            eprintln!("error: {}", with_causes(&*error));
-            ExitCode::FAILURE
-        }
-    }
+    let problems = measure_all(repository, arguments).map_err(|error| with_causes(&*error))?;
+    if problems.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(problems.join(", ").into()) }
 }
 
 /// Takes the chosen measures and returns what makes the run a failure.

@@ -3,16 +3,12 @@
 
 use std::process::ExitCode;
 
-use crate::repository::Repository;
+use crate::repository::{Outcome, Repository};
 
 /// Runs the verb as a release build with the feature `bench`.
-pub(crate) fn run(repository: &Repository, arguments: &[String]) -> ExitCode {
+pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Outcome<ExitCode> {
     let again = ["run", "--release", "--quiet", "--package", "xtask", "--features", "bench", "--", "bench"];
-    match repository.cargo(&again).args(arguments).status() {
-        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
-        Err(error) => {
-            eprintln!("error: failed to start cargo: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    let status = repository.cargo(&again).args(arguments).status();
+    let status = status.map_err(|error| format!("failed to start cargo: {error}"))?;
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }

@@ -14,35 +14,12 @@ mod words;
 
 use std::fmt;
 use std::fs;
-use std::io;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::repository::{MetadataError, Repository};
-use source::{Page, ReadError, SourceFile};
+use crate::repository::{Outcome, Repository};
+use source::{Page, SourceFile};
 
 const SIZE_EXCEPTIONS: &str = "xtask/size-exceptions.txt";
-
-/// Why the rules could not be asked at all.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum CheckError {
-    #[error("failed to read the sources: {source}")]
-    Sources {
-        #[source]
-        source: ReadError,
-    },
-    #[error("failed to read `{path}`: {source}", path = path.display())]
-    List {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    #[error("failed to learn the crates: {source}")]
-    Metadata {
-        #[source]
-        source: MetadataError,
-    },
-}
 
 /// One broken rule: what, where, and what to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,18 +52,14 @@ const RULES: &[Rule] = &[
 ];
 
 /// Runs the verb: prints what is broken, or one line that nothing is.
-pub(crate) fn run(repository: &Repository, arguments: &[String]) -> ExitCode {
+pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Outcome<ExitCode> {
     if let Some(argument) = arguments.first() {
-        return crate::usage(&format!("`check` takes no argument, but got `{argument}`"));
+        return Ok(crate::usage(&format!("`check` takes no argument, but got `{argument}`")));
     }
-    match passes(repository) {
-        Ok(Passes::Yes) => ExitCode::SUCCESS,
-        Ok(Passes::No) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    Ok(match passes(repository)? {
+        Passes::Yes => ExitCode::SUCCESS,
+        Passes::No => ExitCode::FAILURE,
+    })
 }
 
 /// Whether the tree keeps every rule.
@@ -96,7 +69,7 @@ pub(crate) enum Passes {
 }
 
 /// Asks every rule and prints the answers.
-pub(crate) fn passes(repository: &Repository) -> Result<Passes, CheckError> {
+pub(crate) fn passes(repository: &Repository) -> Outcome<Passes> {
     let evidence = gather(repository)?;
     let violations: Vec<Violation> = RULES.iter().flat_map(|rule| rule(&evidence)).collect();
     for violation in &violations {
@@ -111,24 +84,24 @@ pub(crate) fn passes(repository: &Repository) -> Result<Passes, CheckError> {
 }
 
 /// Tells whether the documentation of any crate holds a fenced block, which may be an example to run.
-pub(crate) fn has_documentation_examples(repository: &Repository) -> Result<bool, CheckError> {
-    let files = source::read_all(repository.root()).map_err(|source| CheckError::Sources { source })?;
+pub(crate) fn has_documentation_examples(repository: &Repository) -> Outcome<bool> {
+    let files = source::read_all(repository.root())?;
     let is_fence = |line: &str| ["//! ```", "/// ```"].iter().any(|fence| line.trim_start().starts_with(fence));
     Ok(files.iter().any(|file| file.text.lines().any(is_fence)))
 }
 
-fn gather(repository: &Repository) -> Result<Evidence, CheckError> {
+fn gather(repository: &Repository) -> Outcome<Evidence> {
     let root = repository.root();
     let list = |name: &str| {
         let path = root.join(name);
-        fs::read_to_string(&path).map_err(|source| CheckError::List { path, source })
+        fs::read_to_string(&path).map_err(|error| format!("failed to read `{}`: {error}", path.display()))
     };
     Ok(Evidence {
-        files: source::read_all(root).map_err(|source| CheckError::Sources { source })?,
-        pages: source::read_pages(root).map_err(|source| CheckError::Sources { source })?,
+        files: source::read_all(root)?,
+        pages: source::read_pages(root)?,
         size_exceptions: list(SIZE_EXCEPTIONS)?,
         not_yet_rewritten: list(dialect::NOT_YET_REWRITTEN)?,
-        metadata: repository.metadata().map_err(|source| CheckError::Metadata { source })?,
+        metadata: repository.metadata().map_err(|error| format!("failed to learn the crates: {error}"))?,
     })
 }
 

@@ -14,7 +14,7 @@ mod torture;
 use std::env;
 use std::process::ExitCode;
 
-use repository::Repository;
+use repository::{Outcome, Repository};
 
 const USAGE_EXIT_CODE: u8 = 2;
 
@@ -22,7 +22,7 @@ struct Verb {
     name: &'static str,
     arguments: &'static str,
     about: &'static str,
-    run: fn(&Repository, &[String]) -> ExitCode,
+    run: fn(&Repository, &[String]) -> Outcome<ExitCode>,
 }
 
 const VERBS: &[Verb] = &[
@@ -62,7 +62,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let Some((name, rest)) = arguments.split_first() else { return usage("a verb is missing") };
     match VERBS.iter().find(|verb| verb.name == name) {
-        Some(verb) => (verb.run)(&Repository::here(), rest),
+        Some(verb) => (verb.run)(&Repository::here(), rest).unwrap_or_else(|error| {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }),
         None => usage(&format!("there is no verb `{name}`")),
     }
 }

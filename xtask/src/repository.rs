@@ -2,9 +2,9 @@
 //! Used by every verb; it never writes into the checkout.
 
 use std::env;
-use std::io;
+use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 
 /// What a test run must not inherit: a developer's own tasks, or the session the developer works in.
 const NOT_INHERITED: &[&str] = &["LONGHAUL_HOME", "LONGHAUL_SESSION"];
@@ -14,22 +14,8 @@ pub(crate) struct Repository {
     root: PathBuf,
 }
 
-/// Why `cargo metadata` gave nothing to read.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum MetadataError {
-    #[error("failed to start `cargo metadata`")]
-    Start {
-        #[source]
-        source: io::Error,
-    },
-    #[error("`cargo metadata` ended with {status}: {message}")]
-    Ended { status: ExitStatus, message: String },
-    #[error("`cargo metadata` printed what is not JSON")]
-    NotJson {
-        #[source]
-        source: serde_json::Error,
-    },
-}
+/// What a verb or a part of it gives, or why it could not: text for the developer who runs it, which no code tells apart.
+pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
 impl Repository {
     /// Finds the checkout that cargo runs this tool for. With a target directory shared by several checkouts that may be another
@@ -64,13 +50,14 @@ impl Repository {
     }
 
     /// Reads what cargo knows of the workspace, without its outside dependencies.
-    pub(crate) fn metadata(&self) -> Result<serde_json::Value, MetadataError> {
+    pub(crate) fn metadata(&self) -> Outcome<serde_json::Value> {
         let mut command = self.cargo(&["metadata", "--format-version", "1", "--no-deps"]);
-        let output = command.output().map_err(|source| MetadataError::Start { source })?;
+        let output = command.output().map_err(|error| format!("failed to start `cargo metadata`: {error}"))?;
         if !output.status.success() {
             let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            return Err(MetadataError::Ended { status: output.status, message });
+            return Err(format!("`cargo metadata` ended with {}: {message}", output.status).into());
         }
-        serde_json::from_slice(&output.stdout).map_err(|source| MetadataError::NotJson { source })
+        let read = serde_json::from_slice(&output.stdout);
+        Ok(read.map_err(|error| format!("`cargo metadata` printed what is not JSON: {error}"))?)
     }
 }

@@ -9,7 +9,7 @@ use std::env;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crate::repository::Repository;
+use crate::repository::{self, Repository};
 use suites::{SUITES, Suite, TESTS};
 
 /// What the caller asked for.
@@ -42,22 +42,16 @@ struct Report {
 }
 
 /// Runs the verb.
-pub(crate) fn run(repository: &Repository, arguments: &[String]) -> ExitCode {
+pub(crate) fn run(repository: &Repository, arguments: &[String]) -> repository::Outcome<ExitCode> {
     let wishes = match Wishes::read(arguments) {
         Ok(wishes) => wishes,
-        Err(problem) => return crate::usage(&problem),
+        Err(problem) => return Ok(crate::usage(&problem)),
     };
     let suites: &[Suite] = if wishes.filters.is_empty() { SUITES } else { &[TESTS] };
     let mut reports = Vec::new();
     let failure = suites.iter().find_map(|suite| run_suite(repository, &wishes, suite, &mut reports).err());
     print_reports(&reports);
-    match failure {
-        Some(failure) => {
-            eprintln!("error: {failure}");
-            ExitCode::FAILURE
-        }
-        None => ExitCode::SUCCESS,
-    }
+    failure.map_or(Ok(ExitCode::SUCCESS), |failure| Err(failure.into()))
 }
 
 impl Wishes {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::repository::Repository;
+use crate::repository::{Outcome, Repository};
 use evidence::Evidence;
 use processes::{Kind, Process, VICTIMS};
 use scene::{Child, Scene};
@@ -43,18 +43,13 @@ struct Wishes {
     user: Option<u32>,
 }
 
-pub(crate) fn run(repository: &Repository, arguments: &[String]) -> ExitCode {
+pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Outcome<ExitCode> {
     let Some(wishes) = Wishes::read(arguments) else {
-        return crate::usage("torture takes --minutes N, --seed S and --as-user (an ordinary user, for root)");
+        let problem = "torture takes --minutes N, --seed S and --as-user (an ordinary user, for root)";
+        return Ok(crate::usage(problem));
     };
     println!("torture: seed {} for {} minutes", wishes.seed, wishes.minutes);
-    match torture(repository, &wishes) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    Ok(torture(repository, &wishes)?)
 }
 
 impl Wishes {

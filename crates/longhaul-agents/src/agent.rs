@@ -4,8 +4,7 @@
 use longhaul_core::task::{Delivered, Exit, Outcome, Usage};
 
 use crate::about::About;
-use crate::launch::Interactive;
-use crate::launch::{Launch, LaunchSpec};
+use crate::launch::{Interactive, Launch, LaunchSpec};
 use crate::reading::{End, Moment, Reader, Reading};
 
 /// One agent program.

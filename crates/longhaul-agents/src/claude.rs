@@ -16,8 +16,7 @@ use serde_json::Value;
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::{Agent, Transcript};
 use crate::json_line::text;
-use crate::launch::Interactive;
-use crate::launch::{Launch, LaunchSpec, Network, StopSignal, StopStep, User};
+use crate::launch::{Interactive, Launch, LaunchSpec, Network, StopSignal, StopStep, User};
 use crate::reading::{Moment, Reader, Reading};
 
 /// Anthropic's Claude Code.

@@ -16,8 +16,7 @@ use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox, Usage};
 
 use crate::about::{About, AgentHome, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::{Agent, ProviderKeys, Transcript};
-use crate::launch::Interactive;
-use crate::launch::{Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep};
+use crate::launch::{Interactive, Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep};
 use crate::reading::{Moment, Reader, Reading};
 
 /// OpenAI's Codex CLI.

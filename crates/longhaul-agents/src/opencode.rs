@@ -11,8 +11,7 @@ use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::{Agent, Transcript};
-use crate::launch::Interactive;
-use crate::launch::{Launch, LaunchSpec, StopSignal, StopStep};
+use crate::launch::{Interactive, Launch, LaunchSpec, StopSignal, StopStep};
 use crate::mark;
 use crate::reading::{Moment, Reader, Reading};
 

@@ -10,7 +10,7 @@ use crate::error::{AppError, ErrorKind};
 use crate::handover::{Answer, Handover, deliver};
 use crate::processes::Reply;
 use crate::tag::tag;
-use crate::{ChangeError, change, now, ownership, redact_intake, text};
+use crate::{ChangeError, change, ownership, redact_intake, text};
 
 /// A reason as it is stored with a task: what a person typed, without secret values of this shell's environment.
 pub fn reason(call: &Call, text: Option<&String>, stored: &Stored) -> Option<String> {

@@ -3,10 +3,9 @@
 //! Called by the scanner with the view of what it holds. What it answers for a part of a text never contradicts what it answers
 //! for more of it.
 
-use super::Secrets;
-use super::shapes;
 use super::shapes::charset::Charset;
 use super::view::More;
+use super::{Secrets, shapes};
 
 /// The greatest length of a candidate; one that is still open then is masked whole.
 pub(super) const LONGEST_CANDIDATE: usize = 16 * 1024;

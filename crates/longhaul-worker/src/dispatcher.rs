@@ -13,7 +13,7 @@ use std::time::Duration;
 use longhaul_core::causes::with_causes;
 use longhaul_core::ids::SessionId;
 use longhaul_core::task::{Actor, Checkout, Command, Effect, Input, Observation, StopMode, due};
-use longhaul_keeper::fail_point;
+use longhaul_keeper::{Environment, fail_point};
 use longhaul_store::{CommitError, Guard, Lease, StoreError, Stored};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, JoinError, JoinSet};
@@ -21,7 +21,6 @@ use tokio::task::{AbortHandle, JoinError, JoinSet};
 use crate::effects::{self, Job, Message, Outcome};
 use crate::worker::Context;
 use longhaul_app::{ChangeError, Terms, checkouts, commit_input};
-use longhaul_keeper::Environment;
 
 /// How long a hub waits before it tries again what the store refused for now.
 const TRY_AGAIN: Duration = Duration::from_millis(250);

@@ -13,7 +13,7 @@ use std::time::Duration;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::Actor;
 use longhaul_keeper::process::shares_namespaces;
-use longhaul_keeper::{Caller, bind_private, fail_point};
+use longhaul_keeper::{Caller, Environment, bind_private, fail_point};
 use serde::Serialize;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::UCred;
@@ -23,7 +23,6 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::worker::Context;
 use longhaul_app::{Answer, Greeting, Handover, Offer, RefusalKind, mint_lease};
-use longhaul_keeper::Environment;
 use longhaul_store::NewLease;
 
 /// How long a caller that was greeted may take to send its line, and to read the answer.

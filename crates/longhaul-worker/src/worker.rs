@@ -17,8 +17,7 @@ pub use self::context::{Context, Watcher};
 use self::task_loops::TaskLoops;
 use crate::reception::take_on;
 use crate::turns;
-use longhaul_app::Home;
-use longhaul_app::{Answer, AppError, ErrorKind, Handover};
+use longhaul_app::{Answer, AppError, ErrorKind, Handover, Home};
 
 /// How a worker is to run.
 #[derive(Debug, Default)]

@@ -2,14 +2,11 @@
 //! Everything made here is gone when the scene is dropped. It measures nothing itself.
 
 use std::collections::BTreeMap;
-use std::error::Error;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use longhaul_core::ids::SessionId;
-use longhaul_core::time::Time;
 use longhaul_keeper::files::create_private_dir;
 use longhaul_keeper::{CONTRACT_VERSION, Caps, Executable, SessionDir, Spec, StopSignal, StopStep, prepare_session};
 use tempfile::TempDir;
@@ -17,14 +14,15 @@ use tempfile::TempDir;
 use super::{Arguments, scratch};
 use crate::repository::Repository;
 
+pub(super) use crate::repository::Outcome;
+pub(super) use longhaul_app::now;
+pub(super) use longhaul_keeper::random;
+
 /// The longest wait for something that must happen.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The longest session, so that those of a killed run end too.
 pub(super) const LONGEST_SESSION_MS: u64 = 20 * 60 * 1000;
-
-/// What a measure gives, or why it could not be taken: text for the developer who runs it.
-pub(super) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// The world of one run.
 pub(super) struct Scene {
@@ -157,21 +155,6 @@ pub(super) fn wait_for<Seen>(what: &str, mut look: impl FnMut() -> Outcome<Optio
         ensure(Instant::now() < deadline, || format!("no {what} within {} seconds", DEADLINE.as_secs()))?;
         std::thread::sleep(Duration::from_millis(1));
     }
-}
-
-/// The wall clock.
-pub(super) fn now() -> Time {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Time(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
-}
-
-/// Bytes for an id; every hasher of the standard library starts with its own keys.
-pub(super) fn random() -> [u8; 10] {
-    let [words, more] = [0, 1].map(|_| RandomState::new().build_hasher().finish().to_le_bytes());
-    let mut bytes = [0; 10];
-    bytes[..8].copy_from_slice(&words);
-    bytes[8..].copy_from_slice(&more[..2]);
-    bytes
 }
 
 /// A runtime like the worker's.

@@ -4,7 +4,6 @@
 
 use super::Violation;
 use super::source::{SourceFile, line_of};
-use super::test_code::bracket_end;
 
 /// Which code of a file a ban looks at.
 enum Reach {
@@ -143,32 +142,30 @@ fn is_whole(code: &str, at: usize, word: &str) -> bool {
 fn in_groups(code: &str, word: &str) -> Vec<usize> {
     let Some((parent, member)) = word.split_once("::") else { return Vec::new() };
     let opening = format!("{parent}::{{");
-    let mut found = Vec::new();
-    for (at, _) in code.match_indices(&opening).filter(|&(at, _)| is_whole(code, at, &opening)) {
-        let open = at + opening.len() - 1;
-        found.extend(
-            member_places(code, open, bracket_end(code, open)).filter(|&place| starts_with(code, place, member)),
-        );
-    }
-    found
+    let groups = code.match_indices(&opening).filter(|&(at, _)| is_whole(code, at, &opening));
+    let members = groups.flat_map(|(at, _)| member_places(code, at + opening.len() - 1));
+    members.filter(|&place| starts_with(code, place, member)).collect()
 }
 
 fn starts_with(code: &str, place: usize, member: &str) -> bool {
     code[place..].starts_with(member) && is_whole(code, place, member)
 }
 
-/// Returns where the direct members of the group between `open` and `end` begin.
-fn member_places(code: &str, open: usize, end: usize) -> impl Iterator<Item = usize> {
+/// Returns where the direct members of the group that opens at `open` begin.
+fn member_places(code: &str, open: usize) -> Vec<usize> {
     let mut depth = 0_i32;
     let mut places = Vec::new();
-    for (offset, c) in code[open..end].char_indices() {
+    for (offset, c) in code[open..].char_indices() {
         depth += i32::from(c == '{') - i32::from(c == '}');
+        if depth == 0 {
+            break;
+        }
         if depth == 1 && (c == '{' || c == ',') {
             let rest = &code[open + offset + 1..];
             places.push(open + offset + 1 + rest.len() - rest.trim_start().len());
         }
     }
-    places.into_iter()
+    places
 }
 
 #[cfg(test)]

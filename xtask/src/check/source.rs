@@ -5,9 +5,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::ops::{Range, RangeInclusive};
+use std::path::Path;
 
 use super::{mask, test_code};
+use crate::repository::Outcome;
 
 const TOP_DIRECTORIES: &[&str] = &["crates", "e2e", "xtask"];
 const TEST_DIRECTORIES: &[&str] = &["tests", "benches"];
@@ -26,6 +28,8 @@ pub(super) struct SourceFile {
     pub(super) strings: Vec<(usize, String)>,
     /// How many lines are left without `#[cfg(test)]` items.
     pub(super) lines_without_tests: usize,
+    /// The bytes of what exists only in test builds.
+    tests: Vec<Range<usize>>,
 }
 
 /// One page of documentation.
@@ -35,17 +39,8 @@ pub(super) struct Page {
     pub(super) text: String,
 }
 
-/// Why the files could not be read.
-#[derive(Debug, thiserror::Error)]
-#[error("failed to read `{path}`: {source}", path = path.display())]
-pub(crate) struct ReadError {
-    path: PathBuf,
-    #[source]
-    source: io::Error,
-}
-
 /// Reads every Rust file below `crates`, `e2e` and `xtask`, in the order of their paths.
-pub(super) fn read_all(root: &Path) -> Result<Vec<SourceFile>, ReadError> {
+pub(super) fn read_all(root: &Path) -> Outcome<Vec<SourceFile>> {
     let mut texts = Vec::new();
     for top in TOP_DIRECTORIES {
         read_below(root, &root.join(top), ".rs", &mut texts)?;
@@ -55,7 +50,7 @@ pub(super) fn read_all(root: &Path) -> Result<Vec<SourceFile>, ReadError> {
 }
 
 /// Reads every Markdown file of the checkout, in the order of their paths.
-pub(super) fn read_pages(root: &Path) -> Result<Vec<Page>, ReadError> {
+pub(super) fn read_pages(root: &Path) -> Outcome<Vec<Page>> {
     let mut texts = Vec::new();
     read_below(root, root, ".md", &mut texts)?;
     texts.sort();
@@ -82,28 +77,24 @@ impl SourceFile {
     }
 
     fn new(path: String, text: String) -> Self {
-        let code = mask::without_comments_and_literals(&text);
-        let (shipped_code, lines_without_tests) = without_test_items(&code);
+        let mask::Masked { code, mut strings, tests } = mask::mask(&text);
+        let (mut shipped_code, lines_without_tests) = without_test_items(&code, &tests);
         let is_test = path.split('/').nth(2).is_some_and(|directory| TEST_DIRECTORIES.contains(&directory))
             || test_code::is_test_file(&code);
+        let test_lines: Vec<_> = tests.iter().map(|item| lines_of(&code, item)).collect();
+        strings.retain(|(line, _)| !is_test && !test_lines.iter().any(|lines| lines.contains(line)));
         if is_test {
-            return Self { path, text, code, shipped_code: String::new(), strings: Vec::new(), lines_without_tests };
+            shipped_code.clear();
         }
-        let tests = test_code::test_items(&code).into_iter();
-        let tests: Vec<_> = tests.map(|item| line_of(&code, item.start)..=line_of(&code, item.end)).collect();
-        let mut strings = mask::strings(&text);
-        strings.retain(|(line, _)| !tests.iter().any(|lines| lines.contains(line)));
-        Self { path, text, code, shipped_code, strings, lines_without_tests }
+        Self { path, text, code, shipped_code, strings, tests, lines_without_tests }
     }
 
     /// Names the files, without their ending, of modules declared under `#[cfg(test)]`.
     fn test_modules_elsewhere(&self) -> Vec<String> {
-        let items = test_code::test_items(&self.code);
-        let declared = items.into_iter().filter_map(|item| {
+        let declared = self.tests.iter().filter_map(|item| {
             let name = test_code::module_elsewhere(&self.code[item.clone()])?;
-            let lines = line_of(&self.code, item.start)..=line_of(&self.code, item.end);
             let (directory, stem) = self.path.rsplit_once('/')?;
-            Some(match self.path_attribute(lines) {
+            Some(match self.path_attribute(lines_of(&self.code, item)) {
                 Some(relative) => format!("{directory}/{}", relative.trim_end_matches(".rs")),
                 None if matches!(stem, "lib.rs" | "main.rs" | "mod.rs") => format!("{directory}/{name}"),
                 None => format!("{directory}/{}/{name}", stem.trim_end_matches(".rs")),
@@ -112,7 +103,7 @@ impl SourceFile {
         declared.collect()
     }
 
-    fn path_attribute(&self, lines: std::ops::RangeInclusive<usize>) -> Option<&str> {
+    fn path_attribute(&self, lines: RangeInclusive<usize>) -> Option<&str> {
         let within = self.text.lines().skip(lines.start() - 1).take(lines.end() - lines.start() + 1);
         within.filter_map(|line| line.trim().strip_prefix("#[path = \"")?.strip_suffix("\"]")).next()
     }
@@ -123,11 +114,15 @@ pub(super) fn line_of(code: &str, at: usize) -> usize {
     code[..at].matches('\n').count() + 1
 }
 
-fn without_test_items(code: &str) -> (String, usize) {
+fn lines_of(code: &str, item: &Range<usize>) -> RangeInclusive<usize> {
+    line_of(code, item.start)..=line_of(code, item.end)
+}
+
+fn without_test_items(code: &str, tests: &[Range<usize>]) -> (String, usize) {
     let mut shipped = String::with_capacity(code.len());
     let mut lines = code.lines().count();
     let mut from = 0;
-    for item in test_code::test_items(code) {
+    for item in tests {
         shipped.push_str(&code[from..item.start]);
         let line_breaks = code[item.clone()].matches('\n').count();
         shipped.extend(std::iter::repeat_n('\n', line_breaks));
@@ -142,17 +137,20 @@ fn is_module_or_below(path: &str, module: &str) -> bool {
     path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
 }
 
-fn read_below(root: &Path, directory: &Path, ending: &str, texts: &mut Vec<(String, String)>) -> Result<(), ReadError> {
-    let failed = |source: io::Error| ReadError { path: directory.to_path_buf(), source };
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let kind = entry.file_type().map_err(failed)?;
+fn read_below(root: &Path, directory: &Path, ending: &str, texts: &mut Vec<(String, String)>) -> Outcome {
+    let failed = |path: &Path, error: io::Error| {
+        format!("failed to read the sources: failed to read `{}`: {error}", path.display())
+    };
+    let listing = |error| failed(directory, error);
+    for entry in fs::read_dir(directory).map_err(listing)? {
+        let entry = entry.map_err(listing)?;
+        let kind = entry.file_type().map_err(listing)?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if kind.is_dir() && name != "target" && name != "node_modules" && !name.starts_with('.') {
             read_below(root, &entry.path(), ending, texts)?;
         } else if kind.is_file() && name.ends_with(ending) {
             let path = entry.path();
-            let text = fs::read_to_string(&path).map_err(|source| ReadError { path: path.clone(), source })?;
+            let text = fs::read_to_string(&path).map_err(|error| failed(&path, error))?;
             texts.push((path_from(root, &path), text));
         }
     }

@@ -1,8 +1,10 @@
 //! Finds the items of a file that exist only in test builds.
-//! Called by `source` with masked code; a wrong guess must err towards "not a test".
+//! Called by `mask` with the tokens of a file and by `source`; a wrong guess must err towards "not a test".
 //! It never looks at other files.
 
 use std::ops::Range;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// Items whose only block is their value: they end at their semicolon.
 const ENDED_BY_SEMICOLON: &[&str] = &["let", "const", "static", "use", "type"];
@@ -10,16 +12,19 @@ const ENDED_BY_BLOCK: &[&str] =
     &["mod", "fn", "impl", "struct", "enum", "union", "trait", "unsafe", "async", "extern", "macro_rules"];
 
 /// Returns the byte ranges of every `#[cfg(test)]` item, attributes included.
-pub(super) fn test_items(code: &str) -> Vec<Range<usize>> {
-    let mut items = Vec::new();
-    let mut from = 0;
-    while let Some(start) = code[from..].find("#[cfg(").map(|found| from + found) {
-        let attribute_end = bracket_end(code, start + 1);
-        from = attribute_end;
-        if is_for_tests(&code[start..attribute_end]) {
-            from = item_end(code, attribute_end);
-            items.push(start..from);
+pub(super) fn test_items(stream: TokenStream) -> Vec<Range<usize>> {
+    let tokens: Vec<TokenTree> = stream.into_iter().collect();
+    let (mut items, mut at) = (Vec::new(), 0);
+    while let Some(token) = tokens.get(at) {
+        let length = if attribute(&tokens[at..]).is_some_and(is_for_tests) { item_length(&tokens[at..]) } else { 1 };
+        match token {
+            TokenTree::Group(group) => items.extend(test_items(group.stream())),
+            first if length > 1 => {
+                items.push(first.span().byte_range().start..tokens[at + length - 1].span().byte_range().end);
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
         }
+        at += length;
     }
     items
 }
@@ -37,73 +42,43 @@ pub(super) fn module_elsewhere(item: &str) -> Option<&str> {
     (words.next() == Some("mod")).then_some(name)
 }
 
-/// Returns where the bracket that opens at `open` is closed: the place behind it.
-pub(super) fn bracket_end(code: &str, open: usize) -> usize {
-    let mut depth = 0_i32;
-    for (at, c) in code[open..].char_indices() {
-        depth += depth_change(c);
-        if depth <= 0 {
-            return open + at + c.len_utf8();
-        }
-    }
-    code.len()
-}
-
-fn depth_change(c: char) -> i32 {
-    match c {
-        '(' | '[' | '{' => 1,
-        ')' | ']' | '}' => -1,
-        _ => 0,
+/// Returns what is in the brackets of the attribute that begins here.
+fn attribute(tokens: &[TokenTree]) -> Option<TokenStream> {
+    match tokens {
+        [TokenTree::Punct(sign), TokenTree::Group(attribute), ..] if sign.as_char() == '#' => Some(attribute.stream()),
+        _ => None,
     }
 }
 
-fn is_for_tests(attribute: &str) -> bool {
-    let condition = attribute.trim_start_matches("#[cfg(").trim_end_matches(']');
-    let condition = condition.strip_suffix(')').unwrap_or(condition).trim();
-    let all_of = condition.strip_prefix("all(").and_then(|rest| rest.strip_suffix(')'));
-    condition == "test" || all_of.is_some_and(|parts| parts.split(',').any(|part| part.trim() == "test"))
-}
-
-fn item_end(code: &str, attribute_end: usize) -> usize {
-    let start = behind_attributes(code, attribute_end);
-    let word = first_word_behind_visibility(&code[start..]);
-    let ends_with_block = !ENDED_BY_SEMICOLON.contains(&word);
-    let ends_with_comma = ends_with_block && !ENDED_BY_BLOCK.contains(&word);
-    let mut depth = 0_i32;
-    for (at, c) in code[start..].char_indices() {
-        depth += depth_change(c);
-        let is_end = match c {
-            _ if depth < 0 => return start + at,
-            ';' => depth == 0,
-            '}' => depth == 0 && ends_with_block,
-            ',' => depth == 0 && ends_with_comma,
-            _ => false,
-        };
-        if is_end {
-            return start + at + 1;
-        }
-    }
-    code.len()
-}
-
-fn behind_attributes(code: &str, mut at: usize) -> usize {
-    loop {
-        at += code[at..].len() - code[at..].trim_start().len();
-        if !code[at..].starts_with("#[") {
-            return at;
-        }
-        at = bracket_end(code, at + 1);
-    }
-}
-
-fn first_word_behind_visibility(item: &str) -> &str {
-    let item = match item.strip_prefix("pub") {
-        Some(rest) if rest.starts_with('(') => &rest[bracket_end(rest, 0)..],
-        Some(rest) if rest.starts_with(' ') => rest,
-        _ => item,
+fn is_for_tests(attribute: TokenStream) -> bool {
+    let is_test = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if word == "test");
+    let inside = |word: &str, stream: TokenStream| match &stream.into_iter().collect::<Vec<_>>()[..] {
+        [TokenTree::Ident(first), TokenTree::Group(group)] if first == word => Some(group.stream()),
+        _ => None,
     };
-    let item = item.trim_start();
-    &item[..item.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(item.len())]
+    let Some(condition) = inside("cfg", attribute) else { return false };
+    let all_of = inside("all", condition.clone());
+    let is_only = condition.to_string() == "test";
+    is_only || all_of.is_some_and(|parts| parts.into_iter().any(|part| is_test(&part)))
+}
+
+/// Returns how many tokens the item has that begins with an attribute.
+fn item_length(tokens: &[TokenTree]) -> usize {
+    let mut start = 0;
+    while attribute(&tokens[start..]).is_some() {
+        start += 2;
+    }
+    let item = &tokens[start..];
+    let words = item.iter().filter_map(|token| if let TokenTree::Ident(word) = token { Some(word) } else { None });
+    let word = words.map(ToString::to_string).find(|word| word != "pub").unwrap_or_default();
+    let ends_with_block = !ENDED_BY_SEMICOLON.contains(&word.as_str());
+    let ends_with_comma = ends_with_block && !ENDED_BY_BLOCK.contains(&word.as_str());
+    let is_end = |token: &TokenTree| match token {
+        TokenTree::Punct(sign) => sign.as_char() == ';' || (sign.as_char() == ',' && ends_with_comma),
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace && ends_with_block,
+        TokenTree::Ident(_) | TokenTree::Literal(_) => false,
+    };
+    item.iter().position(is_end).map_or(tokens.len(), |at| start + at + 1)
 }
 
 #[cfg(test)]
@@ -111,7 +86,7 @@ mod tests {
     use super::{module_elsewhere, test_items};
 
     fn items(code: &str) -> Vec<&str> {
-        test_items(code).into_iter().map(|range| &code[range]).collect()
+        test_items(code.parse().unwrap()).into_iter().map(|range| &code[range]).collect()
     }
 
     #[test]
@@ -135,7 +110,7 @@ mod tests {
             ["#[cfg(test)] const A: [u8; 2] = if B { C } else { D };"]
         );
         assert_eq!(items("enum A { #[cfg(test)] B(u8, u8), C }"), ["#[cfg(test)] B(u8, u8),"]);
-        assert_eq!(items("enum A { C, #[cfg(test)] B }"), ["#[cfg(test)] B "]);
+        assert_eq!(items("enum A { C, #[cfg(test)] B }"), ["#[cfg(test)] B"]);
         assert_eq!(items("{ #[cfg(test)] hook(a, b); rest }"), ["#[cfg(test)] hook(a, b);"]);
         assert_eq!(
             items("#[cfg(test)] pub(crate) fn a<B, C>(d: E) -> F where G: H, { i } rest"),

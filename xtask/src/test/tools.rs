@@ -2,11 +2,10 @@
 //! Called by `suites`; what it installs from the registry goes below the target directory, with a pinned version.
 //! It never changes a program the developer installed.
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 
-use crate::repository::{MetadataError, Repository};
+use crate::repository::{Outcome, Repository};
 
 /// The format of `deny.toml` changes between minor versions, so any other one is not used.
 const CARGO_DENY_MINOR: &str = "cargo-deny 0.20.";
@@ -34,26 +33,8 @@ pub(super) const SYSTEM: &[Tool] = &[
 /// What programs of the system tell their version to.
 const VERSION_FLAGS: [&str; 2] = ["--version", "-V"];
 
-/// Why a program is missing still.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ToolError {
-    #[error("failed to find the target directory: {source}")]
-    TargetDirectory {
-        #[source]
-        source: MetadataError,
-    },
-    #[error("failed to start `{command}`: {source}; install it by hand and run again")]
-    Start {
-        command: String,
-        #[source]
-        source: io::Error,
-    },
-    #[error("`{command}` ended with {status}; see its output above, run it by hand and run again")]
-    Install { command: String, status: ExitStatus },
-}
-
 /// Returns the program, installed if it has to be.
-pub(super) fn provide(repository: &Repository, tool: Tool) -> Result<PathBuf, ToolError> {
+pub(super) fn provide(repository: &Repository, tool: Tool) -> Outcome<PathBuf> {
     match tool {
         Tool::Rustfmt => provide_component(repository, "fmt", "rustfmt"),
         Tool::Clippy => provide_component(repository, "clippy", "clippy"),
@@ -67,7 +48,7 @@ pub(super) fn has_nextest(repository: &Repository) -> bool {
     version(repository.cargo(&["nextest", "--version"])).is_some()
 }
 
-fn provide_component(repository: &Repository, subcommand: &str, component: &str) -> Result<PathBuf, ToolError> {
+fn provide_component(repository: &Repository, subcommand: &str, component: &str) -> Outcome<PathBuf> {
     if version(repository.cargo(&[subcommand, "--version"])).is_none() {
         let mut command = repository.command(Path::new("rustup"));
         command.args(["component", "add", component]);
@@ -76,8 +57,8 @@ fn provide_component(repository: &Repository, subcommand: &str, component: &str)
     Ok(PathBuf::from(format!("cargo-{subcommand}")))
 }
 
-fn provide_cargo_deny(repository: &Repository) -> Result<PathBuf, ToolError> {
-    let metadata = repository.metadata().map_err(|source| ToolError::TargetDirectory { source })?;
+fn provide_cargo_deny(repository: &Repository) -> Outcome<PathBuf> {
+    let metadata = repository.metadata().map_err(|error| format!("failed to find the target directory: {error}"))?;
     let tools = Path::new(metadata["target_directory"].as_str().unwrap_or("target")).join("tools");
     let ours = tools.join("bin").join("cargo-deny");
     for program in [PathBuf::from("cargo-deny"), ours.clone()] {
@@ -96,7 +77,7 @@ fn provide_cargo_deny(repository: &Repository) -> Result<PathBuf, ToolError> {
 }
 
 /// As an ordinary user this fails, and says which command to run as root.
-fn provide_package(repository: &Repository, program: &str, package: &str) -> Result<PathBuf, ToolError> {
+fn provide_package(repository: &Repository, program: &str, package: &str) -> Outcome<PathBuf> {
     let answers = |flag: &str| {
         let mut asked = repository.command(Path::new(program));
         asked.arg(flag);
@@ -119,13 +100,15 @@ fn version(mut command: Command) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn install(mut command: Command) -> Result<(), ToolError> {
+fn install(mut command: Command) -> Outcome {
     let words: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
     let name = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
     match command.status() {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(ToolError::Install { command: name, status }),
-        Err(source) => Err(ToolError::Start { command: name, source }),
+        Ok(status) => {
+            Err(format!("`{name}` ended with {status}; see its output above, run it by hand and run again").into())
+        }
+        Err(error) => Err(format!("failed to start `{name}`: {error}; install it by hand and run again").into()),
     }
 }
 
@@ -133,7 +116,7 @@ fn install(mut command: Command) -> Result<(), ToolError> {
 mod tests {
     use std::process::Command;
 
-    use super::{ToolError, install, version};
+    use super::{install, version};
 
     #[test]
     fn a_version_is_read_only_from_a_program_that_is_there_and_succeeds() {
@@ -149,9 +132,9 @@ mod tests {
         let mut failing = Command::new("false");
         failing.arg("component");
         let error = install(failing).expect_err("`false` fails");
-        assert!(matches!(&error, ToolError::Install { command, .. } if command == "false component"));
+        assert!(error.to_string().starts_with("`false component` ended with exit status: 1; "), "{error}");
         let error = install(Command::new("/nowhere/such-program")).expect_err("there is no such program");
-        assert!(matches!(error, ToolError::Start { .. }));
+        assert!(error.to_string().starts_with("failed to start `/nowhere/such-program`: "), "{error}");
         assert!(install(Command::new("true")).is_ok());
     }
 }

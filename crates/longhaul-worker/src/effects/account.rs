@@ -5,8 +5,7 @@ use longhaul_agents::{Chosen, account, choose};
 use longhaul_core::task::{AccountLimit, Observation, Phase};
 
 use super::Job;
-use longhaul_app::now;
-use longhaul_app::{as_seen, passed};
+use longhaul_app::{as_seen, now, passed};
 
 /// The account that this agent works with for the task.
 pub(super) fn account_of(job: &Job, agent: &Chosen) -> String {

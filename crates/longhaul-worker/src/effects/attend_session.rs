@@ -18,9 +18,7 @@ use super::session_end::{self, Observed};
 use super::start_session::{self, Program};
 use super::{Job, check_output, keep_work, keeper_death, prepare_workspace, stop_session};
 use crate::exit_watch::reap;
-use longhaul_app::check_floors;
-use longhaul_app::now;
-use longhaul_app::{ShellLock, TaskDir};
+use longhaul_app::{ShellLock, TaskDir, check_floors, now};
 
 pub(super) async fn attend(job: Job, id: SessionId) {
     let Some(session) = job.task.state.live(id) else { return };

@@ -3,9 +3,8 @@
 
 use std::io;
 
-use longhaul_core::fingerprint;
 use longhaul_core::task::{CheckOutput, Offset};
-use longhaul_core::test_summary;
+use longhaul_core::{fingerprint, test_summary};
 use longhaul_keeper::{LogReader, Piece, SessionDir, Stream};
 use sha2::{Digest, Sha256};
 

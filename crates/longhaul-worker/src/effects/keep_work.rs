@@ -13,8 +13,7 @@ use longhaul_keeper::fail_point;
 use super::Job;
 use super::prepare_workspace::hash_expected;
 use crate::work_place::{self, OpenedWorkspace, answer};
-use longhaul_app::Home;
-use longhaul_app::unfit;
+use longhaul_app::{Home, unfit};
 use longhaul_git::{CommitId, Committed, GitError, LockAnswer, Repository, Survey, Worktree};
 
 /// What became of the work.

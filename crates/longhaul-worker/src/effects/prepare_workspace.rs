@@ -8,17 +8,13 @@ use jiff::tz::TimeZone;
 use longhaul_core::check_files;
 use longhaul_core::task::{Actor, Basis, Cause, Checkout, FileHash, NameList, Observation, Phase, Remarks, Task};
 use longhaul_keeper::process::boot_id;
-use longhaul_keeper::{Beneath, fail_point};
+use longhaul_keeper::{Beneath, Environment, fail_point};
 
 use super::{Job, Outcome, account, keep_work, preflight};
 use crate::turns::Answer;
 use crate::work_place;
 use crate::work_place::OpenedWorkspace;
-use longhaul_app::Home;
-use longhaul_app::ShellLock;
-use longhaul_app::{check_floors, checkouts};
-use longhaul_app::{mint_session, now};
-use longhaul_keeper::Environment;
+use longhaul_app::{Home, ShellLock, check_floors, checkouts, mint_session, now};
 
 pub(super) async fn prepare(mut job: Job) -> Outcome {
     // First, so that a task whose account is limited is not in line.

@@ -9,11 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use longhaul_keeper::is_own_variable;
+use longhaul_keeper::{Environment, is_own_variable};
 
 use super::process_group;
 use longhaul_app::Home;
-use longhaul_keeper::Environment;
 
 /// Between two looks whether it has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);

@@ -12,8 +12,7 @@ use serde_json::Value;
 use super::Job;
 use super::transcript::{self, ReadTranscript};
 use crate::watch::{Line, Tail};
-use longhaul_app::TaskDir;
-use longhaul_app::{now, time_of};
+use longhaul_app::{TaskDir, now, time_of};
 
 const STDERR_TAIL: usize = 4096;
 

@@ -14,9 +14,7 @@ use longhaul_keeper::{
 use rustix::io::Errno;
 
 use super::Job;
-use longhaul_app::TaskDir;
-use longhaul_app::{passed, spec_of, writable};
-use longhaul_app::{pointer, prompt};
+use longhaul_app::{TaskDir, passed, pointer, prompt, spec_of, writable};
 
 /// How a program of our own is named in argv: the keeper's own executable, even when its path was replaced meanwhile.
 #[cfg(target_os = "linux")]

@@ -11,14 +11,13 @@ use std::time::Duration;
 use longhaul_core::causes::with_causes;
 use longhaul_core::task::{Target, Task, tells_why};
 use longhaul_core::time::Time;
-use longhaul_keeper::fail_point;
+use longhaul_keeper::{Environment, fail_point};
 use longhaul_store::{Notice, Settled, Store, StoreError};
 
 use super::deliver::{Undelivered, deliver};
 use super::message::{Message, Reason};
 use crate::worker::Context;
 use longhaul_app::now;
-use longhaul_keeper::Environment;
 
 /// So many tries each notice gets; where one try is enough, only tries that ended in a crash count.
 const TRIES: u32 = 5;

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use longhaul_core::task::Target;
 
-use super::command;
-use super::desktop;
 use super::file::{self, FileError};
 use super::message::Message;
 use super::webhook::{self, WebhookError};
+use super::{command, desktop};
 use crate::effects::program::ProgramError;
 use longhaul_app::Home;
 

@@ -13,8 +13,7 @@ use longhaul_store::{Change, Guard, NewLease, Notice, NoticeState, Stored};
 
 use super::deliver_of;
 use crate::worker::Context;
-use longhaul_app::Home;
-use longhaul_app::{mint_lease, mint_task, now};
+use longhaul_app::{Home, mint_lease, mint_task, now};
 
 /// As long as one try may take here: far longer than any of these tests.
 const PATIENCE: Duration = Duration::from_secs(300);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use longhaul_core::ids::WorkerId;
 use longhaul_core::task::{Event, Task};
-use longhaul_keeper::Executable;
+use longhaul_keeper::{Environment, Executable};
 use longhaul_store::Store;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::Instant;
@@ -15,9 +15,7 @@ use crate::effects::{Awake, OwnConversations};
 use crate::environments::Environments;
 use crate::file_watcher::FileWatcher;
 use crate::turns::Line;
-use longhaul_app::Home;
-use longhaul_app::mint_worker;
-use longhaul_keeper::Environment;
+use longhaul_app::{Home, mint_worker};
 
 /// So many workspaces are inspected at once.
 const INSPECTIONS: usize = 16;

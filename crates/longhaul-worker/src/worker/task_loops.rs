@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use longhaul_core::ids::TaskId;
-use longhaul_keeper::WorkerLock;
+use longhaul_keeper::{Environment, WorkerLock};
 use longhaul_store::{Damaged, StoreError, Stored};
 use tokio::task::{JoinError, JoinSet};
 
@@ -17,7 +17,6 @@ use crate::dispatcher::{Hub, HubExit, InLine, Waker};
 use crate::holds;
 use crate::notify::Sender;
 use crate::reception::Reception;
-use longhaul_keeper::Environment;
 
 /// The hubs of one worker.
 pub(super) struct TaskLoops {

@@ -10,10 +10,9 @@ mod record;
 
 use std::sync::Arc;
 
-use longhaul_app::{ShellLock, TaskDir};
+use longhaul_app::{AppError, Call, ErrorKind, Project, ShellLock, TaskDir, ownership, usual_span};
 use longhaul_core::task::{Action, State, StopMode, Submission, Task, permit};
-use longhaul_keeper::Executable;
-use longhaul_keeper::find_program;
+use longhaul_keeper::{Executable, find_program};
 use longhaul_store::{Filter, Stored, Which};
 use longhaul_worker::{Context, RunnerProcess};
 use tokio::signal::unix::{SignalKind, signal};
@@ -23,11 +22,7 @@ use crate::cli::RunSession;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
-use longhaul_app::Call;
-use longhaul_app::Project;
 use longhaul_app::directory_wait::DirectoryWait;
-use longhaul_app::{AppError, ErrorKind};
-use longhaul_app::{ownership, usual_span};
 
 use directory::{Directories, Directory, Found};
 use list::Marks;

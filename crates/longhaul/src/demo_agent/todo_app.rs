@@ -113,60 +113,9 @@ remove_item() {
     },
 ];
 
-const START: &str = r#"set -eu
+const START: &str = include_str!("todo_start.sh");
 
-todo_file=${TODO_FILE:-todo.txt}
-
-fail() {
-    printf 'todo: %s\n' "$1" >&2
-    exit 2
-}
-
-need_item() {
-    case "$1" in
-    '' | *[!0-9]*) fail "an item number is needed" ;;
-    esac
-    [ -f "$todo_file" ] || fail "there are no items"
-    [ "$1" -ge 1 ] && [ "$1" -le "$(wc -l <"$todo_file")" ] || fail "there is no item $1"
-}
-"#;
-
-const TESTS: &str = r#"set -eu
-
-here=$(dirname "$0")
-TODO_FILE=$(mktemp)
-export TODO_FILE
-trap 'rm -f "$TODO_FILE" "$TODO_FILE.new"' EXIT
-
-expect() {
-    seen=$(sh "$here/todo.sh" list)
-    [ "$seen" = "$1" ] || { printf 'expected:\n%s\nseen:\n%s\n' "$1" "$seen" >&2; exit 1; }
-}
-
-refuse() {
-    if sh "$here/todo.sh" "$@" 2>/dev/null; then
-        printf 'not refused: %s\n' "$*" >&2
-        exit 1
-    fi
-}
-
-expect ''
-sh "$here/todo.sh" add "buy milk"
-sh "$here/todo.sh" add "call & ask 'them'"
-expect "1 [ ] buy milk
-2 [ ] call & ask 'them'"
-sh "$here/todo.sh" done 2
-expect "1 [ ] buy milk
-2 [x] call & ask 'them'"
-sh "$here/todo.sh" rm 1
-expect "1 [x] call & ask 'them'"
-refuse add
-refuse done 2
-refuse rm x
-refuse fly
-expect "1 [x] call & ask 'them'"
-printf 'all tests passed\n'
-"#;
+const TESTS: &str = include_str!("todo_tests.sh");
 
 fn script(features: &[&Feature]) -> String {
     let functions: String = features.iter().map(|feature| feature.function).collect();

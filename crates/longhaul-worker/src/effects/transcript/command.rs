@@ -9,12 +9,11 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use longhaul_keeper::{Spec, is_own_variable};
+use longhaul_keeper::{Environment, Spec, is_own_variable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::super::process_group;
 use super::source::{CAP, Conversation};
-use longhaul_keeper::Environment;
 
 /// How long a command has to print one.
 pub(super) const DEADLINE: Duration = Duration::from_secs(60);

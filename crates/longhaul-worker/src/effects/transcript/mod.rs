@@ -11,13 +11,12 @@ use std::sync::Arc;
 
 use longhaul_agents::{Chosen, Ids, Transcript};
 use longhaul_core::task::{Delivered, SessionRun};
-use longhaul_keeper::SessionDir;
+use longhaul_keeper::{Environment, SessionDir};
 
 use self::command::{DEADLINE, from_command};
 pub(crate) use self::copy::OwnConversations;
 use self::source::Conversation;
 use super::Job;
-use longhaul_keeper::Environment;
 
 /// As many of the last lines as can tell how a session ended.
 const LAST_LINES: usize = 200;

@@ -5,8 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use longhaul_core::names::STATE_DIR;
-use longhaul_core::names::TaskName;
+use longhaul_core::names::{STATE_DIR, TaskName};
 use longhaul_core::plan::{self, Plan};
 
 const LIST_CAP: u64 = 4 << 20;

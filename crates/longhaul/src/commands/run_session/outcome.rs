@@ -10,9 +10,7 @@ use super::printer::{RunnerPrinter, success};
 use crate::cli::RunSession;
 use crate::exit::Code;
 use crate::out;
-use longhaul_app::Call;
-use longhaul_app::ownership;
-use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{AppError, Call, ErrorKind, ownership};
 
 /// What is known at the end.
 pub(super) struct Outcome<'a> {

@@ -1,7 +1,10 @@
 //! The stored task behind a task directory: found, made, taken over from the dead, or cleared away when the directory was.
 //! Called once per invocation. The lease it ends with is the runner's lock.
 
-use longhaul_app::{Answer, RefusalKind, Request, change};
+use longhaul_app::{
+    Answer, AppError, Call, ErrorKind, Project, RefusalKind, Request, change, ownership, prompt_files,
+    submit::notify_targets,
+};
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{
     Command, Driver, Patience, Place as Where, Resume, RunnerOptions, Sandbox, Setting, Submission,
@@ -14,12 +17,8 @@ use super::name::Name;
 use crate::cli::RunSession;
 use crate::command_line::CommandLine;
 use crate::out;
-use longhaul_app::Call;
-use longhaul_app::Project;
 use longhaul_app::config::{Overrides, Sources};
 use longhaul_app::submit::files::utf8;
-use longhaul_app::{AppError, ErrorKind};
-use longhaul_app::{ownership, prompt_files, submit::notify_targets};
 
 /// An unfinished task that is stored under a name.
 pub(super) struct Record {

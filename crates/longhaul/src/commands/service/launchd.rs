@@ -70,40 +70,7 @@ fn path() -> Result<PathBuf, AppError> {
 
 fn property_list(worker: &Worker) -> String {
     let [program, home, path] = [&worker.program, &worker.home, &worker.path].map(|text| escaped(text));
-    format!(
-        r#"<?xml version="1.0" encoding="UTF-8"?>
-<!-- {MARK} -->
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0">
-<dict>
-	<key>Label</key>
-	<string>{LABEL}</string>
-	<key>ProgramArguments</key>
-	<array>
-		<string>{program}</string>
-		<string>worker</string>
-		<string>--stay</string>
-	</array>
-	<key>EnvironmentVariables</key>
-	<dict>
-		<key>LONGHAUL_HOME</key>
-		<string>{home}</string>
-		<key>PATH</key>
-		<string>{path}</string>
-	</dict>
-	<key>RunAtLoad</key>
-	<true/>
-	<key>KeepAlive</key>
-	<dict>
-		<key>SuccessfulExit</key>
-		<false/>
-	</dict>
-	<key>AbandonProcessGroup</key>
-	<true/>
-</dict>
-</plist>
-"#
-    )
+    format!(include_str!("launchd.plist"), mark = MARK, label = LABEL, program = program, home = home, path = path)
 }
 
 fn escaped(text: &str) -> String {

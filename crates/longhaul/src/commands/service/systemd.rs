@@ -76,27 +76,10 @@ fn enabled_by() -> Result<PathBuf, AppError> {
 
 fn unit(worker: &Worker) -> String {
     let Worker { program, home, path } = worker;
-    format!(
-        "# {MARK}
-[Unit]
-Description=Longhaul worker: carries tasks on
-
-[Service]
-Environment={}
-Environment={}
-ExecStart={} worker --stay
-KillMode=process
-Delegate=yes
-Restart=on-failure
-RestartSec=5
-
-[Install]
-WantedBy=default.target
-",
-        quoted(&format!("LONGHAUL_HOME={home}")),
-        quoted(&format!("PATH={path}")),
-        quoted(program),
-    )
+    let [home, path] =
+        [("LONGHAUL_HOME", home), ("PATH", path)].map(|(name, value)| quoted(&format!("{name}={value}")));
+    let program = quoted(program);
+    format!(include_str!("systemd.service"), mark = MARK, home = home, path = path, program = program)
 }
 
 /// One word for systemd: quoted, with specifiers as plain text. A dollar sign is plain in a variable and in a program's path.

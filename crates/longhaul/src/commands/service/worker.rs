@@ -3,11 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use longhaul_app::locations;
+use longhaul_app::{AppError, ErrorKind, locations};
 use longhaul_keeper::{Environment, find_program};
 
 use longhaul_app::submit::files::utf8;
-use longhaul_app::{AppError, ErrorKind};
 
 /// What a service starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
