@@ -12,7 +12,7 @@ use crate::describe::{self, UnavailableAgent, Waiting, is_telling};
 use crate::directory_wait::DirectoryWait;
 use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit, View};
-use crate::report::{LimitRow, limits};
+use crate::report::limits;
 use crate::session::{history, live};
 use crate::{lookup, now, ownership, slot_wait};
 
@@ -119,10 +119,9 @@ fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
         let allowed = task.submission.patience.fix_attempts;
         facts.push(format!("the checks failed; {} of {allowed} fixing sessions were tried", task.tally.fixes));
     }
-    let near = |row: &LimitRow| matches!((row.used, row.cap), (Some(used), Some(cap)) if used.saturating_mul(5) >= cap.saturating_mul(4));
     let limits = limits(task, records);
-    let near = limits.iter().filter(|row| near(row));
-    facts.extend(near.map(|row| format!("{} {} used", row.limit.flag(), row.words)));
+    let near = limits.iter().filter(|row| row.is_nearly_used());
+    facts.extend(near.map(|row| format!("{} {} used", row.flag, row.words)));
     facts.extend(conversation(task));
     facts.extend(describe::unavailable(task, now()).iter().map(UnavailableAgent::sentence));
     match task.guidance.len() {

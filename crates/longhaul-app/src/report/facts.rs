@@ -8,6 +8,7 @@ use longhaul_core::task::{Context, Hours, Limit, OnLimit, Sandbox, SessionRecord
 use longhaul_store::{Notice, Stored, StoredEvent};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Number;
 
 use super::checks::{Checks, checks};
 use super::history::{self, Guidance, Happening, Question, RefusedPlan};
@@ -15,6 +16,7 @@ use super::notices::{NoticeRow, notices};
 use super::sessions::{SessionRow, rows};
 use crate::changed_files::{FileChange, Unknown};
 use crate::describe::{self, ResultFacts, UnavailableAgent};
+use crate::views::usd;
 
 /// Everything stored about one task.
 #[derive(Debug, Serialize)]
@@ -134,19 +136,27 @@ pub struct Changed {
     pub unknown: Option<String>,
 }
 
-/// What is used of a limit.
+/// How much of a limit is used.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LimitRow {
-    /// `sessions`, `time`, `tokens` or `cost`.
-    #[schemars(with = "String")]
-    pub limit: Limit,
-    /// The unit of both numbers: `sessions`, `ms`, `tokens` or `usd_millionths`.
-    pub unit: &'static str,
+    /// Its name with its unit: `sessions`, `time_ms`, `tokens` or `cost_usd`.
+    pub limit: &'static str,
+    /// The flag that sets it.
+    pub flag: &'static str,
     /// Null if unknown.
-    pub used: Option<u64>,
-    /// Null without a limit.
-    pub cap: Option<u64>,
+    pub used: Option<Number>,
+    /// Null if there is none.
+    pub cap: Option<Number>,
+    /// Both in words.
     pub words: String,
+}
+
+impl LimitRow {
+    /// Whether at least four fifths of it are used.
+    pub fn is_nearly_used(&self) -> bool {
+        let amount = |number: &Option<Number>| number.as_ref().and_then(Number::as_f64);
+        amount(&self.used).zip(amount(&self.cap)).is_some_and(|(used, cap)| used * 5.0 >= cap * 4.0)
+    }
 }
 
 /// Gathers what is stored.
@@ -260,17 +270,27 @@ pub fn limits(task: &Task, records: &[SessionRecord]) -> Vec<LimitRow> {
         };
         let least = used.map_or("", |_| describe::at_least(limit, records));
         let words = format!("{least}{} of {}", amount(used, "unknown"), amount(cap, "unlimited"));
-        LimitRow { limit, unit: unit(limit), used, cap, words }
+        let number = |amount: Option<u64>| amount.and_then(|amount| number(limit, amount));
+        LimitRow { limit: name(limit), flag: limit.flag(), used: number(used), cap: number(cap), words }
     };
     Limit::ALL.into_iter().map(row).collect()
 }
 
-fn unit(limit: Limit) -> &'static str {
+/// The name of a limit, with its unit.
+fn name(limit: Limit) -> &'static str {
     match limit {
         Limit::Sessions => "sessions",
-        Limit::Time => "ms",
+        Limit::Time => "time_ms",
         Limit::Tokens => "tokens",
-        Limit::Cost => "usd_millionths",
-        Limit::Usage => "none",
+        Limit::Cost => "cost_usd",
+        Limit::Usage => "usage",
+    }
+}
+
+/// An amount in the unit that the name of its limit says.
+fn number(limit: Limit, amount: u64) -> Option<Number> {
+    match limit {
+        Limit::Cost => Number::from_f64(usd(amount)),
+        Limit::Sessions | Limit::Time | Limit::Tokens | Limit::Usage => Some(amount.into()),
     }
 }

@@ -298,7 +298,7 @@ fn changed(report: &Report) -> String {
 fn limits(report: &Report) -> String {
     let mut text = "## Limits\n\n| limit | used of allowed |\n|---|---|\n".to_owned();
     for row in &report.limits {
-        line(&mut text, format_args!("| {} | {} |", row.limit.flag(), row.words));
+        line(&mut text, format_args!("| {} | {} |", row.flag, row.words));
     }
     text
 }

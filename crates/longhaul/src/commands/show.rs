@@ -114,7 +114,7 @@ fn print_used(view: &ShowView) {
     row("used", &view.used);
     row("attempts", &format!("{} of {} failed in a row", view.attempts.failed, view.attempts.allowed));
     let rows = view.limits.iter().filter(|row| row.cap.is_some());
-    let words: Vec<String> = rows.map(|row| format!("{} {}", row.limit.flag(), row.words)).collect();
+    let words: Vec<String> = rows.map(|row| format!("{} {}", row.flag, row.words)).collect();
     row("limits", &if words.is_empty() { "none".to_owned() } else { words.join(", ") });
 }
 
