@@ -1,4 +1,5 @@
 //! One event of a task's history, as lists and streams of events show it.
+//! Its data is what is stored; the text beside it is for people.
 
 use longhaul_core::task::{Actor, narrate};
 use longhaul_store::StoredEvent;
