@@ -12,13 +12,13 @@ pub fn document(kind: &str, value: &impl Serialize) -> String {
 /// The same document, harmless on a terminal: what JSON leaves bare stands only inside its strings, where an escape means it.
 pub fn safe_json(document: &str) -> String {
     let mut out = String::with_capacity(document.len());
-    for c in document.chars() {
-        if c.is_control() || is_format(c) {
-            out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
-        } else {
-            out.push(c);
-        }
+    let mut copied = 0;
+    for (at, c) in document.char_indices().filter(|(_, c)| c.is_control() || is_format(*c)) {
+        out.push_str(&document[copied..at]);
+        out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        copied = at + c.len_utf8();
     }
+    out.push_str(&document[copied..]);
     out
 }
 

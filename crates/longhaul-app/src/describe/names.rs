@@ -1,4 +1,5 @@
-//! Some names of many, as views show them. The words are those of the core.
+//! Some names of many, as views show them: the first few, and how many there are.
+//! The words are those of the core.
 
 use std::fmt;
 

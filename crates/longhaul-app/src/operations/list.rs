@@ -139,3 +139,7 @@ fn cursor(text: &str) -> Result<Cursor, AppError> {
             .hint("pass the `next` of the last answer")
     })
 }
+
+#[cfg(test)]
+#[path = "list_tests.rs"]
+mod tests;

@@ -1,6 +1,7 @@
 //! One event of a task's history, as lists and streams of events show it.
+//! Its data is what is stored; the text beside it is for people.
 
-use longhaul_core::task::{Actor, Scope, narrate};
+use longhaul_core::task::{Actor, narrate};
 use longhaul_store::StoredEvent;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,8 +30,7 @@ pub struct ActorView {
     /// A user name, or `worker`.
     pub principal: String,
     /// `person`, `worker`, `workspace`, `session` or `unknown`.
-    #[schemars(with = "String")]
-    pub scope: Scope,
+    pub scope: String,
     /// The agent session that it came from.
     pub session: Option<String>,
 }
@@ -58,7 +58,11 @@ impl EventView {
 
 impl ActorView {
     fn new(actor: &Actor) -> ActorView {
-        let session = actor.session.map(|session| session.to_string());
-        ActorView { principal: actor.principal.clone(), scope: actor.scope, session }
+        let scope = serde_json::to_value(actor.scope).ok();
+        ActorView {
+            principal: actor.principal.clone(),
+            scope: scope.and_then(|scope| Some(scope.as_str()?.to_owned())).unwrap_or_default(),
+            session: actor.session.map(|session| session.to_string()),
+        }
     }
 }

@@ -1,4 +1,5 @@
 //! A task's plan: its steps, what was refused of it, and how the file in the task directory compares with it.
+//! Answered by `plan`, and part of `show` and `accept_plan`. Only what is accepted is a plan; the file itself is not shown.
 
 use longhaul_core::plan::Step;
 use longhaul_core::task::Task;

@@ -1,4 +1,5 @@
 //! `longhaul events`: what happened to a task, one line each; `--verify` proves that the history is intact.
+//! Only prints: the pages come from the operations of the same names.
 
 use longhaul_app::operation::Answer;
 use longhaul_app::operations::{Events, EventsInput, TaskInput, VerifyHistory};

@@ -1,4 +1,5 @@
-//! `longhaul list`: tasks as a table, or as JSON documents of one page each. Works without a worker, and warns if one is missing.
+//! `longhaul list`: tasks as a table, or as JSON documents of one page each.
+//! Works without a worker, and warns if one is missing.
 
 use longhaul_app::config::read_span;
 use longhaul_app::operations::{List, ListInput, Listing};

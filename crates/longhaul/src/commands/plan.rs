@@ -1,4 +1,5 @@
 //! `longhaul plan`: shows a task's plan and what was refused of it; `--accept` takes a person's list as the plan.
+//! Only reads the person's file and prints: what a list may change is decided by the core.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
 //! `longhaul why`: why a task is where it is, in a few lines.
+//! Only prints the answer of the operation.
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{TaskInput, Why};

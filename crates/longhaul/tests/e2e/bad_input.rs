@@ -223,6 +223,9 @@ fn one_damaged_row_does_not_hide_the_others() {
     let list = env.run(&["list"]);
     assert_eq!(list.code, 9, "{}", list.stderr);
     assert!(list.stdout.contains("whole") && list.stderr.contains("damaged"), "{}\n{}", list.stdout, list.stderr);
+    let listed: serde_json::Value = serde_json::from_str(&env.run(&["list", "--json"]).stdout).unwrap();
+    assert_eq!(listed["data"]["tasks"].as_array().unwrap().len(), 1, "{listed}");
+    assert!(listed["data"]["damaged"][0]["what"].as_str().unwrap().contains("head"), "{listed}");
     assert_eq!(env.run(&["show", "whole"]).code, 0);
     let broken = env.run(&["show", "broken"]);
     assert_eq!(broken.code, 9, "damage is not absence: {}", broken.stderr);

@@ -90,7 +90,7 @@ fn a_running_session_and_nonsense_are_refused_and_write_nothing() {
     std::fs::remove_file(env.task_dir(&name).join("task_list.md")).unwrap();
     let missing = env.run(&["plan", &name, "--accept"]);
     assert_eq!(missing.code, 2, "{}", missing.stderr);
-    assert!(missing.stderr.contains("it is not there"), "{}", missing.stderr);
+    assert!(missing.stderr.contains("it does not exist"), "{}", missing.stderr);
     assert_eq!(env.events(&name), paused, "a refused command writes nothing");
     env.ok(&["cancel", &name]);
     assert_eq!(env.run(&["plan", &name, "--accept", "../bad.md"]).code, 8, "finished");

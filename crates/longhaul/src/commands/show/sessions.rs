@@ -1,4 +1,5 @@
 //! The sessions of a task as `show` lists them: purpose, agent, how each began and how it ended.
+//! Prints rows of the view, with everything foreign made safe.
 
 use std::time::Duration;
 
