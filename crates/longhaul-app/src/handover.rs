@@ -37,7 +37,7 @@ pub enum Handover {
         /// Which task.
         task: TaskId,
         /// What to do.
-        command: Command,
+        command: Box<Command>,
         /// Who asked.
         actor: Actor,
         /// What makes a repeat harmless: the caller's idempotency key, or one of this request alone.
@@ -156,7 +156,7 @@ impl Handover {
         match self {
             Handover::Submit(request) => commit_submission(store, home, *request, environment, Some(lease)).await,
             Handover::Command { task, command, actor, key } => {
-                let committed = change(store, task, command, &actor, Some(key), Some(lease)).await?;
+                let committed = change(store, task, *command, &actor, Some(key), Some(lease)).await?;
                 Ok(Taken { committed, warnings: Vec::new() })
             }
         }

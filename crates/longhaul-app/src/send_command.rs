@@ -53,6 +53,7 @@ async fn hand_over(
     key: Key,
 ) -> Result<Committed, AppError> {
     let id = stored.task.id;
+    let command = Box::new(command);
     let handover = Handover::Command { task: id, command, actor: actor.clone(), key: key.clone() };
     let repeated = match deliver(call, &handover, id, Some(stored.task.version)).await? {
         Reply::Answer(Answer::Accepted { repeated, .. }) => repeated,

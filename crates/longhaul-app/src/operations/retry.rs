@@ -1,4 +1,5 @@
 //! `retry`: a new task with what was asked of a finished one, linked to it. The old task, its worktree and its files stay.
+//! Inputs are read again and the worktree starts at the commit that the project is at now.
 
 use std::path::{Path, PathBuf};
 

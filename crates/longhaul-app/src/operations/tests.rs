@@ -1,4 +1,5 @@
 //! Every operation against every kind of caller, from one table. Whoever adds an operation adds a row.
+//! Nothing is stored or started here: the home does not exist, and an operation that creates it for the wrong caller fails the test.
 
 use std::path::Path;
 use std::sync::Arc;

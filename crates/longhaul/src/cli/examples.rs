@@ -9,6 +9,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "longhaul run \"port the parser to winnow\" --check 'cargo test'",
             "longhaul run -d \"fix the flaky login test\" --agent codex --max-time 2h",
             "longhaul run - --agents claude,codex --on-limit switch < goal.md",
+            "longhaul run -d \"bump the dependencies\" --key bump-2026-11 --json",
         ],
     ),
     ("retry", &["longhaul retry my-task", "longhaul retry my-task --agent claude -d"]),

@@ -1,4 +1,5 @@
 //! `longhaul edit`: changes limits, checks, agents, modes or priority of a task that is not finished.
+//! Flags become the input of the operation, which says what it changed.
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{Edit, EditInput};

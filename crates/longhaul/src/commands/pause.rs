@@ -1,4 +1,5 @@
 //! `longhaul pause`: stops the session and keeps the task until it is resumed.
+//! Its exit code is 0 only if the task is paused then, or if the request was a repeat.
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{Pause, PauseInput};

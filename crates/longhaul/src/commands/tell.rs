@@ -1,4 +1,5 @@
 //! `longhaul tell`: guidance for the next session.
+//! Flags become the input of the operation; the text comes from its view.
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{Tell, TellInput};

@@ -63,7 +63,7 @@ fn every_choice_reaches_the_task_and_the_agent_and_can_be_changed() {
         env.run(&["edit", "t", "--sandbox", "read-only", "--no-network", "--context", "fresh", "--hours", "none"]);
     assert_eq!(told.code, 0, "{}", told.stderr);
     assert!(
-        told.stderr.contains("sandbox read-only, network restricted by the sandbox, context fresh, at any hour"),
+        told.stderr.contains("network restricted by the sandbox, sandbox read-only, context fresh, at any hour"),
         "{}",
         told.stderr
     );
