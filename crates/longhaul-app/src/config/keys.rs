@@ -126,7 +126,7 @@ pub const KEYS: &[Key] = &[
         name: "workspace.in_place",
         kind: Kind::Flag,
         default: "false",
-        doc: "whether the agent works in your own checkout instead of its own worktree",
+        doc: "whether the agent works in your own checkout and not in a separate worktree",
         affects: "where the agent of a new task edits files and commits",
         place: |settings| &mut settings.workspace.in_place,
         flag: Some("--in-place"),
