@@ -23,11 +23,8 @@ pub fn state(task: &Task) -> String {
 
 /// The same of a state alone, with the agent whose usage limit it waits for.
 pub fn state_of(state: &State, limited: Option<&str>) -> String {
-    match (state, limited) {
-        (State::Waiting { until: Some(until), .. }, Some(agent)) => {
-            return format!("waiting (usage limit of {agent}) until {}", until.rfc3339());
-        }
-        _ => {}
+    if let (State::Waiting { until: Some(until), .. }, Some(agent)) = (state, limited) {
+        return format!("waiting (usage limit of {agent}) until {}", until.rfc3339());
     }
     match state {
         State::Waiting { why, until: Some(until), .. } => format!("waiting ({why}) until {}", until.rfc3339()),

@@ -165,12 +165,15 @@ impl Call {
 /// An answer on its way, from an operation whose types are forgotten.
 pub type Performed<'a> = Pin<Box<dyn Future<Output = Result<String, AppError>> + Send + 'a>>;
 
+/// Makes the schema of a type.
+pub type SchemaOf = fn() -> Schema;
+
 /// An operation as servers see it.
 pub struct Entry {
     pub about: About,
     pub kind: &'static str,
-    pub input_schema: fn() -> Schema,
-    pub view_schema: fn() -> Schema,
+    pub input_schema: SchemaOf,
+    pub view_schema: SchemaOf,
     /// Whether this actor may perform it with this input. `perform` asks the same first.
     pub permit: fn(&Actor, Value) -> Result<(), AppError>,
     /// From a JSON input to a JSON document.

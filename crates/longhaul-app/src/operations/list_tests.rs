@@ -1,8 +1,6 @@
 //! What `list` lists: each filter, pages, the default, and who is refused what. Tasks are made through the store.
 
-use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use longhaul_core::names::TaskName;
 use longhaul_core::task::{Actor, Event, State, Submission};
@@ -14,25 +12,8 @@ use super::{List, ListInput, Listing};
 use crate::app::{App, Call};
 use crate::caller::Caller;
 use crate::error::{AppError, ErrorKind};
-use crate::handover::Handover;
-use crate::processes::{Asked, Processes, Reply, System};
-
-/// Nothing is started by reading.
-struct NoProcesses;
-
-impl Processes for NoProcesses {
-    fn start_worker(&self, _: &App, _: &[&str]) -> Result<u32, AppError> {
-        panic!("a worker was started")
-    }
-
-    fn start_worker_for(&self, _: &App, _: &Handover) -> Result<Reply, AppError> {
-        panic!("a worker was started")
-    }
-
-    fn ask(&self, _: &Path, _: &[&str], _: Duration) -> Asked {
-        panic!("a program was started")
-    }
-}
+use crate::operations::tests::NoProcesses;
+use crate::processes::System;
 
 struct Scene {
     _dir: tempfile::TempDir,
@@ -43,7 +24,7 @@ struct Scene {
 impl Scene {
     fn new() -> Scene {
         let dir = tempfile::tempdir().unwrap();
-        let system = System { environment: Environment::of_process(), processes: Arc::new(NoProcesses) };
+        let system = System { environment: Environment::of_process(), clock: crate::now, processes: Arc::new(NoProcesses) };
         let app = Arc::new(App::new(&dir.path().join("home"), system));
         let call = Call::new(app, Caller::new(Actor::person("ada"), Ok(dir.path().canonicalize().unwrap())));
         Scene { _dir: dir, call, runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap() }

@@ -63,10 +63,8 @@ pub use verify_history::{ChainView, VerifyHistory};
 pub use wait::{Wait, WaitInput};
 pub use why::{Why, WhyView};
 
-use schemars::Schema;
-
 use crate::error::AppError;
-use crate::operation::{Entry, View, entry, schema_of};
+use crate::operation::{Entry, SchemaOf, View, entry, schema_of};
 use crate::views::{EventView, StatusView, TurnView};
 
 /// Every operation.
@@ -103,7 +101,7 @@ pub const OPERATIONS: &[Entry] = &[
 ];
 
 /// Kinds of documents that only streams and errors have, with their schemas.
-pub const STREAMED: &[(&str, fn() -> Schema)] = &[
+pub const STREAMED: &[(&str, SchemaOf)] = &[
     ("error", schema_of::<AppError>),
     (EventView::KIND, schema_of::<EventView>),
     (StatusView::KIND, schema_of::<StatusView>),

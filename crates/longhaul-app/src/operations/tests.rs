@@ -54,7 +54,7 @@ fn callers() -> [Actor; 4] {
 }
 
 /// Fails the test if anything is started.
-struct NoProcesses;
+pub(super) struct NoProcesses;
 
 impl Processes for NoProcesses {
     fn start_worker(&self, _: &App, arguments: &[&str]) -> Result<u32, AppError> {
