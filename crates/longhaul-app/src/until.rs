@@ -1,4 +1,5 @@
 //! Waiting for a task to reach a state. Used by operations that answer when their effect is true, such as `pause` and `cancel`.
+//! It only reads; whoever wants to see what happens meanwhile uses `follow`.
 
 use std::time::Duration;
 

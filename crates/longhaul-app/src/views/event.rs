@@ -1,4 +1,5 @@
 //! One event of a task's history, as lists and streams of events show it.
+//! Made from the stored event and never read back.
 
 use longhaul_core::task::{Actor, narrate};
 use longhaul_store::StoredEvent;
