@@ -31,7 +31,7 @@ pub enum Item {
     Status(StatusView),
     /// Everything so far was handed out; this is the task after it, and the next item may take long.
     UpToDate(Box<Stored>),
-    /// The task has settled; nothing follows.
+    /// The task at the end; nothing follows.
     Settled(Box<TaskView>),
 }
 
@@ -83,6 +83,8 @@ pub enum Output {
 /// How long a task is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Until {
+    /// Only what happened so far.
+    Now,
     /// Until it is done or needs someone.
     #[default]
     Settled,
@@ -94,6 +96,7 @@ impl Until {
     /// Whether a task in this state is followed no further.
     pub fn is_over(self, state: &State) -> bool {
         match self {
+            Until::Now => true,
             Until::Settled => !state.wants_owner(),
             Until::Finished => state.is_final(),
         }
@@ -154,7 +157,7 @@ impl Follow {
         &self.stored
     }
 
-    /// The next item; none after the settled task.
+    /// The next item; none after [`Item::Settled`].
     pub async fn next(&mut self) -> Result<Option<Item>, AppError> {
         loop {
             if let Some(item) = self.items.pop_front() {
@@ -229,8 +232,7 @@ impl Follow {
 
     /// The task is handed out only after everything that it went through.
     async fn load_task(&mut self) -> Result<(), AppError> {
-        let gone = || AppError::new(ErrorKind::NotFound, "the task no longer exists");
-        let stored = self.call.load(self.stored.task.id).await?.ok_or_else(gone)?;
+        let stored = self.load().await?;
         if self.interest.reads() && stored.task.version > self.read {
             self.step = Step::ReadEvents;
             return Ok(());
@@ -246,12 +248,22 @@ impl Follow {
             return Err(ownership::left_by_runner(&self.stored));
         }
         let wait = slot_wait::wait_of(&self.call, &self.stored).await?.map(|waiting| waiting.in_line());
+        // Its session may have started after it was loaded, and then the slot in use is its own.
+        if wait.is_some() && wait != self.in_line && self.load().await?.task.version != self.stored.task.version {
+            self.step = Step::ReadEvents;
+            return Ok(());
+        }
         self.keep_worker().await?;
         // From here on nothing can interrupt it: what is handed out is remembered as such.
         self.tell_wait(wait);
         self.items.push_back(Item::UpToDate(Box::new(self.stored.clone())));
         self.step = Step::Wait;
         Ok(())
+    }
+
+    async fn load(&self) -> Result<Stored, AppError> {
+        let gone = || AppError::new(ErrorKind::NotFound, "the task no longer exists");
+        self.call.load(self.stored.task.id).await?.ok_or_else(gone)
     }
 
     /// What a task in line waits for, once for each reason: no event records it. All other waits are events.

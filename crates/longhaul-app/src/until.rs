@@ -1,5 +1,5 @@
 //! Waiting for a task to reach a state. Used by operations that answer when their effect is true, such as `pause` and `cancel`.
-//! Only reads.
+//! It only reads; whoever wants to see what happens meanwhile uses `follow`.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
 //! What whoever follows a task should know and no event records: that it waits in line, and that a worker was started for it.
+//! Made by `follow`; nothing of it is stored.
 
 use longhaul_core::time::Time;
 use schemars::JsonSchema;

@@ -3,7 +3,7 @@
 
 use longhaul_app::views::TaskView;
 use longhaul_app::{AppError, Call, describe, lookup};
-use longhaul_core::task::{Action, Event, permit};
+use longhaul_core::task::{Action, permit};
 use longhaul_store::Stored;
 
 use super::tmux_view;
@@ -26,9 +26,8 @@ pub(crate) async fn attach(line: &CommandLine, args: &Attach) -> Result<Code, Ap
         return tmux_view::open(&call, task.id).await;
     }
     let signals = Signals::listen()?;
-    let events = call.store()?.events(task.id, 0, u32::MAX).await?;
-    let newest = events.iter().rev().find(|event| matches!(event.event, Event::SessionStarted { .. }));
-    let after = newest.map_or(0, |event| event.seq - 1);
+    let started = call.store()?.newest_events(task.id, &["session_started"], 1).await?;
+    let after = started.first().map_or(0, |event| event.seq - 1);
     let name = &task.submission.name;
     out::note(&match reach {
         Reach::Steers => format!("task {name} ({}); Ctrl+C pauses it, d detaches", task.id),

@@ -39,11 +39,12 @@ pub(crate) async fn events(line: &CommandLine, args: &cli::Events) -> Result<Cod
 /// Prints events as they come, until the task is done or needs someone.
 async fn follow(call: &Call, stored: Stored, json: bool) -> Result<Code, AppError> {
     let mut feed = Follow::new(call, stored, Interest { events: true, ..Interest::default() })?;
-    while let Some(item) = feed.next().await? {
+    while let Some(item) = feed.next().await?
+        && !out::nobody_reads()
+    {
         match item {
             Item::Event(event) if json => out::view(&event),
             Item::Event(event) => out::data(&line_of(&event)),
-            Item::UpToDate(_) if out::nobody_reads() => break,
             Item::Turn(_) | Item::Status(_) | Item::UpToDate(_) | Item::Settled(_) => {}
         }
     }

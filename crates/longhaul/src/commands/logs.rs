@@ -1,7 +1,7 @@
 //! `longhaul logs`: what the sessions of a task printed, as turns. Needs no worker.
 //! `--raw` prints the lines themselves, made safe for a terminal; `--json` one document per turn, the same for every agent.
 
-use longhaul_app::follow::{Follow, Interest, Item, Output};
+use longhaul_app::follow::{Follow, Interest, Item, Output, Until};
 use longhaul_app::operations::{Logs, LogsInput};
 use longhaul_app::views::{TurnRole, TurnView};
 use longhaul_app::{AppError, Call, ErrorKind, lookup};
@@ -30,16 +30,15 @@ async fn print_last(call: &Call, args: &cli::Logs, last: u32) -> Result<Code, Ap
 async fn print_all(call: &Call, args: &cli::Logs) -> Result<Code, AppError> {
     let stored = lookup::find_to_read(call, args.which.task.as_deref()).await?;
     let output = if args.raw { Output::Lines } else { Output::Turns };
-    let mut feed = Follow::new(call, stored, Interest { output, session: args.session, ..Interest::default() })?;
+    let until = if args.follow { Until::Settled } else { Until::Now };
+    let mut feed = Follow::new(call, stored, Interest { output, session: args.session, until, ..Interest::default() })?;
     let mut found = args.session.is_none();
-    while let Some(item) = feed.next().await? {
-        match item {
-            Item::Turn(turn) => {
-                found = true;
-                print(&turn, args);
-            }
-            Item::UpToDate(_) if !args.follow || out::nobody_reads() => break,
-            Item::Event(_) | Item::Status(_) | Item::UpToDate(_) | Item::Settled(_) => {}
+    while let Some(item) = feed.next().await?
+        && !out::nobody_reads()
+    {
+        if let Item::Turn(turn) = item {
+            found = true;
+            print(&turn, args);
         }
     }
     match args.session {

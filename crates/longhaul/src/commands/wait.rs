@@ -1,4 +1,5 @@
 //! `longhaul wait`: returns when a task is done or needs someone; the exit code says which.
+//! After `--timeout` it always exits with 124.
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{Wait, WaitInput};
