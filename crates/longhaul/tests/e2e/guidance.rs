@@ -26,7 +26,7 @@ fn the_next_session_is_told_and_only_that_one() {
     let (env, agent) = standing(&[]);
     let told = env.run(&["tell", "t", "mind the gap"]);
     assert_eq!(told.code, 0);
-    assert!(told.stderr.contains("the next session will be told"), "{}", told.stderr);
+    assert!(told.stderr.contains("the next session will get the message"), "{}", told.stderr);
     assert_eq!(env.feed(&["tell", "t", "-"], b"and the\nstep\n").code, 0);
     assert_eq!(env.state("t"), "planning", "the running one is not disturbed");
     agent.release();
