@@ -24,7 +24,8 @@ struct Scene {
 impl Scene {
     fn new() -> Scene {
         let dir = tempfile::tempdir().unwrap();
-        let system = System { environment: Environment::of_process(), clock: crate::now, processes: Arc::new(NoProcesses) };
+        let system =
+            System { environment: Environment::of_process(), clock: crate::now, processes: Arc::new(NoProcesses) };
         let app = Arc::new(App::new(&dir.path().join("home"), system));
         let call = Call::new(app, Caller::new(Actor::person("ada"), Ok(dir.path().canonicalize().unwrap())));
         Scene { _dir: dir, call, runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap() }

@@ -9,6 +9,7 @@ use crate::app::Call;
 use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
 use crate::report::{TaskReport, gather};
+use crate::session::history::recent;
 use crate::{changed_files, lookup};
 
 pub struct Report;
@@ -31,7 +32,7 @@ impl Operation for Report {
 
     async fn run(call: &Call, _: Permit, input: ReportInput) -> Result<Answer<TaskReport>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
-        let events = call.store()?.events(stored.task.id, 0, u32::MAX).await?;
+        let events = recent(call, stored.task.id).await?;
         let changed = changed_files::changed_files(call.home(), &stored.task).await;
         let notices = call.store()?.notices(stored.task.id).await?;
         Ok(Answer::new(gather(call.home(), &stored, &events, changed, &notices)))

@@ -77,7 +77,7 @@ pub(crate) struct Run {
     /// Idempotency key: if you got no answer, repeat the command with the same key, and only one task is made
     #[arg(long)]
     pub(crate) key: Option<String>,
-    /// Print one JSON document per line: what happens, then the task. With --detach, only the new task
+    /// Print one JSON document per line: the new task, what happens, the task at the end. With --detach, only the new task
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -237,7 +237,7 @@ pub(crate) struct Retry {
     /// Idempotency key: if you got no answer, repeat the command with the same key, and only one task is made
     #[arg(long)]
     pub(crate) key: Option<String>,
-    /// Print one JSON document per line: what happens, then the task. With --detach, only the new task
+    /// Print one JSON document per line: the new task, what happens, the task at the end. With --detach, only the new task
     #[arg(long)]
     pub(crate) json: bool,
 }

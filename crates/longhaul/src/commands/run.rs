@@ -23,10 +23,7 @@ pub(crate) async fn run(line: &CommandLine, args: &Run) -> Result<Code, AppError
     // Before the submission: a Ctrl+C that comes after it pauses the task, however early.
     let signals = if is_child || args.detach || args.tmux { None } else { Some(Signals::listen()?) };
     let answer = call.perform::<Submit>(input).await?;
-    // A stream of JSON ends with the task.
-    if signals.is_none() || !args.json {
-        print(&answer, args.json)?;
-    }
+    print(&answer, args.json)?;
     let task = id_of(&answer.view)?;
     if !is_child && !args.json {
         out::note(&usual_span::sentence(&call, &answer.view.agent, &answer.view.project).await);

@@ -24,7 +24,7 @@ fn has_turn(turns: &[Value], session: u32, role: &str, text: &str) -> bool {
 }
 
 #[test]
-fn run_streams_what_happens_and_then_the_task() {
+fn run_streams_the_new_task_what_happens_and_the_task_at_its_end() {
     let env = TestEnv::new();
     let run = env.run(&["run", "Tell a program", "--json", "--check", "echo from the check; echo oops >&2"]);
     assert_eq!(run.code, PASSED, "{}", run.stderr);
@@ -32,7 +32,8 @@ fn run_streams_what_happens_and_then_the_task() {
     assert!(documents.iter().all(|document| document["v"] == 1));
     let last = documents.last().unwrap();
     assert_eq!((&last["kind"], &last["data"]["outcome"]), (&"task".into(), &"not_verified".into()), "{last}");
-    assert_eq!(of_kind(&documents, "task").len(), 1);
+    assert_eq!(documents[0]["kind"], "task", "the answer to the submission comes first");
+    assert_eq!(of_kind(&documents, "task").len(), 2);
     let seqs: Vec<u64> = of_kind(&documents, "event").iter().map(|event| event["seq"].as_u64().unwrap()).collect();
     assert_eq!(seqs, (1..=env.events("tell-a-program").len() as u64).collect::<Vec<_>>(), "every event, in order");
     let turns = of_kind(&documents, "turn");
