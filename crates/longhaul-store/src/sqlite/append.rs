@@ -39,7 +39,7 @@ pub(super) struct EventText {
     /// Who, as JSON.
     pub(super) actor: Arc<str>,
     /// What, as JSON.
-    pub(super) payload: String,
+    pub(super) payload: Arc<str>,
 }
 
 struct NewEvent {
@@ -79,7 +79,7 @@ impl Append {
     /// Takes the lease: the next epoch, and a `Claimed` event under it.
     pub(super) fn claim(&mut self, lease: &NewLease, from: Option<WorkerId>, at: Time) -> Result<(), CommitError> {
         let event = Event::Claimed { worker: lease.worker, host: lease.host.clone(), from };
-        let text = EventText { actor: as_json(&Actor::worker())?.into(), payload: as_json(&event)? };
+        let text = EventText { actor: as_json(&Actor::worker())?.into(), payload: as_json(&event)?.into() };
         self.epoch += 1;
         self.event(&event, text, at)?;
         self.owner = Some(Owner {
@@ -156,11 +156,13 @@ impl Append {
 
     /// Writes only what changed: SQLite rewrites every index that a statement names a column of, even if its value is the same.
     fn update(&self, connection: &Connection, before: &TaskRow, values: &[Value]) -> Result<(), StoreError> {
-        let mut sql = String::from("UPDATE tasks SET ");
-        let mut changed: Vec<&Value> = Vec::new();
-        let columns = TASK_COLUMNS.split(", ").zip(values.iter().zip(&before.values));
+        static COLUMNS: LazyLock<Vec<&str>> = LazyLock::new(|| TASK_COLUMNS.split(", ").collect());
+        let mut sql = String::with_capacity(256);
+        sql.push_str("UPDATE tasks SET ");
+        let mut changed: Vec<&Value> = Vec::with_capacity(values.len());
+        let columns = COLUMNS.iter().zip(values.iter().zip(&before.values));
         let host = self.claimed_on.clone().map(Value::Text);
-        let moved = columns.filter(|(_, (now, then))| now != then).map(|(column, (now, _))| (column, now));
+        let moved = columns.filter(|(_, (now, then))| now != then).map(|(column, (now, _))| (*column, now));
         for (column, value) in moved.chain(host.iter().map(|host| ("host", host))) {
             let comma = if changed.is_empty() { "" } else { ", " };
             sql.extend([comma, column, " = ?"]);

@@ -1,6 +1,7 @@
 //! One change of one task inside the writer's transaction: guard, key, events, notices, accounts, cap and claim, all or nothing.
 //!
-//! Called by the writer. An error of any kind rolls back the change's savepoint or, if it is alone, the transaction.
+//! Called by the writer, again if its transaction was rolled back. Whatever can refuse a sound change comes before the first write: a
+//! refusal after it costs the whole group its transaction.
 
 use std::sync::Arc;
 
@@ -19,27 +20,28 @@ use crate::{Change, CommitError, Guard, StoreError, Stored};
 pub(super) struct Prepared {
     change: Change,
     actor: Arc<str>,
-    payloads: Vec<String>,
+    payloads: Vec<Arc<str>>,
 }
 
 impl Prepared {
     /// Spells a change out as it will be stored.
     pub(super) fn new(change: Change) -> Result<Prepared, StoreError> {
         let actor = as_json(&change.actor)?.into();
-        let payloads = change.events.iter().map(as_json).collect::<Result<Vec<String>, StoreError>>()?;
+        let payloads =
+            change.events.iter().map(|event| Ok(as_json(event)?.into())).collect::<Result<_, StoreError>>()?;
         Ok(Prepared { change, actor, payloads })
     }
 }
 
 /// Makes one change, or says why not.
-pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: Prepared) -> Result<Made, CommitError> {
+pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: &Prepared) -> Result<Made, CommitError> {
     if let Some(earlier) = keys::repeat_of_change(connection, cache, &prepared.change)? {
         return Ok(Made { stored: earlier, repeated: true });
     }
     let found = cache.find(connection, prepared.change.task)?;
     let found = match (prepared.change.guard, found) {
         (Guard::New, None) => None,
-        (Guard::New, Some(row)) => return repeat_of_submission(connection, &prepared, &row),
+        (Guard::New, Some(row)) => return repeat_of_submission(connection, prepared, &row),
         (Guard::Version(_) | Guard::Owner { .. }, None) => return Err(CommitError::NotFound),
         (guard, Some(row)) => {
             check_guard(guard, &row.stored)?;
@@ -56,19 +58,20 @@ pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: Prepa
 
 fn append(
     connection: &Connection,
-    prepared: Prepared,
+    prepared: &Prepared,
     found: Option<&Arc<TaskRow>>,
 ) -> Result<Arc<TaskRow>, CommitError> {
     let Prepared { change, actor, payloads } = prepared;
     let mut append = Append::to(change.task, found.cloned());
     for (event, payload) in change.events.iter().zip(payloads) {
-        append.event(event, EventText { actor: Arc::clone(&actor), payload }, change.at)?;
+        let text = EventText { actor: Arc::clone(actor), payload: Arc::clone(payload) };
+        append.event(event, text, change.at)?;
     }
     if let Some(lease) = &change.claim {
         append.claim(lease, None, change.at)?;
     }
     let before = found.map(|row| &row.stored.task);
-    turns::check_start(connection, before, &change)?;
+    turns::check_start(connection, before, change)?;
     family::check_caps(connection, &change.events)?;
     let row = append.write(connection, &change.actor.principal)?;
     outbox::enqueue(connection, before, &change.events, &row)?;
@@ -111,7 +114,7 @@ fn refuse_by_shape(change: &Change, found: Option<&TaskRow>) -> Result<(), Commi
 
 fn repeat_of_submission(connection: &Connection, prepared: &Prepared, row: &TaskRow) -> Result<Made, CommitError> {
     let stored_first = first_payload(connection, row.number)?;
-    if stored_first.is_some() && stored_first.as_ref() == prepared.payloads.first() {
+    if stored_first.is_some() && stored_first.as_deref() == prepared.payloads.first().map(|payload| &**payload) {
         Ok(Made { stored: Arc::clone(&row.stored), repeated: true })
     } else {
         Err(CommitError::Conflict)

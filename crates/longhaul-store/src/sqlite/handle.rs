@@ -86,7 +86,7 @@ impl SqliteStore {
 
     async fn change(
         &self,
-        work: impl FnOnce(&Connection, &mut Cache) -> Result<Made, CommitError> + Send + 'static,
+        work: impl FnMut(&Connection, &mut Cache) -> Result<Made, CommitError> + Send + 'static,
     ) -> Result<Committed, CommitError> {
         let Made { stored, repeated } = self.writer.ask(|made: &Made| !made.repeated, work).await?;
         Ok(Committed { stored: Arc::unwrap_or_clone(stored), repeated })
@@ -97,7 +97,7 @@ impl SqliteStore {
 impl Store for SqliteStore {
     async fn commit(&self, change: Change) -> Result<Committed, CommitError> {
         let prepared = Prepared::new(change)?;
-        self.change(move |connection, cache| commit(connection, cache, prepared)).await
+        self.change(move |connection, cache| commit(connection, cache, &prepared)).await
     }
 
     async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError> {

@@ -3,7 +3,7 @@
 //! One writer thread commits in groups, readers have their own connections, and a doorbell file tells other processes to
 //! look again. Opened by front ends and workers through [`SqliteStore`].
 //! ```text
-//! commit() -> queue -> writer thread: BEGIN, a SAVEPOINT per change if there are several, COMMIT -> doorbell -> answers
+//! commit() -> queue -> writer thread: BEGIN, every change, COMMIT -> doorbell -> answers
 //! load()   -> reader connection          other processes: doorbell -> changes()
 //! ```
 

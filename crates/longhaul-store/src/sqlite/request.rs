@@ -1,6 +1,7 @@
-//! What the writer is asked for: a piece of work on its connection, and who waits for what came of it.
+//! What the writer is asked for: a piece of work on its connection, and who waits for its result.
 //!
-//! Made by the writer's `ask`, taken by its thread. An answer is given once, after the transaction that it speaks of.
+//! Made by the writer's `ask`, run and answered by its thread. Work may run twice, in two transactions, if the first was rolled back. It
+//! is answered once, after the transaction that its result belongs to.
 
 use std::sync::Arc;
 
@@ -24,16 +25,19 @@ pub(super) enum Step {
     Written,
     /// Nothing was, and nothing is to be undone.
     Unchanged,
-    /// Its savepoint is to be rolled back; why, if the whole transaction ended with it.
+    /// It was refused; why, if the whole transaction ended with it.
     Refused(StoreError),
 }
 
-/// Does its work, or none of it if the transaction failed before; then gives back who waits.
-pub(super) type Request = Box<dyn FnOnce(Result<(&Connection, &mut Cache), StoreError>) -> (Step, Answer) + Send>;
+/// A piece of work in the writer's queue.
+pub(super) trait Request: Send {
+    /// Does the work inside the current transaction.
+    fn run(&mut self, connection: &Connection, cache: &mut Cache) -> Step;
 
-/// Answers a caller: with what came of its work, or with why nothing was committed. A caller that left wants no answer; what was committed
-/// stays committed.
-pub(super) type Answer = Box<dyn FnOnce(Option<StoreError>)>;
+    /// Answers the caller: with the result of the last run, or with why nothing was committed. A caller that left wants no answer; what
+    /// was committed stays committed.
+    fn answer(self: Box<Self>, failure: Option<StoreError>);
+}
 
 /// Why work can be refused.
 pub(super) trait Refusal: From<StoreError> + Send + 'static {
@@ -59,22 +63,40 @@ impl Refusal for RemoveError {
     }
 }
 
+struct Asked<T, E, Work> {
+    work: Work,
+    is_written: fn(&T) -> bool,
+    outcome: Option<Result<T, E>>,
+    caller: oneshot::Sender<Result<T, E>>,
+}
+
+impl<T, E, Work> Request for Asked<T, E, Work>
+where
+    T: Send,
+    E: Refusal,
+    Work: FnMut(&Connection, &mut Cache) -> Result<T, E> + Send,
+{
+    fn run(&mut self, connection: &Connection, cache: &mut Cache) -> Step {
+        let ended = || StoreError::Failed { what: "the transaction ended early".into() };
+        match self.outcome.insert((self.work)(connection, cache)) {
+            Ok(made) if (self.is_written)(made) => Step::Written,
+            Ok(_) => Step::Unchanged,
+            Err(refusal) => Step::Refused(refusal.failure().cloned().unwrap_or_else(ended)),
+        }
+    }
+
+    fn answer(self: Box<Self>, failure: Option<StoreError>) {
+        let Asked { outcome, caller, .. } = *self;
+        // Without a failure the work has run. A sender that is dropped reports that the writer is gone.
+        drop(failure.map(|why| Err(why.into())).or(outcome).map(|answer| caller.send(answer)));
+    }
+}
+
 /// A request and where its answer arrives; `is_written` tells whether what the work made was written.
 pub(super) fn request<T: Send + 'static, E: Refusal>(
     is_written: fn(&T) -> bool,
-    work: impl FnOnce(&Connection, &mut Cache) -> Result<T, E> + Send + 'static,
-) -> (Request, oneshot::Receiver<Result<T, E>>) {
+    work: impl FnMut(&Connection, &mut Cache) -> Result<T, E> + Send + 'static,
+) -> (Box<dyn Request>, oneshot::Receiver<Result<T, E>>) {
     let (caller, answered) = oneshot::channel();
-    let request: Request = Box::new(move |transaction| {
-        let outcome = transaction.map_err(E::from).and_then(|(connection, cache)| work(connection, cache));
-        let ended = || StoreError::Failed { what: "the transaction ended early".into() };
-        let step = match &outcome {
-            Ok(made) if is_written(made) => Step::Written,
-            Ok(_) => Step::Unchanged,
-            Err(refusal) => Step::Refused(refusal.failure().cloned().unwrap_or_else(ended)),
-        };
-        let give = move |failure: Option<StoreError>| drop(caller.send(failure.map_or(outcome, |why| Err(why.into()))));
-        (step, Box::new(give))
-    });
-    (request, answered)
+    (Box::new(Asked { work, is_written, outcome: None, caller }), answered)
 }

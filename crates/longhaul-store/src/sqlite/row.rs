@@ -108,7 +108,9 @@ pub(super) fn values_of(number: Option<i64>, stored: &Stored, head: &ChainHead, 
 
 fn first_line(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
-    line.char_indices().nth(LINE_CHARS).map_or(line, |(end, _)| &line[..end]).to_owned()
+    // A line of so few bytes has no more characters; every commit asks.
+    let end = if line.len() <= LINE_CHARS { None } else { line.char_indices().nth(LINE_CHARS) };
+    end.map_or(line, |(end, _)| &line[..end]).to_owned()
 }
 
 /// The state of a task that waits for a time, a person or something outside.

@@ -1,6 +1,7 @@
 //! The one thread that writes: takes what has queued up, commits it as a group, and only then answers.
 //!
-//! In a group of several each change has a savepoint, so a refused one does not fail the others; a failed COMMIT acknowledges none.
+//! Nearly every refusal comes before its change has written anything, so a group needs no savepoints. If one comes later, the group is
+//! rolled back and each change gets its own transaction. A failed COMMIT acknowledges none.
 //! Started by the handle, ended by dropping it.
 
 use std::fs;
@@ -17,7 +18,7 @@ use super::doorbell::Bell;
 use super::failure::store_error;
 use super::open::Probe;
 use super::place::Place;
-use super::request::{Answer, Refusal, Request, Step, request};
+use super::request::{Refusal, Request, Step, request};
 use crate::StoreError;
 
 /// As many changes as one transaction takes.
@@ -38,7 +39,7 @@ const LONG_LOG: u64 = 16 * 1024 * 1024;
 /// The writer's queue. Dropping it waits until what was asked for is written and the connection is closed.
 #[derive(Debug)]
 pub(super) struct Writer {
-    queue: Option<Sender<Request>>,
+    queue: Option<Sender<Box<dyn Request>>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -59,7 +60,7 @@ impl Writer {
     pub(super) async fn ask<T: Send + 'static, E: Refusal>(
         &self,
         is_written: fn(&T) -> bool,
-        work: impl FnOnce(&Connection, &mut Cache) -> Result<T, E> + Send + 'static,
+        work: impl FnMut(&Connection, &mut Cache) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
         let (request, answered) = request(is_written, work);
         self.queue.as_ref().and_then(|queue| queue.send(request).ok()).ok_or_else(gone)?;
@@ -93,12 +94,20 @@ struct Group {
     failure: Option<StoreError>,
 }
 
+/// How a transaction ended.
+enum Ended {
+    Committed,
+    /// Nothing was to be written; it has to be rolled back.
+    Unchanged,
+    /// A change was refused after it had written something; it has to be rolled back.
+    Spoiled,
+}
+
 impl Group {
-    fn serve(mut self, requests: &Receiver<Request>) {
+    fn serve(mut self, requests: &Receiver<Box<dyn Request>>) {
         while let Some(first) = Group::next(requests) {
             let group = self.gather(first, requests);
-            let (answers, failure) = self.commit_group(group);
-            answers.into_iter().for_each(|answer| answer(failure.clone()));
+            self.commit_group(group);
             self.cache.tidy();
             self.keep_log_short();
         }
@@ -106,7 +115,7 @@ impl Group {
 
     /// The next request, or none when all callers are gone. Right after a group it looks for a moment before it sleeps: a caller
     /// that commits one change after the other comes back sooner than a thread wakes up.
-    fn next(requests: &Receiver<Request>) -> Option<Request> {
+    fn next(requests: &Receiver<Box<dyn Request>>) -> Option<Box<dyn Request>> {
         let deadline = Instant::now() + WATCHFUL;
         while Instant::now() < deadline {
             match requests.try_recv() {
@@ -120,7 +129,7 @@ impl Group {
 
     /// All that has queued up. Callers that were answered together mostly come back together, so a group waits a moment until it
     /// is as large as the last one: one sync then serves them all.
-    fn gather(&mut self, first: Request, requests: &Receiver<Request>) -> Vec<Request> {
+    fn gather(&mut self, first: Box<dyn Request>, requests: &Receiver<Box<dyn Request>>) -> Vec<Box<dyn Request>> {
         let mut group = vec![first];
         let deadline = Instant::now() + LINGER;
         loop {
@@ -134,16 +143,24 @@ impl Group {
         group
     }
 
-    /// Who waits for an answer, and why nothing was committed, if so.
-    fn commit_group(&mut self, group: Vec<Request>) -> (Vec<Answer>, Option<StoreError>) {
-        let mut answers = Vec::with_capacity(group.len());
-        let begun = self.failure.clone().map_or_else(|| self.run("BEGIN IMMEDIATE"), Err);
-        let written = self.write_group(begun, group, &mut answers).and_then(|written| self.finish_group(written));
-        if written.is_err() && !self.connection.is_autocommit() {
+    /// Commits a group and answers its callers.
+    fn commit_group(&mut self, mut group: Vec<Box<dyn Request>>) {
+        let ended = self.failure.clone().map_or_else(|| self.transact(&mut group), Err);
+        if !self.connection.is_autocommit() {
             // The first error is the one to report; a transaction that cannot be rolled back ends with the connection.
             let _second = self.run("ROLLBACK");
         }
-        (answers, written.err().map(|error| self.record_failure(error)))
+        if !matches!(ended, Ok(Ended::Committed)) {
+            self.cache.distrust();
+        }
+        match ended {
+            Ok(Ended::Spoiled) if group.len() > 1 => group.into_iter().for_each(|alone| self.commit_group(vec![alone])),
+            Ok(_) => group.into_iter().for_each(|request| request.answer(None)),
+            Err(error) => {
+                let failure = self.record_failure(error);
+                group.into_iter().for_each(|request| request.answer(Some(failure.clone())));
+            }
+        }
     }
 
     /// After a failed sync nothing is written here any more, and nothing is synced again as if it could be made good.
@@ -160,55 +177,30 @@ impl Group {
         }
     }
 
-    /// Does what was asked for, piece by piece, until the transaction fails; whether anything was written.
-    fn write_group(
-        &mut self,
-        begun: Result<(), StoreError>,
-        group: Vec<Request>,
-        answers: &mut Vec<Answer>,
-    ) -> Result<bool, StoreError> {
-        let alone = group.len() == 1;
-        let mut written = begun.map(|()| false);
+    /// Runs a group in one transaction and commits what it wrote.
+    fn transact(&mut self, group: &mut [Box<dyn Request>]) -> Result<Ended, StoreError> {
+        self.run("BEGIN IMMEDIATE")?;
+        self.cache.begin(&self.connection)?;
+        let mut written = false;
         for request in group {
-            written = match written {
-                Ok(before) => self.write(request, alone, answers).map(|now| before || now),
-                Err(failure) => {
-                    answers.push(request(Err(failure.clone())).1);
-                    Err(failure)
-                }
-            };
+            let changes = self.connection.total_changes();
+            match request.run(&self.connection, &mut self.cache) {
+                Step::Written => written = true,
+                // Some failures (full disk, I/O) end the whole transaction: then there is nothing left to commit.
+                Step::Refused(failure) if self.connection.is_autocommit() => return Err(failure),
+                Step::Refused(_) if self.connection.total_changes() > changes => return Ok(Ended::Spoiled),
+                Step::Refused(_) | Step::Unchanged => {}
+            }
         }
-        written
-    }
-
-    /// A change alone in its transaction needs no savepoint: refused, it takes the transaction with it.
-    fn write(&mut self, request: Request, alone: bool, answers: &mut Vec<Answer>) -> Result<bool, StoreError> {
-        let begun = if alone { Ok(()) } else { self.run("SAVEPOINT change") };
-        let (step, answer) = request(begun.clone().map(|()| (&self.connection, &mut self.cache)));
-        answers.push(answer);
-        begun?;
-        match &step {
-            // Some failures (full disk, I/O) end the whole transaction: then there is nothing left to go back to.
-            Step::Refused(failure) if self.connection.is_autocommit() => return Err(failure.clone()),
-            Step::Refused(_) if !alone => self.run("ROLLBACK TO change")?,
-            Step::Refused(_) | Step::Written | Step::Unchanged => {}
-        }
-        if !alone {
-            self.run("RELEASE change")?;
-        }
-        Ok(matches!(step, Step::Written))
-    }
-
-    fn finish_group(&mut self, written: bool) -> Result<(), StoreError> {
         if !written {
-            return self.run("ROLLBACK");
+            return Ok(Ended::Unchanged);
         }
         (self.probe)("store.before_commit");
         self.run("COMMIT")?;
         (self.probe)("store.committed");
         // Before the answers: a caller may end its process as soon as it has one.
         self.bell.ring();
-        Ok(())
+        Ok(Ended::Committed)
     }
 
     /// Readers that overlap all the time keep SQLite from reusing the log; a checkpoint that waits for nobody shortens it in

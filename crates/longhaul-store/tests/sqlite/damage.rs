@@ -1,7 +1,9 @@
 //! Damage: it is named, never taken for absence, hides nothing else, and is never overwritten.
 
 use std::fs;
+use std::future::poll_fn;
 use std::path::{Path, PathBuf};
+use std::task::Poll;
 
 use longhaul_store::sqlite::SqliteStore;
 use longhaul_store::{CommitError, Filter, Store, StoreError, Stored};
@@ -131,6 +133,42 @@ async fn a_damaged_snapshot_is_not_replaced() {
     assert!(matches!(commit, Err(CommitError::Store(StoreError::Damaged { .. }))), "{commit:?}");
     let body: String = connection.query_row("SELECT body FROM snapshots", [], |row| row.get(0)).expect("a body");
     assert_eq!(body, "{}");
+}
+
+/// Changes that queue up share a transaction. One that is refused after it has written leaves nothing in it and fails no other.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_fails_halfway_leaves_no_trace_in_its_group() {
+    let harness = SqliteHarness::new();
+    let store = harness.store();
+    let mut tasks = Vec::new();
+    for number in 0..9 {
+        tasks.push(with_snapshot(&store, &format!("task-{number}")).await);
+    }
+    let connection = Connection::open(database(&harness)).expect("a database");
+    let broken = &tasks[4];
+    let sql = format!("UPDATE snapshots SET body = '{{}}' WHERE task = {OF}");
+    connection.execute(&sql, [broken.task.id.to_string()]).expect("a breakage");
+    let before = rows(&harness, broken);
+    connection.execute_batch("BEGIN IMMEDIATE").expect("a lock that makes the others queue up");
+    // The snapshot is due, and written last.
+    let many = || (0..70).map(|number| mark(number.to_string())).collect();
+    let mut commits: Vec<_> = tasks.iter().map(|task| store.commit(by_person(task, many()))).collect();
+    let all_queued = poll_fn(|context| {
+        let pending = commits.iter_mut().all(|commit| commit.as_mut().poll(context).is_pending());
+        Poll::Ready(pending)
+    });
+    assert!(all_queued.await);
+    connection.execute_batch("COMMIT").expect("a release");
+    for (task, commit) in tasks.iter().zip(commits) {
+        let commit = commit.await;
+        if task == broken {
+            assert!(matches!(commit, Err(CommitError::Store(StoreError::Damaged { .. }))), "{commit:?}");
+        } else {
+            assert_eq!(commit.expect("a change").stored.task.version, task.task.version + 70);
+            assert_eq!(store.verify(task.task.id).await.expect("a report").broken, None);
+        }
+    }
+    assert_eq!(rows(&harness, broken), before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
