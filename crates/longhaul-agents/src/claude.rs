@@ -10,13 +10,13 @@ mod tests;
 
 use std::borrow::Cow;
 
-use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox, StopSignal, StopStep};
 use serde_json::Value;
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::{Agent, Transcript};
 use crate::json_line::text;
-use crate::launch::{Interactive, Launch, LaunchSpec, Network, StopSignal, StopStep, User};
+use crate::launch::{Interactive, Launch, LaunchSpec, Network, User};
 use crate::reading::{Moment, Reader, Reading};
 
 /// Anthropic's Claude Code.

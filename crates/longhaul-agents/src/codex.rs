@@ -12,11 +12,11 @@ mod tests;
 
 use std::borrow::Cow;
 
-use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox, Usage};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox, StopSignal, StopStep, Usage};
 
 use crate::about::{About, AgentHome, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::{Agent, ProviderKeys, Transcript};
-use crate::launch::{Interactive, Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep};
+use crate::launch::{Interactive, Launch, LaunchSpec, Network, Stdin};
 use crate::reading::{Moment, Reader, Reading};
 
 /// OpenAI's Codex CLI.

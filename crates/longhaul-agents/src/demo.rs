@@ -7,12 +7,12 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use longhaul_core::task::{Exit, Failure, Outcome, Sandbox, Usage};
+use longhaul_core::task::{Exit, Failure, Outcome, Sandbox, StopSignal, StopStep, Usage};
 use longhaul_core::time::Time;
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::Agent;
-use crate::launch::{Launch, LaunchSpec, Network, StopSignal, StopStep};
+use crate::launch::{Launch, LaunchSpec, Network};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
 use crate::text::last_line;
 

@@ -5,11 +5,11 @@
 
 use std::borrow::Cow;
 
-use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox, StopSignal, StopStep};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::{Agent, Transcript};
-use crate::launch::{Interactive, Launch, LaunchSpec, StopSignal, StopStep};
+use crate::launch::{Interactive, Launch, LaunchSpec};
 use crate::reading::{Moment, Reader, Reading};
 
 mod chat;

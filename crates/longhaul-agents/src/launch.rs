@@ -1,7 +1,7 @@
 //! How one session of an agent is started, as data: made by the agent's file, carried out by the worker and its keeper.
 //! Nothing here starts anything.
 
-use longhaul_core::task::Sandbox;
+use longhaul_core::task::{Sandbox, StopStep};
 use serde::Deserialize;
 
 /// What a launch depends on.
@@ -87,24 +87,6 @@ pub enum Stdin {
     /// Nothing.
     #[serde(rename = "file")]
     Null,
-}
-
-/// One step of stopping an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StopStep {
-    /// The signal to send.
-    pub signal: StopSignal,
-    /// The grace period after it.
-    pub grace_ms: u64,
-}
-
-/// Signals an agent understands as "stop".
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StopSignal {
-    /// SIGINT.
-    Interrupt,
-    /// SIGTERM.
-    Terminate,
 }
 
 /// How to start the program's own interface for a person, in an existing conversation; used by `longhaul takeover`.

@@ -35,7 +35,7 @@ pub use agent::{Agent, ProviderKeys, Transcript};
 pub use chosen::{Chosen, choose};
 pub use custom::PLACEHOLDERS;
 pub use declared::{BUILT_IN_KEYS, BadDeclaration, CUSTOM_KEYS, Declared, DeclaredKey, Takes};
-pub use launch::{Interactive, Launch, LaunchSpec, Network, Stdin, StopSignal, StopStep, User};
+pub use launch::{Interactive, Launch, LaunchSpec, Network, Stdin, User};
 pub use reading::{End, Moment, Reader, Reading, Shown, TurnEnd};
 pub use table::UnknownAgent;
 pub use text::conversation_id;

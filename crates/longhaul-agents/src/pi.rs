@@ -7,11 +7,11 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox, StopSignal, StopStep};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::{Agent, Transcript};
-use crate::launch::{Interactive, Launch, LaunchSpec, StopSignal, StopStep};
+use crate::launch::{Interactive, Launch, LaunchSpec};
 use crate::mark;
 use crate::reading::{Moment, Reader, Reading};
 

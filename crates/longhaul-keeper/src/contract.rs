@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::ids::SessionId;
+use longhaul_core::task::StopStep;
 use longhaul_core::time::Time;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -86,29 +87,6 @@ impl Default for Caps {
     fn default() -> Caps {
         Caps { segment_bytes: 16 << 20, log_bytes: 256 << 20, pids_max: 4096 }
     }
-}
-
-/// One step of a stop recipe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StopStep {
-    /// What to send to the program's process group.
-    pub signal: StopSignal,
-    /// How long to wait before the next step.
-    pub grace_ms: u64,
-}
-
-/// A signal a stop recipe may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StopSignal {
-    /// SIGINT.
-    Int,
-    /// SIGTERM.
-    Term,
-    /// SIGKILL.
-    Kill,
-    /// SIGHUP.
-    Hup,
 }
 
 /// Who keeps and who runs; synced before the program is executed.

@@ -16,7 +16,10 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, openat, statat, unl
 use rustix::io::Errno;
 
 use crate::files::open_directory;
-use crate::layout::{BALLAST, END, EXIT, IDENTITY, INDEX, LOCK, PROMPT, REVOKED, SPEC, STALLED, TRANSCRIPT};
+use crate::layout::{
+    BALLAST, END, EXIT, IDENTITY, INDEX, LOCK, PROMPT, REVOKED, SPEC, STALLED, TRANSCRIPT, segment_number,
+};
+use crate::log::index::Stream;
 
 /// Names of ours besides the logs and the lock. The spec is the first to go: without it no keeper that comes late can run anything.
 const RECORDS: [&str; 10] = [SPEC, PROMPT, INDEX, EXIT, END, IDENTITY, REVOKED, STALLED, BALLAST, TRANSCRIPT];
@@ -167,19 +170,8 @@ fn is_ours(name: &str) -> bool {
 }
 
 fn is_final_name(name: &str) -> bool {
-    name == LOCK || RECORDS.contains(&name) || is_segment(name)
-}
-
-/// `out.log`, `out.1.log` and so on, in the one spelling that is ever written.
-fn is_segment(name: &str) -> bool {
-    let Some(base) = name.strip_suffix(".log") else { return false };
-    match base.split_once('.') {
-        None => base == "out" || base == "err",
-        Some((stream, number)) => {
-            let is_number = number.parse::<u32>().is_ok_and(|parsed| parsed > 0 && parsed.to_string() == number);
-            (stream == "out" || stream == "err") && is_number
-        }
-    }
+    let is_segment = [Stream::Out, Stream::Err].iter().any(|stream| segment_number(*stream, name).is_some());
+    name == LOCK || RECORDS.contains(&name) || is_segment
 }
 
 /// The name that a half-written file of ours was to get, if it is one: `.name.<pid>-<count>.tmp`.

@@ -159,13 +159,13 @@ fn base_name(stream: Stream) -> &'static str {
     }
 }
 
-fn segment_number(stream: Stream, name: &str) -> Option<u32> {
+/// The number of a segment by its file name: `out.log`, `out.1.log` and so on, in the one spelling that is ever written.
+pub(crate) fn segment_number(stream: Stream, name: &str) -> Option<u32> {
     let middle = name.strip_prefix(base_name(stream))?.strip_suffix(".log")?;
     if middle.is_empty() {
         return Some(0);
     }
     let digits = middle.strip_prefix('.')?;
     let number: u32 = digits.parse().ok()?;
-    // Only the one spelling we make ourselves.
     (number > 0 && number.to_string() == digits).then_some(number)
 }

@@ -34,7 +34,7 @@ pub use adopt::{
 };
 pub use contract::{
     CONTRACT_VERSION, Caps, Containment, EndRecord, ExitRecord, ExitStatus, Identity, Marking, RecordError, Spec,
-    Stalled, StopSignal, StopStep, Why,
+    Stalled, Why,
 };
 pub use discard::{Discarded, SessionFiles, discard_file, discard_session, survey_session, temporary_of};
 pub use environment::{Environment, find_program};
@@ -53,3 +53,5 @@ pub use spawn::{Executable, PrepareError, prepare_session, raise_descriptor_limi
 pub use tree::ancestry::Caller;
 pub use tree::cgroup::group_parents;
 pub use tree::process;
+
+pub use longhaul_core::task::{StopSignal, StopStep};

@@ -9,12 +9,13 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use longhaul_core::task::StopSignal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, wait};
 
 use crate::clock::now;
-use crate::contract::{Containment, ExitStatus, Spec, StopSignal, Why};
+use crate::contract::{Containment, ExitStatus, Spec, Why};
 use crate::log::index::Stream;
 use crate::log::reserve::wants_room;
 use crate::log::writer::{LogTotals, Logs};
@@ -332,10 +333,10 @@ fn exit_status(status: WaitStatus) -> ExitStatus {
 
 fn signal_of(signal: StopSignal) -> Signal {
     match signal {
-        StopSignal::Int => Signal::INT,
-        StopSignal::Term => Signal::TERM,
+        StopSignal::Interrupt => Signal::INT,
+        StopSignal::Terminate => Signal::TERM,
         StopSignal::Kill => Signal::KILL,
-        StopSignal::Hup => Signal::HUP,
+        StopSignal::HangUp => Signal::HUP,
     }
 }
 

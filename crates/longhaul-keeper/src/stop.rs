@@ -4,7 +4,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::contract::{StopSignal, StopStep, Why};
+use longhaul_core::task::{StopSignal, StopStep};
+
+use crate::contract::Why;
 
 /// What to do to the tree now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +90,10 @@ mod tests {
     use super::*;
 
     fn recipe() -> Vec<StopStep> {
-        vec![StopStep { signal: StopSignal::Int, grace_ms: 100 }, StopStep { signal: StopSignal::Term, grace_ms: 50 }]
+        vec![
+            StopStep { signal: StopSignal::Interrupt, grace_ms: 100 },
+            StopStep { signal: StopSignal::Terminate, grace_ms: 50 },
+        ]
     }
 
     #[test]
@@ -98,10 +103,10 @@ mod tests {
         let mut course = StopCourse::new(recipe());
         assert_eq!(course.take_due(start), None);
         course.begin(Why::Silence, start);
-        assert_eq!(course.take_due(start), Some(Due::Send(StopSignal::Int)));
+        assert_eq!(course.take_due(start), Some(Due::Send(StopSignal::Interrupt)));
         assert_eq!(course.take_due(after(99)), None);
         course.begin(Why::Terminated, after(99));
-        assert_eq!(course.take_due(after(100)), Some(Due::Send(StopSignal::Term)));
+        assert_eq!(course.take_due(after(100)), Some(Due::Send(StopSignal::Terminate)));
         assert_eq!(course.take_due(after(149)), None);
         assert_eq!(course.take_due(after(150)), Some(Due::EndTree));
         assert_eq!(course.take_due(after(151)), Some(Due::EndTree));
@@ -113,7 +118,7 @@ mod tests {
         let start = Instant::now();
         let mut course = StopCourse::new(recipe());
         course.begin(Why::Terminated, start);
-        assert_eq!(course.take_due(start), Some(Due::Send(StopSignal::Int)));
+        assert_eq!(course.take_due(start), Some(Due::Send(StopSignal::Interrupt)));
         course.end_now();
         assert_eq!(course.take_due(start), Some(Due::EndTree));
         course.begin(Why::Terminated, start);

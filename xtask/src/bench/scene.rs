@@ -99,7 +99,7 @@ impl Scene {
             secret_names: Vec::new(),
             marking: longhaul_keeper::Marking::default(),
             no_input: false,
-            stop: vec![StopStep { signal: StopSignal::Term, grace_ms: 5_000 }],
+            stop: vec![StopStep { signal: StopSignal::Terminate, grace_ms: 5_000 }],
             silence_ms: None,
             spare_busy: false,
             wall_ms: Some(LONGEST_SESSION_MS),

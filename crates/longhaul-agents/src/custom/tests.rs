@@ -1,12 +1,12 @@
 //! Tests of declared agents with lines alone: what is read, what the end comes to, and that no line is ever a panic.
 //! No program is started here.
 
-use longhaul_core::task::{Exit, Failure, Outcome, Usage};
+use longhaul_core::task::{Exit, Failure, Outcome, StopSignal, StopStep, Usage};
 use longhaul_core::time::Time;
 use serde_json::{Value, json};
 
 use crate::chosen::{Chosen, choose};
-use crate::launch::{LaunchSpec, Stdin, StopSignal, StopStep};
+use crate::launch::{LaunchSpec, Stdin};
 use crate::reading::{Reader, Reading, Shown, TurnEnd};
 use crate::sample::{moment, spec};
 

@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 
 use longhaul_core::span;
+use longhaul_core::task::{StopSignal, StopStep};
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::launch::{StopSignal, StopStep};
 
 const LONGEST_TEXT: usize = 200;
 const LONGEST_ARGUMENT: usize = 4096;

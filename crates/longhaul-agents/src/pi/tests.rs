@@ -1,13 +1,13 @@
 //! What the recorded samples do not show: how Pi is launched, and its other traps.
 //! Each pitfall of its page has a test named after it.
 
-use longhaul_core::task::{Delivered, Exit, Failure, Outcome, Sandbox};
+use longhaul_core::task::{Delivered, Exit, Failure, Outcome, Sandbox, StopSignal};
 use serde_json::{Value, json};
 
 use super::Pi;
 use crate::agent::{Agent, Transcript};
 use crate::every_launch::every_launch;
-use crate::launch::{LaunchSpec, Stdin, StopSignal};
+use crate::launch::{LaunchSpec, Stdin};
 use crate::reading::{Reader, Reading, Shown, TurnEnd};
 use crate::sample::{moment, spec};
 use crate::strict_cli::StrictCli;

@@ -63,7 +63,8 @@ pub use record::{Accepted, Restore, Tally, Task};
 pub use refusal::Refusal;
 pub use runner::{Resume, RunnerOptions};
 pub use session::{
-    Delivered, Ended, Exit, Failure, Gap, Offset, Outcome, Purpose, ReadTo, SessionRun, StoppedBy, Usage,
+    Delivered, Ended, Exit, Failure, Gap, Offset, Outcome, Purpose, ReadTo, SessionRun, StopSignal, StopStep,
+    StoppedBy, Usage,
 };
 pub use settings::Setting;
 pub use state::{Phase, Stage, State, Then, WokenBy, state_phrase};

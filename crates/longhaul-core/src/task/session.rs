@@ -376,3 +376,29 @@ pub enum Delivered {
     #[default]
     Unknown,
 }
+
+/// One step of stopping a program; after the last one its tree is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopStep {
+    /// What to send to the program's process group.
+    pub signal: StopSignal,
+    /// How long to wait before the next step.
+    pub grace_ms: u64,
+}
+
+/// A signal that programs understand as "stop".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StopSignal {
+    /// SIGINT.
+    #[serde(rename = "int")]
+    Interrupt,
+    /// SIGTERM.
+    #[serde(rename = "term")]
+    Terminate,
+    /// SIGKILL.
+    #[serde(rename = "kill")]
+    Kill,
+    /// SIGHUP.
+    #[serde(rename = "hup")]
+    HangUp,
+}

@@ -16,6 +16,7 @@ use rustix::process::Signal;
 
 use super::Seen;
 use super::walk::open_step_by_step;
+use crate::tree::process::Process;
 
 /// Unsupported.
 pub(crate) fn boot_id() -> io::Result<String> {

@@ -50,8 +50,9 @@ fn a_busy_tree_can_be_spared_for_its_silence() {
 fn a_recipe_that_is_ignored_ends_in_a_kill() {
     let scene = Scene::new();
     let mut spec = scene.spec(&["linger", "ignores-stop", &scene.tag, &scene.text("r")]);
-    spec.stop =
-        [StopSignal::Int, StopSignal::Hup, StopSignal::Term].map(|signal| StopStep { signal, grace_ms: 30 }).to_vec();
+    spec.stop = [StopSignal::Interrupt, StopSignal::HangUp, StopSignal::Terminate]
+        .map(|signal| StopStep { signal, grace_ms: 30 })
+        .to_vec();
     let (directory, mut keeper, identity) = scene.run_until_ready(&spec);
     assert_eq!(signal_keeper(&identity, Stop::Graceful).unwrap(), Delivery::Sent);
     wait(&mut keeper);
@@ -64,7 +65,7 @@ fn a_recipe_that_is_ignored_ends_in_a_kill() {
 fn the_end_now_overrides_a_recipe_and_both_may_be_repeated() {
     let scene = Scene::new();
     let mut spec = scene.spec(&["linger", "ignores-stop", &scene.tag, &scene.text("r")]);
-    spec.stop = vec![StopStep { signal: StopSignal::Term, grace_ms: 3_600_000 }];
+    spec.stop = vec![StopStep { signal: StopSignal::Terminate, grace_ms: 3_600_000 }];
     let (directory, mut keeper, identity) = scene.run_until_ready(&spec);
     for _ in 0..3 {
         signal_keeper(&identity, Stop::Graceful).unwrap();

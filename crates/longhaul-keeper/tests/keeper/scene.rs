@@ -82,7 +82,7 @@ impl Scene {
             secret_names: Vec::new(),
             marking: Marking::default(),
             no_input: false,
-            stop: vec![StopStep { signal: StopSignal::Term, grace_ms: 20_000 }],
+            stop: vec![StopStep { signal: StopSignal::Terminate, grace_ms: 20_000 }],
             silence_ms: None,
             spare_busy: false,
             wall_ms: None,

@@ -87,14 +87,7 @@ pub(super) fn tidy(directory: &Path) {
 
 /// Nothing was executed, and the session id can never be used again.
 fn never_started() -> Observed {
-    Observed {
-        exit: Exit::NeverStarted,
-        stopped_by: StoppedBy::Itself,
-        leftovers: 0,
-        gap: Gap::None,
-        at: None,
-        ran_ms: None,
-    }
+    unrecorded(Exit::NeverStarted, 0, Gap::None)
 }
 
 fn clean(exit: &ExitRecord, end: &EndRecord, sweep: impl FnOnce() -> u32) -> Observed {
@@ -109,14 +102,12 @@ fn clean(exit: &ExitRecord, end: &EndRecord, sweep: impl FnOnce() -> u32) -> Obs
 }
 
 fn lost(leftovers: u32) -> Observed {
-    Observed {
-        exit: Exit::Unknown,
-        stopped_by: StoppedBy::Itself,
-        leftovers,
-        gap: Gap::UnknownSize,
-        at: None,
-        ran_ms: None,
-    }
+    unrecorded(Exit::Unknown, leftovers, Gap::UnknownSize)
+}
+
+/// An end of which no keeper wrote when it was.
+fn unrecorded(exit: Exit, leftovers: u32, gap: Gap) -> Observed {
+    Observed { exit, stopped_by: StoppedBy::Itself, leftovers, gap, at: None, ran_ms: None }
 }
 
 /// Sweeps until nothing is left, however long that takes: the next session must not start beside the last one.

@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 use std::process::Child;
 
-use longhaul_agents::{Chosen, Launch, LaunchSpec, Stdin, StopSignal, StopStep, UnknownAgent};
-use longhaul_core::task::{Patience, SessionRun, Task};
+use longhaul_agents::{Chosen, Launch, LaunchSpec, Stdin, UnknownAgent};
+use longhaul_core::task::{Patience, SessionRun, StopSignal, StopStep, Task};
 use longhaul_keeper::{
     CONTRACT_VERSION, Caps, Marking, PROMPT, SessionDir, Spec, Standing, fail_point, prepare_session, spawn_keeper_with,
 };
@@ -173,7 +173,7 @@ fn spec(job: &Job, session: &SessionRun, program: &Program<'_>) -> Spec {
         secret_names: submission.secret_names.clone(),
         marking: program.marking(),
         no_input: launch.stdin == Stdin::Null,
-        stop: launch.stop.into_iter().map(stop_step).collect(),
+        stop: launch.stop,
         silence_ms,
         spare_busy: submission.patience.spare_busy,
         wall_ms,
@@ -207,14 +207,6 @@ fn caps(patience: &Patience) -> Caps {
         log_bytes: patience.log_cap.unwrap_or(defaults.log_bytes),
         ..defaults
     }
-}
-
-fn stop_step(step: StopStep) -> longhaul_keeper::StopStep {
-    let signal = match step.signal {
-        StopSignal::Interrupt => longhaul_keeper::StopSignal::Int,
-        StopSignal::Terminate => longhaul_keeper::StopSignal::Term,
-    };
-    longhaul_keeper::StopStep { signal, grace_ms: step.grace_ms }
 }
 
 #[cfg(test)]

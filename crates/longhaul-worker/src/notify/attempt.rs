@@ -14,8 +14,8 @@ use longhaul_core::time::Time;
 use longhaul_keeper::{Environment, fail_point};
 use longhaul_store::{Notice, Settled, Store, StoreError};
 
-use super::deliver::{Undelivered, deliver};
 use super::message::{Message, Reason};
+use super::{Undelivered, deliver};
 use crate::worker::Context;
 use longhaul_app::now;
 

@@ -43,7 +43,8 @@ pub(crate) enum ServiceVerb {
 }
 
 /// Who starts the worker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum ServiceKind {
     /// The systemd user manager
     Systemd,

@@ -8,6 +8,7 @@ mod step;
 mod systemd;
 mod worker;
 
+use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::{Service, ServiceKind, ServiceVerb};
@@ -22,7 +23,8 @@ use worker::Worker;
 const KINDS: [ServiceKind; 3] = [ServiceKind::Systemd, ServiceKind::Launchd, ServiceKind::Cron];
 
 /// Whether something of one kind is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum Installed {
     No,
     /// Exactly what would be written now.
@@ -34,7 +36,7 @@ enum Installed {
 }
 
 /// The service of one kind as it stands. None is unknown.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Standing {
     kind: ServiceKind,
     place: String,
@@ -171,8 +173,7 @@ fn status(kind: Option<ServiceKind>, as_json: bool) -> Result<Code, AppError> {
     let Looked { standings, unknown } = look(kind)?;
     unknown.iter().for_each(|error| out::note(&format!("one kind of service is unknown: {}", error.what)));
     if as_json {
-        let rows: Vec<_> = standings.iter().map(Standing::json).collect();
-        out::json("service", &json!({ "services": rows }));
+        out::json("service", &json!({ "services": standings }));
         return Ok(Code::Done);
     }
     if standings.is_empty() && unknown.is_empty() {
@@ -190,17 +191,6 @@ impl ServiceKind {
             ServiceKind::Systemd => "systemd",
             ServiceKind::Launchd => "launchd",
             ServiceKind::Cron => "cron",
-        }
-    }
-}
-
-impl Installed {
-    fn word(self) -> &'static str {
-        match self {
-            Installed::No => "no",
-            Installed::Yes => "yes",
-            Installed::Otherwise => "otherwise",
-            Installed::Foreign => "foreign",
         }
     }
 }
@@ -223,16 +213,6 @@ impl Standing {
             ),
             Installed::Foreign => format!("{kind}: not installed; {place} is not ours"),
         }
-    }
-
-    fn json(&self) -> serde_json::Value {
-        json!({
-            "kind": self.kind.word(),
-            "place": self.place,
-            "installed": self.installed.word(),
-            "enabled": self.enabled,
-            "running": self.running,
-        })
     }
 }
 
