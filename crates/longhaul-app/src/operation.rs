@@ -23,18 +23,30 @@ pub struct About {
     pub name: &'static str,
     /// One sentence for help and tool lists.
     pub summary: &'static str,
+    /// What the core's permission check is asked.
+    pub action: Action<'static>,
     pub effect: Effect,
     pub offered_by: &'static [FrontEnd],
 }
 
 impl About {
+    /// An operation that does at worst what its action says: it reads or changes.
     pub(crate) const fn new(
         name: &'static str,
         summary: &'static str,
-        effect: Effect,
+        action: Action<'static>,
         offered_by: &'static [FrontEnd],
     ) -> About {
-        About { name, summary, effect, offered_by }
+        let effect = match action {
+            Action::Read | Action::ReadAll(_) => Effect::Reads,
+            Action::Submit(_) | Action::Command(_) | Action::Input(..) | Action::Manage(_) => Effect::Changes,
+        };
+        About { name, summary, action, effect, offered_by }
+    }
+
+    /// The same for one that removes something for good.
+    pub(crate) const fn destroys(self) -> About {
+        About { effect: Effect::Destroys, ..self }
     }
 }
 
@@ -143,8 +155,10 @@ pub trait Operation {
     type Input: DeserializeOwned + JsonSchema + Send;
     type Output: View;
 
-    /// What the core's permission check is asked about this input.
-    fn action(input: &Self::Input) -> Action<'static>;
+    /// What the core's permission check is asked, if that depends on the input.
+    fn action(_: &Self::Input) -> Action<'static> {
+        Self::ABOUT.action
+    }
 
     /// Carries it out.
     fn run(

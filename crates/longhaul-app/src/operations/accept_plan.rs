@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::plan::task_list;
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 use crate::send_command::send_command;
 use crate::views::{PlanView, TaskView};
 use crate::{describe, lookup, redact_intake};
@@ -44,14 +44,14 @@ impl View for AcceptedPlan {
 }
 
 impl Operation for AcceptPlan {
-    const ABOUT: About =
-        About::new("accept_plan", "Replace a task's plan with your own list", Effect::Changes, EVERYWHERE);
+    const ABOUT: About = About::new(
+        "accept_plan",
+        "Replace a task's plan with your own list",
+        Action::Command("accept a plan"),
+        EVERYWHERE,
+    );
     type Input = AcceptPlanInput;
     type Output = AcceptedPlan;
-
-    fn action(_: &AcceptPlanInput) -> Action<'static> {
-        Action::Command("accept a plan")
-    }
 
     async fn run(call: &Call, _: Permit, input: AcceptPlanInput) -> Result<Answer<AcceptedPlan>, AppError> {
         let stored = lookup::find(call, input.task.as_deref()).await?;

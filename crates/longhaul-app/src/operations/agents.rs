@@ -9,7 +9,7 @@ use crate::agent_status::{self, AgentStatus};
 use crate::app::Call;
 use crate::config::Overrides;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, EVERYWHERE, Effect, NoInput, Operation, Permit, View};
+use crate::operation::{About, Answer, EVERYWHERE, NoInput, Operation, Permit, View};
 use crate::{blocking, now};
 
 pub struct Agents;
@@ -74,15 +74,11 @@ impl Operation for Agents {
     const ABOUT: About = About::new(
         "agents",
         "List all agents: installed, version, logged in, and what to do",
-        Effect::Reads,
+        Action::Read,
         EVERYWHERE,
     );
     type Input = NoInput;
     type Output = AgentListing;
-
-    fn action(_: &NoInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<AgentListing>, AppError> {
         let loaded = call.load_config(&Overrides::default())?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::request_key::{answer, earlier, key_of};
 use crate::send_command::{reason, send_keyed};
 use crate::views::TaskView;
@@ -33,13 +33,9 @@ pub struct CancelInput {
 }
 
 impl Operation for Cancel {
-    const ABOUT: About = About::new("cancel", "End a task for good", Effect::Changes, EVERYWHERE);
+    const ABOUT: About = About::new("cancel", "End a task for good", Action::Command("cancel"), EVERYWHERE);
     type Input = CancelInput;
     type Output = TaskView;
-
-    fn action(_: &CancelInput) -> Action<'static> {
-        Action::Command("cancel")
-    }
 
     async fn run(call: &Call, _: Permit, input: CancelInput) -> Result<Answer<TaskView>, AppError> {
         let key = key_of::<Cancel>(call, input.key.as_deref(), &input)?;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::app::Call;
 use crate::config::{AgentTable, KEYS, Origin, Overrides, defaults};
 use crate::error::AppError;
-use crate::operation::{About, Answer, COMMAND_LINE, Effect, NoInput, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, NoInput, Operation, Permit, View};
 
 pub struct Config;
 
@@ -40,13 +40,9 @@ impl View for ConfigView {
 
 impl Operation for Config {
     const ABOUT: About =
-        About::new("config", "Show the configuration and where each value comes from", Effect::Reads, COMMAND_LINE);
+        About::new("config", "Show the configuration and where each value comes from", Action::Read, COMMAND_LINE);
     type Input = NoInput;
     type Output = ConfigView;
-
-    fn action(_: &NoInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<ConfigView>, AppError> {
         let mut loaded = call.load_config(&Overrides::default())?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::app::Call;
 use crate::config::{Sources, WORKSPACE_FILE, read_workspace_file};
 use crate::error::AppError;
-use crate::operation::{About, Answer, COMMAND_LINE, Effect, NoInput, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, NoInput, Operation, Permit, View};
 use crate::trust;
 
 pub struct ConfigPath;
@@ -35,13 +35,9 @@ impl View for ConfigFiles {
 
 impl Operation for ConfigPath {
     const ABOUT: About =
-        About::new("config_path", "Show which configuration files are used", Effect::Reads, COMMAND_LINE);
+        About::new("config_path", "Show which configuration files are used", Action::Read, COMMAND_LINE);
     type Input = NoInput;
     type Output = ConfigFiles;
-
-    fn action(_: &NoInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<ConfigFiles>, AppError> {
         let project = call.caller.project()?.root;

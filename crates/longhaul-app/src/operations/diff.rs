@@ -10,7 +10,7 @@ use crate::app::Call;
 use crate::changed_files::{self, FileChange, Unknown};
 use crate::error::{AppError, ErrorKind};
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 
 pub struct Diff;
 
@@ -46,13 +46,9 @@ impl View for DiffView {
 }
 
 impl Operation for Diff {
-    const ABOUT: About = About::new("diff", "Show what a task has changed", Effect::Reads, EVERYWHERE);
+    const ABOUT: About = About::new("diff", "Show what a task has changed", Action::Read, EVERYWHERE);
     type Input = DiffInput;
     type Output = DiffView;
-
-    fn action(_: &DiffInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, input: DiffInput) -> Result<Answer<DiffView>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;

@@ -19,7 +19,7 @@ use crate::app::Call;
 use crate::blocking;
 use crate::config::{Loaded, Overrides};
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, NoInput, Operation, Permit, View};
+use crate::operation::{About, Answer, EVERYWHERE, NoInput, Operation, Permit, View};
 use crate::views::{Finding, Verdict};
 
 pub struct Doctor;
@@ -48,15 +48,11 @@ impl Operation for Doctor {
     const ABOUT: About = About::new(
         "doctor",
         "Check this machine and Longhaul's home, and say how to fix problems",
-        Effect::Reads,
+        Action::Read,
         EVERYWHERE,
     );
     type Input = NoInput;
     type Output = DoctorView;
-
-    fn action(_: &NoInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<DoctorView>, AppError> {
         Ok(Answer::new(DoctorView::new(examine(&Patient::new(call)).await, None)))

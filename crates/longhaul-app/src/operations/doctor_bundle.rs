@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, COMMAND_LINE, Effect, Operation, Permit};
+use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit};
 
 use super::doctor::bundle::{self, Goals};
 use super::doctor::{DoctorView, Patient, examine};
@@ -27,14 +27,14 @@ pub struct DoctorBundleInput {
 }
 
 impl Operation for DoctorBundle {
-    const ABOUT: About =
-        About::new("doctor_bundle", "Write a redacted text file for a bug report", Effect::Reads, COMMAND_LINE);
+    const ABOUT: About = About::new(
+        "doctor_bundle",
+        "Write a redacted text file for a bug report",
+        Action::ReadAll("make a bundle"),
+        COMMAND_LINE,
+    );
     type Input = DoctorBundleInput;
     type Output = DoctorView;
-
-    fn action(_: &DoctorBundleInput) -> Action<'static> {
-        Action::ReadAll("make a bundle")
-    }
 
     async fn run(call: &Call, _: Permit, input: DoctorBundleInput) -> Result<Answer<DoctorView>, AppError> {
         let patient = Patient::new(call);

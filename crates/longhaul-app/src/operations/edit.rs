@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::request_key::{answer, earlier, key_of};
 use crate::send_command::send_keyed;
 use crate::submit::Changes;
@@ -32,15 +32,11 @@ impl Operation for Edit {
     const ABOUT: About = About::new(
         "edit",
         "Change the limits, checks, agents, modes or priority of an unfinished task",
-        Effect::Changes,
+        Action::Command("edit"),
         EVERYWHERE,
     );
     type Input = EditInput;
     type Output = TaskView;
-
-    fn action(_: &EditInput) -> Action<'static> {
-        Action::Command("edit")
-    }
 
     async fn run(call: &Call, _: Permit, input: EditInput) -> Result<Answer<TaskView>, AppError> {
         let key = key_of::<Edit>(call, input.key.as_deref(), &input)?;

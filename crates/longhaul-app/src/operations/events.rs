@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::error::AppError;
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 use crate::views::EventView;
 
 /// The most events of one answer, and how many an answer has unless asked otherwise.
@@ -45,13 +45,9 @@ impl View for EventPage {
 }
 
 impl Operation for Events {
-    const ABOUT: About = About::new("events", "Read the history of a task", Effect::Reads, EVERYWHERE);
+    const ABOUT: About = About::new("events", "Read the history of a task", Action::Read, EVERYWHERE);
     type Input = EventsInput;
     type Output = EventPage;
-
-    fn action(_: &EventsInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, input: EventsInput) -> Result<Answer<EventPage>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;

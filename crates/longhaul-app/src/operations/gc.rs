@@ -21,7 +21,7 @@ use crate::app::Call;
 use crate::config::{Overrides, RetentionSettings};
 use crate::error::{AppError, ErrorKind};
 use crate::home::Home;
-use crate::operation::{About, Answer, COMMAND_LINE, Effect, Operation, Permit};
+use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit};
 use crate::session::on_disk;
 use crate::views::{KeptTask, RemovedTask, Sweep};
 
@@ -52,7 +52,8 @@ enum Mode {
 
 impl Operation for Gc {
     const ABOUT: About =
-        About::new("gc", "Remove old finished tasks and what crashes left behind", Effect::Destroys, COMMAND_LINE);
+        About::new("gc", "Remove old finished tasks and what crashes left behind", Action::Manage("gc"), COMMAND_LINE)
+            .destroys();
     type Input = GcInput;
     type Output = Sweep;
 

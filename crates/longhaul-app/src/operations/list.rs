@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 use crate::views::{TaskPage, TaskView};
 
 /// The most tasks of one answer, and how many an answer has unless asked otherwise.
@@ -62,13 +62,9 @@ impl View for Listing {
 }
 
 impl Operation for List {
-    const ABOUT: About = About::new("list", "List tasks, newest first", Effect::Reads, EVERYWHERE);
+    const ABOUT: About = About::new("list", "List tasks, newest first", Action::Read, EVERYWHERE);
     type Input = ListInput;
     type Output = Listing;
-
-    fn action(_: &ListInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, input: ListInput) -> Result<Answer<Listing>, AppError> {
         let (page, has_older) = match find(call, &input).await {

@@ -11,7 +11,7 @@ use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::follow::{Follow, Interest, Item, Output, Until};
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 use crate::views::TurnView;
 
 /// The most turns of one answer.
@@ -53,13 +53,9 @@ impl View for Turns {
 }
 
 impl Operation for Logs {
-    const ABOUT: About = About::new("logs", "Read what the sessions of a task printed", Effect::Reads, EVERYWHERE);
+    const ABOUT: About = About::new("logs", "Read what the sessions of a task printed", Action::Read, EVERYWHERE);
     type Input = LogsInput;
     type Output = Turns;
-
-    fn action(_: &LogsInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, input: LogsInput) -> Result<Answer<Turns>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;

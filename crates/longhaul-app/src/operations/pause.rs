@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::change::ChangeError;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::request_key::{answer, earlier, key_of};
 use crate::send_command::send_keyed;
 use crate::stop::{self, PATIENCE, not_stopped, stopped};
@@ -32,14 +32,14 @@ pub struct PauseInput {
 }
 
 impl Operation for Pause {
-    const ABOUT: About =
-        About::new("pause", "Stop the session and keep the task until you resume it", Effect::Changes, EVERYWHERE);
+    const ABOUT: About = About::new(
+        "pause",
+        "Stop the session and keep the task until you resume it",
+        Action::Command("pause"),
+        EVERYWHERE,
+    );
     type Input = PauseInput;
     type Output = TaskView;
-
-    fn action(_: &PauseInput) -> Action<'static> {
-        Action::Command("pause")
-    }
 
     async fn run(call: &Call, _: Permit, input: PauseInput) -> Result<Answer<TaskView>, AppError> {
         let key = key_of::<Pause>(call, input.key.as_deref(), &input)?;

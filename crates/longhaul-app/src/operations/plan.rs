@@ -9,7 +9,7 @@ use longhaul_core::task::{Accepted, Action, Task, TaskListFile};
 use super::TaskInput;
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::report::refused_plans;
 use crate::views::{PlanAnswer, PlanView};
 use crate::{TaskDir, describe, lookup, text};
@@ -20,13 +20,9 @@ const REFUSED: u32 = 100;
 pub struct Plan;
 
 impl Operation for Plan {
-    const ABOUT: About = About::new("plan", "Show a task's plan", Effect::Reads, EVERYWHERE);
+    const ABOUT: About = About::new("plan", "Show a task's plan", Action::Read, EVERYWHERE);
     type Input = TaskInput;
     type Output = PlanAnswer;
-
-    fn action(_: &TaskInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<PlanAnswer>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::report::{TaskReport, gather};
 use crate::session::history::recent;
 use crate::{changed_files, lookup};
@@ -22,13 +22,9 @@ pub struct ReportInput {
 }
 
 impl Operation for Report {
-    const ABOUT: About = About::new("report", "Report on a task from stored facts", Effect::Reads, EVERYWHERE);
+    const ABOUT: About = About::new("report", "Report on a task from stored facts", Action::Read, EVERYWHERE);
     type Input = ReportInput;
     type Output = TaskReport;
-
-    fn action(_: &ReportInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, input: ReportInput) -> Result<Answer<TaskReport>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::error::AppError;
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::request_key::{answer, earlier, key_of};
 use crate::send_command::{reason, send_keyed};
 use crate::submit::Changes;
@@ -34,15 +34,11 @@ impl Operation for Resume {
     const ABOUT: About = About::new(
         "resume",
         "Continue a task that is paused, blocked, stopped or needs you",
-        Effect::Changes,
+        Action::Command("resume"),
         EVERYWHERE,
     );
     type Input = ResumeInput;
     type Output = TaskView;
-
-    fn action(_: &ResumeInput) -> Action<'static> {
-        Action::Command("resume")
-    }
 
     async fn run(call: &Call, _: Permit, input: ResumeInput) -> Result<Answer<TaskView>, AppError> {
         let key = key_of::<Resume>(call, input.key.as_deref(), &input)?;

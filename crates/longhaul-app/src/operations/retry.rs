@@ -13,7 +13,7 @@ use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::handover::Request;
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::project::Project;
 use crate::request_key::{answer, earlier, key_of};
 use crate::submit::{self, Changes, Submitted, files, send};
@@ -43,15 +43,11 @@ impl Operation for Retry {
     const ABOUT: About = About::new(
         "retry",
         "Start a new task with the goal and settings of a finished one",
-        Effect::Changes,
+        Action::Manage("retry"),
         EVERYWHERE,
     );
     type Input = RetryInput;
     type Output = TaskView;
-
-    fn action(_: &RetryInput) -> Action<'static> {
-        Action::Manage("retry")
-    }
 
     async fn run(call: &Call, _: Permit, input: RetryInput) -> Result<Answer<TaskView>, AppError> {
         let key = key_of::<Retry>(call, input.key.as_deref(), &input)?;

@@ -10,7 +10,7 @@ use super::why::next_step;
 use crate::app::Call;
 use crate::describe::{self, ResultFacts, Waiting};
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::report::{checks, limits, notices, rows};
 use crate::session::history;
 use crate::session::live::live;
@@ -28,13 +28,9 @@ pub struct TaskInput {
 }
 
 impl Operation for Show {
-    const ABOUT: About = About::new("show", "Show one task in detail", Effect::Reads, EVERYWHERE);
+    const ABOUT: About = About::new("show", "Show one task in detail", Action::Read, EVERYWHERE);
     type Input = TaskInput;
     type Output = ShowView;
-
-    fn action(_: &TaskInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<ShowView>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, COMMAND_LINE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit, View};
 
 pub struct StoreBackup;
 
@@ -33,13 +33,14 @@ impl View for Backup {
 }
 
 impl Operation for StoreBackup {
-    const ABOUT: About = About::new("store_backup", "Copy the store into a new file", Effect::Reads, COMMAND_LINE);
+    const ABOUT: About = About::new(
+        "store_backup",
+        "Copy the store into a new file",
+        Action::ReadAll("check or copy the store"),
+        COMMAND_LINE,
+    );
     type Input = StoreBackupInput;
     type Output = Backup;
-
-    fn action(_: &StoreBackupInput) -> Action<'static> {
-        Action::ReadAll("check or copy the store")
-    }
 
     async fn run(call: &Call, _: Permit, input: StoreBackupInput) -> Result<Answer<Backup>, AppError> {
         let store = call.store()?;

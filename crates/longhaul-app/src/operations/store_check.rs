@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, COMMAND_LINE, Effect, NoInput, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, NoInput, Operation, Permit, View};
 use crate::session::on_disk::survey;
 use crate::session::recorded::recorded;
 
@@ -48,14 +48,14 @@ impl View for StoreHealth {
 }
 
 impl Operation for StoreCheck {
-    const ABOUT: About =
-        About::new("store_check", "Read and verify everything stored, and list damage", Effect::Reads, COMMAND_LINE);
+    const ABOUT: About = About::new(
+        "store_check",
+        "Read and verify everything stored, and list damage",
+        Action::ReadAll("check or copy the store"),
+        COMMAND_LINE,
+    );
     type Input = NoInput;
     type Output = StoreHealth;
-
-    fn action(_: &NoInput) -> Action<'static> {
-        Action::ReadAll("check or copy the store")
-    }
 
     async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<StoreHealth>, AppError> {
         let damaged = call.store()?.check().await?;

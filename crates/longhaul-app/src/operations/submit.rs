@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::request_key::{answer, earlier, key_of};
 use crate::submit::{child_request, choose_place, person_request, place_of_child, send};
 use crate::views::TaskView;
@@ -66,13 +66,9 @@ pub struct SubmitInput {
 }
 
 impl Operation for Submit {
-    const ABOUT: About = About::new("submit", "Start a task", Effect::Changes, EVERYWHERE);
+    const ABOUT: About = About::new("submit", "Start a task", Action::Submit("submit a task"), EVERYWHERE);
     type Input = SubmitInput;
     type Output = TaskView;
-
-    fn action(_: &SubmitInput) -> Action<'static> {
-        Action::Submit("submit a task")
-    }
 
     async fn run(call: &Call, _: Permit, input: SubmitInput) -> Result<Answer<TaskView>, AppError> {
         let key = key_of::<Submit>(call, input.key.as_deref(), &input)?;

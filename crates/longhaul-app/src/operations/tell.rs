@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::request_key::{answer, earlier, key_of};
 use crate::send_command::send_keyed;
 use crate::views::TaskView;
@@ -27,13 +27,9 @@ pub struct TellInput {
 }
 
 impl Operation for Tell {
-    const ABOUT: About = About::new("tell", "Give the next session a message", Effect::Changes, EVERYWHERE);
+    const ABOUT: About = About::new("tell", "Give the next session a message", Action::Command("tell"), EVERYWHERE);
     type Input = TellInput;
     type Output = TaskView;
-
-    fn action(_: &TellInput) -> Action<'static> {
-        Action::Command("tell")
-    }
 
     async fn run(call: &Call, _: Permit, input: TellInput) -> Result<Answer<TaskView>, AppError> {
         let key = key_of::<Tell>(call, input.key.as_deref(), &input)?;

@@ -12,7 +12,7 @@ use crate::app::Call;
 use crate::config::{Layer, Untrusted, WORKSPACE_FILE, Written, read_entries, read_workspace_file};
 use crate::error::{AppError, ErrorKind};
 use crate::home::Home;
-use crate::operation::{About, Answer, COMMAND_LINE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit, View};
 use crate::project::Project;
 use crate::submit::files::utf8;
 use crate::text;
@@ -55,14 +55,14 @@ impl View for TrustView {
 }
 
 impl Operation for Trust {
-    const ABOUT: About =
-        About::new("trust", "Trust a project's longhaul.toml in its current form", Effect::Changes, COMMAND_LINE);
+    const ABOUT: About = About::new(
+        "trust",
+        "Trust a project's longhaul.toml in its current form",
+        Action::Manage("trust"),
+        COMMAND_LINE,
+    );
     type Input = TrustInput;
     type Output = TrustView;
-
-    fn action(_: &TrustInput) -> Action<'static> {
-        Action::Manage("trust")
-    }
 
     async fn run(call: &Call, _: Permit, input: TrustInput) -> Result<Answer<TrustView>, AppError> {
         let project = project(&input.path)?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, COMMAND_LINE, Effect, NoInput, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, NoInput, Operation, Permit, View};
 use crate::trust::{self, Trusted};
 
 pub struct TrustList;
@@ -39,13 +39,14 @@ impl View for TrustListing {
 }
 
 impl Operation for TrustList {
-    const ABOUT: About = About::new("trust_list", "List trusted configuration files", Effect::Reads, COMMAND_LINE);
+    const ABOUT: About = About::new(
+        "trust_list",
+        "List trusted configuration files",
+        Action::ReadAll("list what is trusted"),
+        COMMAND_LINE,
+    );
     type Input = NoInput;
     type Output = TrustListing;
-
-    fn action(_: &NoInput) -> Action<'static> {
-        Action::ReadAll("list what is trusted")
-    }
 
     async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<TrustListing>, AppError> {
         let trusted = trust::list(call.home().root())?.into_iter().map(TrustedFile::from).collect();

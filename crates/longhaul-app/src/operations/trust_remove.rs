@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::config::WORKSPACE_FILE;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, COMMAND_LINE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit, View};
 use crate::submit::files::utf8;
 use crate::trust;
 
@@ -37,13 +37,9 @@ impl View for TrustRemoved {
 
 impl Operation for TrustRemove {
     const ABOUT: About =
-        About::new("trust_remove", "Stop trusting a configuration file", Effect::Changes, COMMAND_LINE);
+        About::new("trust_remove", "Stop trusting a configuration file", Action::Manage("trust"), COMMAND_LINE);
     type Input = TrustRemoveInput;
     type Output = TrustRemoved;
-
-    fn action(_: &TrustRemoveInput) -> Action<'static> {
-        Action::Manage("trust")
-    }
 
     async fn run(call: &Call, _: Permit, input: TrustRemoveInput) -> Result<Answer<TrustRemoved>, AppError> {
         // The project may be gone; then its path counts as it is written.

@@ -9,7 +9,7 @@ use super::TaskInput;
 use crate::app::Call;
 use crate::error::AppError;
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 
 pub struct VerifyHistory;
 
@@ -32,15 +32,11 @@ impl Operation for VerifyHistory {
     const ABOUT: About = About::new(
         "verify_history",
         "Verify the hash chain of a task's history and rebuild its state from it",
-        Effect::Reads,
+        Action::Read,
         EVERYWHERE,
     );
     type Input = TaskInput;
     type Output = ChainView;
-
-    fn action(_: &TaskInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<ChainView>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;

@@ -13,7 +13,7 @@ use crate::app::Call;
 use crate::config::show_span;
 use crate::error::{AppError, ErrorKind};
 use crate::follow::{Follow, Interest, Item};
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::slot_wait::Slots;
 use crate::views::TaskView;
 use crate::{describe, directory_wait, lookup};
@@ -30,13 +30,9 @@ pub struct WaitInput {
 }
 
 impl Operation for Wait {
-    const ABOUT: About = About::new("wait", "Wait until a task is done or needs a person", Effect::Changes, EVERYWHERE);
+    const ABOUT: About = About::new("wait", "Wait until a task is done or needs a person", Action::Read, EVERYWHERE);
     type Input = WaitInput;
     type Output = TaskView;
-
-    fn action(_: &WaitInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, input: WaitInput) -> Result<Answer<TaskView>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;

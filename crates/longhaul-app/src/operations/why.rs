@@ -11,7 +11,7 @@ use crate::app::Call;
 use crate::describe::{self, UnavailableAgent, Waiting, is_telling};
 use crate::directory_wait::DirectoryWait;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Effect, Operation, Permit, View};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 use crate::report::limits;
 use crate::session::{history, live};
 use crate::{lookup, now, ownership, slot_wait};
@@ -40,13 +40,9 @@ impl View for WhyView {
 
 impl Operation for Why {
     const ABOUT: About =
-        About::new("why", "Explain in a few lines why a task is in its current state", Effect::Reads, EVERYWHERE);
+        About::new("why", "Explain in a few lines why a task is in its current state", Action::Read, EVERYWHERE);
     type Input = TaskInput;
     type Output = WhyView;
-
-    fn action(_: &TaskInput) -> Action<'static> {
-        Action::Read
-    }
 
     async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<WhyView>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
