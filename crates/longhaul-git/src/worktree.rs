@@ -237,7 +237,7 @@ impl Worktree {
             repository.check()?;
             let uncommitted = repository.uncommitted()?;
             if let Some(first) = uncommitted.files.first() {
-                return Ok(Some(format!("{} files are not committed, such as `{first}`", uncommitted.total)));
+                return Ok(Some(format!("uncommitted files, such as `{first}` ({} in all)", uncommitted.total)));
             }
             if let Some(name) = self.checked_out_submodule()? {
                 return Ok(Some(format!("the submodule `{name}` is checked out in it")));

@@ -115,6 +115,11 @@ fn misunderstood(error: clap::Error) -> ExitCode {
     let is_runner = std::env::args_os().nth(1).is_some_and(|verb| verb == "run-session");
     let error = if is_runner && !error.use_stderr() { worse_than_help(error) } else { error };
     error.print().ok();
+    if error.use_stderr() && wants_json() {
+        let text = error.to_string();
+        let what = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        out::data(&AppError::new(ErrorKind::Usage, what).hint("add `--help` to see what the command takes").document());
+    }
     match (error.use_stderr(), is_runner) {
         (false, _) => Code::Done.into(),
         (true, true) => Code::Failure.into(),
@@ -128,9 +133,13 @@ fn worse_than_help(help: clap::Error) -> clap::Error {
     Cli::read(others).err().unwrap_or(help)
 }
 
+fn wants_json() -> bool {
+    std::env::args_os().any(|word| word == "--json")
+}
+
 /// A program that asked for JSON gets the error as JSON too.
 fn failed(error: &AppError) -> ExitCode {
-    if std::env::args_os().any(|word| word == "--json") {
+    if wants_json() {
         out::data(&error.document());
     } else {
         out::note(&out::safe_lines(&error.text()));

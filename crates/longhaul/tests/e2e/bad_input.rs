@@ -30,7 +30,6 @@ fn a_command_line_that_makes_no_sense_touches_nothing() {
         &["run", "goal", "--attempts", "0"],
         &["run", "goal", "--backoff", "18446744073709551616ms"],
         &["run", "goal", "--silence", "soon"],
-        &["run", "goal", "--json"],
         &["wait", "x", "--timeout", "-1"],
         &["wait", "x", "--timeout", "soon"],
         &["wait", "x", "--timeout", "18446744073709551616"],
