@@ -117,8 +117,13 @@ fn misunderstood(error: clap::Error) -> ExitCode {
     error.print().ok();
     if error.use_stderr() && wants_json() {
         let text = error.to_string();
-        let what = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        out::data(&AppError::new(ErrorKind::Usage, what).hint("add `--help` to see what the command takes").document());
+        let problem = text.trim_start_matches("error: ").lines().take_while(|line| !line.trim().is_empty());
+        let what: Vec<&str> = problem.map(str::trim).collect();
+        out::data(
+            &AppError::new(ErrorKind::Usage, what.join(" "))
+                .hint("add `--help` to see what the command takes")
+                .document(),
+        );
     }
     match (error.use_stderr(), is_runner) {
         (false, _) => Code::Done.into(),

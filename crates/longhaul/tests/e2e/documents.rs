@@ -55,35 +55,47 @@ fn a_document_of_another_shape_is_found() {
 fn every_command_answers_with_a_published_document() {
     let env = TestEnv::new().var("DEMO_STEPS", "2");
     env.make_repository();
-    let name = env.submit("Write a small program that greets", &["--check", "true"]);
-    env.settle(&name);
-    let named: [&[&str]; 9] = [
-        &["show"],
-        &["why"],
-        &["events"],
-        &["plan"],
-        &["logs"],
-        &["report"],
-        &["diff"],
-        &["diff", "--stat"],
-        &["wait"],
-    ];
-    let mut documents = Vec::new();
-    for words in named {
-        documents.push(env.run(&[words, &[&name, "--json"]].concat()).stdout);
-    }
-    let others: [&[&str]; 8] = [
+    env.put("longhaul.toml", "model = \"m\"\n");
+    let mut documents = vec![env.run(&["run", "Write a small program", "-n", "t", "--check", "true", "--json"]).stdout];
+    let steps = env.path().join("steps.md");
+    fs::write(&steps, "# Plan\n\n## Tasks\n- [ ] Task 1: greet\n").unwrap();
+    let (steps, copy) = (steps.display().to_string(), env.path().join("copy.db").display().to_string());
+    env.submit("Write another program", &["-n", "later", "--after", "t", "--hours", "03:00-03:01"]);
+    env.ok(&["pause", "later"]);
+    let commands: [&[&str]; 25] = [
+        &["show", "t"],
+        &["why", "t"],
+        &["events", "t"],
+        &["events", "t", "--verify"],
+        &["plan", "t"],
+        &["plan", "later", "--accept", &steps],
+        &["logs", "t"],
+        &["report", "t"],
+        &["diff", "t"],
+        &["diff", "t", "--stat"],
+        &["wait", "t"],
+        &["tell", "later", "be brief"],
+        &["edit", "later", "--priority", "1"],
+        &["cancel", "later"],
         &["list"],
         &["agents"],
         &["config", "show"],
-        &["trust"],
+        &["config", "path"],
+        &["trust", "."],
+        &["trust", "--list"],
+        &["trust", "--remove", "."],
         &["gc", "--dry-run"],
         &["store", "check"],
+        &["store", "backup", &copy],
         &["doctor"],
-        &["show", "no-such-task"],
     ];
-    for words in others {
-        documents.push(env.run(&[words, &["--json"]].concat()).stdout);
+    for words in commands {
+        let done = env.run(&[words, &["--json"]].concat());
+        assert!(!done.stdout.is_empty() && !done.stdout.contains("\"kind\":\"error\""), "{words:?}: {}", done.stdout);
+        documents.push(done.stdout);
+    }
+    for bad in [&["show", "no-such-task", "--json"][..], &["show", "--no-such-flag", "--json"]] {
+        assert!(env.run(bad).stdout.contains("\"kind\":\"error\""), "{bad:?}");
     }
     if std::env::var_os("UPDATE_DOCS").is_some() {
         write_page(&documents.concat(), &env);
