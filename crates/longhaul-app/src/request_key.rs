@@ -2,7 +2,7 @@
 //! Asked by every operation that changes a task, before it looks anything else up: later the same words may mean another task.
 
 use longhaul_core::ids::TaskId;
-use longhaul_store::Key;
+use longhaul_store::{Key, Stored};
 use serde::Serialize;
 
 use crate::app::Call;
@@ -31,16 +31,21 @@ where
 
 /// The answer to a request that was carried out before under this key.
 pub(crate) async fn earlier(call: &Call, key: Option<&Key>) -> Result<Option<Answer<TaskView>>, AppError> {
+    match earlier_task(call, key).await? {
+        Some(stored) => Ok(Some(answer(call, stored.task.id, true).await?)),
+        None => Ok(None),
+    }
+}
+
+/// The task of such a request, as it is now.
+pub(crate) async fn earlier_task(call: &Call, key: Option<&Key>) -> Result<Option<Stored>, AppError> {
     let Some(key) = key else { return Ok(None) };
     let store = match call.store() {
         // Without a home nothing was carried out.
         Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
         store => store?,
     };
-    match store.repeat_of(key, &call.caller.actor).await? {
-        Some(stored) => Ok(Some(answer(call, stored.task.id, true).await?)),
-        None => Ok(None),
-    }
+    Ok(store.repeat_of(key, &call.caller.actor).await?)
 }
 
 /// The task after a request, and whether the request was a repeat.

@@ -2,7 +2,7 @@
 //! Whether that is allowed now is decided by the core; the file in the task directory is put in order before the next session.
 
 use longhaul_core::task::{Action, Command, Task, TaskListFile};
-use longhaul_store::Stored;
+use longhaul_store::{Committed, Key, Stored};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,8 @@ use super::plan::task_list;
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
-use crate::send_command::send_command;
+use crate::request_key::{earlier_task, key_of};
+use crate::send_command::send_keyed;
 use crate::views::{PlanView, TaskView};
 use crate::{describe, lookup, redact_intake};
 
@@ -19,13 +20,16 @@ pub const MOST_BYTES: usize = 4 << 20;
 
 pub struct AcceptPlan;
 
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AcceptPlanInput {
     /// Name or id of the task; by default the only unfinished task of this project.
     pub task: Option<String>,
     /// The list, with lines such as `- [ ] Task 1: ...`, at most 4 MiB; by default task_list.md in the task directory.
     pub text: Option<String>,
+    /// Idempotency key: the same request under the same key is carried out once.
+    #[serde(skip_serializing)]
+    pub key: Option<String>,
 }
 
 /// What became of a list.
@@ -54,6 +58,10 @@ impl Operation for AcceptPlan {
     type Output = AcceptedPlan;
 
     async fn run(call: &Call, _: Permit, input: AcceptPlanInput) -> Result<Answer<AcceptedPlan>, AppError> {
+        let key = key_of::<AcceptPlan>(call, input.key.as_deref(), &input)?;
+        if let Some(stored) = earlier_task(call, key.as_ref()).await? {
+            return answer(call, &Committed { stored, repeated: true }, false).await;
+        }
         let stored = lookup::find(call, input.task.as_deref()).await?;
         let list = task_list(call, &stored.task)?;
         let seen = if let TaskListFile::Text { hash, .. } = &list { Some(hash.clone()) } else { None };
@@ -61,20 +69,26 @@ impl Operation for AcceptPlan {
             Some(text) => given(call, &stored.task, &text)?,
             None => from_task_directory(&stored.task, list)?,
         };
-        let after = accept(call, &stored, Command::AcceptPlan { text, seen }).await?;
-        Ok(Answer::new(AcceptedPlan {
-            task: TaskView::of(call, after.task.id).await?,
-            plan: PlanView::of(&after.task),
-            changed: after.task.version != stored.task.version,
-            next: describe::next_command(&after),
-        }))
+        let after = accept(call, &stored, Command::AcceptPlan { text, seen }, key).await?;
+        answer(call, &after, after.stored.task.version != stored.task.version).await
     }
 }
 
-async fn accept(call: &Call, stored: &Stored, command: Command) -> Result<Stored, AppError> {
+async fn answer(call: &Call, after: &Committed, changed: bool) -> Result<Answer<AcceptedPlan>, AppError> {
+    let task = &after.stored.task;
+    let view = AcceptedPlan {
+        task: TaskView::of(call, task.id).await?,
+        plan: PlanView::of(task),
+        changed,
+        next: describe::next_command(&after.stored),
+    };
+    Ok(Answer { repeated: after.repeated, ..Answer::new(view) })
+}
+
+async fn accept(call: &Call, stored: &Stored, command: Command, key: Option<Key>) -> Result<Committed, AppError> {
     let name = &stored.task.submission.name;
     let running = stored.task.state.session().is_some() && call.caller.actor.session.is_none();
-    send_command(call, stored, command).await.map_err(|error| match error.kind {
+    send_keyed(call, stored, command, key).await.map_err(|error| match error.kind {
         ErrorKind::Conflict if running => error.hint(format!("first `longhaul pause {name}`, then this again")),
         _ => error,
     })

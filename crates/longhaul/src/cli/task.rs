@@ -198,6 +198,9 @@ pub(crate) struct Plan {
     /// Replace the plan with this file, or with task_list.md in the task directory
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub(crate) accept: Option<Option<PathBuf>>,
+    /// Idempotency key of `--accept`: a repeat with the same key is carried out once
+    #[arg(long, requires = "accept")]
+    pub(crate) key: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -18,7 +18,7 @@ pub(crate) async fn plan(line: &CommandLine, args: &cli::Plan) -> Result<Code, A
         None => out::answer(&call.perform::<Plan>(TaskInput { task }).await?, args.json, print),
         Some(file) => {
             let text = file.as_deref().map(read).transpose()?;
-            let answer = call.perform::<AcceptPlan>(AcceptPlanInput { task, text }).await?;
+            let answer = call.perform::<AcceptPlan>(AcceptPlanInput { task, text, key: args.key.clone() }).await?;
             out::answer(&answer, args.json, report)
         }
     }
