@@ -111,18 +111,27 @@ impl Call {
 
     /// The tasks that the caller may see.
     pub async fn list(&self, filter: Filter) -> Result<Listed, AppError> {
+        let Some(filter) = self.visible(filter) else { return Ok(Listed::default()) };
         let mut listed = self.store()?.list(filter).await?;
-        listed.tasks.retain(|stored| self.visibility.allows(&stored.task));
         listed.damaged.retain(|damaged| self.visibility.allows_row(&damaged.row));
         Ok(listed)
     }
 
     /// What lists show of the tasks that the caller may see.
     pub async fn summaries(&self, filter: Filter) -> Result<Summaries, AppError> {
+        let Some(filter) = self.visible(filter) else { return Ok(Summaries::default()) };
         let mut summaries = self.store()?.summaries(filter).await?;
-        summaries.tasks.retain(|summary| self.visibility.allows_summary(summary));
         summaries.damaged.retain(|damaged| self.visibility.allows_row(&damaged.row));
         Ok(summaries)
+    }
+
+    /// The filter without what the caller may not see, so that pages and limits count visible tasks; none if that is everything.
+    fn visible(&self, filter: Filter) -> Option<Filter> {
+        match self.visibility {
+            Visibility::Everything => Some(filter),
+            Visibility::Family(own) => Some(Filter { family_of: Some(own), ..filter }),
+            Visibility::Nothing => None,
+        }
     }
 
     /// A task that the caller may see; any other looks like none.

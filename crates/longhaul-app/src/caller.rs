@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Actor, Scope, Task};
 use longhaul_keeper::SessionDir;
-use longhaul_store::TaskSummary;
 
 use crate::error::{AppError, ErrorKind};
 use crate::home::Home;
@@ -83,15 +82,6 @@ impl Visibility {
         match self {
             Visibility::Everything => true,
             Visibility::Family(own) => task.id == own || task.submission.parent == Some(own),
-            Visibility::Nothing => false,
-        }
-    }
-
-    /// Whether this task may be seen in lists.
-    pub fn allows_summary(self, summary: &TaskSummary) -> bool {
-        match self {
-            Visibility::Everything => true,
-            Visibility::Family(own) => summary.task == own || summary.parent == Some(own),
             Visibility::Nothing => false,
         }
     }

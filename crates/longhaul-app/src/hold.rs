@@ -80,5 +80,5 @@ pub async fn release_if_gone(
 
 /// Whether a held task's person has left. Only looks: the next worker or operation that changes the task releases it.
 pub(crate) fn is_abandoned(home: &Home, task: TaskId) -> bool {
-    matches!(Free::look(home, task), Ok(Some(_))) && in_conversation(task).is_ok_and(|processes| processes.is_empty())
+    lock::is_free(home, task) && in_conversation(task).is_ok_and(|processes| processes.is_empty())
 }

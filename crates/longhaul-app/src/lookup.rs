@@ -9,6 +9,9 @@ use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::text;
 
+/// So many tasks are named if several are meant.
+const MOST: Option<u32> = Some(20);
+
 /// The task that an operation is to change, meant by a name, an id or nothing. A hold whose person is gone is released first.
 pub async fn find(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
     call.released(search(call, wanted).await?).await
@@ -28,14 +31,16 @@ async fn named(call: &Call, wanted: &str) -> Result<Stored, AppError> {
     if let Ok(id) = wanted.parse::<TaskId>() {
         return call.load(id).await?.ok_or_else(|| not_found(wanted));
     }
-    let here = Filter { name: Some(wanted.to_owned()), ..of_this_project(call).await? };
-    if let Some(stored) = newest(sound(call.list(here).await?)?) {
+    // Of the tasks with one name only the newest can be unfinished.
+    let here = Filter { name: Some(wanted.to_owned()), limit: Some(1), ..of_this_project(call).await? };
+    if let Some(stored) = sound(call.list(here).await?)?.into_iter().next() {
         return Ok(stored);
     }
-    let anywhere = Filter { name: Some(wanted.to_owned()), ..Filter::default() };
+    let anywhere = Filter { name: Some(wanted.to_owned()), limit: MOST, ..Filter::default() };
     let mut found = sound(call.list(anywhere).await?)?;
     if found.is_empty() && wanted.len() >= 4 {
-        found = sound(call.list(Filter { id_prefix: Some(wanted.to_owned()), ..Filter::default() }).await?)?;
+        found =
+            sound(call.list(Filter { id_prefix: Some(wanted.to_owned()), limit: MOST, ..Filter::default() }).await?)?;
     }
     match found.len() {
         0 => Err(not_found(wanted)),
@@ -70,14 +75,8 @@ fn sound(listed: Listed) -> Result<Vec<Stored>, AppError> {
     }
 }
 
-/// A name means the unfinished task that has it, otherwise the newest.
-fn newest(tasks: Vec<Stored>) -> Option<Stored> {
-    let unfinished = tasks.iter().position(|stored| !stored.task.state.is_final()).unwrap_or(0);
-    tasks.into_iter().nth(unfinished)
-}
-
 async fn only_live_one(call: &Call) -> Result<Stored, AppError> {
-    let filter = Filter { which: Which::Unfinished, ..of_this_project(call).await? };
+    let filter = Filter { which: Which::Unfinished, limit: MOST, ..of_this_project(call).await? };
     let mut tasks = sound(call.list(filter).await?)?;
     match tasks.len() {
         0 => {
@@ -94,7 +93,8 @@ async fn only_live_one(call: &Call) -> Result<Stored, AppError> {
 pub async fn find_to_read(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
     match search(call, wanted).await {
         Err(error) if wanted.is_none() && error.kind == ErrorKind::NotFound => {
-            call.list(of_this_project(call).await?).await?.tasks.into_iter().next().ok_or(error)
+            let newest = Filter { limit: Some(1), ..of_this_project(call).await? };
+            call.list(newest).await?.tasks.into_iter().next().ok_or(error)
         }
         found => found,
     }

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::text;
+use crate::text::Document;
 
 /// What everybody can know of an operation before they perform it.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +44,11 @@ impl About {
         About { name, summary, action, effect, offered_by }
     }
 
+    /// The same for one that starts a worker, though it changes no task itself.
+    pub(crate) const fn changes(self) -> About {
+        About { effect: Effect::Changes, ..self }
+    }
+
     /// The same for one that removes something for good.
     pub(crate) const fn destroys(self) -> About {
         About { effect: Effect::Destroys, ..self }
@@ -58,9 +63,9 @@ pub struct NoInput {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// It commits nothing and starts nothing.
+    /// It commits nothing and starts no worker.
     Reads,
-    /// It changes a task, and agents may act on that.
+    /// It changes a task or starts a worker, and agents may act on that.
     Changes,
     /// It removes something for good.
     Destroys,
@@ -117,30 +122,14 @@ impl<T> Answer<T> {
 impl<T: View> Answer<T> {
     /// The answer as one JSON document.
     pub fn document(&self) -> Result<String, AppError> {
-        let document = serde_json::to_string(&Document {
-            v: 1,
-            kind: T::KIND,
-            data: &self.view,
+        let document = Document {
             notes: &self.notes,
             warnings: &self.warnings,
             repeated: self.repeated,
-        });
-        document.map(|document| text::safe_json(&document)).map_err(|error| not_json(&error))
+            ..Document::new(T::KIND, &self.view)
+        };
+        document.text().map_err(|error| not_json(&error))
     }
-}
-
-/// The envelope of every JSON answer.
-#[derive(Serialize)]
-struct Document<'a, T> {
-    v: u32,
-    kind: &'static str,
-    data: &'a T,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    notes: &'a [String],
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    warnings: &'a [String],
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    repeated: bool,
 }
 
 /// What front ends show: versioned data with units in the field names and RFC 3339 times.
@@ -216,7 +205,16 @@ fn permit_json<O: Operation>(actor: &Actor, input: Value) -> Result<(), AppError
 }
 
 fn perform_json<O: Operation>(call: &Call, input: Value) -> Performed<'_> {
-    Box::pin(async move { call.perform::<O>(read::<O>(input)?).await?.document() })
+    let ignored = unknown_fields::<O>(&input);
+    Box::pin(async move { call.perform::<O>(read::<O>(input)?).await?.warn(ignored).document() })
+}
+
+/// A sentence for each field that the operation does not have: some clients add their own, so they are no error.
+fn unknown_fields<O: Operation>(input: &Value) -> Vec<String> {
+    let schema = schema_of::<O::Input>();
+    let is_known = |field: &str| schema.get("properties").is_some_and(|known| known.get(field).is_some());
+    let fields = input.as_object().into_iter().flat_map(|fields| fields.keys());
+    fields.filter(|field| !is_known(field)).map(|field| format!("`{}` has no field `{field}`", O::ABOUT.name)).collect()
 }
 
 fn read<O: Operation>(input: Value) -> Result<O::Input, AppError> {

@@ -26,7 +26,9 @@ where
     let text = serde_json::to_string(&(call.caller.directory().ok(), input)).map_err(|error| {
         AppError::new(ErrorKind::Usage, "this request cannot have a key: its paths are not UTF-8").because(&error)
     })?;
-    Ok(Some(Key::new(key, O::ABOUT.name, &text)))
+    // Agents of all tasks are one principal, so each task has its own keys; its next session may repeat a request.
+    let name = call.own_task().map_or_else(|| key.to_owned(), |task| format!("{task}/{key}"));
+    Ok(Some(Key::new(name, O::ABOUT.name, &text)))
 }
 
 /// The answer to a request that was carried out before under this key.

@@ -2,11 +2,36 @@
 //! Used by every front end when it prints, and by the report. An agent's colours are removed too, because they can hide text.
 
 use serde::Serialize;
-use serde_json::json;
 
-/// One JSON document in the versioned envelope, on one line.
+/// The versioned envelope of every JSON document but errors.
+#[derive(Serialize)]
+pub(crate) struct Document<'a, T> {
+    pub(crate) v: u32,
+    pub(crate) kind: &'a str,
+    pub(crate) data: &'a T,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub(crate) notes: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub(crate) warnings: &'a [String],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) repeated: bool,
+}
+
+impl<'a, T: Serialize> Document<'a, T> {
+    pub(crate) fn new(kind: &'a str, data: &'a T) -> Document<'a, T> {
+        Document { v: 1, kind, data, notes: &[], warnings: &[], repeated: false }
+    }
+
+    /// The document on one line, harmless on a terminal.
+    pub(crate) fn text(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self).map(|text| safe_json(&text))
+    }
+}
+
+/// A value as one JSON document. One that JSON has no words for, such as a map with odd keys, is null.
 pub fn document(kind: &str, value: &impl Serialize) -> String {
-    safe_json(&json!({ "v": 1, "kind": kind, "data": value }).to_string())
+    let fallback = || Document::new(kind, &()).text().unwrap_or_default();
+    Document::new(kind, value).text().unwrap_or_else(|_| fallback())
 }
 
 /// The same document, harmless on a terminal: what JSON leaves bare stands only inside its strings, where an escape means it.

@@ -13,6 +13,8 @@ use crate::{Cursor, Damaged, Stored};
 pub struct Filter {
     /// Only this project's.
     pub project: Option<String>,
+    /// Only this task and its children.
+    pub family_of: Option<TaskId>,
     /// Only with this name.
     pub name: Option<String>,
     /// Only ids that begin so (hyphenated lower-case hex).

@@ -158,7 +158,7 @@ impl Verb {
             Verb::Retry(_) => Action::Manage("retry"),
             Verb::RunSession(args) if args.list => Action::Read,
             // Its own errors all end with code 1, so it asks again by itself.
-            Verb::RunSession(_) => Action::Command("run-session"),
+            Verb::RunSession(_) => Action::Submit("run-session"),
             Verb::Service(Service { verb: ServiceVerb::Status { .. } }) => Action::Read,
             Verb::Service(_) => Action::Manage("change the service"),
             Verb::Skill(Skill { verb: SkillVerb::List { .. } }) => Action::Read,

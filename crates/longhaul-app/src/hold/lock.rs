@@ -97,6 +97,14 @@ impl Free {
     }
 }
 
+/// Whether nobody has the hold on a task, for readers: they create nothing, and disturb nobody who takes it.
+pub(super) fn is_free(home: &Home, task: TaskId) -> bool {
+    match File::open(home.hold(task)) {
+        Ok(file) => file.try_lock_shared().is_ok(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
 /// The tasks there is a file for.
 pub fn listed(home: &Home) -> Vec<TaskId> {
     let entries = std::fs::read_dir(home.holds()).into_iter().flatten().flatten();

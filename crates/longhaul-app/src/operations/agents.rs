@@ -62,8 +62,8 @@ pub struct AgentLimit {
     pub left_ms: u64,
     /// Whether the agent reported the time; otherwise it is an estimate.
     pub reported: bool,
-    /// The task that reached it.
-    pub task: String,
+    /// The task that reached it; null for an agent, which does not see other tasks.
+    pub task: Option<String>,
 }
 
 impl View for AgentListing {
@@ -85,7 +85,7 @@ impl Operation for Agents {
         let (system, tables) = (call.app.system.clone(), loaded.settings.agents.clone());
         let found = blocking(move || agent_status::probe_agents(&system, &tables)).await;
         let limits = limits(call).await?;
-        let agents = found.iter().map(|status| view(status, &limits)).collect();
+        let agents = found.iter().map(|status| view(call, status, &limits)).collect();
         Ok(Answer::new(AgentListing { agents, default: loaded.settings.agent.clone() }).warn(loaded.warnings()))
     }
 }
@@ -100,14 +100,14 @@ async fn limits(call: &Call) -> Result<Vec<AccountLimit>, AppError> {
     Ok(limits.into_iter().filter(|limit| limit.until > now()).collect())
 }
 
-fn view(status: &AgentStatus, limits: &[AccountLimit]) -> AgentView {
+fn view(call: &Call, status: &AgentStatus, limits: &[AccountLimit]) -> AgentView {
     let own = limits.iter().filter(|limit| limit.agent == status.name);
     let own = own.map(|limit| AgentLimit {
         account: limit.account.clone(),
         until: limit.until.rfc3339(),
         left_ms: u64::try_from(limit.until.since(now()).as_millis()).unwrap_or(u64::MAX),
         reported: limit.told,
-        task: limit.task.to_string(),
+        task: call.caller.actor.session.is_none().then(|| limit.task.to_string()),
     });
     AgentView { limits: own.collect(), ..status.view() }
 }

@@ -51,7 +51,7 @@ impl Operation for Events {
 
     async fn run(call: &Call, _: Permit, input: EventsInput) -> Result<Answer<EventPage>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
-        let limit = input.limit.unwrap_or(MOST).min(MOST);
+        let limit = input.limit.unwrap_or(MOST).clamp(1, MOST);
         let mut events = Vec::new();
         let mut bytes = 0;
         for event in call.store()?.events(stored.task.id, input.after, limit).await? {

@@ -106,7 +106,7 @@ async fn filter(call: &Call, input: &ListInput) -> Result<Filter, AppError> {
         agent: input.agent.clone(),
         updated_since: input.since.as_deref().map(time).transpose()?,
         after: input.after.as_deref().map(cursor).transpose()?,
-        limit: Some(input.limit.unwrap_or(MOST).min(MOST)),
+        limit: Some(input.limit.unwrap_or(MOST).clamp(1, MOST)),
         ..scope
     })
 }

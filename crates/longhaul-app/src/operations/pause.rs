@@ -2,6 +2,7 @@
 //! It never signals an agent itself: the owner does, because only the owner knows that the end was observed.
 
 use longhaul_core::task::{Action, Command, StopMode};
+use longhaul_store::Committed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use crate::app::Call;
 use crate::change::ChangeError;
 use crate::error::{AppError, ErrorKind};
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
-use crate::request_key::{answer, earlier, key_of};
+use crate::request_key::{answer, earlier_task, key_of};
 use crate::send_command::send_keyed;
 use crate::stop::{self, PATIENCE, not_stopped, stopped};
 use crate::views::TaskView;
@@ -43,13 +44,16 @@ impl Operation for Pause {
 
     async fn run(call: &Call, _: Permit, input: PauseInput) -> Result<Answer<TaskView>, AppError> {
         let key = key_of::<Pause>(call, input.key.as_deref(), &input)?;
-        if let Some(answer) = earlier(call, key.as_ref()).await? {
-            return Ok(answer);
-        }
-        let stored = lookup::find(call, input.task.as_deref()).await?;
-        let task = stored.task.id;
         let mode = if input.now { StopMode::Immediate } else { StopMode::Graceful };
-        let sent = send_keyed(call, &stored, Command::Pause { mode }, key).await?;
+        // A repeat asks for nothing again, but waits for the end as the first request did.
+        let sent = match earlier_task(call, key.as_ref()).await? {
+            Some(stored) => Committed { stored, repeated: true },
+            None => {
+                let stored = lookup::find(call, input.task.as_deref()).await?;
+                send_keyed(call, &stored, Command::Pause { mode }, key).await?
+            }
+        };
+        let task = sent.stored.task.id;
         let mut killed = None;
         let stored = match until(call, task, PATIENCE, stopped).await? {
             Some(stored) => stored,

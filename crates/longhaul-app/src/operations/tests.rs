@@ -16,29 +16,29 @@ use crate::{App, AppError, Asked, BootService, Call, Caller, Handover, Processes
 fn table() -> Vec<(&'static str, Value, &'static str)> {
     let task = || json!({ "task": "t" });
     vec![
-        ("accept_plan", task(), "++--"),
+        ("accept_plan", task(), "+---"),
         ("agents", json!({}), "++-+"),
-        ("cancel", task(), "++--"),
+        ("cancel", task(), "+---"),
         ("config", json!({}), "++-+"),
         ("config_path", json!({}), "++-+"),
         ("diff", task(), "++-+"),
         ("doctor", json!({}), "++-+"),
         ("doctor_bundle", json!({ "file": "/nowhere/bundle" }), "+--+"),
-        ("edit", json!({ "task": "t", "priority": 1 }), "++--"),
+        ("edit", json!({ "task": "t", "priority": 1 }), "+---"),
         ("events", task(), "++-+"),
         ("gc", json!({}), "+---"),
         ("list", json!({}), "++-+"),
         ("logs", task(), "++-+"),
-        ("pause", task(), "++--"),
+        ("pause", task(), "+---"),
         ("plan", task(), "++-+"),
         ("report", task(), "++-+"),
-        ("resume", task(), "++--"),
+        ("resume", task(), "+---"),
         ("retry", task(), "+---"),
         ("show", task(), "++-+"),
         ("store_backup", json!({ "file": "/nowhere/copy" }), "+--+"),
         ("store_check", json!({}), "+--+"),
         ("submit", json!({ "goal": "g" }), "++--"),
-        ("tell", json!({ "task": "t", "text": "x" }), "++--"),
+        ("tell", json!({ "task": "t", "text": "x" }), "+---"),
         ("trust", json!({ "path": "/nowhere" }), "+---"),
         ("trust_list", json!({}), "+--+"),
         ("trust_remove", json!({ "path": "/nowhere" }), "+---"),
@@ -72,6 +72,18 @@ impl Processes for NoProcesses {
     fn boot_service(&self) -> Result<Option<BootService>, AppError> {
         Ok(None)
     }
+}
+
+#[tokio::test]
+async fn unknown_fields_are_named_and_no_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let system = System { environment: Environment::from(Vec::new()), clock: crate::now, processes: Arc::new(NoProcesses) };
+    let app = App::new(&directory.path().join("home"), system);
+    let call = Call::new(Arc::new(app), Caller::new(Actor::person("ann"), Ok(directory.path().to_owned())));
+    let list = OPERATIONS.iter().find(|entry| entry.about.name == "list").unwrap();
+    let answer = (list.perform)(&call, json!({ "all": true, "wait_for_previous": true })).await.unwrap();
+    let document: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(document["warnings"], json!(["`list` has no field `wait_for_previous`"]), "{document}");
 }
 
 #[test]

@@ -30,7 +30,8 @@ pub struct WaitInput {
 }
 
 impl Operation for Wait {
-    const ABOUT: About = About::new("wait", "Wait until a task is done or needs a person", Action::Read, EVERYWHERE);
+    const ABOUT: About =
+        About::new("wait", "Wait until a task is done or needs a person", Action::Read, EVERYWHERE).changes();
     type Input = WaitInput;
     type Output = TaskView;
 

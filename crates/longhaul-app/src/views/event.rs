@@ -45,6 +45,10 @@ impl EventView {
         let mut data = serde_json::to_value(&stored.event).unwrap_or_default();
         // Serde tags the data with the kind, which is a field of its own here.
         data.as_object_mut().map(|data| data.remove("kind"));
+        // Addresses of targets, prompts and the definitions of agents are the submitter's; what became of them is in `show`.
+        if let Some(submission) = data.get_mut("submission").and_then(Value::as_object_mut) {
+            ["notify", "declared", "prompts"].iter().for_each(|field| drop(submission.remove(*field)));
+        }
         EventView {
             seq: stored.seq,
             at: stored.at.rfc3339(),

@@ -51,8 +51,8 @@ fn is_allowed(scope: Scope, action: &Action<'_>) -> bool {
     match (scope, action) {
         (Scope::Person, Action::Input(_, Input::Observation(_))) => false,
         (Scope::Person, _) => true,
-        (Scope::Session, Action::Read | Action::Submit(_) | Action::Command(_)) => true,
-        (Scope::Session, Action::ReadAll(_) | Action::Input(..) | Action::Manage(_)) => false,
+        (Scope::Session, Action::Read | Action::Submit(_)) => true,
+        (Scope::Session, Action::ReadAll(_) | Action::Command(_) | Action::Input(..) | Action::Manage(_)) => false,
         (Scope::Unknown, Action::Read | Action::ReadAll(_)) => true,
         (Scope::Unknown, Action::Submit(_) | Action::Command(_) | Action::Input(..) | Action::Manage(_)) => false,
         (Scope::Worker | Scope::Workspace, Action::Input(_, Input::Observation(_))) => true,

@@ -18,8 +18,8 @@ pub(super) const TENANT: &str = "default";
 
 /// The task that the request with this key changed; none if nobody used the key.
 pub(super) fn task_of(connection: &Connection, key: &Key, principal: &str) -> Result<Option<TaskId>, CommitError> {
-    const SQL: &str = "SELECT tasks.id, (keys.principal, operation, input) = (?3, ?4, ?5) \
-         FROM keys LEFT JOIN tasks ON number = task WHERE keys.tenant = ?1 AND key = ?2";
+    const SQL: &str = "SELECT tasks.id, (operation, input) = (?4, ?5) FROM keys LEFT JOIN tasks ON number = task \
+         WHERE keys.tenant = ?1 AND key = ?2 AND keys.principal = ?3";
     let values = params![TENANT, key.name, principal, key.operation, key.input];
     let found: Option<(Option<String>, bool)> = connection
         .prepare_cached(SQL)

@@ -73,6 +73,9 @@ pub(super) fn query(filter: &Filter) -> (String, Vec<Value>) {
     if let Some(project) = &filter.project {
         wants("project = ?", Value::Text(project.clone()));
     }
+    if let Some(task) = filter.family_of {
+        wants("(id = ? OR parent = ?)", Value::Text(task.to_string()));
+    }
     if let Some(name) = &filter.name {
         wants("name = ?", Value::Text(name.clone()));
     }

@@ -41,19 +41,18 @@ pub(crate) async fn a_key_is_bound_to_its_caller_operation_and_input(harness: &d
     let store = harness.open().await;
     let task = submitted(&*store, "one").await;
     let task = store.commit(keyed(&task, key(), "x")).await.expect("a change").stored;
-    let others = [
-        ("ben", key()),
-        ("ann", Key { operation: "pause".into(), ..key() }),
-        ("ann", Key::new("k1", "tell", "another input")),
-    ];
-    for (principal, key) in others {
-        let actor = Actor::person(principal);
-        let refused = store.commit(Change { actor: actor.clone(), ..keyed(&task, key.clone(), "x") }).await;
-        assert!(matches!(refused, Err(CommitError::KeyReused)), "{principal} {key:?}: {refused:?}");
+    let actor = Actor::person("ann");
+    for key in [Key { operation: "pause".into(), ..key() }, Key::new("k1", "tell", "another input")] {
+        let refused = store.commit(keyed(&task, key.clone(), "x")).await;
+        assert!(matches!(refused, Err(CommitError::KeyReused)), "{key:?}: {refused:?}");
         let refused = store.repeat_of(&key, &actor).await;
-        assert!(matches!(refused, Err(CommitError::KeyReused)), "{principal} {key:?}: {refused:?}");
+        assert!(matches!(refused, Err(CommitError::KeyReused)), "{key:?}: {refused:?}");
     }
     assert_eq!(reload(&*store, &task).await, task);
+    // The same name is another key for somebody else, who learns nothing of this one.
+    let ben = Actor::person("ben");
+    assert_eq!(store.repeat_of(&key(), &ben).await.expect("no key of ben's"), None);
+    let task = store.commit(Change { actor: ben, ..keyed(&task, key(), "x") }).await.expect("ben's own key").stored;
     store.commit(keyed(&task, Key { name: "k2".into(), ..key() }, "x")).await.expect("another key");
 }
 

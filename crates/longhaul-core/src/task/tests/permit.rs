@@ -23,7 +23,7 @@ fn every_caller_and_every_action() {
     ];
     for (actor, expected) in [
         (Actor::person("ann"), "++++++s+"),
-        (Actor::below(session_id(1)), "+s++ssss"),
+        (Actor::below(session_id(1)), "+s+sssss"),
         (Actor::unknown("ann"), "++uuuuuu"),
         (Actor::worker(), "sssss++s"),
         (Actor::workspace(), "ssssss+s"),

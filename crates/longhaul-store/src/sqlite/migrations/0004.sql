@@ -109,7 +109,7 @@ CREATE TABLE snapshots (
     body TEXT NOT NULL
 ) STRICT;
 
--- An idempotency key is unique within its tenant and bound to who used it, for which operation, and with which input (a digest).
+-- An idempotency key belongs to who used it, within a tenant, and is bound to its operation and input (a digest).
 -- `seq` is the last event of the change it names.
 CREATE TABLE keys (
     tenant TEXT NOT NULL,
@@ -119,7 +119,7 @@ CREATE TABLE keys (
     input TEXT NOT NULL,
     task INTEGER NOT NULL REFERENCES tasks (number),
     seq INTEGER NOT NULL CHECK (seq > 0),
-    PRIMARY KEY (tenant, key)
+    PRIMARY KEY (tenant, principal, key)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX keys_by_task ON keys (task);
