@@ -108,14 +108,7 @@ impl TaskView {
         let TaskPage { mut tasks, damaged, .. } = TaskView::page(call, one).await?;
         let damage = damaged.first().map(|row| AppError::new(ErrorKind::Damaged, format!("{}: {}", row.row, row.what)));
         let gone = || AppError::new(ErrorKind::NotFound, "the task no longer exists");
-        let mut view = tasks.pop().ok_or_else(|| damage.unwrap_or_else(gone))?;
-        // One result has room for its reasons, which no column holds.
-        if view.result.is_some()
-            && let Some(stored) = call.load(task).await?
-        {
-            view.status = describe::state(&stored.task);
-        }
-        Ok(view)
+        tasks.pop().ok_or_else(|| damage.unwrap_or_else(gone))
     }
 
     /// The tasks that the caller may see. The cost of a row does not depend on files or other tables, unless it waits in line or is held.

@@ -39,7 +39,7 @@ fn a_limit_is_waited_out_told_everywhere_and_burns_nothing() {
     assert_eq!(waiting["agent"], "demo");
     assert_eq!(env.json(&["list"])["tasks"][0]["wait"], waiting);
     let list = env.ok(&["list"]);
-    assert!(list.contains(&format!("limit of demo until {until}")), "{list}");
+    assert!(list.contains(&format!("waiting (usage limit of demo) until {until}")), "{list}");
     let show = env.ok(&["show", "t"]);
     assert!(show.contains(&format!("waiting (usage limit of demo) until {until}")), "{show}");
     assert!(show.contains("limited    demo until ") && show.contains("at a usage limit: wait"), "{show}");

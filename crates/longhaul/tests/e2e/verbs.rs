@@ -172,7 +172,7 @@ fn json_has_one_versioned_shape_everywhere() {
     assert!(first["at"].is_string() && first["text"].is_string(), "{first}");
     assert_eq!((&first["data"]["submission"]["goal"], &first["data"]["kind"]), (&json!("Count me"), &Value::Null));
     assert_eq!(env.json(&["events", id, "--verify"])["broken"], Value::Null);
-    assert_eq!(env.json(&["wait", id])["state"]["state"], "done");
+    assert_eq!(env.json(&["wait", id]), row, "and everywhere the same");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn reading_verbs_work_without_a_worker_and_say_so() {
     assert!(env.ok(&["show", &name]).contains("is dead; `longhaul worker -d` starts one"));
     assert_eq!(env.json(&["list"])["tasks"][0]["has_worker"], false);
     let why = env.ok(&["why", &name]);
-    assert!(why.contains("no worker is alive") && why.contains("start one with `longhaul worker -d`"), "{why}");
+    assert!(why.contains("no worker is alive") && why.contains("start a worker with `longhaul worker -d`"), "{why}");
     for verb in ["events", "logs"] {
         env.ok(&[verb, &name]);
     }
