@@ -30,7 +30,7 @@ pub enum ReleaseError {
     #[error(transparent)]
     Hold(#[from] HoldError),
     /// The processes cannot be listed.
-    #[error("failed to look for processes of the conversation")]
+    #[error("failed to find the processes of the conversation")]
     Processes(#[source] io::Error),
     /// The task was not changed.
     #[error(transparent)]
@@ -68,7 +68,7 @@ pub async fn release_if_gone(
     if !stored.task.state.is_held() {
         return Ok(stored);
     }
-    let Some(free) = Free::look(home, task)? else { return Ok(stored) };
+    let Some(free) = Free::check(home, task)? else { return Ok(stored) };
     // A free hold alone proves nothing: programs close descriptors that are strange to them.
     if !in_conversation(task).map_err(ReleaseError::Processes)?.is_empty() {
         return Ok(stored);
@@ -80,5 +80,5 @@ pub async fn release_if_gone(
 
 /// Whether a held task's person has left. Only looks: the next worker or operation that changes the task releases it.
 pub(crate) fn is_abandoned(home: &Home, task: TaskId) -> bool {
-    matches!(Free::look(home, task), Ok(Some(_))) && in_conversation(task).is_ok_and(|processes| processes.is_empty())
+    matches!(Free::check(home, task), Ok(Some(_))) && in_conversation(task).is_ok_and(|processes| processes.is_empty())
 }

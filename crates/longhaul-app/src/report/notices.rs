@@ -16,7 +16,7 @@ pub struct NoticeRow {
     /// The state of the notice: pending, delivered or failed.
     pub state: &'static str,
     pub tries: u32,
-    /// Why the last try failed.
+    /// Why the last attempt failed.
     pub error: Option<String>,
 }
 
