@@ -280,7 +280,7 @@ mod tests {
         assert!(stranger.advice().unwrap().contains("log in with the program itself"));
         let helped = AgentStatus { login_help: Some("`x login`"), ..stranger };
         assert_eq!(helped.advice().unwrap(), "log in with `x login`");
-        assert!(status("9", &["1"]).advice().unwrap().contains("tried with 1"));
+        assert!(status("9", &["1"]).advice().unwrap().contains("tested with 1"));
         assert_eq!(status("1", &["1"]).advice(), None);
     }
 

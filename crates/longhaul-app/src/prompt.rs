@@ -35,7 +35,7 @@ pub enum BadTemplate {
         role: &'static str,
     },
     /// It begins like a command of the agent's own.
-    #[error("it begins with `/`, which agents take for one of their own commands")]
+    #[error("it begins with `/`, which agents would run as a command")]
     Slash,
     /// It is too long.
     #[error("it is longer than 64 KiB")]

@@ -154,7 +154,7 @@ pub struct LimitRow {
     pub flag: &'static str,
     /// Null if unknown.
     pub used: Option<Number>,
-    /// Null if it does not exist.
+    /// Null without a limit.
     pub cap: Option<Number>,
     /// Both in words.
     pub words: String,

@@ -38,7 +38,7 @@ pub struct Guidance {
 pub struct RefusedPlan {
     pub at: String,
     pub what: String,
-    /// The name under which the refused list is kept in the task directory; empty if no file could be read.
+    /// The refused list is kept under this name in the task directory, if there was a readable file.
     pub kept_as: String,
 }
 

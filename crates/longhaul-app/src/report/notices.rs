@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct NoticeRow {
     pub occasion: &'static str,
     pub at: String,
-    /// The way it goes.
+    /// How it is sent: the name of the channel.
     pub channel: &'static str,
     /// The state of the notice: pending, delivered or failed.
     pub state: &'static str,
