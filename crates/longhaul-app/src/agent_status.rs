@@ -15,7 +15,7 @@ use crate::processes::{Asked, System};
 const PATIENCE: Duration = Duration::from_secs(10);
 const LONGEST_VERSION: usize = 60;
 const KNOWN: &str = "known good";
-const STRANGE: &str = "not among the versions tried";
+const STRANGE: &str = "not tested";
 
 /// What was seen of one agent.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct AgentStatus {
     /// The program, by its name or path; none when it is this very binary.
     program: Option<String>,
     path: Option<PathBuf>,
-    pub version: Told,
+    pub version: VersionAnswer,
     /// The versions it was tried with.
     known: &'static [&'static str],
     login: LoggedIn,
@@ -39,7 +39,7 @@ pub struct AgentStatus {
 
 /// What a program says of its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum VersionAnswer {
     Version(String),
     /// It did not answer in time.
     Silent,
@@ -47,20 +47,20 @@ pub enum Told {
     Nothing,
 }
 
-impl Told {
+impl VersionAnswer {
     /// In words, if there is anything to say.
     pub fn words(&self) -> Option<String> {
         match self {
-            Told::Version(version) => Some(version.clone()),
-            Told::Silent => Some(format!("no answer within {} s", PATIENCE.as_secs())),
-            Told::Nothing => None,
+            VersionAnswer::Version(version) => Some(version.clone()),
+            VersionAnswer::Silent => Some(format!("no answer within {} s", PATIENCE.as_secs())),
+            VersionAnswer::Nothing => None,
         }
     }
 
     fn version(&self) -> Option<&str> {
         match self {
-            Told::Version(version) => Some(version),
-            Told::Silent | Told::Nothing => None,
+            VersionAnswer::Version(version) => Some(version),
+            VersionAnswer::Silent | VersionAnswer::Nothing => None,
         }
     }
 }
@@ -111,7 +111,7 @@ fn of(system: &System, agent: &Chosen) -> AgentStatus {
         summary: about.summary.to_string(),
         custom: agent.is_custom(),
         program: agent.program().map(str::to_owned),
-        version: path.as_deref().map_or(Told::Nothing, |path| version(system, agent, path)),
+        version: path.as_deref().map_or(VersionAnswer::Nothing, |path| version(system, agent, path)),
         known: about.version.known,
         login: login(system, agent, path.as_deref()),
         login_help: about.login_help,
@@ -121,18 +121,18 @@ fn of(system: &System, agent: &Chosen) -> AgentStatus {
 }
 
 /// What the program says, on one line.
-fn version(system: &System, agent: &Chosen, path: &Path) -> Told {
+fn version(system: &System, agent: &Chosen, path: &Path) -> VersionAnswer {
     let arguments: Vec<&str> = agent.about().version.arguments.iter().map(|argument| &**argument).collect();
     if arguments.is_empty() {
-        return Told::Nothing;
+        return VersionAnswer::Nothing;
     }
     let text = match system.processes.ask(path, &arguments, PATIENCE) {
         Asked::Said(text) => text,
-        Asked::Late => return Told::Silent,
-        Asked::Failed | Asked::Unknown => return Told::Nothing,
+        Asked::Late => return VersionAnswer::Silent,
+        Asked::Failed | Asked::Unknown => return VersionAnswer::Nothing,
     };
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
-    line.map_or(Told::Nothing, |line| Told::Version(line.chars().take(LONGEST_VERSION).collect()))
+    line.map_or(VersionAnswer::Nothing, |line| VersionAnswer::Version(line.chars().take(LONGEST_VERSION).collect()))
 }
 
 fn login(system: &System, agent: &Chosen, path: Option<&Path>) -> LoggedIn {
@@ -195,11 +195,11 @@ impl AgentStatus {
             return Some(format!("install `{program}`, or set `{key}` in [agents.{name}]"));
         }
         if self.login == LoggedIn::No {
-            let generic = "the program itself: see its own help";
+            let generic = "the program itself; see its help";
             return Some(format!("log in with {}", self.login_help.unwrap_or(generic)));
         }
         if self.known_good() == Some(false) {
-            return Some(format!("it was tried with {}; others may well work", self.known.join(", ")));
+            return Some(format!("tested with {}; other versions may work", self.known.join(", ")));
         }
         None
     }
@@ -231,7 +231,7 @@ impl AgentStatus {
             found: self.is_found(),
             path: self.path.as_ref().map(|path| path.display().to_string()),
             version: self.version.version().map(str::to_owned),
-            version_timed_out: self.version == Told::Silent,
+            version_timed_out: self.version == VersionAnswer::Silent,
             known: self.known.iter().map(ToString::to_string).collect(),
             known_good: self.known_good(),
             logged_in: self.login.word().replace(' ', "_"),
@@ -246,14 +246,14 @@ impl AgentStatus {
 mod tests {
     use super::*;
 
-    fn look(version: &str, known: &'static [&'static str]) -> AgentStatus {
+    fn status(version: &str, known: &'static [&'static str]) -> AgentStatus {
         AgentStatus {
             name: "x".into(),
             summary: String::new(),
             custom: false,
             program: Some("x".into()),
             path: Some("/bin/x".into()),
-            version: Told::Version(version.to_owned()),
+            version: VersionAnswer::Version(version.to_owned()),
             known,
             login: LoggedIn::Unknown,
             login_help: None,
@@ -264,32 +264,32 @@ mod tests {
     #[test]
     fn a_known_version_is_found_in_every_spelling() {
         for text in ["codex-cli 1.2.3", "1.2.3 (Some Code)", "v1.2.3", "x/1.2.3 linux"] {
-            assert_eq!(look(text, &["1.2.3"]).known_good(), Some(true), "{text}");
+            assert_eq!(status(text, &["1.2.3"]).known_good(), Some(true), "{text}");
         }
         for text in ["1.2.30", "11.2.3", "1.2.3-beta", ""] {
-            assert_eq!(look(text, &["1.2.3"]).known_good(), Some(false), "{text}");
+            assert_eq!(status(text, &["1.2.3"]).known_good(), Some(false), "{text}");
         }
-        assert_eq!(look("1.2.3", &[]).known_good(), None);
+        assert_eq!(status("1.2.3", &[]).known_good(), None);
     }
 
     #[test]
     fn what_to_do_is_said_once_and_the_worst_first() {
-        let missing = AgentStatus { path: None, login: LoggedIn::No, ..look("9", &["1"]) };
+        let missing = AgentStatus { path: None, login: LoggedIn::No, ..status("9", &["1"]) };
         assert!(missing.advice().unwrap().contains("install `x`"));
-        let stranger = AgentStatus { login: LoggedIn::No, ..look("9", &["1"]) };
+        let stranger = AgentStatus { login: LoggedIn::No, ..status("9", &["1"]) };
         assert!(stranger.advice().unwrap().contains("log in with the program itself"));
         let helped = AgentStatus { login_help: Some("`x login`"), ..stranger };
         assert_eq!(helped.advice().unwrap(), "log in with `x login`");
-        assert!(look("9", &["1"]).advice().unwrap().contains("tried with 1"));
-        assert_eq!(look("1", &["1"]).advice(), None);
+        assert!(status("9", &["1"]).advice().unwrap().contains("tested with 1"));
+        assert_eq!(status("1", &["1"]).advice(), None);
     }
 
     #[test]
     fn the_line_has_every_fact() {
-        let key = AgentStatus { key: Some("X_KEY".into()), ..look("9", &["1"]) };
-        assert_eq!(key.line(), "x: /bin/x; 9; not among the versions tried; logged in: unknown; X_KEY is set");
-        let silent = AgentStatus { version: Told::Silent, ..look("1", &["1"]) };
+        let key = AgentStatus { key: Some("X_KEY".into()), ..status("9", &["1"]) };
+        assert_eq!(key.line(), "x: /bin/x; 9; not tested; logged in: unknown; X_KEY is set");
+        let silent = AgentStatus { version: VersionAnswer::Silent, ..status("1", &["1"]) };
         assert_eq!(silent.line(), "x: /bin/x; no answer within 10 s; logged in: unknown");
-        assert!(look("1", &["1"]).line().contains("; 1; known good;"));
+        assert!(status("1", &["1"]).line().contains("; 1; known good;"));
     }
 }

@@ -17,26 +17,28 @@ const MOST: usize = 10_000;
 pub enum Unknown {
     #[error("it has no workspace yet")]
     NotPlaced,
-    #[error("there was no commit to start from: the workspace is in no git repository, or in one without commits")]
+    #[error(
+        "it did not start from a commit: the workspace is not in a git repository, or the repository had no commits"
+    )]
     NoBase,
-    #[error("the workspace `{root}` is gone")]
+    #[error("the workspace `{root}` no longer exists")]
     Gone { root: String },
-    #[error("`{root}` is no git repository any more")]
+    #[error("`{root}` is no longer a git repository")]
     NoRepository { root: String },
     #[error("`{root}` has another git directory than the task began with: `{found}` instead of `{recorded}`")]
     Swapped { root: String, recorded: String, found: String },
-    #[error("the recorded commit `{base}` makes no sense")]
+    #[error("the recorded commit `{base}` is not a commit id")]
     BadBase { base: String },
-    #[error("git does not answer")]
+    #[error("git failed")]
     Git(#[from] GitError),
-    #[error("the look itself failed: {why}")]
+    #[error("the comparison failed: {why}")]
     Broken { why: String },
 }
 
 /// One file that differs from the start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileChange {
-    /// Relative to the workspace's root; bytes that are no text are replaced.
+    /// Relative to the workspace's root; bytes that are not UTF-8 are replaced.
     pub path: String,
     pub status: &'static str,
 }

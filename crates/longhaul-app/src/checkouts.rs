@@ -44,7 +44,8 @@ fn directory(home: &Home) -> PathBuf {
 /// Makes the checkout for the next round of a task; those of earlier rounds go.
 pub fn make(task: &Task, home: &Home, repository: &Repository, tree: &str) -> Result<Checkout, Cause> {
     let commit = repository.commit_to_check(task.id, tree).map_err(|error| unfit(&error))?;
-    let no_commit = || Cause::Workspace { why: format!("tree {tree} is in no commit, so it cannot be checked out") };
+    let no_commit =
+        || Cause::Workspace { why: format!("tree {tree} is not in any commit, so it cannot be checked out") };
     let commit = commit.ok_or_else(no_commit)?;
     fail_point::reach("worker.checkout_due");
     for left in list(home).into_iter().filter(|left| left.task == task.id) {
@@ -82,7 +83,7 @@ fn delete(home: &Home, path: &Path) -> io::Result<()> {
     match is_ours {
         true => std::fs::remove_dir_all(path),
         false if path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) => Ok(()),
-        false => Err(io::Error::other("not a checkout of Longhaul")),
+        false => Err(io::Error::other("not a checkout made by Longhaul")),
     }
 }
 

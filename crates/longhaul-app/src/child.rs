@@ -119,7 +119,7 @@ fn uncommitted(repository: &Repository) -> Option<String> {
     let total = repository.uncommitted().ok()?.total;
     (total > 0).then(|| {
         format!(
-            "{total} uncommitted change(s) are not in the child's worktree, which starts at the last commit: commit what the child \
+            "{total} uncommitted file(s) are not in the child's worktree, which starts at the last commit: commit what the child \
              needs first"
         )
     })

@@ -30,7 +30,7 @@ pub fn state_of(state: &State, limited: Option<&str>) -> String {
         State::Waiting { why, until: Some(until), .. } => format!("waiting ({why}) until {}", until.rfc3339()),
         State::Waiting { why, until: None, .. } => format!("waiting: {why}"),
         State::Stopped { reached, .. } => format!("stopped: {reached}"),
-        State::NeedsHelp { reason, .. } => format!("needs help: {reason}"),
+        State::NeedsHelp { reason, .. } => format!("needs you: {reason}"),
         State::Blocked { cause, .. } => format!("blocked: {cause}"),
         State::Held { person, .. } => format!("held by {person}, who works in the agent's conversation"),
         State::Done { verdict } => format!("done, {verdict}"),
@@ -51,36 +51,36 @@ pub fn abandoned(person: &str, name: &str) -> String {
     format!("held by {person}, who has left; `longhaul resume {name}` continues")
 }
 
-/// How a task of `run-session` that nobody carries out goes on.
+/// How to continue a task of `run-session` that no process carries out.
 pub fn go_on_after_runner(stored: &Stored) -> String {
     let name = &stored.task.submission.name;
     format!(
-        "go on with `longhaul run-session --task-name {name} --continue`, or supervised with `longhaul resume {name}`"
+        "continue with `longhaul run-session --task-name {name} --continue`, or under a worker with `longhaul resume {name}`"
     )
 }
 
-/// What a person could do next.
+/// What a person can do next.
 pub fn next_command(stored: &Stored) -> String {
     let name = &stored.task.submission.name;
     match &stored.task.state {
         State::Paused if stored.task.submission.driver.is_runner() => go_on_after_runner(stored),
-        State::Held { .. } => "it is paused when the agent's program ends".to_owned(),
-        State::Paused => format!("go on with `longhaul resume {name}`"),
+        State::Held { .. } => "the task pauses when the agent's program ends".to_owned(),
+        State::Paused => format!("continue with `longhaul resume {name}`"),
         State::Stopped { reached: Reached { limit: Limit::Usage, .. }, .. } => {
             format!(
-                "go on with `longhaul resume {name}` when the limit is over, or with `longhaul resume {name} --agent OTHER`"
+                "continue with `longhaul resume {name}` when the limit is over, or now with `longhaul resume {name} --agent OTHER`"
             )
         }
         State::NeedsHelp { reason: HelpReason::UsageLimit { .. } | HelpReason::Exhausted { .. }, .. } => format!(
-            "try again with `longhaul resume {name} --reason \"what changed\"`, let it wait with `--on-limit wait`, or go on with \
-             another agent with `--agent OTHER`"
+            "try again with `longhaul resume {name} --reason \"what changed\"`, add `--on-limit wait` to wait for the limit, \
+             or `--agent OTHER` to switch agents"
         ),
         State::NeedsHelp { reason: HelpReason::LimitTooLong { .. }, .. } => format!(
-            "try again with `longhaul resume {name} --reason \"what changed\"`, or continue with another agent: add `--agent OTHER`"
+            "try again with `longhaul resume {name} --reason \"what changed\"`, add `--agent OTHER` to switch agents"
         ),
         State::NeedsHelp { reason: HelpReason::Permission { .. }, .. } => format!(
             "do it yourself or allow it (`--sandbox`, or the agent's own configuration), then `longhaul resume {name} --reason \"what \
-             changed\"`; `longhaul tell {name}` says to the next session what to do instead"
+             changed\"`; `longhaul tell {name}` gives the next session other instructions"
         ),
         State::Stopped { reached: Reached { limit, family: Some(above), family_name, .. }, .. }
             if *above != stored.task.id =>
@@ -93,21 +93,23 @@ pub fn next_command(stored: &Stored) -> String {
             )
         }
         State::Stopped { reached, .. } => {
-            format!("go on with `longhaul resume {name} --{} MORE`", reached.limit.flag())
+            format!("continue with `longhaul resume {name} --{} MORE`", reached.limit.flag())
         }
-        State::Blocked { cause, .. } if cause.is_probed() => "goes on by itself as soon as there is enough".to_owned(),
+        State::Blocked { cause, .. } if cause.is_probed() => {
+            "resumes automatically once enough memory and disk space are free".to_owned()
+        }
         State::Blocked { cause: Cause::Program { .. }, .. } => {
             format!(
-                "mend it, then `longhaul resume {name}`; or choose another with `longhaul edit {name} --agent NAME`"
+                "fix it, then run `longhaul resume {name}`; or choose another agent with `longhaul edit {name} --agent NAME`"
             )
         }
-        State::Blocked { .. } => format!("mend it, then `longhaul resume {name}`"),
+        State::Blocked { .. } => format!("fix it, then run `longhaul resume {name}`"),
         State::NeedsHelp { .. } => {
-            format!("look at `longhaul logs {name}`, then `longhaul resume {name} --reason \"what changed\"`")
+            format!("read `longhaul logs {name}`, then run `longhaul resume {name} --reason \"what changed\"`")
         }
-        State::Waiting { until: Some(until), .. } => format!("goes on by itself at {}", until.rfc3339()),
+        State::Waiting { until: Some(until), .. } => format!("resumes automatically at {}", until.rfc3339()),
         State::Waiting { until: None, .. } => {
-            "starts by itself when that task is done and its checks passed".to_owned()
+            "starts automatically once that task is done and its checks have passed".to_owned()
         }
         State::Queued
         | State::Preparing
@@ -116,7 +118,7 @@ pub fn next_command(stored: &Stored) -> String {
         | State::Verifying { .. }
         | State::Stopping { .. } => format!("watch it with `longhaul logs -f {name}`"),
         State::Done { .. } | State::Cancelled { .. } => {
-            format!("read what happened with `longhaul events {name}`; the whole report: `longhaul report {name}`")
+            format!("`longhaul events {name}` shows its history, `longhaul report {name}` the full report")
         }
     }
 }
@@ -126,15 +128,15 @@ pub fn next_step(stored: &Stored) -> String {
     let name = &stored.task.submission.name;
     match &stored.task.state {
         State::Done { verdict: Verdict::Verified { .. } } => {
-            format!("look at the work with `longhaul diff {name}` and take it over")
+            format!("review the work with `longhaul diff {name}`")
         }
         State::Done { verdict: Verdict::NotVerified { .. } } => {
             format!("review the work with `longhaul diff {name}`: the checks passed, but the result is not verified")
         }
         State::Done { verdict: Verdict::NoChecks } => format!(
-            "look at the work yourself, because nothing was checked; `longhaul retry {name} --check COMMAND` tries it anew with a check"
+            "review the work yourself, because nothing was checked; `longhaul retry {name} --check COMMAND` tries again with a check"
         ),
-        State::Cancelled { .. } => format!("nothing goes on by itself; `longhaul retry {name}` tries it anew"),
+        State::Cancelled { .. } => format!("nothing more happens; `longhaul retry {name}` tries again as a new task"),
         _ => next_command(stored),
     }
 }
@@ -144,7 +146,7 @@ pub fn is_telling(event: &Event) -> bool {
     event.role() != Role::Beside
 }
 
-/// Where the agent's plan and progress lie.
+/// Where the agent's plan and progress are.
 pub fn task_directory(task: &Task) -> String {
     format!("{}/{}/{}", task.root(), longhaul_core::names::STATE_DIR, task.submission.name)
 }

@@ -48,7 +48,7 @@ impl DirectoryWait {
         }
     }
 
-    /// The task and where it stands.
+    /// The task and its state.
     pub fn who(&self) -> String {
         let named = |task: &Task| format!("task {} ({})", task.submission.name, describe::state(task));
         self.first.as_ref().map_or_else(|| "another task".to_owned(), |stored| named(&stored.task))
@@ -65,13 +65,13 @@ impl DirectoryWait {
     pub fn next(&self) -> String {
         let name = self.first.as_ref().map(|stored| format!("task {}", stored.task.submission.name));
         let name = name.unwrap_or_else(|| "that task".to_owned());
-        self.help().unwrap_or_else(|| format!("it starts by itself once {name} no longer needs the directory"))
+        self.help().unwrap_or_else(|| format!("it starts automatically once {name} no longer needs the directory"))
     }
 
     /// What a person can do about the task that is in the way, if it waits for one.
     pub fn help(&self) -> Option<String> {
         let stored = self.first.as_ref().filter(|stored| stored.task.state.waits_for_person())?;
         let (name, next) = (&stored.task.submission.name, next_command(stored));
-        Some(format!("{} waits for a person: {next}; or cancel it with `longhaul cancel {name}`", self.who()))
+        Some(format!("{} waits for you: {next}; or cancel it with `longhaul cancel {name}`", self.who()))
     }
 }

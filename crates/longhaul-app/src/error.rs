@@ -13,11 +13,11 @@ use crate::handover::RefusalKind;
 use crate::home::HomeError;
 use crate::text;
 
-/// Which kind of failure it is. Front ends translate it; nobody matches on texts.
+/// The kind of failure. Match on this, never on texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// The input makes no sense; nothing was changed.
+    /// The input is invalid; nothing was changed.
     Usage,
     /// There is no such task, or the caller may not see it.
     NotFound,
@@ -102,27 +102,26 @@ impl From<StoreError> for AppError {
     fn from(error: StoreError) -> AppError {
         let (kind, hint) = match &error {
             StoreError::NewerSchema { .. } => {
-                (ErrorKind::Damaged, "install the newer longhaul, or point LONGHAUL_HOME elsewhere")
+                (ErrorKind::Damaged, "install the newer longhaul, or set LONGHAUL_HOME to another directory")
             }
             StoreError::UnreleasedSchema { .. } => (
                 ErrorKind::Damaged,
-                "nothing was changed; move the home away and start with a new one, or point LONGHAUL_HOME elsewhere",
+                "nothing was changed; move the home away to start with a new one, or set LONGHAUL_HOME to another directory",
             ),
             StoreError::Damaged { .. } => (
                 ErrorKind::Damaged,
-                "nothing was overwritten; keep the file, and point LONGHAUL_HOME elsewhere to go on meanwhile",
+                "nothing was overwritten; keep the file, and set LONGHAUL_HOME to another directory to keep working",
             ),
-            StoreError::Unfit { .. } => {
-                (ErrorKind::Usage, "point LONGHAUL_HOME to a directory of yours on a local disk")
-            }
-            StoreError::Busy => (ErrorKind::Conflict, "another process holds the database for long; try again"),
+            StoreError::Unfit { .. } => (ErrorKind::Usage, "set LONGHAUL_HOME to a directory you own on a local disk"),
+            StoreError::Busy => (ErrorKind::Conflict, "another process has kept the database locked; try again"),
             StoreError::Full { .. } => (ErrorKind::Failure, "nothing was changed; free some space and try again"),
             StoreError::Later { .. } => (ErrorKind::Failure, "nothing was changed; close some programs and try again"),
-            StoreError::StorageFailed { .. } => (
-                ErrorKind::Damaged,
-                "the disk could not keep what was written: look at it, then `longhaul store check`",
-            ),
-            StoreError::Failed { .. } => (ErrorKind::Failure, "see that the disk is not full and the home is writable"),
+            StoreError::StorageFailed { .. } => {
+                (ErrorKind::Damaged, "the disk failed to store data: check the disk, then run `longhaul store check`")
+            }
+            StoreError::Failed { .. } => {
+                (ErrorKind::Failure, "make sure that the disk is not full and the home is writable")
+            }
         };
         AppError::new(kind, "cannot use the store").because(&error).hint(hint)
     }
@@ -132,14 +131,14 @@ impl From<HomeError> for AppError {
     fn from(error: HomeError) -> AppError {
         AppError::new(ErrorKind::Usage, "cannot use Longhaul's home")
             .because(&error)
-            .hint("point LONGHAUL_HOME to a directory of yours")
+            .hint("set LONGHAUL_HOME to a directory you own")
     }
 }
 
 impl From<ChangeError> for AppError {
     fn from(error: ChangeError) -> AppError {
         match error {
-            ChangeError::NotFound => AppError::new(ErrorKind::NotFound, "there is no such task"),
+            ChangeError::NotFound => AppError::new(ErrorKind::NotFound, "no such task"),
             ChangeError::Refused(refusal) => refusal.into(),
             ChangeError::Commit(error) => error.into(),
         }

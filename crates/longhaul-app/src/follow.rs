@@ -278,7 +278,7 @@ impl Follow {
     }
 
     async fn keep_worker(&mut self) -> Result<(), AppError> {
-        if self.interest.keeps_worker && self.worker.look(&self.call, &self.stored).await? {
+        if self.interest.keeps_worker && self.worker.tick(&self.call, &self.stored).await? {
             let text = match self.stored.owner {
                 Some(_) => "its worker is dead; another one was started",
                 None => "it had no worker; one was started",

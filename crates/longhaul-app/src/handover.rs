@@ -105,9 +105,9 @@ pub enum Declined {
     Name(#[from] BadName),
     #[error(transparent)]
     Agent(#[from] UnknownAgent),
-    #[error("{path} exists already: choose another --name, or move that directory away")]
+    #[error("{path} already exists: choose another --name, or move that directory away")]
     DirectoryExists { path: String },
-    #[error("the {what} contains a secret value of this shell's environment: choose another one")]
+    #[error("the {what} contains a secret value from this shell's environment: choose another one")]
     Secret { what: &'static str },
     #[error(transparent)]
     Child(#[from] NoChild),

@@ -30,7 +30,7 @@ pub enum ReleaseError {
     #[error(transparent)]
     Hold(#[from] HoldError),
     /// The processes cannot be listed.
-    #[error("failed to look for processes of the conversation")]
+    #[error("failed to find the processes of the conversation")]
     Processes(#[source] io::Error),
     /// The task was not changed.
     #[error(transparent)]
@@ -68,7 +68,7 @@ pub async fn release_if_gone(
     if !stored.task.state.is_held() {
         return Ok(stored);
     }
-    let Some(free) = Free::look(home, task)? else { return Ok(stored) };
+    let Some(free) = Free::check(home, task)? else { return Ok(stored) };
     // A free hold alone proves nothing: programs close descriptors that are strange to them.
     if !in_conversation(task).map_err(ReleaseError::Processes)?.is_empty() {
         return Ok(stored);

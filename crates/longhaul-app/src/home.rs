@@ -35,7 +35,7 @@ pub enum HomeError {
         source: PrivateDirError,
     },
     /// The directory above it could not be made.
-    #[error("failed to make `{path}`")]
+    #[error("failed to create `{path}`")]
     Parent {
         /// The directory.
         path: PathBuf,

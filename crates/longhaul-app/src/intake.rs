@@ -154,7 +154,7 @@ pub fn mode_warnings(submission: &Submission) -> Vec<String> {
 fn missing_stand_in(agent: &Chosen, environment: &Environment) -> Option<String> {
     let (name, program) = (&agent.about().name, agent.program()?);
     let missing = environment.find_program(program).is_none();
-    missing.then(|| format!("{name} cannot stand in: `{program}` was not found; install it before it is needed"))
+    missing.then(|| format!("{name} cannot take over at a usage limit: `{program}` was not found; install it first"))
 }
 
 /// The variables that a task needs after a change of its agents: the new ones' instead of the old ones', as far as they are set here.
@@ -190,13 +190,13 @@ fn warnings_of(agent: &Chosen, submission: &Submission) -> Vec<String> {
     // This very binary has no sandbox, and nobody knows that of a declared one; the others keep to it, by the system's will or theirs.
     let no_plan = (sandbox == Sandbox::ReadOnly && about.program.is_some() && !agent.is_custom()).then(|| {
         format!(
-            "{} with --sandbox read-only cannot write its task list and progress either, so no plan and no step will be accepted \
-             from it; --sandbox workspace lets it",
+            "{} with --sandbox read-only cannot write its task list or progress, so it cannot plan or complete a step; \
+             --sandbox workspace lets it",
             about.name
         )
     });
     let no_cost = (submission.patience.max_cost_micros.is_some() && about.cost == Cost::Unknown).then(|| {
-        format!("{} tells no cost, so --max-cost cannot stop it; --max-tokens and --max-time can", about.name)
+        format!("{} does not report costs, so --max-cost cannot stop it; --max-tokens and --max-time can", about.name)
     });
     told.into_iter().chain(no_plan).chain(no_cost).collect()
 }
@@ -288,7 +288,7 @@ fn redact_goal(submission: &Submission, environment: &Environment) -> (String, V
     let warnings = if hits == 0 {
         Vec::new()
     } else {
-        vec![format!("the goal contained {hits} secret value(s) of this shell's environment; they were masked")]
+        vec![format!("the goal contained {hits} secret value(s) from this shell's environment; they were masked")]
     };
     (goal, warnings)
 }

@@ -18,7 +18,7 @@ pub fn home(environment: &Environment) -> Result<PathBuf, AppError> {
     }
     let home = set("HOME").ok_or_else(|| {
         AppError::new(ErrorKind::Usage, "neither LONGHAUL_HOME nor HOME is set")
-            .hint("set LONGHAUL_HOME to a directory of yours")
+            .hint("set LONGHAUL_HOME to a directory you own")
     })?;
     absolute(&home.join(".local/state/longhaul"))
 }
@@ -31,7 +31,7 @@ pub fn named_directory(environment: &Environment, variable: &str) -> Option<Path
 /// The person's own directory.
 pub fn user_directory(environment: &Environment) -> Result<PathBuf, AppError> {
     named_directory(environment, "HOME").ok_or_else(|| {
-        AppError::new(ErrorKind::Usage, "HOME is not set").hint("set it to your own directory, as an absolute path")
+        AppError::new(ErrorKind::Usage, "HOME is not set").hint("set it to the absolute path of your home directory")
     })
 }
 

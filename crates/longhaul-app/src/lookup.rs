@@ -109,9 +109,9 @@ fn ambiguous(wanted: &str, found: &[Stored]) -> AppError {
     let what = if wanted.is_empty() {
         "several unfinished tasks in this project".to_owned()
     } else {
-        format!("`{}` means several tasks", text::safe(wanted))
+        format!("several tasks match `{}`", text::safe(wanted))
     };
     let names: Vec<String> =
         found.iter().map(|stored| format!("{} ({})", stored.task.submission.name, stored.task.id)).collect();
-    AppError::new(ErrorKind::Usage, what).hint(format!("say which one: {}", names.join(", ")))
+    AppError::new(ErrorKind::Usage, what).hint(format!("name one: {}", names.join(", ")))
 }

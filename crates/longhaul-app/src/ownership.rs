@@ -55,7 +55,7 @@ pub struct Owners {
 
 impl Owners {
     /// Looks at the owners of these tasks.
-    pub async fn look(call: &Call, tasks: &[TaskSummary]) -> Result<Owners, AppError> {
+    pub async fn load(call: &Call, tasks: &[TaskSummary]) -> Result<Owners, AppError> {
         let wanting = || tasks.iter().filter(|task| task.wants_owner);
         let owners: HashSet<WorkerId> = wanting().filter_map(|task| task.owner).collect();
         let parents: HashSet<TaskId> =
@@ -130,7 +130,7 @@ pub async fn is_left_by_runner(call: &Call, stored: &Stored) -> Result<bool, App
 
 /// What whoever follows such a task is told: nothing will happen by itself.
 pub fn left_by_runner(stored: &Stored) -> AppError {
-    AppError::new(ErrorKind::NeedsPerson, "its run-session is dead, and nobody else carries the task out")
+    AppError::new(ErrorKind::NeedsPerson, "its run-session is dead, and no worker has taken the task over")
         .hint(describe::go_on_after_runner(stored))
 }
 
@@ -162,7 +162,7 @@ pub struct WorkerKeepalive {
 
 impl WorkerKeepalive {
     /// Starts a worker when none lives and none was started lately; says whether it did.
-    pub async fn look(&mut self, call: &Call, stored: &Stored) -> Result<bool, AppError> {
+    pub async fn tick(&mut self, call: &Call, stored: &Stored) -> Result<bool, AppError> {
         if self.started.is_some_and(|started| started.elapsed() < START_AGAIN) {
             return Ok(false);
         }

@@ -35,7 +35,7 @@ pub enum BadTemplate {
         role: &'static str,
     },
     /// It begins like a command of the agent's own.
-    #[error("it begins with `/`, which agents take for a command of their own")]
+    #[error("it begins with `/`, which agents would run as a command")]
     Slash,
     /// It is too long.
     #[error("it is longer than 64 KiB")]
@@ -109,8 +109,8 @@ fn opening(how: &Opening) -> String {
     match how {
         Opening::Fresh | Opening::Continue | Opening::Again => String::new(),
         Opening::Unsure => {
-            "\nNote from the supervisor: you may have read this before. If so, go on where you were instead of \
-                            beginning again, and look before you repeat a command.\n"
+            "\nNote from the supervisor: you may have read this before. If so, continue where you were instead of \
+             starting over, and check what happened before you repeat a command.\n"
                 .into()
         }
         Opening::Handover { why } => taking_over(why),
@@ -120,7 +120,7 @@ fn opening(how: &Opening) -> String {
 
 fn taking_over(why: &str) -> String {
     format!(
-        "\nNote from the supervisor: you take over work that is under way ({why}). Read the task directory and look at the \
+        "\nNote from the supervisor: you take over work in progress ({why}). Read the task directory and inspect the \
          workspace first: a step may be half done.\n"
     )
 }
@@ -135,11 +135,11 @@ fn brief(submission: &Submission) -> String {
     let expects = submission.expects.iter().map(|path| format!("`{path}`"));
     let commands = submission.commands().into_iter().map(|command| format!("`{command}`"));
     [
-        section("What must hold in the end", criteria),
-        section("What to heed on the way", submission.constraints.iter().cloned()),
+        section("What must be true in the end", criteria),
+        section("Rules to follow", submission.constraints.iter().cloned()),
         section("Files to start from", inputs),
-        section("Files that must be there in the end", expects),
-        section("Commands the supervisor runs once every step is ticked; all must pass", commands),
+        section("Files that must exist in the end", expects),
+        section("Commands the supervisor runs once every step is ticked; all must succeed", commands),
     ]
     .concat()
 }
@@ -163,7 +163,7 @@ fn failed_check(check: &Evidence) -> Option<String> {
     let why = check.failure.as_ref()?;
     let fence = "`".repeat(longest_run(&check.output.tail, '`').max(2) + 1);
     let tail = check.output.tail.trim_end();
-    Some(format!("\n- {}: {why}; the last of its output:\n\n{fence}\n{tail}\n{fence}\n", check.title()))
+    Some(format!("\n- {}: {why}; the end of its output:\n\n{fence}\n{tail}\n{fence}\n", check.title()))
 }
 
 fn longest_run(text: &str, of: char) -> usize {
@@ -173,7 +173,7 @@ fn longest_run(text: &str, of: char) -> usize {
 /// What the supervisor and people have to say to this session.
 fn notice(task: &Task) -> String {
     let plan = task.plan_notice.as_ref().map(|note| {
-        format!("\nNote from the supervisor about your task list: {note}. The last good list was put back.\n")
+        format!("\nNote from the supervisor about your task list: {note}. The last valid list was restored.\n")
     });
     plan.unwrap_or_default() + &section("Guidance from a person for this session", task.guidance.iter().cloned())
 }

@@ -36,7 +36,7 @@ pub enum PromptError {
     },
     #[error("`{path}` is not UTF-8", path = path.display())]
     NotUtf8 { path: PathBuf },
-    #[error("`{path}` is no prompt", path = path.display())]
+    #[error("`{path}` is not a valid prompt template", path = path.display())]
     Bad {
         path: PathBuf,
         #[source]
@@ -105,9 +105,9 @@ fn read_project(project: &Path, name: &str) -> Result<Option<(PathBuf, Vec<u8>)>
 
 impl From<PromptError> for AppError {
     fn from(error: PromptError) -> AppError {
-        AppError::new(ErrorKind::Usage, "a prompt template cannot be used; nothing was submitted").because(&error).hint(
-            "mend it or move it away: without one of your own the built-in template is used (docs/reference/prompts.md)",
-        )
+        AppError::new(ErrorKind::Usage, "a prompt template cannot be used; nothing was submitted")
+            .because(&error)
+            .hint("fix the file, or move it away to use the built-in template (docs/reference/prompts.md)")
     }
 }
 

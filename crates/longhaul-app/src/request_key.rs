@@ -20,7 +20,7 @@ where
 {
     let Some(key) = key else { return Ok(None) };
     if key.is_empty() || key.len() > LONGEST {
-        let what = format!("an idempotency key has 1 to {LONGEST} bytes");
+        let what = format!("an idempotency key must have 1 to {LONGEST} bytes");
         return Err(AppError::new(ErrorKind::Usage, what));
     }
     let text = serde_json::to_string(&(call.caller.directory().ok(), input)).map_err(|error| {

@@ -62,11 +62,8 @@ async fn hand_over(
         }
         Reply::Silence if call.store()?.repeat_of(&key, actor).await?.is_some() => false,
         Reply::Silence => {
-            return Err(AppError::new(
-                ErrorKind::Failure,
-                "the worker ended without an answer, and nothing was changed",
-            )
-            .hint("worker.log in Longhaul's home may say why"));
+            return Err(AppError::new(ErrorKind::Failure, "the worker exited without an answer; nothing was changed")
+                .hint("see worker.log in Longhaul's home"));
         }
     };
     let stored = call.store()?.load(id).await?.ok_or(ChangeError::NotFound)?;

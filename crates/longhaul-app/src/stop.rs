@@ -33,14 +33,14 @@ pub fn not_stopped(call: &Call, stored: &Stored) -> AppError {
     }
     match unreadable(call, &stored.task) {
         Some(why) => AppError::new(ErrorKind::TimedOut, why)
-            .hint("restore your access to that directory; the worker tries again by itself"),
+            .hint("restore access to that directory; the worker retries automatically"),
         None => still_stopping(),
     }
 }
 
 fn still_stopping() -> AppError {
-    AppError::new(ErrorKind::TimedOut, "the session is still being stopped; its agent has a while to end by itself")
-        .hint("wait for it, or end it with `longhaul pause --now`; `--force` kills its keeper")
+    AppError::new(ErrorKind::TimedOut, "the session is still stopping; its agent is within its grace period")
+        .hint("wait, or run `longhaul pause --now` to end it at once; `--force` kills its keeper")
 }
 
 /// A process that keeps a task from stopping.

@@ -85,9 +85,9 @@ pub async fn end(call: &Call, takeover: Takeover) -> Result<Ended, AppError> {
 
 fn take(call: &Call, stored: &Stored) -> Result<Hold, AppError> {
     let hold = Hold::take(call.home(), stored.task.id)
-        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot take the task over").because(&error))?;
+        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot take over the task").because(&error))?;
     hold.ok_or_else(|| {
-        AppError::new(ErrorKind::Conflict, "someone else is taking this task over").hint("`longhaul show` names them")
+        AppError::new(ErrorKind::Conflict, "someone else is taking over this task").hint("`longhaul show` names them")
     })
 }
 
@@ -105,10 +105,10 @@ async fn hold_task(
     }
     let held = tokio::select! {
         held = until(call, stored.task.id, PATIENCE, stopped) => {
-            held?.ok_or_else(|| not_stopped(call, &asked).hint("the task is paused when its session has ended; then try again"))
+            held?.ok_or_else(|| not_stopped(call, &asked).hint("the task pauses once its session has ended; then try again"))
         }
         () = interrupted => {
-            Err(AppError::new(ErrorKind::Interrupted, "interrupted: the task is paused when its session has ended"))
+            Err(AppError::new(ErrorKind::Interrupted, "interrupted: the task pauses once its session has ended"))
         }
     };
     let held = match held {
@@ -154,7 +154,7 @@ async fn interface(call: &Call, stored: &Stored) -> Result<Interface, AppError> 
 fn nothing(stored: &Stored, error: &NoInterface) -> AppError {
     let name = &stored.task.submission.name;
     let hint = match error {
-        NoInterface::NoConversation => format!("let a session start with `longhaul resume {name}`, then take it over"),
+        NoInterface::NoConversation => format!("start a session with `longhaul resume {name}`, then take it over"),
         NoInterface::Untold => "try again in a moment".to_owned(),
         NoInterface::None { conversation, .. } => format!(
             "`longhaul pause {name}`, work in `{}` yourself, then `longhaul resume {name}`; the conversation is `{conversation}`",

@@ -107,7 +107,7 @@ pub fn list(home: &Path) -> Result<Vec<Trusted>, TrustError> {
     let text = String::from_utf8(bytes).map_err(|_| damaged("it is not UTF-8".to_owned()))?;
     let stored: Stored = toml::from_str(&text).map_err(|error| damaged(error.message().to_owned()))?;
     if stored.version != VERSION {
-        return Err(damaged(format!("it has version {}, and this program knows version {VERSION}", stored.version)));
+        return Err(damaged(format!("it has version {}; this program supports version {VERSION}", stored.version)));
     }
     Ok(stored.trusted)
 }
@@ -152,7 +152,7 @@ impl From<TrustError> for AppError {
         let kind = if matches!(error, TrustError::Damaged { .. }) { ErrorKind::Damaged } else { ErrorKind::Failure };
         AppError::new(kind, "cannot use the list of trusted files")
             .because(&error)
-            .hint("trust.toml in Longhaul's home holds it; without that file nothing is trusted")
+            .hint("the list is trust.toml in Longhaul's home; without that file nothing is trusted")
     }
 }
 

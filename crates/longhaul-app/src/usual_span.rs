@@ -1,4 +1,4 @@
-//! How long sessions of an agent usually take, from those that have ended: told once when a task is submitted.
+//! How long sessions of an agent usually take, from those that have ended: shown once when a task is submitted.
 //! Called by `run` and `run-session`. It looks at a bounded number of the newest tasks, however many there are, and is never an error.
 
 use std::time::Duration;
@@ -22,13 +22,14 @@ const OF_ONE_TASK: u32 = 200;
 pub async fn sentence(call: &Call, agent: &str, project: &str) -> String {
     let agent_shown = text::safe(agent);
     let here = spans(call, agent, Some(project)).await;
-    let (spans, place) = if here.is_empty() { (spans(call, agent, None).await, "elsewhere") } else { (here, "here") };
+    let (spans, place) =
+        if here.is_empty() { (spans(call, agent, None).await, "other projects") } else { (here, "this project") };
     match median(spans.clone()) {
         Some(span) => {
             let (count, span) = (spans.len(), shown(span));
-            format!("sessions of {agent_shown} {place} took a median of {span} (known of {count})")
+            format!("typical {agent_shown} session in {place}: {span} (median of {count})")
         }
-        None => format!("how long sessions of {agent_shown} take is unknown: none has ended yet"),
+        None => format!("typical {agent_shown} session: unknown, none has ended yet"),
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) async fn look_at(context: &Context, held: &BTreeSet<TaskId>) {
     let mut tasks: BTreeSet<TaskId> = listed_holds(&context.home).into_iter().collect();
     tasks.extend(held);
     for task in tasks {
-        let Ok(Some(free)) = Free::look(&context.home, task) else { continue };
+        let Ok(Some(free)) = Free::check(&context.home, task) else { continue };
         match context.store.load(task).await {
             Ok(Some(stored)) if stored.task.state.is_held() => {
                 drop(free);

@@ -14,7 +14,7 @@ pub struct ResultFacts {
     pub kind: &'static str,
     /// The sentence that people read.
     pub headline: String,
-    /// The git tree that was checked; null where git named none.
+    /// The git tree that was checked; null without git.
     pub tree: Option<String>,
     /// What keeps passed checks from counting as verified.
     pub doubts: Vec<DoubtFacts>,

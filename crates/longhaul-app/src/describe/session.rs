@@ -9,19 +9,19 @@ pub fn opening(run: &SessionRun) -> String {
         return format!("asked for conversation {asked}, got {got}");
     }
     match (&run.opening, &run.resumes) {
-        (Opening::Handover { why }, _) => format!("afresh, with a note, because {why}"),
-        (Opening::TakeOver { from }, _) => format!("afresh, with a note, taking over from {from}"),
+        (Opening::Handover { why }, _) => format!("in a new conversation, with a note, because {why}"),
+        (Opening::TakeOver { from }, _) => format!("in a new conversation, with a note, taking over from {from}"),
         (Opening::Fresh | Opening::Continue | Opening::Again | Opening::Unsure, None) => "fresh".to_owned(),
         (Opening::Fresh, Some(id)) => format!("resumed conversation {id}"),
-        (Opening::Continue, Some(id)) => format!("resumed conversation {id}, told to go on"),
+        (Opening::Continue, Some(id)) => format!("resumed conversation {id}, asked to continue"),
         (Opening::Again, Some(id)) => format!("resumed conversation {id} with a new prompt"),
         (Opening::Unsure, Some(id)) => {
-            format!("resumed conversation {id}, which may have the prompt, with one that is safe to read twice")
+            format!("resumed conversation {id}, which may already have the prompt, with one that is safe to read twice")
         }
     }
 }
 
-/// Whether it went on otherwise than it should have: afresh in the middle of the work, or in another conversation.
+/// Whether it did not continue as intended: in a new conversation in the middle of the work, or in another one.
 pub fn is_degraded(run: &SessionRun) -> bool {
     run.strayed() || matches!(run.opening, Opening::Handover { .. })
 }
@@ -29,14 +29,14 @@ pub fn is_degraded(run: &SessionRun) -> bool {
 /// Whether the prompt arrived.
 pub fn delivered(delivered: Delivered) -> &'static str {
     match delivered {
-        Delivered::Yes => "stands in the agent's transcript",
+        Delivered::Yes => "is in the agent's transcript",
         Delivered::No => "is not in the agent's transcript",
         Delivered::NoTranscript => "unknown: there is no transcript of the conversation",
         Delivered::Unknown => "unknown",
     }
 }
 
-/// What `--network` comes to, for each agent of a task that asks for it: the same flag is worth different things.
+/// What `--network` means for each agent of a task that asks for it: the same flag is worth different things.
 pub fn network(submission: &Submission) -> Vec<String> {
     let agents = submission.agents().filter(|_| submission.network);
     let known = agents.filter_map(|name| longhaul_agents::choose(name, &submission.declared).ok());
@@ -61,8 +61,12 @@ mod tests {
         let handover = Opening::Handover { why: "conversation c is full".into() };
         let cases = [
             (run(Opening::Fresh, None, Some("c")), "fresh", false),
-            (run(handover, None, Some("d")), "afresh, with a note, because conversation c is full", true),
-            (run(Opening::Continue, Some("c"), Some("c")), "resumed conversation c, told to go on", false),
+            (
+                run(handover, None, Some("d")),
+                "in a new conversation, with a note, because conversation c is full",
+                true,
+            ),
+            (run(Opening::Continue, Some("c"), Some("c")), "resumed conversation c, asked to continue", false),
             (run(Opening::Again, Some("c"), None), "resumed conversation c with a new prompt", false),
             (run(Opening::Continue, Some("c"), Some("d")), "asked for conversation c, got d", true),
         ];

@@ -28,7 +28,7 @@ pub fn tokens_so_far(task: &Task) -> String {
     total.map_or_else(|| "tokens unknown".to_owned(), |total| format!("{least}{total} tokens"))
 }
 
-/// What stands before a sum that lacks something.
+/// The words before a sum that lacks something.
 pub fn at_least(limit: Limit, records: &[SessionRecord]) -> &'static str {
     if is_partial(limit, records) { "at least " } else { "" }
 }

@@ -37,30 +37,30 @@ pub struct Interface {
 #[derive(Debug, thiserror::Error)]
 pub enum NoInterface {
     /// No session has had one.
-    #[error("no session of it has had a conversation yet")]
+    #[error("none of its sessions has had a conversation yet")]
     NoConversation,
     /// The live session is too young.
-    #[error("its session has not told its conversation yet")]
+    #[error("its session has not reported its conversation yet")]
     Untold,
     /// The agent cannot be found.
     #[error(transparent)]
     Unknown(#[from] UnknownAgent),
     /// The agent has none.
-    #[error("the agent `{agent}` has no interface of its own in which a conversation can be gone on with")]
+    #[error("the agent `{agent}` has no interactive program that can continue a conversation")]
     None {
         /// Which.
         agent: String,
         /// Its conversation, for whoever knows a way.
         conversation: String,
     },
-    /// The program is not there.
-    #[error("`{program}` is no program that can be found")]
+    /// The program is missing.
+    #[error("the program `{program}` was not found")]
     NotFound {
         /// Its name or path.
         program: String,
     },
-    /// The directory is not there.
-    #[error("its directory `{path}` is gone")]
+    /// The directory is missing.
+    #[error("its directory `{path}` no longer exists")]
     NoDirectory {
         /// Which.
         path: PathBuf,

@@ -78,7 +78,7 @@ pub struct Free {
 
 impl Free {
     /// Looks at the hold on a task; none when somebody has it.
-    pub fn look(home: &Home, task: TaskId) -> Result<Option<Free>, HoldError> {
+    pub fn check(home: &Home, task: TaskId) -> Result<Option<Free>, HoldError> {
         let path = prepared(home, task)?;
         loop {
             match lock(&path, File::try_lock_shared).map_err(failed(&path))? {

@@ -18,7 +18,7 @@ fn scene() -> (tempfile::TempDir, Home, TaskId) {
 }
 
 fn is_free(home: &Home, task: TaskId) -> bool {
-    Free::look(home, task).unwrap().is_some()
+    Free::check(home, task).unwrap().is_some()
 }
 
 /// For a moment a fork of another test, that has not executed its program yet, may have it too. The kernel tells when nobody has.
@@ -70,8 +70,8 @@ fn who_inherits_it_keeps_it_and_who_does_not_does_not() {
 #[test]
 fn those_who_look_do_not_disturb_each_other_and_keep_takers_away() {
     let (_dir, home, task) = scene();
-    let one = Free::look(&home, task).unwrap().unwrap();
-    let other = Free::look(&home, task).unwrap().unwrap();
+    let one = Free::check(&home, task).unwrap().unwrap();
+    let other = Free::check(&home, task).unwrap().unwrap();
     assert!(Hold::take(&home, task).unwrap().is_none());
     one.retire();
     assert_eq!(listed(&home), [task], "another one looks at it");

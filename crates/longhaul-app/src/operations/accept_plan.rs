@@ -32,12 +32,12 @@ pub struct AcceptPlanInput {
     pub key: Option<String>,
 }
 
-/// What became of a list.
+/// What was done with a list.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AcceptedPlan {
     pub task: TaskView,
     pub plan: Option<PlanView>,
-    /// False if the list was the accepted plan already.
+    /// False if the list was already the accepted plan.
     pub changed: bool,
     /// What a person can do next.
     pub next: String,
@@ -89,7 +89,9 @@ async fn accept(call: &Call, stored: &Stored, command: Command, key: Option<Key>
     let name = &stored.task.submission.name;
     let running = stored.task.state.session().is_some() && call.caller.actor.session.is_none();
     send_keyed(call, stored, command, key).await.map_err(|error| match error.kind {
-        ErrorKind::Conflict if running => error.hint(format!("first `longhaul pause {name}`, then this again")),
+        ErrorKind::Conflict if running => {
+            error.hint(format!("run `longhaul pause {name}` first, then this command again"))
+        }
         _ => error,
     })
 }
@@ -106,7 +108,7 @@ fn from_task_directory(task: &Task, list: TaskListFile) -> Result<String, AppErr
     let unusable = |why: &str| {
         let path = format!("{}/task_list.md", describe::task_directory(task));
         AppError::new(ErrorKind::Usage, format!("cannot take `{path}` as a plan: {why}"))
-            .hint("write it there, or name a file: `longhaul plan TASK --accept FILE`")
+            .hint("write the list there, or name a file: `longhaul plan TASK --accept FILE`")
     };
     match list {
         TaskListFile::Text { text, .. } => Ok(text),

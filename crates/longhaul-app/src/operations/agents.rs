@@ -17,7 +17,7 @@ pub struct Agents;
 /// Every agent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AgentListing {
-    /// Those that are built in first, then those that the configuration declares.
+    /// Built-in agents first, then those that the configuration declares.
     pub agents: Vec<AgentView>,
     /// The agent of new tasks that name none.
     pub default: String,
@@ -39,7 +39,7 @@ pub struct AgentView {
     pub version: Option<String>,
     /// Whether the program did not answer in time when it was asked for its version.
     pub version_timed_out: bool,
-    /// The versions that it was tried with.
+    /// The versions it was tested with.
     pub known: Vec<String>,
     /// Whether its version is one of those; null if unknown.
     pub known_good: Option<bool>,

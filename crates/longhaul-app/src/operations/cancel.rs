@@ -33,7 +33,8 @@ pub struct CancelInput {
 }
 
 impl Operation for Cancel {
-    const ABOUT: About = About::new("cancel", "End a task for good", Action::Command("cancel"), EVERYWHERE);
+    const ABOUT: About =
+        About::new("cancel", "Cancel a task; its files and history are kept", Action::Command("cancel"), EVERYWHERE);
     type Input = CancelInput;
     type Output = TaskView;
 

@@ -16,7 +16,7 @@ pub struct Config;
 /// The configuration of a project.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ConfigView {
-    /// Every key, in the order of the reference, then what is declared about agents.
+    /// Every key, in the order of the reference, then the keys of declared agents.
     pub keys: Vec<ConfigEntry>,
 }
 
@@ -30,7 +30,7 @@ pub struct ConfigEntry {
     /// The value as a configuration file writes it.
     pub written: String,
     pub origin: Origin,
-    /// The value if nobody sets it; null means `none`, and for a declared agent's key that there is none.
+    /// The default value; null means `none`, or that a declared agent's key has no default.
     pub default: Value,
 }
 

@@ -27,12 +27,12 @@ pub struct DiffInput {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DiffView {
     pub task: String,
-    /// The commit that it began with; null where git recorded none.
+    /// The commit that it began with; null without one.
     pub base: Option<String>,
     /// The first changed files, at most 10,000.
     pub files: Vec<FileChange>,
     pub files_total: usize,
-    /// The patch; bytes that are no text are replaced. Null if only names were asked for.
+    /// The patch; bytes that are not UTF-8 are replaced. Null if only names were requested.
     pub patch: Option<String>,
     /// Whether the patch was too long and its end is missing.
     pub patch_is_cut: bool,
@@ -73,7 +73,7 @@ impl Operation for Diff {
 
 fn unknown(stored: &Stored, why: &Unknown) -> AppError {
     let name = &stored.task.submission.name;
-    AppError::new(ErrorKind::Failure, format!("it is unknown what task {name} changed"))
+    AppError::new(ErrorKind::Failure, format!("cannot show what task {name} changed"))
         .because(why)
         .hint(format!("look at {} yourself, or read `longhaul report {name}`", stored.task.cwd()))
 }

@@ -50,7 +50,7 @@ impl Operation for DoctorBundle {
 fn write(file: &Path, text: &str) -> Result<PathBuf, AppError> {
     let failed = |error: std::io::Error| {
         let what = format!("cannot write `{}`", file.display());
-        AppError::new(ErrorKind::Failure, what).because(&error).hint("name a new file in a directory of yours")
+        AppError::new(ErrorKind::Failure, what).because(&error).hint("name a new file in a directory you can write to")
     };
     let path = std::path::absolute(file).map_err(failed)?;
     let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {

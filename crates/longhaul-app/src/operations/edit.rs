@@ -46,11 +46,11 @@ impl Operation for Edit {
         let mut settings = input.changes.read()?;
         if settings.is_empty() {
             return Err(
-                AppError::new(ErrorKind::Usage, "nothing to change").hint("`longhaul edit --help` lists what can be")
+                AppError::new(ErrorKind::Usage, "nothing to change").hint("`longhaul edit --help` lists the settings")
             );
         }
         let stored = lookup::find(call, input.task.as_deref()).await?;
-        let warnings = input.changes.weigh(call, &stored.task.submission, &mut settings)?;
+        let warnings = input.changes.resolve(call, &stored.task.submission, &mut settings)?;
         let changed: Vec<String> = settings.iter().map(ToString::to_string).collect();
         let sent = send_keyed(call, &stored, Command::Edit { settings }, key).await?;
         let removed = input.changes.checks.is_some_and(|checks| checks.is_empty());

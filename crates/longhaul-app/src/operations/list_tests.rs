@@ -1,4 +1,5 @@
-//! What `list` lists: each filter, pages, the default, and who is refused what. Tasks are made through the store.
+//! Tests of `list`: each filter, pages, the default, and who is refused what.
+//! Tasks are created through the store.
 
 use std::sync::Arc;
 

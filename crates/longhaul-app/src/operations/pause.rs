@@ -63,7 +63,7 @@ impl Operation for Pause {
             }
             None => {
                 killed = Some(stop::force(call, task).await?);
-                let late = || AppError::new(ErrorKind::TimedOut, "the session has still not ended");
+                let late = || AppError::new(ErrorKind::TimedOut, "the session has not ended yet");
                 until(call, task, PATIENCE, stopped).await?.ok_or_else(late)?
             }
         };

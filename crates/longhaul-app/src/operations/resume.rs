@@ -47,7 +47,7 @@ impl Operation for Resume {
         }
         let stored = lookup::find(call, input.task.as_deref()).await?;
         let mut settings = input.changes.read()?;
-        let warnings = input.changes.weigh(call, &stored.task.submission, &mut settings)?;
+        let warnings = input.changes.resolve(call, &stored.task.submission, &mut settings)?;
         let command = Command::Resume { reason: reason(call, input.reason.as_ref(), &stored), settings };
         let sent = send_keyed(call, &stored, command, key).await?;
         let answer = answer(call, stored.task.id, sent.repeated).await?;

@@ -61,7 +61,7 @@ impl Operation for Retry {
             return Err(Refusal::WrongState { verb: "retry", from: old.state.name(), why }.into());
         }
         // The worker that takes the submission warns of its modes.
-        input.changes.weigh(call, &old.submission, &mut settings)?;
+        input.changes.resolve(call, &old.submission, &mut settings)?;
         let mut submission = submission(call, &old, &settings)?;
         let mut notes = news(&old, &submission, &settings);
         if matches!(old.submission.place, Place::Worktree { .. }) {
@@ -102,7 +102,7 @@ async fn submit_named(
     if let Some(name) = name {
         return send(call, request(name)).await;
     }
-    let mut refused = AppError::new(ErrorKind::Conflict, "found no free name").hint("give one with --name");
+    let mut refused = AppError::new(ErrorKind::Conflict, "no free name was found").hint("give one with --name");
     for name in free_names(call, old).await? {
         match send(call, request(name)).await {
             // Somebody took the name meanwhile.
@@ -141,7 +141,7 @@ fn news(old: &Task, submission: &Submission, settings: &[Setting]) -> Vec<String
     let changed: Vec<String> = settings.iter().map(ToString::to_string).collect();
     let changed = if changed.is_empty() { "nothing".to_owned() } else { changed.join(", ") };
     let inputs = old.submission.inputs.iter().zip(&submission.inputs).filter(|(then, now)| then.sha256 != now.sha256);
-    let inputs = inputs.map(|(_, now)| format!("new: the input {} has other content now", now.path));
-    let retried = format!("retries {} ({}), which stays as it is", old.submission.name, old.id);
-    [retried, format!("new: {changed}")].into_iter().chain(inputs).collect()
+    let inputs = inputs.map(|(_, now)| format!("input {} has changed since the first run", now.path));
+    let retried = format!("retrying {} ({}) as a new task", old.submission.name, old.id);
+    [retried, format!("changed: {changed}")].into_iter().chain(inputs).collect()
 }

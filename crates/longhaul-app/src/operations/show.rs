@@ -103,10 +103,10 @@ async fn owner_status(call: &Call, stored: &Stored) -> Result<String, AppError> 
     }
     let missing = ownership::is_missing(call, stored).await?;
     Ok(match &stored.owner {
-        None if missing => "none; `longhaul worker -d` starts one that takes it".into(),
+        None if missing => "no worker; start one with `longhaul worker -d`".into(),
         None => "none".into(),
         Some(owner) if missing => {
-            format!("worker {} is dead; `longhaul worker -d` starts one that takes over", owner.worker)
+            format!("worker {} is dead; start another with `longhaul worker -d`", owner.worker)
         }
         Some(owner) if ownership::is_stopped(call.home(), stored) => format!(
             "worker {} is stopped and does not answer; `longhaul pause --force {}` ends it",

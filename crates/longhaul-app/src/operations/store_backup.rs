@@ -48,8 +48,8 @@ impl Operation for StoreBackup {
             |error| AppError::new(ErrorKind::Usage, format!("cannot use `{}`", input.file.display())).because(&error);
         let target = std::path::absolute(&input.file).map_err(unusable)?;
         if target.symlink_metadata().is_ok() {
-            return Err(AppError::new(ErrorKind::Conflict, format!("`{}` exists already", target.display()))
-                .hint("name a new file; a backup overwrites nothing"));
+            return Err(AppError::new(ErrorKind::Conflict, format!("`{}` already exists", target.display()))
+                .hint("name a new file; a backup never overwrites one"));
         }
         store.backup(&target).await.map_err(|error| cannot_back_up(&target, error))?;
         let bytes = target.symlink_metadata().map_err(unusable)?.len();
@@ -66,5 +66,5 @@ fn cannot_back_up(target: &Path, error: StoreError) -> AppError {
     };
     AppError::new(kind, format!("cannot back up to `{}`", target.display()))
         .because(&error)
-        .hint("name a new file in an existing directory that you may write to and that has room")
+        .hint("name a new file in a directory that exists, that you can write to and that has enough space")
 }

@@ -27,7 +27,8 @@ pub struct TellInput {
 }
 
 impl Operation for Tell {
-    const ABOUT: About = About::new("tell", "Give the next session a message", Action::Command("tell"), EVERYWHERE);
+    const ABOUT: About =
+        About::new("tell", "Leave a message for the next session", Action::Command("tell"), EVERYWHERE);
     type Input = TellInput;
     type Output = TaskView;
 

@@ -69,14 +69,14 @@ impl Operation for Trust {
         let file = project.join(WORKSPACE_FILE);
         refuse_inside(call.home(), &project)?;
         let Some(bytes) = read_workspace_file(&project)? else {
-            return Err(AppError::new(ErrorKind::Usage, format!("there is no `{}`", file.display()))
+            return Err(AppError::new(ErrorKind::Usage, format!("`{}` does not exist", file.display()))
                 .hint("name the directory of a project that has one"));
         };
         let written = read_entries(Layer::Workspace, &file, &bytes)?;
         let trusted = Trusted { path: utf8(&file)?, sha256: fingerprint(&bytes), since: crate::now().rfc3339() };
         if let Some(expected) = input.sha256.filter(|expected| !expected.eq_ignore_ascii_case(&trusted.sha256)) {
             let hint = format!("its SHA-256 is {}, not {}; read it again", trusted.sha256, text::safe(&expected));
-            let what = format!("`{}` is not what you expect", file.display());
+            let what = format!("`{}` has changed", file.display());
             return Err(AppError::new(ErrorKind::Conflict, what).hint(hint));
         }
         add(Home::create(call.home().root())?.root(), trusted.clone())?;
@@ -118,7 +118,7 @@ pub(super) fn project(path: &Path) -> Result<PathBuf, AppError> {
     let place = Project::of(parent)?;
     if place.directory != place.root {
         return Err(AppError::new(ErrorKind::Usage, format!("`{}` is not at the root of its project", path.display()))
-            .hint(format!("only `{}` counts", place.root.join(WORKSPACE_FILE).display())));
+            .hint(format!("only `{}` is used", place.root.join(WORKSPACE_FILE).display())));
     }
     Ok(place.root)
 }

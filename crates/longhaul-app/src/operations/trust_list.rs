@@ -42,7 +42,7 @@ impl Operation for TrustList {
     const ABOUT: About = About::new(
         "trust_list",
         "List trusted configuration files",
-        Action::ReadAll("list what is trusted"),
+        Action::ReadAll("list trusted files"),
         COMMAND_LINE,
     );
     type Input = NoInput;

@@ -46,7 +46,7 @@ impl Operation for TrustRemove {
         let file = project(&input.path).or_else(|_| gone(&input.path))?.join(WORKSPACE_FILE);
         let removed = trust::remove(call.home().root(), &utf8(&file)?)?.ok_or_else(|| {
             AppError::new(ErrorKind::Usage, format!("`{}` is not trusted", file.display()))
-                .hint("`longhaul trust --list` shows what is")
+                .hint("`longhaul trust --list` lists trusted files")
         })?;
         Ok(Answer::new(TrustRemoved { removed: removed.into() }))
     }

@@ -1,7 +1,7 @@
 //! `why`: one sentence from the events, what else bears on it, and what would move the task on.
 //! Text that an agent printed is no part of the answer.
 
-use longhaul_core::task::{Action, Event, Scope, SessionRecord, State, Task, Wait, narrate};
+use longhaul_core::task::{Action, Event, Scope, SessionRecord, State, Task, Wait, narrate, state_phrase};
 use longhaul_store::{Stored, StoredEvent};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,9 +28,9 @@ pub struct WhyView {
     pub state: &'static str,
     /// What brought it there, in one sentence.
     pub why: String,
-    /// What else bears on it.
+    /// Other facts that matter.
     pub also: Vec<String>,
-    /// What would move it on.
+    /// What would let it continue.
     pub next: String,
 }
 
@@ -78,7 +78,7 @@ pub(super) async fn next_step(call: &Call, stored: &Stored, slot: Option<&Waitin
     Ok(match (directory, slot) {
         (Some(directory), _) => directory.next(),
         (None, Some(_)) => {
-            "starts by itself; `longhaul worker -d --sessions N` allows more sessions at once".to_owned()
+            "starts automatically; `longhaul worker -d --sessions N` allows more sessions at once".to_owned()
         }
         (None, None) if call.is_abandoned(stored) => {
             format!("continue with `longhaul resume {}`", stored.task.submission.name)
@@ -127,17 +127,19 @@ fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
 fn conversation(task: &Task) -> Option<String> {
     let live = task.state.session().filter(|session| describe::is_degraded(session));
     let live = live.map(|session| format!("session {} began {}", session.number, describe::opening(session)));
-    let next = || Some(format!("the next session starts afresh, with a note, because {}", task.handover(now())?));
+    let next = || {
+        Some(format!("the next session starts in a new conversation, with a note, because {}", task.handover(now())?))
+    };
     live.or_else(|| next().filter(|_| !task.state.is_final()))
 }
 
 /// The last event that moved the task, with its time, and who is behind it.
 fn sentence(task: &Task, events: &[StoredEvent]) -> String {
-    let (name, state) = (&task.submission.name, task.state.name());
-    let Some(event) = newest(events, u64::MAX, is_telling) else { return format!("{name} is {state}") };
+    let (name, state) = (&task.submission.name, state_phrase(task.state.name()));
+    let Some(event) = newest(events, u64::MAX, is_telling) else { return format!("{name} {state}") };
     let who = asked_by(events, event).map_or_else(String::new, |who| format!(" (by {who})"));
     let because = because(events, event);
-    format!("{name} is {state} since {}: {}{because}{who}", event.at.rfc3339(), narrate(&event.event))
+    format!("{name} {state} since {}: {}{because}{who}", event.at.rfc3339(), narrate(&event.event))
 }
 
 /// What a backoff follows: a failed session, or a look at the workspace that failed.

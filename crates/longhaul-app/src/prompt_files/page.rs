@@ -5,20 +5,23 @@ use crate::prompt::{TEMPLATES, check_template};
 
 /// What each placeholder becomes.
 const PLACEHOLDERS: &[(&str, &str)] = &[
-    ("{MARK}", "the mark of the session, by which its prompt is found again in the agent's own transcript; needed"),
+    ("{MARK}", "the mark of the session, used to find its prompt in the agent's own transcript; needed"),
     ("{TASK_DIR}", "the path of the task directory, with `task_list.md` and `progress.md`; needed"),
     (
         "{NOTICE}",
-        "what the supervisor and people have to say to this session: guidance, refused plans, a handover; needed",
+        "messages from the supervisor and from people to this session: guidance, refused plans, a handover; needed",
     ),
-    ("{ROLE}", "`Initializer Agent` in a planning session, else `Executor Agent`; the words themselves will do too"),
+    (
+        "{ROLE}",
+        "`Initializer Agent` in a planning session, else `Executor Agent`; you can also write the words themselves",
+    ),
     ("{GOAL}", "the goal, as it was submitted"),
-    ("{PROGRESS}", "steps done and steps in all, such as `2/6`"),
+    ("{PROGRESS}", "steps done and all steps, such as `2/6`"),
     (
         "{BRIEF}",
         "criteria, constraints, files to start from, expected files and checks, each under its heading; may be empty",
     ),
-    ("{EVIDENCE}", "the checks that failed, with the last of their output; only in fixing sessions"),
+    ("{EVIDENCE}", "the checks that failed, with the end of their output; only in fixing sessions"),
 ];
 
 /// When each template is used.
@@ -26,7 +29,7 @@ const USES: &[(&str, &str)] = &[
     ("plan", "A planning session."),
     ("work", "A working session."),
     ("fix", "A session after failed checks."),
-    ("continue", "A session that goes on in a conversation which has its prompt already."),
+    ("continue", "A session that continues a conversation which already has its prompt."),
 ];
 
 fn page() -> String {

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::describe::Names;
 
-/// Everything that speaks for or against the result.
+/// The evidence for and against the result.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Checks {
-    /// Whether there is anything to verify the result by.
+    /// Whether anything can verify the result.
     pub possible: bool,
     pub round: Option<RoundFacts>,
     pub criteria: Vec<CriterionFacts>,
@@ -48,7 +48,7 @@ pub struct RoundFacts {
     pub outcome: Option<String>,
 }
 
-/// A round that proves nothing any more.
+/// An earlier round, which no longer counts.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EarlierRound {
     #[serde(flatten)]
@@ -65,11 +65,11 @@ impl EarlierRound {
     }
 }
 
-/// Something that must hold in the end.
+/// Something that must be true in the end.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CriterionFacts {
     pub text: String,
-    /// The command that shows it; null when only a person can tell.
+    /// The command that checks it; null if only a person can decide.
     pub check: Option<String>,
     pub result: Shown,
 }
@@ -113,15 +113,15 @@ impl EvidenceFacts {
 /// What a check did to the files of its tree.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CheckedFiles {
-    /// Files of the tree that are different or gone.
+    /// Files of the tree that were changed or deleted.
     pub changed: Names,
     /// New files that are not ignored.
     pub left: Names,
-    /// Files under a git filter that are not as stored.
+    /// Files under a git filter that differ from what git stored.
     pub filtered: Names,
-    /// Files that do not have the bytes that git checks out for them.
+    /// Files whose bytes differ from what git checks out.
     pub converted: Names,
-    /// Submodules whose files are not those of their commit.
+    /// Submodules whose files differ from their commit.
     pub submodules: Names,
 }
 
@@ -137,7 +137,7 @@ impl From<&FileEffects> for CheckedFiles {
     }
 }
 
-/// A file that must be there in the end.
+/// A file that must exist in the end.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ExpectedFile {
     pub path: String,

@@ -25,7 +25,7 @@ pub struct TaskReport {
     pub name: String,
     pub goal: String,
     pub result: Outcome,
-    /// What a person could do next.
+    /// What a person can do next.
     pub next: String,
     pub agent: String,
     /// Agents that replace it at a usage limit.
@@ -33,7 +33,7 @@ pub struct TaskReport {
     pub model: Option<String>,
     pub modes: Modes,
     pub project: String,
-    pub workspace: Place,
+    pub workspace: WorkspaceFacts,
     pub priority: i64,
     pub retry_of: Option<String>,
     pub created: String,
@@ -67,7 +67,7 @@ pub struct Modes {
     /// What an open network means for each agent.
     #[serde(skip)]
     pub network_words: Vec<String>,
-    /// What a person should know about them.
+    /// Warnings about them.
     pub warnings: Vec<String>,
     pub context: String,
     /// The hours of the day in which sessions may start, such as `22:00-07:00`; null for all.
@@ -102,9 +102,9 @@ pub struct Outcome {
 
 /// Where the agent works.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Place {
+pub struct WorkspaceFacts {
     pub directory: String,
-    /// Null until it was made.
+    /// Null until it exists.
     pub kind: Option<&'static str>,
     pub branch: Option<String>,
     pub base: Option<String>,
@@ -154,7 +154,7 @@ pub struct LimitRow {
     pub flag: &'static str,
     /// Null if unknown.
     pub used: Option<Number>,
-    /// Null if there is none.
+    /// Null without a limit.
     pub cap: Option<Number>,
     /// Both in words.
     pub words: String,
@@ -190,7 +190,7 @@ pub fn gather(
         model: submission.model.clone(),
         modes: modes(submission),
         project: submission.project.clone(),
-        workspace: place(task),
+        workspace: workspace(task),
         priority: submission.priority,
         retry_of: submission.retry_of.map(|task| task.to_string()),
         created: task.created.rfc3339(),
@@ -248,9 +248,9 @@ fn outcome(task: &Task, events: &[StoredEvent]) -> Outcome {
     }
 }
 
-fn place(task: &Task) -> Place {
+fn workspace(task: &Task) -> WorkspaceFacts {
     let workspace = task.workspace.as_ref();
-    Place {
+    WorkspaceFacts {
         directory: task.cwd().to_owned(),
         kind: workspace.map(|workspace| if workspace.is_worktree() { "worktree" } else { "in place" }),
         branch: workspace.and_then(|workspace| workspace.branch.clone()),

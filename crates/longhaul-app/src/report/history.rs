@@ -14,7 +14,7 @@ pub struct Happening {
     pub what: String,
 }
 
-/// What a person was asked, and what came back.
+/// A question to a person, and the answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Question {
     pub at: String,
@@ -23,7 +23,7 @@ pub struct Question {
     pub answer: Option<Happening>,
 }
 
-/// What a person said to the next session.
+/// A message from a person to the next session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Guidance {
     pub at: String,
@@ -33,12 +33,12 @@ pub struct Guidance {
     pub waiting: bool,
 }
 
-/// Plan changes that were not taken.
+/// Plan changes that were not accepted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RefusedPlan {
     pub at: String,
     pub what: String,
-    /// What was refused is kept under this name in the task directory; nothing is when there was no readable file.
+    /// The refused list is kept under this name in the task directory, if there was a readable file.
     pub kept_as: String,
 }
 

@@ -11,12 +11,12 @@ use serde::Serialize;
 pub struct NoticeRow {
     pub occasion: &'static str,
     pub at: String,
-    /// The way it goes.
+    /// How it is sent: the name of the channel.
     pub channel: &'static str,
     /// The state of the notice: pending, delivered or failed.
     pub state: &'static str,
     pub tries: u32,
-    /// Why the last try failed.
+    /// Why the last attempt failed.
     pub error: Option<String>,
 }
 

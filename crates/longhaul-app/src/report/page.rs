@@ -101,7 +101,7 @@ fn verification(report: &TaskReport) -> String {
         _ if !facts.possible => {
             line(&mut text, format_args!("There are no checks and no expected files, so nothing can be verified."));
         }
-        None => line(&mut text, format_args!("The checks have not been run on the work as it is now.")),
+        None => line(&mut text, format_args!("The checks have not run on the current work.")),
         Some(round) => {
             let outcome = round.outcome.as_ref().map_or_else(|| "not finished".to_owned(), |words| code(words));
             line(&mut text, format_args!("Round {} of the checks: {outcome}", round.number));
@@ -111,7 +111,7 @@ fn verification(report: &TaskReport) -> String {
         let shown = criterion
             .check
             .as_ref()
-            .map_or_else(|| "no command checks it".to_owned(), |check| format!("checked by {}", code(check)));
+            .map_or_else(|| "no check command".to_owned(), |check| format!("checked by {}", code(check)));
         format!("- **{}**: {} ({shown})", criterion.result.word(), code(&criterion.text))
     });
     list(&mut text, "### Checks", &facts.checks, check);
@@ -145,7 +145,7 @@ fn check(check: &CheckFacts) -> String {
 fn last_output(check: &CheckFacts) -> String {
     match &check.evidence {
         Some(evidence) if !evidence.output_tail.trim().is_empty() => {
-            format!("\nThe end of what {} printed:\n\n{}\n", code(&check.command), block(&evidence.output_tail))
+            format!("\nThe end of the output of {}:\n\n{}\n", code(&check.command), block(&evidence.output_tail))
         }
         Some(_) | None => String::new(),
     }
@@ -182,7 +182,7 @@ fn brief(report: &TaskReport) -> String {
 fn plan(report: &TaskReport) -> String {
     let mut text = "## Plan\n\n".to_owned();
     match &report.plan {
-        None => line(&mut text, format_args!("No plan is accepted.")),
+        None => line(&mut text, format_args!("No plan has been accepted.")),
         Some(plan) => {
             line(
                 &mut text,
@@ -202,7 +202,7 @@ fn plan(report: &TaskReport) -> String {
 
 fn sessions(report: &TaskReport) -> String {
     if report.sessions.is_empty() {
-        return "## Sessions\n\nThere were none.\n".to_owned();
+        return "## Sessions\n\nNone.\n".to_owned();
     }
     let mut text = "## Sessions\n\n| # | purpose | agent | outcome | exit | time | tokens | cost | work | files |\n|--:|---|---|---|---|--:|--:|--:|---|---|\n".to_owned();
     for row in &report.sessions {
@@ -253,7 +253,7 @@ fn saved(saved: Option<&SavedWork>) -> String {
     match saved {
         None => String::new(),
         Some(SavedWork::NoGit) => "no git".to_owned(),
-        Some(SavedWork::Nothing) => "nothing new".to_owned(),
+        Some(SavedWork::Nothing) => "nothing to commit".to_owned(),
         Some(SavedWork::Commit { id }) => format!("commit {}", id.get(..12).unwrap_or(id)),
         Some(SavedWork::Snapshot { .. }) => "snapshot".to_owned(),
         Some(SavedWork::Left { .. }) => "not committed".to_owned(),
@@ -270,9 +270,9 @@ fn session_details(row: &SessionRow) -> String {
     add("command", row.command.as_deref());
     add("conversation", row.conversation.as_deref());
     add("resumed", row.resumed.as_deref());
-    add(if row.degraded { "degraded, it began" } else { "began" }, row.opening.as_deref());
-    add("its prompt", row.delivered.filter(|delivered| *delivered != Delivered::Unknown).map(describe::delivered));
-    row.denied.iter().for_each(|what| add("refused to the agent", Some(what)));
+    add(if row.degraded { "conversation lost, began" } else { "began" }, row.opening.as_deref());
+    add("prompt", row.delivered.filter(|delivered| *delivered != Delivered::Unknown).map(describe::delivered));
+    row.denied.iter().for_each(|what| add("denied to the agent", Some(what)));
     add("the agent reported", row.error.as_deref());
     add("exit", row.exit.as_deref().filter(|exit| exit.starts_with("not started")));
     match &row.saved {
@@ -331,7 +331,7 @@ fn people(report: &TaskReport) -> String {
         format!("- {}: {}\n  - answer: {answer}", question.at, code(&question.asked))
     });
     list(&mut text, "## Guidance", &report.guidance, |guidance| {
-        let heard = if guidance.waiting { "waits for the next session" } else { "a session received it" };
+        let heard = if guidance.waiting { "waiting for the next session" } else { "delivered" };
         format!("- {}, by {} ({heard}):\n\n{}\n", guidance.at, code(&guidance.by), block(&guidance.text))
     });
     text.trim_start().to_owned()

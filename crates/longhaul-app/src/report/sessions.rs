@@ -16,12 +16,12 @@ pub struct SessionRow {
     pub number: u32,
     pub id: String,
     pub purpose: String,
-    /// Null for a check, which is no agent's.
+    /// Null for a check, which has no agent.
     pub agent: Option<String>,
     pub command: Option<String>,
     pub conversation: Option<String>,
     pub resumed: Option<String>,
-    /// Which try of its piece of work it was.
+    /// Which attempt at its piece of work it was.
     pub attempt: u32,
     /// How it began; null for a check.
     pub opening: Option<String>,
@@ -47,7 +47,7 @@ pub struct SessionRow {
     pub progress: bool,
     /// What was done to keep its work.
     pub saved: Option<SavedWork>,
-    /// Whether the tracked files changed; null where no git can tell.
+    /// Whether the tracked files changed; null if git cannot tell.
     pub files_changed: Option<bool>,
     /// Processes that it left behind and that were killed.
     pub leftovers: Option<u32>,
@@ -143,7 +143,7 @@ fn changed(before: Option<&String>, ended: &Ended) -> Option<bool> {
 /// How it ended, in words that are ours.
 fn outcome(ended: &Ended, is_agent: bool) -> &'static str {
     match (&ended.outcome, ended.stopped_by) {
-        (_, StoppedBy::Task) => "stopped as asked",
+        (_, StoppedBy::Task) => "stopped on request",
         (_, StoppedBy::Shutdown) => "interrupted from outside",
         (_, StoppedBy::Silence) => "silent for too long",
         (_, StoppedBy::Wall) => "ran for too long",
@@ -151,9 +151,9 @@ fn outcome(ended: &Ended, is_agent: bool) -> &'static str {
         (Outcome::Completed, StoppedBy::Itself | StoppedBy::Lingered) => "completed",
         (Outcome::Failed(failure), StoppedBy::Itself | StoppedBy::Lingered) => match failure {
             Failure::Crashed => "crashed",
-            Failure::Retryable(_) => "failed for now",
+            Failure::Retryable(_) => "temporary failure",
             Failure::Limited(_) => "usage limit",
-            Failure::Exhausted(_) => "nothing left to use",
+            Failure::Exhausted(_) => "credits used up",
             Failure::Permission(_) => "not permitted",
             Failure::Auth(_) => "login refused",
             Failure::Configuration(_) => "misconfigured",

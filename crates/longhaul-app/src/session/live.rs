@@ -19,9 +19,9 @@ pub struct Live {
     number: u32,
     id: String,
     purpose: String,
-    /// Null for a check, which is no agent's.
+    /// Null for a check, which has no agent.
     agent: Option<String>,
-    /// Which try of this piece of work it is.
+    /// Which attempt at this piece of work it is.
     attempt: u32,
     started: String,
     pub opening: String,

@@ -62,7 +62,7 @@ fn read(home: &Home) -> io::Result<OnDisk> {
         let path = entry?.path();
         let is_directory = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
         match SessionDir::at(&path) {
-            Ok(directory) if is_directory => found.sessions.extend(look(home, &directory)?),
+            Ok(directory) if is_directory => found.sessions.extend(inspect(home, &directory)?),
             _ => found.strange.push(path.file_name().unwrap_or_default().to_string_lossy().into_owned()),
         }
     }
@@ -76,7 +76,7 @@ fn read(home: &Home) -> io::Result<OnDisk> {
     Ok(found)
 }
 
-fn look(home: &Home, directory: &SessionDir) -> io::Result<Option<SessionOnDisk>> {
+fn inspect(home: &Home, directory: &SessionDir) -> io::Result<Option<SessionOnDisk>> {
     let id = directory.session();
     let Some(files) = survey_session(&home.sessions(), id)? else { return Ok(None) };
     let task = directory.spec().ok().flatten().and_then(|spec| spec.task.parse().ok());

@@ -32,11 +32,11 @@ pub(super) fn check_switch(
     let agent = &submission.agent;
     if asked {
         let what = format!("cannot switch at a usage limit: `{agent}` is the task's only agent");
-        return Err(AppError::new(ErrorKind::Usage, what).hint(format!("name others, as in --agents {agent},OTHER")));
+        return Err(AppError::new(ErrorKind::Usage, what).hint(format!("add others, as in --agents {agent},OTHER")));
     }
     Ok(Some(format!(
-        "a usage limit is to switch agents, but `{agent}` is the only one, so it will be waited out; --agents {agent},OTHER \
-         names others"
+        "a usage limit should switch agents, but `{agent}` is the only one, so the task will wait; name others with \
+         --agents {agent},OTHER"
     )))
 }
 

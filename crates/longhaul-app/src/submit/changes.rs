@@ -1,4 +1,4 @@
-//! What a request changes of a task that exists: read, completed and weighed before anything is stored.
+//! What a request changes of a task that exists: read, completed and checked before anything is stored.
 //! Used by `edit`, `resume` and `retry`. What a change does to a running session is decided by the core.
 
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ impl Changes {
         agent_choice::refuse_twice(&self.settings)?;
         let (mut settings, fixed) = config::changes(&self.settings)?;
         if let Some(key) = fixed.first() {
-            return Err(AppError::new(ErrorKind::Usage, format!("`{key}` counts for new tasks only")));
+            return Err(AppError::new(ErrorKind::Usage, format!("`{key}` applies to new tasks only")));
         }
         settings.extend(self.once.then_some(Setting::Once(true)));
         settings.extend(self.checks.clone().map(Setting::Checks));
@@ -42,7 +42,7 @@ impl Changes {
     }
 
     /// Refuses changes that contradict the task, completes them by what follows from them, and answers with warnings.
-    pub(crate) fn weigh(
+    pub(crate) fn resolve(
         &self,
         call: &Call,
         submission: &Submission,
@@ -67,8 +67,8 @@ impl Changes {
         if self.checks.iter().flatten().all(is_clean) {
             return Ok(());
         }
-        Err(AppError::new(ErrorKind::Usage, "the check contains a secret value of this shell's environment")
-            .hint("name the variable in it, in single quotes, instead of its value"))
+        Err(AppError::new(ErrorKind::Usage, "the check contains a secret value from this shell's environment")
+            .hint("refer to the variable by name, in single quotes"))
     }
 }
 

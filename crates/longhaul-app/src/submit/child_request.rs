@@ -32,7 +32,7 @@ async fn parent(call: &Call, session: SessionId) -> Result<Task, AppError> {
     };
     stored.map(|stored| stored.task).ok_or_else(|| {
         AppError::new(ErrorKind::Conflict, "this agent session belongs to another home, so it cannot submit tasks here")
-            .hint("keep the value of LONGHAUL_HOME that the session has")
+            .hint("do not change LONGHAUL_HOME inside a session")
     })
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn refreshed(
     known.extend(now);
     for name in submission.agents() {
         longhaul_agents::choose(name, &known).map_err(|unknown| {
-            AppError::new(ErrorKind::Usage, unknown.to_string()).hint("`longhaul agents` lists all that there are")
+            AppError::new(ErrorKind::Usage, unknown.to_string()).hint("`longhaul agents` lists all agents")
         })?;
     }
     Ok(named(submission, &known))

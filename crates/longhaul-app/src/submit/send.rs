@@ -35,8 +35,10 @@ pub async fn send(call: &Call, request: Request) -> Result<Submitted, AppError> 
         Reply::Answer(Answer::Refused { kind, message }) => Err(AppError::new(kind.into(), text::safe(&message))),
         Reply::Silence => match call.store()?.load(id).await? {
             Some(_) => Ok(Submitted { task: id, warnings: Vec::new(), repeated: false }),
-            None => Err(AppError::new(ErrorKind::Failure, "the worker ended without an answer; nothing was submitted")
-                .hint("worker.log in Longhaul's home may say why; then try again")),
+            None => {
+                Err(AppError::new(ErrorKind::Failure, "the worker exited without an answer; nothing was submitted")
+                    .hint("see worker.log in Longhaul's home, then try again"))
+            }
         },
     }
 }

@@ -14,13 +14,13 @@ pub(super) fn warning(environment: &Environment, caller: &Caller, loaded: &Loade
     let agent = &loaded.settings.agent;
     let found = found(environment, loaded);
     let others = match found.is_empty() {
-        true => "no program of another agent is on PATH; `longhaul agents` says what to install".to_owned(),
-        false => format!("agents whose programs are on PATH: {}", text::safe(&found.join(", "))),
+        true => "no other agent is installed; `longhaul agents` shows how to install one".to_owned(),
+        false => format!("installed agents: {}", text::safe(&found.join(", "))),
     };
     let example = found.first().map_or("codex", String::as_str);
     Some(format!(
-        "no agent is chosen: the built-in `{agent}` agent only plays a project, whatever the goal says; {others}; choose one with \
-         `--agent {example}`, or for good with the key `agent` (`longhaul config`)"
+        "no agent is chosen: the built-in `{agent}` agent only simulates work and ignores your goal; {others}; choose one with \
+         `--agent {example}`, or permanently with the key `agent` (`longhaul config`)"
     ))
 }
 

@@ -16,11 +16,11 @@ const NAMED: usize = 3;
 /// The place, and what a person should know about it.
 pub(crate) fn choose(project: &Path, home: &Home) -> Result<(Place, Vec<String>), AppError> {
     let git = match Git::open(&home.git()) {
-        Err(GitError::NoProgram) => return Ok(in_place("there is no git")),
+        Err(GitError::NoProgram) => return Ok(in_place("git is not installed")),
         answer => answer.map_err(|error| refused(&error))?,
     };
     let Some(repository) = git.find(project).map_err(|error| refused(&error))? else {
-        return Ok(in_place("this is no git repository"));
+        return Ok(in_place("this is not a git repository"));
     };
     let Some(base) = repository.head_commit().map_err(|error| refused(&error))? else {
         return Ok(in_place("the repository has no commit yet"));
@@ -29,7 +29,7 @@ pub(crate) fn choose(project: &Path, home: &Home) -> Result<(Place, Vec<String>)
 }
 
 fn in_place(why: &str) -> (Place, Vec<String>) {
-    (Place::InPlace, vec![format!("{why}: the agent works in place, in this directory itself")])
+    (Place::InPlace, vec![format!("{why}: the agent works in place, in this directory")])
 }
 
 fn uncommitted(repository: &Repository) -> Result<Vec<String>, AppError> {
@@ -41,16 +41,13 @@ fn uncommitted(repository: &Repository) -> Result<Vec<String>, AppError> {
     let named: Vec<String> = files.iter().take(NAMED).map(|path| text::safe(path)).collect();
     let more = if *total > named.len() { ", ..." } else { "" };
     Ok(vec![
-        format!(
-            "{total} uncommitted change(s) of yours are not carried over into the task's worktree: {}{more}",
-            named.join(", ")
-        ),
-        "commit them first, or use --in-place, if the agent is to see them".to_owned(),
+        format!("the agent will not see {total} uncommitted file(s): {}{more}", named.join(", ")),
+        "commit them first or use --in-place if the agent needs them".to_owned(),
     ])
 }
 
 fn refused(error: &GitError) -> AppError {
     AppError::new(ErrorKind::Usage, "git refuses this repository")
         .because(error)
-        .hint("mend that, or use --in-place to work in the directory itself")
+        .hint("fix that, or use --in-place to work in the directory itself")
 }

@@ -6,7 +6,7 @@ use longhaul_store::TaskSummary;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a task came to so far.
+/// The outcome of a task so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -21,7 +21,7 @@ pub enum Outcome {
     Stopped,
     /// It continues only when a person acts.
     NeedsPerson,
-    /// It continues by itself after a wait.
+    /// It continues automatically after a wait.
     Waiting,
     /// It is being worked on.
     Running,

@@ -17,7 +17,7 @@ pub struct ShowView {
     pub task: TaskView,
     /// The whole goal.
     pub goal: String,
-    /// The state in words, with all that is known of it.
+    /// The state in words, with all known details.
     pub status: String,
     /// Null until it is done.
     pub result: Option<ResultFacts>,
@@ -38,7 +38,7 @@ pub struct ShowView {
     pub agent_limits: Vec<UnavailableAgent>,
     /// Why the next session starts a new conversation in the middle of the work.
     pub handover: Option<String>,
-    /// What a person should know of its settings.
+    /// Warnings about its settings.
     pub warnings: Vec<String>,
     pub workspace: WorkspaceView,
     /// The task that has to be done before this one starts.
@@ -72,14 +72,14 @@ pub struct OwnerView {
     pub since: String,
     /// False if its lock proves it dead.
     pub alive: bool,
-    /// Whether it lives, but was stopped by a signal and does nothing.
+    /// Whether it is alive, but stopped by a signal.
     pub stopped: bool,
 }
 
 /// Which agents work, and how.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Choices {
-    /// Agents that stand in at a usage limit, in order.
+    /// Agents that replace it at a usage limit, in order.
     pub fallbacks: Vec<String>,
     pub model: Option<String>,
     /// `read-only`, `workspace` or `full`.

@@ -13,11 +13,11 @@ pub struct Sweep {
     pub dry_run: bool,
     /// Finished tasks, the oldest first.
     pub removed: Vec<RemovedTask>,
-    /// Finished tasks that are due and stay.
+    /// Finished tasks that are due for removal but kept.
     pub kept: Vec<KeptTask>,
-    /// Files and directories of ours that belong to no task.
+    /// Files and directories of Longhaul that belong to no task.
     pub orphans: Vec<Orphan>,
-    /// What is in the home and is not ours, or cannot be deleted.
+    /// What Longhaul did not create in its home, or cannot delete.
     pub left: Vec<LeftAlone>,
     /// How many removals failed.
     pub failed: u32,
@@ -44,7 +44,7 @@ pub struct KeptTask {
     pub why: String,
 }
 
-/// Something of ours that belongs to no task.
+/// A file or directory of Longhaul that belongs to no task.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Orphan {
     /// Its path in the home.

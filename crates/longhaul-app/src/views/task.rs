@@ -34,7 +34,7 @@ pub struct TaskView {
     pub state: String,
     /// The state in words, for people.
     pub status: String,
-    /// What it came to so far; `wait` ends with the exit code of this.
+    /// Its outcome so far; `wait` ends with the exit code of this.
     pub outcome: Outcome,
     /// `verified`, `not_verified` or `no_checks` once it is done.
     pub result: Option<String>,
@@ -44,7 +44,7 @@ pub struct TaskView {
     pub is_finished: bool,
     /// Whether it continues only when a person acts.
     pub needs_person: bool,
-    /// What it waits for, if it continues by itself.
+    /// What it waits for, if it continues automatically.
     pub wait: Option<WaitView>,
     /// Whether a worker is alive to carry it out; null if it needs none.
     pub has_worker: Option<bool>,
@@ -64,7 +64,7 @@ pub struct TaskView {
     pub created: String,
     /// When its last event happened.
     pub updated: String,
-    /// Since when it is in this state.
+    /// When it entered this state.
     pub since: String,
 }
 
@@ -114,7 +114,7 @@ impl TaskView {
     /// The tasks that the caller may see. The cost of a row does not depend on files or other tables, unless it waits in line or is held.
     pub async fn page(call: &Call, filter: Filter) -> Result<TaskPage, AppError> {
         let mut found = call.summaries(filter.clone()).await?;
-        let owners = Owners::look(call, &found.tasks).await?;
+        let owners = Owners::load(call, &found.tasks).await?;
         if owners.any_dead() {
             found = call.summaries(filter).await?;
         }

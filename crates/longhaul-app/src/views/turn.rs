@@ -23,7 +23,7 @@ pub struct TurnView {
     pub tool: Option<String>,
 }
 
-/// What a turn is.
+/// The kind of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnRole {

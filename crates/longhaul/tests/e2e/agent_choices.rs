@@ -36,7 +36,7 @@ fn to_switch_by_configuration_without_others_is_a_warning() {
     let env = one_step().var("LONGHAUL_SESSION_ON_LIMIT", "switch");
     let done = env.run(&["run", "Do it", "--name", "t"]);
     assert_eq!(done.code, 0, "{}", done.stderr);
-    assert!(done.stderr.contains("warning: a usage limit is to switch agents"), "{}", done.stderr);
+    assert!(done.stderr.contains("warning: a usage limit should switch agents"), "{}", done.stderr);
     let quiet = env.run(&["run", "Do it", "--name", "u", "--on-limit", "wait", "--agent", "demo"]);
     assert!(!quiet.stderr.contains("warning"), "the control: {}", quiet.stderr);
 }
@@ -102,7 +102,7 @@ fn a_cost_that_the_agent_does_not_tell_cannot_be_limited() {
     let env = one_step();
     assert_eq!(env.run(&["run", "Do it", "--name", "t", "--once", "--max-cost", "5"]).code, 5);
     let told = env.run(&["edit", "t", "--agent", "codex"]);
-    assert!(told.stderr.contains("codex tells no cost, so --max-cost cannot stop it"), "{}", told.stderr);
+    assert!(told.stderr.contains("codex does not report costs, so --max-cost cannot stop it"), "{}", told.stderr);
     let quiet = env.run(&["edit", "t", "--agent", "demo", "--max-cost", "6"]);
-    assert!(!quiet.stderr.contains("tells no cost"), "the control: {}", quiet.stderr);
+    assert!(!quiet.stderr.contains("does not report costs"), "the control: {}", quiet.stderr);
 }

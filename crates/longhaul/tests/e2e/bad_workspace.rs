@@ -12,7 +12,7 @@ fn a_workspace_that_cannot_be_written_blocks_the_task() {
     let run = env.run(&["run", "Write there", "--workspace", "/proc"]);
     assert_eq!(run.code, 5, "{}", run.stderr);
     assert!(run.stderr.contains("blocked: task directory"), "{}", run.stderr);
-    assert!(run.stderr.contains("mend it, then `longhaul resume write-there`"), "{}", run.stderr);
+    assert!(run.stderr.contains("fix it, then run `longhaul resume write-there`"), "{}", run.stderr);
     assert!(env.ledger_lines().is_empty(), "no agent was started");
     env.ok(&["resume", "write-there"]);
     assert_eq!(env.settle("write-there"), "blocked", "nothing was mended");

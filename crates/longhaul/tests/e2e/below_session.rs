@@ -111,7 +111,7 @@ fn a_queued_child_without_a_worker_is_seen_and_waiting_for_it_starts_one() {
     let list = env.run(&["list"]);
     assert!(list.stdout.contains("queued (no worker)") && list.stderr.contains("worker -d"), "{}", list.stdout);
     assert_eq!(env.json(&["list"])["tasks"][0]["has_worker"], false);
-    assert!(env.ok(&["show", "a-child"]).contains("none; `longhaul worker -d` starts one"));
+    assert!(env.ok(&["show", "a-child"]).contains("no worker; start one with `longhaul worker -d`"));
     assert_eq!(env.state("a-child"), "queued", "reading starts nobody");
     let waited = env.run(&["wait", "a-child", "--timeout", "60"]);
     assert_eq!(waited.code, 0, "{}", waited.stderr);

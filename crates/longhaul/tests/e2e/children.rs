@@ -127,7 +127,7 @@ fn a_child_works_in_its_own_worktree_from_the_tip_of_its_parent_which_merges_it(
     let run = env.run(&["run", "g", "--name", "dad", "--check", "test -s kid.txt"]);
     assert_eq!(run.code, 0, "{}{}", run.stderr, env.noted("said"));
     let said = env.noted("said");
-    assert!(said.contains("1 uncommitted change(s) are not in the child's worktree"), "{said}");
+    assert!(said.contains("1 uncommitted file(s) are not in the child's worktree"), "{said}");
     assert!(said.contains("merge the branch that `longhaul show kid` names"), "{said}");
     let kid = env.root_of("kid");
     assert_ne!(kid, env.root_of("dad"));

@@ -269,7 +269,7 @@ fn a_session_that_is_slow_to_stop_is_no_silence_and_force_ends_it() {
     let (slow, forced) = (env.start(&["pause", &names[0]]), env.start(&["pause", &names[1], "--force"]));
     let (slow, forced) = (finish(slow), finish(forced));
     assert_eq!(slow.code, 124, "{}", slow.stderr);
-    assert!(slow.stderr.contains("still being stopped") && slow.stderr.contains("pause --now"), "{}", slow.stderr);
+    assert!(slow.stderr.contains("still stopping") && slow.stderr.contains("pause --now"), "{}", slow.stderr);
     assert!(!slow.stderr.contains("does not answer") && alive(lives[0].keeper), "{}", slow.stderr);
     assert_eq!(forced.code, 0, "{}", forced.stderr);
     assert!(forced.stderr.contains(&format!("keeper {} was killed", lives[1].keeper)), "{}", forced.stderr);

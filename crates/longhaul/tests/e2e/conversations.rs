@@ -46,9 +46,12 @@ fn fresh_never_resumes_and_hands_an_interrupted_session_over_with_a_note() {
     run(&env, &["--context", "fresh"]);
     assert!(talks(&env).iter().all(|(asked, _)| asked.is_null()));
     let prompt = env.prompt("t", 3);
-    assert!(prompt.contains("you take over work that is under way"), "{prompt}");
+    assert!(prompt.contains("you take over work in progress"), "{prompt}");
     let show = env.ok(&["show", "t"]);
-    assert!(show.contains("began: afresh, with a note, because every session starts a new conversation"), "{show}");
+    assert!(
+        show.contains("began: in a new conversation, with a note, because every session starts a new conversation"),
+        "{show}"
+    );
     let report = env.json(&["report", "t"]);
     assert_eq!((&report["degraded"], &report["sessions"][2]["degraded"]), (&json!(1), &json!(true)));
     assert_eq!(report["sessions"][0]["opening"], "fresh");
@@ -65,8 +68,8 @@ fn a_full_conversation_is_handed_over_and_told_while_it_is_so() {
     assert_eq!((&live["processes"]["agent"]["alive"], live["silent_ms"].is_u64()), (&json!(true), true), "{live}");
     let (show, why) = (env.ok(&["show", "t"]), env.ok(&["why", "t"]));
     assert!(show.contains("; work by demo, try 2, session "), "{show}");
-    assert!(show.contains("began      afresh, with a note, because conversation demo-"), "{show}");
-    assert!(why.contains("session 3 began afresh, with a note, because conversation demo-"), "{why}");
+    assert!(show.contains("began      in a new conversation, with a note, because conversation demo-"), "{show}");
+    assert!(why.contains("session 3 began in a new conversation, with a note, because conversation demo-"), "{why}");
 }
 
 #[test]

@@ -38,7 +38,10 @@ fn tasks_in_one_checkout_work_one_after_the_other_and_say_for_whom_they_wait() {
     wait_for("b to be in line", || env.ok(&["list"]).contains(waits).then_some(()));
     assert!(env.ok(&["show", "b"]).contains(waits));
     let why = env.ok(&["why", "b"]);
-    assert!(why.contains(waits) && why.contains("starts by itself once task a no longer needs the directory"), "{why}");
+    assert!(
+        why.contains(waits) && why.contains("starts automatically once task a no longer needs the directory"),
+        "{why}"
+    );
     let events = env.kinds("b");
     env.ok(&["tell", "a", "this rings the bell"]);
     assert_eq!(env.kinds("b"), events, "waiting writes nothing");
@@ -64,7 +67,7 @@ fn a_paused_task_keeps_its_directory_and_the_waiting_one_names_what_to_do() {
     let why = wait_for("b to name what it waits for", || {
         Some(env.ok(&["why", "b"])).filter(|why| why.contains("directory in use by task a"))
     });
-    assert!(why.contains("task a (paused) waits for a person: go on with `longhaul resume a`"), "{why}");
+    assert!(why.contains("task a (paused) waits for you: continue with `longhaul resume a`"), "{why}");
     assert!(why.contains("longhaul cancel a"), "{why}");
     let refused = env.run(&["run", "-d", "g", "--name", "c", "--no-wait"]);
     assert_eq!(refused.code, 8, "{}", refused.stderr);

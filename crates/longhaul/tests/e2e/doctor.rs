@@ -89,7 +89,7 @@ fn each_trouble_is_found_and_has_its_weight() {
     assert_eq!(env.run(&["run", "Make a thing"]).code, 0);
     env.wait_until_empty();
     env.set("LONGHAUL_FLOORS_DISK", "1024TiB");
-    expect(&env, "disk", "problem", 1, "make room");
+    expect(&env, "disk", "problem", 1, "free some space");
     env.set("LONGHAUL_FLOORS_DISK", "0B");
     env.set("LONGHAUL_FLOORS_MEMORY", "1TiB");
     expect(&env, "memory", "problem", 1, "sessions start above");

@@ -47,7 +47,7 @@ fn a_template_that_would_lose_the_agent_is_refused_and_nothing_is_made() {
     let path = mine(&env, "plan.md", WORK);
     let done = env.run(&["run", "Do it", "--name", "t"]);
     assert_eq!(done.code, 2, "{}", done.stderr);
-    for word in [&path.display().to_string(), "`Initializer Agent`", "nothing was submitted", "hint: mend it"] {
+    for word in [&path.display().to_string(), "`Initializer Agent`", "nothing was submitted", "hint: fix the file"] {
         assert!(done.stderr.contains(word), "{word}: {}", done.stderr);
     }
     assert!(!env.home().exists());

@@ -111,12 +111,16 @@ fn without_git_diff_says_why_it_knows_nothing() {
     for args in [&["diff", "no-git"][..], &["diff", "no-git", "--stat"]] {
         let diff = env.run(args);
         assert_eq!((diff.code, diff.stdout.as_str()), (1, ""), "{}", diff.stderr);
-        assert!(diff.stderr.contains("no commit to start from") && diff.stderr.contains("hint:"), "{}", diff.stderr);
+        assert!(
+            diff.stderr.contains("did not start from a commit") && diff.stderr.contains("hint:"),
+            "{}",
+            diff.stderr
+        );
     }
     let diff = env.run(&["diff", "no-git", "--json"]);
     let document: serde_json::Value = serde_json::from_str(&diff.stdout).unwrap();
     assert_eq!((diff.code, &document["kind"], &document["error"]["kind"]), (1, &"error".into(), &"failure".into()));
-    assert!(document["error"]["because"][0].as_str().unwrap().contains("no commit to start from"), "{document}");
+    assert!(document["error"]["because"][0].as_str().unwrap().contains("did not start from a commit"), "{document}");
     assert!(document["error"]["hints"][0].is_string(), "{document}");
     assert_eq!(env.run(&["diff", "nobody"]).code, 7);
 }

@@ -122,7 +122,7 @@ fn unverified_and_unknown_are_said_as_such() {
         (&"no_checks".into(), &Value::Null)
     );
     assert_eq!(data["changed_files"]["files"], Value::Null, "no git, so nobody knows");
-    assert!(data["changed_files"]["unknown"].as_str().unwrap().contains("no commit to start from"), "{data}");
+    assert!(data["changed_files"]["unknown"].as_str().unwrap().contains("did not start from a commit"), "{data}");
 }
 
 #[test]

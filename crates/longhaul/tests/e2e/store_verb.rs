@@ -143,7 +143,7 @@ fn a_backup_overwrites_nothing_and_needs_a_person() {
     let file = env.path().join("mine.db");
     std::fs::write(&file, "mine").unwrap();
     let refused = env.run(&["store", "backup", file.to_str().unwrap()]);
-    assert!(refused.code == 8 && refused.stderr.contains("exists already"), "{}", refused.stderr);
+    assert!(refused.code == 8 && refused.stderr.contains("already exists"), "{}", refused.stderr);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     let nowhere = env.path().join("no/such/place.db");
     let refused = env.run(&["store", "backup", nowhere.to_str().unwrap()]);

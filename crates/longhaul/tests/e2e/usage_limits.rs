@@ -219,7 +219,11 @@ fn an_agent_that_is_out_for_another_reason_is_not_called_limited() {
     let env = limited(3_600_000);
     configure(&env, "[agents.ghost]\nargv = [\"no-such-program-here\"]\n");
     let ran = env.run(&["run", "-d", "Do it", "--name", "t", "--agents", "demo,ghost", "--on-limit", "switch"]);
-    assert!(ran.stderr.contains("ghost cannot stand in: `no-such-program-here` was not found"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("ghost cannot take over at a usage limit: `no-such-program-here` was not found"),
+        "{}",
+        ran.stderr
+    );
     env.reach("t", "waiting");
     let (why, show, report) = (env.ok(&["why", "t"]), env.ok(&["show", "t"]), env.ok(&["report", "t"]));
     assert!(why.contains("usage limit: demo until "), "{why}");

@@ -7,18 +7,18 @@ fn the_usual_span_is_unknown_then_told_here_before_elsewhere() {
     let env = TestEnv::new();
     let said = |args: &[&str]| env.run(&[&["run", "-d", "Do it"], args].concat()).stderr;
     let first = said(&["--name", "a"]);
-    assert!(first.contains("how long sessions of demo take is unknown"), "{first}");
+    assert!(first.contains("typical demo session: unknown"), "{first}");
     assert_eq!(env.settle("a"), "done");
     let sessions = env.json(&["show", "a"])["sessions"].as_array().unwrap().len();
     let second = said(&["--name", "b"]);
-    assert!(second.contains("sessions of demo here took a median of "), "{second}");
-    assert!(second.contains(&format!("(known of {sessions})")), "{sessions}: {second}");
+    assert!(second.contains("typical demo session in this project: "), "{second}");
+    assert!(second.contains(&format!("(median of {sessions})")), "{sessions}: {second}");
     let elsewhere = env.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     let third = done(&env.command(&["run", "-d", "Do it"]).current_dir(&elsewhere).output().unwrap()).stderr;
-    assert!(third.contains("sessions of demo elsewhere took a median of "), "{third}");
+    assert!(third.contains("typical demo session in other projects: "), "{third}");
     let other = said(&["--name", "c", "--agent", "codex"]);
-    assert!(other.contains("sessions of codex take is unknown"), "what another agent took says nothing: {other}");
+    assert!(other.contains("typical codex session: unknown"), "what another agent took says nothing: {other}");
     assert_eq!(env.settle("b"), "done");
 }
 
@@ -36,5 +36,5 @@ fn of_a_long_history_the_newest_sessions_count() {
     env.ok(&["resume", &long]);
     assert_eq!(env.settle(&long), "done");
     let said = env.run(&["run", "-d", "Do it"]).stderr;
-    assert!(said.contains("sessions of demo here took a median of "), "{said}");
+    assert!(said.contains("typical demo session in this project: "), "{said}");
 }

@@ -34,7 +34,7 @@ fn the_demo_survives_both_kills_and_leaves_a_working_app() {
     };
     assert_eq!(app(&["add", "milk"]).code, 0);
     assert!(app(&["list"]).stdout.contains("milk"));
-    assert!(!shown.stderr.contains("read what happened with"), "that would look into another home: {}", shown.stderr);
+    assert!(!shown.stderr.contains("shows its history"), "that would look into another home: {}", shown.stderr);
     assert!(!env.home().exists(), "the demo stays in its scratch directory");
     let home = format!("LONGHAUL_HOME={}", root.join("home").display());
     wait_for("the demo's processes to leave", || processes_with(&home).is_empty().then_some(()));
@@ -253,7 +253,7 @@ fn reading_verbs_work_without_a_worker_and_say_so() {
     let list = env.run(&["list"]);
     assert!(list.stdout.contains("working (no worker)"), "{}", list.stdout);
     assert!(list.stderr.contains("longhaul worker -d"), "{}", list.stderr);
-    assert!(env.ok(&["show", &name]).contains("is dead; `longhaul worker -d` starts one"));
+    assert!(env.ok(&["show", &name]).contains("is dead; start another with `longhaul worker -d`"));
     assert_eq!(env.json(&["list"])["tasks"][0]["has_worker"], false);
     let why = env.ok(&["why", &name]);
     assert!(why.contains("no worker is alive") && why.contains("start a worker with `longhaul worker -d`"), "{why}");

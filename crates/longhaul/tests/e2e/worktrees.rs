@@ -53,7 +53,7 @@ fn uncommitted_changes_are_told_and_not_carried_over() {
     env.put("loose.txt", "loose\n");
     let before = env.checkout();
     let told = run(&env, &["--name", "t"]).stderr;
-    assert!(told.contains("3 uncommitted change(s) of yours are not carried over"), "{told}");
+    assert!(told.contains("the agent will not see 3 uncommitted file(s)"), "{told}");
     assert!(told.contains("own.txt") && told.contains("staged.txt") && told.contains("loose.txt"), "{told}");
     assert!(told.contains("--in-place"), "{told}");
     assert_eq!(env.git(&["ls-tree", "--name-only", "longhaul/t"]), "own.txt\nstep-1.md");

@@ -32,22 +32,26 @@ fn privacy(root: &Path) -> Finding {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Finding::ok(HOME, format!("`{shown}` does not exist yet; the first task creates it"));
         }
-        Err(error) => return Finding::problem(HOME, format!("`{shown}`: {error}"), "make it readable for yourself"),
+        Err(error) => return Finding::problem(HOME, format!("`{shown}`: {error}"), "make it readable for your user"),
     };
     let us = rustix::process::geteuid().as_raw();
     if !meta.is_dir() {
-        return Finding::problem(HOME, format!("`{shown}` is not a directory"), "point LONGHAUL_HOME to one of yours");
+        return Finding::problem(
+            HOME,
+            format!("`{shown}` is not a directory"),
+            "set LONGHAUL_HOME to a directory you own",
+        );
     }
     if meta.uid() != us {
         let facts = format!("`{shown}` belongs to user {}, not to user {us}", meta.uid());
-        return Finding::problem(HOME, facts, "point LONGHAUL_HOME to a directory of yours");
+        return Finding::problem(HOME, facts, "set LONGHAUL_HOME to a directory you own");
     }
     let mode = meta.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         let facts = format!("`{shown}` has mode {mode:o}: others can read it");
         return Finding::warning(HOME, facts, format!("chmod 700 '{shown}'"));
     }
-    Finding::ok(HOME, format!("`{shown}`, yours, mode {mode:o}"))
+    Finding::ok(HOME, format!("`{shown}`, owned by you, mode {mode:o}"))
 }
 
 /// The kind of file system, from the longest mount point above the home.
@@ -60,12 +64,12 @@ fn file_system(root: &Path) -> Finding {
     match kind_of(&mounts, &existing) {
         None => Finding::unknown(SUBJECT, "the mount of the home is not listed"),
         Some(kind) if is_remote(&kind) => {
-            let advice = "point LONGHAUL_HOME to a local disk: databases break on network file systems";
+            let advice = "set LONGHAUL_HOME to a directory on a local disk: databases break on network file systems";
             Finding::problem(SUBJECT, format!("{kind}, a network file system"), advice)
         }
         Some(kind) if kind == "tmpfs" || kind == "ramfs" => {
-            let advice = "point LONGHAUL_HOME to a disk if tasks should survive a reboot";
-            Finding::warning(SUBJECT, format!("{kind}: gone after a reboot"), advice)
+            let advice = "set LONGHAUL_HOME to a directory on a disk if tasks should survive a reboot";
+            Finding::warning(SUBJECT, format!("{kind}: lost at a reboot"), advice)
         }
         Some(kind) => Finding::ok(SUBJECT, kind),
     }
@@ -100,11 +104,15 @@ fn disk(root: &Path, floor: u64) -> Finding {
         return Finding::problem(
             DISK,
             facts,
-            "make room, for instance with `longhaul gc`; blocked tasks then continue",
+            "free some space, for instance with `longhaul gc`; blocked tasks then continue",
         );
     }
     if free < floor.saturating_mul(2) {
-        return Finding::warning(DISK, facts, "make room before tasks are blocked, for instance with `longhaul gc`");
+        return Finding::warning(
+            DISK,
+            facts,
+            "free some space before tasks are blocked, for instance with `longhaul gc`",
+        );
     }
     Finding::ok(DISK, facts)
 }

@@ -72,7 +72,7 @@ async fn clock(patient: &Patient<'_>) -> Finding {
     let time = now();
     let advice = "set the clock; waits and retention depend on it";
     if time < LONG_AGO {
-        return Finding::problem(SUBJECT, format!("it is {}, long ago", time.rfc3339()), advice);
+        return Finding::problem(SUBJECT, format!("it shows {}, which is long past", time.rfc3339()), advice);
     }
     let listed = match &patient.opened {
         Ok(call) => call.summaries(Filter::default()).await.unwrap_or_default(),
@@ -80,7 +80,7 @@ async fn clock(patient: &Patient<'_>) -> Finding {
     };
     match listed.tasks.iter().map(|outline| outline.updated).max() {
         Some(newest) if newest > time.after(SLACK) => {
-            let facts = format!("it is {}, but the newest event is from {}", time.rfc3339(), newest.rfc3339());
+            let facts = format!("it shows {}, but the newest event is from {}", time.rfc3339(), newest.rfc3339());
             Finding::warning(SUBJECT, facts, advice)
         }
         Some(_) | None => Finding::ok(SUBJECT, time.rfc3339()),

@@ -93,7 +93,7 @@ async fn waiting(call: &Call) -> Option<Finding> {
     };
     let nobody_lives = living_workers(call.home()).is_empty();
     let waiting = pending.iter().filter(|notice| nobody_lives || notice.next_at.after(PATIENCE) <= now()).count();
-    let facts = format!("{waiting} wait to be delivered");
+    let facts = format!("{waiting} waiting for delivery");
     let advice = "`longhaul worker -d` delivers them, from a shell that has what they need";
     (waiting > 0).then(|| Finding::warning(NOTICES, facts, advice))
 }

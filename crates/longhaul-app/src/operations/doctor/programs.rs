@@ -41,7 +41,7 @@ fn git(system: &System) -> Finding {
     };
     let shown = path.display();
     let Some(text) = answer_of(system, "git", &["--version"]) else {
-        return Finding::problem(GIT, format!("`{shown}` does not run"), "repair the installation of git");
+        return Finding::problem(GIT, format!("`{shown}` does not run"), "reinstall git");
     };
     let facts = format!("{} at `{shown}`", text.trim());
     match version_of(&text) {

@@ -105,7 +105,7 @@ fn sound(damaged: &[Damaged]) -> Result<(), AppError> {
     match damaged.first() {
         Some(row) => {
             let error = StoreError::Damaged { what: format!("{}: {}", row.row, row.what) };
-            Err(AppError::from(error).hint("nothing was swept; `longhaul store check` names all of it"))
+            Err(AppError::from(error).hint("nothing was removed; `longhaul store check` lists all damage"))
         }
         None => Ok(()),
     }

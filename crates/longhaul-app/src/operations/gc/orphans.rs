@@ -74,7 +74,7 @@ fn sweep_session(home: &Home, mode: Mode, session: &SessionOnDisk, swept: &mut S
         Mode::Really => discard_session(&home.sessions(), session.id),
     };
     match answer {
-        Ok(Discarded::Gone { bytes }) => swept.orphan(name, "session of no task", Some(bytes)),
+        Ok(Discarded::Gone { bytes }) => swept.orphan(name, "session without a task", Some(bytes)),
         Ok(Discarded::InUse) => swept.leave(name, "in use, although it belongs to no task".to_owned()),
         Ok(Discarded::Strange { names }) => swept.leave(name, not_ours(session.id, &names)),
         Err(error) => swept.fail(name, unusable(session.id, &error)),
@@ -87,12 +87,12 @@ fn sweep_files(
     prefix: &str,
     mode: Mode,
     swept: &mut Sweep,
-    judge: impl Fn(&str, &Path) -> Option<&'static str>,
+    classify: impl Fn(&str, &Path) -> Option<&'static str>,
 ) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        let Some(what) = judge(name, &path) else { continue };
+        let Some(what) = classify(name, &path) else { continue };
         let bytes = path.symlink_metadata().map_or(0, |meta| meta.len());
         let deleted = if mode == Mode::DryRun { Ok(true) } else { discard_file(directory, name) };
         let name = format!("{prefix}{name}");

@@ -29,7 +29,7 @@ pub(super) enum Outcome {
 /// Removes a finished task, or only says what would become of it.
 pub(super) async fn remove(call: &Call, candidate: &Candidate, mode: Mode) -> Result<Outcome, AppError> {
     let Some(stored) = call.store()?.load(candidate.outline.task).await? else {
-        return Ok(Outcome::Kept { why: "somebody else removed it".to_owned() });
+        return Ok(Outcome::Kept { why: "another process removed it".to_owned() });
     };
     if !stored.task.state.is_final() || stored.owner.is_some() {
         return Ok(Outcome::Kept { why: "it is not finished".to_owned() });
@@ -95,7 +95,7 @@ async fn remove_rows(call: &Call, stored: &Stored, candidate: &Candidate) -> Res
 }
 
 pub(super) fn not_ours(session: SessionId, names: &[String]) -> String {
-    format!("sessions/{session} holds what is not ours: {}", names.join(", "))
+    format!("sessions/{session} contains files that Longhaul did not create: {}", names.join(", "))
 }
 
 pub(super) fn unusable(session: SessionId, error: &io::Error) -> String {

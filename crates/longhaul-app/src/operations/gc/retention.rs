@@ -21,7 +21,7 @@ impl fmt::Display for Excess {
         match self {
             Excess::Age(age) => write!(f, "finished more than {} ago", show_span(*age)),
             Excess::Count(count) => write!(f, "not among the newest {count}"),
-            Excess::Bytes(bytes) => write!(f, "the newer ones take {} already", show_size(*bytes)),
+            Excess::Bytes(bytes) => write!(f, "the newer ones already take {}", show_size(*bytes)),
         }
     }
 }

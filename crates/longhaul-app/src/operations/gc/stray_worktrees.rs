@@ -25,7 +25,7 @@ pub(super) async fn sweep(call: &Call, mode: Mode, swept: &mut Sweep) {
             Err(error) => Fate::Failed { why: error.sentence() },
         };
         match fate {
-            Fate::Gone => swept.orphan(name, "worktree of no task", None),
+            Fate::Gone => swept.orphan(name, "worktree without a task", None),
             Fate::Kept { why } => swept.leave(name, why),
             Fate::Failed { why } => swept.fail(name, why),
         }

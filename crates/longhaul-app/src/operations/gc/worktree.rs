@@ -48,7 +48,7 @@ fn remove_recorded(home: &Home, task: &Task, workspace: &Workspace, mode: Mode) 
     match opened.and_then(|worktree| Ok(worktree.with_rules_of(task.id)?)) {
         Ok(worktree) => match worktree.only_copy(expected(task, workspace).iter().map(PathBuf::as_path)) {
             Ok(None) => settle(&worktree, mode),
-            Ok(Some(file)) => kept(path, &format!("the expected file `{}` is in no commit", file.display())),
+            Ok(Some(file)) => kept(path, &format!("the expected file `{}` is not in any commit", file.display())),
             Err(error) => Fate::Failed { why: error.to_string() },
         },
         Err(WorktreeError::Git { source: error }) => Fate::Failed { why: error.to_string() },

@@ -98,7 +98,7 @@ fn doctor_tells_of_every_agent_and_blames_only_those_in_use() {
         (&"ok".into(), &"only to use it: log in with `codex login`".into())
     );
     let facts = unused["facts"].as_str().unwrap();
-    assert!(facts.contains("codex-cli 9.9.9; not among the versions tried; logged in: no"), "{facts}");
+    assert!(facts.contains("codex-cli 9.9.9; not tested; logged in: no"), "{facts}");
     env.set("LONGHAUL_AGENT", "codex");
     assert_eq!(of_codex(&env)["verdict"], "warning");
 }
@@ -109,8 +109,11 @@ fn a_task_for_which_nobody_chose_an_agent_says_that_it_is_only_played() {
     codex(&env, "0.166.0", "0");
     let told = |env: &TestEnv, more: &[&str]| env.run(&[&["run", "-d", "Do it"], more].concat()).stderr;
     let warned = told(&env, &[]);
-    assert!(warned.contains("warning: no agent is chosen: the built-in `demo` agent only plays"), "{warned}");
-    assert!(warned.contains("on PATH: codex") && warned.contains("choose one with `--agent codex`"), "{warned}");
+    assert!(warned.contains("warning: no agent is chosen: the built-in `demo` agent only simulates work"), "{warned}");
+    assert!(
+        warned.contains("installed agents: codex") && warned.contains("choose one with `--agent codex`"),
+        "{warned}"
+    );
     assert!(!told(&env, &["--agent", "demo"]).contains("no agent is chosen"), "a flag chose it");
     env.set("LONGHAUL_AGENT", "demo");
     assert!(!told(&env, &[]).contains("no agent is chosen"), "a variable chose it");

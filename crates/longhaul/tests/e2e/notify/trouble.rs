@@ -109,7 +109,7 @@ fn n1_a_notice_that_nobody_set_out_to_deliver_is_delivered_by_the_next_worker() 
     let env = killed_at("worker.notice_due");
     assert_eq!(occasions(&env), Vec::<String>::new());
     let doctor = env.run(&["doctor"]).stdout;
-    assert!(doctor.contains("1 wait to be delivered"), "{doctor}");
+    assert!(doctor.contains("1 waiting for delivery"), "{doctor}");
     delivered_by_the_next(&env, 1);
     assert_eq!(occasions(&env), ["done"]);
     let told =

@@ -53,7 +53,7 @@ fn a_finished_task_and_one_without_a_conversation_have_nothing_to_take() {
     // Its worker writes until then.
     world.env.reach(&name, "waiting");
     let shown = refused(&world.env, &name, 8);
-    assert!(shown.contains("no session of it has had a conversation yet"), "{shown}");
+    assert!(shown.contains("none of its sessions has had a conversation yet"), "{shown}");
 }
 
 #[test]
@@ -62,7 +62,10 @@ fn an_agent_without_an_interface_is_named_with_what_to_do() {
     let name = env.submit("Play", &["--agent", "demo", "--once"]);
     assert_eq!(env.settle(&name), "paused");
     let shown = refused(&env, &name, 8);
-    assert!(shown.contains("the agent `demo` has no interface") && shown.contains("longhaul resume play"), "{shown}");
+    assert!(
+        shown.contains("the agent `demo` has no interactive program") && shown.contains("longhaul resume play"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -71,7 +74,7 @@ fn a_program_that_is_gone_is_named() {
     let name = world.paused("No program");
     world.env.set("PATH", "/usr/bin:/bin");
     let shown = refused(&world.env, &name, 8);
-    assert!(shown.contains("`pi` is no program that can be found"), "{shown}");
+    assert!(shown.contains("the program `pi` was not found"), "{shown}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn ctrl_c_while_the_session_is_being_stopped_is_a_pause() {
     shell.shows("the session is being stopped");
     shell.press(b"\x03");
     let shown = shell.finish();
-    assert!(shown.contains("shell: 130") && shown.contains("is paused when its session has ended"), "{shown}");
+    assert!(shown.contains("shell: 130") && shown.contains("pauses once its session has ended"), "{shown}");
     send(worker, Signal::SIGCONT);
     becomes_paused(&world, &name);
 }
@@ -50,7 +50,7 @@ fn ctrl_c_is_a_pause_from_the_moment_the_takeover_is_asked_for() {
     shell.shows("^C");
     std::fs::write(points.join("takeover.asked.go"), "").unwrap();
     let shown = shell.finish();
-    assert!(shown.contains("shell: 130") && shown.contains("is paused when its session has ended"), "{shown}");
+    assert!(shown.contains("shell: 130") && shown.contains("pauses once its session has ended"), "{shown}");
     send(worker, Signal::SIGCONT);
     becomes_paused(&world, &name);
 }
