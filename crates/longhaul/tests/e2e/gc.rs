@@ -162,7 +162,7 @@ fn from_below_a_session_nothing_is_swept() {
 fn without_a_home_there_is_nothing_and_nothing_is_made() {
     let env = TestEnv::new();
     let swept = env.run(&["gc", "--count", "0"]);
-    assert!(swept.code == 0 && swept.stderr.contains("nothing to sweep"), "{}", swept.stderr);
+    assert!(swept.code == 0 && swept.stderr.contains("nothing to remove"), "{}", swept.stderr);
     assert!(!env.home().exists());
 }
 
