@@ -222,9 +222,7 @@ fn reap_later(mut child: std::process::Child) {
 }
 
 fn cannot_start(error: &dyn std::error::Error) -> AppError {
-    AppError::new(ErrorKind::Failure, "cannot start a worker")
-        .because(error)
-        .hint("check that Longhaul's home is writable")
+    AppError::new(ErrorKind::Failure, "cannot start a worker").because(error).hint("check that the home is writable")
 }
 
 #[cfg(test)]

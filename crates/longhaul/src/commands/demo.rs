@@ -37,7 +37,7 @@ pub(crate) async fn demo(line: &CommandLine, args: &Demo) -> Result<Code, AppErr
     call.app.create()?;
     out::note(&format!("Longhaul demo: \"{GOAL}\" with the built-in agent, in {}", scratch.display()));
     if !git {
-        out::note("git is not installed; the demo works without it");
+        out::note("cannot create a git repository; the demo works without one");
     }
     let signals = Signals::listen()?;
     let task = send(&call, request(line, &workspace)?).await?.task;

@@ -61,10 +61,7 @@ async fn verify(call: &Call, args: &cli::Events) -> Result<Code, AppError> {
     let answer = call.perform::<VerifyHistory>(TaskInput { task: args.which.task.clone() }).await?;
     out::answer(&answer, args.json, |chain| {
         if chain.broken.is_none() {
-            out::note(&format!(
-                "{} events: the hash chain is intact and the events rebuild the stored state",
-                chain.events
-            ));
+            out::note(&format!("{} events: the hash chain is intact and matches the stored state", chain.events));
         }
     })?;
     match &answer.view.broken {

@@ -110,9 +110,8 @@ async fn run_task(
     let printer = Arc::new(RunnerPrinter::default());
     let context = Context::new(Arc::clone(call.app.store_for(&call.caller)?), call.home().clone(), executable, report);
     let process = RunnerProcess::begin(context.watched_by(Box::new(PrinterWatcher(Arc::clone(&printer)))))?;
-    let stored = invocation
-        .take_up(&InvocationContext { line, args, place, directories, process: &process, call: &call })
-        .await?;
+    let context = InvocationContext { line, args, place, directories, process: &process, call: &call };
+    let stored = invocation.take_up(&context).await?;
     if let Some(session) = stored.task.state.session() {
         printer.adopt(&stored.task, session);
     }
@@ -147,9 +146,7 @@ fn warn(line: &CommandLine, args: &RunSession, task: &Task, directory: &Director
     }
     let Ok(dir) = TaskDir::open(task, line.system.environment.clone()) else { return };
     if let ShellLock::Stale(pid) = dir.shell_lock() {
-        out::note(&format!(
-            "warning: stale lock: the process of .runner.lock (pid {pid}) is dead; the lock is left alone"
-        ));
+        out::note(&format!("warning: stale lock: the process of .runner.lock (pid {pid}) is dead; left unchanged"));
     }
     if args.resume_last && directory.saved().is_some() && dir.conversation().is_none() {
         out::note("Resume failed (session.id contains no conversation id); starting a fresh session.");

@@ -97,6 +97,6 @@ fn words(status: WaitStatus) -> String {
         (Some(0), _) => String::new(),
         (Some(code), _) => format!(" with exit code {code}"),
         (None, Some(signal)) => format!(" by signal {signal}"),
-        (None, None) => "; how is unknown".to_owned(),
+        (None, None) => " for an unknown reason".to_owned(),
     }
 }

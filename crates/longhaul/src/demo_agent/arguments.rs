@@ -18,7 +18,7 @@ pub struct Arguments {
 /// A command line that the demo agent does not accept.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ArgumentError {
-    #[error("unknown argument `{argument}`; expected --resume ID, --model NAME, --sandbox MODE and --network")]
+    #[error("unknown argument `{argument}`; expected --resume ID, --model NAME, --sandbox MODE or --network")]
     Unknown { argument: String },
     #[error("`{flag}` needs a value")]
     NoValue { flag: &'static str },

@@ -96,7 +96,7 @@ fn retention_by_bytes_keeps_as_many_of_the_newest_as_fit() {
     env.set("LONGHAUL_RETENTION_BYTES", &format!("{}B", size(1) + size(2)));
     assert_eq!(strings(&env.json(&["gc"])["removed"], "name"), ["one"], "two fit exactly");
     let swept = env.ok(&["gc", "--bytes", &format!("{}B", size(2))]);
-    assert!(swept.starts_with("removed   two ") && swept.contains("take"), "{swept}");
+    assert!(swept.starts_with("removed    two ") && swept.contains("take"), "{swept}");
     assert_eq!(names(&env), ["three"]);
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use longhaul_core::task::{Cause, Exit, Purpose, State, StoppedBy, Task};
+use longhaul_core::task::{Cause, Exit, Purpose, RunnerOptions, State, StoppedBy, Task};
 
 use super::directory::{Directory, DirectoryState};
 use super::printer::{RunnerPrinter, success};
@@ -69,9 +69,7 @@ impl Outcome<'_> {
             Some((exit, _)) => return self.failed(&exit),
         }
         match self.directory.inspect() {
-            DirectoryState::Plan(_)
-                if self.task.run.as_ref().is_some_and(longhaul_core::task::RunnerOptions::is_used_up) =>
-            {
+            DirectoryState::Plan(_) if self.task.run.as_ref().is_some_and(RunnerOptions::is_used_up) => {
                 out::note(&self.used_up());
                 Ok(Code::Done)
             }
@@ -103,10 +101,8 @@ impl Outcome<'_> {
         let lock = self.directory.path().join(".runner.lock");
         match pid {
             Some(pid) => AppError::new(ErrorKind::Conflict, format!("the task is already running (pid {pid})")),
-            None => {
-                AppError::new(ErrorKind::Conflict, "the task is already running: its lock does not name a process yet")
-                    .hint(format!("if no runner is alive, remove the directory {}", lock.display()))
-            }
+            None => AppError::new(ErrorKind::Conflict, "the task is already running; its lock has no pid yet")
+                .hint(format!("if no runner is alive, remove the directory {}", lock.display())),
         }
     }
 

@@ -54,3 +54,24 @@ fn foreign(path: &Path) -> AppError {
     AppError::new(ErrorKind::Conflict, format!("`{}` exists and is not ours; nothing was changed", path.display()))
         .hint("check the file; if you do not need it, rename it and run this again")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Installed, MARK, inspect};
+
+    #[test]
+    fn a_file_of_any_version_of_the_mark_is_ours() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("longhaul.service");
+        let earlier = "Written by `longhaul service install`; `longhaul service uninstall` takes it away.";
+        for (text, expected) in [
+            (format!("# {earlier}\n[Unit]\n"), Installed::Different),
+            (format!("# {MARK}\n[Unit]\n"), Installed::Different),
+            ("# Written by me\n[Unit]\n".to_owned(), Installed::Foreign),
+            ("wanted\n".to_owned(), Installed::Yes),
+        ] {
+            std::fs::write(&path, &text).unwrap();
+            assert_eq!(inspect(&path, "wanted\n").unwrap(), expected, "{text}");
+        }
+    }
+}

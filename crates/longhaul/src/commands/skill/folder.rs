@@ -117,17 +117,17 @@ impl Folder {
 
     fn inspect(&self, file: &File) -> Result<FileState, AppError> {
         let path = self.path(file);
-        let unfit = |error: &std::io::Error| failed(format!("cannot read `{}`", path.display()), error);
+        let unreadable = |error: &std::io::Error| failed(format!("cannot read `{}`", path.display()), error);
         match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FileState::Missing),
-            Err(error) => return Err(unfit(&error)),
+            Err(error) => return Err(unreadable(&error)),
             Ok(meta) if !meta.is_file() => {
                 return Err(AppError::new(ErrorKind::Conflict, format!("`{}` is not a plain file", path.display()))
                     .hint("nothing was changed; remove it by hand, or choose another directory with `--dir`"));
             }
             Ok(_) => {}
         }
-        let found = std::fs::read(&path).map_err(|error| unfit(&error))?;
+        let found = std::fs::read(&path).map_err(|error| unreadable(&error))?;
         Ok(match found == file.text.as_bytes() {
             true => FileState::Current,
             false if file.is_ours(&found) => FileState::Older,
