@@ -1,5 +1,5 @@
-//! The flags that say who works on a task, what they may do, and what a usage limit means: the same for `run`, `edit`, `resume`
-//! and `retry`. Each sets one key of the configuration.
+//! The flags that choose a task's agents, their permissions, and what happens at a usage limit. `run`, `edit`, `resume` and `retry`
+//! share them. Each flag sets one configuration key.
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;

@@ -1,5 +1,5 @@
-//! How an agent's name is read from the command line: any name that could be one, because the configuration declares agents too.
-//! Completions offer the built-in ones; whether there is such an agent is known once the configuration is read.
+//! Parses an agent's name on the command line: any well-formed name, because the configuration may declare more agents.
+//! Completions offer the built-in ones. Whether the agent exists is checked once the configuration is loaded.
 
 use std::ffi::OsStr;
 

@@ -1,5 +1,5 @@
-//! Generates the reference page of the agents from their table. Only a test uses it, which fails when the page is stale;
-//! `UPDATE_DOCS=1` writes it.
+//! Generates the reference page of the agents from their table.
+//! Only a test uses it; the test fails if the page is stale, and `UPDATE_DOCS=1` rewrites the page.
 
 use longhaul_agents::{AGENTS, About, BUILT_IN_KEYS, Cost, Ids, Login, Mode};
 

@@ -1,5 +1,5 @@
-//! The command line as data: every verb and flag, from which help and completions grow. Nothing here acts.
-//! Parsed by `commands::main`; clap answers usage errors by itself, with exit code 2.
+//! Defines the command line: every verb and flag. Help, completions and manual pages are generated from it.
+//! Parsed by `commands::main`; clap reports usage errors with exit code 2. Nothing here acts.
 
 mod care;
 mod examples;
@@ -34,7 +34,7 @@ pub(crate) struct Cli {
     pub(crate) verb: Verb,
 }
 
-/// The verbs in the order in which people need them. A test compares it with the verbs there are.
+/// The verbs in the order in which people need them. A test compares it with the existing verbs.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["run", "retry", "demo", "run-session"]),
     ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report"]),
@@ -56,7 +56,7 @@ impl Cli {
     }
 }
 
-/// The whole command line, with its examples: what is parsed, and what manual pages and completions are made from.
+/// The whole command line with its examples, for parsing, manual pages and completions.
 pub(crate) fn command() -> clap::Command {
     examples::EXAMPLES.iter().fold(Cli::command(), |command, (verb, _)| {
         command.mut_subcommand(*verb, |verb| {
@@ -77,7 +77,7 @@ fn groups(command: &clap::Command) -> String {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Watch a short demonstration in a scratch directory
+    /// Run a short demonstration in a scratch directory
     Demo(Demo),
     /// Start a task and follow it
     Run(Run),
@@ -157,13 +157,13 @@ impl Verb {
             Verb::Worker(_) => Action::Manage("start a worker"),
             Verb::Retry(_) => Action::Manage("retry"),
             Verb::RunSession(args) if args.list => Action::Read,
-            // Its own errors all end with code 1, so it asks again by itself.
+            // All its errors must end with code 1, so it checks permissions again itself.
             Verb::RunSession(_) => Action::Submit("run-session"),
             Verb::Service(Service { verb: ServiceVerb::Status { .. } }) => Action::Read,
             Verb::Service(_) => Action::Manage("change the service"),
             Verb::Skill(Skill { verb: SkillVerb::List { .. } }) => Action::Read,
             Verb::Skill(_) => Action::Manage("change skills"),
-            // Their operations ask for what they need.
+            // Their operations check the rights they need.
             Verb::Doctor(_)
             | Verb::Gc(_)
             | Verb::Store(_)
@@ -212,9 +212,9 @@ mod tests {
         assert_eq!(shown, verbs, "every verb has examples");
     }
 
-    /// Up to what only a shell understands.
+    /// Shell syntax in the examples is cut off.
     #[test]
-    fn every_example_is_a_command_line_that_is_understood() {
+    fn every_example_parses() {
         for line in examples::EXAMPLES.iter().flat_map(|(_, lines)| lines.iter()) {
             let line = line.split("&& ").find(|part| part.starts_with("longhaul")).unwrap_or(line);
             let plain = line.split(['|', '<', '>', '#']).next().unwrap_or_default().replace(" && echo done", "");

@@ -1,5 +1,5 @@
-//! The command line as a front end: who runs it, the variables of its process, and how it opens Longhaul's home.
-//! Made once by `commands::main` and passed to every verb.
+//! One invocation of the command line: its caller, its environment, and how it opens Longhaul's home.
+//! Created once by `commands::main` and passed to every verb.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,22 +28,22 @@ impl CommandLine {
         CommandLine { system: System { clock: now, environment, processes }, caller }
     }
 
-    /// Longhaul's home, whether it exists or not.
+    /// Longhaul's home, which may not exist yet.
     pub(crate) fn home(&self) -> Result<PathBuf, AppError> {
         locations::home(&self.system.environment)
     }
 
-    /// A call to the home. Makes nothing.
+    /// A call to the home; creates nothing.
     pub(crate) fn call(&self) -> Result<Call, AppError> {
         Ok(self.call_at(&self.home()?, self.system.clone()))
     }
 
-    /// The same at a given place, with these variables for what it starts.
+    /// A call to the given home; processes it starts get this system's environment.
     pub(crate) fn call_at(&self, root: &Path, system: System) -> Call {
         Call::new(Arc::new(App::new(root, system)), self.caller.clone())
     }
 
-    /// A call to the home, which is made if it is missing.
+    /// A call to the home, which is created if it is missing.
     pub(crate) fn open(&self) -> Result<Call, AppError> {
         let call = self.call()?;
         call.app.create()?;
@@ -63,7 +63,7 @@ impl CommandLine {
     }
 }
 
-/// Who runs this process: a person, something below an agent session, which then has that session's scope only, or somebody unknown.
+/// Who runs this process: a person, a process below an agent session (limited to that session's rights), or unknown.
 fn actor(environment: &Environment, home: &Home) -> Actor {
     match longhaul_keeper::Caller::own(&home.workers()) {
         longhaul_keeper::Caller::Session(session) => Actor::below(session),

@@ -1,5 +1,5 @@
-//! The one table of exit codes. Every way `longhaul` ends is here; docs/reference/exit-codes.md is generated from it.
-//! Used by every verb; no number of it is written anywhere else.
+//! The one table of exit codes; docs/reference/exit-codes.md is generated from it.
+//! Used by every verb; no other file contains an exit code as a number.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! This process's terminal while an agent's own program has it: keys and their signals are for the program, and afterwards the terminal is
-//! as it was. Used by `takeover` only. It starts nothing and ends nothing.
+//! The terminal while an agent's own program uses it: the program gets the keys and their signals, and the terminal is restored afterwards.
+//! Used by `takeover` only. Starts and ends no process.
 
 use std::io::{self, IsTerminal};
 
@@ -11,41 +11,41 @@ use tokio::signal::unix::{Signal as Listened, SignalKind, signal};
 
 use longhaul_app::{AppError, ErrorKind};
 
-/// A terminal in whose foreground this process is.
+/// The terminal of this process, which is in its foreground.
 pub(crate) struct Foreground {
     before: Option<Termios>,
-    /// From the terminal's keys or from its loss; they are for the program. Heard here, they do not end this process.
-    _deaf_to: Vec<Listened>,
+    /// Signals of the terminal, meant for the program. While we listen for them they do not end this process.
+    _ignored: Vec<Listened>,
 }
 
-/// Whether a program can be given this process's terminal.
+/// Checks that a program can use this process's terminal.
 pub(crate) fn permit() -> Result<(), AppError> {
     let refused = |what: &str| Err(AppError::new(ErrorKind::Usage, what));
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        return refused("a takeover needs a terminal: standard input and output are none")
-            .map_err(|error| error.hint("run it in a terminal; without one, `longhaul tell` guides the next session"));
+        return refused("a takeover needs a terminal on standard input and output").map_err(|error| {
+            error.hint("run it in a terminal, or send a message to the next session with `longhaul tell`")
+        });
     }
-    // A terminal that is not the controlling one stops nobody.
+    // Only the controlling terminal stops background processes.
     if tcgetpgrp(io::stdin()).is_ok_and(|group| group != getpgrp()) {
-        return refused("a takeover needs the terminal's foreground")
-            .map_err(|error| error.hint("start it without `&`"));
+        return refused("a takeover must run in the foreground").map_err(|error| error.hint("start it without `&`"));
     }
     Ok(())
 }
 
 impl Foreground {
-    /// Remembers the terminal as it is, and leaves its signals to the program from now on.
+    /// Saves the terminal's settings, and ignores its signals from now on.
     pub(crate) fn take() -> Result<Foreground, AppError> {
         let kinds = [SignalKind::interrupt(), SignalKind::quit(), SignalKind::hangup()];
-        let deaf_to = kinds.into_iter().map(listen).collect::<Result<_, _>>()?;
-        Ok(Foreground { before: tcgetattr(io::stdin()).ok(), _deaf_to: deaf_to })
+        let ignored = kinds.into_iter().map(listen).collect::<Result<_, _>>()?;
+        Ok(Foreground { before: tcgetattr(io::stdin()).ok(), _ignored: ignored })
     }
 
-    /// Takes the terminal back from whoever had it last, as it was; what was typed and not read is forgotten.
+    /// Takes the terminal back and restores its settings; unread input is discarded.
     pub(crate) fn take_back(&self) {
         let mut background = SigSet::empty();
         background.add(Blocked::SIGTTOU);
-        // A process outside of the foreground is stopped by this signal when it touches the terminal, unless it is blocked.
+        // Unless blocked, this signal stops a background process that touches the terminal.
         background.thread_block().ok();
         if tcgetpgrp(io::stdin()).is_ok_and(|group| group != getpgrp()) {
             tcsetpgrp(io::stdin(), getpgrp()).ok();
@@ -56,9 +56,9 @@ impl Foreground {
         background.thread_unblock().ok();
     }
 
-    /// A line that a person types, or none when they do not want to answer.
+    /// The line a person types; none if they press Ctrl+C.
     pub(crate) async fn answer(&self) -> Result<Option<String>, AppError> {
-        // From now on: a Ctrl+C that was meant for the program is no answer.
+        // Starts here, so that a Ctrl+C meant for the program does not count.
         let mut interrupt = interrupts()?;
         let line = tokio::task::spawn_blocking(|| {
             let mut line = String::new();
@@ -80,7 +80,7 @@ fn listen(kind: SignalKind) -> Result<Listened, AppError> {
     signal(kind).map_err(|error| AppError::new(ErrorKind::Failure, "cannot listen for signals").because(&error))
 }
 
-/// Waits for a program's end. When it is stopped this process stops too, so that the shell that started both has its terminal again.
+/// Waits for a program to end. If it is stopped, this process stops too, so that the shell gets its terminal back.
 pub(crate) fn wait(pid: u32) -> io::Result<WaitStatus> {
     let child = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| io::Error::other("no such process"))?;
     loop {

@@ -1,5 +1,5 @@
-//! The `longhaul` binary: picks the program to be. A keeper and the demo agent are this binary too, and start without a runtime.
-//! Everything else begins in `commands`.
+//! The `longhaul` binary. It also serves as the keeper and as the demo agent, which start without an async runtime.
+//! Everything else starts in `commands`.
 
 mod agent_flags;
 mod agent_name;
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     let mut args = std::env::args_os();
     args.next();
     match args.next().as_deref().and_then(|verb| verb.to_str()) {
-        // Dispatched before anything else is set up: a keeper is to start fast and stay small.
+        // Dispatched before anything else is set up: a keeper must start fast and stay small.
         Some("keep") => keep(args.next()),
         Some("demo-agent") => demo_agent::main(args),
         Some("worker") => worker(),
@@ -34,16 +34,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// What we make is always ours to read and write: a umask that denies its own user access would leave a home that nobody can use.
-/// What it denies to others stays denied, here and in what we start.
+/// Lets the user read and write all files we create: with a umask that denies this, Longhaul's home would be unusable.
+/// What the umask denies to others stays denied, here and in the processes we start.
 fn keep_own_access() {
     let denied = umask(Mode::RWXG | Mode::RWXO);
     umask(denied - Mode::RWXU);
 }
 
-/// A worker holds nothing open of whoever started it, who may wait for that.
+/// A worker closes inherited files: whoever started it may wait for them to close.
 fn worker() -> ExitCode {
-    // Where this cannot be done nothing was handed on either.
+    // Where this is impossible nothing was inherited either.
     longhaul_keeper::close_inherited().ok();
     commands::main()
 }

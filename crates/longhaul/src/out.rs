@@ -1,7 +1,7 @@
-//! Everything the command line prints: data on stdout, the rest on stderr, and nothing of an agent's raw.
+//! Prints everything the command line prints: data on stdout, the rest on stderr.
 //!
-//! Control characters and escapes of agent output never reach the terminal as such; they are shown visibly. An agent's colours are
-//! taken out too, because they can hide text; the only colours on a terminal are our own.
+//! Control characters and escape sequences in an agent's output are shown as visible text, never sent to the terminal. This includes
+//! an agent's colours, because they can hide text; the only colours on a terminal are our own.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -15,19 +15,19 @@ use serde::Serialize;
 
 use crate::exit::Code;
 
-/// Why no more data goes to stdout, once a write to it has failed.
-static LOST: OnceLock<io::Error> = OnceLock::new();
+/// The first failed write to stdout; no more data is written after it.
+static WRITE_ERROR: OnceLock<io::Error> = OnceLock::new();
 
-/// Prints one line of data. After a failed write no more is tried; the verb goes on and ends with its own code.
+/// Prints one line of data. After a failed write nothing more is written; the verb continues and ends with its own code.
 pub(crate) fn data(line: &str) {
-    if LOST.get().is_none()
+    if WRITE_ERROR.get().is_none()
         && let Err(error) = write(io::stdout().lock(), line)
     {
-        LOST.get_or_init(|| error);
+        WRITE_ERROR.get_or_init(|| error);
     }
 }
 
-/// Prints one line that is not data. That it cannot be written ends nothing: a worker outlives its terminal and a full disk.
+/// Prints one line that is not data. A failed write is ignored: a worker outlives its terminal and a full disk.
 pub(crate) fn note(line: &str) {
     write(io::stderr().lock(), line).ok();
 }
@@ -38,23 +38,23 @@ pub(crate) fn question(text: &str) {
     write!(stream, "{text} ").and_then(|()| stream.flush()).ok();
 }
 
-/// Whether data reaches nobody any more, so that an endless stream of it may end.
-pub(crate) fn nobody_reads() -> bool {
-    LOST.get().is_some()
+/// Whether writing to stdout has failed, so that an endless stream may end.
+pub(crate) fn is_closed() -> bool {
+    WRITE_ERROR.get().is_some()
 }
 
-/// What kept data from being written. A reader who went away is no error of ours.
-pub(crate) fn loss() -> Option<&'static io::Error> {
-    LOST.get().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
+/// Why data could not be written. A reader that closed its pipe is no error.
+pub(crate) fn write_error() -> Option<&'static io::Error> {
+    WRITE_ERROR.get().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
 }
 
-/// Prints what an operation answered: as one JSON document, or as text with its notes and warnings.
+/// Prints an operation's answer: as one JSON document, or as text with notes and warnings.
 pub(crate) fn answer<T: View>(answer: &Answer<T>, json: bool, print: impl FnOnce(&T)) -> Result<Code, AppError> {
     if json {
         data(&answer.document()?);
     } else {
         if answer.repeated {
-            note("this request was carried out before under its key; nothing was done now");
+            note("this request was already carried out under its key; nothing was changed");
         }
         print(&answer.view);
         answer.notes.iter().for_each(|line| note(&safe(line)));
@@ -73,13 +73,13 @@ pub(crate) fn json(kind: &str, value: &impl Serialize) {
     data(&document(kind, value));
 }
 
-/// Hands bytes to standard output as they are. Only for readers that are programs: the caller refuses a terminal.
+/// Writes raw bytes to stdout. Only for programs that read them: the caller refuses a terminal.
 pub(crate) fn bytes(bytes: &[u8]) {
     let mut stream = io::stdout().lock();
-    if LOST.get().is_none()
+    if WRITE_ERROR.get().is_none()
         && let Err(error) = stream.write_all(bytes).and_then(|()| stream.flush())
     {
-        LOST.get_or_init(|| error);
+        WRITE_ERROR.get_or_init(|| error);
     }
 }
 

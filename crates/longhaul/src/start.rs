@@ -1,8 +1,8 @@
-//! Starting other processes for a person: detached workers, the agent of a takeover, and what programs of the system are asked. The only
-//! place in the binary crate that does, beside the demo agent.
+//! Starts other processes: detached workers, the agent of a takeover, and system programs. Apart from the demo agent, this is the only
+//! place in the binary crate that does.
 //!
-//! A task is handed to a worker that lives, with this shell's environment, or to one that is started for it: that one gets this
-//! environment, a session of its own, and one line on its stdin. Nothing of a goal is in its argv.
+//! A task is handed to a running worker together with this shell's environment, or to a new one. A new worker gets this environment,
+//! its own session, and one line on its stdin. No part of a goal is in its argv.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -23,14 +23,14 @@ use crate::commands::service;
 use crate::worker_log;
 use longhaul_app::tag::tag;
 
-/// How long a program may take that waits for others of the system.
-const CONVERSATION: Duration = Duration::from_secs(60);
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
-const MOST_ANSWER: usize = 64 << 10;
+/// How long a system program may take that waits for other programs.
+const PROGRAM_TIMEOUT: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+const LONGEST_ANSWER: usize = 64 << 10;
 
-/// Starts processes as children of this one that outlive it.
+/// Starts child processes that outlive this one.
 pub(crate) struct ChildProcesses {
-    /// Whose configuration says where workers run.
+    /// Whose configuration decides where workers run.
     pub(crate) caller: Caller,
 }
 
@@ -46,7 +46,7 @@ impl Processes for ChildProcesses {
         let mut child = self.spawn_worker(app, &["worker", "--only", "--handover"], Streams::Piped)?;
         let line = serde_json::to_string(handover).map_err(|error| cannot_start(&error))?;
         if let Some(mut stdin) = child.stdin.take() {
-            // A worker that died before reading is found out by its silence.
+            // A worker that died before reading this gives no answer.
             writeln!(stdin, "{line}").ok();
         }
         let mut answer = String::new();
@@ -66,8 +66,8 @@ impl Processes for ChildProcesses {
     }
 }
 
-/// Starts an agent's own program in this terminal, in this process's group, so that the terminal's keys reach it. It inherits the
-/// descriptor, and has it for as long as it lives. Whoever starts it waits for it.
+/// Starts an agent's own program in this terminal and process group, so that the terminal's keys reach it. It inherits the descriptor
+/// and holds it until it ends. The caller must wait for it.
 pub(crate) fn in_terminal(interface: &Interface, inherited: BorrowedFd<'_>) -> std::io::Result<u32> {
     let mut command = Command::new(&interface.program);
     let (name, arguments) = interface.argv.split_first().unzip();
@@ -83,7 +83,7 @@ pub(crate) fn in_terminal(interface: &Interface, inherited: BorrowedFd<'_>) -> s
     Ok(child?.id())
 }
 
-/// Asks a program something that it answers at once. What it starts besides ends with it.
+/// Runs a program that answers at once. If it is late, its whole process group is killed.
 pub(crate) fn ask(program: &Path, arguments: &[&str], patience: Duration) -> Asked {
     let mut command = Command::new(program);
     command.args(arguments).current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -92,7 +92,7 @@ pub(crate) fn ask(program: &Path, arguments: &[&str], patience: Duration) -> Ask
     let succeeded = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status.success(),
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(LOOK_AGAIN),
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(POLL_INTERVAL),
             Ok(None) | Err(_) => {
                 end_group(child.id());
                 reap_later(child);
@@ -103,27 +103,27 @@ pub(crate) fn ask(program: &Path, arguments: &[&str], patience: Duration) -> Ask
     if !succeeded {
         return Asked::Failed;
     }
-    Asked::Said(child.stdout.take().map(what_waits).unwrap_or_default())
+    Asked::Said(child.stdout.take().map(read_available).unwrap_or_default())
 }
 
-/// What a program said to its end.
+/// The complete output of a program.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct ProgramOutput {
     pub(crate) succeeded: bool,
     pub(crate) out: Vec<u8>,
     pub(crate) err: String,
 }
 
-impl Said {
-    /// What it complained about, in one line.
-    pub(crate) fn complaint(&self) -> String {
+impl ProgramOutput {
+    /// Its error output in one line.
+    pub(crate) fn errors(&self) -> String {
         let lines: Vec<&str> = self.err.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        if lines.is_empty() { "it says nothing".to_owned() } else { lines.join("; ") }
+        if lines.is_empty() { "no error message".to_owned() } else { lines.join("; ") }
     }
 }
 
-/// Hands a program its whole input and takes everything it says; none if it cannot be run or does not end. For `service`.
-pub(crate) fn converse(program: &str, arguments: &[&str], input: &[u8]) -> Option<Said> {
+/// Runs a program with this input and returns its output; none if it cannot be run or does not end in time. For `service`.
+pub(crate) fn run_program(program: &str, arguments: &[&str], input: &[u8]) -> Option<ProgramOutput> {
     let program = find_program(program)?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -132,24 +132,24 @@ pub(crate) fn converse(program: &str, arguments: &[&str], input: &[u8]) -> Optio
     let (stdin, input) = (child.stdin.take(), input.to_owned());
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
-        // One that ends without reading says by its status what that means.
+        // A program may end without reading its input; its exit status counts.
         stdin.map(|mut stdin| stdin.write_all(&input));
         sender.send(child.wait_with_output())
     });
-    let Ok(ended) = receiver.recv_timeout(CONVERSATION) else {
+    let Ok(ended) = receiver.recv_timeout(PROGRAM_TIMEOUT) else {
         end_group(group);
         return None;
     };
     let output = ended.ok()?;
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
-    Some(Said { succeeded: output.status.success(), out: output.stdout, err })
+    Some(ProgramOutput { succeeded: output.status.success(), out: output.stdout, err })
 }
 
-/// What waits in a pipe whose writer has ended. Somebody it left behind may hold the pipe open for ever, so nobody waits for more.
-fn what_waits(mut pipe: ChildStdout) -> String {
-    let mut bytes = vec![0; MOST_ANSWER];
-    let waits = rustix::io::ioctl_fionread(&pipe).unwrap_or(0);
-    let length = usize::try_from(waits).unwrap_or(0).min(MOST_ANSWER);
+/// Reads what is already in the pipe of a program that has ended. Its children may keep the pipe open, so this never waits.
+fn read_available(mut pipe: ChildStdout) -> String {
+    let mut bytes = vec![0; LONGEST_ANSWER];
+    let available = rustix::io::ioctl_fionread(&pipe).unwrap_or(0);
+    let length = usize::try_from(available).unwrap_or(0).min(LONGEST_ANSWER);
     let read = if length == 0 { 0 } else { pipe.read(&mut bytes[..length]).unwrap_or(0) };
     String::from_utf8_lossy(&bytes[..read]).into_owned()
 }
@@ -160,7 +160,7 @@ fn end_group(leader: u32) {
     }
 }
 
-/// Makes a git repository for the demo; without git the demo works too.
+/// Creates a git repository for the demo, which also works without git.
 pub(crate) fn git_init(directory: &Path) -> bool {
     Command::new("git")
         .args(["init", "--quiet"])
@@ -172,7 +172,7 @@ pub(crate) fn git_init(directory: &Path) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Whether a worker's input and output lead to this process.
+/// Whether this process reads and writes a worker's output and input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Streams {
     Piped,
@@ -195,11 +195,11 @@ impl ChildProcesses {
             Ok(())
         };
         let unit = format!("longhaul-worker-{}", tag::<8>());
-        executable.spawn(self.standing(app), &unit, &arguments, prepare).map_err(|error| cannot_start(&error))
+        executable.spawn(self.worker_scope(app), &unit, &arguments, prepare).map_err(|error| cannot_start(&error))
     }
 
-    /// Whether workers are to run in scopes of their own. Where there are none the configuration need not be read.
-    fn standing(&self, app: &App) -> Standing {
+    /// Whether workers run in their own systemd scopes. Reads the configuration only if scopes are usable.
+    fn worker_scope(&self, app: &App) -> Standing {
         if scopes() != Scopes::Usable {
             return Standing::Plain;
         }
@@ -208,7 +208,7 @@ impl ChildProcesses {
             .caller
             .project()
             .and_then(|here| config::load(environment, &self.caller, &here.root, &Overrides::default()));
-        // A configuration that cannot be used is told by whoever needs it for more than this.
+        // Other code reports an invalid configuration.
         match loaded.map_or(true, |loaded| loaded.settings.patience.scopes) {
             true => Standing::OwnScope,
             false => Standing::Plain,
@@ -216,13 +216,13 @@ impl ChildProcesses {
     }
 }
 
-/// While this process lives its ended workers must not stay as zombies.
+/// Keeps ended workers from staying as zombies while this process runs.
 fn reap_later(mut child: std::process::Child) {
     std::thread::spawn(move || child.wait());
 }
 
 fn cannot_start(error: &dyn std::error::Error) -> AppError {
-    AppError::new(ErrorKind::Failure, "cannot start a worker").because(error).hint("see that the home is writable")
+    AppError::new(ErrorKind::Failure, "cannot start a worker").because(error).hint("check that the home is writable")
 }
 
 #[cfg(test)]
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_answers_refuses_or_is_given_up() {
+    fn a_program_answers_fails_or_is_killed() {
         let long = Duration::from_secs(60);
         assert_eq!(asked("echo 1.2", long), Asked::Said("1.2\n".to_owned()));
         assert_eq!(asked("echo 1.2; exit 3", long), Asked::Failed);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_leaves_behind_is_not_waited_for() {
+    fn children_of_a_program_are_not_waited_for() {
         let began = Instant::now();
         assert_eq!(asked("echo here; sleep 2 &", Duration::from_secs(60)), Asked::Said("here\n".to_owned()));
         assert!(began.elapsed() < Duration::from_secs(2), "the pipe was still held open");

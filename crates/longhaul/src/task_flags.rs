@@ -1,5 +1,5 @@
-//! The flags that say how patient a task is, the same for `run`, `edit`, `resume` and `retry`.
-//! Each flag sets one key of the configuration, so that a flag, a variable and a file take the same spellings.
+//! The flags that limit a task. `run`, `edit`, `resume` and `retry` share them.
+//! Each flag sets one configuration key, so a flag, a variable and a file accept the same values.
 
 use std::collections::BTreeMap;
 

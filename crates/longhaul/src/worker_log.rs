@@ -1,7 +1,7 @@
-//! `worker.log` in the home: what workers without a terminal have to report. All workers of the home append to it.
+//! `worker.log` in the home, where all workers without a terminal write their messages.
 //!
-//! It stays bounded: a full log becomes `worker.log.1`, which replaces the one before, and a message that repeats is written again only
-//! with the number of times it was reported: at the 10th, the 100th and so on.
+//! Its size is bounded: a full log is renamed to `worker.log.1` and replaces the older one. A repeated message is written again
+//! only the 10th time, the 100th time and so on, with its count.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata, OpenOptions};
@@ -15,9 +15,9 @@ use rustix::stdio::{dup2_stderr, stderr};
 
 use crate::out;
 
-/// A log with so many bytes is full.
+/// A log of this many bytes is full.
 const FULL: u64 = 1 << 20;
-/// So many different messages are remembered; then all are forgotten, and each is written once more.
+/// How many different messages are remembered; then all are forgotten, and each is written once more.
 const REMEMBERED: usize = 256;
 
 /// The home whose log this worker writes to.
@@ -33,22 +33,22 @@ pub(crate) fn open(home: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).mode(0o600).open(log)
 }
 
-/// From now on this process keeps the log of this home bounded, if its standard error is that log.
+/// Makes this process keep the log of this home bounded, if its standard error is that log.
 pub(crate) fn keep_bounded(home: &Path) {
     HOME.get_or_init(|| home.to_owned());
 }
 
-/// Reports something to whoever reads this worker's standard error.
+/// Writes a message to this worker's standard error.
 pub(crate) fn report(message: &str) {
     let Some(line) = counted(message, &mut SEEN.lock().unwrap_or_else(PoisonError::into_inner)) else { return };
     if let Some(home) = HOME.get() {
-        // A log that cannot be exchanged is written on.
-        exchange(home).ok();
+        // If this fails, the worker keeps writing to its current log.
+        switch_if_full(home).ok();
     }
     out::note(&format!("longhaul worker: {}", out::safe(&line)));
 }
 
-/// What is written of a message, if anything.
+/// The line to write for a message, if any.
 fn counted(message: &str, seen: &mut BTreeMap<String, u64>) -> Option<String> {
     if seen.len() >= REMEMBERED && !seen.contains_key(message) {
         seen.clear();
@@ -66,12 +66,12 @@ fn is_power_of_ten(number: u64) -> bool {
     10_u64.checked_pow(number.ilog10()) == Some(number)
 }
 
-/// Goes on in another file when the log is full, or when another worker exchanged it.
-fn exchange(home: &Path) -> io::Result<()> {
+/// Switches to a new file if the log is full or another worker has renamed it.
+fn switch_if_full(home: &Path) -> io::Result<()> {
     let own = File::from(rustix::io::dup(stderr())?).metadata()?;
     let [is_current, is_old] =
         NAMES.map(|name| home.join(name).symlink_metadata().is_ok_and(|log| is_same(&log, &own)));
-    // Without a name it was an old log, and another one has taken its name.
+    // A file without a name was a log before another one replaced it.
     let is_log = is_current || is_old || (own.is_file() && own.nlink() == 0);
     if !is_log || (is_current && own.len() < FULL) {
         return Ok(());

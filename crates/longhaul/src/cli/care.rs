@@ -1,5 +1,5 @@
-//! The verbs around tasks, as data: the demo, workers, configuration, shells, and the care of the home.
-//! Parsed with the rest of the command line; carried out by the files of the same names in `commands/`.
+//! Arguments of the verbs around tasks: the demo, workers, configuration, shells, and maintenance of the home.
+//! Parsed with the rest of the command line; the files of the same names in `commands/` carry them out.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub(crate) struct Demo {
 
 #[derive(Debug, Args)]
 pub(crate) struct Worker {
-    /// Do not start queued tasks, only continue what dead workers left
+    /// Continue tasks of dead workers, but start no queued ones
     #[arg(long)]
     pub(crate) only: bool,
     /// Keep running when there is nothing to do
@@ -29,7 +29,7 @@ pub(crate) struct Worker {
     /// Run in the background
     #[arg(long, short)]
     pub(crate) detach: bool,
-    /// Set how many sessions may run at once in this home, for all workers and permanently (initially 8)
+    /// Set how many sessions may run at once in this home, permanently and for all workers (initially 8)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) sessions: Option<u32>,
     /// Read one hand-over from standard input and answer with one line
@@ -54,7 +54,7 @@ pub(crate) enum ConfigVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Print which configuration files are used here
+    /// List the configuration files used here
     Path {
         /// Print JSON
         #[arg(long)]

@@ -1,5 +1,5 @@
 //! Examples for every verb, as `--help` and the manual pages show them.
-//! A test compares the table with the verbs there are, and parses every line. Nothing here acts.
+//! A test compares the table with the existing verbs and parses every line. Nothing here acts.
 
 /// The lines below "Examples:", by verb.
 pub(super) const EXAMPLES: &[(&str, &[&str])] = &[

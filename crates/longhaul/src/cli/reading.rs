@@ -1,5 +1,5 @@
-//! The verbs that only read a task, as data.
-//! Parsed with the rest of the command line; carried out by the files of the same names in `commands/`.
+//! Arguments of the verbs that only read a task.
+//! Parsed with the rest of the command line; the files of the same names in `commands/` carry them out.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub(crate) struct List {
     /// List at most this many tasks
     #[arg(long, short = 'n', value_name = "N")]
     pub(crate) limit: Option<u32>,
-    /// Continue after the page whose `next` this is
+    /// Start after this cursor, the `next` of the page before
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<String>,
     /// Print JSON
@@ -51,7 +51,7 @@ pub(crate) struct Logs {
     /// Print only this session
     #[arg(long, short, value_name = "N")]
     pub(crate) session: Option<u32>,
-    /// Print only the last N turns: messages, uses of tools, lines of a check
+    /// Print only the last N turns: messages, tool calls, lines of a check
     #[arg(long, short = 'n', value_name = "N", conflicts_with_all = ["follow", "raw"])]
     pub(crate) last: Option<u32>,
     /// Print the agent's lines unparsed, made safe for a terminal

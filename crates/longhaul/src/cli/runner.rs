@@ -1,5 +1,5 @@
-//! The options of `run-session`: exactly those of the existing shell runner, in any order; of a repeated one the last counts. Nothing here acts.
-//! Every usage error of this verb ends with exit code 1, as the runner's do.
+//! The options of `run-session`: exactly those of the shell runner, in any order. If one is repeated, the last counts. Nothing here acts.
+//! Every usage error of this verb ends with exit code 1, as in the shell runner.
 
 use clap::Args;
 use longhaul_core::names;
@@ -13,9 +13,9 @@ pub(crate) struct RunSession {
     /// Name of the task; by default made from the description
     #[arg(short = 'n', long, value_name = "NAME", allow_hyphen_values = true, value_parser = given)]
     pub(crate) task_name: Option<String>,
-    /// Continue a task: the named one, else the most recent one
+    /// Continue the named task, or else the most recent one
     #[arg(short = 'c', long = "continue")]
-    pub(crate) go_on: bool,
+    pub(crate) continue_task: bool,
     /// Stop after one session
     #[arg(long)]
     pub(crate) no_auto_continue: bool,
@@ -33,18 +33,18 @@ pub(crate) struct RunSession {
     pub(crate) network: bool,
 }
 
-/// A name's own rules are told later, in the runner's words; what looks like the next option is no value.
+/// Rejects what looks like the next option. The name itself is checked later, with the shell runner's messages.
 fn given(value: &str) -> Result<String, &'static str> {
-    if value.is_empty() || value.starts_with("--") { Err("a value is missing") } else { Ok(value.to_owned()) }
+    if value.is_empty() || value.starts_with("--") { Err("missing value") } else { Ok(value.to_owned()) }
 }
 
 fn digits(value: &str) -> Result<u32, &'static str> {
     let plain = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    value.parse().ok().filter(|_| plain).ok_or("digits are wanted, at most 4294967295; 0 is as many as it needs")
+    value.parse().ok().filter(|_| plain).ok_or("expected a number up to 4294967295; 0 means no limit")
 }
 
 impl RunSession {
-    /// Sessions this invocation may take.
+    /// How many sessions this invocation may run.
     pub(crate) fn sessions(&self) -> Option<u32> {
         let most = (self.max_sessions > 0).then_some(self.max_sessions);
         if self.no_auto_continue { Some(1) } else { most }
@@ -52,6 +52,6 @@ impl RunSession {
 
     /// Whether an existing task is meant.
     pub(crate) fn continues(&self) -> bool {
-        self.go_on || self.resume_last
+        self.continue_task || self.resume_last
     }
 }

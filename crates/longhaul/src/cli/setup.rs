@@ -1,5 +1,5 @@
-//! The verbs that put Longhaul into a person's surroundings, as data: the service and the skills.
-//! Parsed with the rest of the command line; carried out by the files of the same names in `commands/`.
+//! Arguments of the verbs that install something for a person: the service and the skills.
+//! Parsed with the rest of the command line; the files of the same names in `commands/` carry them out.
 
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ pub(crate) enum ServiceKind {
     Systemd,
     /// launchd of macOS
     Launchd,
-    /// cron, with a line for each boot
+    /// cron, with an `@reboot` line
     Cron,
 }
 

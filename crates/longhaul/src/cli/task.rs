@@ -1,5 +1,5 @@
-//! The verbs that make, steer and change a task, as data.
-//! Parsed with the rest of the command line; carried out by the files of the same names in `commands/`.
+//! Arguments of the verbs that create, steer and change a task.
+//! Parsed with the rest of the command line; the files of the same names in `commands/` carry them out.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::task_flags::TaskFlags;
 use longhaul_app::config::{SPAN_SPELLING, read_span};
 use longhaul_app::submit;
 
-/// What every verb takes that changes a task.
+/// Options of every verb that changes a task.
 #[derive(Debug, Args)]
 pub(crate) struct Request {
     /// Idempotency key: if you got no answer, repeat the command with the same key, and it is carried out only once
@@ -74,7 +74,7 @@ pub(crate) struct Run {
     /// Open a read-only view in a detached tmux session and print how to attach to it
     #[arg(long, conflicts_with_all = ["detach", "json"])]
     pub(crate) tmux: bool,
-    /// Idempotency key: if you got no answer, repeat the command with the same key, and only one task is made
+    /// Idempotency key: if you got no answer, repeat the command with the same key, and only one task is created
     #[arg(long)]
     pub(crate) key: Option<String>,
     /// Print one JSON document per line: the new task, what happens, the task at the end. With --detach, only the new task
@@ -126,7 +126,7 @@ pub(crate) struct Edit {
     pub(crate) request: Request,
 }
 
-/// What can be changed of a task that exists.
+/// What can be changed in an existing task.
 #[derive(Debug, Args)]
 pub(crate) struct Changes {
     /// Command that must pass; replaces the task's checks; repeatable
@@ -237,7 +237,7 @@ pub(crate) struct Retry {
     /// Return as soon as the task is stored; it runs in the background
     #[arg(long, short)]
     pub(crate) detach: bool,
-    /// Idempotency key: if you got no answer, repeat the command with the same key, and only one task is made
+    /// Idempotency key: if you got no answer, repeat the command with the same key, and only one task is created
     #[arg(long)]
     pub(crate) key: Option<String>,
     /// Print one JSON document per line: the new task, what happens, the task at the end. With --detach, only the new task
@@ -252,7 +252,7 @@ program ends, and is then paused.";
 
 const PLAN_HELP: &str = "Pause the task first: a running session may overwrite the list.";
 
-/// The agents there are, from their table, and the one rule for names.
+/// The built-in agents and the rule for names.
 fn run_help() -> String {
     let agents: Vec<String> = longhaul_agents::AGENTS
         .iter()

@@ -1,5 +1,5 @@
-//! `longhaul agents`: every agent as a table: found, version, known good, logged in, its usage limits, and what to do.
-//! Only prints what the operation answers.
+//! `longhaul agents`: a table of all agents with path, version, login, usage limits and what to do.
+//! Only prints what the operation returns.
 
 use std::time::Duration;
 

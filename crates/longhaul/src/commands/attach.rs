@@ -1,5 +1,5 @@
-//! `longhaul attach`: follows a task as `run` does, from its current session on. Ctrl+C pauses it, `d` leaves it alone.
-//! For a task that nobody works on it prints the state and ends with its exit code. With `--read-only` it changes nothing at all.
+//! `longhaul attach`: follows a task as `run` does, starting with its current session. Ctrl+C pauses the task, `d` detaches.
+//! If nothing runs, it prints the state and exits with its code. With `--read-only` it changes nothing at all.
 
 use longhaul_app::views::TaskView;
 use longhaul_app::{AppError, Call, describe, lookup};
@@ -11,15 +11,15 @@ use crate::cli::Attach;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
-use crate::viewer::{self, Reach, Signals, Viewing};
+use crate::viewer::{self, Mode, Signals, Viewing};
 
 pub(crate) async fn attach(line: &CommandLine, args: &Attach) -> Result<Code, AppError> {
     let call = line.call()?;
     let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
     let task = &stored.task;
-    let reach = if args.read_only || args.tmux { Reach::Looks } else { Reach::Steers };
-    if reach.until().is_over(&task.state) {
-        return over(&call, &stored, args.json).await;
+    let mode = if args.read_only || args.tmux { Mode::ReadOnly } else { Mode::Control };
+    if mode.until().is_over(&task.state) {
+        return print_state(&call, &stored, args.json).await;
     }
     if args.tmux {
         permit(&line.caller.actor, &Action::Manage("open a tmux session"))?;
@@ -29,18 +29,18 @@ pub(crate) async fn attach(line: &CommandLine, args: &Attach) -> Result<Code, Ap
     let started = call.store()?.newest_events(task.id, &["session_started"], 1).await?;
     let after = started.first().map_or(0, |event| event.seq - 1);
     let name = &task.submission.name;
-    out::note(&match reach {
-        Reach::Steers => format!("task {name} ({}); Ctrl+C pauses it, d detaches", task.id),
-        Reach::Looks => format!("task {name} ({}); this only shows it, Ctrl+C and d leave", task.id),
+    out::note(&match mode {
+        Mode::Control => format!("task {name} ({}); Ctrl+C pauses it, d detaches", task.id),
+        Mode::ReadOnly => format!("task {name} ({}); read-only: Ctrl+C or d closes this view", task.id),
     });
     if after > 0 {
         out::note(&format!("{after} earlier events: `longhaul events {name}`"));
     }
-    viewer::follow(&call, task.id, signals, Viewing { after, reach, json: args.json }).await
+    viewer::follow(&call, task.id, signals, Viewing { after, mode, json: args.json }).await
 }
 
-/// Nothing is left to follow.
-async fn over(call: &Call, stored: &Stored, json: bool) -> Result<Code, AppError> {
+/// For a task with nothing left to follow.
+async fn print_state(call: &Call, stored: &Stored, json: bool) -> Result<Code, AppError> {
     let view = TaskView::of(call, stored.task.id).await?;
     if json {
         out::view(&view);

@@ -1,5 +1,5 @@
 //! `longhaul cancel`: ends a task for good. Its files, sessions and history stay.
-//! Flags become the input of the operation; the text comes from its view.
+//! Turns flags into the operation's input and prints its view.
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{Cancel, CancelInput};

@@ -1,5 +1,5 @@
 //! `longhaul config`: every key with its value and where it comes from, which files are used, and the schema for editors.
-//! What `show` prints is a configuration file that means the same.
+//! The output of `show` is itself a valid configuration file with the same settings.
 
 use longhaul_app::AppError;
 use longhaul_app::config::{page, schema};

@@ -1,5 +1,5 @@
-//! `longhaul demo`: first contact. A scratch workspace, the built-in agent, two kills on the way, and an honest account at the end.
-//! It uses the same store, worker, keeper and viewer as `run`; nothing is staged but the pace and the kills.
+//! `longhaul demo`: runs the built-in agent in a scratch workspace, kills a worker and an agent on the way, and prints what happened.
+//! It uses the same store, worker, keeper and viewer as `run`; only the pace and the kills are staged.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use super::show::sessions_of;
 use crate::cli::Demo;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
-use crate::viewer::{Signals, Viewing, Watched, follow_with};
+use crate::viewer::{Observer, Signals, Viewing, follow_with};
 use crate::{out, start};
 use longhaul_app::Call;
 use longhaul_app::ownership;
@@ -23,7 +23,7 @@ use longhaul_app::tag::tag;
 use longhaul_app::{AppError, ErrorKind};
 
 const GOAL: &str = "Build a todo command line app";
-/// What Longhaul runs itself once every step is ticked.
+/// The check that Longhaul runs once every step is ticked.
 const CHECK: &str = "TODO_FILE=$(mktemp) && export TODO_FILE && sh todo.sh add milk && sh todo.sh list | grep milk";
 
 pub(crate) async fn demo(line: &CommandLine, args: &Demo) -> Result<Code, AppError> {
@@ -37,14 +37,14 @@ pub(crate) async fn demo(line: &CommandLine, args: &Demo) -> Result<Code, AppErr
     call.app.create()?;
     out::note(&format!("Longhaul demo: \"{GOAL}\" with the built-in agent, in {}", scratch.display()));
     if !git {
-        out::note("git is not there: the demo works without it");
+        out::note("cannot create a git repository; the demo works without one");
     }
     let signals = Signals::listen()?;
     let task = send(&call, request(line, &workspace)?).await?.task;
-    let kills: &[Victim] = if args.no_kills { &[] } else { &[Victim::Worker, Victim::Agent] };
-    let mut show = Show { home: call.home().clone(), kills, killed: Vec::new(), last: 0 };
-    let code = follow_with(&call, task, signals, Viewing::whole(false), &mut show).await?;
-    account(&call, task, &scratch, &show.killed).await?;
+    let victims: &[Victim] = if args.no_kills { &[] } else { &[Victim::Worker, Victim::Agent] };
+    let mut kills = DemoKills { home: call.home().clone(), left: victims, killed: Vec::new(), last: 0 };
+    let code = follow_with(&call, task, signals, Viewing::whole(false), &mut kills).await?;
+    print_summary(&call, task, &scratch, &kills.killed).await?;
     Ok(code)
 }
 
@@ -81,20 +81,20 @@ enum Victim {
     Agent,
 }
 
-/// Watches the task and kills at good moments: each victim in a work session of its own.
-struct Show {
+/// Watches the task and kills each victim in a different work session.
+struct DemoKills {
     home: Home,
-    kills: &'static [Victim],
+    left: &'static [Victim],
     killed: Vec<String>,
     /// The session in which something was killed last.
     last: u32,
 }
 
-impl Watched for Show {
-    fn moved(&mut self, stored: &Stored, say: &dyn Fn(&str)) {
-        let Some(victim) = self.kills.first().copied() else { return };
+impl Observer for DemoKills {
+    fn task_changed(&mut self, stored: &Stored, say: &dyn Fn(&str)) {
+        let Some(victim) = self.left.first().copied() else { return };
         let State::Working { session } = &stored.task.state else { return };
-        // The conversation is known, so the agent is at work and can be resumed by it.
+        // Once the conversation is known, the agent is working and can be resumed.
         if session.conversation.is_none() || session.number == self.last {
             return;
         }
@@ -102,18 +102,18 @@ impl Watched for Show {
         say(&format!(">>> kill -9 of the {name}"));
         if process::kill(&process).unwrap_or(false) {
             self.last = session.number;
-            self.kills = &self.kills[1..];
+            self.left = &self.left[1..];
             self.killed.push(name);
         }
     }
 
-    /// The account at the end names the demo's own home; without it a command would look into the user's.
+    /// The summary names the demo's own home; without it a command would use the user's home.
     fn next_command(&self, _stored: &Stored) -> Option<String> {
         None
     }
 }
 
-impl Show {
+impl DemoKills {
     fn find(&self, victim: Victim, stored: &Stored) -> Option<(String, Process)> {
         match victim {
             Victim::Worker => {
@@ -129,7 +129,7 @@ impl Show {
     }
 }
 
-async fn account(
+async fn print_summary(
     call: &Call,
     task: longhaul_core::ids::TaskId,
     scratch: &Path,
@@ -146,17 +146,17 @@ async fn account(
         events.len()
     ));
     for name in killed {
-        out::note(&format!("  the {name} was killed with -9, and the task went on"));
+        out::note(&format!("  the {name} was killed with -9, and the task continued"));
     }
     for record in &sessions {
         let how = record.ended.as_ref().map_or_else(|| "running".to_owned(), |ended| ended.exit.to_string());
-        let resumed = if record.run.resumes.is_some() { ", resumed the agent's own session" } else { "" };
+        let resumed = if record.run.resumes.is_some() { ", resumed the agent's conversation" } else { "" };
         out::note(&format!("  session {} ({}): {}{resumed}", record.run.number, record.run.purpose, out::safe(&how)));
     }
-    let whole = chain.broken.is_none();
-    out::note(&format!("  the history's hash chain is {}", if whole { "whole" } else { "BROKEN" }));
+    let intact = chain.broken.is_none();
+    out::note(&format!("  the history's hash chain is {}", if intact { "intact" } else { "BROKEN" }));
     let dir = scratch.display();
-    out::note(&format!("Where it lies:\n  the app      {dir}/workspace  (try: sh {dir}/workspace/todo.sh add milk)"));
+    out::note(&format!("Files:\n  the app      {dir}/workspace  (try: sh {dir}/workspace/todo.sh add milk)"));
     out::note(&format!(
         "  plan, notes  {dir}/workspace/{}/{}",
         longhaul_core::names::STATE_DIR,

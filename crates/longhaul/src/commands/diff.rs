@@ -1,5 +1,5 @@
-//! `longhaul diff`: what a task changed since it began. For people every line goes through the terminal's filter; for programs `--raw`
-//! passes on the bytes, and refuses a terminal.
+//! `longhaul diff`: shows what a task changed since it started. Every line is made safe for the terminal; `--raw` prints the
+//! exact bytes for programs, and refuses a terminal.
 
 use std::io::IsTerminal;
 
@@ -13,8 +13,8 @@ use crate::out;
 
 pub(crate) async fn diff(line: &CommandLine, args: &cli::Diff) -> Result<Code, AppError> {
     if args.raw && std::io::stdout().is_terminal() {
-        return Err(AppError::new(ErrorKind::Usage, "raw bytes are not for a terminal")
-            .hint("send them to a file or a program, as in `longhaul diff --raw > work.patch`"));
+        return Err(AppError::new(ErrorKind::Usage, "--raw does not print to a terminal")
+            .hint("redirect it to a file or a program, as in `longhaul diff --raw > work.patch`"));
     }
     let input = DiffInput { task: args.which.task.clone(), stat: args.stat };
     let answer = line.call()?.perform::<Diff>(input).await?;
@@ -23,10 +23,10 @@ pub(crate) async fn diff(line: &CommandLine, args: &cli::Diff) -> Result<Code, A
         false => print(diff),
     })?;
     if answer.view.files.is_empty() {
-        out::note("nothing is changed");
+        out::note("no changes");
     }
     if answer.view.patch_is_cut {
-        out::note("the rest is too long to be shown; `--stat` lists every file");
+        out::note("the rest of the diff is too long to show; `--stat` lists every file");
     }
     Ok(Code::Done)
 }

@@ -1,5 +1,5 @@
-//! `longhaul doctor`: what every check found, with what to do, and on request a file for a bug report.
-//! It adds only what the terminal is.
+//! `longhaul doctor`: prints the finding of every check and how to fix problems; `--bundle` writes a file for a bug report.
+//! Adds one finding about the terminal.
 
 use std::io::IsTerminal;
 
@@ -34,12 +34,12 @@ fn print(view: &DoctorView) {
     view.findings.iter().flat_map(Finding::lines).for_each(|line| out::data(&out::safe(&line)));
     let count = |verdict: Verdict| view.findings.iter().filter(|finding| finding.verdict == verdict).count();
     out::note(&match [Verdict::Problem, Verdict::Warning, Verdict::Unknown].map(count) {
-        [0, 0, 0] => "all is well".to_owned(),
+        [0, 0, 0] => "no problems found".to_owned(),
         [problems, warnings, unknown] => format!("{problems} problem(s), {warnings} warning(s), {unknown} unknown"),
     });
 }
 
-/// What only this front end has.
+/// The finding that only this front end can make.
 fn terminal() -> Finding {
     let shown = if std::io::stdout().is_terminal() { "a terminal" } else { "not a terminal" };
     let input = if std::io::stdin().is_terminal() { "keys are read" } else { "no keys are read" };

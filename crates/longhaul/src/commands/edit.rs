@@ -1,5 +1,5 @@
-//! `longhaul edit`: changes limits, checks, agents, modes or priority of a task that is not finished.
-//! Flags become the input of the operation, which says what it changed.
+//! `longhaul edit`: changes the limits, checks, agents, modes or priority of an unfinished task.
+//! Turns flags into the operation's input; the operation reports what it changed.
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{Edit, EditInput};

@@ -1,5 +1,5 @@
-//! `longhaul events`: what happened to a task, one line each; `--verify` proves that the history is intact.
-//! Only prints: the pages come from the operations of the same names.
+//! `longhaul events`: prints a task's history, one line per event; `--verify` proves that the history is intact.
+//! Only prints; the operations return the pages.
 
 use longhaul_app::operation::Answer;
 use longhaul_app::operations::{Events, EventsInput, TaskInput, VerifyHistory};
@@ -30,17 +30,17 @@ pub(crate) async fn events(line: &CommandLine, args: &cli::Events) -> Result<Cod
             if args.json { out::data(&Answer::new(event).document()?) } else { out::data(&line_of(&event)) }
         }
         match page.next {
-            Some(next) if !out::nobody_reads() => input = EventsInput { task: Some(page.task), after: next, ..input },
+            Some(next) if !out::is_closed() => input = EventsInput { task: Some(page.task), after: next, ..input },
             Some(_) | None => return Ok(Code::Done),
         }
     }
 }
 
-/// Prints events as they come, until the task is done or needs someone.
+/// Prints events as they come, until the task is done or needs a person.
 async fn follow(call: &Call, stored: Stored, json: bool) -> Result<Code, AppError> {
     let mut feed = Follow::new(call, stored, Interest { events: true, ..Interest::default() })?;
     while let Some(item) = feed.next().await?
-        && !out::nobody_reads()
+        && !out::is_closed()
     {
         match item {
             Item::Event(event) if json => out::view(&event),
@@ -61,7 +61,7 @@ async fn verify(call: &Call, args: &cli::Events) -> Result<Code, AppError> {
     let answer = call.perform::<VerifyHistory>(TaskInput { task: args.which.task.clone() }).await?;
     out::answer(&answer, args.json, |chain| {
         if chain.broken.is_none() {
-            out::note(&format!("{} events: the chain is whole and rebuilds the stored state", chain.events));
+            out::note(&format!("{} events: the hash chain is intact and matches the stored state", chain.events));
         }
     })?;
     match &answer.view.broken {
@@ -69,7 +69,7 @@ async fn verify(call: &Call, args: &cli::Events) -> Result<Code, AppError> {
         Some(_) if args.json => Ok(Code::Damaged),
         Some(broken) => {
             Err(AppError::new(ErrorKind::Damaged, format!("the history was changed: {}", out::safe(broken)))
-                .hint("the database was edited from outside, or the disk is failing; keep it and look at a backup"))
+                .hint("something else edited the database, or the disk is failing; keep the file and check a backup"))
         }
     }
 }

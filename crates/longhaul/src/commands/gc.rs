@@ -1,5 +1,5 @@
-//! `longhaul gc`: what was removed and what stays, one line each.
-//! Only prints what the operation answers; a removal that failed ends it with a code.
+//! `longhaul gc`: prints what was removed and what was kept, one line each.
+//! Only prints what the operation returns; a failed removal ends with exit code 1.
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{Gc, GcInput};
@@ -20,8 +20,8 @@ pub(crate) async fn gc(line: &CommandLine, args: &cli::Gc) -> Result<Code, AppEr
 }
 
 fn print(swept: &Sweep) {
-    let verb = if swept.dry_run { "would go" } else { "removed" };
-    let line = |word: &str, name: &str, text: &str| out::data(&out::safe(&format!("{word:8}  {name}  {text}")));
+    let verb = if swept.dry_run { "to remove" } else { "removed" };
+    let line = |word: &str, name: &str, text: &str| out::data(&out::safe(&format!("{word:9}  {name}  {text}")));
     for task in &swept.removed {
         line(verb, &task.name, &format!("{} session(s), {}: {}", task.sessions, units::bytes(task.bytes), task.why));
     }
@@ -34,7 +34,7 @@ fn print(swept: &Sweep) {
     let freed = units::bytes(swept.freed_bytes);
     let (tasks, orphans) = (swept.removed.len(), swept.orphans.len());
     match (swept.dry_run, tasks + orphans) {
-        (_, 0) => out::note("nothing to sweep"),
+        (_, 0) => out::note("nothing to remove"),
         (true, _) => out::note(&format!("{freed} would be freed: {tasks} task(s), {orphans} leftover(s)")),
         (false, _) => out::note(&format!("{freed} freed: {tasks} task(s), {orphans} leftover(s)")),
     }

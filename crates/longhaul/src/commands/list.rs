@@ -1,4 +1,4 @@
-//! `longhaul list`: tasks as a table, or as JSON documents of one page each.
+//! `longhaul list`: prints tasks as a table, or as one JSON document per page.
 //! Works without a worker, and warns if one is missing.
 
 use longhaul_app::config::read_span;
@@ -30,19 +30,19 @@ pub(crate) async fn list(line: &CommandLine, args: &cli::List) -> Result<Code, A
             code = Code::Damaged;
         }
         match answer.view.next {
-            // Someone who wants fewer tasks asks for the next page when they want it.
-            Some(next) if args.limit.is_none() && !out::nobody_reads() => input.after = Some(next),
+            // With a limit the caller asks for the next page.
+            Some(next) if args.limit.is_none() && !out::is_closed() => input.after = Some(next),
             Some(_) | None => return Ok(code),
         }
     }
 }
 
-/// A length of time before now, or a time as it is.
+/// A span is counted back from now; any other text is passed on as a time.
 fn since(text: &str) -> String {
     read_span(text).map_or_else(|| text.to_owned(), |span| now().before(span).rfc3339())
 }
 
-/// Done, ended otherwise, under way, without a plan.
+/// Done, ended without success, in progress, without a plan.
 fn mark(task: &TaskView) -> char {
     match (&task.result, task.is_finished, task.progress) {
         (Some(_), ..) => '✓',

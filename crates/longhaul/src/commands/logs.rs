@@ -1,5 +1,5 @@
-//! `longhaul logs`: what the sessions of a task printed, as turns. Needs no worker.
-//! `--raw` prints the lines themselves, made safe for a terminal; `--json` one document per turn, the same for every agent.
+//! `longhaul logs`: prints the output of a task's sessions as turns. Needs no worker.
+//! `--raw` prints the agent's lines, made safe for a terminal; `--json` prints one document per turn, in one format for all agents.
 
 use longhaul_app::follow::{Follow, Interest, Item, Output, Until};
 use longhaul_app::operations::{Logs, LogsInput};
@@ -34,7 +34,7 @@ async fn print_all(call: &Call, args: &cli::Logs) -> Result<Code, AppError> {
     let mut feed = Follow::new(call, stored, Interest { output, session: args.session, until, ..Interest::default() })?;
     let mut found = args.session.is_none();
     while let Some(item) = feed.next().await?
-        && !out::nobody_reads()
+        && !out::is_closed()
     {
         if let Item::Turn(turn) = item {
             found = true;
@@ -52,7 +52,7 @@ fn print(turn: &TurnView, args: &cli::Logs) {
         _ if args.json => out::view(turn),
         TurnRole::Session => turn.lines().iter().for_each(|line| out::note(line)),
         TurnRole::Command if args.raw => {}
-        // As it was printed: whoever reads an agent's format from our standard output gets nothing else there.
+        // Kept off standard output, so that a program can parse the agent's format there.
         TurnRole::Stderr if args.raw => out::note(&out::safe(&turn.text)),
         _ if args.raw => out::data(&out::safe(&turn.text)),
         _ => turn.lines().iter().for_each(|line| out::data(line)),

@@ -1,5 +1,5 @@
-//! `longhaul man`: manual pages, grown from the same command line that is parsed: one to stdout, or all into a directory.
-//! The pages are for everyone to read, so they are plain files, unlike what Longhaul keeps.
+//! `longhaul man`: generates manual pages from the parsed command line: one to stdout, or all into a directory.
+//! Everyone may read the pages, so they are plain files, unlike files in Longhaul's home.
 
 use std::io;
 use std::path::Path;
@@ -17,9 +17,9 @@ pub(crate) fn man(args: &Man) -> Result<Code, AppError> {
             write_all(dir).map_err(|error| {
                 AppError::new(ErrorKind::Failure, format!("cannot write manual pages into `{}`", dir.display()))
                     .because(&error)
-                    .hint("name a directory; only the last one of its path is made if it is missing")
+                    .hint("name a directory; only the last one of the path is created if missing")
             })?;
-            out::note(&format!("manual pages written into `{}`", out::safe(&dir.display().to_string())));
+            out::note(&format!("wrote manual pages into `{}`", out::safe(&dir.display().to_string())));
         }
         None => out::data(&main_page()?),
     }
@@ -27,7 +27,7 @@ pub(crate) fn man(args: &Man) -> Result<Code, AppError> {
 }
 
 fn write_all(dir: &Path) -> std::io::Result<()> {
-    // A misspelt path must not grow a tree of directories somewhere.
+    // A misspelt path must not create a tree of directories.
     match std::fs::create_dir(dir) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
@@ -39,6 +39,6 @@ fn main_page() -> Result<String, AppError> {
     let mut page = Vec::new();
     Page::new(command())
         .render(&mut page)
-        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot make the manual page").because(&error))?;
+        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot generate the manual page").because(&error))?;
     Ok(String::from_utf8_lossy(&page).trim_end().to_owned())
 }

@@ -1,5 +1,5 @@
-//! One file per verb. `main` parses the line, opens what the verb needs, and turns the outcome into an exit code.
-//! The verbs decide nothing: they load, ask the core through the store, and print.
+//! One file per verb. `main` parses the command line, runs the verb, and turns the result into an exit code.
+//! Verbs decide nothing: they call operations and print their views.
 
 mod agents;
 mod attach;
@@ -46,23 +46,23 @@ use crate::out;
 use longhaul_app::views::TaskView;
 use longhaul_app::{AppError, ErrorKind};
 
-/// Parses the command line and does what it says.
+/// Parses the command line and runs the verb.
 pub(crate) fn main() -> ExitCode {
     let cli = match Cli::read(std::env::args_os()) {
         Ok(cli) => cli,
-        Err(error) => return misunderstood(error),
+        Err(error) => return usage_error(error),
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&AppError::new(ErrorKind::Failure, "cannot start").because(&error)),
     };
     let outcome = runtime.block_on(dispatch(&CommandLine::of_process(), cli.verb));
-    // Effects of a leaving worker may still block on files; sessions do not depend on them.
+    // A worker's effects may still block on files when it exits; sessions do not depend on them.
     runtime.shutdown_background();
-    match (outcome, out::loss()) {
+    match (outcome, out::write_error()) {
         (Err(error), _) => failed(&error),
-        (Ok(Code::Done), Some(loss)) => {
-            failed(&AppError::new(ErrorKind::Failure, "cannot write to standard output").because(loss))
+        (Ok(Code::Done), Some(cause)) => {
+            failed(&AppError::new(ErrorKind::Failure, "cannot write to standard output").because(cause))
         }
         (Ok(code), _) => code.into(),
     }
@@ -110,10 +110,10 @@ fn id_of(task: &TaskView) -> Result<TaskId, AppError> {
     task.id.parse().map_err(|error| AppError::new(ErrorKind::Damaged, "the task has a bad id").because(&error))
 }
 
-/// Clap's own answer; the existing runner that `run-session` stands in for has 1 for every error.
-fn misunderstood(error: clap::Error) -> ExitCode {
+/// Prints clap's message. The shell runner that `run-session` replaces exits with 1 for every error.
+fn usage_error(error: clap::Error) -> ExitCode {
     let is_runner = std::env::args_os().nth(1).is_some_and(|verb| verb == "run-session");
-    let error = if is_runner && !error.use_stderr() { worse_than_help(error) } else { error };
+    let error = if is_runner && !error.use_stderr() { error_before_help(error) } else { error };
     error.print().ok();
     if error.use_stderr() && wants_json() {
         let text = error.to_string();
@@ -132,8 +132,8 @@ fn misunderstood(error: clap::Error) -> ExitCode {
     }
 }
 
-/// The runner reads its whole line before it helps, so that what is wrong with it is told first.
-fn worse_than_help(help: clap::Error) -> clap::Error {
+/// The shell runner reads all arguments before it prints help, so an error among them comes first.
+fn error_before_help(help: clap::Error) -> clap::Error {
     let others = std::env::args_os().filter(|word| word != "--help" && word != "-h");
     Cli::read(others).err().unwrap_or(help)
 }

@@ -1,5 +1,5 @@
-//! `longhaul plan`: shows a task's plan and what was refused of it; `--accept` takes a person's list as the plan.
-//! Only reads the person's file and prints: what a list may change is decided by the core.
+//! `longhaul plan`: shows a task's plan and the refused changes; `--accept` replaces the plan with a person's list.
+//! Only reads the person's file and prints; the core decides what a list may change.
 
 use std::path::Path;
 
@@ -26,14 +26,14 @@ pub(crate) async fn plan(line: &CommandLine, args: &cli::Plan) -> Result<Code, A
 
 fn read(path: &Path) -> Result<String, AppError> {
     let unusable = |why: &str| {
-        AppError::new(ErrorKind::Usage, format!("cannot take `{}` as a plan: {why}", path.display()))
-            .hint("name a file with `- [ ] Task 1: ...` lines; the task comes before --accept")
+        AppError::new(ErrorKind::Usage, format!("cannot use `{}` as a plan: {why}", path.display()))
+            .hint("name a file with `- [ ] Task 1: ...` lines, and put the task before --accept")
     };
     let meta = path.metadata().map_err(|error| unusable("it cannot be read").because(&error))?;
     if !meta.is_file() || meta.len() > LONGEST_PLAN as u64 {
-        return Err(unusable("it is no file, or longer than 4 MiB"));
+        return Err(unusable("it is not a file, or larger than 4 MiB"));
     }
-    std::fs::read_to_string(path).map_err(|error| unusable("it cannot be read as text").because(&error))
+    std::fs::read_to_string(path).map_err(|error| unusable("it is not readable UTF-8").because(&error))
 }
 
 fn report(accepted: &AcceptedPlan) {
@@ -44,13 +44,13 @@ fn report(accepted: &AcceptedPlan) {
             words(*progress),
             accepted.next
         )),
-        Some(_) | None => out::note(&format!("task {name}: that is the accepted plan already")),
+        Some(_) | None => out::note(&format!("task {name}: this is already its plan")),
     }
 }
 
 fn print(answer: &PlanAnswer) {
     match &answer.plan {
-        None => out::data("no plan is accepted yet"),
+        None => out::data("no plan yet"),
         Some(plan) => print_steps(plan),
     }
     for refused in &answer.refused {
@@ -58,7 +58,7 @@ fn print(answer: &PlanAnswer) {
     }
     if answer.plan.is_some() && answer.file == "changed" {
         let name = &answer.name;
-        out::note(&format!("task_list.md was changed since; `longhaul plan {name} --accept` takes it as it is"));
+        out::note(&format!("task_list.md has changed since; accept it with `longhaul plan {name} --accept`"));
     }
 }
 
@@ -76,7 +76,7 @@ fn print_steps(plan: &PlanView) {
     }
 }
 
-/// As much as is done of all.
+/// Done and total steps.
 pub(super) fn words(Progress { done, total }: Progress) -> String {
     format!("{done}/{total}")
 }

@@ -1,5 +1,5 @@
-//! `longhaul report`: everything stored about a task as one page, in Markdown or JSON.
-//! Goes to standard output, or into a file as a whole.
+//! `longhaul report`: writes everything stored about a task as one page, in Markdown or JSON.
+//! Prints to standard output, or replaces a file as a whole.
 
 use std::path::Path;
 
@@ -21,11 +21,11 @@ pub(crate) async fn report(line: &CommandLine, args: &cli::Report) -> Result<Cod
     };
     let text = if args.json { answer.document()? + "\n" } else { page(&answer.view) };
     write(path, &text)?;
-    out::note(&format!("the report is in {}", out::safe(&path.display().to_string())));
+    out::note(&format!("wrote the report to {}", out::safe(&path.display().to_string())));
     Ok(Code::Done)
 }
 
-/// Writes the file whole or not at all.
+/// Writes the whole file or nothing.
 fn write(path: &Path, text: &str) -> Result<(), AppError> {
     let what = || format!("cannot write `{}`", path.display());
     let name = path.file_name().and_then(|name| name.to_str());
@@ -34,6 +34,6 @@ fn write(path: &Path, text: &str) -> Result<(), AppError> {
     };
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     replace(parent, name, text.as_bytes()).map_err(|error| {
-        AppError::new(ErrorKind::Usage, what()).because(&error).hint("name a file in a directory that you may write to")
+        AppError::new(ErrorKind::Usage, what()).because(&error).hint("name a file in a directory you can write to")
     })
 }

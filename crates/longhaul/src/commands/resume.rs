@@ -1,5 +1,5 @@
 //! `longhaul resume`: continues a task that is paused, blocked, stopped or needs a person.
-//! It returns at once; `logs -f` and `attach` follow the task.
+//! Returns at once; `logs -f` and `attach` follow the task.
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{Resume, ResumeInput};

@@ -1,5 +1,5 @@
-//! `longhaul retry`: submits a finished task again as a new task, and follows that one.
-//! After the submission is durable it is a viewer only.
+//! `longhaul retry`: submits a finished task again as a new task and follows the new one.
+//! Once the submission is durable, it is only a viewer.
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{Retry, RetryInput};

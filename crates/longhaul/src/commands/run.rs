@@ -1,5 +1,5 @@
 //! `longhaul run`: submits a goal and follows the task. Below an agent session it submits a child task and returns.
-//! After the submission is durable it is a viewer only; nothing of the goal is ever in argv of another process.
+//! Once the submission is durable, it is only a viewer. No part of the goal is ever in the argv of another process.
 
 use longhaul_app::operation::Answer;
 use longhaul_app::operations::{Submit, SubmitInput};
@@ -20,7 +20,7 @@ pub(crate) async fn run(line: &CommandLine, args: &Run) -> Result<Code, AppError
     }
     let is_child = line.caller.actor.session.is_some();
     let (call, input) = (line.call()?, input(args)?);
-    // Before the submission: a Ctrl+C that comes after it pauses the task, however early.
+    // Before the submission, so that any later Ctrl+C pauses the task.
     let signals = if is_child || args.detach || args.tmux { None } else { Some(Signals::listen()?) };
     let answer = call.perform::<Submit>(input).await?;
     print(&answer, args.json)?;
@@ -57,7 +57,7 @@ fn input(args: &Run) -> Result<SubmitInput, AppError> {
     })
 }
 
-/// Prints a task that was submitted.
+/// Prints the submitted task.
 pub(super) fn print(answer: &Answer<TaskView>, json: bool) -> Result<Code, AppError> {
     out::answer(answer, json, |task| {
         let how = if answer.repeated { "was already submitted" } else { "submitted" };
@@ -65,17 +65,17 @@ pub(super) fn print(answer: &Answer<TaskView>, json: bool) -> Result<Code, AppEr
     })
 }
 
-/// Tells a detached caller how to continue.
+/// Prints what a detached caller can do next.
 pub(super) fn detached(task: &TaskView, is_asked: bool) -> Code {
     if is_asked {
         let name = &task.name;
         out::data(name);
-        out::note(&format!("follow it with `longhaul logs -f {name}`, wait for it with `longhaul wait {name}`"));
+        out::note(&format!("follow it with `longhaul logs -f {name}`, or wait for it with `longhaul wait {name}`"));
     }
     Code::Done
 }
 
-/// A text of the command line; `-` reads it from standard input.
+/// A text argument; `-` reads it from standard input.
 pub(crate) fn text_or_stdin(text: &str) -> Result<String, AppError> {
     if text != "-" {
         return Ok(text.to_owned());

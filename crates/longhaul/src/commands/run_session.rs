@@ -1,5 +1,5 @@
-//! `longhaul run-session`: the drop-in for the existing shell runner. It is itself the worker of its task, in the same engine as every
-//! other, and by the runner's rules. Whatever goes wrong ends with exit code 1, a failed session with the agent's own code.
+//! `longhaul run-session`: a drop-in replacement for the shell runner of the autonomous-skill. This process is the worker of its task: it
+//! runs the same engine with the shell runner's rules. Errors end with exit code 1, a failed session with the agent's own code.
 
 mod directory;
 mod list;
@@ -24,71 +24,71 @@ use crate::exit::Code;
 use crate::out;
 use longhaul_app::directory_wait::DirectoryWait;
 
-use directory::{Directories, Directory, Found};
+use directory::{Directories, Directory, DirectoryState};
 use list::Marks;
 use name::Name;
 use outcome::Outcome;
-use printer::{Ears, RunnerPrinter};
-use record::{Ground, Invocation, Record};
+use printer::{PrinterWatcher, RunnerPrinter};
+use record::{Invocation, InvocationContext, Record};
 
 pub(crate) async fn run_session(line: &CommandLine, args: &RunSession) -> Result<Code, AppError> {
-    // The runner knows two codes of its own: it went well, or it did not.
-    carry_out(line, args).await.map_err(|error| AppError { kind: ErrorKind::Failure, ..error })
+    // The shell runner itself has only two exit codes: success and failure.
+    run(line, args).await.map_err(|error| AppError { kind: ErrorKind::Failure, ..error })
 }
 
-async fn carry_out(line: &CommandLine, args: &RunSession) -> Result<Code, AppError> {
+async fn run(line: &CommandLine, args: &RunSession) -> Result<Code, AppError> {
     let place = line.caller.project()?;
     let directories = Directories::of(&place.root);
     if args.list {
         list::print(&directories, &marks(line, &place).await);
         return Ok(Code::Done);
     }
-    let (name, record) = Record::settle(line, name::choose(args, &directories)?, &place, &directories).await?;
-    let found = directories.task(name.as_str()).look();
-    let goal = fit(args, &name, &found, record.as_ref())?;
+    let (name, record) = Record::resolve(line, name::choose(args, &directories)?, &place, &directories).await?;
+    let state = directories.task(name.as_str()).inspect();
+    let goal = goal(args, &name, &state, record.as_ref())?;
     name.announce();
-    if let Found::Plan(plan) = &found
+    if let DirectoryState::Plan(plan) = &state
         && plan.is_complete()
         && record.is_none()
     {
-        outcome::complete(&directories.task(name.as_str()));
+        outcome::print_complete(&directories.task(name.as_str()));
         return Ok(Code::Done);
     }
-    see_to_program()?;
+    require_codex()?;
     permit(&line.caller.actor, &Action::Manage("run-session"))?;
-    drive(line, args, &place, &directories, Invocation { name, goal, record }).await
+    run_task(line, args, &place, &directories, Invocation { name, goal, record }).await
 }
 
-/// The goal of the task, when its directory is fit to be worked on; what is wrong otherwise. Makes nothing.
-fn fit(args: &RunSession, name: &Name, found: &Found, record: Option<&Record>) -> Result<String, AppError> {
+/// The task's goal, or what is wrong with its directory. Creates nothing.
+fn goal(args: &RunSession, name: &Name, state: &DirectoryState, record: Option<&Record>) -> Result<String, AppError> {
     let described = args.description.clone().or_else(|| record.map(Record::goal));
-    match found {
-        // What a session that may be alive has half written is judged when it has ended.
-        Found::Unfit(why) if !record.is_some_and(Record::is_in_session) => {
-            Err(AppError::new(ErrorKind::Failure, why.clone()).hint("mend it by hand; nothing was changed"))
+    match state {
+        // A session may be writing these files; they are checked when it has ended.
+        DirectoryState::Invalid(why) if !record.is_some_and(Record::is_in_session) => {
+            Err(AppError::new(ErrorKind::Failure, why.clone()).hint("fix it by hand; nothing was changed"))
         }
-        Found::Plan(_) | Found::Unfit(_) => {
+        DirectoryState::Plan(_) | DirectoryState::Invalid(_) => {
             Ok(described.unwrap_or_else(|| format!("Finish the task list of `{}`", name.as_str())))
         }
-        Found::Nothing | Found::NoList { .. } => described.ok_or_else(|| unknown(name, found)),
+        DirectoryState::Missing | DirectoryState::NoList { .. } => described.ok_or_else(|| no_task(name, state)),
     }
 }
 
-fn unknown(name: &Name, found: &Found) -> AppError {
+fn no_task(name: &Name, state: &DirectoryState) -> AppError {
     let name = out::safe(name.as_str());
-    let what = match found {
-        Found::NoList { left: Some(left) } => {
+    let what = match state {
+        DirectoryState::NoList { left: Some(left) } => {
             format!("invalid state: task `{name}` has a {left}, but its task_list.md is missing")
         }
-        Found::NoList { left: None } => format!("the task_list.md of task `{name}` is missing"),
-        Found::Nothing | Found::Plan(_) | Found::Unfit(_) => {
+        DirectoryState::NoList { left: None } => format!("the task_list.md of task `{name}` is missing"),
+        DirectoryState::Missing | DirectoryState::Plan(_) | DirectoryState::Invalid(_) => {
             format!("there is no task `{name}`: its directory is missing")
         }
     };
-    AppError::new(ErrorKind::Failure, what).hint("give a description to begin it, or see `longhaul run-session --list`")
+    AppError::new(ErrorKind::Failure, what).hint("give a description to start it, or see `longhaul run-session --list`")
 }
 
-fn see_to_program() -> Result<(), AppError> {
+fn require_codex() -> Result<(), AppError> {
     match find_program("codex") {
         Some(_) => Ok(()),
         None => Err(AppError::new(ErrorKind::Failure, "`codex` is not on PATH")
@@ -96,63 +96,64 @@ fn see_to_program() -> Result<(), AppError> {
     }
 }
 
-async fn drive(
+async fn run_task(
     line: &CommandLine,
     args: &RunSession,
     place: &Project,
     directories: &Directories,
     invocation: Invocation,
 ) -> Result<Code, AppError> {
-    let mut asks = pauses()?;
+    let mut signals = pause_signals()?;
     let executable = Executable::open_own()
         .map_err(|error| AppError::new(ErrorKind::Failure, "cannot open our own executable").because(&error))?;
     let call = line.open()?;
-    let voice = Arc::new(RunnerPrinter::default());
+    let printer = Arc::new(RunnerPrinter::default());
     let context = Context::new(Arc::clone(call.app.store_for(&call.caller)?), call.home().clone(), executable, report);
-    let driving = RunnerProcess::begin(context.watched_by(Box::new(Ears(Arc::clone(&voice)))))?;
-    let stored = invocation.take_up(&Ground { line, args, place, directories, driving: &driving, call: &call }).await?;
+    let process = RunnerProcess::begin(context.watched_by(Box::new(PrinterWatcher(Arc::clone(&printer)))))?;
+    let context = InvocationContext { line, args, place, directories, process: &process, call: &call };
+    let stored = invocation.take_up(&context).await?;
     if let Some(session) = stored.task.state.session() {
-        voice.adopt(&stored.task, session);
+        printer.adopt(&stored.task, session);
     }
     warn_directory(&call, &stored.task).await?;
     warn(line, args, &stored.task, &directories.task(stored.task.submission.name.as_str()));
     let Submission { agent, project, .. } = &*stored.task.submission;
     out::note(&usual_span::sentence(&call, agent, project).await);
     let name = stored.task.submission.name.clone();
-    let asked = asks.asked.clone();
+    let asked = signals.asked.clone();
     let task =
-        driving.run(stored, &call.caller.actor, &mut asks.receiver).await.map_err(|error| record::failed(&error))?;
+        process.run(stored, &call.caller.actor, &mut signals.receiver).await.map_err(|error| record::failed(&error))?;
     let outcome =
-        Outcome { args, task: &task, voice: &voice, directory: directories.task(name.as_str()), asked: &asked };
-    let code = outcome.tell(&call).await;
-    driving.leave(&task, &mut asks.receiver).await.map_err(|error| record::failed(&error))?;
+        Outcome { args, task: &task, printer: &printer, directory: directories.task(name.as_str()), asked: &asked };
+    let code = outcome.print(&call).await;
+    process.leave(&task, &mut signals.receiver).await.map_err(|error| record::failed(&error))?;
     code
 }
 
-/// An invocation waits for nobody, because somebody waits for it in a terminal.
+/// Warns about other tasks in this directory; does not wait for them, because a person waits in the terminal.
 async fn warn_directory(call: &Call, task: &Task) -> Result<(), AppError> {
     if let Some(taken) = DirectoryWait::of(call, task.id).await? {
         let who = out::safe(&taken.who());
-        out::note(&format!("warning: {who} works in this directory too, and run-session does not wait for it"));
+        out::note(&format!("warning: {who} also works in this directory; run-session does not wait for it"));
     }
     Ok(())
 }
 
-/// What a person should know before the first session.
+/// Prints warnings before the first session.
 fn warn(line: &CommandLine, args: &RunSession, task: &Task, directory: &Directory) {
     if args.network {
-        out::note("warning: --network runs codex without any sandbox: it can write and reach everything that you can");
+        out::note("warning: --network runs codex without any sandbox: it can change and reach everything you can");
     }
     let Ok(dir) = TaskDir::open(task, line.system.environment.clone()) else { return };
     if let ShellLock::Stale(pid) = dir.shell_lock() {
-        out::note(&format!("warning: stale lock: the runner of .runner.lock (pid {pid}) is dead; it is left as it is"));
+        out::note(&format!("warning: stale lock: the process of .runner.lock (pid {pid}) is dead; left unchanged"));
     }
     if args.resume_last && directory.saved().is_some() && dir.conversation().is_none() {
-        out::note("Resume failed (session.id holds no id of a conversation); starting a fresh session.");
+        out::note("Resume failed (session.id contains no conversation id); starting a fresh session.");
     }
 }
 
-/// What the store knows of the tasks of this project.
+/// The marks of this project's tasks, from the store.
 async fn marks(line: &CommandLine, place: &Project) -> Marks {
     let Ok(call) = line.open_existing() else { return Marks::new() };
     let project = Some(place.root.display().to_string());
@@ -173,14 +174,14 @@ fn mark(call: &Call, stored: &Stored) -> Option<&'static str> {
 }
 
 /// The signals that pause an invocation.
-struct Asks {
+struct PauseSignals {
     receiver: mpsc::Receiver<StopMode>,
-    /// Set once one has come.
+    /// Set once a signal has arrived.
     asked: Arc<std::sync::atomic::AtomicBool>,
 }
 
-/// INT and TERM pause, the second one at once; HUP is ignored, because a runner outlives its terminal.
-fn pauses() -> Result<Asks, AppError> {
+/// INT and TERM pause, the second one kills the agent; HUP is ignored, because a runner outlives its terminal.
+fn pause_signals() -> Result<PauseSignals, AppError> {
     let listen = |kind| {
         signal(kind).map_err(|error| AppError::new(ErrorKind::Failure, "cannot listen for signals").because(&error))
     };
@@ -188,7 +189,7 @@ fn pauses() -> Result<Asks, AppError> {
     let mut hang_up = listen(SignalKind::hangup())?;
     let (sender, receiver) = mpsc::channel(4);
     let asked = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let told = Arc::clone(&asked);
+    let received = Arc::clone(&asked);
     tokio::spawn(async move {
         let mut mode = StopMode::Graceful;
         loop {
@@ -197,14 +198,14 @@ fn pauses() -> Result<Asks, AppError> {
                 _ = terminate.recv() => {}
                 _ = hang_up.recv() => continue,
             }
-            told.store(true, std::sync::atomic::Ordering::SeqCst);
+            received.store(true, std::sync::atomic::Ordering::SeqCst);
             if sender.send(mode).await.is_err() {
                 return;
             }
             mode = StopMode::Immediate;
         }
     });
-    Ok(Asks { receiver, asked })
+    Ok(PauseSignals { receiver, asked })
 }
 
 fn report(message: &str) {

@@ -1,5 +1,5 @@
-//! `longhaul service`: a worker that starts with the machine or the login and stays, so that tasks go on after a reboot.
-//! Installs, tells and takes away; a file or line that is not ours is never touched. Refused below an agent session.
+//! `longhaul service`: starts a worker at boot or login and keeps it running, so that tasks continue after a reboot.
+//! Installs the service, shows its status and removes it. Never touches a foreign file or line. Refused below an agent session.
 
 mod cron;
 mod file;
@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::cli::{Service, ServiceKind, ServiceVerb};
 use crate::exit::Code;
 use crate::out;
-use crate::start::{Said, converse};
+use crate::start::{ProgramOutput, run_program};
 use longhaul_app::{AppError, BootService, ErrorKind};
 
 use step::Step;
@@ -22,22 +22,22 @@ use worker::Worker;
 
 const KINDS: [ServiceKind; 3] = [ServiceKind::Systemd, ServiceKind::Launchd, ServiceKind::Cron];
 
-/// Whether something of one kind is there.
+/// Whether a service of one kind is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Installed {
     No,
-    /// Exactly what would be written now.
+    /// Exactly what `install` would write now.
     Yes,
-    /// Ours, for another program, home or search path, or of another version.
-    Otherwise,
-    /// Somebody else's, under our name.
+    /// Ours, but for another program, home or search path, or from another version.
+    Different,
+    /// Someone else's, under our name.
     Foreign,
 }
 
-/// The service of one kind as it stands. None is unknown.
+/// The status of one kind of service. None is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Standing {
+struct ServiceStatus {
     kind: ServiceKind,
     place: String,
     installed: Installed,
@@ -45,11 +45,11 @@ struct Standing {
     running: Option<bool>,
 }
 
-/// What a look at several kinds found.
+/// The status of several kinds.
 #[derive(Debug)]
-struct Looked {
-    standings: Vec<Standing>,
-    /// Why one or the other kind could not be looked at.
+struct Statuses {
+    known: Vec<ServiceStatus>,
+    /// Why a kind could not be inspected.
     unknown: Vec<AppError>,
 }
 
@@ -70,42 +70,42 @@ pub(crate) fn service(args: &Service) -> Result<Code, AppError> {
         ServiceVerb::Uninstall { kind, dry_run } => {
             let (steps, unknown) = uninstall(kind)?;
             if steps.is_empty() && unknown.is_empty() {
-                out::note("nothing of ours is installed");
+                out::note("no service is installed");
             }
             carry_out(&steps, dry_run)?;
-            tell_unknown(&unknown);
+            print_unknown(&unknown);
             Ok(Code::Done)
         }
     }
 }
 
-/// Every kind that is installed, and the given one in any case. Of several, one that cannot be looked at hides none of the others.
-fn look(kind: Option<ServiceKind>) -> Result<Looked, AppError> {
+/// The status of every installed kind, or of the given one. A kind that cannot be inspected does not hide the others.
+fn inspect(kind: Option<ServiceKind>) -> Result<Statuses, AppError> {
     let worker = Worker::here()?;
     let (all, unknown) = of_each(kind, |kind| match kind {
-        ServiceKind::Systemd => systemd::look(&worker),
-        ServiceKind::Launchd => launchd::look(&worker),
-        ServiceKind::Cron => cron::look(&worker),
+        ServiceKind::Systemd => systemd::inspect(&worker),
+        ServiceKind::Launchd => launchd::inspect(&worker),
+        ServiceKind::Cron => cron::inspect(&worker),
     })?;
-    let standings = all.into_iter().filter(|standing| kind.is_some() || standing.installed != Installed::No).collect();
-    Ok(Looked { standings, unknown })
+    let known = all.into_iter().filter(|status| kind.is_some() || status.installed != Installed::No).collect();
+    Ok(Statuses { known, unknown })
 }
 
-/// The service of ours that is installed, if one is. One that cannot be examined may be there.
+/// Our installed service, if there is one. Fails if a kind could not be inspected and no other is installed.
 pub(crate) fn installed() -> Result<Option<BootService>, AppError> {
-    let Looked { standings, unknown } = look(None)?;
-    let Some(ours) = standings.iter().find(|standing| standing.installed != Installed::Foreign) else {
+    let Statuses { known, unknown } = inspect(None)?;
+    let Some(ours) = known.iter().find(|status| status.installed != Installed::Foreign) else {
         return unknown.into_iter().next().map_or(Ok(None), Err);
     };
     Ok(Some(BootService {
         facts: ours.line(),
-        is_current: ours.installed != Installed::Otherwise,
+        is_current: ours.installed != Installed::Different,
         is_active: ours.enabled != Some(false) && ours.running != Some(false),
         needs_login: ours.kind == ServiceKind::Systemd,
     }))
 }
 
-/// Asks for the given kind, else for each of them; then what failed is set aside. What is not ours is never only set aside.
+/// Asks about the given kind, or about all and collects their failures. A foreign file always ends with its error.
 fn of_each<T>(
     kind: Option<ServiceKind>,
     ask: impl Fn(ServiceKind) -> Result<T, AppError>,
@@ -121,13 +121,13 @@ fn of_each<T>(
     Ok((answers, unknown))
 }
 
-fn tell_unknown(unknown: &[AppError]) {
+fn print_unknown(unknown: &[AppError]) {
     for error in unknown {
-        out::note(&format!("one kind of service is left as it is: {}", error.what));
+        out::note(&format!("one kind of service was left alone: {}", error.what));
     }
 }
 
-/// What this system has.
+/// The kind that this system supports.
 fn suitable() -> Result<ServiceKind, AppError> {
     if cfg!(target_os = "macos") {
         return Ok(ServiceKind::Launchd);
@@ -138,8 +138,8 @@ fn suitable() -> Result<ServiceKind, AppError> {
     if longhaul_keeper::find_program("crontab").is_some() {
         return Ok(ServiceKind::Cron);
     }
-    Err(AppError::new(ErrorKind::Failure, "neither a systemd user manager nor crontab answers here")
-        .hint("choose with `--kind`, or let your own supervisor run `longhaul worker --stay`"))
+    Err(AppError::new(ErrorKind::Failure, "found neither a systemd user manager nor crontab")
+        .hint("choose a kind with `--kind`, or run `longhaul worker --stay` in your own supervisor"))
 }
 
 fn uninstall(kind: Option<ServiceKind>) -> Result<(Vec<Step>, Vec<AppError>), AppError> {
@@ -155,7 +155,7 @@ fn carry_out(steps: &[Step], dry_run: bool) -> Result<(), AppError> {
     for step in steps {
         match dry_run {
             true => out::data(&out::safe_lines(&step.plan())),
-            false => out::data(&out::safe(&step.take()?)),
+            false => out::data(&out::safe(&step.run()?)),
         }
     }
     Ok(())
@@ -164,23 +164,23 @@ fn carry_out(steps: &[Step], dry_run: bool) -> Result<(), AppError> {
 fn advise(kind: ServiceKind, dry_run: bool) {
     if kind == ServiceKind::Systemd && !dry_run {
         out::note(
-            "it starts with your login; `loginctl enable-linger` lets it start with the machine and outlive a logout",
+            "it starts when you log in; run `loginctl enable-linger` to start it at boot and keep it after logout",
         );
     }
 }
 
 fn status(kind: Option<ServiceKind>, as_json: bool) -> Result<Code, AppError> {
-    let Looked { standings, unknown } = look(kind)?;
-    unknown.iter().for_each(|error| out::note(&format!("one kind of service is unknown: {}", error.what)));
+    let Statuses { known, unknown } = inspect(kind)?;
+    unknown.iter().for_each(|error| out::note(&format!("cannot inspect one kind of service: {}", error.what)));
     if as_json {
-        out::json("service", &json!({ "services": standings }));
+        out::json("service", &json!({ "services": known }));
         return Ok(Code::Done);
     }
-    if standings.is_empty() && unknown.is_empty() {
+    if known.is_empty() && unknown.is_empty() {
         out::data("no service is installed");
-        out::note("`longhaul service install` lets a worker start with the machine or the login");
+        out::note("`longhaul service install` starts a worker at boot or login");
     }
-    standings.iter().for_each(|standing| out::data(&out::safe(&standing.line())));
+    known.iter().for_each(|status| out::data(&out::safe(&status.line())));
     Ok(Code::Done)
 }
 
@@ -195,29 +195,29 @@ impl ServiceKind {
     }
 }
 
-impl Standing {
+impl ServiceStatus {
     /// As people read it.
     fn line(&self) -> String {
         let (kind, place) = (self.kind.word(), &self.place);
         let known = |is: Option<bool>, yes: &str| match is {
             Some(true) => yes.to_owned(),
             Some(false) => format!("not {yes}"),
-            None => format!("whether it is {yes} is unknown"),
+            None => format!("{yes}: unknown"),
         };
         let rest = format!("{}, {}", known(self.enabled, "enabled"), known(self.running, "running"));
         match self.installed {
             Installed::No => format!("{kind}: not installed"),
             Installed::Yes => format!("{kind}: installed in {place}, {rest}"),
-            Installed::Otherwise => format!(
-                "{kind}: installed in {place} for another program, home or PATH, {rest}; `longhaul service install` renews it"
+            Installed::Different => format!(
+                "{kind}: installed in {place} for another program, home or PATH, {rest}; `longhaul service install` updates it"
             ),
             Installed::Foreign => format!("{kind}: not installed; {place} is not ours"),
         }
     }
 }
 
-/// What a program of the system says in one word, whether it calls that a success or not.
+/// The output of a system program that prints one word, whatever its exit code.
 fn word_of(program: &str, arguments: &[&str]) -> Option<String> {
-    let Said { out, .. } = converse(program, arguments, b"")?;
+    let ProgramOutput { out, .. } = run_program(program, arguments, b"")?;
     Some(String::from_utf8_lossy(&out).trim().to_owned())
 }

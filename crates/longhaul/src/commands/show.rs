@@ -1,5 +1,5 @@
-//! `longhaul show`: everything about one task, as rows with a label each.
-//! What comes from an agent or a workspace is made safe before it is printed.
+//! `longhaul show`: prints everything about one task as labelled rows.
+//! Text from an agent or a workspace is made safe before it is printed.
 
 mod sessions;
 
@@ -31,7 +31,7 @@ fn print(view: &ShowView) {
     undelivered(&view.notices).iter().for_each(|words| row("notices", words));
     for text in &view.guidance {
         let text = cut(&text.lines().collect::<Vec<_>>().join(" "), 200);
-        row("guidance", &format!("waits for the next session: {text}"));
+        row("guidance", &format!("for the next session: {text}"));
     }
     print_checks(&view.verification);
     view.plan.iter().for_each(print_plan);
@@ -60,7 +60,7 @@ fn print_state(view: &ShowView) {
     }
 }
 
-/// Who works, what they may do, and what holds them up.
+/// The agents, their permissions, and what blocks them.
 fn print_agents(view: &ShowView) {
     let choices = &view.choices;
     row("agent", &agent(view));
@@ -69,14 +69,14 @@ fn print_agents(view: &ShowView) {
     view.warnings.iter().for_each(|warning| row("warning", warning));
     row("context", &format!("{}; at a usage limit: {}", choices.context, choices.on_limit));
     if let Some(hours) = &choices.hours {
-        row("hours", &format!("sessions start at {hours} only"));
+        row("hours", &format!("sessions start only at {hours}"));
     }
     view.agent_limits.iter().for_each(|agent| row(agent.label(), &agent.words()));
     if let Some(why) = &view.handover {
-        row("handover", &format!("the next session starts afresh, with a note, because {why}"));
+        row("handover", &format!("the next session starts a new conversation with a handover note, because {why}"));
     }
     for name in &choices.prompts {
-        row("prompt", &format!("{name}: a template of its own, as it was at submit"));
+        row("prompt", &format!("{name}: a custom template, as it was at submission"));
     }
 }
 
@@ -86,7 +86,7 @@ fn agent(view: &ShowView) -> String {
     let others = if others.is_empty() { others } else { format!(", then {others}") };
     let model = choices.model.as_ref().map_or_else(String::new, |model| format!(", model {model}"));
     let conversation = view.conversation.as_ref().map_or_else(String::new, |talk| {
-        // Whose it is, where it could be another's.
+        // Name its agent only if there are several.
         let several = !choices.fallbacks.is_empty() || talk.agent != *agent;
         let owner = if several && !talk.agent.is_empty() { format!(" of {}", talk.agent) } else { String::new() };
         format!(", conversation {}{owner}", talk.id)
@@ -98,7 +98,7 @@ fn print_place(view: &ShowView) {
     let (place, task) = (&view.workspace, &view.task);
     let kind = match (&place.branch, place.kind) {
         (Some(branch), _) => format!("worktree on branch {branch}"),
-        (None, kind) => kind.unwrap_or("not made yet").to_owned(),
+        (None, kind) => kind.unwrap_or("not created yet").to_owned(),
     };
     row("workspace", &format!("{} ({kind})", place.directory));
     row("files", &place.task_directory);
@@ -123,8 +123,8 @@ fn print_checks(facts: &Checks) {
         return;
     }
     let round = facts.round.as_ref().map_or_else(
-        || "not run on the work as it is now".to_owned(),
-        |round| format!("round {}: {}", round.number, round.outcome.as_deref().unwrap_or("runs")),
+        || "not run on the current work".to_owned(),
+        |round| format!("round {}: {}", round.number, round.outcome.as_deref().unwrap_or("running")),
     );
     out::data(&format!("\nchecks     {}", out::safe(&round)));
     for check in &facts.checks {

@@ -1,5 +1,5 @@
-//! `longhaul skill`: puts the skills that ship with this binary where an agent looks for them, tells, and takes them away.
-//! A file that somebody changed is never overwritten unasked and never removed. Refused below an agent session.
+//! `longhaul skill`: installs the skills of this binary into an agent's skill directory, lists them, and removes them.
+//! Never overwrites a changed file without `--force`, and never removes one. Refused below an agent session.
 
 mod folder;
 mod shipped;
@@ -16,15 +16,13 @@ use crate::out;
 use longhaul_app::{AppError, ErrorKind, locations};
 use longhaul_keeper::Environment;
 
-use folder::{Folder, Force, Kept};
+use folder::{Folder, Force, Removal};
 use shipped::FILES;
 
 pub(crate) fn skill(line: &CommandLine, args: &Skill) -> Result<Code, AppError> {
     let own = &line.system.environment;
     match &args.verb {
-        SkillVerb::Install { place, force } => {
-            install(own, place, if *force { Force::Overwrite } else { Force::Respect })
-        }
+        SkillVerb::Install { place, force } => install(own, place, if *force { Force::Overwrite } else { Force::Keep }),
         SkillVerb::List { client, dir, json } => list(own, *client, dir.as_ref(), *json),
         SkillVerb::Uninstall { place } => uninstall(own, place),
     }
@@ -35,7 +33,7 @@ fn install(own: &Environment, place: &SkillPlace, force: Force) -> Result<Code, 
         out::data(&out::safe(&format!("wrote `{}`", path.display())));
     }
     if own.find_program("longhaul").is_none() {
-        out::note("warning: `longhaul` is not on PATH, where the skills look for it");
+        out::note("warning: `longhaul` is not on PATH; the skills need it there");
     }
     Ok(Code::Done)
 }
@@ -46,25 +44,25 @@ fn uninstall(own: &Environment, place: &SkillPlace) -> Result<Code, AppError> {
         let path = folder.path(file);
         let shown = path.display();
         match folder.remove(file)? {
-            Kept::Removed => out::data(&out::safe(&format!("removed `{shown}`"))),
-            Kept::Absent => {}
-            Kept::Changed => out::note(&out::safe(&format!("kept `{shown}`: it is not as it was written"))),
+            Removal::Removed => out::data(&out::safe(&format!("removed `{shown}`"))),
+            Removal::Missing => {}
+            Removal::Changed => out::note(&out::safe(&format!("kept `{shown}`: it was changed"))),
         }
     }
     folder.remove_empty(FILES);
     Ok(Code::Done)
 }
 
-/// A given directory counts before the client's own.
+/// The given directory, or else the client's own.
 fn folder(own: &Environment, place: &SkillPlace) -> Result<Folder, AppError> {
     match (&place.dir, place.client) {
         (Some(dir), _) => Ok(Folder(dir.clone())),
         (None, Some(client)) => Ok(Folder(directory(own, client)?)),
-        (None, None) => Err(AppError::new(ErrorKind::Usage, "neither --client nor --dir is given")),
+        (None, None) => Err(AppError::new(ErrorKind::Usage, "give --client or --dir")),
     }
 }
 
-/// Where each agent looks for a person's skills: by its own documentation, and for codex 0.166 also by what its program says.
+/// Where each agent looks for a person's skills, by its own documentation and, for codex 0.166, by its program's output.
 ///
 /// codex: `$CODEX_HOME/skills` (developers.openai.com/codex/skills); claude: `~/.claude/skills` (code.claude.com/docs/en/skills);
 /// opencode: `~/.config/opencode/skills` (opencode.ai/docs/skills); pi: `~/.pi/agent/skills` (pi.dev/docs/latest/skills).
@@ -103,12 +101,12 @@ fn list(
     let mut rows = Vec::new();
     for (name, folder) in &places {
         for skill in shipped::names() {
-            let standing = folder.standing(FILES.iter().filter(|file| file.skill == skill))?;
+            let state = folder.state(FILES.iter().filter(|file| file.skill == skill))?;
             let path = folder.0.join(skill);
             if !as_json {
-                out::data(&out::safe(&format!("{name:9} {skill:17} {:13} {}", standing.words(), path.display())));
+                out::data(&out::safe(&format!("{name:9} {skill:17} {:13} {}", state.words(), path.display())));
             }
-            rows.push(json!({ "client": name, "skill": skill, "standing": standing.words(), "path": path }));
+            rows.push(json!({ "client": name, "skill": skill, "state": state.words(), "path": path }));
         }
     }
     if as_json {

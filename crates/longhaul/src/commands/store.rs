@@ -1,5 +1,5 @@
-//! `longhaul store`: checks everything that is stored, or copies it to a file while workers keep running.
-//! Only prints what the operations answer; damage has its own exit code.
+//! `longhaul store`: checks the database, or backs it up to a file while workers keep running.
+//! Only prints what the operations return; damage has its own exit code.
 
 use longhaul_app::AppError;
 use longhaul_app::operation::NoInput;
@@ -24,7 +24,7 @@ pub(crate) async fn store(line: &CommandLine, args: &Store) -> Result<Code, AppE
             out::answer(&answer, *json, |backup| {
                 out::data(&out::safe(&backup.path));
                 let size = units::bytes(backup.bytes);
-                out::note(&format!("backed up and checked: {size}; session logs are not part of it"));
+                out::note(&format!("backed up and checked: {size}; session logs are not included"));
             })
         }
     }
@@ -34,7 +34,7 @@ fn print(health: &StoreHealth) {
     let line = |text: String| out::data(&out::safe(&text));
     health.damaged.iter().for_each(|damaged| line(format!("damaged   {}: {}", damaged.row, damaged.what)));
     for missing in &health.missing {
-        let why = if missing.half_swept { " (half swept; `longhaul gc` finishes it)" } else { "" };
+        let why = if missing.half_swept { " (partly removed; `longhaul gc` finishes it)" } else { "" };
         line(format!(
             "missing   directory of session {} of task {}: sessions/{}{why}",
             missing.number, missing.task, missing.session
@@ -44,8 +44,8 @@ fn print(health: &StoreHealth) {
         line(format!("stray     sessions/{stray} belongs to no task; `longhaul gc` removes old ones"));
     }
     out::note(&match health.sound {
-        true => format!("the store is sound: {} task(s), every chain and every state checked", health.tasks),
-        false => "the store is damaged; nothing was changed. Keep the file; the guide explains how to restore a backup"
+        true => format!("the store is intact: {} task(s), all hash chains and states checked", health.tasks),
+        false => "the store is damaged; nothing was changed. Keep the file; docs/guide/care.md explains how to restore a backup"
             .to_owned(),
     });
 }

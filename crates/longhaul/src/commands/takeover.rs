@@ -1,5 +1,5 @@
-//! `longhaul takeover`: a person works in the agent's conversation, in the agent's own program, as a child in this terminal.
-//! What the task goes through is in the application; this file has the terminal and the program. It never ends the program.
+//! `longhaul takeover`: opens the agent's conversation in the agent's own program, as a child process in this terminal.
+//! `longhaul-app` changes the task; this file handles the terminal and the program. It never kills the program.
 
 use std::os::fd::AsFd;
 
@@ -23,18 +23,18 @@ pub(crate) async fn takeover(line: &CommandLine, args: &cli::Takeover) -> Result
     let call = line.call()?;
     let stored = find(&call, args.which.task.as_deref()).await?;
     foreground::permit()?;
-    // Before anything is asked for: a Ctrl+C from here on pauses the task and does not kill this process.
+    // From here on Ctrl+C pauses the task instead of killing this process.
     let mut interrupt = foreground::interrupts()?;
     let interrupted = async move {
         interrupt.recv().await;
     };
-    let stopping = || out::note("the session is being stopped");
+    let stopping = || out::note("stopping the session");
     let takeover = match begin(&call, stored, interrupted, stopping).await? {
         Begun::Held(takeover) => *takeover,
         Begun::Overtaken(stored) => return Ok(overtaken(&stored)),
     };
     let (name, agent) = (&takeover.stored.task.submission.name, takeover.interface.agent.clone());
-    out::note(&format!("task {name} is yours in {agent}; it is paused when that ends"));
+    out::note(&format!("opening task {name} in {agent}; the task is paused when you exit"));
     let worked = work(&takeover);
     let ended = end(&call, takeover).await;
     let (status, terminal) = worked?;
@@ -42,12 +42,12 @@ pub(crate) async fn takeover(line: &CommandLine, args: &cli::Takeover) -> Result
     let Ended { stored, released, left } = ended?;
     if !left.is_empty() {
         let pids: Vec<String> = left.iter().map(ToString::to_string).collect();
-        out::note(&format!("what was started there still runs: {}", pids.join(", ")));
+        out::note(&format!("processes started there are still running: {}", pids.join(", ")));
     }
     if released { resume(&call, &stored, &terminal).await } else { Ok(overtaken(&stored)) }
 }
 
-/// Runs the program in this terminal, and takes the terminal back.
+/// Runs the program in this terminal, then restores the terminal.
 fn work(takeover: &Takeover) -> Result<(WaitStatus, Foreground), AppError> {
     let terminal = Foreground::take()?;
     let status = tokio::task::block_in_place(|| run(takeover))?;
@@ -71,7 +71,7 @@ async fn resume(call: &Call, stored: &Stored, terminal: &Foreground) -> Result<C
     let name = &stored.task.submission.name;
     let is_paused = matches!(stored.task.state, State::Paused);
     out::note(&format!("task {name} is {}; {}", describe::state(&stored.task), describe::next_command(stored)));
-    // A task of the runner continues with the runner, or by a separate decision.
+    // A `run-session` task continues with `run-session`, or when a person resumes it.
     if !is_paused || stored.task.submission.driver.is_runner() {
         return Ok(Code::Done);
     }
@@ -81,13 +81,13 @@ async fn resume(call: &Call, stored: &Stored, terminal: &Foreground) -> Result<C
         return Ok(Code::Done);
     }
     send_command(call, stored, Command::Resume { reason: None, settings: Vec::new() }).await?;
-    out::note(&format!("task {name} is resumed; follow it with `longhaul attach {name}`"));
+    out::note(&format!("task {name} continues; follow it with `longhaul attach {name}`"));
     Ok(Code::Done)
 }
 
 fn overtaken(stored: &Stored) -> Code {
     let (name, state) = (&stored.task.submission.name, out::safe(&describe::state(&stored.task)));
-    out::note(&format!("someone else changed task {name} meanwhile: {state}"));
+    out::note(&format!("someone else changed task {name} in the meantime: {state}"));
     out::note(&describe::next_command(stored));
     Outcome::of(&stored.task.state).into()
 }
@@ -97,6 +97,6 @@ fn words(status: WaitStatus) -> String {
         (Some(0), _) => String::new(),
         (Some(code), _) => format!(" with exit code {code}"),
         (None, Some(signal)) => format!(" by signal {signal}"),
-        (None, None) => " in an unknown way".to_owned(),
+        (None, None) => " for an unknown reason".to_owned(),
     }
 }

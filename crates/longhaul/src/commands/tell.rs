@@ -1,5 +1,5 @@
-//! `longhaul tell`: guidance for the next session.
-//! Flags become the input of the operation; the text comes from its view.
+//! `longhaul tell`: sends a message to the next session.
+//! Turns flags into the operation's input and prints its view.
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{Tell, TellInput};

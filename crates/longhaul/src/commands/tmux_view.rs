@@ -1,6 +1,5 @@
-//! The view of a task in a tmux session of its own: a convenience for people who live in tmux, and nothing more.
-//! Opened by `run --tmux` and `attach --tmux`. What runs in it is `attach --read-only`: it can be killed at any time, and the task never
-//! depends on it.
+//! Shows a task in a separate tmux session, for people who work in tmux. Opened by `run --tmux` and `attach --tmux`.
+//! The session runs `attach --read-only`. The task never depends on it, so it can be killed at any time.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,22 +16,24 @@ use longhaul_app::{AppError, Asked, ErrorKind};
 
 /// How long tmux may take to start its server and a session.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// So many names are tried.
+/// How many session names are tried.
 const NAMES: u32 = 100;
 
-/// Opens the view and says how to attach to it. Whatever goes wrong, the task is not touched.
+/// Opens the view and prints how to attach to it. Errors do not affect the task.
 pub(crate) async fn open(call: &Call, task: TaskId) -> Result<Code, AppError> {
-    let stored =
-        call.store()?.load(task).await?.ok_or_else(|| AppError::new(ErrorKind::NotFound, "the task is gone"))?;
+    let stored = call
+        .store()?
+        .load(task)
+        .await?
+        .ok_or_else(|| AppError::new(ErrorKind::NotFound, "the task no longer exists"))?;
     let task = &stored.task;
     let name = &task.submission.name;
-    let goes_on = format!("the task does not depend on it: follow it with `longhaul attach {name}`");
-    let tmux = find_program("tmux").ok_or_else(|| {
-        AppError::new(ErrorKind::Failure, "tmux is not on PATH, so there is no view in it").hint(goes_on.as_str())
-    })?;
-    let session = start(&tmux, call, task).map_err(|error| error.hint(goes_on))?;
+    let hint = format!("the task is not affected; follow it with `longhaul attach {name}`");
+    let tmux = find_program("tmux")
+        .ok_or_else(|| AppError::new(ErrorKind::Failure, "tmux is not on PATH").hint(hint.as_str()))?;
+    let session = start(&tmux, call, task).map_err(|error| error.hint(hint))?;
     out::data(&format!("tmux attach -t {session}"));
-    out::note(&format!("task {name} is shown in the tmux session {session}; that only shows, and can be killed"));
+    out::note(&format!("tmux session {session} shows task {name}, read-only; closing it does not affect the task"));
     Ok(Code::Done)
 }
 
@@ -49,26 +50,26 @@ fn start(tmux: &Path, call: &Call, task: &Task) -> Result<String, AppError> {
         arguments.extend(viewer.iter().map(String::as_str));
         match ask(tmux, &arguments, PATIENCE) {
             Asked::Said(_) => return Ok(name),
-            // Somebody else may have been faster.
+            // Another process may have taken the name.
             Asked::Failed if is_taken(tmux, &name) => {}
-            Asked::Failed => return Err(failed("tmux refuses to make a session")),
+            Asked::Failed => return Err(failed("tmux did not create the session")),
             Asked::Late => return Err(failed("tmux does not answer")),
             Asked::Unknown => return Err(failed("tmux cannot be started")),
         }
     }
-    Err(failed("every name for a tmux session is taken"))
+    Err(failed("all names for the tmux session are taken"))
 }
 
 fn failed(what: &str) -> AppError {
-    AppError::new(ErrorKind::Failure, what).hint("`tmux new-session -d` may say why")
+    AppError::new(ErrorKind::Failure, what).hint("run `tmux new-session -d` to see why")
 }
 
 fn is_taken(tmux: &Path, name: &str) -> bool {
-    // Without `=` the beginning of another name would do.
+    // Without `=` tmux would also match a prefix of another name.
     matches!(ask(tmux, &["has-session", "-t", &format!("={name}")], PATIENCE), Asked::Said(_))
 }
 
-/// The program of the view. tmux gives it the environment of its server, so the home is named.
+/// The command that tmux runs. It gets the environment of the tmux server, so the home is passed explicitly.
 fn viewer(call: &Call, task: &Task) -> Result<Vec<String>, AppError> {
     let own = std::env::current_exe()
         .map_err(|error| AppError::new(ErrorKind::Failure, "cannot find our own executable").because(&error))?;
@@ -78,7 +79,7 @@ fn viewer(call: &Call, task: &Task) -> Result<Vec<String>, AppError> {
     Ok(std::iter::once("env".to_owned()).chain(arguments.into_iter().map(literal)).collect())
 }
 
-/// tmux takes a semicolon at the end of an argument for the end of its command.
+/// tmux reads a semicolon at the end of an argument as the end of the command.
 fn literal(argument: String) -> String {
     match argument.strip_suffix(';') {
         Some(rest) => format!("{rest}\\;"),
@@ -86,7 +87,7 @@ fn literal(argument: String) -> String {
     }
 }
 
-/// tmux takes dots and colons in a name for its own.
+/// tmux gives dots and colons in a name a special meaning.
 fn session_name(agent: &str, task: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
     format!("{agent}-{task}").chars().map(plain).collect()

@@ -1,5 +1,5 @@
 //! `longhaul trust`: trusts a project's `longhaul.toml` in its current form, lists trusted files, or removes one.
-//! Shows what trust means: every key that the file sets.
+//! Prints every key the file sets, so a person sees what they trust.
 
 use longhaul_app::AppError;
 use longhaul_app::operation::NoInput;
@@ -31,10 +31,10 @@ fn print(view: &TrustView) {
     out::data(&out::safe(&view.trusted.path));
     out::data(&format!("sha256 {}", view.trusted.sha256));
     for key in &view.keys {
-        let needed = if key.needs_trust { "  # by your trust" } else { "" };
+        let needed = if key.needs_trust { "  # needs trust" } else { "" };
         out::data(&out::safe(&format!("  {} = {}{needed}", key.key, key.written)));
     }
-    out::note("trusted in its current form; when it changes, it must be trusted again");
+    out::note("trusted in its current form; if it changes, trust it again");
 }
 
 fn print_all(view: &TrustListing) {
@@ -42,6 +42,6 @@ fn print_all(view: &TrustListing) {
         out::data(&out::safe(&format!("{}  {}  {}", trusted.sha256, trusted.since, trusted.path)));
     }
     if view.trusted.is_empty() {
-        out::note("nothing is trusted");
+        out::note("no trusted files");
     }
 }

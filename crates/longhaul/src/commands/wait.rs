@@ -1,4 +1,4 @@
-//! `longhaul wait`: returns when a task is done or needs someone; the exit code says which.
+//! `longhaul wait`: returns when a task is done or needs a person; the exit code tells which.
 //! After `--timeout` it always exits with 124.
 
 use longhaul_app::AppError;

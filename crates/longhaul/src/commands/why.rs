@@ -1,5 +1,5 @@
-//! `longhaul why`: why a task is where it is, in a few lines.
-//! Only prints the answer of the operation.
+//! `longhaul why`: explains a task's state in a few lines.
+//! Only prints what the operation returns.
 
 use longhaul_app::AppError;
 use longhaul_app::operations::{TaskInput, Why};

@@ -1,5 +1,5 @@
-//! `longhaul worker`: the process that owns tasks. Ends cleanly on TERM; its sessions go on and are adopted.
-//! The work is in longhaul-worker; here are only its signals, its hand-over and its one line of answer.
+//! `longhaul worker`: the process that owns tasks. On TERM it exits cleanly; its sessions keep running until another worker adopts them.
+//! `longhaul-worker` does the work; this file handles signals and the hand-over of a task.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ fn read_handover() -> Result<Handover, AppError> {
     serde_json::from_str(&text).map_err(|error| bad(&error))
 }
 
-/// One line, then stdout is closed: whoever waits for it must not wait for the worker's whole life.
+/// Prints one line, then closes stdout: whoever reads the answer must not wait until the worker ends.
 fn answer(answer: &Answer) {
     if let Ok(line) = serde_json::to_string(answer) {
         out::data(&line);
@@ -78,7 +78,7 @@ fn answer(answer: &Answer) {
     }
 }
 
-/// TERM and INT ask for an orderly leave; HUP is ignored, because a worker outlives its terminal.
+/// TERM and INT ask for a clean exit; HUP is ignored, because a worker outlives its terminal.
 fn leave_on_signal() -> Result<impl Future<Output = ()>, AppError> {
     let listen = |kind| {
         signal(kind).map_err(|error| AppError::new(ErrorKind::Failure, "cannot listen for signals").because(&error))

@@ -1,6 +1,6 @@
-//! The command line of the demo agent, called first of all by `session.rs`.
+//! Parses the command line of the demo agent. Called first by `session.rs`.
 //!
-//! It is strict on purpose: an agent that swallows unknown flags hides mistakes of whoever starts it.
+//! It is strict on purpose: an agent that accepts unknown flags would hide mistakes of its caller.
 
 use std::ffi::OsString;
 
@@ -10,7 +10,7 @@ pub struct Arguments {
     /// The conversation to resume.
     pub resume: Option<String>,
     pub(super) model: Option<String>,
-    /// What it may write, which it only repeats: it has no sandbox.
+    /// The sandbox mode, which it only prints: it has no sandbox.
     pub(super) sandbox: Option<String>,
     pub(super) network: bool,
 }
@@ -18,7 +18,7 @@ pub struct Arguments {
 /// A command line that the demo agent does not accept.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ArgumentError {
-    #[error("unknown argument `{argument}`; known are --resume ID, --model NAME, --sandbox MODE and --network")]
+    #[error("unknown argument `{argument}`; expected --resume ID, --model NAME, --sandbox MODE or --network")]
     Unknown { argument: String },
     #[error("`{flag}` needs a value")]
     NoValue { flag: &'static str },

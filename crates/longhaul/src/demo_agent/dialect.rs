@@ -1,12 +1,12 @@
-//! The JSONL dialect of the demo agent: one object per line on standard output, flushed at once.
+//! The JSONL output format of the demo agent: one object per line on standard output, flushed at once.
 //!
-//! Used by everything that speaks. The `demo` adapter of the agents crate reads these lines; both must agree.
+//! Used by every file that prints. The `demo` adapter of the agents crate reads these lines; both must agree.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// One line of the dialect.
+/// One line of output.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Line<'a> {
@@ -18,18 +18,18 @@ pub(super) enum Line<'a> {
     Done,
 }
 
-/// The mouth of the agent.
+/// Prints the agent's output.
 pub(super) struct Speaker<'a> {
     out: &'a mut dyn Write,
 }
 
 impl<'a> Speaker<'a> {
-    /// Speaks to a stream.
+    /// Prints to a stream.
     pub(super) fn new(out: &'a mut dyn Write) -> Self {
         Self { out }
     }
 
-    /// Says one line of the dialect, in one write.
+    /// Prints one line, in one write.
     pub(super) fn say(&mut self, line: &Line<'_>) -> io::Result<()> {
         let mut bytes = serde_json::to_vec(line)?;
         bytes.push(b'\n');
@@ -37,17 +37,17 @@ impl<'a> Speaker<'a> {
         self.out.flush()
     }
 
-    /// Says a text line.
+    /// Prints a text.
     pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
         self.say(&Line::Text { text })
     }
 
-    /// Reports tokens that were used.
+    /// Reports used tokens.
     pub(super) fn usage(&mut self, input: usize, output: usize) -> io::Result<()> {
         self.say(&Line::Usage { input, output })
     }
 
-    /// Reports something that was done with a tool.
+    /// Reports a tool call.
     pub(super) fn tool(&mut self, name: &str, detail: &str) -> io::Result<()> {
         self.say(&Line::Tool { name, detail })
     }

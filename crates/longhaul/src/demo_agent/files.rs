@@ -1,13 +1,13 @@
 //! The few file operations of the demo agent: read if it exists, replace atomically, append in one write.
 //!
-//! Called by every file of the demo agent that touches the disk; it never removes anything.
+//! Used by every file of the demo agent that touches the disk; removes nothing.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Who may read a file that is made.
+/// Who may read a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     /// What the umask says, for files of the workspace.
@@ -38,7 +38,7 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, FileError> {
 /// Replaces a file as a whole: a reader sees the old or the new content, never a part.
 pub(super) fn replace(path: &Path, content: &str, access: Access) -> Result<(), FileError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // Two agents may work in one directory; each has a temporary file of its own.
+    // Two agents may work in one directory; each has its own temporary file.
     let temporary = path.with_file_name(format!(".{name}.demo-agent-{}", std::process::id()));
     let written = open(&temporary, OpenOptions::new().write(true).create(true).truncate(true), access)
         .and_then(|mut file| file.write_all(content.as_bytes()))
@@ -53,11 +53,11 @@ pub(super) fn append(path: &Path, content: &str, access: Access) -> Result<(), F
         .map_err(|source| FileError { action: "append to", path: path.to_owned(), source })
 }
 
-/// Makes a directory and its parents.
+/// Creates a directory and its parents.
 pub(super) fn make_directory(path: &Path, access: Access) -> Result<(), FileError> {
     let mode = if access == Access::Private { 0o700 } else { 0o777 };
     let made = fs::DirBuilder::new().recursive(true).mode(mode).create(path);
-    made.map_err(|source| FileError { action: "make directory", path: path.to_owned(), source })
+    made.map_err(|source| FileError { action: "create directory", path: path.to_owned(), source })
 }
 
 fn open(path: &Path, options: &mut OpenOptions, access: Access) -> io::Result<File> {

@@ -1,12 +1,12 @@
-//! Commits the files that the demo agent made, as a real agent would: by exact name, under a name of its own.
+//! Commits the demo agent's files as a real agent would: by exact name, under its own author name.
 //!
-//! Called by the work role. No repository is no problem, and a failure is only something to mention; what a person has staged or
-//! changed besides stays as it is.
+//! Called by the work role. It works without a repository and only reports a failure. Other staged or changed files stay
+//! untouched.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What became of a commit.
+/// The result of a commit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Committed {
     Yes,

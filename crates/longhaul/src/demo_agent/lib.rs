@@ -1,8 +1,8 @@
 //! The demo agent: a small agent program inside the binary, reached by a hidden verb.
 //!
-//! It plans and works in the current directory like a real agent, speaks the JSONL dialect that the `demo` adapter reads, and resumes
-//! conversations by id. It never touches Longhaul's store and knows nothing of it. It is a library because tests need an agent that
-//! misbehaves: `tests/demo_agent_with_faults` is built around this one and is never installed.
+//! It plans and works in the current directory like a real agent, prints the JSONL format that the `demo` adapter reads, and resumes
+//! conversations by id. It never touches Longhaul's store. It is a library because tests need an agent that misbehaves:
+//! `tests/demo_agent_with_faults` is built around this one and is never installed.
 
 mod arguments;
 mod dialect;
@@ -41,7 +41,7 @@ pub fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
 
 /// Reports an error on standard error and gives the exit code.
 pub fn complain(code: u8, error: &dyn Error) -> ExitCode {
-    // Without standard error nobody can be reached.
+    // Without standard error there is nowhere to report it.
     drop(writeln!(io::stderr(), "demo-agent: {error}"));
     ExitCode::from(code)
 }

@@ -1,6 +1,6 @@
-//! What the demo agent remembers between its runs: one file per conversation.
+//! Stores the demo agent's conversations between runs, one file each.
 //!
-//! Called by `session.rs`. It never looks outside its home: an id that is not of its own making is simply unknown.
+//! Called by `session.rs`. It never reads outside its home: an id that it did not create is unknown.
 
 use std::path::{Path, PathBuf};
 
@@ -23,18 +23,18 @@ pub(super) struct Conversation {
 }
 
 impl Memory {
-    /// Opens the home, making it if needed.
+    /// Opens the home and creates it if needed.
     pub(super) fn open(home: &Path) -> Result<Self, FileError> {
         files::make_directory(home, Access::Private)?;
         Ok(Self { home: home.to_owned() })
     }
 
-    /// Makes up the id of a new conversation.
+    /// Creates the id of a new conversation.
     pub(super) fn new_id() -> String {
         format!("demo-{}", tag::<8>())
     }
 
-    /// Recalls a conversation; an unknown, foreign or damaged one is `None`.
+    /// Reads a conversation; an unknown, foreign or damaged one is `None`.
     pub(super) fn recall(&self, id: &str) -> Result<Option<Conversation>, FileError> {
         let own = id.strip_prefix("demo-").is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
         if !own {
@@ -44,7 +44,7 @@ impl Memory {
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
-    /// Remembers a conversation.
+    /// Stores a conversation.
     pub(super) fn remember(&self, id: &str, conversation: &Conversation) -> Result<(), FileError> {
         let json = serde_json::to_string(conversation).expect("a number and a text always serialize");
         files::replace(&self.conversation_path(id), &json, Access::Private)

@@ -16,7 +16,7 @@ pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
     let kept = files::read_text(&list_path)?.filter(|list| !task_list::parse(list).is_empty());
     let list = match kept {
         Some(list) => {
-            session.speaker.text("A task list exists already; I keep it.")?;
+            session.speaker.text("A task list already exists; I keep it.")?;
             list
         }
         None => {
@@ -35,7 +35,7 @@ pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
     Ok(session.speaker.text(&format!("Planned {} steps.", task_list::parse(&list).len()))?)
 }
 
-/// The task list for a goal: the todo app if the goal is one or nothing was said, plain notes otherwise.
+/// The task list for a goal: the todo app if the goal mentions one or is missing, plain notes otherwise.
 fn write_list(goal: Option<&str>, steps: u32, task_directory: &Path) -> String {
     let phases: Vec<(&str, Vec<String>)> = match goal.filter(|goal| !goal.to_lowercase().contains("todo")) {
         Some(goal) => vec![("Notes", todo_app::generic_steps(goal, steps))],

@@ -1,15 +1,15 @@
-//! What the demo agent understands of its prompt: the role, the task directory and the goal.
+//! Reads the role, the task directory and the goal from the demo agent's prompt.
 //!
-//! Called by `session.rs` with all of standard input. It looks only for a few fixed words; the rest of the prompt means nothing to it.
+//! Called by `session.rs` with all of standard input. It looks for a few fixed words and ignores the rest of the prompt.
 
 use std::path::{Path, PathBuf};
 
-/// The part a prompt asks the agent to play; all but the last have a task directory.
+/// The role a prompt asks for; all but the last have a task directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Write the task list.
     Plan(PathBuf),
-    /// Take the next steps.
+    /// Work on the next steps.
     Work(PathBuf),
     /// Fix what the checks found.
     Fix(PathBuf),
@@ -17,17 +17,17 @@ pub enum Role {
     Answer,
 }
 
-/// A prompt, read.
+/// A parsed prompt.
 #[derive(Debug)]
 pub struct Prompt {
-    /// What it asks for.
+    /// The role it asks for.
     pub role: Role,
     pub(super) goal: Option<String>,
-    /// All of it.
+    /// The whole prompt.
     pub text: String,
 }
 
-/// A prompt that the demo agent can not work on.
+/// A prompt that the demo agent cannot work on.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PromptError {
     #[error("the prompt on standard input is empty")]
@@ -37,7 +37,7 @@ pub(super) enum PromptError {
 }
 
 impl Prompt {
-    /// Reads a prompt; a relative task directory is taken below the workspace.
+    /// Parses a prompt; a relative task directory is below the workspace.
     pub(super) fn parse(workspace: &Path, bytes: &[u8]) -> Result<Self, PromptError> {
         let text = String::from_utf8_lossy(bytes);
         if text.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! One run of the demo agent: what it depends on, the start of its conversation, then its role.
+//! One run of the demo agent: reads its input, starts its conversation, then plays its role.
 //!
 //! Called by `lib.rs`. Everything that can be refused is refused before anything is written.
 
@@ -14,10 +14,10 @@ use super::prompt::{Prompt, Role};
 use super::settings::Settings;
 use super::{plan, work};
 
-/// What became of something; an error is only ever printed.
+/// A result whose error is only printed.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// All that a run depends on, read and accepted.
+/// The validated input of a run.
 pub struct Request {
     /// The command line.
     pub arguments: Arguments,
@@ -42,7 +42,7 @@ impl Request {
     }
 }
 
-/// A run whose conversation is known and announced; the roles work with it.
+/// A run whose conversation is known and announced.
 pub struct Session<'a> {
     pub(super) workspace: PathBuf,
     pub(super) settings: Settings,
@@ -69,7 +69,7 @@ impl<'a> Session<'a> {
         };
         conversation.turns += 1;
         conversation.goal = prompt.goal.or(conversation.goal);
-        // Stored before the id is printed: whoever reads the line may resume it, even if this process dies next.
+        // Stored before the id is printed: a reader of the line may resume it, even if this process dies next.
         memory.remember(&id, &conversation)?;
         speaker.say(&Line::Session { id: &id })?;
         introduce(&mut speaker, &arguments, conversation.turns)?;
@@ -96,7 +96,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Repeats what the command line asked for.
+/// Prints the options of the command line.
 fn introduce(speaker: &mut Speaker<'_>, arguments: &Arguments, turn: u64) -> io::Result<()> {
     if arguments.resume.is_some() {
         speaker.text(&format!("Resuming with turn {turn}; I continue from the files."))?;

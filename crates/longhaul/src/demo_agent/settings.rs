@@ -1,12 +1,12 @@
-//! The settings of the demo agent, all from the environment and read once, before anything is done.
+//! The settings of the demo agent, read once from the environment before anything else.
 //!
-//! Called by `session.rs`. A value that can not be read is refused, never replaced by a default.
+//! Called by `session.rs`. An invalid value is refused, never replaced by a default.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the environment asks for.
+/// The settings.
 #[derive(Debug)]
 pub struct Settings {
     /// Where conversations are kept.
@@ -14,11 +14,11 @@ pub struct Settings {
     /// How many steps a generic plan has; the benchmark asks for more and for shorter sessions.
     pub(super) steps: u32,
     pub(super) steps_per_session: u32,
-    /// The rest before each step.
+    /// How long to wait before each step.
     pub(super) pace: Duration,
 }
 
-/// An environment that the demo agent can not work with.
+/// An environment that the demo agent cannot work with.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SettingsError {
     #[error("neither LONGHAUL_HOME nor HOME is set")]

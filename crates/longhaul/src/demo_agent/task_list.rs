@@ -1,6 +1,6 @@
 //! Reads and changes the `Task N:` lines of a `task_list.md`, leaving every other byte as it was.
 //!
-//! Called by the plan and work roles. It is the agent's own reading of the format; the supervisor has its own and trusts no agent.
+//! Called by the plan and work roles. This is the agent's own parser; the supervisor has another one and trusts no agent.
 
 /// One step of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]

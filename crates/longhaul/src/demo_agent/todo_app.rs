@@ -1,10 +1,10 @@
 //! The product of the demo: a todo list as a POSIX shell script that grows step by step, and plain notes for any other goal.
 //!
-//! Pure text: says which steps a goal has and which files belong to a step. Called by the plan and work roles; touches no disk.
+//! Pure text: the steps of a goal and the files of a step. Called by the plan and work roles; does not touch the disk.
 
 use super::task_list::Step;
 
-/// Every file the demo agent makes says so; a file without these words is not its own.
+/// Every file of the demo agent contains this; a file without it belongs to someone else.
 pub(super) const MARK: &str = "made by the longhaul demo agent";
 
 /// A file of the workspace that belongs to a step.
@@ -25,10 +25,10 @@ const DONE: &str = "mark items done (`sh todo.sh done NUMBER`)";
 const REMOVE: &str = "remove items (`sh todo.sh rm NUMBER`)";
 const TEST: &str = "write a test script (test.sh) and run it";
 
-/// The script that proves the app.
+/// The script that tests the app.
 pub(super) const TEST_SCRIPT: &str = "test.sh";
 
-/// The steps for a goal that is no todo app.
+/// The steps for any other goal.
 pub(super) fn generic_steps(goal: &str, count: u32) -> Vec<String> {
     let goal: String = goal.chars().take(80).collect();
     (1..=count).map(|number| format!("write step-{number}.md, part {number} of {count} of: {goal}")).collect()

@@ -1,8 +1,8 @@
-//! The work role: checks earlier work, then takes the first open steps one after another: write, prove, tick, log, commit.
-//! The fix role: one line in `FIXES.md` and an entry in the log; it ticks nothing and does not look at what failed.
+//! The work role: checks earlier work, then does the first open steps one after another: write, test, tick, log, commit.
+//! The fix role: adds one line to `FIXES.md` and an entry to the log; it ticks nothing and ignores what failed.
 //!
-//! Called by `session.rs`. It reads only the files, so a fresh conversation and a resumed one do the same. Doing a step again
-//! after a crash is harmless. It never overwrites a file that is not its own.
+//! Called by `session.rs`. It reads only the files, so a new conversation and a resumed one do the same. Repeating a step
+//! after a crash is harmless. It never overwrites someone else's file.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ use super::todo_app::{self, Artifact};
 
 const FIXES: &str = "FIXES.md";
 
-/// Whether a step came to its end.
+/// Whether a step was completed.
 #[derive(Debug, PartialEq, Eq)]
 enum StepEnd {
     Ticked,
@@ -25,7 +25,7 @@ enum StepEnd {
 /// Works on the list of the task directory.
 pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
     let Some(list) = files::read_text(&task_directory.join("task_list.md"))? else {
-        return Ok(session.speaker.text("There is no task_list.md; I can not work.")?);
+        return Ok(session.speaker.text("There is no task_list.md; I cannot work.")?);
     };
     let log = files::read_text(&task_directory.join("progress.md"))?.unwrap_or_default();
     session.speaker.text(&format!(
@@ -51,13 +51,13 @@ pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
     Ok(())
 }
 
-/// Fixes what the supervisor's checks found, as far as a demo can.
+/// Pretends to fix what the supervisor's checks found.
 pub(super) fn fix(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
     std::thread::sleep(session.settings.pace);
     session.speaker.usage(session.prompt_length / 4 + 1, 10)?;
     let path = session.workspace.join(FIXES);
     let number = files::read_text(&path)?.unwrap_or_default().lines().count() + 1;
-    files::append(&path, &format!("- fix {number}: mended what the checks found\n"), Access::Shared)?;
+    files::append(&path, &format!("- fix {number}: fixed what the checks found\n"), Access::Shared)?;
     session.speaker.tool("write", FIXES)?;
     let progress = task_directory.join("progress.md");
     let session_number = entries(&files::read_text(&progress)?.unwrap_or_default()) + 1;
@@ -68,7 +68,7 @@ pub(super) fn fix(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
     Ok(session.speaker.text("Fixed what the checks found.")?)
 }
 
-/// Makes again what a finished step should have left, and commits what a killed session could not.
+/// Restores missing files of finished steps, and commits what a killed session did not.
 fn check_earlier_work(session: &mut Session<'_>, list: &str) -> Outcome {
     let finished: Vec<Step> = task_list::parse(list).into_iter().filter(|step| step.ticked).collect();
     let mut own = Vec::new();
@@ -135,7 +135,7 @@ fn write_artifact(session: &mut Session<'_>, artifact: &Artifact) -> Outcome {
     Ok(session.speaker.tool("write", &artifact.name)?)
 }
 
-/// Runs the proof of a step, if it has one.
+/// Runs the test of a step, if it has one.
 fn prove(session: &mut Session<'_>, step: &Step) -> Outcome<bool> {
     let Some(script) = todo_app::proof(step) else { return Ok(true) };
     let mut command = Command::new("/bin/sh");
@@ -146,7 +146,7 @@ fn prove(session: &mut Session<'_>, step: &Step) -> Outcome<bool> {
     Ok(output.status.success())
 }
 
-/// Ticks one box in the list as it is now: someone may have changed the rest meanwhile.
+/// Ticks one box in the list as it is now: someone may have changed the rest in the meantime.
 fn tick(session: &mut Session<'_>, task_directory: &Path, step: &Step) -> Outcome {
     let path = task_directory.join("task_list.md");
     let list = files::read_text(&path)?.unwrap_or_default();

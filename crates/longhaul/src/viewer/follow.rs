@@ -1,5 +1,5 @@
-//! A followed task on this terminal: shows what the feed hands out, turns Ctrl+C into pause and `d` into leaving.
-//! Called by `run`, `attach`, `retry` and `demo`. It holds no lease and changes nothing except by commands like everyone else's.
+//! Follows a task on this terminal: shows the items of the feed, pauses on Ctrl+C and detaches on `d`.
+//! Called by `run`, `attach`, `retry` and `demo`. Holds no lease, and changes the task only by sending commands.
 
 use longhaul_app::follow::{Follow, Interest, Item, Output, Until};
 use longhaul_app::send_command::send_command;
@@ -11,25 +11,25 @@ use longhaul_store::Stored;
 
 use super::keys::Keys;
 use super::screen::Screen;
-use super::signals::{Asked, Signals};
+use super::signals::{Request, Signals};
 use crate::exit::Code;
 use crate::out;
 
 /// What a viewer may do to the task it shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// Pauses it by Ctrl+C, keeps a worker alive for it, and ends when it needs someone.
-    Steers,
-    /// Nothing: it only shows, until the task is finished.
-    Looks,
+pub(crate) enum Mode {
+    /// Ctrl+C pauses the task, a worker is kept alive for it, and the viewer ends when the task needs a person.
+    Control,
+    /// Changes nothing, and ends when the task is finished.
+    ReadOnly,
 }
 
-impl Reach {
-    /// When there is no more to show.
+impl Mode {
+    /// When the viewer ends.
     pub(crate) fn until(self) -> Until {
         match self {
-            Reach::Steers => Until::Settled,
-            Reach::Looks => Until::Finished,
+            Mode::Control => Until::Settled,
+            Mode::ReadOnly => Until::Finished,
         }
     }
 }
@@ -37,75 +37,75 @@ impl Reach {
 /// How a task is shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Viewing {
-    /// Nothing up to and including this event.
+    /// Show only what comes after this event.
     pub(crate) after: u64,
-    pub(crate) reach: Reach,
-    /// One JSON document per line on standard output, in place of the screen.
+    pub(crate) mode: Mode,
+    /// Print one JSON document per line on standard output instead of the screen.
     pub(crate) json: bool,
 }
 
 impl Viewing {
-    /// From the beginning, by someone who steers it.
+    /// From the first event, with control over the task.
     pub(crate) fn whole(json: bool) -> Viewing {
-        Viewing { after: 0, reach: Reach::Steers, json }
+        Viewing { after: 0, mode: Mode::Control, json }
     }
 }
 
-/// Someone who wants to see every step, beside the screen.
-pub(crate) trait Watched {
+/// Is called for every change of a followed task.
+pub(crate) trait Observer {
     /// Called with the task after everything new was shown.
-    fn moved(&mut self, stored: &Stored, say: &dyn Fn(&str));
+    fn task_changed(&mut self, stored: &Stored, say: &dyn Fn(&str));
 
-    /// What a person could do next when the viewer leaves; none if that is reported otherwise.
+    /// The next command to suggest when the viewer ends; none if the observer prints its own.
     fn next_command(&self, stored: &Stored) -> Option<String> {
         Some(describe::next_command(stored))
     }
 }
 
-struct Nobody;
+struct NoObserver;
 
-impl Watched for Nobody {
-    fn moved(&mut self, _stored: &Stored, _say: &dyn Fn(&str)) {}
+impl Observer for NoObserver {
+    fn task_changed(&mut self, _stored: &Stored, _say: &dyn Fn(&str)) {}
 }
 
-/// Follows a task until there is no more to show.
+/// Follows a task until it needs a person or is finished.
 pub(crate) async fn follow(call: &Call, task: TaskId, signals: Signals, viewing: Viewing) -> Result<Code, AppError> {
-    follow_with(call, task, signals, viewing, &mut Nobody).await
+    follow_with(call, task, signals, viewing, &mut NoObserver).await
 }
 
-/// The same, with someone who watches.
+/// The same with an observer.
 pub(crate) async fn follow_with(
     call: &Call,
     task: TaskId,
     signals: Signals,
     viewing: Viewing,
-    watched: &mut dyn Watched,
+    observer: &mut dyn Observer,
 ) -> Result<Code, AppError> {
     let gone = || AppError::new(ErrorKind::NotFound, "the task no longer exists");
     let stored = call.load(task).await?.ok_or_else(gone)?;
-    let Viewing { after, reach, json } = viewing;
-    let keeps_worker = reach == Reach::Steers;
+    let Viewing { after, mode, json } = viewing;
+    let keeps_worker = mode == Mode::Control;
     let interest = Interest {
         after,
         events: true,
         output: Output::Turns,
-        until: reach.until(),
+        until: mode.until(),
         keeps_worker,
         ..Interest::default()
     };
     let feed = Follow::new(call, stored, interest)?;
-    let mut viewer = Viewer { call, feed, screen: Screen::new(json), reach, interrupted: 0 };
-    let left = viewer.watch(signals, Keys::listen(), watched).await;
+    let mut viewer = Viewer { call, feed, screen: Screen::new(json), mode, interrupted: 0 };
+    let left = viewer.watch(signals, Keys::listen(), observer).await;
     viewer.screen.close();
-    viewer.leave(left?, json, watched).await
+    viewer.leave(left?, json, observer).await
 }
 
 enum Leave {
     /// By a key.
     Detached,
-    /// The task is done or needs someone.
+    /// The task is done or needs a person.
     Settled,
-    /// By a signal: whoever sent it wants no words.
+    /// By a signal; nothing is printed.
     Sent(Code),
 }
 
@@ -113,7 +113,7 @@ struct Viewer<'a> {
     call: &'a Call,
     feed: Follow,
     screen: Screen,
-    reach: Reach,
+    mode: Mode,
     interrupted: u32,
 }
 
@@ -122,7 +122,7 @@ impl Viewer<'_> {
         &mut self,
         mut signals: Signals,
         mut keys: Keys,
-        watched: &mut dyn Watched,
+        observer: &mut dyn Observer,
     ) -> Result<Leave, AppError> {
         loop {
             tokio::select! {
@@ -131,37 +131,37 @@ impl Viewer<'_> {
                     Some(item) => {
                         self.screen.show(&item);
                         if let Item::UpToDate(stored) = &item {
-                            watched.moved(stored, &|text| self.screen.line(text));
+                            observer.task_changed(stored, &|text| self.screen.line(text));
                         }
                     }
                 },
-                asked = signals.next() => match asked {
-                    Asked::Pause if self.reach == Reach::Looks => return Ok(Leave::Detached),
-                    Asked::Pause => self.interrupt().await?,
-                    Asked::Leave(code) => return Ok(Leave::Sent(code)),
+                request = signals.next() => match request {
+                    Request::Pause if self.mode == Mode::ReadOnly => return Ok(Leave::Detached),
+                    Request::Pause => self.interrupt().await?,
+                    Request::Leave(code) => return Ok(Leave::Sent(code)),
                 },
                 key = keys.next() => if key == b'd' { return Ok(Leave::Detached) },
             }
         }
     }
 
-    /// The first Ctrl+C pauses, the second ends the agent at once.
+    /// The first Ctrl+C pauses the task, the second kills the agent.
     async fn interrupt(&mut self) -> Result<(), AppError> {
         self.interrupted += 1;
         let mode = if self.interrupted == 1 { StopMode::Graceful } else { StopMode::Immediate };
         self.screen.line(match mode {
-            StopMode::Graceful => "pausing; Ctrl+C again ends the agent at once",
-            StopMode::Immediate => "ending the agent at once",
+            StopMode::Graceful => "pausing; press Ctrl+C again to kill the agent",
+            StopMode::Immediate => "killing the agent",
         });
-        // Refused only when it settled meanwhile, which the feed shows.
+        // Refused only if the task settled in the meantime, which the feed shows.
         match send_command(self.call, self.feed.stored(), Command::Pause { mode }).await {
             Err(error) if error.kind != ErrorKind::Conflict => Err(error),
             Ok(_) | Err(_) => Ok(()),
         }
     }
 
-    /// The last words, and the exit code.
-    async fn leave(&self, left: Leave, json: bool, watched: &dyn Watched) -> Result<Code, AppError> {
+    /// Prints the last lines and gives the exit code.
+    async fn leave(&self, left: Leave, json: bool, observer: &dyn Observer) -> Result<Code, AppError> {
         let stored = self.feed.stored();
         let code = match left {
             Leave::Sent(code) => return Ok(code),
@@ -172,8 +172,8 @@ impl Viewer<'_> {
             (Leave::Detached, true) => out::view(&TaskView::of(self.call, stored.task.id).await?),
             (Leave::Settled | Leave::Sent(_), true) => {}
             (left, false) => {
-                out::note(&last_words(&left, self.reach, stored));
-                watched.next_command(stored).iter().for_each(|next| out::note(next));
+                out::note(&last_line(&left, self.mode, stored));
+                observer.next_command(stored).iter().for_each(|next| out::note(next));
             }
         }
         Ok(code)
@@ -187,10 +187,10 @@ impl Viewer<'_> {
     }
 }
 
-fn last_words(left: &Leave, reach: Reach, stored: &Stored) -> String {
-    match (left, reach) {
-        (Leave::Detached, Reach::Steers) => "detached; the task keeps running".to_owned(),
-        (Leave::Detached, Reach::Looks) => "left; the task is not affected".to_owned(),
+fn last_line(left: &Leave, mode: Mode, stored: &Stored) -> String {
+    match (left, mode) {
+        (Leave::Detached, Mode::Control) => "detached; the task keeps running".to_owned(),
+        (Leave::Detached, Mode::ReadOnly) => "view closed; the task is not affected".to_owned(),
         (Leave::Settled | Leave::Sent(_), _) => {
             format!("{}: {}", stored.task.submission.name, out::safe(&describe::state(&stored.task)))
         }

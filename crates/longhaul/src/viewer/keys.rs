@@ -1,5 +1,5 @@
-//! Single keys from the terminal, without taking it over: line mode and echo are off while the viewer lives, signals stay.
-//! Used by `follow`. Ctrl+C stays a signal and is not seen here. In the background the terminal is never touched.
+//! Reads single keys from the terminal: turns line mode and echo off while the viewer runs, and leaves signals on.
+//! Used by `follow`. Ctrl+C stays a signal and is not read here. In the background the terminal is never touched.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -10,21 +10,21 @@ use rustix::process::getpgrp;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 use tokio::sync::mpsc;
 
-/// How often a viewer in the background looks whether it has come to the front.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
+/// How often a viewer in the background checks whether it is in the foreground.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The keyboard while a viewer lives; dropped, the terminal is as before.
+/// The keyboard while a viewer runs; restores the terminal when dropped.
 pub(super) struct Keys {
     before: Option<Termios>,
     pressed: mpsc::UnboundedReceiver<u8>,
 }
 
 impl Keys {
-    /// Listens if standard input is a terminal and this process is in its foreground; otherwise no key ever comes.
+    /// Listens if standard input is a terminal and this process is in its foreground; otherwise there are no keys.
     pub(super) fn listen() -> Keys {
         let (send, pressed) = mpsc::unbounded_channel();
         let stdin = std::io::stdin();
-        let before = if stdin.is_terminal() && in_front() { tcgetattr(&stdin).ok() } else { None };
+        let before = if stdin.is_terminal() && in_foreground() { tcgetattr(&stdin).ok() } else { None };
         if let Some(before) = &before {
             let mut quiet = before.clone();
             quiet.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
@@ -43,9 +43,9 @@ impl Keys {
     }
 }
 
-/// Whether the terminal can be read and changed without this process being stopped for it: only the controlling terminal
-/// stops anyone, and only those outside its foreground group.
-fn in_front() -> bool {
+/// Whether this process can use the terminal without being stopped: only the controlling terminal stops a process, and only
+/// outside its foreground group.
+fn in_foreground() -> bool {
     tcgetpgrp(std::io::stdin()).map_or(true, |group| group == getpgrp())
 }
 
@@ -55,8 +55,8 @@ fn read_keys(send: &mpsc::UnboundedSender<u8>) {
     loop {
         // Waiting for a key is harmless in the background, reading it is not.
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], None) {
-            Ok(_) if !in_front() => {
-                std::thread::sleep(LOOK_AGAIN);
+            Ok(_) if !in_foreground() => {
+                std::thread::sleep(POLL_INTERVAL);
                 continue;
             }
             Ok(_) => {}
@@ -73,7 +73,7 @@ fn read_keys(send: &mpsc::UnboundedSender<u8>) {
 
 impl Drop for Keys {
     fn drop(&mut self) {
-        if let Some(before) = self.before.as_ref().filter(|_| in_front()) {
+        if let Some(before) = self.before.as_ref().filter(|_| in_foreground()) {
             tcsetattr(std::io::stdin(), OptionalActions::Now, before).ok();
         }
     }

@@ -1,4 +1,4 @@
-//! Following a task: a viewer only reads the store and sends commands. Its death, a lost terminal or `d` changes nothing.
+//! Follows a task. A viewer only reads the store and sends commands; if it dies, loses its terminal or detaches, the task keeps running.
 //! Used by every verb that waits for a task.
 
 mod follow;
@@ -8,13 +8,13 @@ mod signals;
 
 use longhaul_core::task::State;
 
-pub(crate) use follow::{Reach, Viewing, Watched, follow, follow_with};
+pub(crate) use follow::{Mode, Observer, Viewing, follow, follow_with};
 pub(crate) use signals::Signals;
 
 use crate::exit::Code;
 use longhaul_app::views::Outcome;
 
-/// The exit code that a state gives to those who waited for it.
+/// The exit code for a state that was waited for.
 pub(crate) fn code_of(state: &State) -> Code {
     Outcome::of(state).into()
 }

@@ -1,6 +1,5 @@
-//! What a follower sees: a line per event and the agent's turns, on a terminal above a live status line; otherwise plain lines.
-//! Used by `follow`. Everything is made safe before it is shown; without a terminal nothing is redrawn, and for programs every item is
-//! one JSON document on standard output.
+//! Shows a followed task: one line per event and the agent's turns, with a live status line below if stderr is a terminal.
+//! Used by `follow`. All text is made safe before it is shown. With `--json` every item is one JSON document on standard output.
 
 use std::collections::VecDeque;
 use std::io::IsTerminal;
@@ -15,18 +14,18 @@ use longhaul_core::task::Task;
 
 use crate::out;
 
-/// So many lines of output are shown at once; of more only the last.
+/// How many lines of output are shown at once; the oldest are dropped.
 const BATCH: usize = 200;
 /// Output is indented below the events, behind the clock.
 const INDENT: &str = "          ";
-/// So many characters of a line of output.
+/// How many characters of an output line are shown.
 const WIDTH: usize = 1000;
 
 /// The screen of one viewer.
 pub(super) struct Screen {
     json: bool,
     bar: Option<ProgressBar>,
-    /// Lines of output that came together, and how many before them are left out.
+    /// Lines of output that arrived together, and how many earlier ones were dropped.
     batch: VecDeque<String>,
     left_out: u64,
 }
@@ -56,7 +55,7 @@ impl Screen {
         }
     }
 
-    /// One line that stays.
+    /// Prints one line above the status line.
     pub(super) fn line(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.println(text),
@@ -64,14 +63,14 @@ impl Screen {
         }
     }
 
-    /// Something that happened, with its time.
+    /// Prints an event with its time.
     fn moment(&self, at: &str, text: &str) {
         self.line(&format!("{}  {}", clock(at), out::safe(text)));
     }
 
-    /// A flood is cut here: `logs` has all of it.
+    /// Drops the oldest lines of long output: `logs` has all of it.
     fn turn(&mut self, turn: &TurnView) {
-        // The event that starts a session is shown already.
+        // The event that starts a session is already shown.
         for line in turn.lines().iter().filter(|_| turn.role != TurnRole::Session) {
             if self.batch.len() == BATCH {
                 self.batch.pop_front();
@@ -84,12 +83,12 @@ impl Screen {
     fn flush(&mut self) {
         let left_out = std::mem::take(&mut self.left_out);
         if left_out > 0 {
-            self.line(&format!("{INDENT}({left_out} lines are not shown here; `longhaul logs` has them)"));
+            self.line(&format!("{INDENT}({left_out} lines omitted; `longhaul logs` has them)"));
         }
         std::mem::take(&mut self.batch).iter().for_each(|line| self.line(&format!("{INDENT}{line}")));
     }
 
-    /// The live line.
+    /// Updates the status line.
     fn task(&self, task: &Task) {
         let Some(bar) = &self.bar else { return };
         if let Some(accepted) = &task.plan {
@@ -99,7 +98,7 @@ impl Screen {
         bar.set_message(status(task));
     }
 
-    /// Shows what is left, and removes the live line.
+    /// Shows the remaining lines and removes the status line.
     pub(super) fn close(&mut self) {
         self.flush();
         if let Some(bar) = &self.bar {
@@ -117,7 +116,7 @@ fn bar() -> ProgressBar {
     bar
 }
 
-/// The live line: progress, current step, session, elapsed time, tokens.
+/// The status line: progress, current step, session, elapsed time, tokens.
 fn status(task: &Task) -> String {
     let progress = task.plan.as_ref().map_or_else(|| "planning".to_owned(), |accepted| accepted.plan.progress());
     let step = task.plan.as_ref().and_then(|accepted| accepted.plan.current()).map_or_else(String::new, |step| {

@@ -1,30 +1,30 @@
-//! The signals a viewer answers: Ctrl+C pauses the task, TERM and HUP end the viewer only and leave the terminal as it was.
-//! Listened for from before the submission on, so that no Ctrl+C of a starting `run` kills it half-way.
+//! The signals of a viewer: Ctrl+C pauses the task; TERM and HUP end only the viewer and restore the terminal.
+//! `run` listens before it submits, so that an early Ctrl+C cannot kill it half-way.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::Code;
 use longhaul_app::{AppError, ErrorKind};
 
-/// Signals that have come since the listening began.
+/// Signals received since `listen`.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
-    /// None where hang-ups are ignored, as below `nohup`.
+    /// None if hang-ups are ignored, as below `nohup`.
     hang_up: Option<Signal>,
 }
 
-/// What a signal asks of a viewer.
+/// What a signal asks the viewer to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum Request {
     /// Pause the task.
     Pause,
-    /// Leave it alone and go.
+    /// End the viewer and leave the task running.
     Leave(Code),
 }
 
 impl Signals {
-    /// Listens from now on; nothing that comes is lost.
+    /// Starts to listen; no later signal is lost.
     pub(crate) fn listen() -> Result<Signals, AppError> {
         let listen = |kind| {
             signal(kind).map_err(|error| AppError::new(ErrorKind::Failure, "cannot listen for signals").because(&error))
@@ -37,12 +37,12 @@ impl Signals {
         })
     }
 
-    /// The next one.
-    pub(super) async fn next(&mut self) -> Asked {
+    /// The next request.
+    pub(super) async fn next(&mut self) -> Request {
         tokio::select! {
-            _ = self.interrupt.recv() => Asked::Pause,
-            _ = self.terminate.recv() => Asked::Leave(Code::Terminated),
-            () = received(self.hang_up.as_mut()) => Asked::Leave(Code::HungUp),
+            _ = self.interrupt.recv() => Request::Pause,
+            _ = self.terminate.recv() => Request::Leave(Code::Terminated),
+            () = received(self.hang_up.as_mut()) => Request::Leave(Code::HungUp),
         }
     }
 }
@@ -56,7 +56,7 @@ async fn received(signal: Option<&mut Signal>) {
     }
 }
 
-/// Whether whoever started us wants hang-ups ignored. Where that can not be asked they are not.
+/// Whether our parent set hang-ups to be ignored; false where this cannot be read.
 fn hang_ups_are_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -147,7 +147,7 @@ fn while_stopping_cancel_overrides_and_a_pause_can_be_taken_back() {
     assert_eq!(env.state(&name), "cancelled", "a pause does not override a cancel, but hastens it");
     gone(live.agent);
     assert_eq!((finish(cancel).code, finish(pause).code, hastened.code), (0, 4, 4), "only a paused task was paused");
-    assert!(hastened.stderr.contains("is not paused, but cancelled"), "{}", hastened.stderr);
+    assert!(hastened.stderr.contains("is not paused but cancelled"), "{}", hastened.stderr);
     assert!(hastened.stderr.contains("longhaul events"), "the next command of that state: {}", hastened.stderr);
     assert_eq!(env.ledger_of("start").len(), 2, "never a second agent");
 }

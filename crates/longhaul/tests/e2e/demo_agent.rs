@@ -407,7 +407,7 @@ fn a_fixing_prompt_is_answered_with_a_visible_fix_or_none() {
     assert!(bench.run("", FIX, "no-fix").is_done());
     assert_eq!((fixes().as_str(), progress() == before), ("", true));
     assert!(bench.run("", FIX, "").is_done());
-    assert_eq!(fixes(), "- fix 1: mended what the checks found\n");
+    assert_eq!(fixes(), "- fix 1: fixed what the checks found\n");
     assert!(progress().contains("see FIXES.md, fix 1"), "{}", progress());
     assert!(bench.run("", FIX, "").is_done());
     assert_eq!((fixes().lines().count(), bench.list()), (2, list), "a fix ticks nothing");

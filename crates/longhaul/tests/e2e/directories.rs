@@ -169,7 +169,7 @@ fn run_session_waits_for_nobody_and_warns() {
     env.reach("other", "paused");
     let done = runner.run(&["-n", "t", "Do that"]);
     assert_eq!(done.code, 0, "{}", done.stderr);
-    assert!(done.stderr.contains("warning: task other (paused) works in this directory too"), "{}", done.stderr);
+    assert!(done.stderr.contains("warning: task other (paused) also works in this directory"), "{}", done.stderr);
     env.ok(&["cancel", "other"]);
     assert!(!runner.run(&["-n", "u", "Do that"]).stderr.contains("task other"), "the control");
 }

@@ -96,7 +96,7 @@ fn retention_by_bytes_keeps_as_many_of_the_newest_as_fit() {
     env.set("LONGHAUL_RETENTION_BYTES", &format!("{}B", size(1) + size(2)));
     assert_eq!(strings(&env.json(&["gc"])["removed"], "name"), ["one"], "two fit exactly");
     let swept = env.ok(&["gc", "--bytes", &format!("{}B", size(2))]);
-    assert!(swept.starts_with("removed   two ") && swept.contains("take"), "{swept}");
+    assert!(swept.starts_with("removed    two ") && swept.contains("take"), "{swept}");
     assert_eq!(names(&env), ["three"]);
 }
 
@@ -162,7 +162,7 @@ fn from_below_a_session_nothing_is_swept() {
 fn without_a_home_there_is_nothing_and_nothing_is_made() {
     let env = TestEnv::new();
     let swept = env.run(&["gc", "--count", "0"]);
-    assert!(swept.code == 0 && swept.stderr.contains("nothing to sweep"), "{}", swept.stderr);
+    assert!(swept.code == 0 && swept.stderr.contains("nothing to remove"), "{}", swept.stderr);
     assert!(!env.home().exists());
 }
 

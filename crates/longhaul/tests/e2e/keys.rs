@@ -40,7 +40,7 @@ fn a_submission_with_a_key_makes_one_task() {
     assert_eq!(env.events("only-once"), before, "nothing was started");
     let followed = env.run(&["run", "Only once", "--key", "k1"]);
     assert_eq!(followed.code, 0, "it is followed to its end: {}", followed.stderr);
-    assert!(followed.stderr.contains("nothing was done now"), "{}", followed.stderr);
+    assert!(followed.stderr.contains("already carried out under its key; nothing was changed"), "{}", followed.stderr);
     refused(&env, &["run", "-d", "Something else", "--key", "k1"]);
     refused(&env, &["run", "-d", "Only once", "--max-sessions", "3", "--key", "k1"]);
     refused(&env, &["retry", "only-once", "-d", "--key", "k1"]);

@@ -37,7 +37,7 @@ fn a_template_of_the_user_is_used_told_and_kept_as_it_was_at_submit() {
     assert!(env.prompt("t", 1).starts_with("# Initializer Agent"), "the others are the built-in ones");
     let prompt = env.prompt("t", 2);
     assert!(prompt.starts_with("House rules: two spaces.\n") && prompt.contains("\nGoal: Do it\n"), "{prompt}");
-    assert!(env.ok(&["show", "t"]).contains("prompt     work: a template of its own"));
+    assert!(env.ok(&["show", "t"]).contains("prompt     work: a custom template"));
     assert!(env.ok(&["report", "t"]).contains("- Own prompt templates: work"));
 }
 

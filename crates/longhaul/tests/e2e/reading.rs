@@ -46,7 +46,7 @@ fn show_tells_the_round_with_its_evidence() {
     // In a plain directory the next task would wait for this one.
     env.ok(&["cancel", "fails"]);
     assert_eq!(env.run(&["run", "Open", "--check", "true", "--once"]).code, 5);
-    assert!(env.ok(&["show", "open"]).contains("not run on the work as it is now"));
+    assert!(env.ok(&["show", "open"]).contains("not run on the current work"));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn limits_guidance_and_place_are_shown() {
     for part in [
         "max-sessions 2 of 2",
         "of 1000000",
-        "guidance   waits for the next session: mind the gap",
+        "guidance   for the next session: mind the gap",
         "(in place)",
         "priority   -3",
         "model tiny",
@@ -184,7 +184,7 @@ fn the_work_in_a_worktree_is_shown_and_told() {
     let (code, shown) = crate::screen::Terminal::run(&env, &["diff", "in-git"]).finish();
     assert!(code == 0 && shown.contains("\u{1b}[32m+"), "colours on a terminal: {shown:?}");
     let (code, shown) = crate::screen::Terminal::run(&env, &["diff", "in-git", "--raw"]).finish();
-    assert!(code == 2 && shown.contains("not for a terminal"), "{shown}");
+    assert!(code == 2 && shown.contains("--raw does not print to a terminal"), "{shown}");
     let facts = env.json(&["diff", "in-git"]);
     assert_eq!(facts["files"].as_array().unwrap().len(), 4, "{facts}");
     let report = env.json(&["report", "in-git"]);

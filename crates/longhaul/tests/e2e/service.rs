@@ -96,7 +96,7 @@ fn the_unit_is_written_enabled_told_and_taken_away() {
     env.ok(&["service", "uninstall"]);
     assert!(!unit(&env).exists());
     assert_eq!(status(&env, "systemd")["installed"], "no");
-    assert!(env.run(&["service", "uninstall"]).stderr.contains("nothing of ours"));
+    assert!(env.run(&["service", "uninstall"]).stderr.contains("no service is installed"));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_dry_run_only_tells_and_a_changed_home_renews() {
     env.ok(&["service", "install", "--kind", "systemd"]);
     let other = env.path().join("other").display().to_string();
     env.set("LONGHAUL_HOME", &other);
-    assert_eq!(status(&env, "systemd")["installed"], "otherwise");
+    assert_eq!(status(&env, "systemd")["installed"], "different");
     env.ok(&["service", "install", "--kind", "systemd"]);
     assert_eq!(status(&env, "systemd")["installed"], "yes");
     assert!(std::fs::read_to_string(unit(&env)).unwrap().contains(&other));

@@ -33,7 +33,7 @@ fn skills_come_where_each_client_looks_for_them_and_go_again() {
     }
     let listed = env.json(&["skill", "list"]);
     let rows = listed["skills"].as_array().unwrap();
-    assert!(rows.len() == 8 && rows.iter().all(|row| row["standing"] == "installed"), "{listed}");
+    assert!(rows.len() == 8 && rows.iter().all(|row| row["state"] == "installed"), "{listed}");
     for (client, place) in &places {
         env.ok(&["skill", "uninstall", "--client", client]);
         assert!(listing(place).is_empty(), "{client}");

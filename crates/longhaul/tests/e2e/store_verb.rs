@@ -33,7 +33,7 @@ fn a_sound_store_is_called_sound() {
     let (code, found) = check(&env);
     assert_eq!((code, &found["sound"], &found["tasks"]), (0, &true.into(), &2.into()), "{found}");
     let shown = env.run(&["store", "check"]);
-    assert!(shown.stdout.is_empty() && shown.stderr.contains("the store is sound: 2 task(s)"), "{}", shown.stderr);
+    assert!(shown.stdout.is_empty() && shown.stderr.contains("the store is intact: 2 task(s)"), "{}", shown.stderr);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn run_opens_a_view_that_can_be_killed() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert_eq!(run.stdout, "tmux attach -t demo-show-it\n");
     let live = env.live("show.it", 2);
-    shows(&env, "demo-show-it", "this only shows it");
+    shows(&env, "demo-show-it", "read-only: Ctrl+C or d closes this view");
     shows(&env, "demo-show-it", "work session 2 started");
     tmux(&env, &["kill-session", "-t", "demo-show-it"]).unwrap();
     assert!(alive(live.agent));
@@ -113,7 +113,7 @@ fn a_tmux_that_fails_is_told_and_harms_nothing() {
     let env = stand_in(TestEnv::new(), "#!/bin/sh\nexit 1\n");
     let run = env.run(&["run", "Broken", "--agent", "demo", "--tmux"]);
     assert_eq!(run.code, 1, "{}", run.stderr);
-    assert!(run.stderr.contains("tmux refuses to make a session"), "{}", run.stderr);
+    assert!(run.stderr.contains("tmux did not create the session"), "{}", run.stderr);
     assert_eq!(env.settle("broken"), "done");
 }
 

@@ -18,11 +18,11 @@ fn the_demo_survives_both_kills_and_leaves_a_working_app() {
         ">>> kill -9 of the agent",
         "the worker (pid",
         "the agent (pid",
-        "was killed with -9, and the task went on",
+        "was killed with -9, and the task continued",
         " died; worker ",
-        "resumed the agent's own session",
-        "hash chain is whole",
-        "Where it lies:",
+        "resumed the agent's conversation",
+        "hash chain is intact",
+        "Files:",
     ] {
         assert!(shown.stderr.contains(part), "`{part}` is missing in\n{}", shown.stderr);
     }

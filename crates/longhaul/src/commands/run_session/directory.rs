@@ -1,5 +1,5 @@
-//! `.autonomous/` of a project as the existing shell runner left it: which tasks there are, how far, and which was worked on last.
-//! Read by `run-session` before anything is made. Never writes, and takes nothing but directories for a task.
+//! Reads `.autonomous/` of a project as the shell runner left it: its tasks, their progress, and which one is the most recent.
+//! Used by `run-session` before it creates anything. Never writes; only directories count as tasks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use longhaul_core::plan::{self, Plan};
 
 const LIST_CAP: u64 = 4 << 20;
 
-/// What the existing runner keeps beside the list.
+/// Files that the shell runner keeps beside the list.
 const LEFT_BY_RUNS: &[&str] = &["progress.md", "session.id", "session.log"];
 
 /// All tasks of a project.
@@ -23,20 +23,20 @@ pub(super) struct Directory {
     path: PathBuf,
 }
 
-/// What a task's directory says about it.
+/// The state of a task's directory.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
-    /// It is not there.
-    Nothing,
-    /// It is there without a list; whether an earlier run left something in it.
+pub(super) enum DirectoryState {
+    /// It does not exist.
+    Missing,
+    /// It exists without a list.
     NoList {
-        /// What, if anything.
+        /// A file that an earlier run left in it.
         left: Option<&'static str>,
     },
-    /// Its list can be worked on.
+    /// It has a valid list.
     Plan(Plan),
-    /// Something is wrong with it, and a person has to mend it.
-    Unfit(String),
+    /// Something is wrong with it, and a person has to fix it.
+    Invalid(String),
 }
 
 impl Directories {
@@ -48,7 +48,7 @@ impl Directories {
         Directory { path: self.root.join(name) }
     }
 
-    /// Every task, by name. Hidden ones and plain files are none.
+    /// Every task, sorted by name. Hidden entries and plain files are no tasks.
     pub(super) fn all(&self) -> Vec<(String, Directory)> {
         let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
         let mut all: Vec<(String, Directory)> = entries
@@ -61,7 +61,7 @@ impl Directories {
         all
     }
 
-    /// The task with the newest activity; of equals the first by name.
+    /// The most recently active task; in a tie the first by name.
     pub(super) fn most_recent(&self) -> Option<TaskName> {
         let mut newest: Option<(SystemTime, TaskName)> = None;
         for (name, directory) in self.all() {
@@ -83,24 +83,24 @@ impl Directory {
         self.path.symlink_metadata().is_ok()
     }
 
-    pub(super) fn look(&self) -> Found {
+    pub(super) fn inspect(&self) -> DirectoryState {
         if !self.exists() {
-            return Found::Nothing;
+            return DirectoryState::Missing;
         }
         if self.path.join("task_list.md").symlink_metadata().is_err() {
             let left = LEFT_BY_RUNS.iter().copied().find(|name| self.path.join(name).symlink_metadata().is_ok());
-            return Found::NoList { left };
+            return DirectoryState::NoList { left };
         }
         if !self.path.join("progress.md").is_file() {
-            return Found::Unfit(format!("{} is missing", self.path.join("progress.md").display()));
+            return DirectoryState::Invalid(format!("{} is missing", self.path.join("progress.md").display()));
         }
         match self.list() {
-            Ok(plan) => Found::Plan(plan),
-            Err(why) => Found::Unfit(format!("invalid task_list.md in {}: {why}", self.path.display())),
+            Ok(plan) => DirectoryState::Plan(plan),
+            Err(why) => DirectoryState::Invalid(format!("invalid task_list.md in {}: {why}", self.path.display())),
         }
     }
 
-    /// The list, or why it is none.
+    /// The parsed list, or why it is invalid.
     pub(super) fn list(&self) -> Result<Plan, String> {
         let path = self.path.join("task_list.md");
         if path.metadata().is_ok_and(|meta| meta.len() > LIST_CAP) {
@@ -110,7 +110,7 @@ impl Directory {
         plan::parse(&text).map_err(|bad| bad.to_string())
     }
 
-    /// The list as it is written, where it can be read.
+    /// The text of the list, if it is readable.
     pub(super) fn text(&self) -> Option<String> {
         fs::read_to_string(self.path.join("task_list.md")).ok()
     }
@@ -119,13 +119,13 @@ impl Directory {
         self.path.join("task_list.md").is_file()
     }
 
-    /// The saved conversation, as it stands there.
+    /// The saved conversation id, as written in the file.
     pub(super) fn saved(&self) -> Option<String> {
         let text = fs::read_to_string(self.path.join("session.id")).ok()?;
         Some(text.trim().to_owned()).filter(|id| !id.is_empty())
     }
 
-    /// When anything of a task with a list was changed last.
+    /// When a file of a task with a list last changed.
     fn active_at(&self) -> Option<SystemTime> {
         if !self.has_list() {
             return None;

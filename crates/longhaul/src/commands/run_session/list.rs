@@ -1,5 +1,5 @@
-//! `run-session --list`: one line per task directory, in the words and glyphs of the existing shell runner.
-//! Machines read `longhaul list --json`.
+//! `run-session --list`: one line per task directory, in the format of the shell runner.
+//! Programs should read `longhaul list --json`.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use super::directory::{Directories, Directory};
 use super::printer::{banner, paint};
 use crate::out;
 
-/// What is known of tasks beside their directories: who works on them, or what became of that.
+/// Marks from the store by task name, such as `running` or `failed`.
 pub(super) type Marks = BTreeMap<String, &'static str>;
 
-/// As much of a conversation's id as tells two of one minute apart: the ids of codex begin with their time, to the millisecond.
+/// Characters of a conversation id to show. Ids of codex start with a time in milliseconds; fewer would look alike.
 const SHOWN: usize = 13;
 
 /// Prints the list.

@@ -1,5 +1,5 @@
-//! Which task `run-session` means: the one named, the one whose name the description makes, or the one worked on last.
-//! Makes nothing; a generated name is claimed by the submission that uses it.
+//! Chooses the task of a `run-session`: the named one, one named after the description, or the most recent one.
+//! Creates nothing; the submission claims a generated name.
 
 use jiff::Zoned;
 use longhaul_core::names::{self, BadName, TaskName};
@@ -13,7 +13,7 @@ use longhaul_app::{AppError, ErrorKind};
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     name: TaskName,
-    /// What it was made of, when it was made for a new task: then another one will do as well.
+    /// The generated name of a new task, before a number was added. Only such a name may change.
     base: Option<String>,
 }
 
@@ -26,17 +26,17 @@ impl Name {
         &self.name
     }
 
-    /// Says which task is meant, where the person did not.
+    /// Prints a generated name.
     pub(super) fn announce(&self) {
         if let Some(base) = &self.base {
             if *base != self.name.as_str() {
-                out::note(&format!("Task `{base}` exists already; this one is `{}`.", self.name));
+                out::note(&format!("Task `{base}` already exists; this one is `{}`.", self.name));
             }
             out::data(&format!("Generated task name: {}", self.name));
         }
     }
 
-    /// The next name that is free, when this one was taken meanwhile; none when the person chose it.
+    /// The next free name, if this one was taken in the meantime; none if the person chose it.
     pub(super) fn next(&self, directories: &Directories) -> Option<Name> {
         let base = self.base.as_ref()?;
         let mut later = names::candidates(base.clone()).skip_while(|name| name != self.name.as_str()).skip(1);
@@ -54,7 +54,7 @@ pub(super) fn choose(args: &RunSession, directories: &Directories) -> Result<Nam
         }
         Some(description) => generated(args, description, directories),
         None if args.continues() => most_recent(directories),
-        None => Err(AppError::new(ErrorKind::Usage, "nothing to do: neither a description nor --continue was given")
+        None => Err(AppError::new(ErrorKind::Usage, "nothing to do: give a description or --continue")
             .hint("`longhaul run-session --help` shows examples")),
     }
 }
@@ -68,7 +68,7 @@ fn generated(args: &RunSession, description: &str, directories: &Directories) ->
         return Ok(Name { name: TaskName::new(&base).map_err(|bad| refused(&bad))?, base: None });
     }
     let name = names::candidates(base.clone()).find_map(|name| free(&name, directories));
-    let name = name.ok_or_else(|| AppError::new(ErrorKind::Failure, "no name is left for this description"))?;
+    let name = name.ok_or_else(|| AppError::new(ErrorKind::Failure, "all names for this description are taken"))?;
     Ok(Name { name, base: Some(base) })
 }
 
@@ -80,13 +80,13 @@ fn free(name: &str, directories: &Directories) -> Option<TaskName> {
 fn most_recent(directories: &Directories) -> Result<Name, AppError> {
     let Some(name) = directories.most_recent() else {
         return Err(AppError::new(ErrorKind::NotFound, "there is no task to continue in this project")
-            .hint("begin one: longhaul run-session \"what is to be reached\""));
+            .hint("start one: longhaul run-session \"the goal\""));
     };
     out::data(&format!("Continuing most recent task: {name}"));
     Ok(Name { name, base: None })
 }
 
-/// In the words of the existing runner, with the whole rule.
+/// The shell runner's messages, with the full rule as a hint.
 fn refused(bad: &BadName) -> AppError {
     let what = match bad {
         BadName::Empty => "Task name cannot be empty".to_owned(),

@@ -1,11 +1,11 @@
-//! How an invocation of `run-session` ended: what is said, and the exit code: 0, 1, the agent's own, or 130.
-//! Called once, when the task is no longer this invocation's.
+//! Prints how a `run-session` ended and gives its exit code: 0, 1, the agent's own, or 130.
+//! Called once, when this invocation no longer owns the task.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use longhaul_core::task::{Cause, Exit, Purpose, State, StoppedBy, Task};
+use longhaul_core::task::{Cause, Exit, Purpose, RunnerOptions, State, StoppedBy, Task};
 
-use super::directory::{Directory, Found};
+use super::directory::{Directory, DirectoryState};
 use super::printer::{RunnerPrinter, success};
 use crate::cli::RunSession;
 use crate::exit::Code;
@@ -16,17 +16,17 @@ use longhaul_app::{AppError, Call, ErrorKind, ownership};
 pub(super) struct Outcome<'a> {
     pub(super) args: &'a RunSession,
     pub(super) task: &'a Task,
-    pub(super) voice: &'a RunnerPrinter,
+    pub(super) printer: &'a RunnerPrinter,
     pub(super) directory: Directory,
     /// Whether a signal asked for the pause.
     pub(super) asked: &'a AtomicBool,
 }
 
 impl Outcome<'_> {
-    pub(super) async fn tell(&self, call: &Call) -> Result<Code, AppError> {
+    pub(super) async fn print(&self, call: &Call) -> Result<Code, AppError> {
         match &self.task.state {
             State::Done { .. } => {
-                complete(&self.directory);
+                print_complete(&self.directory);
                 Ok(Code::Done)
             }
             State::Cancelled { .. } => Err(AppError::new(ErrorKind::Failure, "the task was cancelled")),
@@ -49,7 +49,7 @@ impl Outcome<'_> {
         }
     }
 
-    /// A person made it supervised meanwhile: a worker goes on as soon as this process has ended.
+    /// A person made the task supervised: a worker continues it as soon as this process has ended.
     async fn supervised(&self, call: &Call) -> Result<Code, AppError> {
         if let Some(stored) = call.load(self.task.id).await? {
             ownership::start_for(call, &stored)?;
@@ -62,19 +62,19 @@ impl Outcome<'_> {
         if self.asked.load(Ordering::SeqCst) {
             return Ok(self.interrupted());
         }
-        match self.voice.last_end() {
-            // Somebody paused it from elsewhere.
+        match self.printer.last_end() {
+            // Someone paused it from outside.
             Some((_, StoppedBy::Task)) => return Ok(self.interrupted()),
             None | Some((Exit::Code(0), _)) => {}
             Some((exit, _)) => return self.failed(&exit),
         }
-        match self.directory.look() {
-            Found::Plan(_) if self.task.run.as_ref().is_some_and(longhaul_core::task::RunnerOptions::is_used_up) => {
+        match self.directory.inspect() {
+            DirectoryState::Plan(_) if self.task.run.as_ref().is_some_and(RunnerOptions::is_used_up) => {
                 out::note(&self.used_up());
                 Ok(Code::Done)
             }
-            Found::Plan(_) => Ok(self.interrupted()),
-            found => Err(self.unfit(found)),
+            DirectoryState::Plan(_) => Ok(self.interrupted()),
+            state => Err(self.invalid(state)),
         }
     }
 
@@ -85,13 +85,13 @@ impl Outcome<'_> {
             Exit::Signal(number) => u8::try_from(128 + number).ok(),
             Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => None,
         };
-        let limit = self.voice.last_limit().map(|limit| out::safe(&limit));
+        let limit = self.printer.last_limit().map(|limit| out::safe(&limit));
         let what = limit.as_ref().map_or_else(|| format!("the session failed: {exit}"), Clone::clone);
         let Some(code) = code else { return Err(AppError::new(ErrorKind::Failure, what)) };
         out::note(&format!("error: {what}"));
         if limit.is_some() {
             let name = &self.task.submission.name;
-            out::note(&format!("Then continue with: {} --resume-last", self.go_on()));
+            out::note(&format!("Then continue with: {} --resume-last", self.continue_command()));
             out::note(&format!("Or let Longhaul wait: longhaul resume {name}"));
         }
         Ok(Code::Agents(code))
@@ -101,26 +101,26 @@ impl Outcome<'_> {
         let lock = self.directory.path().join(".runner.lock");
         match pid {
             Some(pid) => AppError::new(ErrorKind::Conflict, format!("the task is already running (pid {pid})")),
-            None => AppError::new(ErrorKind::Conflict, "the task is already running: its lock names no process yet")
+            None => AppError::new(ErrorKind::Conflict, "the task is already running; its lock has no pid yet")
                 .hint(format!("if no runner is alive, remove the directory {}", lock.display())),
         }
     }
 
     fn used_up(&self) -> String {
-        let go_on = self.go_on();
+        let command = self.continue_command();
         if self.args.no_auto_continue {
-            format!("Auto-continue is off; stopping after one session. Go on with: {go_on}")
+            format!("Auto-continue is off; stopping after one session. Continue with: {command}")
         } else {
-            format!("Maximum sessions ({}) reached. Go on with: {go_on}", self.args.max_sessions)
+            format!("Maximum sessions ({}) reached. Continue with: {command}", self.args.max_sessions)
         }
     }
 
-    /// The list is left as it is; the message names what a person has to mend.
-    fn unfit(&self, found: Found) -> AppError {
-        let first = self.voice.last_purpose() == Some(Purpose::Plan);
-        let what = match found {
-            Found::Unfit(why) => why,
-            Found::Nothing | Found::NoList { .. } | Found::Plan(_) => {
+    /// Leaves the list alone; the message names what a person has to fix.
+    fn invalid(&self, state: DirectoryState) -> AppError {
+        let first = self.printer.last_purpose() == Some(Purpose::Plan);
+        let what = match state {
+            DirectoryState::Invalid(why) => why,
+            DirectoryState::Missing | DirectoryState::NoList { .. } | DirectoryState::Plan(_) => {
                 format!("{} is missing", self.directory.path().join("task_list.md").display())
             }
         };
@@ -128,22 +128,22 @@ impl Outcome<'_> {
             return AppError::new(ErrorKind::Failure, format!("Initializer did not create required files: {what}"))
                 .hint("try again under the same name");
         }
-        AppError::new(ErrorKind::Failure, what).hint("mend it by hand; nothing was changed")
+        AppError::new(ErrorKind::Failure, what).hint("fix it by hand; nothing was changed")
     }
 
     fn interrupted(&self) -> Code {
         out::note(&format!("Paused. The state is in {}.", self.directory.path().display()));
-        out::note(&format!("Go on with: {}", self.go_on()));
+        out::note(&format!("Continue with: {}", self.continue_command()));
         Code::Interrupted
     }
 
-    fn go_on(&self) -> String {
+    fn continue_command(&self) -> String {
         format!("longhaul run-session --task-name {} --continue", self.task.submission.name)
     }
 }
 
-/// Every step is ticked: the last words of the existing runner, with the list as it is.
-pub(super) fn complete(directory: &Directory) {
+/// Prints the shell runner's last lines for a completed task, with the list.
+pub(super) fn print_complete(directory: &Directory) {
     success("ALL TASKS COMPLETED!");
     out::data(&format!("Task directory: {}", out::safe(&directory.path().display().to_string())));
     out::data("Final task list:");

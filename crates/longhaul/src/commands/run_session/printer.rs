@@ -1,5 +1,5 @@
-//! What `run-session` says while a task is carried out, in the words of the existing shell runner: banners, progress, the agent's output.
-//! Told by the hub what was committed, before anything that follows from it begins, so that lines and output keep their order.
+//! Prints what happens during a `run-session`, in the format of the shell runner: banners, progress, the agent's output.
+//! The engine reports committed events before it acts on them, so lines and output keep their order.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -13,24 +13,24 @@ use crate::out;
 /// The line above and below a title.
 const RULE: &str = "==========================================";
 
-/// What was seen so far.
+/// What happened so far.
 #[derive(Debug, Default)]
 struct Seen {
-    /// Sessions of this invocation that were announced.
+    /// How many sessions this invocation has announced.
     sessions: u32,
     /// The session that runs, or ran last.
     session: Option<SessionRun>,
     /// How it ended, and who ended it.
     ended: Option<(Exit, StoppedBy)>,
-    /// The next session takes the place of one that could not resume.
+    /// The next session replaces one that could not resume.
     falls_back: bool,
-    /// What is being told of ends the invocation, because something is wrong.
+    /// The events being printed end the invocation with an error.
     gave_up: bool,
     /// The usage limit that the last session ended at.
     limit: Option<String>,
 }
 
-/// The runner's voice.
+/// Prints for one invocation and remembers what it printed.
 #[derive(Debug, Default)]
 pub(super) struct RunnerPrinter {
     seen: Mutex<Seen>,
@@ -41,10 +41,10 @@ impl RunnerPrinter {
     pub(super) fn adopt(&self, task: &Task, session: &SessionRun) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.announce(task, session);
-        out::note("The session of an earlier runner is still alive; going on with it.");
+        out::note("The session of an earlier runner is still running; continuing it.");
     }
 
-    /// What the last session was for; none if there was none.
+    /// The purpose of the last session, if there was one.
     pub(super) fn last_purpose(&self) -> Option<Purpose> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         Some(seen.session.as_ref()?.purpose)
@@ -61,14 +61,14 @@ impl RunnerPrinter {
     }
 }
 
-/// The one voice of this process, as the hub holds it.
-pub(super) struct Ears(pub(super) std::sync::Arc<RunnerPrinter>);
+/// Passes the engine's events on to the printer.
+pub(super) struct PrinterWatcher(pub(super) std::sync::Arc<RunnerPrinter>);
 
-impl Watcher for Ears {
+impl Watcher for PrinterWatcher {
     fn committed(&self, events: &[Event], task: &Task) {
         let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.gave_up = events.iter().any(|event| matches!(event, Event::Paused { why: Some(_), .. }));
-        events.iter().for_each(|event| seen.tell(event, task));
+        events.iter().for_each(|event| seen.print_event(event, task));
     }
 
     fn printed(&self, bytes: &[u8]) {
@@ -78,10 +78,10 @@ impl Watcher for Ears {
 }
 
 impl Seen {
-    fn tell(&mut self, event: &Event, task: &Task) {
+    fn print_event(&mut self, event: &Event, task: &Task) {
         match event {
             Event::SessionStarted { session } => self.announce(task, session),
-            Event::SessionRead { said, .. } => self.hear(said.conversation.as_deref()),
+            Event::SessionRead { said, .. } => self.check_conversation(said.conversation.as_deref()),
             Event::SessionEnded { ended, .. } => self.end(task, ended),
             Event::AgentLimited { .. } => self.limit = Some(narrate(event)),
             Event::WaitStarted { why: Wait::Delay, .. } => {
@@ -92,13 +92,13 @@ impl Seen {
         }
     }
 
-    /// Codex takes an id that is no UUID for a name, and begins a new conversation when it knows none of that name.
-    fn hear(&mut self, conversation: Option<&str>) {
-        let (Some(session), Some(told)) = (&mut self.session, conversation) else { return };
-        if session.conversation.is_none() && session.resumes.as_deref().is_some_and(|asked| asked != told) {
+    /// Codex reads an id that is no UUID as a name, and starts a new conversation if it knows no such name.
+    fn check_conversation(&mut self, conversation: Option<&str>) {
+        let (Some(session), Some(reported)) = (&mut self.session, conversation) else { return };
+        if session.conversation.is_none() && session.resumes.as_deref().is_some_and(|asked| asked != reported) {
             out::note("Resume failed (codex does not know the saved conversation); it started a fresh one.");
         }
-        session.conversation.get_or_insert_with(|| told.to_owned());
+        session.conversation.get_or_insert_with(|| reported.to_owned());
     }
 
     fn announce(&mut self, task: &Task, session: &SessionRun) {
@@ -142,17 +142,17 @@ impl Seen {
     }
 }
 
-/// Something that went well.
+/// Prints a success.
 pub(super) fn success(text: &str) {
     out::data(&paint("32", &format!("✓ {text}")));
 }
 
-/// A title between two lines.
+/// Prints a title between two lines.
 pub(super) fn banner(title: &str) {
     out::data(&format!("{RULE}\n  {title}\n{RULE}"));
 }
 
-/// A text in a colour, where colours may be used.
+/// The text in a colour, if colours are allowed.
 pub(super) fn paint(colour: &str, text: &str) -> String {
     if out::coloured() { format!("\u{1b}[{colour}m{text}\u{1b}[0m") } else { text.to_owned() }
 }

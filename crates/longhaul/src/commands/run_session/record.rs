@@ -1,5 +1,5 @@
-//! The stored task behind a task directory: found, made, taken over from the dead, or cleared away when the directory was.
-//! Called once per invocation. The lease it ends with is the runner's lock.
+//! Finds the stored task of a task directory, creates it, takes it over from a dead process, or cancels it if its directory is gone.
+//! Called once per invocation. The lease it obtains is the runner's lock.
 
 use longhaul_app::{
     Answer, AppError, Call, ErrorKind, Project, RefusalKind, Request, change, ownership, prompt_files,
@@ -41,8 +41,8 @@ impl Record {
         Ok(call.list(filter).await?.tasks.into_iter().next().map(|stored| Record { stored }))
     }
 
-    /// The stored task of a name. A name that was made up for a new task gives way to one that somebody has just taken.
-    pub(super) async fn settle(
+    /// The stored task of a name. If a generated name was taken in the meantime, another one is generated.
+    pub(super) async fn resolve(
         line: &CommandLine,
         mut name: Name,
         place: &Project,
@@ -62,12 +62,12 @@ impl Record {
         self.stored.task.submission.goal.clone()
     }
 
-    /// Whether somebody may be writing in its directory: a session of a runner that lives, or that died.
+    /// Whether a session may be writing in its directory, even if its runner died.
     pub(super) fn is_in_session(&self) -> bool {
         self.stored.task.state.session().is_some()
     }
 
-    /// Whether it is for `run-session` at all.
+    /// Refuses a task that `run-session` did not create.
     fn check(&self) -> Result<(), AppError> {
         let task = &self.stored.task;
         if task.submission.driver.is_runner() {
@@ -75,23 +75,23 @@ impl Record {
         }
         let name = &task.submission.name;
         Err(AppError::new(ErrorKind::Conflict, format!("task `{name}` is supervised by Longhaul"))
-            .hint(format!("go on with it: longhaul resume {name}")))
+            .hint(format!("continue it with `longhaul resume {name}`")))
     }
 
-    /// Whether it had a directory, which is gone.
+    /// Whether its directory existed and is gone.
     fn is_removed(&self, directories: &Directories) -> bool {
         let task = &self.stored.task;
         task.tally.sessions > 0 && !directories.task(task.submission.name.as_str()).exists()
     }
 }
 
-/// What an invocation stands on.
-pub(super) struct Ground<'a> {
+/// What the steps of an invocation share.
+pub(super) struct InvocationContext<'a> {
     pub(super) line: &'a CommandLine,
     pub(super) args: &'a RunSession,
     pub(super) place: &'a Project,
     pub(super) directories: &'a Directories,
-    pub(super) driving: &'a RunnerProcess,
+    pub(super) process: &'a RunnerProcess,
     pub(super) call: &'a Call,
 }
 
@@ -103,85 +103,85 @@ pub(super) struct Invocation {
 }
 
 impl Invocation {
-    /// Makes the task this invocation's, whatever has to be done for that.
-    pub(super) async fn take_up(mut self, ground: &Ground<'_>) -> Result<Stored, AppError> {
-        let run = run(ground)?;
-        let wanted = [Setting::Sandbox(sandbox(ground.args))];
+    /// Takes ownership of the task for this invocation.
+    pub(super) async fn take_up(mut self, context: &InvocationContext<'_>) -> Result<Stored, AppError> {
+        let run = run(context)?;
+        let wanted = [Setting::Sandbox(sandbox(context.args))];
         loop {
-            let Some(task) = self.obtain(ground).await? else { continue };
+            let Some(task) = self.obtain(context).await? else { continue };
             let settings = if self.record.is_some() { &wanted[..] } else { &[] };
-            match ground
-                .driving
-                .take_up(task, &run, settings, &ground.call.caller.actor)
+            match context
+                .process
+                .take_up(task, &run, settings, &context.call.caller.actor)
                 .await
                 .map_err(|error| failed(&error))?
             {
-                TakenUp::Ours(stored) if self.is_removed(ground) => {
-                    clear_away(ground, *stored, "directory removed").await?;
+                TakenUp::Ours(stored) if self.is_removed(context) => {
+                    cancel_stored(context, *stored, "directory removed").await?;
                 }
-                TakenUp::Ours(stored) if self.is_another(ground) => {
-                    clear_away(ground, *stored, "begun anew with another description").await?;
+                TakenUp::Ours(stored) if self.is_another(context) => {
+                    cancel_stored(context, *stored, "started over with another description").await?;
                 }
                 TakenUp::Ours(stored) => return Ok(*stored),
                 TakenUp::Finished => {}
-                TakenUp::Busy => return Err(self.busy(ground).await),
+                TakenUp::Busy => return Err(self.busy(context).await),
             }
             self.record = None;
         }
     }
 
-    /// The stored task of the name, or a new one; none when the name was taken between the look and the submission.
-    async fn obtain(&mut self, ground: &Ground<'_>) -> Result<Option<TaskId>, AppError> {
+    /// The stored task of the name, or a new one; none if the name was taken just before the submission.
+    async fn obtain(&mut self, context: &InvocationContext<'_>) -> Result<Option<TaskId>, AppError> {
         if let Some(record) = &self.record {
             record.check()?;
             return Ok(Some(record.stored.task.id));
         }
-        match ground.driving.submit(self.request(ground)?).await {
+        match context.process.submit(self.request(context)?).await {
             Answer::Accepted { task, warnings, .. } => {
                 warnings.iter().for_each(|warning| out::note(&format!("warning: {}", out::safe(warning))));
                 Ok(Some(task))
             }
-            Answer::Refused { kind: RefusalKind::Conflict, .. } => self.look_again(ground).await.map(|()| None),
+            Answer::Refused { kind: RefusalKind::Conflict, .. } => self.resolve_conflict(context).await.map(|()| None),
             Answer::Refused { message, .. } => Err(AppError::new(ErrorKind::Usage, out::safe(&message))),
         }
     }
 
-    /// Another name where one was made, else the very task that has it.
-    async fn look_again(&mut self, ground: &Ground<'_>) -> Result<(), AppError> {
-        match self.name.next(ground.directories) {
+    /// Chooses another generated name, or else finds the task that has the given one.
+    async fn resolve_conflict(&mut self, context: &InvocationContext<'_>) -> Result<(), AppError> {
+        match self.name.next(context.directories) {
             Some(next) => {
                 self.name = next;
                 self.name.announce();
             }
-            None => self.record = Record::find_in(ground.call, ground.place, &self.name).await?,
+            None => self.record = Record::find_in(context.call, context.place, &self.name).await?,
         }
         Ok(())
     }
 
-    fn is_removed(&self, ground: &Ground<'_>) -> bool {
-        self.record.as_ref().is_some_and(|record| record.is_removed(ground.directories))
+    fn is_removed(&self, context: &InvocationContext<'_>) -> bool {
+        self.record.as_ref().is_some_and(|record| record.is_removed(context.directories))
     }
 
-    /// Until there is a list, a task is what its description says.
-    fn is_another(&self, ground: &Ground<'_>) -> bool {
-        let planned = ground.directories.task(self.name.as_str()).has_list();
+    /// Until a list exists, another description means another task.
+    fn is_another(&self, context: &InvocationContext<'_>) -> bool {
+        let planned = context.directories.task(self.name.as_str()).has_list();
         !planned && self.record.as_ref().is_some_and(|record| record.goal() != self.goal)
     }
 
-    async fn busy(&self, ground: &Ground<'_>) -> AppError {
-        let record = Record::find_in(ground.call, ground.place, &self.name).await.ok().flatten();
-        let process = record.and_then(|record| ownership::process(ground.call.home(), &record.stored));
+    async fn busy(&self, context: &InvocationContext<'_>) -> AppError {
+        let record = Record::find_in(context.call, context.place, &self.name).await.ok().flatten();
+        let process = record.and_then(|record| ownership::process(context.call.home(), &record.stored));
         let who = process.map(|process| format!(" (pid {})", process.pid)).unwrap_or_default();
         let name = self.name.as_str();
         AppError::new(ErrorKind::Conflict, format!("task `{name}` is already running{who}"))
-            .hint(format!("follow it: longhaul attach {name}"))
+            .hint(format!("follow it with `longhaul attach {name}`"))
     }
 
-    fn request(&self, ground: &Ground<'_>) -> Result<Request, AppError> {
-        let (args, place) = (ground.args, ground.place);
-        let settings = ground.line.load(&place.root, &Overrides::default())?.settings;
+    fn request(&self, context: &InvocationContext<'_>) -> Result<Request, AppError> {
+        let (args, place) = (context.args, context.place);
+        let settings = context.line.load(&place.root, &Overrides::default())?.settings;
         let prompts = prompt_files::read(
-            &Sources::of(&ground.line.system.environment, &ground.line.caller, &place.root)?,
+            &Sources::of(&context.line.system.environment, &context.line.caller, &place.root)?,
             &settings,
         )?
         .templates;
@@ -200,36 +200,36 @@ impl Invocation {
             ..bare
         };
         let name = Some(self.name.as_str().to_owned());
-        Ok(Request::new(name, submission, ground.call.caller.actor.clone()))
+        Ok(Request::new(name, submission, context.call.caller.actor.clone()))
     }
 }
 
-/// Without a network of its own, codex opens everything at once.
+/// `--network` means no sandbox, as in the shell runner.
 fn sandbox(args: &RunSession) -> Sandbox {
     if args.network { Sandbox::Full } else { Sandbox::Workspace }
 }
 
-fn run(ground: &Ground<'_>) -> Result<RunnerOptions, AppError> {
-    let resume = if ground.args.resume_last { Resume::Saved } else { Resume::Never };
-    Ok(RunnerOptions::new(ground.args.sessions(), resume, utf8(&ground.place.directory)?))
+fn run(context: &InvocationContext<'_>) -> Result<RunnerOptions, AppError> {
+    let resume = if context.args.resume_last { Resume::Saved } else { Resume::Never };
+    Ok(RunnerOptions::new(context.args.sessions(), resume, utf8(&context.place.directory)?))
 }
 
-/// Nothing but the person ends a session of the runner, and nothing keeps it from starting.
+/// Only the person ends a session of the runner, and nothing keeps it from starting.
 fn patience(settings: &Patience) -> Patience {
     let Patience { delay_ms, keep_awake, scopes, .. } = *settings;
     let free = Patience { silence_ms: None, wall_ms: None, max_time_ms: None, ..Patience::default() };
     Patience { delay_ms, keep_awake, scopes, memory_floor: 0, disk_floor: 0, ..free }
 }
 
-/// The stored task is given up for another of its name. What still runs for it is ended first.
-async fn clear_away(ground: &Ground<'_>, stored: Stored, why: &str) -> Result<(), AppError> {
+/// Cancels the stored task to make room for another of its name, and ends its processes first.
+async fn cancel_stored(context: &InvocationContext<'_>, stored: Stored, why: &str) -> Result<(), AppError> {
     let cancel = Command::Cancel { reason: Some(why.to_owned()) };
-    let changed = change(ground.call.store()?, stored.task.id, cancel, &ground.call.caller.actor, None, None).await?;
-    ground.driving.finish(changed.stored).await.map_err(|error| failed(&error))?;
+    let changed = change(context.call.store()?, stored.task.id, cancel, &context.call.caller.actor, None, None).await?;
+    context.process.finish(changed.stored).await.map_err(|error| failed(&error))?;
     Ok(())
 }
 
-/// An invocation that could not go on.
+/// The error of an invocation that could not continue.
 pub(super) fn failed(error: &RunnerError) -> AppError {
-    AppError::new(ErrorKind::Failure, "the task cannot be carried out").because(error)
+    AppError::new(ErrorKind::Failure, "cannot run the task").because(error)
 }

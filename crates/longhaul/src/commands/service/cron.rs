@@ -1,21 +1,21 @@
-//! The line in a person's crontab that starts a worker at each boot, between two marks of ours.
-//! Every other byte of the crontab stays as it is. What crontab says is taken for "there is none" only when it says so.
+//! The line in a person's crontab that starts a worker at each boot, between two comment lines that mark it.
+//! Every other byte of the crontab stays. A failed `crontab -l` counts as an empty crontab only if its message says that.
 
 use super::step::Step;
 use super::worker::Worker;
-use super::{Installed, Standing};
+use super::{Installed, ServiceStatus};
 use crate::cli::ServiceKind;
 use crate::out;
-use crate::start::converse;
+use crate::start::run_program;
 use longhaul_app::{AppError, ErrorKind};
 
 const BEGIN: &str = "# longhaul service: begin (written by `longhaul service install`)\n";
 const END: &str = "# longhaul service: end\n";
-/// How the programs of this name say that a person has no crontab.
+/// Messages of crontab programs for a person without a crontab.
 const NONE: &[&str] = &["no crontab", "No such file"];
 
 pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, AppError> {
-    // Without the program there is no crontab, and the step says so unless it is only told.
+    // Without the program there is no crontab; running the step reports that, a dry run does not.
     let table = match longhaul_keeper::find_program("crontab") {
         Some(_) => Table::read()?,
         None => Table(Vec::new()),
@@ -28,7 +28,7 @@ pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, AppError> {
 }
 
 pub(super) fn uninstall() -> Result<Vec<Step>, AppError> {
-    // Without the program there is no crontab of ours.
+    // Without the program there is nothing to remove.
     if longhaul_keeper::find_program("crontab").is_none() {
         return Ok(Vec::new());
     }
@@ -37,10 +37,10 @@ pub(super) fn uninstall() -> Result<Vec<Step>, AppError> {
         return Ok(Vec::new());
     }
     let rest = table.without()?;
-    Ok(vec![if rest.is_empty() { Step::run(&["crontab", "-r"]) } else { Step::feed(&["crontab", "-"], rest) }])
+    Ok(vec![if rest.is_empty() { Step::command(&["crontab", "-r"]) } else { Step::feed(&["crontab", "-"], rest) }])
 }
 
-pub(super) fn look(worker: &Worker) -> Result<Standing, AppError> {
+pub(super) fn inspect(worker: &Worker) -> Result<ServiceStatus, AppError> {
     let found = match longhaul_keeper::find_program("crontab") {
         Some(_) => Table::read()?.block()?.map(<[u8]>::to_vec),
         None => None,
@@ -48,31 +48,31 @@ pub(super) fn look(worker: &Worker) -> Result<Standing, AppError> {
     let installed = match found {
         None => Installed::No,
         Some(found) if found == block(worker).as_bytes() => Installed::Yes,
-        Some(_) => Installed::Otherwise,
+        Some(_) => Installed::Different,
     };
-    // Cron tells nobody what it has started.
+    // Cron does not report what it has started.
     let enabled = Some(installed != Installed::No);
-    Ok(Standing { kind: ServiceKind::Cron, place: "your crontab".to_owned(), installed, enabled, running: None })
+    Ok(ServiceStatus { kind: ServiceKind::Cron, place: "your crontab".to_owned(), installed, enabled, running: None })
 }
 
-/// A crontab as it is.
+/// The content of a crontab.
 struct Table(Vec<u8>);
 
 impl Table {
     fn read() -> Result<Table, AppError> {
         let failed = |why: &str| {
             AppError::new(ErrorKind::Failure, format!("`crontab -l` failed: {}", out::safe(why)))
-                .hint("nothing was changed; see that you may use crontab")
+                .hint("nothing was changed; check that you may use crontab")
         };
-        let Some(said) = converse("crontab", &["-l"], b"") else { return Err(failed("it cannot be run")) };
-        match said.succeeded {
-            true => Ok(Table(said.out)),
-            false if NONE.iter().any(|none| said.err.contains(none)) => Ok(Table(Vec::new())),
-            false => Err(failed(&said.complaint())),
+        let Some(output) = run_program("crontab", &["-l"], b"") else { return Err(failed("it cannot be run")) };
+        match output.succeeded {
+            true => Ok(Table(output.out)),
+            false if NONE.iter().any(|none| output.err.contains(none)) => Ok(Table(Vec::new())),
+            false => Err(failed(&output.errors())),
         }
     }
 
-    /// Where our lines are, with their marks.
+    /// Where our lines and their marks are.
     fn place(&self) -> Result<Option<std::ops::Range<usize>>, AppError> {
         let (begins, ends) = (self.lines(BEGIN), self.lines(END));
         match (&begins[..], &ends[..]) {
@@ -80,13 +80,13 @@ impl Table {
             ([begin], [end]) if begin < end => Ok(Some(*begin..end + END.len())),
             _ => Err(AppError::new(
                 ErrorKind::Conflict,
-                "the marks of longhaul in your crontab do not match; nothing was changed",
+                "the longhaul marks in your crontab do not match; nothing was changed",
             )
-            .hint("look at it with `crontab -e` and take the lines of longhaul out")),
+            .hint("remove the longhaul lines with `crontab -e`")),
         }
     }
 
-    /// Where lines that say this begin.
+    /// The offsets of the lines with this text.
     fn lines(&self, wanted: &str) -> Vec<usize> {
         let mut at = 0;
         let mut found = Vec::new();
@@ -103,7 +103,7 @@ impl Table {
         Ok(self.place()?.map(|place| &self.0[place]))
     }
 
-    /// The same with our lines in their place, else at the end.
+    /// The crontab with our lines replaced, or appended.
     fn with(&self, block: &str) -> Result<Vec<u8>, AppError> {
         let mut text = self.0.clone();
         match self.place()? {

@@ -1,14 +1,14 @@
-//! The launchd agent of macOS. Written by `service install --kind launchd`; launchd is told by launchctl.
-//! A stop ends the worker alone (`AbandonProcessGroup`): its sessions go on under their keepers.
+//! The launchd agent of macOS. `service install --kind launchd` writes it and loads it with launchctl.
+//! A stop ends only the worker (`AbandonProcessGroup`): its sessions keep running under their keepers.
 
 use std::path::PathBuf;
 
 use super::file::{self, MARK};
 use super::step::Step;
 use super::worker::Worker;
-use super::{Installed, Standing};
+use super::{Installed, ServiceStatus};
 use crate::cli::ServiceKind;
-use crate::start::converse;
+use crate::start::run_program;
 use longhaul_app::{AppError, locations};
 use longhaul_keeper::Environment;
 
@@ -20,11 +20,11 @@ pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, AppError> {
     let mut steps = Vec::new();
     match (&write, state()) {
         (None, Some(_)) => return Ok(steps),
-        (Some(_), Some(_)) => steps.push(Step::run(&["launchctl", "bootout", &target()])),
+        (Some(_), Some(_)) => steps.push(Step::command(&["launchctl", "bootout", &target()])),
         (_, None) => {}
     }
     steps.extend(write);
-    steps.push(Step::run(&["launchctl", "bootstrap", &domain(), &path.display().to_string()]));
+    steps.push(Step::command(&["launchctl", "bootstrap", &domain(), &path.display().to_string()]));
     Ok(steps)
 }
 
@@ -33,13 +33,13 @@ pub(super) fn uninstall() -> Result<Vec<Step>, AppError> {
     Ok(vec![Step::attempt(&["launchctl", "bootout", &target()]), remove])
 }
 
-pub(super) fn look(worker: &Worker) -> Result<Standing, AppError> {
+pub(super) fn inspect(worker: &Worker) -> Result<ServiceStatus, AppError> {
     let path = path()?;
-    let installed = file::look(&path, &property_list(worker))?;
-    let is_ours = matches!(installed, Installed::Yes | Installed::Otherwise);
+    let installed = file::inspect(&path, &property_list(worker))?;
+    let is_ours = matches!(installed, Installed::Yes | Installed::Different);
     let answers = is_ours && longhaul_keeper::find_program("launchctl").is_some();
     let state = if answers { state() } else { None };
-    Ok(Standing {
+    Ok(ServiceStatus {
         kind: ServiceKind::Launchd,
         place: format!("`{}`", path.display()),
         installed,
@@ -48,10 +48,10 @@ pub(super) fn look(worker: &Worker) -> Result<Standing, AppError> {
     })
 }
 
-/// What launchd says of the agent; nothing when it does not know it.
+/// What launchd reports about the agent; none if it is not loaded.
 fn state() -> Option<String> {
-    let said = converse("launchctl", &["print", &target()], b"").filter(|said| said.succeeded)?;
-    Some(String::from_utf8_lossy(&said.out).into_owned())
+    let output = run_program("launchctl", &["print", &target()], b"").filter(|output| output.succeeded)?;
+    Some(String::from_utf8_lossy(&output.out).into_owned())
 }
 
 fn domain() -> String {
@@ -83,7 +83,7 @@ mod tests {
     use super::property_list;
 
     #[test]
-    fn the_property_list_is_one_whatever_the_paths_hold() {
+    fn the_property_list_is_valid_whatever_the_paths_contain() {
         let worker =
             Worker { program: "/a <b> & c/longhaul".into(), home: "/h \"q\" 'x'".into(), path: "/bin:]]>".into() };
         let text = property_list(&worker);

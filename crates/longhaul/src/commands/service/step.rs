@@ -1,12 +1,12 @@
-//! One step of installing or taking away: a file, or a program of the system. The kinds list steps; `service` takes or only tells them.
-//! Nothing is removed but a file by its exact name, which the kind has looked at.
+//! One step of installing or removing a service: a file to change or a program to run. The kinds list steps; `service` runs or prints them.
+//! A step removes only a file by its exact name, after the kind has inspected it.
 
 use std::path::{Path, PathBuf};
 
 use longhaul_keeper::files::replace;
 
 use crate::out;
-use crate::start::converse;
+use crate::start::run_program;
 use longhaul_app::{AppError, ErrorKind};
 
 /// One step.
@@ -16,16 +16,16 @@ pub(super) enum Step {
     Write { path: PathBuf, text: String },
     /// Removes a file.
     Remove { path: PathBuf },
-    /// Removes a symbolic link, unless a program before has done so.
+    /// Removes a symbolic link, unless an earlier step has done so.
     Unlink { path: PathBuf },
     /// Runs a program, which must succeed.
     Run { argv: Vec<String>, input: Vec<u8> },
-    /// Runs a program that may have nothing to do.
+    /// Runs a program that may fail.
     Try { argv: Vec<String> },
 }
 
 impl Step {
-    pub(super) fn run(argv: &[&str]) -> Step {
+    pub(super) fn command(argv: &[&str]) -> Step {
         Step::Run { argv: owned(argv), input: Vec::new() }
     }
 
@@ -44,14 +44,14 @@ impl Step {
             Step::Remove { path } | Step::Unlink { path } => format!("would remove `{}`", path.display()),
             Step::Run { argv, input } if input.is_empty() => format!("would run `{}`", argv.join(" ")),
             Step::Run { argv, input } => {
-                format!("would run `{}` with this on its input:\n{}", argv.join(" "), String::from_utf8_lossy(input))
+                format!("would run `{}` with this input:\n{}", argv.join(" "), String::from_utf8_lossy(input))
             }
             Step::Try { argv } => format!("would run `{}`", argv.join(" ")),
         }
     }
 
-    /// Does it, and says so.
-    pub(super) fn take(&self) -> Result<String, AppError> {
+    /// Does it, and returns what it did.
+    pub(super) fn run(&self) -> Result<String, AppError> {
         match self {
             Step::Write { path, text } => {
                 write(path, text).map_err(|error| failed(format!("cannot write `{}`", path.display()), &error))?;
@@ -62,21 +62,21 @@ impl Step {
                     .map_err(|error| failed(format!("cannot remove `{}`", path.display()), &error))?;
                 Ok(format!("removed `{}`", path.display()))
             }
-            Step::Unlink { path } if !path.is_symlink() => Ok(format!("`{}` is gone", path.display())),
-            Step::Unlink { path } => Step::Remove { path: path.clone() }.take(),
+            Step::Unlink { path } if !path.is_symlink() => Ok(format!("`{}` was already removed", path.display())),
+            Step::Unlink { path } => Step::Remove { path: path.clone() }.run(),
             Step::Run { argv, input } => {
-                run(argv, input)?;
+                run_checked(argv, input)?;
                 Ok(format!("ran `{}`", argv.join(" ")))
             }
-            Step::Try { argv } => match run(argv, b"") {
+            Step::Try { argv } => match run_checked(argv, b"") {
                 Ok(()) => Ok(format!("ran `{}`", argv.join(" "))),
-                Err(error) => Ok(format!("{}; going on", error.what)),
+                Err(error) => Ok(format!("{}; continuing", error.what)),
             },
         }
     }
 }
 
-/// In the directory that the path leads to, made if it is missing.
+/// Creates the directory if it is missing, and follows symbolic links in its path.
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let (Some(directory), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return Err(std::io::ErrorKind::InvalidInput.into());
@@ -85,23 +85,23 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
     replace(&directory.canonicalize()?, name, text.as_bytes())
 }
 
-fn run(argv: &[String], input: &[u8]) -> Result<(), AppError> {
+fn run_checked(argv: &[String], input: &[u8]) -> Result<(), AppError> {
     let (program, arguments) = (argv.first().map_or("", String::as_str), argv.iter().skip(1));
     let arguments: Vec<&str> = arguments.map(String::as_str).collect();
     let line = argv.join(" ");
-    match converse(program, &arguments, input) {
-        Some(said) if said.succeeded => Ok(()),
-        Some(said) => {
-            Err(AppError::new(ErrorKind::Failure, format!("`{line}` failed: {}", out::safe(&said.complaint())))
-                .hint("what was written stays; mend this and run the same again"))
+    match run_program(program, &arguments, input) {
+        Some(output) if output.succeeded => Ok(()),
+        Some(output) => {
+            Err(AppError::new(ErrorKind::Failure, format!("`{line}` failed: {}", out::safe(&output.errors())))
+                .hint("fix this and run the command again; files already written stay"))
         }
-        None => Err(AppError::new(ErrorKind::Failure, format!("`{line}` cannot be run or does not end"))
-            .hint(format!("see that `{program}` is on PATH; what was written stays"))),
+        None => Err(AppError::new(ErrorKind::Failure, format!("cannot run `{line}`, or it did not end in time"))
+            .hint(format!("check that `{program}` is on PATH; files already written stay"))),
     }
 }
 
 fn failed(what: String, error: &std::io::Error) -> AppError {
-    AppError::new(ErrorKind::Failure, what).because(error).hint("see that the directory is yours to write")
+    AppError::new(ErrorKind::Failure, what).because(error).hint("check that you can write to the directory")
 }
 
 fn owned(argv: &[&str]) -> Vec<String> {

@@ -1,12 +1,12 @@
-//! The systemd user unit. Written by `service install --kind systemd`; the user manager is told by systemctl.
-//! A stop ends the worker alone (`KillMode=process`): its sessions go on under their keepers and are adopted by the next worker.
+//! The systemd user unit. `service install --kind systemd` writes it and enables it with systemctl.
+//! A stop ends only the worker (`KillMode=process`): its sessions keep running under their keepers until the next worker adopts them.
 
 use std::path::PathBuf;
 
 use super::file::{self, MARK};
 use super::step::Step;
 use super::worker::Worker;
-use super::{Installed, Standing, word_of};
+use super::{Installed, ServiceStatus, word_of};
 use crate::cli::ServiceKind;
 use longhaul_app::{AppError, locations};
 use longhaul_keeper::Environment;
@@ -21,21 +21,21 @@ pub(super) fn answers() -> bool {
 
 pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, AppError> {
     let Some(write) = file::write(&path()?, &unit(worker))? else {
-        return Ok(vec![Step::run(&["systemctl", "--user", "enable", "--now", UNIT])]);
+        return Ok(vec![Step::command(&["systemctl", "--user", "enable", "--now", UNIT])]);
     };
     Ok(vec![
         write,
-        Step::run(&["systemctl", "--user", "daemon-reload"]),
-        Step::run(&["systemctl", "--user", "enable", UNIT]),
-        // One that runs for another home or program must not go on so.
-        Step::run(&["systemctl", "--user", "restart", UNIT]),
+        Step::command(&["systemctl", "--user", "daemon-reload"]),
+        Step::command(&["systemctl", "--user", "enable", UNIT]),
+        // A worker of another home or program must not keep running.
+        Step::command(&["systemctl", "--user", "restart", UNIT]),
     ])
 }
 
 pub(super) fn uninstall() -> Result<Vec<Step>, AppError> {
     let Some(remove) = file::remove(&path()?)? else { return Ok(Vec::new()) };
     let mut steps = vec![Step::attempt(&["systemctl", "--user", "disable", "--now", UNIT]), remove];
-    // A manager that does not answer leaves its link, which would lead nowhere at every login.
+    // A manager that does not answer leaves its link, which would be broken at every login.
     let (unit, link) = (path()?, enabled_by()?);
     if std::fs::read_link(&link).is_ok_and(|target| target == unit) {
         steps.push(Step::Unlink { path: link });
@@ -44,11 +44,11 @@ pub(super) fn uninstall() -> Result<Vec<Step>, AppError> {
     Ok(steps)
 }
 
-pub(super) fn look(worker: &Worker) -> Result<Standing, AppError> {
+pub(super) fn inspect(worker: &Worker) -> Result<ServiceStatus, AppError> {
     let path = path()?;
-    let installed = file::look(&path, &unit(worker))?;
+    let installed = file::inspect(&path, &unit(worker))?;
     let ask = |verb: &str| match installed {
-        Installed::Yes | Installed::Otherwise => word_of("systemctl", &["--user", verb, UNIT]),
+        Installed::Yes | Installed::Different => word_of("systemctl", &["--user", verb, UNIT]),
         Installed::No | Installed::Foreign => None,
     };
     let known = |word: Option<String>, yes: &str, no: &[&str]| match word.as_deref() {
@@ -56,7 +56,7 @@ pub(super) fn look(worker: &Worker) -> Result<Standing, AppError> {
         Some(word) if no.contains(&word) => Some(false),
         Some(_) | None => None,
     };
-    Ok(Standing {
+    Ok(ServiceStatus {
         kind: ServiceKind::Systemd,
         place: format!("`{}`", path.display()),
         installed,
@@ -69,7 +69,7 @@ fn path() -> Result<PathBuf, AppError> {
     Ok(locations::config_directory(&Environment::of_process())?.join("systemd/user").join(UNIT))
 }
 
-/// The link by which the user manager remembers that the unit is enabled.
+/// The link that enables the unit.
 fn enabled_by() -> Result<PathBuf, AppError> {
     Ok(locations::config_directory(&Environment::of_process())?.join("systemd/user/default.target.wants").join(UNIT))
 }

@@ -1,5 +1,5 @@
-//! The worker that a service starts: which program, for which home, with which search path.
-//! Made once for an invocation of `service`; each kind writes it down in its own language.
+//! The worker that a service starts: its program, home and search path.
+//! Built once per invocation of `service`; each kind writes it in its own format.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub(super) struct Worker {
     pub(super) program: String,
     /// LONGHAUL_HOME.
     pub(super) home: String,
-    /// PATH, as it is here: where the agents are found that are found here.
+    /// PATH of this process, so that the worker finds the same agents.
     pub(super) path: String,
 }
 
@@ -27,21 +27,18 @@ impl Worker {
         let path = std::env::var("PATH").unwrap_or_default();
         for text in [&program, &home, &path] {
             if text.chars().any(char::is_control) {
-                return Err(AppError::new(
-                    ErrorKind::Usage,
-                    "a path with control characters cannot stand in a service",
-                )
-                .hint("move the program or Longhaul's home, or mend PATH"));
+                return Err(AppError::new(ErrorKind::Usage, "a service cannot use a path with control characters")
+                    .hint("move the program or Longhaul's home, or fix PATH"));
             }
         }
         Ok(Worker { program, home, path })
     }
 }
 
-/// The path by which a person finds this program, which outlives an upgrade; else where it lies.
+/// This program's path on PATH, which survives an upgrade; otherwise the path of its file.
 fn program() -> Result<PathBuf, AppError> {
     let own = std::env::current_exe()
-        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot tell where this program lies").because(&error))?;
+        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot find the path of this program").because(&error))?;
     let is_own = |path: &Path| path.canonicalize().ok() == own.canonicalize().ok();
     Ok(find_program("longhaul").filter(|found| is_own(found)).unwrap_or(own))
 }

@@ -1,5 +1,5 @@
-//! The sessions of a task as `show` lists them: purpose, agent, how each began and how it ended.
-//! Prints rows of the view, with everything foreign made safe.
+//! The list of sessions in `show`: purpose, agent, how each began and ended.
+//! Text from outside is made safe before it is printed.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ fn facts(row: &SessionRow) -> Vec<String> {
     facts
 }
 
-/// What deserves its own line.
+/// Facts that get their own line.
 fn details(row: &SessionRow) -> Vec<String> {
     let began = row.opening.as_ref().filter(|_| row.degraded).map(|opening| format!("began: {opening}"));
     let lost = row.delivered.filter(|delivered| matches!(delivered, Delivered::No | Delivered::NoTranscript));

@@ -1,5 +1,5 @@
-//! A directory of skills on disk: what of ours is there, writing it, taking it away. Called by `skill`.
-//! It touches only files of the table, by exact name, and never what is not a plain file.
+//! A skill directory on disk: inspects, writes and removes our files. Called by `skill`.
+//! Touches only plain files named in the table.
 
 use std::fs::Permissions;
 use std::io;
@@ -15,38 +15,38 @@ use longhaul_app::{AppError, ErrorKind};
 #[derive(Debug)]
 pub(super) struct Folder(pub(super) PathBuf);
 
-/// What is done about files that somebody changed.
+/// What to do with files that someone changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Force {
-    Respect,
+    Keep,
     Overwrite,
 }
 
-/// What became of a file that was to go.
+/// The result of removing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum Removal {
     Removed,
-    Absent,
+    Missing,
     Changed,
 }
 
-/// How one file or one skill stands.
+/// The state of one file or one skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
-    Absent,
+pub(super) enum FileState {
+    Missing,
     Current,
-    /// A version that shipped before, or only a part of it is there.
+    /// An earlier version, or a part of the skill is missing.
     Older,
     Changed,
 }
 
-impl Standing {
+impl FileState {
     pub(super) fn words(self) -> &'static str {
         match self {
-            Standing::Absent => "not installed",
-            Standing::Current => "installed",
-            Standing::Older => "older",
-            Standing::Changed => "changed",
+            FileState::Missing => "not installed",
+            FileState::Current => "installed",
+            FileState::Older => "older",
+            FileState::Changed => "changed",
         }
     }
 }
@@ -56,15 +56,15 @@ impl Folder {
         self.0.join(file.skill).join(file.path)
     }
 
-    /// Writes every file that is not there as it is; nothing at all when one of them is a person's.
+    /// Writes every missing or older file; nothing at all if a person changed one of them.
     pub(super) fn write(&self, files: &[File], force: Force) -> Result<Vec<PathBuf>, AppError> {
         let mut wanted = Vec::new();
         let mut theirs = Vec::new();
         for file in files {
-            match self.look(file)? {
-                Standing::Current => {}
-                Standing::Changed if force == Force::Respect => theirs.push(self.path(file)),
-                Standing::Absent | Standing::Older | Standing::Changed => wanted.push(file),
+            match self.inspect(file)? {
+                FileState::Current => {}
+                FileState::Changed if force == Force::Keep => theirs.push(self.path(file)),
+                FileState::Missing | FileState::Older | FileState::Changed => wanted.push(file),
             }
         }
         if !theirs.is_empty() {
@@ -78,60 +78,60 @@ impl Folder {
         written.collect()
     }
 
-    /// Removes a file that is as it was written.
-    pub(super) fn remove(&self, file: &File) -> Result<Kept, AppError> {
+    /// Removes a file that nobody changed.
+    pub(super) fn remove(&self, file: &File) -> Result<Removal, AppError> {
         let path = self.path(file);
-        match self.look(file) {
-            Ok(Standing::Absent) => Ok(Kept::Absent),
-            Ok(Standing::Changed) | Err(_) => Ok(Kept::Changed),
-            Ok(Standing::Current | Standing::Older) => {
+        match self.inspect(file) {
+            Ok(FileState::Missing) => Ok(Removal::Missing),
+            Ok(FileState::Changed) | Err(_) => Ok(Removal::Changed),
+            Ok(FileState::Current | FileState::Older) => {
                 std::fs::remove_file(&path)
                     .map_err(|error| failed(format!("cannot remove `{}`", path.display()), &error))?;
-                Ok(Kept::Removed)
+                Ok(Removal::Removed)
             }
         }
     }
 
-    /// Takes the directories of the files away where nothing is left in them.
+    /// Removes the empty directories of the files.
     pub(super) fn remove_empty(&self, files: &[File]) {
         for file in files.iter().rev() {
             let skill = self.0.join(file.skill);
             let above = self.path(file).ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>();
             for directory in above.iter().take_while(|directory| directory.starts_with(&skill)) {
-                // One that is not empty, or not there, stays as it is.
+                // Fails if the directory is missing or not empty, which is fine.
                 std::fs::remove_dir(directory).ok();
             }
         }
     }
 
-    /// How several files stand together.
-    pub(super) fn standing<'a>(&self, files: impl Iterator<Item = &'a File>) -> Result<Standing, AppError> {
-        let all: Vec<Standing> = files.map(|file| self.look(file)).collect::<Result<_, _>>()?;
+    /// The state of several files together.
+    pub(super) fn state<'a>(&self, files: impl Iterator<Item = &'a File>) -> Result<FileState, AppError> {
+        let all: Vec<FileState> = files.map(|file| self.inspect(file)).collect::<Result<_, _>>()?;
         Ok(match all.first() {
-            Some(first) if all.iter().all(|standing| standing == first) => *first,
-            Some(_) if all.contains(&Standing::Changed) => Standing::Changed,
-            Some(_) => Standing::Older,
-            None => Standing::Absent,
+            Some(first) if all.iter().all(|state| state == first) => *first,
+            Some(_) if all.contains(&FileState::Changed) => FileState::Changed,
+            Some(_) => FileState::Older,
+            None => FileState::Missing,
         })
     }
 
-    fn look(&self, file: &File) -> Result<Standing, AppError> {
+    fn inspect(&self, file: &File) -> Result<FileState, AppError> {
         let path = self.path(file);
-        let unfit = |error: &std::io::Error| failed(format!("cannot look at `{}`", path.display()), error);
+        let unreadable = |error: &std::io::Error| failed(format!("cannot read `{}`", path.display()), error);
         match path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Standing::Absent),
-            Err(error) => return Err(unfit(&error)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FileState::Missing),
+            Err(error) => return Err(unreadable(&error)),
             Ok(meta) if !meta.is_file() => {
                 return Err(AppError::new(ErrorKind::Conflict, format!("`{}` is not a plain file", path.display()))
-                    .hint("nothing was changed; take it away by hand, or choose another directory with `--dir`"));
+                    .hint("nothing was changed; remove it by hand, or choose another directory with `--dir`"));
             }
             Ok(_) => {}
         }
-        let found = std::fs::read(&path).map_err(|error| unfit(&error))?;
+        let found = std::fs::read(&path).map_err(|error| unreadable(&error))?;
         Ok(match found == file.text.as_bytes() {
-            true => Standing::Current,
-            false if file.is_ours(&found) => Standing::Older,
-            false => Standing::Changed,
+            true => FileState::Current,
+            false if file.is_ours(&found) => FileState::Older,
+            false => FileState::Changed,
         })
     }
 }
@@ -148,9 +148,9 @@ fn write(path: &Path, file: &File) -> std::io::Result<()> {
 fn changed(paths: &[PathBuf]) -> AppError {
     let named: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
     let what = format!("not written by longhaul, or changed since: {}; nothing was written", named.join(", "));
-    AppError::new(ErrorKind::Conflict, what).hint("`--force` replaces exactly these files; keep a copy if you need one")
+    AppError::new(ErrorKind::Conflict, what).hint("`--force` replaces only these files; keep a copy if you need one")
 }
 
 fn failed(what: String, error: &std::io::Error) -> AppError {
-    AppError::new(ErrorKind::Failure, what).because(error).hint("see that the directory is yours to write")
+    AppError::new(ErrorKind::Failure, what).because(error).hint("check that you can write to the directory")
 }

@@ -1,5 +1,5 @@
-//! The files of the skills that ship with this binary, and the hash of every version that ever shipped.
-//! Read by `skill`: a file with one of these hashes is ours and may be replaced; any other is a person's.
+//! The files of the skills in this binary, and the hash of every version that ever shipped.
+//! Used by `skill`: a file with one of these hashes is ours and may be replaced; any other belongs to a person.
 
 /// One file of a skill.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(super) const FILES: &[File] = &[
     },
 ];
 
-/// The skills' names, each once.
+/// The names of the skills, without repeats.
 pub(super) fn names() -> Vec<&'static str> {
     let mut names: Vec<&str> = FILES.iter().map(|file| file.skill).collect();
     names.dedup();
@@ -53,7 +53,7 @@ pub(super) fn names() -> Vec<&'static str> {
 }
 
 impl File {
-    /// Whether this content shipped at any time.
+    /// Whether any version shipped with this content.
     pub(super) fn is_ours(&self, content: &[u8]) -> bool {
         self.versions.contains(&longhaul_app::trust::fingerprint(content).as_str())
     }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skill_says_its_name_and_what_it_is_for() {
+    fn a_skill_has_its_name_and_a_description() {
         for file in FILES.iter().filter(|file| file.path == "SKILL.md") {
             let front = file.text.strip_prefix("---\n").and_then(|text| text.split_once("\n---\n")).unwrap().0;
             let lines: Vec<&str> = front.lines().collect();

@@ -8,7 +8,7 @@ fn a_taken_name_gets_a_number_and_the_old_task_stays() {
     runner.legacy("do-it", 1, 2);
     let done = runner.run(&["Do it!", "--max-sessions", "1"]);
     assert!(done.stdout.contains("Generated task name: do-it-2\n"), "{}", done.stdout);
-    assert!(done.stderr.contains("`do-it` exists already"), "{}", done.stderr);
+    assert!(done.stderr.contains("`do-it` already exists"), "{}", done.stderr);
     assert!(runner.file("do-it", "task_list.md").contains("- [x] Task 1"));
     let go_on = runner.ok(&["Do it!", "--continue", "--max-sessions", "1"]);
     assert!(go_on.contains("SESSION 1 - do-it\n"), "to continue no name is made up: {go_on}");

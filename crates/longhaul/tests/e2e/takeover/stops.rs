@@ -26,7 +26,7 @@ fn ctrl_c_while_the_session_is_being_stopped_is_a_pause() {
     let worker = world.env.worker_pid(&name);
     send(worker, Signal::SIGSTOP);
     let mut shell = world.take_over(&name);
-    shell.shows("the session is being stopped");
+    shell.shows("stopping the session");
     shell.press(b"\x03");
     let shown = shell.finish();
     assert!(shown.contains("shell: 130") && shown.contains("pauses once its session has ended"), "{shown}");

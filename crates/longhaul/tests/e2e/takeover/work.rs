@@ -19,7 +19,7 @@ fn a_person_works_in_the_conversation_and_then_the_task_goes_on() {
     assert_eq!(world.env.state(&name), "paused");
     shell.press(b"y\n");
     let shown = shell.finish();
-    assert!(shown.contains("shell: 0") && shown.contains("is resumed; follow it with"), "{shown}");
+    assert!(shown.contains("shell: 0") && shown.contains("continues; follow it with"), "{shown}");
     assert_eq!(world.env.settle(&name), "done");
     let talk = |what: &str| format!("{what} {conversation}");
     assert_eq!(world.lines("launches"), [talk("session"), talk("interface"), talk("session"), talk("session")]);
@@ -100,7 +100,7 @@ fn what_the_program_leaves_behind_is_told_and_keeps_nobody_out() {
     shell.press(b"leave-lock\n");
     shell.shows("left");
     shell.press(b"bye\n");
-    shell.shows(&format!("what was started there still runs: {}", world.left()));
+    shell.shows(&format!("processes started there are still running: {}", world.left()));
     shell.shows("[y/N]");
     shell.press(b"n\n");
     shell.finish();

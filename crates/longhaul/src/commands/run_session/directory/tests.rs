@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
-use super::{Directories, Found};
+use super::{Directories, DirectoryState};
 
 const LIST: &str = "# T\n\n## Tasks\n\n- [x] Task 1: a\n- [ ] Task 2: b\n";
 
@@ -35,18 +35,18 @@ impl Scene {
 #[test]
 fn what_is_there_decides_what_can_be_done() {
     let scene = Scene::new();
-    assert_eq!(scene.directories().task("a").look(), Found::Nothing);
+    assert_eq!(scene.directories().task("a").inspect(), DirectoryState::Missing);
     scene.file("a/session.log", "");
-    assert_eq!(scene.directories().task("a").look(), Found::NoList { left: Some("session.log") });
+    assert_eq!(scene.directories().task("a").inspect(), DirectoryState::NoList { left: Some("session.log") });
     scene.file("a/task_list.md", LIST);
     assert!(
-        matches!(scene.directories().task("a").look(), Found::Unfit(why) if why.ends_with("progress.md is missing"))
+        matches!(scene.directories().task("a").inspect(), DirectoryState::Invalid(why) if why.ends_with("progress.md is missing"))
     );
     scene.file("a/progress.md", "");
-    assert!(matches!(scene.directories().task("a").look(), Found::Plan(plan) if plan.progress() == "1/2"));
+    assert!(matches!(scene.directories().task("a").inspect(), DirectoryState::Plan(plan) if plan.progress() == "1/2"));
     scene.file("a/task_list.md", "## Tasks\n- [ ] Task 2: b\n- [ ] Task 1: a\n");
     assert!(
-        matches!(scene.directories().task("a").look(), Found::Unfit(why) if why.starts_with("invalid task_list.md"))
+        matches!(scene.directories().task("a").inspect(), DirectoryState::Invalid(why) if why.starts_with("invalid task_list.md"))
     );
 }
 
