@@ -100,7 +100,7 @@ pub fn next_command(stored: &Stored) -> String {
         }
         State::Blocked { cause: Cause::Program { .. }, .. } => {
             format!(
-                "fix it, then run `longhaul resume {name}`; or choose another agent with `longhaul edit {name} --agent NAME`"
+                "fix it, then run `longhaul resume {name}`; or continue with another agent: `longhaul resume {name} --agent NAME`"
             )
         }
         State::Blocked { .. } => format!("fix it, then run `longhaul resume {name}`"),

@@ -77,7 +77,8 @@ impl Processes for NoProcesses {
 #[tokio::test]
 async fn unknown_fields_are_named_and_no_error() {
     let directory = tempfile::tempdir().unwrap();
-    let system = System { environment: Environment::from(Vec::new()), clock: crate::now, processes: Arc::new(NoProcesses) };
+    let system =
+        System { environment: Environment::from(Vec::new()), clock: crate::now, processes: Arc::new(NoProcesses) };
     let app = App::new(&directory.path().join("home"), system);
     let call = Call::new(Arc::new(app), Caller::new(Actor::person("ann"), Ok(directory.path().to_owned())));
     let list = OPERATIONS.iter().find(|entry| entry.about.name == "list").unwrap();

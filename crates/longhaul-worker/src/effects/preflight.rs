@@ -85,7 +85,7 @@ fn found(agent: &Chosen, environment: &Environment) -> Result<(), Cause> {
     let name = &agent.about().name;
     let key = if agent.is_custom() { "argv" } else { "program" };
     Err(program(format!(
-        "`{wanted}` {what}; install it, or set `{key}` in [agents.{name}] and run `longhaul edit --agent {name}`"
+        "`{wanted}` {what}; install it, or set `{key}` in [agents.{name}] and run `longhaul edit TASK --agent {name}`"
     )))
 }
 

@@ -69,7 +69,10 @@ fn status(task: &TaskView) -> String {
 
 fn print(listing: &Listing, args: &cli::List, is_continued: bool) {
     if listing.tasks.is_empty() {
-        out::note(if args.all {
+        let narrowed = args.state.is_some() || args.agent.is_some() || args.since.is_some() || args.after.is_some();
+        out::note(if narrowed {
+            "no task matches"
+        } else if args.all {
             "no tasks; start one with `longhaul run \"goal\"`"
         } else {
             "no tasks in this project; `longhaul list --all` lists every task"
