@@ -31,7 +31,7 @@ pub(crate) async fn attach(line: &CommandLine, args: &Attach) -> Result<Code, Ap
     let name = &task.submission.name;
     out::note(&match mode {
         Mode::Control => format!("task {name} ({}); Ctrl+C pauses it, d detaches", task.id),
-        Mode::ReadOnly => format!("task {name} ({}); read-only: Ctrl+C or d closes this view", task.id),
+        Mode::ReadOnly => format!("task {name} ({}); read-only (d to close)", task.id),
     });
     if after > 0 {
         out::note(&format!("{after} earlier events: `longhaul events {name}`"));

@@ -57,7 +57,7 @@ fn run_opens_a_view_that_can_be_killed() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert_eq!(run.stdout, "tmux attach -t demo-show-it\n");
     let live = env.live("show.it", 2);
-    shows(&env, "demo-show-it", "read-only: Ctrl+C or d closes this view");
+    shows(&env, "demo-show-it", "read-only (d to close)");
     shows(&env, "demo-show-it", "work session 2 started");
     tmux(&env, &["kill-session", "-t", "demo-show-it"]).unwrap();
     assert!(alive(live.agent));
