@@ -74,7 +74,7 @@ fn work_in_a_worktree_that_was_never_stored_keeps_it() {
         let swept = env.json(args);
         assert_eq!((&swept["removed"], &swept["failed"]), (&json!([]), &json!(0)), "{swept}");
         assert!(
-            swept["kept"][0]["why"].as_str().unwrap().contains("1 files are not committed, such as `new.txt`"),
+            swept["kept"][0]["why"].as_str().unwrap().contains("uncommitted files, such as `new.txt`"),
             "{swept}"
         );
     }

@@ -111,7 +111,7 @@ fn kept(why: &str, work: impl Fn(&PathBuf), save: impl Fn(&TestEnv, &PathBuf)) {
 #[test]
 fn uncommitted_work_is_kept() {
     kept(
-        "1 files are not committed, such as `new.txt`",
+        "uncommitted files, such as `new.txt`",
         |path| std::fs::write(path.join("new.txt"), "work").unwrap(),
         |_, path| std::fs::remove_file(path.join("new.txt")).unwrap(),
     );
