@@ -44,7 +44,7 @@ pub fn spec_of<'a>(agent: &'a Chosen, task: &'a Task, writable: Option<&'a str>)
     }
 }
 
-/// The task directory, when the agent starts below the root it lies in and may be confined to where it starts.
+/// The task directory, when the agent starts below the root that contains it and may be confined to where it starts.
 pub fn writable(task: &Task) -> Option<String> {
     let below = task.cwd() != task.root();
     below.then(|| task_dir_of(task))

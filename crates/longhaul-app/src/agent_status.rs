@@ -1,4 +1,4 @@
-//! What can be told of every agent without a session: found, version, known good, logged in. For `agents` and `doctor`.
+//! What is known about every agent without a session: found, version, known good, logged in. For `agents` and `doctor`.
 //! Programs are asked offline and with a deadline; their tokens are never read, and nothing is changed.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::operations::AgentView;
 use crate::processes::{Asked, System};
 
-/// How long a program may take to tell its version or its login.
+/// How long a program may take to report its version or its login.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LONGEST_VERSION: usize = 60;
 const KNOWN: &str = "known good";
@@ -33,11 +33,11 @@ pub struct AgentStatus {
     login: LoggedIn,
     /// What a person does to log in.
     login_help: Option<&'static str>,
-    /// A variable with a key that is set; whether the key is good, only a session tells.
+    /// A variable with a key that is set; only a session shows whether the key is good.
     key: Option<String>,
 }
 
-/// What a program says of its version.
+/// What a program answers when asked for its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VersionAnswer {
     Version(String),
@@ -140,7 +140,7 @@ fn login(system: &System, agent: &Chosen, path: Option<&Path>) -> LoggedIn {
         (Login::NotNeeded, _) => LoggedIn::NotNeeded,
         (Login::Command(arguments), Some(path)) => match system.processes.ask(path, arguments, PATIENCE) {
             Asked::Said(_) => LoggedIn::Yes,
-            // Without a login a key may do as well; whether it is good, only a session tells.
+            // Without a login a key may do as well; only a session shows whether it is good.
             Asked::Failed if key_set(system, agent).is_none() => LoggedIn::No,
             Asked::Failed | Asked::Late | Asked::Unknown => LoggedIn::Unknown,
         },

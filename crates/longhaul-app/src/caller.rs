@@ -26,7 +26,7 @@ impl Caller {
         Caller { actor, directory }
     }
 
-    /// Whether a person calls, as far as can be told.
+    /// Whether a person calls, as far as is known.
     pub fn is_person(&self) -> bool {
         self.actor.scope == Scope::Person
     }

@@ -52,7 +52,7 @@ pub fn abandoned(person: &str, name: &str) -> String {
 }
 
 /// How to continue a task of `run-session` that no process carries out.
-pub fn go_on_after_runner(stored: &Stored) -> String {
+pub fn continue_after_runner(stored: &Stored) -> String {
     let name = &stored.task.submission.name;
     format!(
         "continue with `longhaul run-session --task-name {name} --continue`, or under a worker with `longhaul resume {name}`"
@@ -63,7 +63,7 @@ pub fn go_on_after_runner(stored: &Stored) -> String {
 pub fn next_command(stored: &Stored) -> String {
     let name = &stored.task.submission.name;
     match &stored.task.state {
-        State::Paused if stored.task.submission.driver.is_runner() => go_on_after_runner(stored),
+        State::Paused if stored.task.submission.driver.is_runner() => continue_after_runner(stored),
         State::Held { .. } => "the task pauses when the agent's program ends".to_owned(),
         State::Paused => format!("continue with `longhaul resume {name}`"),
         State::Stopped { reached: Reached { limit: Limit::Usage, .. }, .. } => {
@@ -141,8 +141,8 @@ pub fn next_step(stored: &Stored) -> String {
     }
 }
 
-/// Whether an event can be what brought a task where it is; the others change something beside.
-pub fn is_telling(event: &Event) -> bool {
+/// Whether an event can explain a task's state; the others change something else.
+pub fn explains_state(event: &Event) -> bool {
     event.role() != Role::Beside
 }
 

@@ -10,14 +10,14 @@ use crate::home::Home;
 /// Below this nothing can be written into the home, whatever a task's floor says.
 const LEAST_DISK: u64 = 4 << 20;
 
-/// The bytes that may still be written to the disk of a path; none where that can not be told.
+/// The bytes that may still be written to the disk of a path; none if unknown.
 pub fn free_disk(path: &Path) -> Option<u64> {
     // A file system without blocks, such as the kernel's own, is never full.
     let stat = rustix::fs::statvfs(path).ok().filter(|stat| stat.f_blocks > 0)?;
     Some(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// What the kernel thinks could be used without swapping; none where it does not tell.
+/// What the kernel thinks could be used without swapping; none if unknown.
 pub fn free_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -23,7 +23,7 @@ pub use lock::{Free, Hold, HoldError, listed as listed_holds};
 use crate::change::{ChangeError, change};
 use crate::home::Home;
 
-/// Why nobody knows whether a person is still there.
+/// Why it is unknown whether a person is still working.
 #[derive(Debug, thiserror::Error)]
 pub enum ReleaseError {
     /// The hold cannot be looked at.

@@ -28,11 +28,11 @@ pub(crate) async fn commit_submission(
     if let Some(committed) = earlier(store, &request).await? {
         return Ok(Taken { committed, warnings: Vec::new() });
     }
-    let told = admit(store, home, &mut request).await?;
+    let notes = admit(store, home, &mut request).await?;
     let agents = agents(&request.submission)?;
     refuse_secrets(&request, environment)?;
     let (goal, mut warnings) = redact_goal(&request.submission, environment);
-    warnings.extend(told);
+    warnings.extend(notes);
     if !request.submission.driver.conduct().warns_of_every_session {
         warnings.extend(mode_warnings(&request.submission));
     }
@@ -95,9 +95,9 @@ async fn admit(store: &dyn Store, home: &Home, request: &mut Request) -> Result<
     match request.actor.scope {
         Scope::Unknown => Err(ChangeError::from(Refusal::UnknownCaller { verb: "submit a task" }).into()),
         Scope::Session => {
-            let (submission, told) = child::confine(store, home, &request.submission).await?;
+            let (submission, warning) = child::confine(store, home, &request.submission).await?;
             request.submission = submission;
-            Ok(told)
+            Ok(warning)
         }
         Scope::Person | Scope::Worker | Scope::Workspace => Ok(None),
     }
@@ -185,9 +185,9 @@ fn set_in(environment: &Environment, names: impl Iterator<Item = String>) -> Vec
 
 fn warnings_of(agent: &Chosen, submission: &Submission) -> Vec<String> {
     let (about, sandbox) = (agent.about(), submission.sandbox);
-    let told = about.modes.of(sandbox).warning.as_ref();
-    let told = told.map(|warning| format!("{} with --sandbox {sandbox}: {warning}", about.name));
-    // This very binary has no sandbox, and nobody knows that of a declared one; the others keep to it, by the system's will or theirs.
+    let limited = about.modes.of(sandbox).warning.as_ref();
+    let limited = limited.map(|warning| format!("{} with --sandbox {sandbox}: {warning}", about.name));
+    // The demo agent has no sandbox, and for a declared agent it is unknown; all others respect it.
     let no_plan = (sandbox == Sandbox::ReadOnly && about.program.is_some() && !agent.is_custom()).then(|| {
         format!(
             "{} with --sandbox read-only cannot write its task list or progress, so it cannot plan or complete a step; \
@@ -198,7 +198,7 @@ fn warnings_of(agent: &Chosen, submission: &Submission) -> Vec<String> {
     let no_cost = (submission.patience.max_cost_micros.is_some() && about.cost == Cost::Unknown).then(|| {
         format!("{} does not report costs, so --max-cost cannot stop it; --max-tokens and --max-time can", about.name)
     });
-    told.into_iter().chain(no_plan).chain(no_cost).collect()
+    limited.into_iter().chain(no_plan).chain(no_cost).collect()
 }
 
 pub(crate) fn complete(
@@ -241,7 +241,7 @@ fn secret_names(wanted: &Submission) -> Vec<String> {
     names
 }
 
-/// An explicit name stands alone; a generated one also avoids directories and branches that are there already.
+/// An explicit name is the only candidate; a generated one also avoids directories and branches that already exist.
 fn candidates(
     wanted: Option<TaskName>,
     goal: &str,

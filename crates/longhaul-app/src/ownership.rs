@@ -24,7 +24,7 @@ pub fn is_dead(home: &Home, stored: &Stored) -> bool {
     lock.is_some_and(|lock| WorkerLock::is_dead(&lock).unwrap_or(false))
 }
 
-/// The process of the task's owner, as its lock file tells it.
+/// The process of the task's owner, as its lock file names it.
 pub fn process(home: &Home, stored: &Stored) -> Option<Process> {
     let lock = home.worker_lock(stored.owner.as_ref()?.worker);
     serde_json::from_str(&std::fs::read_to_string(lock).ok()?).ok()
@@ -121,17 +121,17 @@ pub fn start_for(call: &Call, stored: &Stored) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Whether the task's run-session is dead and only another one, or a person, goes on with it.
+/// Whether the task's run-session is dead and only another one, or a person, continues it.
 pub async fn is_left_by_runner(call: &Call, stored: &Stored) -> Result<bool, AppError> {
     let stopping = matches!(stored.task.state, State::Stopping { .. });
     let runner = !stored.task.submission.driver.conduct().any_worker && !stopping;
     Ok(runner && is_missing(call, stored).await?)
 }
 
-/// What whoever follows such a task is told: nothing will happen by itself.
+/// The warning for whoever follows such a task: nothing will happen automatically.
 pub fn left_by_runner(stored: &Stored) -> AppError {
     AppError::new(ErrorKind::NeedsPerson, "its run-session is dead, and no worker has taken the task over")
-        .hint(describe::go_on_after_runner(stored))
+        .hint(describe::continue_after_runner(stored))
 }
 
 /// Starts a worker when none lives for this task; says whether it did. A living one has been rung already, and one of this home adopts

@@ -155,7 +155,7 @@ fn nothing(stored: &Stored, error: &NoInterface) -> AppError {
     let name = &stored.task.submission.name;
     let hint = match error {
         NoInterface::NoConversation => format!("start a session with `longhaul resume {name}`, then take it over"),
-        NoInterface::Untold => "try again in a moment".to_owned(),
+        NoInterface::NotReported => "try again in a moment".to_owned(),
         NoInterface::None { conversation, .. } => format!(
             "`longhaul pause {name}`, work in `{}` yourself, then `longhaul resume {name}`; the conversation is `{conversation}`",
             stored.task.cwd()

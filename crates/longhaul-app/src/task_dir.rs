@@ -33,7 +33,7 @@ pub struct TaskDir {
     environment: Environment,
 }
 
-/// Whether something stands where a task of this name would have its directory. Makes nothing.
+/// Whether the path of the directory of a task with this name is taken. Creates nothing.
 pub(crate) fn task_dir_exists(project: &Path, name: &str) -> bool {
     project.join(STATE_DIR).join(name).symlink_metadata().is_ok()
 }

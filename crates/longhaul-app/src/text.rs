@@ -34,7 +34,7 @@ pub fn document(kind: &str, value: &impl Serialize) -> String {
     Document::new(kind, value).text().unwrap_or_else(|_| fallback())
 }
 
-/// The same document, harmless on a terminal: what JSON leaves bare stands only inside its strings, where an escape means it.
+/// The same document, harmless on a terminal: what JSON leaves bare occurs only inside its strings, where an escape means it.
 pub fn safe_json(document: &str) -> String {
     let mut out = String::with_capacity(document.len());
     let mut copied = 0;
@@ -90,7 +90,7 @@ pub fn readable_lines(text: &str) -> String {
     text.split('\n').map(|line| readable(line.strip_suffix('\r').unwrap_or(line))).collect::<Vec<_>>().join("\n")
 }
 
-/// Characters that change how their neighbours are shown, or that show nothing where something stands: bidirectional controls,
+/// Characters that change how their neighbours are shown, or that show nothing although they are present: bidirectional controls,
 /// zero-width characters, fillers, tags.
 fn is_format(c: char) -> bool {
     matches!(

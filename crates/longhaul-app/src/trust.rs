@@ -48,7 +48,7 @@ pub struct Trusted {
     pub since: String,
 }
 
-/// How a file stands.
+/// Whether a file is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// Trusted with exactly this content.
@@ -83,7 +83,7 @@ pub fn fingerprint(bytes: &[u8]) -> String {
     longhaul_core::fingerprint::of_bytes(bytes)
 }
 
-/// How a file with this content stands. Without a home nothing is trusted.
+/// Whether a file with this content is trusted. Without a home nothing is trusted.
 pub fn standing(home: &Path, path: &Path, bytes: &[u8]) -> Result<Standing, TrustError> {
     let all = list(home)?;
     // A path that is not UTF-8 can not have been trusted.

@@ -33,7 +33,7 @@ pub async fn sentence(call: &Call, agent: &str, project: &str) -> String {
     }
 }
 
-/// How long the newest sessions of the agent took that came to their own end.
+/// How long the newest sessions of the agent took that ended on their own.
 async fn spans(call: &Call, agent: &str, project: Option<&str>) -> Vec<Duration> {
     let Ok(store) = call.store() else { return Vec::new() };
     let filter = Filter { project: project.map(str::to_owned), limit: Some(TASKS), ..Filter::default() };

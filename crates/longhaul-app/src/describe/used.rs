@@ -3,7 +3,7 @@
 
 use longhaul_core::task::{Exit, Limit, SessionRecord, Task};
 
-/// Whether a session of an agent has ended without telling its part, so that the sum is only a lower bound.
+/// Whether a session of an agent has ended without reporting its part, so that the sum is only a lower bound.
 pub(super) fn is_partial(limit: Limit, records: &[SessionRecord]) -> bool {
     records.iter().filter(|record| was_executed(record)).any(|record| match limit {
         Limit::Tokens => record.run.usage.input.is_none() || record.run.usage.output.is_none(),
@@ -38,7 +38,7 @@ pub fn count(number: u32, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
 }
 
-/// A session that is still running may tell later, and one that never ran has used nothing.
+/// A session that is still running may report later, and one that never ran has used nothing.
 fn was_executed(record: &SessionRecord) -> bool {
     let ran =
         record.ended.as_ref().is_some_and(|ended| !matches!(ended.exit, Exit::NotExecutable(_) | Exit::NeverStarted));
@@ -64,8 +64,8 @@ mod tests {
 
     #[test]
     fn a_sum_without_a_session_that_ran_is_a_lower_bound() {
-        let told = Usage { input: Some(5), output: Some(2), cost_micros: None };
-        let known = record(Purpose::Work, told, Some(Exit::Code(0)));
+        let reported = Usage { input: Some(5), output: Some(2), cost_micros: None };
+        let known = record(Purpose::Work, reported, Some(Exit::Code(0)));
         let ran = |exit| [known.clone(), record(Purpose::Work, Usage::default(), exit)];
         assert_eq!(tokens(Some(7), &ran(Some(Exit::Code(1)))), "at least 7 tokens");
         assert_eq!(tokens(Some(7), &ran(Some(Exit::Unknown))), "at least 7 tokens");

@@ -41,7 +41,7 @@ pub enum NoInterface {
     NoConversation,
     /// The live session is too young.
     #[error("its session has not reported its conversation yet")]
-    Untold,
+    NotReported,
     /// The agent cannot be found.
     #[error(transparent)]
     Unknown(#[from] UnknownAgent),
@@ -67,7 +67,7 @@ pub enum NoInterface {
     },
 }
 
-/// The program for this task: in its live session's conversation, else the one that its next session would go on with, else the last there
+/// The program for this task: in its live session's conversation, else the one that its next session would resume, else the last there
 /// was.
 pub fn interface_of(
     home: &Home,
@@ -96,7 +96,7 @@ fn conversation_of(task: &Task, history: &[SessionRecord]) -> Result<(String, St
         Some((run.agent.clone(), id.clone()))
     };
     if let Some(live) = task.state.session().filter(|live| live.purpose.is_agent()) {
-        return of_run(live).ok_or(NoInterface::Untold);
+        return of_run(live).ok_or(NoInterface::NotReported);
     }
     let next = task.conversations.last().map(|talk| (talk.agent.clone(), talk.id.clone()));
     let last =

@@ -58,7 +58,7 @@ impl Hold {
         }
     }
 
-    /// Takes the file away, so that a process that was left behind keeps nobody from the next hold.
+    /// Removes the file, so that a process that was left behind keeps nobody from the next hold.
     pub fn retire(self) {
         remove(&self.held, &self.path);
     }
@@ -89,7 +89,7 @@ impl Free {
         }
     }
 
-    /// Takes the file away, if nobody else looks at it now.
+    /// Removes the file, if nobody else looks at it now.
     pub fn retire(self) {
         if self.shared.try_lock().is_ok() {
             remove(&self.shared, &self.path);
@@ -139,7 +139,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Only for someone who has the lock whole: then nobody else takes it away, and the name can not have been given to another file.
+/// Only for someone who has the lock whole: then nobody else removes it, and the name cannot belong to another file.
 fn remove(file: &File, path: &Path) {
     if is_at(file, path) {
         // What stays is taken away by the next worker that looks.

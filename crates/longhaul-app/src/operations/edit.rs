@@ -69,10 +69,10 @@ fn still_checked(submission: &Submission) -> Option<String> {
     let commands: Vec<String> = submission.commands().into_iter().map(quoted).collect();
     let files: Vec<String> = submission.expects.iter().map(|path| quoted(path)).collect();
     let parts = [("commands of criteria", commands), ("expected files", files)];
-    let told: Vec<String> = parts
+    let kept: Vec<String> = parts
         .into_iter()
         .filter(|(_, names)| !names.is_empty())
         .map(|(what, names)| format!("{what}: {}", names.join(", ")))
         .collect();
-    (!told.is_empty()).then(|| format!("still checked: {}", told.join("; ")))
+    (!kept.is_empty()).then(|| format!("still checked: {}", kept.join("; ")))
 }

@@ -66,9 +66,9 @@ impl Operation for Retry {
         let mut notes = news(&old, &submission, &settings);
         if matches!(old.submission.place, Place::Worktree { .. }) {
             // Its own worktree, from the commit that the project is at now.
-            let (chosen, told) = submit::workspace_choice::choose(Path::new(&submission.project), call.home())?;
+            let (chosen, warnings) = submit::workspace_choice::choose(Path::new(&submission.project), call.home())?;
             submission.place = chosen;
-            notes.extend(told);
+            notes.extend(warnings);
         }
         let sent = submit_named(call, input.name, key, &old, &submission).await?;
         let answer = answer(call, sent.task, sent.repeated).await?;

@@ -99,7 +99,7 @@ fn owner(call: &Call, stored: &Stored) -> Option<OwnerView> {
 
 async fn owner_status(call: &Call, stored: &Stored) -> Result<String, AppError> {
     if ownership::is_left_by_runner(call, stored).await? {
-        return Ok(format!("its run-session is dead; {}", describe::go_on_after_runner(stored)));
+        return Ok(format!("its run-session is dead; {}", describe::continue_after_runner(stored)));
     }
     let missing = ownership::is_missing(call, stored).await?;
     Ok(match &stored.owner {

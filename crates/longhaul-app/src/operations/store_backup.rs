@@ -66,5 +66,5 @@ fn cannot_back_up(target: &Path, error: StoreError) -> AppError {
     };
     AppError::new(kind, format!("cannot back up to `{}`", target.display()))
         .because(&error)
-        .hint("name a new file in a directory that exists, that you can write to and that has enough space")
+        .hint("name a new file in an existing directory that you can write to and that has enough space")
 }

@@ -1,4 +1,4 @@
-//! `why`: one sentence from the events, what else bears on it, and what would move the task on.
+//! `why`: one sentence from the events, other facts that matter, and what would let the task continue.
 //! Text that an agent printed is no part of the answer.
 
 use longhaul_core::task::{Action, Event, Scope, SessionRecord, State, Task, Wait, narrate, state_phrase};
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::TaskInput;
 use crate::app::Call;
-use crate::describe::{self, UnavailableAgent, Waiting, is_telling};
+use crate::describe::{self, UnavailableAgent, Waiting, explains_state};
 use crate::directory_wait::DirectoryWait;
 use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
@@ -65,10 +65,10 @@ impl Operation for Why {
     }
 }
 
-/// What would move the task on: of one that waits for its directory, what the task there needs.
+/// What would let the task continue: of one that waits for its directory, what the task there needs.
 pub(super) async fn next_step(call: &Call, stored: &Stored, slot: Option<&Waiting>) -> Result<String, AppError> {
     if ownership::is_left_by_runner(call, stored).await? {
-        return Ok(describe::go_on_after_runner(stored));
+        return Ok(describe::continue_after_runner(stored));
     }
     if ownership::is_missing(call, stored).await? {
         return Ok("start a worker with `longhaul worker -d`".to_owned());
@@ -100,7 +100,7 @@ async fn unattended(call: &Call, stored: &Stored) -> Result<Option<&'static str>
     })
 }
 
-/// What else bears on it: the checks, limits, a conversation that was lost, guidance that waits.
+/// Other facts that matter: the checks, limits, a conversation that was lost, guidance that waits.
 fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
     let mut facts = Vec::new();
     if let Some(round) = task.round.as_ref().filter(|round| round.outcome.is_none()) {
@@ -123,7 +123,7 @@ fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
     facts
 }
 
-/// What became of the agent's conversation, if it is not simply continued.
+/// What happened to the agent's conversation, if it is not simply continued.
 fn conversation(task: &Task) -> Option<String> {
     let live = task.state.session().filter(|session| describe::is_degraded(session));
     let live = live.map(|session| format!("session {} began {}", session.number, describe::opening(session)));
@@ -136,18 +136,19 @@ fn conversation(task: &Task) -> Option<String> {
 /// The last event that moved the task, with its time, and who is behind it.
 fn sentence(task: &Task, events: &[StoredEvent]) -> String {
     let (name, state) = (&task.submission.name, state_phrase(task.state.name()));
-    let Some(event) = newest(events, u64::MAX, is_telling) else { return format!("{name} {state}") };
+    let Some(event) = newest(events, u64::MAX, explains_state) else { return format!("{name} {state}") };
     let who = asked_by(events, event).map_or_else(String::new, |who| format!(" (by {who})"));
     let because = because(events, event);
     format!("{name} {state} since {}: {}{because}{who}", event.at.rfc3339(), narrate(&event.event))
 }
 
-/// What a backoff follows: a failed session, or a look at the workspace that failed.
+/// What a backoff follows: a failed session, or a failed inspection of the workspace.
 fn because(events: &[StoredEvent], event: &StoredEvent) -> String {
     if !matches!(event.event, Event::WaitStarted { why: Wait::Backoff, .. }) {
         return String::new();
     }
-    let failed = |event: &Event| matches!(event, Event::SessionEnded { .. } | Event::Noted { .. }) && is_telling(event);
+    let failed =
+        |event: &Event| matches!(event, Event::SessionEnded { .. } | Event::Noted { .. }) && explains_state(event);
     newest(events, event.seq, failed).map_or_else(String::new, |cause| format!(" because {}", narrate(&cause.event)))
 }
 
@@ -156,7 +157,7 @@ fn newest(events: &[StoredEvent], up_to: u64, wanted: impl Fn(&Event) -> bool) -
     events.iter().rev().find(|event| event.seq <= up_to && wanted(&event.event))
 }
 
-/// Who asked for what an event tells, if anyone did: the owner observes an end, but a person may have asked for it.
+/// Who asked for what an event records, if anyone did: the owner observes an end, but a person may have asked for it.
 fn asked_by<'a>(events: &'a [StoredEvent], event: &'a StoredEvent) -> Option<&'a str> {
     let asked = match (&event.event, event.actor.scope) {
         // The sentence names who did it.

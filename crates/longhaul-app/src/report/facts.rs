@@ -238,7 +238,7 @@ fn modes(submission: &Submission) -> Modes {
 }
 
 fn outcome(task: &Task, events: &[StoredEvent]) -> Outcome {
-    let since = events.iter().rev().find(|event| describe::is_telling(&event.event));
+    let since = events.iter().rev().find(|event| describe::explains_state(&event.event));
     Outcome {
         state: task.state.name(),
         words: describe::state(task),

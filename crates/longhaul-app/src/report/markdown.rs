@@ -1,5 +1,5 @@
 //! Text of agents, people and programs inside Markdown, so that it stays inert: no HTML, no links, no images, no headings of its own.
-//! Used by the report. Everything foreign stands in a code span or a fenced block; nothing else can be trusted not to be markup.
+//! Used by the report. Everything foreign is put in a code span or a fenced block; nothing else can be trusted not to be markup.
 
 use crate::text;
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use longhaul_core::task::{Amount, Delivered};
+use longhaul_core::task::{Amount, Delivered, state_phrase};
 
 use super::checks::{CheckFacts, EvidenceFacts, Shown};
 use super::facts::{Modes, Outcome, TaskReport};
@@ -45,7 +45,7 @@ fn top(report: &TaskReport) -> String {
     let branch = place.branch.as_ref().map_or_else(String::new, |branch| format!(" on branch {}", code(branch)));
     let base = place.base.as_ref().map_or_else(|| "unknown".to_owned(), |base| code(base));
     for (label, value) in [
-        ("State", report.result.state.to_owned()),
+        ("State", state_phrase(report.result.state).trim_start_matches("is ").to_owned()),
         ("Since", since.unwrap_or_else(|| "unknown".to_owned())),
         ("Task", report.task.clone()),
         ("Agent", agent(report)),

@@ -1,5 +1,5 @@
 //! The sessions of a task as rows of the report: purpose, agent, outcome, exit, time, tokens, money, what became of the work.
-//! From stored events only. Tokens and money that no program told are unknown, which is not zero.
+//! From stored events only. Tokens and money that no program reported are unknown, which is not zero.
 
 use crate::Home;
 use longhaul_core::task::{Delivered, Ended, Failure, Gap, Outcome, Saved, SessionRecord, StoppedBy, sessions};

@@ -7,7 +7,7 @@ use longhaul_agents::Chosen;
 use longhaul_core::task::{Event, SessionRun, Setting, Submission};
 use serde_json::Value;
 
-/// The agents of a task as its events told them so far.
+/// The agents of a task as its events named them so far.
 #[derive(Default)]
 pub struct Agents {
     declared: BTreeMap<String, Value>,

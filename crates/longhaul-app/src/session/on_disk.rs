@@ -18,7 +18,7 @@ pub struct SessionOnDisk {
     pub files: SessionFiles,
 }
 
-/// All that lies in `sessions`.
+/// Everything in `sessions`.
 #[derive(Debug, Default)]
 pub struct OnDisk {
     pub sessions: Vec<SessionOnDisk>,

@@ -1,5 +1,5 @@
 //! What the configuration declares about the agents that a task names, as the task stores it: a worker without this configuration
-//! goes on with it. Filled in by `run`, taken anew by `retry` and by every change of the agents.
+//! continues with it. Filled in by `run`, read again by `retry` and by every change of the agents.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,11 +1,11 @@
-//! What the configuration's `notify` section means for a task: who is told, on which occasions.
+//! What the configuration's `notify` section means for a task: who is notified, on which occasions.
 //! Called when a task is submitted, and by `doctor`. It delivers nothing and looks at no variable's value.
 
 use longhaul_core::task::{Notify, Occasion, Target};
 
 use crate::config::NotifySettings;
 
-/// Who is told what a new task comes to.
+/// Who is notified about a new task.
 pub fn notify(settings: &NotifySettings) -> Notify {
     let targets = targets(settings);
     if targets.is_empty() {

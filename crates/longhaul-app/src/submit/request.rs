@@ -46,7 +46,7 @@ pub(crate) async fn person_request(call: &Call, input: &SubmitInput) -> Result<(
     Ok((Prepared { request, notes: prompts.files.iter().map(prompt_note).collect(), warnings }, in_place))
 }
 
-/// Templates decide what agents are told, so a person sees which count.
+/// Templates are instructions to agents, so a person sees which are used.
 fn prompt_note((name, path): (&String, &PathBuf)) -> String {
     format!("prompt {name}: {}", path.display())
 }

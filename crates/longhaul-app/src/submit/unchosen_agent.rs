@@ -1,4 +1,4 @@
-//! What `run` says when nobody chose an agent: the built-in demo agent only plays, and a person may not expect that.
+//! The warning of `run` when no agent was chosen: the built-in demo agent only simulates work, and a person may not expect that.
 //! Looks for programs on PATH and asks them nothing.
 
 use crate::caller::Caller;
@@ -6,7 +6,7 @@ use crate::config::{Loaded, Origin};
 use crate::{agent_status, text};
 use longhaul_keeper::Environment;
 
-/// What to say when no flag, variable or file has chosen the agent. Below a session nobody reads it who could choose.
+/// The warning when no flag, variable or file chose the agent. Inside a session nobody who could choose would read it.
 pub(super) fn warning(environment: &Environment, caller: &Caller, loaded: &Loaded) -> Option<String> {
     if loaded.origins["agent"] != Origin::Default || caller.actor.session.is_some() {
         return None;
@@ -24,7 +24,7 @@ pub(super) fn warning(environment: &Environment, caller: &Caller, loaded: &Loade
     ))
 }
 
-/// The agents whose program is there.
+/// The agents whose program is installed.
 fn found(environment: &Environment, loaded: &Loaded) -> Vec<String> {
     let mut agents = agent_status::every(&loaded.settings.agents);
     agents.retain(|agent| agent.program().is_some_and(|program| environment.find_program(program).is_some()));

@@ -1,4 +1,4 @@
-//! Where a new task is to work: a worktree of its own wherever git allows it, else in place, and what a person should know of it.
+//! Where a new task works: in its own worktree wherever git allows it, else in place, with warnings about that.
 //! Called by `run` and `retry` before the submission; it makes nothing in the project.
 
 use std::path::Path;

@@ -138,7 +138,7 @@ fn a_failing_check_shows_its_evidence_and_what_to_do() {
         "exit code 7",
         "SHA-256",
         "- **unknown**: `words only`",
-        "The end of what `echo",
+        "The end of the output of `echo",
         "\n<script>alert(1)</script>\n",
         "## Questions",
         "answer: open",

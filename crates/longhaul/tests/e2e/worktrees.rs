@@ -75,7 +75,7 @@ fn without_git_or_without_a_commit_the_task_works_in_place_and_says_so() {
         assert_eq!(env.task("t")["workspace"]["branch"], Value::Null);
         assert!(env.workspace().join("step-1.md").exists() && env.task_dir("t").is_dir());
     };
-    in_place(&one_step(), "this is no git repository");
+    in_place(&one_step(), "this is not a git repository");
     let env = one_step();
     env.git(&["init", "-q", "-b", "main"]);
     in_place(&env, "the repository has no commit yet");

@@ -50,7 +50,7 @@ fn program(environment: &Environment, target: &Target, program: &str) -> Finding
     }
 }
 
-/// A part of the path that stands for a task's facts is known only then.
+/// A part of the path that is replaced by a task's facts is known only then.
 fn directory(target: &Target, path: &str) -> Finding {
     let parent = Path::new(path).parent().unwrap_or(Path::new("/"));
     match parent.to_string_lossy().contains('{') || parent.is_dir() {

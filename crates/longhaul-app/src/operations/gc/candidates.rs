@@ -18,7 +18,7 @@ use crate::session::on_disk::OnDisk;
 pub(super) struct Candidate {
     pub(super) outline: TaskSummary,
     pub(super) excess: Excess,
-    /// Its session directories, as far as their specs tell.
+    /// Its session directories, as far as their specs show.
     pub(super) sessions: Vec<SessionId>,
     /// What they and its history take.
     pub(super) bytes: u64,

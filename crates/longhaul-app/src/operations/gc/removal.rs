@@ -60,7 +60,7 @@ pub(super) async fn remove(call: &Call, candidate: &Candidate, mode: Mode) -> Re
     remove_rows(call, &stored, candidate).await
 }
 
-/// Those its events tell of, and those whose specs name it.
+/// Those in its events, and those whose specs name it.
 async fn sessions(call: &Call, candidate: &Candidate) -> Result<BTreeSet<SessionId>, AppError> {
     let named = recorded(call, candidate.outline.task).await?.into_iter().map(|record| record.run.id);
     Ok(named.chain(candidate.sessions.iter().copied()).collect())

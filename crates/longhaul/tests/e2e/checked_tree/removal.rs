@@ -49,7 +49,7 @@ fn an_expected_file_that_is_ignored_keeps_the_worktree() {
         world(&setup, "mkdir dist; echo result >dist/result; echo scratch >dist/scratch; echo hello >hello.txt", "");
     assert_eq!(run(&env, "true", &["--expect", "dist/result"]).0, 10);
     let (said, kept) = sweep(&env);
-    assert!(kept && said.contains("the expected file `dist/result` is in no commit"), "{said}");
+    assert!(kept && said.contains("the expected file `dist/result` is not in any commit"), "{said}");
     std::fs::remove_file(env.worktrees()[0].join("dist/result")).unwrap();
     let (said, kept) = sweep(&env);
     assert!(!kept, "other ignored files keep nothing: {said}");
