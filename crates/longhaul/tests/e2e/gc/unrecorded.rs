@@ -73,10 +73,7 @@ fn work_in_a_worktree_that_was_never_stored_keeps_it() {
     for args in [&["gc", "--age", "0s", "--dry-run"][..], &["gc", "--age", "0s"]] {
         let swept = env.json(args);
         assert_eq!((&swept["removed"], &swept["failed"]), (&json!([]), &json!(0)), "{swept}");
-        assert!(
-            swept["kept"][0]["why"].as_str().unwrap().contains("uncommitted files, such as `new.txt`"),
-            "{swept}"
-        );
+        assert!(swept["kept"][0]["why"].as_str().unwrap().contains("uncommitted files, such as `new.txt`"), "{swept}");
     }
     assert!(path.join("new.txt").exists());
     std::fs::remove_file(path.join("new.txt")).unwrap();
