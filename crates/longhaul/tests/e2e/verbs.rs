@@ -256,7 +256,7 @@ fn reading_verbs_work_without_a_worker_and_say_so() {
     assert!(env.ok(&["show", &name]).contains("is dead; start another with `longhaul worker -d`"));
     assert_eq!(env.json(&["list"])["tasks"][0]["has_worker"], false);
     let why = env.ok(&["why", &name]);
-    assert!(why.contains("no worker is alive") && why.contains("start one with `longhaul worker -d`"), "{why}");
+    assert!(why.contains("no worker is alive") && why.contains("start a worker with `longhaul worker -d`"), "{why}");
     for verb in ["events", "logs"] {
         env.ok(&[verb, &name]);
     }
