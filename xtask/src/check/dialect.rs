@@ -17,6 +17,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("go on", "continue, resume"),
     ("goes on", "continues, resumes"),
     ("going on", "continuing"),
+    ("gone on", "continued, resumed"),
     ("went on", "continued, resumed"),
     ("mend", "fix"),
     ("mends", "fixes"),
@@ -65,6 +66,9 @@ const PHRASES: &[(&str, &str)] = &[
     ("must be there", "is required"),
     ("tells no", "does not report"),
     ("without a question", "without asking"),
+    ("is no program", "was not found"),
+    ("makes no sense", "is invalid"),
+    ("waited out", "waited for"),
 ];
 
 /// Finds phrases of the table outside the listed places, and list entries that are no longer needed.
