@@ -68,7 +68,15 @@ fn package_violations(package: &Value) -> Vec<Violation> {
         return vec![violation(name, what, "add it to the table in `xtask/src/check/arrows.rs`")];
     };
     let dependencies = package["dependencies"].as_array().map(Vec::as_slice).unwrap_or_default();
-    dependencies.iter().filter_map(|dependency| dependency_violation(arrows, dependency)).collect()
+    let broken = dependencies.iter().filter_map(|dependency| dependency_violation(arrows, dependency));
+    broken.chain(run_violation(package)).collect()
+}
+
+/// `cargo run -- demo` is the first command of the README: it must mean one program.
+fn run_violation(package: &Value) -> Option<Violation> {
+    let is_ambiguous = package["name"] == BINARY && package["default_run"] != BINARY;
+    is_ambiguous
+        .then(|| violation(BINARY, "`cargo run` starts no program".to_owned(), "set `default-run` in its Cargo.toml"))
 }
 
 fn dependency_violation(arrows: &Arrows, dependency: &Value) -> Option<Violation> {
@@ -105,11 +113,18 @@ fn violation(place: &str, what: String, remedy: &str) -> Violation {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::violations;
+    use super::{BINARY, violations};
     use crate::repository::Repository;
 
     fn metadata(name: &str, used: &str, kind: Option<&str>) -> Value {
-        json!({"packages": [{"name": name, "dependencies": [{"name": used, "kind": kind}]}]})
+        json!({"packages": [{"name": name, "default_run": name, "dependencies": [{"name": used, "kind": kind}]}]})
+    }
+
+    #[test]
+    fn cargo_run_means_one_program() {
+        let binary = |default_run: Value| json!({"packages": [{"name": BINARY, "default_run": default_run}]});
+        assert_eq!(violations(&binary(BINARY.into())), []);
+        assert_eq!(violations(&binary(Value::Null)).len(), 1);
     }
 
     #[test]
