@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::agent_status::{self, AgentStatus};
 use crate::app::Call;
+use crate::blocking;
 use crate::config::Overrides;
 use crate::error::{AppError, ErrorKind};
 use crate::operation::{About, Answer, EVERYWHERE, NoInput, Operation, Permit, View};
-use crate::{blocking, now};
 
 pub struct Agents;
 
@@ -97,7 +97,7 @@ async fn limits(call: &Call) -> Result<Vec<AccountLimit>, AppError> {
         Err(error) if error.kind == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    Ok(limits.into_iter().filter(|limit| limit.until > now()).collect())
+    Ok(limits.into_iter().filter(|limit| limit.until > call.now()).collect())
 }
 
 fn view(call: &Call, status: &AgentStatus, limits: &[AccountLimit]) -> AgentView {
@@ -105,7 +105,7 @@ fn view(call: &Call, status: &AgentStatus, limits: &[AccountLimit]) -> AgentView
     let own = own.map(|limit| AgentLimit {
         account: limit.account.clone(),
         until: limit.until.rfc3339(),
-        left_ms: u64::try_from(limit.until.since(now()).as_millis()).unwrap_or(u64::MAX),
+        left_ms: u64::try_from(limit.until.since(call.now()).as_millis()).unwrap_or(u64::MAX),
         reported: limit.told,
         task: call.caller.actor.session.is_none().then(|| limit.task.to_string()),
     });

@@ -31,6 +31,6 @@ impl Operation for Report {
         let events = recent(call, stored.task.id).await?;
         let changed = changed_files::changed_files(call.home(), &stored.task).await;
         let notices = call.store()?.notices(stored.task.id).await?;
-        Ok(Answer::new(gather(call.home(), &stored, &events, changed, &notices)))
+        Ok(Answer::new(gather(call, &stored, &events, changed, &notices)))
     }
 }

@@ -15,7 +15,7 @@ use crate::report::{checks, limits, notices, rows};
 use crate::session::history;
 use crate::session::live::live;
 use crate::views::{Attempts, Choices, ConversationView, OwnerView, PlanView, ShowView, TaskView, WorkspaceView};
-use crate::{in_conversation, lookup, mode_warnings, now, ownership, slot_wait};
+use crate::{in_conversation, lookup, mode_warnings, ownership, slot_wait};
 
 pub struct Show;
 
@@ -52,13 +52,13 @@ impl Operation for Show {
             held_by: held_by(&stored),
             choices: Choices::new(&task.submission),
             conversation: ConversationView::of(task),
-            agent_limits: describe::unavailable(task, now()),
-            handover: task.handover(now()).map(|why| why.to_string()),
+            agent_limits: describe::unavailable(task, call.now()),
+            handover: task.handover(call.now()).map(|why| why.to_string()),
             warnings: mode_warnings(&task.submission),
             workspace: WorkspaceView::of(task),
             after: task.submission.after.map(|task| task.to_string()),
             retry_of: task.submission.retry_of.map(|task| task.to_string()),
-            idle_ms: u64::try_from(now().since(task.updated).as_millis()).unwrap_or(u64::MAX),
+            idle_ms: u64::try_from(call.now().since(task.updated).as_millis()).unwrap_or(u64::MAX),
             used: format!("{}, {} of work, {used}", describe::count(task.tally.sessions, "session"), worked(&stored)),
             attempts: Attempts { failed: task.tally.failures, allowed: task.submission.patience.attempts },
             limits: limits(task, &records),

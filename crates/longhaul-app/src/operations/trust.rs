@@ -73,7 +73,7 @@ impl Operation for Trust {
                 .hint("name the directory of a project that has one"));
         };
         let written = read_entries(Layer::Workspace, &file, &bytes)?;
-        let trusted = Trusted { path: utf8(&file)?, sha256: fingerprint(&bytes), since: crate::now().rfc3339() };
+        let trusted = Trusted { path: utf8(&file)?, sha256: fingerprint(&bytes), since: call.now().rfc3339() };
         if let Some(expected) = input.sha256.filter(|expected| !expected.eq_ignore_ascii_case(&trusted.sha256)) {
             let hint = format!("its SHA-256 is {}, not {}; read it again", trusted.sha256, text::safe(&expected));
             let what = format!("`{}` has changed", file.display());

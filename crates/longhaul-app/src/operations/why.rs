@@ -2,6 +2,7 @@
 //! Text that an agent printed is no part of the answer.
 
 use longhaul_core::task::{Action, Event, Scope, SessionRecord, State, Task, Wait, narrate, state_phrase};
+use longhaul_core::time::Time;
 use longhaul_store::{Stored, StoredEvent};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,7 +15,7 @@ use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 use crate::report::limits;
 use crate::session::{history, live};
-use crate::{lookup, now, ownership, slot_wait};
+use crate::{lookup, ownership, slot_wait};
 
 pub struct Why;
 
@@ -52,7 +53,7 @@ impl Operation for Why {
         let mut why = sentence(task, &events);
         why.extend(in_line.as_ref().map(|slot| format!("; {}", slot.in_line())));
         why.extend(unattended(call, &stored).await?);
-        let mut also = also(task, &history::sessions_of(&events));
+        let mut also = also(task, &history::sessions_of(&events), call.now());
         also.extend(live::unreadable(call, task));
         Ok(Answer::new(WhyView {
             task: task.id.to_string(),
@@ -101,7 +102,7 @@ async fn unattended(call: &Call, stored: &Stored) -> Result<Option<&'static str>
 }
 
 /// Other facts that matter: the checks, limits, a conversation that was lost, guidance that waits.
-fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
+fn also(task: &Task, records: &[SessionRecord], now: Time) -> Vec<String> {
     let mut facts = Vec::new();
     if let Some(round) = task.round.as_ref().filter(|round| round.outcome.is_none()) {
         let (done, all) = (round.evidence.len(), task.submission.commands().len());
@@ -114,8 +115,8 @@ fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
     let limits = limits(task, records);
     let near = limits.iter().filter(|row| row.is_nearly_used());
     facts.extend(near.map(|row| format!("{} {} used", row.flag, row.words)));
-    facts.extend(conversation(task));
-    facts.extend(describe::unavailable(task, now()).iter().map(UnavailableAgent::sentence));
+    facts.extend(conversation(task, now));
+    facts.extend(describe::unavailable(task, now).iter().map(UnavailableAgent::sentence));
     match task.guidance.len() {
         0 => {}
         waiting => facts.push(format!("guidance for the next session: {waiting}")),
@@ -124,12 +125,11 @@ fn also(task: &Task, records: &[SessionRecord]) -> Vec<String> {
 }
 
 /// What happened to the agent's conversation, if it is not simply continued.
-fn conversation(task: &Task) -> Option<String> {
+fn conversation(task: &Task, now: Time) -> Option<String> {
     let live = task.state.session().filter(|session| describe::is_degraded(session));
     let live = live.map(|session| format!("session {} began {}", session.number, describe::opening(session)));
-    let next = || {
-        Some(format!("the next session starts in a new conversation, with a note, because {}", task.handover(now())?))
-    };
+    let next =
+        || Some(format!("the next session starts in a new conversation, with a note, because {}", task.handover(now)?));
     live.or_else(|| next().filter(|_| !task.state.is_final()))
 }
 

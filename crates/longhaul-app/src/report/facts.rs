@@ -1,7 +1,8 @@
 //! The report as data: one view, which is also the shape of its JSON. What is unknown is null, never zero.
 //! Filled from the task, its events and the files of its sessions; nothing is asked of an agent.
 
-use crate::{Home, mode_warnings, now};
+use crate::app::Call;
+use crate::mode_warnings;
 use longhaul_core::causes::with_causes;
 use longhaul_core::task::{Limit, SessionRecord, Submission, Task, sessions};
 use longhaul_store::{Notice, Stored, StoredEvent};
@@ -170,7 +171,7 @@ impl LimitRow {
 
 /// Gathers what is stored.
 pub fn gather(
-    home: &Home,
+    call: &Call,
     stored: &Stored,
     events: &[StoredEvent],
     changed: Result<ChangedFiles, Unknown>,
@@ -178,7 +179,7 @@ pub fn gather(
 ) -> TaskReport {
     let task = &stored.task;
     let submission = &task.submission;
-    let rows = rows(home, events);
+    let rows = rows(call.home(), events);
     TaskReport {
         task: task.id.to_string(),
         name: submission.name.to_string(),
@@ -195,7 +196,7 @@ pub fn gather(
         retry_of: submission.retry_of.map(|task| task.to_string()),
         created: task.created.rfc3339(),
         updated: task.updated.rfc3339(),
-        verification: checks(home, task, events),
+        verification: checks(call.home(), task, events),
         constraints: submission.constraints.clone(),
         inputs: submission
             .inputs
@@ -215,7 +216,7 @@ pub fn gather(
         limits: limits(task, &sessions(events.iter().map(|event| (event.at, &event.event)))),
         usage_limits: UsageLimits {
             on_limit: submission.on_limit.to_string(),
-            now: describe::unavailable(task, now()),
+            now: describe::unavailable(task, call.now()),
             reached: history::usage_limits(events),
         },
         questions: history::questions(events),

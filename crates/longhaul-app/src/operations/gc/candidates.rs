@@ -3,7 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::now;
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_store::{Damaged, Filter, StoreError, Stored, TaskSummary, Which};
 
@@ -40,7 +39,7 @@ pub(super) async fn candidates(
     let bytes = |outline: &TaskSummary| on_disk.bytes_of(outline.task).saturating_add(outline.history_bytes);
     let sizes: Vec<Size> =
         finished.iter().map(|outline| Size { finished: outline.updated, bytes: bytes(outline) }).collect();
-    let judged = excess(retention, now(), &sizes);
+    let judged = excess(retention, call.now(), &sizes);
     let mut children: HashMap<TaskId, Vec<(TaskId, String)>> = HashMap::new();
     for outline in &finished {
         if let Some(parent) = outline.parent {
