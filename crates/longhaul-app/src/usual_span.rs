@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use longhaul_core::ids::TaskId;
 use longhaul_core::task::{SessionRecord, StoppedBy, sessions};
 use longhaul_store::Filter;
 
@@ -19,11 +20,11 @@ const EVENTS: usize = 5_000;
 const OF_ONE_TASK: u32 = 200;
 
 /// How long sessions of this agent took, in a sentence: in this project, else anywhere.
-pub async fn sentence(call: &Call, agent: &str, project: &str) -> String {
+pub async fn sentence(call: &Call, agent: &str, project: &str, new: Option<TaskId>) -> String {
     let agent_shown = text::safe(agent);
-    let here = spans(call, agent, Some(project)).await;
+    let here = spans(call, agent, Some(project), new).await;
     let (spans, place) =
-        if here.is_empty() { (spans(call, agent, None).await, "other projects") } else { (here, "this project") };
+        if here.is_empty() { (spans(call, agent, None, new).await, "other projects") } else { (here, "this project") };
     match median(spans.clone()) {
         Some(span) => {
             let (count, span) = (spans.len(), shown(span));
@@ -34,12 +35,13 @@ pub async fn sentence(call: &Call, agent: &str, project: &str) -> String {
 }
 
 /// How long the newest sessions of the agent took that ended on their own.
-async fn spans(call: &Call, agent: &str, project: Option<&str>) -> Vec<Duration> {
+async fn spans(call: &Call, agent: &str, project: Option<&str>, new: Option<TaskId>) -> Vec<Duration> {
     let Ok(store) = call.store() else { return Vec::new() };
     let filter = Filter { project: project.map(str::to_owned), limit: Some(TASKS), ..Filter::default() };
     let outlines = call.summaries(filter).await.map(|listed| listed.tasks).unwrap_or_default();
     let (mut found, mut read) = (Vec::new(), 0);
-    for outline in outlines.iter().filter(|outline| outline.sessions > 0) {
+    // A session of the new task may have ended by now; it says nothing of earlier ones.
+    for outline in outlines.iter().filter(|outline| outline.sessions > 0 && Some(outline.task) != new) {
         if found.len() >= SESSIONS || read >= EVENTS {
             break;
         }

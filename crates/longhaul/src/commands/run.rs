@@ -26,7 +26,7 @@ pub(crate) async fn run(line: &CommandLine, args: &Run) -> Result<Code, AppError
     print(&answer, args.json)?;
     let task = id_of(&answer.view)?;
     if !is_child && !args.json {
-        out::note(&usual_span::sentence(&call, &answer.view.agent, &answer.view.project).await);
+        out::note(&usual_span::sentence(&call, &answer.view.agent, &answer.view.project, Some(task)).await);
     }
     match signals {
         Some(signals) => viewer::follow(&call, task, signals, Viewing::whole(args.json)).await,

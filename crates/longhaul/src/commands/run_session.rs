@@ -118,7 +118,7 @@ async fn run_task(
     warn_directory(&call, &stored.task).await?;
     warn(line, args, &stored.task, &directories.task(stored.task.submission.name.as_str()));
     let Submission { agent, project, .. } = &*stored.task.submission;
-    out::note(&usual_span::sentence(&call, agent, project).await);
+    out::note(&usual_span::sentence(&call, agent, project, None).await);
     let name = stored.task.submission.name.clone();
     let asked = signals.asked.clone();
     let task =
