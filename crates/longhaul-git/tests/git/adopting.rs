@@ -23,7 +23,7 @@ fn the_question_has_the_answer_of_the_removal_and_removes_nothing() {
         assert_eq!(foretold, worktree.remove().unwrap());
     };
     write(&path, "new.txt", "x");
-    same("not committed");
+    same("uncommitted files, such as `new.txt`");
     fs::remove_file(path.join("new.txt")).unwrap();
     scene.plain(&["worktree", "lock", &text]);
     same("locked");

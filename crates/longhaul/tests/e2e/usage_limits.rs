@@ -123,7 +123,7 @@ fn sessions_start_in_their_hours_only_and_the_hours_can_be_changed() {
     assert_eq!(waiting["agent"], Value::Null);
     let until = waiting["until"].as_str().unwrap();
     assert!(env.ok(&["list"]).contains(&format!("until {until}")), "{}", env.ok(&["list"]));
-    assert!(env.ok(&["show", "t"]).contains("\nhours      sessions start at "));
+    assert!(env.ok(&["show", "t"]).contains("\nhours      sessions start only at "));
     env.ok(&["edit", "t", "--attempts", "9"]);
     assert_eq!((env.state("t").as_str(), env.sessions("t").len()), ("waiting", 0), "other changes start nothing");
     env.ok(&["edit", "t", "--hours", "none"]);
