@@ -48,7 +48,7 @@ pub use list::{DamagedRow, List, ListInput, Listing};
 pub use logs::{Logs, LogsInput, Turns};
 pub use pause::{Pause, PauseInput};
 pub use plan::Plan;
-pub use report::{Report, ReportInput};
+pub use report::Report;
 pub use resume::{Resume, ResumeInput};
 pub use retry::{Retry, RetryInput};
 pub use show::{Show, TaskInput};

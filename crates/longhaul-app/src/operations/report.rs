@@ -2,9 +2,8 @@
 //! Markdown is written from the same view; what an agent claims is quoted, never believed.
 
 use longhaul_core::task::Action;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
+use super::TaskInput;
 use crate::app::Call;
 use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
@@ -14,19 +13,12 @@ use crate::{changed_files, lookup};
 
 pub struct Report;
 
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct ReportInput {
-    /// Name or id of the task; by default the only unfinished task of this project, otherwise its newest.
-    pub task: Option<String>,
-}
-
 impl Operation for Report {
     const ABOUT: About = About::new("report", "Report on a task from stored facts", Action::Read, EVERYWHERE);
-    type Input = ReportInput;
+    type Input = TaskInput;
     type Output = TaskReport;
 
-    async fn run(call: &Call, _: Permit, input: ReportInput) -> Result<Answer<TaskReport>, AppError> {
+    async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<TaskReport>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
         let events = recent(call, stored.task.id).await?;
         let changed = changed_files::changed_files(call.home(), &stored.task).await;
