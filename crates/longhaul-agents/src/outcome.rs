@@ -40,7 +40,7 @@ pub(crate) fn crashed() -> Outcome {
     Outcome::Failed(Failure::Crashed)
 }
 
-/// The class of an HTTP status; `None` means there was no answer. `until` is when a limit ends, if the answer says so.
+/// The class of an HTTP status; `None` means there was no answer. `until` is when a limit ends, if the answer gives it.
 pub(crate) fn by_status(status: Option<u64>, until: Option<Time>, message: String) -> Failure {
     match status {
         Some(401 | 403) => Failure::Auth(message),

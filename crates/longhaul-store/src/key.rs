@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::digest;
 
-/// A caller's name for one request. Within a tenant it identifies one principal, operation and input: anything else under the same name is
-/// refused.
+/// A caller's name for one request. Each principal of a tenant has its own keys; a key identifies one operation and input, and anything
+/// else under the same name is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Key {
     /// What the caller chose.

@@ -22,7 +22,7 @@ pub trait Store: Send + Sync {
     /// the lease (and appends `Claimed`).
     ///
     /// A key that names the same request as before is answered with its task as it is now, `repeated`, and nothing is written: a submission
-    /// whose task id is new too. A key that was used by somebody else, for another operation, input or task is refused.
+    /// whose task id is new too. A caller's key that it used for another operation, input or task is refused; others have their own keys.
     ///
     /// A commit that starts a session is refused while the home, the directory or the task's family leaves none; the three are counted in
     /// the same transaction.
@@ -258,7 +258,7 @@ pub enum CommitError {
         /// How deep they may be.
         deepest: u32,
     },
-    /// The key was used by somebody else, or for another operation, input or task.
+    /// The caller used the key for another operation, input or task.
     #[error("this idempotency key was used for another request")]
     KeyReused,
     /// An event has no edge from the stored state.
