@@ -55,12 +55,12 @@ async fn hand_over(
     let id = stored.task.id;
     let command = Box::new(command);
     let handover = Handover::Command { task: id, command, actor: actor.clone(), key: key.clone() };
-    let repeated = match deliver(call, &handover, id, Some(stored.task.version)).await? {
+    let repeated = match deliver(call, &handover).await? {
         Reply::Answer(Answer::Accepted { repeated, .. }) => repeated,
         Reply::Answer(Answer::Refused { kind, message }) => {
             return Err(AppError::new(kind.into(), text::safe(&message)));
         }
-        Reply::Silence if call.store()?.repeat_of(&key, actor).await?.is_some() => false,
+        Reply::Silence if handover.is_committed(call.store()?).await? => false,
         Reply::Silence => {
             return Err(AppError::new(ErrorKind::Failure, "the worker exited without an answer; nothing was changed")
                 .hint("see worker.log in Longhaul's home"));

@@ -5,8 +5,6 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
-use longhaul_core::ids::TaskId;
-
 use super::{Handover, offer, sockets};
 use crate::app::Call;
 use crate::error::AppError;
@@ -19,13 +17,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// Hands one input to a live worker of this home, or else to one that it starts, and waits for the answer.
 ///
-/// A worker that does not answer is passed over, unless it took the input all the same: then the task has another version than before.
-pub(crate) async fn deliver(
-    call: &Call,
-    handover: &Handover,
-    task: TaskId,
-    version_before: Option<u64>,
-) -> Result<Reply, AppError> {
+/// A worker that does not answer is passed over, unless it committed this very input all the same. If it commits it later, the next
+/// worker's answer says so: a hand-over counts once.
+pub(crate) async fn deliver(call: &Call, handover: &Handover) -> Result<Reply, AppError> {
     let environment = call.app.system.environment.clone().with("LONGHAUL_HOME", call.home().root());
     let mut asked = HashSet::new();
     let mut turn = None;
@@ -41,7 +35,7 @@ pub(crate) async fn deliver(
         if let Some(answer) = offer(call.home(), &socket, handover, &environment) {
             return Ok(Reply::Answer(answer));
         }
-        if call.store()?.load(task).await?.map(|stored| stored.task.version) != version_before {
+        if handover.is_committed(call.store()?).await? {
             return Ok(Reply::Silence);
         }
     }

@@ -28,7 +28,7 @@ pub async fn send(call: &Call, request: Request) -> Result<Submitted, AppError> 
             let environment = &call.app.system.environment;
             Reply::Answer(Ok(request.commit_unclaimed(call.store()?, call.home(), environment).await?).into())
         }
-        None => deliver(call, &Handover::Submit(Box::new(request)), id, None).await?,
+        None => deliver(call, &Handover::Submit(Box::new(request))).await?,
     };
     match reply {
         Reply::Answer(Answer::Accepted { task, warnings, repeated }) => Ok(Submitted { task, warnings, repeated }),

@@ -1,7 +1,7 @@
 //! Tasks are handed to the worker that lives, with the environment of the shell they come from; what becomes of a hand-over when either
 //! side dies or does not answer is H1 to H4 of the kill table.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
@@ -233,6 +233,25 @@ fn a_worker_of_another_version_is_passed_over_and_told_nothing() {
     env.wait_until_empty();
     env.ok(&["worker", "--only"]);
     checker::assert_clean(&env);
+}
+
+#[test]
+fn a_worker_that_leaves_while_another_caller_changes_the_task_costs_nothing() {
+    let env = TestEnv::new().var("DEMO_STEPS", "1");
+    env.submit("Resume me", &["--name", "t", "--hours", "00:00-00:01"]);
+    env.ok(&["pause", "--now", "t"]);
+    env.wait_until_empty();
+    let leaving = UnixListener::bind(env.home().join("workers/01900000-0000-7000-8000-000000000000.sock")).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut caller, _) = leaving.accept().unwrap();
+            caller.write_all(format!("{{\"version\":\"{}\"}}\n", env!("CARGO_PKG_VERSION")).as_bytes()).unwrap();
+            BufReader::new(&caller).read_line(&mut String::new()).unwrap();
+            env.ok(&["tell", "t", "Hurry"]);
+        });
+        env.ok(&["resume", "t"]);
+    });
+    assert_eq!(env.kinds("t").iter().filter(|kind| *kind == "resumed").count(), 1);
 }
 
 #[test]

@@ -274,8 +274,10 @@ fn the_line_of_cron_starts_a_worker_that_stays() {
     let ran = done(&ran);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "cron mails what is printed: {}", ran.stderr);
     let workers = || std::fs::read_dir(home.join("workers")).into_iter().flatten().flatten().map(|entry| entry.path());
-    let lock = crate::env::wait_for("the worker", || workers().find(|path| !crate::processes::is_free(path)));
-    let process: Value = serde_json::from_str(&std::fs::read_to_string(lock).unwrap()).unwrap();
+    // A worker takes its lock before it writes who it is.
+    let holder = |lock: PathBuf| serde_json::from_str::<Value>(&std::fs::read_to_string(lock).ok()?).ok();
+    let held = || workers().find(|path| !crate::processes::is_free(path));
+    let process = crate::env::wait_for("the worker", || holder(held()?));
     crate::sight::kill_9(i32::try_from(process["pid"].as_i64().unwrap()).unwrap());
 }
 
