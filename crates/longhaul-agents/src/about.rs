@@ -90,6 +90,18 @@ pub struct Mode {
     pub warning: Option<Words>,
 }
 
+impl Mode {
+    /// A mode that does what its name says.
+    pub(crate) const fn plain(means: &'static str) -> Mode {
+        Mode { means: words(means), warning: None }
+    }
+
+    /// A mode about which a person must know this before using it.
+    pub(crate) const fn warned(means: &'static str, warning: &'static str) -> Mode {
+        Mode { means: words(means), warning: Some(words(warning)) }
+    }
+}
+
 impl Modes {
     /// What this mode means.
     pub fn of(&self, sandbox: Sandbox) -> &Mode {

@@ -10,13 +10,13 @@ mod tests;
 
 use std::borrow::Cow;
 
-use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox, StopSignal, StopStep};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 use serde_json::Value;
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::{Agent, Transcript};
 use crate::json_line::text;
-use crate::launch::{Interactive, Launch, LaunchSpec, Network, User};
+use crate::launch::{Interactive, Launch, LaunchSpec, Network, TERMINATE, User};
 use crate::reading::{Moment, Reader, Reading};
 
 /// Anthropic's Claude Code.
@@ -36,24 +36,18 @@ static ABOUT: About = About {
     homes: &[],
     cost: Cost::Told,
     modes: Modes {
-        read_only: Mode {
-            means: words("claude itself refuses its editing tools and commands that it thinks would write"),
-            warning: Some(words("the operating system does not enforce this: read-only is claude's own rule")),
-        },
-        workspace: Mode {
-            means: words(
-                "claude itself keeps its editing tools in the workspace; its shell commands are not restricted",
-            ),
-            warning: Some(words(
-                "the operating system does not enforce this: claude's shell commands can write wherever you can, and use the network",
-            )),
-        },
-        full: Mode {
-            means: words("nothing is refused: every tool can do whatever you can"),
-            warning: Some(words(
-                "claude runs with --dangerously-skip-permissions, and with IS_SANDBOX=1 as root; use it only where losing everything is acceptable",
-            )),
-        },
+        read_only: Mode::warned(
+            "claude itself refuses its editing tools and commands that it thinks would write",
+            "the operating system does not enforce this: read-only is claude's own rule",
+        ),
+        workspace: Mode::warned(
+            "claude itself keeps its editing tools in the workspace; its shell commands are not restricted",
+            "the operating system does not enforce this: claude's shell commands can write wherever you can, and use the network",
+        ),
+        full: Mode::warned(
+            "nothing is refused: every tool can do whatever you can",
+            "claude runs with --dangerously-skip-permissions, and with IS_SANDBOX=1 as root; use it only where losing everything is acceptable",
+        ),
         network: words(
             "allows the tools WebFetch and WebSearch; in modes `workspace` and `full`, shell commands can use the network anyway",
         ),
@@ -62,9 +56,6 @@ static ABOUT: About = About {
     login: Login::Command(&["auth", "status"]),
     login_help: Some("run `claude`, then enter `/login`"),
 };
-
-/// TERM is noted for the model as a killed command; INT as a user who wants it to stop.
-const STOP: &[StopStep] = &[StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }];
 
 /// Tools that change no file.
 const READING_TOOLS: &str = "Read,Glob,Grep,TodoWrite,Task";
@@ -75,16 +66,12 @@ impl Agent for Claude {
     }
 
     fn launch(&self, spec: &LaunchSpec<'_>) -> Launch {
-        let mut launch = Launch::new(arguments(spec), STOP);
-        let mut set = |name: &str, value: &str| launch.env_set.push((name.to_owned(), value.to_owned()));
-        set("DISABLE_AUTOUPDATER", "1");
+        // TERM is noted for the model as a killed command; INT as a user who wants it to stop.
+        let launch = Launch::new(arguments(spec), TERMINATE).set("DISABLE_AUTOUPDATER", "1");
         // The end of a turn is the end of a session: what is left in the background would be killed with it, so the model is told
         // that there is none.
-        set("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1");
-        if needs_consent(spec) {
-            set("IS_SANDBOX", "1");
-        }
-        launch
+        let launch = launch.set("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1");
+        if needs_consent(spec) { launch.set("IS_SANDBOX", "1") } else { launch }
     }
 
     fn read_line(&self, reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
@@ -96,7 +83,7 @@ impl Agent for Claude {
     }
 
     fn interactive(&self, conversation: &str, spec: &LaunchSpec<'_>) -> Option<Interactive> {
-        let mut argv = vec![spec.program.unwrap_or("claude").to_owned()];
+        let mut argv = spec.command("claude", &[]);
         argv.extend(modes(spec));
         argv.extend(["--resume".to_owned(), conversation.to_owned()]);
         let interactive = Interactive::new(argv);
@@ -115,8 +102,7 @@ impl Agent for Claude {
 
 /// Lists are joined to their options by `=`: given apart they would swallow whatever follows.
 fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
-    let mut argv = vec![spec.program.unwrap_or("claude").to_owned()];
-    argv.extend(["-p", "--output-format", "stream-json", "--verbose"].map(str::to_owned));
+    let mut argv = spec.command("claude", &["-p", "--output-format", "stream-json", "--verbose"]);
     argv.extend(modes(spec));
     argv.extend(spec.extra.iter().cloned());
     let (option, id) = spec.resumes.map_or(("--session-id", spec.session), |id| ("--resume", id));

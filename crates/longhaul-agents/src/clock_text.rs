@@ -8,6 +8,7 @@ use jiff::ToSpan;
 use jiff::civil::{self, Date};
 use jiff::tz::TimeZone;
 use longhaul_core::time::Time;
+use serde_json::Value;
 
 use crate::reading::Moment;
 
@@ -32,6 +33,40 @@ pub(crate) fn from_epoch(number: u64) -> Option<Time> {
         100_000_000_000_000_000.. => number / 1_000,
     };
     jiff::Timestamp::from_microsecond(micros).ok().map(|_| Time(micros))
+}
+
+/// Smaller numbers are seconds from now, larger ones a moment since 1970: no limit lasts thirty years.
+const LEAST_EPOCH_SECONDS: f64 = 1e9;
+
+/// The time that a value of a declared agent means. One that cannot be read is no time, never a guess.
+pub(crate) fn from_value(value: &Value, moment: &Moment<'_>) -> Option<Time> {
+    match value {
+        Value::Number(number) => of_number(number.as_f64()?, moment),
+        Value::String(text) => of_text(text.trim(), moment),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn of_text(text: &str, moment: &Moment<'_>) -> Option<Time> {
+    if let Ok(stamp) = text.parse::<jiff::Timestamp>() {
+        return Some(Time(stamp.as_microsecond()));
+    }
+    of_number(text.parse().ok()?, moment)
+}
+
+fn of_number(number: f64, moment: &Moment<'_>) -> Option<Time> {
+    if !number.is_finite() || number < 0.0 {
+        return None;
+    }
+    if number < LEAST_EPOCH_SECONDS {
+        return Some(moment.now.after(Duration::from_secs_f64(number)));
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative, and too large ones are no time"
+    )]
+    from_epoch(number.ceil() as u64)
 }
 
 /// `[month day[st][, year] [at]] hour[:minute] am|pm [(zone)]`
@@ -137,7 +172,8 @@ fn split_where(text: &str, ends: impl Fn(char) -> bool) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::moment;
+    use crate::tests::sample::moment;
+    use serde_json::json;
 
     fn at(text: &str) -> Option<String> {
         time_after(text, "at ", &moment()).map(Time::rfc3339)
@@ -210,6 +246,32 @@ mod tests {
         #[test]
         fn no_text_panics(text: String) {
             time_after(&text, "", &moment());
+        }
+    }
+
+    #[test]
+    fn dates_and_numbers_of_any_unit_mean_the_same_moment() {
+        let noon = Some(Time(1_794_744_000_000_000));
+        for value in [
+            json!("2026-11-15T12:00:00Z"),
+            json!("2026-11-15T13:00:00+01:00"),
+            json!(1_794_744_000),
+            json!("1794744000"),
+            json!(1_794_744_000_000_i64),
+            json!(1_794_744_000_000_000_i64),
+            json!(0),
+        ] {
+            assert_eq!(from_value(&value, &moment()), noon, "{value}");
+        }
+        assert_eq!(from_value(&json!(30), &moment()), Some(Time(1_794_744_030_000_000)));
+    }
+
+    #[test]
+    fn anything_else_is_no_time() {
+        for value in
+            [json!(-1), json!(1e300), json!("soon"), json!("NaN"), json!("inf"), json!(null), json!(true), json!([])]
+        {
+            assert_eq!(from_value(&value, &moment()), None, "{value}");
         }
     }
 }

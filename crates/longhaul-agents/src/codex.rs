@@ -6,7 +6,6 @@
 mod events;
 mod failure;
 mod rollout;
-mod runner;
 #[cfg(test)]
 mod tests;
 
@@ -36,19 +35,14 @@ static ABOUT: About = About {
     }],
     cost: Cost::Unknown,
     modes: Modes {
-        read_only: Mode { means: words("commands can write nothing; the operating system enforces it"), warning: None },
-        workspace: Mode {
-            means: words(
-                "commands can write only in the workspace and the temp directory; the operating system enforces it",
-            ),
-            warning: None,
-        },
-        full: Mode {
-            means: words("no sandbox: commands can do whatever you can"),
-            warning: Some(words(
-                "codex runs commands without any sandbox; use it only where losing everything is acceptable",
-            )),
-        },
+        read_only: Mode::plain("commands can write nothing; the operating system enforces it"),
+        workspace: Mode::plain(
+            "commands can write only in the workspace and the temp directory; the operating system enforces it",
+        ),
+        full: Mode::warned(
+            "no sandbox: commands can do whatever you can",
+            "codex runs commands without any sandbox; use it only where losing everything is acceptable",
+        ),
         network: words(
             "blocked in the sandbox, including this machine's own addresses; `--network` allows it in mode `workspace`; `full` always has it",
         ),
@@ -68,7 +62,7 @@ impl Agent for Codex {
 
     fn launch(&self, spec: &LaunchSpec<'_>) -> Launch {
         let mut launch = match spec.argument {
-            Some(prompt) => Launch { stdin: Stdin::Null, ..Launch::new(runner::arguments(spec, prompt), STOP) },
+            Some(prompt) => Launch { stdin: Stdin::Null, ..Launch::new(runner_arguments(spec, prompt), STOP) },
             None => Launch::new(arguments(spec), STOP),
         };
         // With it, errors on stderr end in a stack trace, and their reason is no longer the last line.
@@ -106,20 +100,39 @@ impl Agent for Codex {
     }
 }
 
+/// By default a refused connection is tried again for ever.
+const BOUNDED_RETRIES: [&str; 2] = ["-c", "features.unbounded_connection_retries=false"];
+
 /// All options come before the word `resume`, which takes few of them; nothing is inherited by a resumed thread.
 fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
-    let mut argv = vec![spec.program.unwrap_or("codex").to_owned()];
-    let mut add = |arguments: &[&str]| argv.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-    add(&["exec", "--json", "--skip-git-repo-check", "-C", spec.cwd, "-s", sandbox_mode(spec.sandbox)]);
-    add(&["-c", "approval_policy=\"never\"", "-c", "check_for_update_on_startup=false"]);
-    // By default a refused connection is tried again for ever.
-    add(&["-c", "features.unbounded_connection_retries=false"]);
+    let sandbox = sandbox_mode(spec.sandbox);
+    let mut argv = spec.command("codex", &["exec", "--json", "--skip-git-repo-check", "-C", spec.cwd, "-s", sandbox]);
+    argv.extend(["-c", "approval_policy=\"never\"", "-c", "check_for_update_on_startup=false"].map(str::to_owned));
+    argv.extend(BOUNDED_RETRIES.map(str::to_owned));
     argv.extend(modes(spec));
     argv.extend(spec.extra.iter().cloned());
     if let Some(thread) = spec.resumes {
         argv.extend(["resume".to_owned(), thread.to_owned()]);
     }
     argv.push("-".to_owned());
+    argv
+}
+
+/// The arguments as the existing shell runner passes them: everything that `exec resume` also takes, then the conversation, then a short
+/// prompt. For `run-session` only; the directory is where the process starts.
+fn runner_arguments(spec: &LaunchSpec<'_>, prompt: &str) -> Vec<String> {
+    let mut argv = spec.command("codex", &["exec"]);
+    argv.extend(spec.resumes.map(|_| "resume".to_owned()));
+    argv.extend(["--json", "--skip-git-repo-check", "-c", "approval_policy=\"never\"", "-c"].map(str::to_owned));
+    argv.push(format!("sandbox_mode=\"{}\"", sandbox_mode(spec.sandbox)));
+    argv.extend(BOUNDED_RETRIES.map(str::to_owned));
+    if let Some(directory) = spec.writable.filter(|_| spec.sandbox == Sandbox::Workspace) {
+        let quoted = serde_json::Value::from(directory);
+        argv.extend(["-c".to_owned(), format!("sandbox_workspace_write.writable_roots=[{quoted}]")]);
+    }
+    argv.extend(spec.extra.iter().cloned());
+    argv.extend(spec.resumes.map(str::to_owned));
+    argv.push(prompt.to_owned());
     argv
 }
 
@@ -139,8 +152,8 @@ fn modes(spec: &LaunchSpec<'_>) -> Vec<String> {
 /// Whether to ask is left to the person's own configuration: somebody is there to answer. Without the shared background server, because
 /// its turn would continue after the program has ended.
 fn interactive_arguments(thread: &str, spec: &LaunchSpec<'_>) -> Vec<String> {
-    let mut argv = vec![spec.program.unwrap_or("codex").to_owned(), "resume".to_owned()];
-    argv.extend(["--no-daemon", "-C", spec.cwd, "-s", sandbox_mode(spec.sandbox)].map(str::to_owned));
+    let sandbox = sandbox_mode(spec.sandbox);
+    let mut argv = spec.command("codex", &["resume", "--no-daemon", "-C", spec.cwd, "-s", sandbox]);
     argv.extend(modes(spec));
     argv.push(thread.to_owned());
     argv

@@ -4,13 +4,11 @@
 //! no line can cause a panic, and only a plain name becomes an argument of the next session.
 
 mod counters;
-mod end;
+mod outcome;
 mod pick;
-mod rule;
 mod template;
 #[cfg(test)]
 mod tests;
-mod until;
 
 use std::borrow::Cow;
 
@@ -18,13 +16,14 @@ use longhaul_core::task::{Exit, Outcome};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use outcome::{CLASSES, Rule};
 pub(crate) use pick::{Pick, Picks};
-pub(crate) use rule::{CLASSES, Rule};
 pub use template::PLACEHOLDERS;
 pub(crate) use template::Template;
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::Agent;
+use crate::clock_text::from_value;
 use crate::declared::Definition;
 use crate::json_line::object;
 use crate::launch::{Launch, LaunchSpec};
@@ -83,7 +82,7 @@ impl Agent for Custom {
     }
 
     fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
-        end::outcome(&self.definition, reader, exit, stderr_tail)
+        outcome::outcome(&self.definition, reader, exit, stderr_tail)
     }
 }
 
@@ -114,10 +113,10 @@ impl Custom {
     fn judge(&self, reader: &mut Reader, moment: &Moment<'_>, event: &Value, reading: &mut Reading) -> bool {
         let places = &self.definition;
         let message = first(&places.error, event).map(message).filter(|text| !text.trim().is_empty());
-        let until = first(&places.limit_until, event).and_then(|value| until::time(value, moment));
+        let until = first(&places.limit_until, event).and_then(|value| from_value(value, moment));
         let failure = match (&message, until) {
             (_, Some(until)) => Some(longhaul_core::task::Failure::Limited(Some(until))),
-            (Some(message), None) => Some(rule::class_of(&self.definition.errors, message)),
+            (Some(message), None) => Some(outcome::class_of(&self.definition.errors, message)),
             (None, None) => None,
         };
         let failed = failure.is_some();

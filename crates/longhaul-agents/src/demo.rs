@@ -7,12 +7,12 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use longhaul_core::task::{Exit, Failure, Outcome, Sandbox, StopSignal, StopStep, Usage};
+use longhaul_core::task::{Exit, Failure, Outcome, Sandbox, Usage};
 use longhaul_core::time::Time;
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::Agent;
-use crate::launch::{Launch, LaunchSpec, Network};
+use crate::launch::{Launch, LaunchSpec, Network, TERMINATE};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
 use crate::text::last_line;
 
@@ -31,9 +31,9 @@ static ABOUT: About = About {
     homes: &[],
     cost: Cost::Told,
     modes: Modes {
-        read_only: Mode { means: words("no effect: the demo has no sandbox"), warning: None },
-        workspace: Mode { means: words("the demo has no sandbox, and writes only in the workspace"), warning: None },
-        full: Mode { means: words("the same"), warning: None },
+        read_only: Mode::plain("no effect: the demo has no sandbox"),
+        workspace: Mode::plain("the demo has no sandbox, and writes only in the workspace"),
+        full: Mode::plain("the same"),
         network: words("uses none"),
     },
     version: Version { arguments: Cow::Borrowed(&[]), known: &[] },
@@ -73,7 +73,7 @@ impl Agent for Demo {
         if spec.network == Network::Open {
             argv.push("--network".to_owned());
         }
-        Launch::new(argv, &[StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }])
+        Launch::new(argv, TERMINATE)
     }
 
     fn read_line(&self, reader: &mut Reader, _: &Moment<'_>, line: &[u8]) -> Reading {
@@ -136,7 +136,7 @@ fn failure(class: &str, message: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{moment, spec};
+    use crate::tests::sample::{moment, spec};
 
     fn read(lines: &[&str]) -> (Reader, Vec<Reading>) {
         let mut reader = Reader::default();

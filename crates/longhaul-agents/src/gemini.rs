@@ -1,20 +1,19 @@
-//! Gemini CLI: how it is launched, and where it keeps its conversations. Its stream is read in `events.rs`, its failures are classed
-//! in `failure.rs`. Facts are those of version 0.61.0, recorded in `samples/gemini`.
+//! Gemini CLI: how it is launched, and where it keeps its conversations. Its stream and its failures are read in
+//! `events.rs`. Facts are those of version 0.61.0, recorded in `samples/gemini`.
 //!
 //! Exit codes say little: 0 also after a failed reply and after SIGTERM, and the HTTP status modulo 256 for errors of the API.
 
 use std::borrow::Cow;
 
-use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox, StopSignal, StopStep};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::{Agent, Transcript};
-use crate::launch::{Interactive, Launch, LaunchSpec};
+use crate::launch::{Interactive, Launch, LaunchSpec, TERMINATE};
 use crate::reading::{Moment, Reader, Reading};
 
 mod chat;
 mod events;
-mod failure;
 #[cfg(test)]
 mod tests;
 
@@ -43,22 +42,18 @@ static ABOUT: About = About {
     homes: &[],
     cost: Cost::Unknown,
     modes: Modes {
-        read_only: Mode {
-            means: words("`--approval-mode=default`: gemini offers the model no tools that write or run commands"),
-            warning: Some(words(
-                "this only limits the tools and is not a sandbox; it does not restrict the tools of trusted MCP servers",
-            )),
-        },
-        workspace: Mode {
-            means: words("the same as full: gemini offers no shell in unattended use otherwise"),
-            warning: Some(words(
-                "nothing keeps gemini in the workspace: its shell commands run as you, without asking",
-            )),
-        },
-        full: Mode {
-            means: words("`--approval-mode=yolo`: all tools, without asking"),
-            warning: Some(words("everything runs as you, without a sandbox and without asking")),
-        },
+        read_only: Mode::warned(
+            "`--approval-mode=default`: gemini offers the model no tools that write or run commands",
+            "this only limits the tools and is not a sandbox; it does not restrict the tools of trusted MCP servers",
+        ),
+        workspace: Mode::warned(
+            "the same as full: gemini offers no shell in unattended use otherwise",
+            "nothing keeps gemini in the workspace: its shell commands run as you, without asking",
+        ),
+        full: Mode::warned(
+            "`--approval-mode=yolo`: all tools, without asking",
+            "everything runs as you, without a sandbox and without asking",
+        ),
         network: words(
             "no effect: Longhaul uses no network sandbox of gemini, so its tools can always use the network",
         ),
@@ -68,20 +63,19 @@ static ABOUT: About = About {
     login_help: None,
 };
 
+/// Else the program is only a parent that ignores signals, and the real one outlives it, writing and spending.
+const NO_RELAUNCH: &str = "GEMINI_CLI_NO_RELAUNCH";
+
+/// Else it refuses to work in a directory that no person has opened before.
+const TRUST_WORKSPACE: &str = "GEMINI_CLI_TRUST_WORKSPACE";
+
 impl Agent for Gemini {
     fn about(&self) -> &About {
         &ABOUT
     }
 
     fn launch(&self, spec: &LaunchSpec<'_>) -> Launch {
-        let mut launch = Launch::new(arguments(spec), &[StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }]);
-        launch.env_set = vec![
-            // Else the program is only a parent that ignores signals, and the real one outlives it, writing and spending.
-            ("GEMINI_CLI_NO_RELAUNCH".into(), "true".into()),
-            // Else it refuses to work in a directory that no person has opened before.
-            ("GEMINI_CLI_TRUST_WORKSPACE".into(), "true".into()),
-        ];
-        launch
+        Launch::new(arguments(spec), TERMINATE).set(NO_RELAUNCH, "true").set(TRUST_WORKSPACE, "true")
     }
 
     fn read_line(&self, reader: &mut Reader, _: &Moment<'_>, line: &[u8]) -> Reading {
@@ -89,7 +83,7 @@ impl Agent for Gemini {
     }
 
     fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
-        failure::outcome(reader, exit, stderr_tail)
+        events::outcome(reader, exit, stderr_tail)
     }
 
     fn interactive(&self, conversation: &str, spec: &LaunchSpec<'_>) -> Option<Interactive> {
@@ -99,10 +93,10 @@ impl Agent for Gemini {
             Sandbox::Workspace => "--approval-mode=auto_edit",
             Sandbox::Full => "--approval-mode=yolo",
         };
-        let mut argv = vec![spec.program.unwrap_or("gemini").to_owned(), approval.to_owned()];
+        let mut argv = spec.command("gemini", &[approval]);
         argv.extend(choices(spec));
         argv.push(format!("--resume={conversation}"));
-        Some(Interactive::new(argv).set("GEMINI_CLI_NO_RELAUNCH", "true").set("GEMINI_CLI_TRUST_WORKSPACE", "true"))
+        Some(Interactive::new(argv).set(NO_RELAUNCH, "true").set(TRUST_WORKSPACE, "true"))
     }
 
     fn transcript(&self, conversation: &str) -> Transcript {
@@ -120,15 +114,13 @@ impl Agent for Gemini {
 }
 
 fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
-    let mut argv = vec![spec.program.unwrap_or("gemini").to_owned(), "--output-format=stream-json".into()];
-    argv.push(match spec.sandbox {
-        Sandbox::ReadOnly => "--approval-mode=default".into(),
-        Sandbox::Workspace | Sandbox::Full => "--approval-mode=yolo".into(),
-    });
+    let approval = match spec.sandbox {
+        Sandbox::ReadOnly => "--approval-mode=default",
+        Sandbox::Workspace | Sandbox::Full => "--approval-mode=yolo",
+    };
+    let mut argv = spec.command("gemini", &["--output-format=stream-json", approval]);
     argv.extend(choices(spec));
-    if let Some(id) = spec.resumes {
-        argv.push(format!("--resume={id}"));
-    }
+    argv.extend(spec.resumes.map(|id| format!("--resume={id}")));
     argv.extend_from_slice(spec.extra);
     argv
 }

@@ -1,7 +1,7 @@
 //! How one session of an agent is started, as data: made by the agent's file, carried out by the worker and its keeper.
 //! Nothing here starts anything.
 
-use longhaul_core::task::{Sandbox, StopStep};
+use longhaul_core::task::{Sandbox, StopSignal, StopStep};
 use serde::Deserialize;
 
 /// What a launch depends on.
@@ -70,10 +70,27 @@ pub struct Launch {
     pub stop: Vec<StopStep>,
 }
 
+impl LaunchSpec<'_> {
+    /// A command line: the configured program, or the one of this name, and arguments.
+    pub(crate) fn command(&self, program: &str, arguments: &[&str]) -> Vec<String> {
+        let program = self.program.unwrap_or(program);
+        std::iter::once(&program).chain(arguments).map(|part| (*part).to_owned()).collect()
+    }
+}
+
+/// SIGTERM, and five seconds to end.
+pub(crate) const TERMINATE: &[StopStep] = &[StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }];
+
 impl Launch {
     /// A launch that gets the prompt by stdin, with nothing else set.
     pub fn new(argv: Vec<String>, stop: &[StopStep]) -> Launch {
         Launch { argv, env_set: Vec::new(), env_unset: Vec::new(), stdin: Stdin::Prompt, stop: stop.to_vec() }
+    }
+
+    /// The same with a variable set.
+    pub(crate) fn set(mut self, name: &str, value: &str) -> Launch {
+        self.env_set.push((name.to_owned(), value.to_owned()));
+        self
     }
 }
 

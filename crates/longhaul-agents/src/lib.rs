@@ -3,7 +3,6 @@
 //! The worker asks for a [`Launch`] and feeds lines; nothing here starts a process, reads a file or asks the time.
 
 mod about;
-mod account;
 mod agent;
 mod chosen;
 mod claude;
@@ -12,8 +11,6 @@ mod codex;
 mod custom;
 mod declared;
 mod demo;
-#[cfg(test)]
-mod every_launch;
 mod gemini;
 mod json_line;
 mod launch;
@@ -23,28 +20,18 @@ mod outcome;
 mod pi;
 mod reading;
 #[cfg(test)]
-mod sample;
-#[cfg(test)]
-mod strict_cli;
-mod table;
+mod tests;
 mod text;
 
 pub use about::{About, AgentHome, Cost, Ids, Login, Mode, Modes, Version, Words};
-pub use account::account;
 pub use agent::{Agent, ProviderKeys, Transcript};
-pub use chosen::{Chosen, choose};
+pub use chosen::{Chosen, UnknownAgent, account, choose, find};
 pub use custom::PLACEHOLDERS;
 pub use declared::{BUILT_IN_KEYS, BadDeclaration, CUSTOM_KEYS, Declared, DeclaredKey, Takes};
 pub use launch::{Interactive, Launch, LaunchSpec, Network, Stdin, User};
 pub use reading::{End, Moment, Reader, Reading, Shown, TurnEnd};
-pub use table::UnknownAgent;
 pub use text::conversation_id;
 
 /// Every agent. Help, completions and the docs table are made from it.
 pub const AGENTS: &[&dyn Agent] =
     &[&codex::Codex, &claude::Claude, &opencode::OpenCode, &pi::Pi, &gemini::Gemini, &demo::Demo];
-
-/// The agent with this name, or an error with the known names.
-pub fn find(name: &str) -> Result<&'static dyn Agent, UnknownAgent> {
-    table::find(AGENTS, name)
-}

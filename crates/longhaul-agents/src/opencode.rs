@@ -1,5 +1,5 @@
-//! OpenCode: how it is launched, and where it keeps its conversations. Its stream is read in `events.rs`, its failures are classed in
-//! `failure.rs`. Facts are those of version 1.18.33, recorded in `samples/opencode`.
+//! OpenCode: how it is launched, and where it keeps its conversations. Its stream and its failures are read in
+//! `events.rs`. Facts are those of version 1.18.33, recorded in `samples/opencode`.
 //!
 //! The prompt goes by stdin: a prompt argument with a blank would reach the model in literal quotes.
 
@@ -7,16 +7,15 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox, StopSignal, StopStep};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::{Agent, Transcript};
-use crate::launch::{Interactive, Launch, LaunchSpec};
+use crate::launch::{Interactive, Launch, LaunchSpec, TERMINATE};
 use crate::mark;
 use crate::reading::{Moment, Reader, Reading};
 
 mod events;
-mod failure;
 #[cfg(test)]
 mod tests;
 
@@ -44,24 +43,18 @@ static ABOUT: About = About {
     homes: &[],
     cost: Cost::Told,
     modes: Modes {
-        read_only: Mode {
-            means: words("opencode denies its edit and shell tools, and paths outside the project"),
-            warning: Some(words(
-                "this is opencode's own rule, not a sandbox; it does not restrict the tools of MCP servers",
-            )),
-        },
-        workspace: Mode {
-            means: words(
-                "opencode denies paths outside the project; anything it would ask about is refused and ends the session",
-            ),
-            warning: Some(words(
-                "this is opencode's own rule, not a sandbox; shell commands run as you and can write wherever you can",
-            )),
-        },
-        full: Mode {
-            means: words("`--auto`: approves everything that your configuration does not deny"),
-            warning: Some(words("everything runs as you, without a sandbox and without asking")),
-        },
+        read_only: Mode::warned(
+            "opencode denies its edit and shell tools, and paths outside the project",
+            "this is opencode's own rule, not a sandbox; it does not restrict the tools of MCP servers",
+        ),
+        workspace: Mode::warned(
+            "opencode denies paths outside the project; anything it would ask about is refused and ends the session",
+            "this is opencode's own rule, not a sandbox; shell commands run as you and can write wherever you can",
+        ),
+        full: Mode::warned(
+            "`--auto`: approves everything that your configuration does not deny",
+            "everything runs as you, without a sandbox and without asking",
+        ),
         network: words("no effect: opencode has no network sandbox, so its tools can always use the network"),
     },
     version: Version::of(&["1.18.33"]),
@@ -76,15 +69,13 @@ impl Agent for OpenCode {
 
     fn launch(&self, spec: &LaunchSpec<'_>) -> Launch {
         // It has no handler for any signal: the first one ends it.
-        let mut launch = Launch::new(arguments(spec), &[StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }]);
-        launch.env_set = vec![
-            ("OPENCODE_DISABLE_AUTOUPDATE".into(), "1".into()),
-            ("OPENCODE_DISABLE_LSP_DOWNLOAD".into(), "1".into()),
-        ];
-        if let Some(rules) = permissions(spec) {
-            launch.env_set.push(("OPENCODE_PERMISSION".into(), rules.to_string()));
+        let launch = Launch::new(arguments(spec), TERMINATE)
+            .set("OPENCODE_DISABLE_AUTOUPDATE", "1")
+            .set("OPENCODE_DISABLE_LSP_DOWNLOAD", "1");
+        match permissions(spec) {
+            Some(rules) => launch.set("OPENCODE_PERMISSION", &rules.to_string()),
+            None => launch,
         }
-        launch
     }
 
     fn read_line(&self, reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
@@ -92,11 +83,11 @@ impl Agent for OpenCode {
     }
 
     fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
-        failure::outcome(reader, exit, stderr_tail)
+        events::outcome(reader, exit, stderr_tail)
     }
 
     fn interactive(&self, conversation: &str, spec: &LaunchSpec<'_>) -> Option<Interactive> {
-        let mut argv = vec![spec.program.unwrap_or("opencode").to_owned(), spec.cwd.to_owned()];
+        let mut argv = spec.command("opencode", &[spec.cwd]);
         argv.extend(modes(spec));
         argv.push(format!("--session={conversation}"));
         let interactive = Interactive::new(argv);
@@ -118,7 +109,7 @@ impl Agent for OpenCode {
 }
 
 fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
-    let mut argv = vec![spec.program.unwrap_or("opencode").to_owned(), "run".into(), "--format=json".into()];
+    let mut argv = spec.command("opencode", &["run", "--format=json"]);
     // Without it the program trusts PWD, and works where that points.
     argv.push(format!("--dir={}", spec.cwd));
     argv.extend(modes(spec));

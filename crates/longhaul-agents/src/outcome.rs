@@ -52,15 +52,29 @@ pub(crate) fn by_status(status: Option<u64>, until: Option<Time>, message: Strin
     }
 }
 
-/// Whether a provider says that the conversation is too long for the model.
-pub(crate) fn says_context_full(text: &str) -> bool {
-    const SAYINGS: [&str; 4] = [
-        "context_length_exceeded",
-        "maximum context length",
-        "prompt is too long",
-        "exceeds the maximum number of tokens allowed",
-    ];
-    SAYINGS.iter().any(|saying| text.contains(saying))
+/// What an error message means: rows of sayings with the class of a message that has one of them.
+pub(crate) type Sayings = [(&'static [&'static str], Class)];
+
+/// A class of failures; the reason is kept where the class has room for it.
+pub(crate) type Class = fn(String) -> Failure;
+
+/// How providers say that the conversation is too long for the model.
+pub(crate) const CONTEXT_FULL: &[&str] = &[
+    "context_length_exceeded",
+    "maximum context length",
+    "prompt is too long",
+    "exceeds the maximum number of tokens allowed",
+];
+
+/// The class of the first row that this text has a saying of.
+pub(crate) fn by_sayings(rows: &Sayings, text: &str, why: &str) -> Option<Failure> {
+    let (_, class) = rows.iter().find(|(sayings, _)| says(text, sayings))?;
+    Some(class(why.to_owned()))
+}
+
+/// Whether a text has one of these sayings.
+pub(crate) fn says(text: &str, sayings: &[&str]) -> bool {
+    sayings.iter().any(|saying| text.contains(saying))
 }
 
 #[cfg(test)]

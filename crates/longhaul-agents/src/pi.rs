@@ -1,5 +1,5 @@
-//! Pi: how it is launched, and where it keeps its conversations. Its stream is read in `events.rs`, its failures are classed in
-//! `failure.rs`. Facts are those of version 1.5.0, recorded in `samples/pi`; 0.87.1 behaves the same.
+//! Pi: how it is launched, and where it keeps its conversations. Its stream and its failures are read in
+//! `events.rs`. Facts are those of version 1.5.0, recorded in `samples/pi`; 0.87.1 behaves the same.
 //!
 //! In its JSON mode the exit code is 0 even when the model could not be reached: only the stream shows the failure.
 
@@ -7,16 +7,15 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox, StopSignal, StopStep};
+use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::{Agent, Transcript};
-use crate::launch::{Interactive, Launch, LaunchSpec};
+use crate::launch::{Interactive, Launch, LaunchSpec, TERMINATE};
 use crate::mark;
 use crate::reading::{Moment, Reader, Reading};
 
 mod events;
-mod failure;
 #[cfg(test)]
 mod tests;
 
@@ -41,20 +40,15 @@ static ABOUT: About = About {
     homes: &[],
     cost: Cost::Told,
     modes: Modes {
-        read_only: Mode {
-            means: words("`--tools read,grep,find,ls`: pi has no tool that writes or runs commands"),
-            warning: Some(words(
-                "this only limits the tools and is not a sandbox; pi can read files outside the workspace",
-            )),
-        },
-        workspace: Mode {
-            means: words("the same as full: pi has neither a sandbox nor permissions"),
-            warning: Some(words("nothing keeps pi in the workspace: all its tools run as you")),
-        },
-        full: Mode {
-            means: words("all tools, without asking"),
-            warning: Some(words("everything runs as you, without a sandbox and without asking")),
-        },
+        read_only: Mode::warned(
+            "`--tools read,grep,find,ls`: pi has no tool that writes or runs commands",
+            "this only limits the tools and is not a sandbox; pi can read files outside the workspace",
+        ),
+        workspace: Mode::warned(
+            "the same as full: pi has neither a sandbox nor permissions",
+            "nothing keeps pi in the workspace: all its tools run as you",
+        ),
+        full: Mode::warned("all tools, without asking", "everything runs as you, without a sandbox and without asking"),
         network: words("no effect: pi has no network sandbox, so its tools can always use the network"),
     },
     version: Version::of(&["1.5.0", "0.87.1"]),
@@ -69,9 +63,7 @@ impl Agent for Pi {
 
     fn launch(&self, spec: &LaunchSpec<'_>) -> Launch {
         // SIGTERM is the one signal on which it also kills what its tools started; SIGINT leaves them alive.
-        let mut launch = Launch::new(arguments(spec), &[StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }]);
-        launch.env_set = vec![("PI_OFFLINE".into(), "1".into())];
-        launch
+        Launch::new(arguments(spec), TERMINATE).set("PI_OFFLINE", "1")
     }
 
     fn read_line(&self, reader: &mut Reader, _: &Moment<'_>, line: &[u8]) -> Reading {
@@ -79,12 +71,11 @@ impl Agent for Pi {
     }
 
     fn outcome(&self, reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
-        failure::outcome(reader, exit, stderr_tail)
+        events::outcome(reader, exit, stderr_tail)
     }
 
     fn interactive(&self, conversation: &str, spec: &LaunchSpec<'_>) -> Option<Interactive> {
-        let mut argv = vec![spec.program.unwrap_or("pi").to_owned()];
-        argv.extend(["--session".to_owned(), conversation.to_owned()]);
+        let mut argv = spec.command("pi", &["--session", conversation]);
         argv.extend(modes(spec));
         Some(Interactive::new(argv))
     }
@@ -104,13 +95,9 @@ impl Agent for Pi {
 
 /// The program knows no `--flag=value`, and takes what follows `-p` for a prompt unless it looks like an option.
 fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
-    let mut argv = vec![spec.program.unwrap_or("pi").to_owned()];
-    argv.extend(["-p", "--mode", "json"].map(String::from));
-    match spec.resumes {
-        // Unlike `--session-id` it refuses an id it does not know, so a lost conversation is noticed.
-        Some(id) => argv.extend(["--session".to_owned(), id.to_owned()]),
-        None => argv.extend(["--session-id".to_owned(), spec.session.to_owned()]),
-    }
+    // Unlike `--session-id`, `--session` refuses an id it does not know, so a lost conversation is noticed.
+    let (option, id) = spec.resumes.map_or(("--session-id", spec.session), |id| ("--session", id));
+    let mut argv = spec.command("pi", &["-p", "--mode", "json", option, id]);
     argv.extend(modes(spec));
     argv.extend_from_slice(spec.extra);
     argv

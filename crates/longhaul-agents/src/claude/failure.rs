@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::events::{Memory, Trouble};
 use crate::clock_text::{from_epoch, time_after};
 use crate::json_line::text;
-use crate::outcome;
+use crate::outcome::{self, says};
 use crate::reading::{Moment, Reader};
 use crate::text::{error_line, last_line, reason};
 
@@ -33,32 +33,28 @@ fn without_verdict(memory: &Memory, exit: &Exit, stderr_tail: &str) -> Failure {
 /// No stream, the reason on stderr.
 fn refused_at_start(stderr_tail: &str) -> Failure {
     let Some(last) = last_line(stderr_tail) else { return Failure::Crashed };
-    let has = |words: &str| stderr_tail.contains(words);
-    if unknown_conversation(stderr_tail) {
+    if says(stderr_tail, UNKNOWN_CONVERSATION) {
         return Failure::BadConversation;
     }
     // The next session has an id of its own.
-    if has("is already in use") {
-        return Failure::Retryable(last);
-    }
-    let settings = [
-        "error: ",
-        "root/sudo",
-        "Invalid",
-        "not found",
-        "native binary not installed",
-        "Input must be provided",
-        "requires --",
-    ];
-    if settings.iter().any(|words| has(words)) {
+    let is_temporary = stderr_tail.contains("is already in use");
+    if !is_temporary && says(stderr_tail, REFUSED_SETTINGS) {
         return Failure::Configuration(error_line(stderr_tail).unwrap_or_else(|| reason(stderr_tail)));
     }
     Failure::Retryable(last)
 }
 
-fn unknown_conversation(words: &str) -> bool {
-    words.contains("No conversation found") || words.contains("requires a valid session ID")
-}
+const UNKNOWN_CONVERSATION: &[&str] = &["No conversation found", "requires a valid session ID"];
+
+const REFUSED_SETTINGS: &[&str] = &[
+    "error: ",
+    "root/sudo",
+    "Invalid",
+    "not found",
+    "native binary not installed",
+    "Input must be provided",
+    "requires --",
+];
 
 /// What a failed result says, for people.
 pub(super) fn said_in<'a>(event: &'a Value, memory: &'a Memory) -> &'a str {
@@ -70,7 +66,7 @@ pub(super) fn said_in<'a>(event: &'a Value, memory: &'a Memory) -> &'a str {
 pub(super) fn of_result(event: &Value, memory: &Memory, moment: &Moment<'_>) -> Failure {
     let said = said_in(event, memory);
     let errors = event.get("errors").and_then(Value::as_array).into_iter().flatten();
-    if errors.filter_map(Value::as_str).any(unknown_conversation) {
+    if errors.filter_map(Value::as_str).any(|error| says(error, UNKNOWN_CONVERSATION)) {
         return Failure::BadConversation;
     }
     match (text(event, "/terminal_reason"), text(event, "/subtype")) {

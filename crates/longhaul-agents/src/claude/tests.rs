@@ -1,15 +1,15 @@
 //! The pitfalls of claude, each named: launching it, what its stream and exit do not say, and what its stderr does.
 //! What the recorded samples show is in `tests/samples.rs`; here is what they do not.
 
-use longhaul_core::task::{Failure, Outcome};
+use longhaul_core::task::{Failure, Outcome, StopSignal};
 use longhaul_core::time::Time;
 use serde_json::json;
 
 use super::*;
 use crate::launch::Stdin;
 use crate::reading::{Shown, TurnEnd};
-use crate::sample::{moment, spec};
-use crate::strict_cli::{StrictCli, Understood};
+use crate::tests::sample::{moment, spec};
+use crate::tests::strict_cli::{StrictCli, Understood};
 
 const SESSION: &str = "a45164bb-e784-4697-b121-f3155d37e684";
 

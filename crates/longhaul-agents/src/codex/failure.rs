@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::events::Memory;
 use crate::clock_text::{from_epoch, time_after};
 use crate::json_line::number;
-use crate::outcome::{self, by_status};
+use crate::outcome::{self, Sayings, by_sayings, by_status};
 use crate::reading::{Moment, Reader};
 use crate::text::{error_line, last_line, reason};
 
@@ -40,25 +40,20 @@ pub(super) fn is_retried(message: &str) -> bool {
     message.starts_with("Reconnecting...")
 }
 
-/// Nothing on stdout, the reason on stderr.
+/// What stderr says when nothing is on stdout.
+const REFUSALS: &Sayings = &[
+    (&["no rollout found", "failed to read session metadata"], |_| Failure::BadConversation),
+    (&["already has an active writer"], Failure::Retryable),
+    (
+        &["onfig", "Model provider", "required MCP servers", "trusted directory", "CODEX_HOME", "No prompt provided"],
+        Failure::Configuration,
+    ),
+    (&["Not logged in", "codex login"], Failure::Auth),
+];
+
 fn refused_at_start(stderr_tail: &str) -> Failure {
-    let has = |words: &str| stderr_tail.contains(words);
     let Some(said) = said_on(stderr_tail) else { return Failure::Crashed };
-    if has("no rollout found") || has("failed to read session metadata") {
-        return Failure::BadConversation;
-    }
-    if has("already has an active writer") {
-        return Failure::Retryable(said);
-    }
-    let settings =
-        ["onfig", "Model provider", "required MCP servers", "trusted directory", "CODEX_HOME", "No prompt provided"];
-    if settings.iter().any(|words| has(words)) {
-        return Failure::Configuration(said);
-    }
-    if has("Not logged in") || has("codex login") {
-        return Failure::Auth(said);
-    }
-    of_words(&said, None)
+    by_sayings(REFUSALS, stderr_tail, &said).unwrap_or_else(|| of_words(&said, None))
 }
 
 fn said_on(stderr_tail: &str) -> Option<String> {
@@ -74,28 +69,25 @@ pub(super) fn of_message(message: &str, moment: &Moment<'_>) -> Failure {
     of_words(message, Some(moment))
 }
 
+/// What messages say, in the stream and on stderr.
+const MESSAGES: &Sayings = &[
+    (&["Quota exceeded"], Failure::Exhausted),
+    (&["rate limit exceeded"], |_| Failure::Limited(None)),
+    (&["Missing environment variable"], Failure::Auth),
+    (&["ran out of room in the model's context window"], |_| Failure::ContextFull),
+    (&["does not exist or you do not have access"], Failure::Configuration),
+];
+
 fn of_words(message: &str, moment: Option<&Moment<'_>>) -> Failure {
-    let has = |words: &str| message.contains(words);
-    if has("hit your usage limit") {
+    if message.contains("hit your usage limit") {
         return Failure::Limited(moment.and_then(|moment| time_after(message, "try again at ", moment)));
     }
-    if has("Quota exceeded") {
-        return Failure::Exhausted(reason(message));
-    }
-    if has("rate limit exceeded") {
-        return Failure::Limited(None);
-    }
-    if has("Missing environment variable") {
-        return Failure::Auth(reason(message));
-    }
-    if has("ran out of room in the model's context window") {
-        return Failure::ContextFull;
-    }
-    // The body of a refused request stands there as it came.
-    if has("does not exist or you do not have access") || message.trim_start().starts_with('{') {
-        return Failure::Configuration(reason(message));
-    }
-    by_status(status_in(message), None, reason(message))
+    let why = reason(message);
+    by_sayings(MESSAGES, message, &why).unwrap_or_else(|| match message.trim_start().starts_with('{') {
+        // The body of a refused request stands there as it came.
+        true => Failure::Configuration(why),
+        false => by_status(status_in(message), None, why),
+    })
 }
 
 /// `last status: 429 Too Many Requests` or `unexpected status 401 Unauthorized`.

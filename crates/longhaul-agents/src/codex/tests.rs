@@ -7,8 +7,8 @@ use longhaul_core::time::Time;
 use super::*;
 use crate::launch::{Stdin, User};
 use crate::reading::{Shown, TurnEnd};
-use crate::sample::{moment, spec};
-use crate::strict_cli::StrictCli;
+use crate::tests::sample::{moment, spec};
+use crate::tests::strict_cli::StrictCli;
 
 const THREAD: &str = "01a1e094-4a55-7e31-a327-a686a02badae";
 

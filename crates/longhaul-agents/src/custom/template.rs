@@ -150,7 +150,7 @@ fn next(text: &str) -> Option<(&str, &str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::spec;
+    use crate::tests::sample::spec;
 
     fn alone(argument: &str) -> Written {
         Written::Alone(argument.to_owned())

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::chosen::{Chosen, choose};
 use crate::launch::{LaunchSpec, Stdin};
 use crate::reading::{Reader, Reading, Shown, TurnEnd};
-use crate::sample::{moment, spec};
+use crate::tests::sample::{moment, spec};
 
 fn agent(table: Value) -> Chosen {
     choose("mine", &[("mine".to_owned(), table)].into()).unwrap_or_else(|error| panic!("{error}"))

@@ -8,6 +8,8 @@ use longhaul_core::task::{StopSignal, StopStep};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::launch::TERMINATE;
+
 const LONGEST_TEXT: usize = 200;
 const LONGEST_ARGUMENT: usize = 4096;
 const MOST: usize = 200;
@@ -105,7 +107,7 @@ pub(crate) struct Stop(pub(crate) Vec<StopStep>);
 
 impl Default for Stop {
     fn default() -> Stop {
-        Stop(vec![StopStep { signal: StopSignal::Terminate, grace_ms: 5000 }])
+        Stop(TERMINATE.to_vec())
     }
 }
 

@@ -5,9 +5,9 @@ use longhaul_core::task::Sandbox;
 
 use super::{Interactive, LaunchSpec, Network, User};
 use crate::AGENTS;
-use crate::every_launch::every_launch;
-use crate::sample::spec;
-use crate::strict_cli::{StrictCli, Understood};
+use crate::tests::every_launch::every_launch;
+use crate::tests::sample::spec;
+use crate::tests::strict_cli::{StrictCli, Understood};
 
 const ID: &str = "ses_1-a.b";
 

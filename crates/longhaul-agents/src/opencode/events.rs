@@ -1,24 +1,25 @@
-//! OpenCode's event stream, line by line.
-//! There is no first and no last line: a turn is over when a step finishes with `stop`.
+//! OpenCode's event stream, line by line, and what a session came to: by error events with a name and an HTTP status, or by exit code
+//! and stderr. There is no first and no last line: a turn is over when a step finishes with `stop`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use longhaul_core::task::{Failure, Outcome, Usage};
+use longhaul_core::task::{Exit, Failure, Outcome, Usage};
+use longhaul_core::time::Time;
 
-use super::failure;
 use crate::json_line::{micros, number, object, text, tool_detail};
+use crate::outcome::{CONTEXT_FULL, by_status, judge, says};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
-use crate::text::conversation_id;
+use crate::text::{conversation_id, last_line, reason};
 
 /// If a stream ends without a reason, it retries at once and forever; Longhaul stops it after this many in a row.
 const HOPELESS_FINISHES: u32 = 3;
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Memory {
+struct Memory {
     /// The conversation's id was reported.
-    pub(super) told: bool,
+    told: bool,
     /// An error was printed; no later step makes it a success.
     failed: bool,
     /// Steps in a row that finished for no reason.
@@ -93,7 +94,7 @@ fn step_finished(reader: &mut Reader, memory: &mut Memory, line: &Value) -> Read
         // More is to come, unless a tool was refused.
         "tool-calls" => {}
         "length" => reader.verdict = retryable("the reply was cut off at the model's output limit"),
-        "content-filter" => reader.verdict = Some(Outcome::Failed(failure::filtered())),
+        "content-filter" => reader.verdict = Some(Outcome::Failed(filtered())),
         "unknown" => {
             reader.verdict = retryable("the model's stream ended without a finish reason");
             if memory.unknown_finishes >= HOPELESS_FINISHES {
@@ -125,6 +126,95 @@ fn usage(part: &Value) -> Usage {
 fn failed(reader: &mut Reader, memory: &mut Memory, moment: &Moment<'_>, line: &Value) -> Reading {
     memory.failed = true;
     let error = &line["error"];
-    reader.verdict = Some(Outcome::Failed(failure::of_error(moment, error)));
-    Reading::showing(Shown::Notice(failure::message(error)))
+    reader.verdict = Some(Outcome::Failed(of_error(moment, error)));
+    Reading::showing(Shown::Notice(message(error)))
+}
+
+/// The class of an `error` event.
+fn of_error(moment: &Moment<'_>, error: &Value) -> Failure {
+    let said = message(error);
+    let body = text(error, "/data/responseBody").unwrap_or_default();
+    match text(error, "/name").unwrap_or_default() {
+        "ContextOverflowError" => return Failure::ContextFull,
+        "ContentFilterError" => return filtered(),
+        "ProviderAuthError" => return Failure::Auth(said),
+        "ProviderModelNotFoundError" | "ProviderInitError" => return Failure::Configuration(said),
+        // What it says of an unknown provider or model; all its other unknown errors are torn streams and time-outs.
+        "UnknownError" if said.starts_with("Unexpected server error") => return Failure::Configuration(said),
+        _ => {}
+    }
+    if says(body, CONTEXT_FULL) || says(&said, CONTEXT_FULL) {
+        return Failure::ContextFull;
+    }
+    if body.contains("insufficient_quota") {
+        return Failure::Exhausted(said);
+    }
+    by_status(number(error, "/data/statusCode"), limited_until(moment, error), said)
+}
+
+/// The class of a reply that the provider's filter held back: the same prompt would meet it again.
+fn filtered() -> Failure {
+    Failure::Configuration("the reply was blocked by the provider's content filter".into())
+}
+
+/// What an `error` event says, for people.
+fn message(error: &Value) -> String {
+    let said = text(error, "/data/message").or_else(|| text(error, "/name"));
+    reason(said.unwrap_or("an error without a message"))
+}
+
+fn limited_until(moment: &Moment<'_>, error: &Value) -> Option<Time> {
+    let told = text(error, "/data/responseHeaders/retry-after")?.trim();
+    if let Ok(seconds) = told.parse::<u32>() {
+        return Some(moment.now.after(std::time::Duration::from_secs(seconds.into())));
+    }
+    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(told).ok()?;
+    Some(Time(date.as_microsecond()))
+}
+
+/// What the session came to.
+pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
+    let started = reader.recall::<Memory>().told;
+    judge(reader, exit, &[], || match exit {
+        // Exit code 0 says only that it left by itself: a second run of the same session ends the turn like this.
+        Exit::Code(0) if started => Failure::Retryable("the program ended before its turn was over".into()),
+        Exit::Code(_) if !started => refused(stderr_tail),
+        Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => {
+            Failure::Crashed
+        }
+    })
+}
+
+/// It printed nothing but stderr.
+fn refused(stderr_tail: &str) -> Failure {
+    const PERMANENT: [&str; 5] = [
+        "You must provide a message",
+        "Unknown argument",
+        "Not enough arguments following",
+        "Invalid values",
+        "Configuration is invalid",
+    ];
+    let stderr = without_colours(stderr_tail);
+    if stderr.contains("Session not found") {
+        return Failure::BadConversation;
+    }
+    let permanent = stderr.lines().find(|line| says(line, &PERMANENT));
+    match (permanent, last_line(&stderr)) {
+        (Some(line), _) => Failure::Configuration(reason(line)),
+        (None, Some(line)) => Failure::Retryable(line),
+        (None, None) => Failure::Crashed,
+    }
+}
+
+/// Its stderr is coloured even when it is a file.
+fn without_colours(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        plain.push_str(before);
+        rest = after.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+        rest = rest.strip_prefix('m').unwrap_or(rest);
+    }
+    plain.push_str(rest);
+    plain
 }

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::OpenCode;
 use crate::agent::{Agent, Transcript};
-use crate::every_launch::every_launch;
 use crate::launch::{LaunchSpec, Stdin};
 use crate::reading::{Reader, Reading, Shown, TurnEnd};
-use crate::sample::{moment, spec};
-use crate::strict_cli::StrictCli;
+use crate::tests::every_launch::every_launch;
+use crate::tests::sample::{moment, spec};
+use crate::tests::strict_cli::StrictCli;
 
 /// The options of `opencode run` 1.18.33 that make sense here. `--continue` is left out on purpose.
 const RUN: StrictCli = StrictCli {

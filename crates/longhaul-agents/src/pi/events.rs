@@ -1,21 +1,22 @@
-//! Pi's event stream, line by line. A turn is over with `agent_settled`, and succeeded if the last message of the assistant
-//! stopped normally; Pi may still retry everything before it.
+//! Pi's event stream, line by line, and what a session came to: by the message of the last failed call, or by exit code and stderr.
+//! A turn is over with `agent_settled`, and succeeded if the last message of the assistant stopped normally; Pi may still retry
+//! everything before it. The exit code alone proves nothing.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use longhaul_core::task::{Failure, Outcome, Usage};
+use longhaul_core::task::{Exit, Failure, Outcome, Usage};
 
-use super::failure;
 use crate::json_line::{micros, number, object, text, tool_detail};
+use crate::outcome::{CONTEXT_FULL, Sayings, by_sayings, by_status, judge, says};
 use crate::reading::{Reader, Reading, Shown, TurnEnd};
-use crate::text::{conversation_id, reason};
+use crate::text::{conversation_id, last_line, reason};
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Memory {
+struct Memory {
     /// The session line was read: it got past its command line.
-    pub(super) started: bool,
+    started: bool,
     /// The last message of the assistant stopped by itself.
     stopped: bool,
 }
@@ -74,7 +75,7 @@ fn answered(reader: &mut Reader, message: &Value) -> Reading {
         "error" => {
             let said = text(message, "/errorMessage").unwrap_or("an error without a message");
             shown.push(Shown::Notice(reason(said)));
-            Some(Outcome::Failed(failure::of_message(said)))
+            Some(Outcome::Failed(of_message(said)))
         }
         other => Some(Outcome::Failed(Failure::Retryable(format!("the model stopped with `{other}`")))),
     };
@@ -110,4 +111,45 @@ fn settled(reader: &mut Reader) -> Reading {
         reader.verdict = Some(Outcome::Completed);
     }
     Reading::default()
+}
+
+/// What an `errorMessage` says.
+const MESSAGES: &Sayings = &[
+    (CONTEXT_FULL, |_| Failure::ContextFull),
+    (&["insufficient_quota", "exceeded your current quota"], Failure::Exhausted),
+    // The provider's filter would hold the same prompt back again.
+    (&["content_filter"], Failure::Configuration),
+];
+
+/// The class of an `errorMessage`: mostly `<HTTP status>: <what the provider said>`. It never tells when a limit ends.
+fn of_message(said: &str) -> Failure {
+    let why = reason(said);
+    let status = said.split_once(':').and_then(|(status, _)| status.trim().parse().ok());
+    by_sayings(MESSAGES, said, &why).unwrap_or_else(|| by_status(status, None, why))
+}
+
+/// What the session came to.
+pub(super) fn outcome(reader: &Reader, exit: &Exit, stderr_tail: &str) -> Outcome {
+    // It turns SIGTERM and SIGHUP into codes of its own.
+    judge(reader, exit, &[143, 129], || match exit {
+        Exit::Code(_) if !reader.recall::<Memory>().started => refused(exit, stderr_tail),
+        Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => {
+            Failure::Crashed
+        }
+    })
+}
+
+/// It ended before its first line.
+fn refused(exit: &Exit, stderr_tail: &str) -> Failure {
+    // A conversation of another folder is met with a question, no answer, and exit code 0.
+    const UNKNOWN_CONVERSATION: [&str; 2] = ["No session found matching", "Session found in different project"];
+    const NOT_LOGGED_IN: [&str; 3] = ["No API key", "API key not found", "/login"];
+    if says(stderr_tail, &UNKNOWN_CONVERSATION) {
+        return Failure::BadConversation;
+    }
+    match (exit, last_line(stderr_tail)) {
+        (Exit::Code(1), Some(line)) if says(stderr_tail, &NOT_LOGGED_IN) => Failure::Auth(line),
+        (Exit::Code(1), Some(line)) => Failure::Configuration(line),
+        _ => Failure::Crashed,
+    }
 }

@@ -4,7 +4,7 @@
 use longhaul_core::task::Sandbox;
 
 use crate::launch::{LaunchSpec, Network, User};
-use crate::sample::spec;
+use crate::tests::sample::spec;
 
 /// Calls with each.
 pub(crate) fn every_launch(mut check: impl FnMut(&LaunchSpec<'_>)) {
