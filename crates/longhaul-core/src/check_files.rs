@@ -38,22 +38,12 @@ fn role(path: &str, directory: &str, named: &[String]) -> Option<Role> {
         return Some(Role::Named);
     }
     let name = path.rsplit('/').next().unwrap_or(path);
-    let among = |table: &str| table.split_whitespace().any(|pattern| matches(pattern, name));
-    let is_one = |table: &str, parent: &str| table.split_whitespace().any(|one| one == parent);
-    let below = |table: &str| path.split('/').rev().skip(1).any(|parent| is_one(table, parent));
-    if among(BUILD) {
-        Some(Role::Build)
-    } else if among(SCRIPTS) || below(SCRIPT_DIRECTORIES) {
-        Some(Role::Script)
-    } else if among(CONFIGURATION) || below(CONFIGURATION_DIRECTORIES) {
-        Some(Role::Configuration)
-    } else if matches!(name, ".gitignore" | ".gitattributes") {
-        Some(Role::Rules)
-    } else if among(TESTS) || below(TEST_DIRECTORIES) {
-        Some(Role::Test)
-    } else {
-        None
-    }
+    let parents: Vec<&str> = path.split('/').rev().skip(1).collect();
+    let defines = |(_, names, directories): &&(Role, &str, &str)| {
+        names.split_whitespace().any(|pattern| matches(pattern, name))
+            || directories.split_whitespace().any(|one| parents.contains(&one))
+    };
+    ROLES.iter().find(defines).map(|(role, ..)| *role)
 }
 
 /// Whether Python would take this file for the module of that name: `python -m pytest` runs a `pytest.py` beside it.
@@ -61,6 +51,15 @@ fn is_module(word: &str, path: &str) -> bool {
     let module = word.replace('.', "/");
     ["", "/__init__", "/__main__"].iter().any(|part| path.strip_suffix(".py") == Some(&format!("{module}{part}")))
 }
+
+/// The files of each role by their names, and by the directories they are in.
+const ROLES: &[(Role, &str, &str)] = &[
+    (Role::Build, BUILD, ""),
+    (Role::Script, SCRIPTS, "bin script scripts ci hooks .husky .github .gitlab"),
+    (Role::Configuration, CONFIGURATION, ".cargo .mvn .config"),
+    (Role::Rules, ".gitignore .gitattributes", ""),
+    (Role::Test, TESTS, "test tests Tests spec specs __tests__ __snapshots__ testdata e2e snapshots"),
+];
 
 /// Each star matches anything.
 fn matches(pattern: &str, name: &str) -> bool {
@@ -81,7 +80,6 @@ const BUILD: &str = "\
     setup.py go.mod dune-project";
 
 const SCRIPTS: &str = "*.sh *.bash *.bats *.ps1 *.bat *.cmd";
-const SCRIPT_DIRECTORIES: &str = "bin script scripts ci hooks .husky .github .gitlab";
 
 const CONFIGURATION: &str = "\
     pyproject.toml setup.cfg tox.ini noxfile.py pytest.ini conftest.py .coveragerc mypy.ini ruff.toml .ruff.toml \
@@ -90,10 +88,8 @@ const CONFIGURATION: &str = "\
     babel.config.* .babelrc* tsconfig* eslint.config.* .eslintrc* biome.json* .npmrc bunfig.toml .rspec spec_helper.rb \
     rails_helper.rb test_helper.* phpunit.xml* phpstan.neon* *.runsettings CTestConfig.cmake *.xctestplan .golangci.* \
     longhaul.toml .env*";
-const CONFIGURATION_DIRECTORIES: &str = ".cargo .mvn .config";
 
 const TESTS: &str = "test_* *_test.* *_tests.* *_spec.* *.test.* *.spec.* *Test.* *Tests.* *Spec.* tests.rs test.*";
-const TEST_DIRECTORIES: &str = "test tests Tests spec specs __tests__ __snapshots__ testdata e2e snapshots";
 
 #[cfg(test)]
 mod tests {

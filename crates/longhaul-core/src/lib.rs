@@ -4,6 +4,9 @@
 //! number: what it needs comes in as arguments, so that recovery after a crash is the same call as the first run.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+#[macro_use]
+mod spelled;
+
 pub mod causes;
 pub mod check_files;
 pub mod edit_distance;

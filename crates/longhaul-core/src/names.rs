@@ -117,15 +117,7 @@ pub fn slug(description: &str) -> Option<String> {
 
 /// The name of a task whose description gives none: `task-YYYYMMDD-HHMMSS` in local time.
 pub fn fallback(local: DateTime) -> String {
-    format!(
-        "task-{:04}{:02}{:02}-{:02}{:02}{:02}",
-        local.year(),
-        local.month(),
-        local.day(),
-        local.hour(),
-        local.minute(),
-        local.second()
-    )
+    local.strftime("task-%Y%m%d-%H%M%S").to_string()
 }
 
 /// `base-n`, with the base shortened so that the whole has at most 30 characters.

@@ -119,6 +119,17 @@ impl Task {
 }
 
 impl Patience {
+    /// Changes what a limit allows. Nobody can set what an account allows.
+    pub(super) fn set_cap(&mut self, limit: Limit, cap: Option<u64>) {
+        match limit {
+            Limit::Sessions => self.max_sessions = cap.map(|cap| u32::try_from(cap).unwrap_or(u32::MAX)),
+            Limit::Time => self.max_time_ms = cap,
+            Limit::Tokens => self.max_tokens = cap,
+            Limit::Cost => self.max_cost_micros = cap,
+            Limit::Usage => {}
+        }
+    }
+
     /// What a limit allows; none when it is unlimited.
     pub fn cap(&self, limit: Limit) -> Option<u64> {
         match limit {

@@ -1,8 +1,6 @@
 //! What a person chooses about the agents of a task: what they may write, how conversations continue, what a usage limit means.
 //! Stored in the submission; agents map it to their own flags, `decide` to what comes next.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// What an agent may write.
@@ -57,32 +55,6 @@ pub enum ChecksIn {
     Workspace,
     /// In a clean checkout of the tree.
     Clean,
-}
-
-/// Choices that are spelled the same in flags, files and answers.
-macro_rules! spelled {
-    ($type:ident: $($variant:ident = $word:literal),+) => {
-        impl $type {
-            /// Every choice, as it is spelled.
-            pub const WORDS: &'static [&'static str] = &[$($word),+];
-
-            /// The choice of this spelling.
-            pub fn from_word(word: &str) -> Option<$type> {
-                match word {
-                    $($word => Some($type::$variant),)+
-                    _ => None,
-                }
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self {
-                    $($type::$variant => $word,)+
-                })
-            }
-        }
-    };
 }
 
 spelled!(Sandbox: ReadOnly = "read-only", Workspace = "workspace", Full = "full");

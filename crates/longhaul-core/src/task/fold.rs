@@ -132,24 +132,8 @@ impl Task {
             Setting::Agent(name) => self.forget_limit(name),
             Setting::Fallbacks(names) => names.iter().for_each(|name| self.forget_limit(name)),
             Setting::Limit(limit, _) if !self.edited_limits.contains(limit) => self.edited_limits.push(*limit),
-            Setting::Limit(..)
-            | Setting::Attempts(_)
-            | Setting::IdleSessions(_)
-            | Setting::FixAttempts(_)
-            | Setting::Silence(_)
-            | Setting::Wall(_)
-            | Setting::Delay(_)
-            | Setting::Once(_)
-            | Setting::Sandbox(_)
-            | Setting::Network(_)
-            | Setting::Context(_)
-            | Setting::OnLimit(_)
-            | Setting::Hours(_)
-            | Setting::Declared(_)
-            | Setting::NeedsEnv(_)
-            | Setting::Model(_)
-            | Setting::Priority(_)
-            | Setting::Driver(Driver::Runner) => {}
+            #[expect(clippy::wildcard_enum_match_arm, reason = "most settings change nothing but the submission")]
+            _ => {}
         }
     }
 

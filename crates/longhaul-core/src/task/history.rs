@@ -23,53 +23,18 @@ pub struct SessionRecord {
 pub fn sessions<'a>(events: impl IntoIterator<Item = (Time, &'a Event)>) -> Vec<SessionRecord> {
     let mut records: Vec<SessionRecord> = Vec::new();
     for (at, event) in events {
-        match event {
-            Event::SessionStarted { session } => {
-                records.push(SessionRecord { run: session.clone(), ended: None, ended_at: None, progress: false });
-            }
-            Event::SessionRead { said, .. } => {
-                if let Some(record) = records.last_mut() {
-                    record.run.conversation = record.run.conversation.take().or_else(|| said.conversation.clone());
-                    record.run.usage = Usage::plus(record.run.usage, said.usage);
-                }
-            }
-            Event::SessionEnded { ended, progress, .. } => {
-                if let Some(record) = records.last_mut() {
-                    record.ended = Some(ended.clone());
-                    record.ended_at = Some(at);
-                    record.progress = *progress;
-                }
-            }
-            Event::Submitted { .. }
-            | Event::Claimed { .. }
-            | Event::PlanRevised { .. }
-            | Event::PlanRefused { .. }
-            | Event::PlanRestored
-            | Event::StopAsked { .. }
-            | Event::WaitStarted { .. }
-            | Event::WaitEnded
-            | Event::Paused { .. }
-            | Event::Held { .. }
-            | Event::Released { .. }
-            | Event::Driven { .. }
-            | Event::Resumed { .. }
-            | Event::HelpNeeded { .. }
-            | Event::Stopped { .. }
-            | Event::Blocked { .. }
-            | Event::Unblocked
-            | Event::Placed { .. }
-            | Event::Edited { .. }
-            | Event::Told { .. }
-            | Event::PlanAccepted { .. }
-            | Event::RoundStarted { .. }
-            | Event::Checked { .. }
-            | Event::RoundEnded { .. }
-            | Event::AgentLimited { .. }
-            | Event::AfterMet
-            | Event::Finished { .. }
-            | Event::Cancelled { .. }
-            | Event::Forced { .. }
-            | Event::Noted { .. } => {}
+        if let Event::SessionStarted { session } = event {
+            records.push(SessionRecord { run: session.clone(), ended: None, ended_at: None, progress: false });
+        }
+        let Some(record) = records.last_mut() else { continue };
+        if let Event::SessionRead { said, .. } = event {
+            record.run.conversation = record.run.conversation.take().or_else(|| said.conversation.clone());
+            record.run.usage = Usage::plus(record.run.usage, said.usage);
+        }
+        if let Event::SessionEnded { ended, progress, .. } = event {
+            record.ended = Some(ended.clone());
+            record.ended_at = Some(at);
+            record.progress = *progress;
         }
     }
     records

@@ -79,30 +79,9 @@ impl Notify {
     }
 }
 
+spelled!(Occasion: Done = "done", Failed = "failed", NeedsPerson = "needs_person", Limit = "limit", Stopped = "stopped");
+
 impl Occasion {
-    /// Every occasion, in the order of [`Occasion::WORDS`].
-    pub const ALL: [Occasion; 5] =
-        [Occasion::Done, Occasion::Failed, Occasion::NeedsPerson, Occasion::Limit, Occasion::Stopped];
-
-    /// How they are spelled in files, in stored rows and in notices.
-    pub const WORDS: &'static [&'static str] = &["done", "failed", "needs_person", "limit", "stopped"];
-
-    /// The occasion of this spelling.
-    pub fn from_word(word: &str) -> Option<Occasion> {
-        Occasion::ALL.into_iter().find(|occasion| occasion.word() == word)
-    }
-
-    /// The one spelling.
-    pub fn word(self) -> &'static str {
-        match self {
-            Occasion::Done => "done",
-            Occasion::Failed => "failed",
-            Occasion::NeedsPerson => "needs_person",
-            Occasion::Limit => "limit",
-            Occasion::Stopped => "stopped",
-        }
-    }
-
     /// As people read it, after the task's name.
     pub fn phrase(self) -> &'static str {
         match self {

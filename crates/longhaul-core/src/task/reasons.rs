@@ -13,26 +13,32 @@ use crate::span;
 use crate::time::Time;
 
 /// Why a task waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
     /// A usage limit.
+    #[error("usage limit")]
     Limit,
     /// A failed session is tried again later.
+    #[error("backoff")]
     Backoff,
     /// The pause between two sessions.
+    #[error("delay between sessions")]
     Delay,
     /// Another task has to be verified first.
+    #[error("task {0} must be verified first")]
     After(TaskId),
     /// Sessions start in certain hours of the day only.
+    #[error("outside its hours")]
     Hours,
 }
 
 /// Why only a person can help.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum HelpReason {
     /// So many sessions in a row failed.
+    #[error("{}: {last}", in_a_row(*.sessions, "failed", "; the last one"))]
     KeepsFailing {
         /// How many.
         sessions: u32,
@@ -40,26 +46,31 @@ pub enum HelpReason {
         last: String,
     },
     /// So many sessions in a row completed without progress.
+    #[error("{}", in_a_row(*.sessions, "ended without progress", ""))]
     NoProgress {
         /// How many.
         sessions: u32,
     },
     /// The planning sessions left no usable plan.
+    #[error("no usable plan: {why}")]
     NoPlan {
         /// What was wrong with the last one.
         why: String,
     },
     /// The agent wants a login or another configuration.
+    #[error("the agent refuses to work: {why}")]
     AgentRefuses {
         /// What it said.
         why: String,
     },
     /// The agent wanted something that only a person can allow or answer.
+    #[error("permission denied: {what}")]
     Permission {
         /// What it wanted.
         what: String,
     },
     /// The agent has reached its usage limit, and the task is to ask then.
+    #[error("{agent} hit its usage limit{}", until.map_or_else(String::new, |until| format!("; it resets at {}", until.rfc3339())))]
     UsageLimit {
         /// Which agent.
         agent: String,
@@ -67,6 +78,11 @@ pub enum HelpReason {
         until: Option<Time>,
     },
     /// The agent's usage limit ends later than the task may wait, or the agent reported a time that makes no sense.
+    #[error(
+        "{agent} reported a usage limit until {}, longer than the task may wait ({}, limits.longest_wait)",
+        until.rfc3339(),
+        span::show(Duration::from_millis(*.longest_ms))
+    )]
     LimitTooLong {
         /// Which agent.
         agent: String,
@@ -76,6 +92,7 @@ pub enum HelpReason {
         longest_ms: u64,
     },
     /// Nothing is left for the agent to use, and no time brings it back.
+    #[error("{agent} has no usage left: {why}")]
     Exhausted {
         /// Which agent.
         agent: String,
@@ -83,6 +100,7 @@ pub enum HelpReason {
         why: String,
     },
     /// The checks do not pass, and the fixing sessions are used up.
+    #[error("verification failed after {fixes} fixing sessions: {why}")]
     VerificationFailed {
         /// What failed.
         why: String,
@@ -90,6 +108,7 @@ pub enum HelpReason {
         fixes: u32,
     },
     /// The task that was to be verified first never will be.
+    #[error("it depends on task {task}, which is {how}")]
     AfterUnverified {
         /// Which task.
         task: TaskId,
@@ -99,40 +118,47 @@ pub enum HelpReason {
 }
 
 /// What is missing outside.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The workspace is gone, not a directory, or not ours to write.
+    #[error("workspace: {why}")]
     Workspace {
         /// What exactly.
         why: String,
     },
     /// Git could not run for lack of memory, processes, descriptors or time, or was killed.
+    #[error("git could not run: {why}")]
     Git {
         /// What exactly.
         why: String,
     },
     /// The task directory in the workspace is not what we made.
+    #[error("task directory: {why}")]
     TaskDirectory {
         /// What exactly.
         why: String,
     },
     /// The agent's program cannot be started.
+    #[error("agent program: {why}")]
     Program {
         /// What exactly.
         why: String,
     },
     /// A variable that was set when the agent was chosen is missing now.
+    #[error("environment variable `{name}` was set when the agent was chosen but is missing now")]
     Variable {
         /// Its name.
         name: String,
     },
     /// The existing shell runner holds this task directory.
+    #[error("{}", other_runner(*.pid))]
     OtherRunner {
         /// Its process; none while its lock names none yet.
         pid: Option<u32>,
     },
     /// Too little free space.
+    #[error("disk: {} free at {path}, {} needed", Amount::Bytes(*.free), Amount::Bytes(*.floor))]
     Disk {
         /// Where.
         path: String,
@@ -142,6 +168,7 @@ pub enum Cause {
         floor: u64,
     },
     /// Too little free memory.
+    #[error("memory: {} free, {} needed", Amount::Bytes(*.free), Amount::Bytes(*.floor))]
     Memory {
         /// Bytes that are free.
         free: u64,
@@ -166,75 +193,19 @@ impl Cause {
     }
 }
 
-impl fmt::Display for Wait {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Wait::Limit => f.write_str("usage limit"),
-            Wait::Backoff => f.write_str("backoff"),
-            Wait::Delay => f.write_str("delay between sessions"),
-            Wait::Hours => f.write_str("outside its hours"),
-            Wait::After(task) => write!(f, "task {task} must be verified first"),
-        }
+fn in_a_row(sessions: u32, did: &str, more: &str) -> String {
+    match sessions {
+        1 => format!("the session {did}"),
+        many => format!("{many} sessions in a row {did}{more}"),
     }
 }
 
-impl fmt::Display for HelpReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HelpReason::KeepsFailing { sessions: 1, last } => write!(f, "the session failed: {last}"),
-            HelpReason::KeepsFailing { sessions, last } => {
-                write!(f, "{sessions} sessions in a row failed; the last one: {last}")
-            }
-            HelpReason::NoProgress { sessions: 1 } => f.write_str("the session ended without progress"),
-            HelpReason::NoProgress { sessions } => write!(f, "{sessions} sessions in a row ended without progress"),
-            HelpReason::NoPlan { why } => write!(f, "no usable plan: {why}"),
-            HelpReason::AgentRefuses { why } => write!(f, "the agent refuses to work: {why}"),
-            HelpReason::Permission { what } => write!(f, "permission denied: {what}"),
-            HelpReason::UsageLimit { agent, until: Some(until) } => {
-                write!(f, "{agent} hit its usage limit; it resets at {}", until.rfc3339())
-            }
-            HelpReason::UsageLimit { agent, until: None } => write!(f, "{agent} hit its usage limit"),
-            HelpReason::LimitTooLong { agent, until, longest_ms } => {
-                let longest = span::show(Duration::from_millis(*longest_ms));
-                write!(
-                    f,
-                    "{agent} reported a usage limit until {}, longer than the task may wait ({longest}, limits.longest_wait)",
-                    until.rfc3339()
-                )
-            }
-            HelpReason::Exhausted { agent, why } => write!(f, "{agent} has no usage left: {why}"),
-            HelpReason::VerificationFailed { why, fixes } => {
-                write!(f, "verification failed after {fixes} fixing sessions: {why}")
-            }
-            HelpReason::AfterUnverified { task, how } => {
-                write!(f, "it depends on task {task}, which is {how}")
-            }
-        }
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Cause::Workspace { why } => write!(f, "workspace: {why}"),
-            Cause::Git { why } => write!(f, "git could not run: {why}"),
-            Cause::TaskDirectory { why } => write!(f, "task directory: {why}"),
-            Cause::Program { why } => write!(f, "agent program: {why}"),
-            Cause::Variable { name } => {
-                write!(f, "environment variable `{name}` was set when the agent was chosen but is missing now")
-            }
-            Cause::OtherRunner { pid: Some(pid) } => write!(f, "another runner (pid {pid}) holds the task directory"),
-            Cause::OtherRunner { pid: None } => f.write_str(
-                "another runner is starting in the task directory: its .runner.lock names no process yet; if none runs, \
-                 remove that directory",
-            ),
-            Cause::Disk { path, free, floor } => {
-                write!(f, "disk: {} free at {path}, {} needed", Amount::Bytes(*free), Amount::Bytes(*floor))
-            }
-            Cause::Memory { free, floor } => {
-                write!(f, "memory: {} free, {} needed", Amount::Bytes(*free), Amount::Bytes(*floor))
-            }
-        }
+fn other_runner(pid: Option<u32>) -> String {
+    match pid {
+        Some(pid) => format!("another runner (pid {pid}) holds the task directory"),
+        None => "another runner is starting in the task directory: its .runner.lock names no process yet; if none runs, remove that \
+                 directory"
+            .to_owned(),
     }
 }
 

@@ -2,8 +2,6 @@
 //!
 //! The facts come from the keeper's files and the agent's reader; nothing here looks at either.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -35,16 +33,7 @@ impl Purpose {
     }
 }
 
-impl fmt::Display for Purpose {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Purpose::Plan => "plan",
-            Purpose::Work => "work",
-            Purpose::Fix => "fix",
-            Purpose::Check => "check",
-        })
-    }
-}
+spelled!(Purpose: Plan = "plan", Work = "work", Fix = "fix", Check = "check");
 
 /// A session that was committed and has not been observed to end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -270,31 +259,24 @@ impl Ended {
 }
 
 /// The status of a session's program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {
     /// It exited with a code.
+    #[error("exit code {0}")]
     Code(i32),
     /// A signal killed it.
+    #[error("killed by signal {0}")]
     Signal(i32),
     /// It could not be started, and why.
+    #[error("not started: {0}")]
     NotExecutable(String),
     /// The keeper never let it start; the session is revoked.
+    #[error("never started")]
     NeverStarted,
     /// Nobody could wait for it. Never success.
+    #[error("exit unknown")]
     Unknown,
-}
-
-impl fmt::Display for Exit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Exit::Code(code) => write!(f, "exit code {code}"),
-            Exit::Signal(number) => write!(f, "killed by signal {number}"),
-            Exit::NotExecutable(why) => write!(f, "not started: {why}"),
-            Exit::NeverStarted => f.write_str("never started"),
-            Exit::Unknown => f.write_str("exit unknown"),
-        }
-    }
 }
 
 /// Who ended a session.

@@ -196,15 +196,9 @@ pub enum Driver {
     Runner,
 }
 
-impl Driver {
-    /// The stored spelling.
-    pub fn name(self) -> &'static str {
-        match self {
-            Driver::Supervised => "supervised",
-            Driver::Runner => "runner",
-        }
-    }
+spelled!(Driver: Supervised = "supervised", Runner = "runner");
 
+impl Driver {
     /// Whether it is an invocation of `run-session`. Where the drivers only differ in what they do, ask for their conduct.
     pub fn is_runner(self) -> bool {
         self == Driver::Runner

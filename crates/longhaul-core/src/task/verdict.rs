@@ -46,27 +46,47 @@ pub enum ResultKind {
     NoChecks,
 }
 
-/// Why passed checks are not enough.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Why passed checks are not enough. The message is the cause, and in brackets what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Doubt {
     /// There is no git repository that could name the files that were checked.
+    #[error("there is no git repository to name a tree (run the task in one)")]
     NoGit,
     /// The repository that the task began in is gone, or another one is in its place.
+    #[error("the task's git repository is gone or was replaced (restore its `.git`, then retry)")]
     GitGone,
     /// The tree has no file.
+    #[error("the tree has no files (check whether git ignores the results)")]
     EmptyTree,
     /// Files that go through a filter changed, and only the filter could say what git would store.
+    #[error(
+        "changed files use a git filter, which Longhaul does not run: {0} (commit them with the filter, then retry)"
+    )]
     FilteredFiles(NameList),
     /// Files do not have the bytes that git checks out for them: it converts line endings, identifiers or encodings.
+    #[error(
+        "git checks out different bytes than the checks saw (line endings, `$Id$` or encoding): {0} (write the files as git checks \
+         them out, or set verify.where = \"clean\")"
+    )]
     ConvertedFiles(NameList),
     /// Submodules changed. Their files are not part of the tree.
+    #[error("submodules changed, and their files are not part of the tree: {0} (check them in their own repository)")]
     Submodules(NameList),
     /// Expected files exist, but are not part of the tree.
+    #[error(
+        "expected files are not part of the tree: {0} (commit them, or set verify.where = \"clean\" and let a check build them)"
+    )]
     ExpectedFiles(NameList),
     /// Files that an earlier round of checks left behind were there. They are not part of the tree.
+    #[error(
+        "files that earlier checks left behind were present and are not part of the tree: {0} (remove them, then retry)"
+    )]
     LeftByChecks(NameList),
     /// A build tool took a check for done already and ran nothing.
+    #[error(
+        "`{check}` did nothing and printed \"{line}\" (force it, as with `make -B`, or set verify.where = \"clean\")"
+    )]
     UpToDate {
         /// The check.
         check: String,
@@ -261,46 +281,6 @@ impl fmt::Display for Verdict {
                 write!(f, "{kind}, because {}{remarks}", doubts.join("; and because "))
             }
             Verdict::NoChecks => write!(f, "{kind}"),
-        }
-    }
-}
-
-/// The cause, and in brackets what to do about it.
-impl fmt::Display for Doubt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Doubt::NoGit => f.write_str("there is no git repository to name a tree (run the task in one)"),
-            Doubt::GitGone => {
-                f.write_str("the task's git repository is gone or was replaced (restore its `.git`, then retry)")
-            }
-            Doubt::EmptyTree => f.write_str("the tree has no files (check whether git ignores the results)"),
-            Doubt::FilteredFiles(names) => write!(
-                f,
-                "changed files use a git filter, which Longhaul does not run: {names} (commit them with the filter, then retry)"
-            ),
-            Doubt::ConvertedFiles(names) => write!(
-                f,
-                "git checks out different bytes than the checks saw (line endings, `$Id$` or encoding): {names} (write the files as git \
-                 checks them out, or set verify.where = \"clean\")"
-            ),
-            Doubt::ExpectedFiles(names) => write!(
-                f,
-                "expected files are not part of the tree: {names} (commit them, or set verify.where = \"clean\" and let a check build them)"
-            ),
-            Doubt::Submodules(names) => {
-                write!(
-                    f,
-                    "submodules changed, and their files are not part of the tree: {names} (check them in their own repository)"
-                )
-            }
-            Doubt::LeftByChecks(names) => write!(
-                f,
-                "files that earlier checks left behind were present and are not part of the tree: {names} (remove them, then retry)"
-            ),
-            Doubt::UpToDate { check, line } => write!(
-                f,
-                "`{check}` did nothing and printed \"{line}\" (force it, as with `make -B`, or set verify.where = \"clean\")"
-            ),
         }
     }
 }
