@@ -3,26 +3,11 @@
 
 /// How many characters must be inserted, deleted, changed or swapped with their neighbour.
 pub fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     // Hostile names may be as long as their file; nothing known is.
-    if a.len().abs_diff(b.len()) > 32 {
+    if a.chars().count().abs_diff(b.chars().count()) > 32 {
         return usize::MAX;
     }
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut next = vec![i];
-        for j in 1..=b.len() {
-            let changed = row[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = changed.min(row[j] + 1).min(next[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(before[j - 2] + 1);
-            }
-            next.push(least);
-        }
-        before = std::mem::replace(&mut row, next);
-    }
-    row[b.len()]
+    strsim::osa_distance(a, b)
 }
 
 #[cfg(test)]

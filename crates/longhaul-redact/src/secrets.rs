@@ -156,20 +156,6 @@ fn url_credentials(value: &str) -> Vec<String> {
 
 /// The decoded text, when it differs and is valid UTF-8.
 fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
-        match digits.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
-            Some(byte) if first == b'%' => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            Some(_) | None => {
-                bytes.push(first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok().filter(|decoded| decoded != text)
+    let decoded = percent_encoding::percent_decode_str(text).decode_utf8().ok()?;
+    (decoded != text).then(|| decoded.into_owned())
 }

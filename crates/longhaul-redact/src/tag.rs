@@ -3,9 +3,8 @@
 //! The same secret has the same tag everywhere in one home; without the key nobody can test a guess. Neither part ever needs
 //! escaping, so that a mask inside a string of JSON leaves it a string.
 
-use sha2::{Digest, Sha256};
-
-const BLOCK: usize = 64;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
 
 /// Writes replacements; without a key they carry no tag, because an unkeyed hash would let a reader test guesses.
 #[derive(Clone, Copy, Default)]
@@ -38,17 +37,10 @@ fn tag(key: &[u8; 32], secret: &[u8]) -> String {
     digest[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// HMAC as RFC 2104 has it, for keys no longer than a block.
 fn hmac(key: &[u8; 32], message: &[u8]) -> [u8; 32] {
-    let padded = |pad: u8| {
-        let mut block = [pad; BLOCK];
-        block.iter_mut().zip(key).for_each(|(byte, key)| *byte ^= key);
-        block
-    };
-    let inner = Sha256::new().chain_update(padded(0x36)).chain_update(message).finalize();
-    Sha256::new().chain_update(padded(0x5c)).chain_update(inner).finalize().into()
+    let hmac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
+    hmac.chain_update(message).finalize().into_bytes().into()
 }
-
 #[cfg(test)]
 mod tests {
     use super::hmac;

@@ -28,8 +28,16 @@ const XTASK: &str = "xtask";
 const SCRIPTED_MODEL: &str = "longhaul-scripted-model";
 
 const ARROWS: &[Arrows] = &[
-    Arrows { name: CORE, may_use: &[], outside: Some(&["serde", "serde_json", "sha2", "thiserror", "uuid", "jiff"]) },
-    Arrows { name: REDACT, may_use: &[], outside: Some(&["memchr", "serde_json", "sha2"]) },
+    Arrows {
+        name: CORE,
+        may_use: &[],
+        outside: Some(&["serde", "serde_json", "sha2", "strsim", "thiserror", "uuid", "jiff"]),
+    },
+    Arrows {
+        name: REDACT,
+        may_use: &[],
+        outside: Some(&["base64", "hmac", "memchr", "percent-encoding", "serde_json", "sha2"]),
+    },
     Arrows { name: AGENTS, may_use: &[CORE, REDACT], outside: Some(&["serde", "serde_json", "thiserror", "jiff"]) },
     Arrows { name: STORE, may_use: &[CORE], outside: None },
     Arrows { name: KEEPER, may_use: &[CORE, REDACT], outside: None },

@@ -14,30 +14,9 @@ const RULE: &str = "assignment";
 const LONGEST_TYPE: usize = 64;
 
 /// What comes before `key` in names of secrets; other keys are those of maps, caches and tables.
-const TELLING_QUALIFIERS: [&[u8]; 22] = [
-    b"api",
-    b"access",
-    b"account",
-    b"app",
-    b"auth",
-    b"bearer",
-    b"client",
-    b"deploy",
-    b"encryption",
-    b"id",
-    b"license",
-    b"master",
-    b"oauth",
-    b"private",
-    b"refresh",
-    b"secret",
-    b"service",
-    b"session",
-    b"signing",
-    b"ssh",
-    b"storage",
-    b"webhook",
-];
+const TELLING_QUALIFIERS: &str = "\
+    api access account app auth bearer client deploy encryption id license master oauth private refresh secret service \
+    session signing ssh storage webhook";
 
 pub(super) fn read(text: &Text<'_>, hit: Hit, ending: Ending, masks: &mut Vec<Mask>) -> Reading {
     let open = Reading::Open { from: hit.start };
@@ -171,7 +150,8 @@ fn name(text: &Text<'_>, hit: Hit, ending: Ending) -> Name {
     let start = text.run_back(hit.start, WORD, 64);
     let qualifier = text.bytes[start..hit.start].to_ascii_lowercase();
     let qualifier = qualifier.strip_suffix(b"_").or_else(|| qualifier.strip_suffix(b"-")).unwrap_or(&qualifier);
-    let is_qualified = TELLING_QUALIFIERS.iter().any(|known| qualifier.ends_with(known)) || word[0] == b'_';
+    let is_qualified =
+        TELLING_QUALIFIERS.split(' ').any(|known| qualifier.ends_with(known.as_bytes())) || word[0] == b'_';
     let is_dashed = text.before(hit.start) == Some(b'-') && text.has_before(hit.start, 7, b"api");
     let in_capitals = word.iter().all(u8::is_ascii_uppercase) && !qualifier.is_empty();
     match ending {

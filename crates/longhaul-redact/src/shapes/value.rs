@@ -3,7 +3,6 @@
 
 use super::charset::WORD;
 use super::words::{is_cased_like_word, is_dictionary_words, is_plain_words, is_words};
-use crate::encodings::BASE64_STANDARD;
 
 /// Shorter values would blank ordinary text.
 pub(super) const SHORTEST_VALUE: usize = 8;
@@ -108,7 +107,7 @@ pub(super) fn decoded_text(value: &[u8]) -> Option<Vec<u8>> {
     let digits = value.strip_suffix(b"==").or_else(|| value.strip_suffix(b"=")).unwrap_or(value);
     let (mut bits, mut held, mut text) = (0_u32, 0, Vec::new());
     for digit in digits {
-        let sixbits = BASE64_STANDARD.iter().position(|known| known == digit)? as u32;
+        let sixbits = base64::alphabet::STANDARD.as_str().bytes().position(|known| known == *digit)? as u32;
         (bits, held) = ((bits << 6 | sixbits) & 0xffff, held + 6);
         if held >= 8 {
             held -= 8;
