@@ -3,44 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use clap::Args;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use longhaul_app::config::KEYS;
 
 use crate::agent_flags::AgentFlags;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct TaskFlags {
-    /// Total number of agent sessions, or `none`; checks do not count
-    #[arg(long, value_name = "N", help_heading = "Limits")]
-    max_sessions: Option<String>,
-    /// Total working time, such as `5h`, or `none`; waits and pauses do not count
-    #[arg(long, value_name = "SPAN", help_heading = "Limits")]
-    max_time: Option<String>,
-    /// Total number of tokens, or `none`
-    #[arg(long, value_name = "N", help_heading = "Limits")]
-    max_tokens: Option<String>,
-    /// Total cost in US dollars, or `none`
-    #[arg(long, value_name = "USD", help_heading = "Limits")]
-    max_cost: Option<String>,
-    /// Ask you after this many failed sessions in a row
-    #[arg(long, value_name = "N", help_heading = "Limits")]
-    attempts: Option<String>,
-    /// Ask you after this many sessions in a row without progress
-    #[arg(long, value_name = "N", help_heading = "Limits")]
-    idle_sessions: Option<String>,
-    /// Number of fixing sessions after failed checks
-    #[arg(long, value_name = "N", help_heading = "Limits")]
-    fix_attempts: Option<String>,
-    /// Stop a session after this time without output, or `none`
-    #[arg(long, value_name = "SPAN", help_heading = "Limits")]
-    silence: Option<String>,
-    /// Stop a session after this time, or `none`
-    #[arg(long, value_name = "SPAN", help_heading = "Limits")]
-    wall: Option<String>,
-    /// Pause between two sessions
-    #[arg(long, value_name = "SPAN", help_heading = "Limits")]
-    delay: Option<String>,
+    #[command(flatten)]
+    limits: LimitFlags,
     /// Pause after one session
-    #[arg(long, help_heading = "Limits")]
+    #[arg(long, help_heading = HEADING)]
     pub(crate) once: bool,
     #[command(flatten)]
     agents: AgentFlags,
@@ -49,20 +22,58 @@ pub(crate) struct TaskFlags {
 impl TaskFlags {
     /// The flags that were given, as configuration keys and their values; a model too, where a verb has one.
     pub(crate) fn settings(&self, model: Option<&String>) -> BTreeMap<String, String> {
-        let given = [
-            ("model", model),
-            ("limits.max_sessions", self.max_sessions.as_ref()),
-            ("limits.max_time", self.max_time.as_ref()),
-            ("limits.max_tokens", self.max_tokens.as_ref()),
-            ("limits.max_cost", self.max_cost.as_ref()),
-            ("limits.attempts", self.attempts.as_ref()),
-            ("limits.idle_sessions", self.idle_sessions.as_ref()),
-            ("verify.fix_attempts", self.fix_attempts.as_ref()),
-            ("limits.session_silence", self.silence.as_ref()),
-            ("limits.session_wall", self.wall.as_ref()),
-            ("session.delay", self.delay.as_ref()),
-        ];
-        let given = given.into_iter().filter_map(|(key, value)| Some((key, value?.clone())));
-        given.chain(self.agents.settings()).map(|(key, value)| (key.to_owned(), value)).collect()
+        let model = model.map(|model| ("model", model.clone()));
+        let given = self.limits.0.iter().cloned().chain(model).chain(self.agents.settings());
+        given.map(|(key, value)| (key.to_owned(), value)).collect()
+    }
+}
+
+const HEADING: &str = "Limits";
+
+/// The order in `--help`; other flags come after these.
+const ORDER: [&str; 9] = [
+    "--max-sessions",
+    "--max-time",
+    "--max-tokens",
+    "--max-cost",
+    "--attempts",
+    "--idle-sessions",
+    "--fix-attempts",
+    "--silence",
+    "--wall",
+];
+
+/// The limits that were given, by key. The flags come from the table of keys.
+#[derive(Debug, Default)]
+struct LimitFlags(Vec<(&'static str, String)>);
+
+impl Args for LimitFlags {
+    fn augment_args(command: Command) -> Command {
+        let mut keys: Vec<_> = KEYS.iter().filter_map(|key| Some((key.flag?, key.help?))).collect();
+        keys.sort_by_key(|(flag, _)| ORDER.iter().position(|known| known == flag).unwrap_or(ORDER.len()));
+        command.args(keys.into_iter().map(|(flag, (value, help))| {
+            let name = flag.trim_start_matches('-');
+            Arg::new(name).long(name).value_name(value).help(help).help_heading(HEADING)
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        LimitFlags::augment_args(command)
+    }
+}
+
+impl FromArgMatches for LimitFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<LimitFlags, clap::Error> {
+        let keys = KEYS.iter().filter(|key| key.help.is_some());
+        let given = keys.filter_map(|key| {
+            let value: &String = matches.get_one(key.flag?.trim_start_matches('-'))?;
+            Some((key.name, value.clone()))
+        });
+        Ok(LimitFlags(given.collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = LimitFlags::from_arg_matches(matches)?;
+        Ok(())
     }
 }

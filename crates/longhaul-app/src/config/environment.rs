@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use super::file::Entry;
 use super::key::Key;
 use super::keys::{KEYS, sections};
-use super::load::{ConfigError, bad_value, quoted};
+use super::load::{ConfigError, quoted};
 use super::nearest::nearest;
 use super::origin::Origin;
 use super::value::Raw;
@@ -35,7 +35,11 @@ pub(super) fn read(environment: &[(OsString, OsString)]) -> Result<(Vec<Entry>, 
     ours.sort_unstable();
     for (name, value) in ours {
         match KEYS.iter().find(|key| key.variable() == name) {
-            Some(key) => entries.push(entry(key, name, value)?),
+            Some(key) => {
+                let raw =
+                    value.to_str().map_or(Raw::Other("text that is not UTF-8"), |text| Raw::Word(text.to_owned()));
+                entries.push(Entry::read(key, &raw, Origin::Environment { variable: name.to_owned() })?);
+            }
             None if OURS.contains(&name)
                 || NOTICE.contains(&name)
                 || PREFIXES.iter().any(|beginning| name.starts_with(beginning)) => {}
@@ -43,15 +47,6 @@ pub(super) fn read(environment: &[(OsString, OsString)]) -> Result<(Vec<Entry>, 
         }
     }
     Ok((entries, unknown))
-}
-
-fn entry(key: &'static Key, name: &str, value: &OsStr) -> Result<Entry, ConfigError> {
-    let origin = Origin::Environment { variable: name.to_owned() };
-    let raw = value.to_str().map_or(Raw::Other("text that is not UTF-8"), |text| Raw::Word(text.to_owned()));
-    match key.read(&raw) {
-        Some(value) => Ok(Entry { key, value, origin }),
-        None => Err(bad_value(origin, key, &raw)),
-    }
 }
 
 /// A variable that is not a key: an error if it was probably meant to be one.

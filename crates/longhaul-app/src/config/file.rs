@@ -37,6 +37,16 @@ pub struct Entry {
     pub origin: Origin,
 }
 
+impl Entry {
+    /// The value of a key as it was written there.
+    pub(super) fn read(key: &'static Key, raw: &Raw, origin: Origin) -> Result<Entry, ConfigError> {
+        match key.read(raw) {
+            Some(value) => Ok(Entry { key, value, origin }),
+            None => Err(bad_value(origin, key, raw)),
+        }
+    }
+}
+
 /// What a file sets.
 pub struct Written {
     /// Keys of the one table, in the file's own order.
@@ -111,13 +121,9 @@ struct FileValue<'a> {
 impl FileValue<'_> {
     fn entry(&self, layer: Layer, path: &Path, bytes: &[u8]) -> Result<Entry, ConfigError> {
         let origin = origin(layer, path.to_owned(), line_of(bytes, self.at));
-        let Some(key) = Key::find(&self.parts) else {
-            return Err(self.unknown(origin));
-        };
-        let raw = raw(self.value);
-        match key.read(&raw) {
-            Some(value) => Ok(Entry { key, value, origin }),
-            None => Err(bad_value(origin, key, &raw)),
+        match Key::find(&self.parts) {
+            Some(key) => Entry::read(key, &raw(self.value), origin),
+            None => Err(self.unknown(origin)),
         }
     }
 

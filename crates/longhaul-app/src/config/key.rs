@@ -28,6 +28,8 @@ pub struct Key {
     pub place: Place,
     /// The flag of `run` that sets it, for messages.
     pub flag: Option<&'static str>,
+    /// The name of the flag's value and its line in `--help`, if the flag limits a task and needs nothing else.
+    pub help: Option<(&'static str, &'static str)>,
     /// The change to an existing task, if `edit` and `resume` have a flag for it.
     pub edit: Option<fn(&Settings) -> Setting>,
 }

@@ -61,6 +61,7 @@ const KEY: Key = Key {
     untrusted: Untrusted::Nothing,
     place: |settings| &mut settings.network,
     flag: None,
+    help: None,
     edit: None,
 };
 
@@ -179,6 +180,7 @@ pub const KEYS: &[Key] = &[
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.fix_attempts,
         flag: Some("--fix-attempts"),
+        help: Some(("N", "Number of fixing sessions after failed checks")),
         edit: Some(|settings| Setting::FixAttempts(settings.patience.fix_attempts)),
         ..KEY
     },
@@ -192,6 +194,7 @@ pub const KEYS: &[Key] = &[
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.max_sessions,
         flag: Some("--max-sessions"),
+        help: Some(("N", "Total number of agent sessions, or `none`; checks do not count")),
         edit: Some(|settings| Setting::Limit(Limit::Sessions, settings.patience.max_sessions.map(u64::from))),
     },
     Key {
@@ -204,6 +207,7 @@ pub const KEYS: &[Key] = &[
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.max_time_ms,
         flag: Some("--max-time"),
+        help: Some(("SPAN", "Total working time, such as `5h`, or `none`; waits and pauses do not count")),
         edit: Some(|settings| Setting::Limit(Limit::Time, settings.patience.max_time_ms)),
     },
     Key {
@@ -216,6 +220,7 @@ pub const KEYS: &[Key] = &[
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.max_tokens,
         flag: Some("--max-tokens"),
+        help: Some(("N", "Total number of tokens, or `none`")),
         edit: Some(|settings| Setting::Limit(Limit::Tokens, settings.patience.max_tokens)),
     },
     Key {
@@ -228,6 +233,7 @@ pub const KEYS: &[Key] = &[
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.max_cost_micros,
         flag: Some("--max-cost"),
+        help: Some(("USD", "Total cost in US dollars, or `none`")),
         edit: Some(|settings| Setting::Limit(Limit::Cost, settings.patience.max_cost_micros)),
     },
     Key {
@@ -239,6 +245,7 @@ pub const KEYS: &[Key] = &[
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.idle_sessions,
         flag: Some("--idle-sessions"),
+        help: Some(("N", "Ask you after this many sessions in a row without progress")),
         edit: Some(|settings| Setting::IdleSessions(settings.patience.idle_sessions)),
         ..KEY
     },
@@ -251,6 +258,7 @@ pub const KEYS: &[Key] = &[
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.attempts,
         flag: Some("--attempts"),
+        help: Some(("N", "Ask you after this many failed sessions in a row")),
         edit: Some(|settings| Setting::Attempts(settings.patience.attempts)),
         ..KEY
     },
@@ -264,6 +272,7 @@ pub const KEYS: &[Key] = &[
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.wall_ms,
         flag: Some("--wall"),
+        help: Some(("SPAN", "Stop a session after this time, or `none`")),
         edit: Some(|settings| Setting::Wall(settings.patience.wall_ms)),
     },
     Key {
@@ -276,6 +285,7 @@ pub const KEYS: &[Key] = &[
         untrusted: Untrusted::Lower,
         place: |settings| &mut settings.patience.silence_ms,
         flag: Some("--silence"),
+        help: Some(("SPAN", "Stop a session after this time without output, or `none`")),
         edit: Some(|settings| Setting::Silence(settings.patience.silence_ms)),
     },
     Key {
@@ -347,6 +357,7 @@ pub const KEYS: &[Key] = &[
         untrusted: Untrusted::Any,
         place: |settings| &mut settings.patience.delay_ms,
         flag: Some("--delay"),
+        help: Some(("SPAN", "Pause between two sessions")),
         edit: Some(|settings| Setting::Delay(settings.patience.delay_ms)),
         ..KEY
     },

@@ -140,15 +140,13 @@ impl Kind {
     /// The value as it is written in a file.
     pub fn show(self, value: &Value) -> String {
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
-        match (self, value) {
-            (_, Value::Nothing) => text(NONE),
-            (_, Value::Flag(flag)) => flag.to_string(),
-            (_, Value::Text(name)) => text(name),
-            (_, Value::List(list)) => format!("[{}]", list.iter().map(|one| text(one)).collect::<Vec<_>>().join(", ")),
-            (Kind::Span { .. }, Value::Number(millis)) => text(&span::show(Duration::from_millis(*millis))),
-            (Kind::Size { .. }, Value::Number(bytes)) => text(&size::show(*bytes)),
-            (Kind::Money, Value::Number(micros)) => text(&money::show(*micros)),
-            (_, Value::Number(number)) => number.to_string(),
+        match value {
+            Value::List(list) => format!("[{}]", list.iter().map(|one| text(one)).collect::<Vec<_>>().join(", ")),
+            Value::Nothing => text(NONE),
+            Value::Flag(_) | Value::Number(_) | Value::Text(_) => match self.json(value) {
+                Json::String(written) => text(&written),
+                number_or_flag => number_or_flag.to_string(),
+            },
         }
     }
 

@@ -98,10 +98,9 @@ impl Overrides {
         let entry = |(name, flag, raw): &(&'static str, &'static str, Raw)| {
             let origin = Origin::Flag { flag };
             let parts: Vec<&str> = name.split('.').collect();
-            let Some(key) = Key::find(&parts) else { return Err(unknown_key(origin, name)) };
-            match key.read(raw) {
-                Some(value) => Ok(Entry { key, value, origin }),
-                None => Err(bad_value(origin, key, raw)),
+            match Key::find(&parts) {
+                Some(key) => Entry::read(key, raw, origin),
+                None => Err(unknown_key(origin, name)),
             }
         };
         self.values.iter().map(entry).collect()

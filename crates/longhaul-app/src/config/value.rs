@@ -58,17 +58,24 @@ pub trait Slot {
     fn get(&self) -> Value;
 }
 
-impl Slot for bool {
-    fn put(&mut self, value: Value) -> bool {
-        let Value::Flag(flag) = value else { return false };
-        *self = flag;
-        true
-    }
+/// Fields that hold a value as it is.
+macro_rules! plain_slot {
+    ($($type:ty: $kind:ident),+) => {
+        $(impl Slot for $type {
+            fn put(&mut self, value: Value) -> bool {
+                let Value::$kind(value) = value else { return false };
+                *self = value;
+                true
+            }
 
-    fn get(&self) -> Value {
-        Value::Flag(*self)
-    }
+            fn get(&self) -> Value {
+                Value::$kind(self.clone())
+            }
+        })+
+    };
 }
+
+plain_slot!(bool: Flag, u64: Number, String: Text, Vec<String>: List);
 
 impl Slot for u32 {
     fn put(&mut self, value: Value) -> bool {
@@ -78,18 +85,6 @@ impl Slot for u32 {
 
     fn get(&self) -> Value {
         Value::Number(u64::from(*self))
-    }
-}
-
-impl Slot for u64 {
-    fn put(&mut self, value: Value) -> bool {
-        let Value::Number(number) = value else { return false };
-        *self = number;
-        true
-    }
-
-    fn get(&self) -> Value {
-        Value::Number(*self)
     }
 }
 
@@ -108,30 +103,6 @@ impl Slot for Duration {
 /// A length of time as a value.
 pub(super) fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
-}
-
-impl Slot for String {
-    fn put(&mut self, value: Value) -> bool {
-        let Value::Text(text) = value else { return false };
-        *self = text;
-        true
-    }
-
-    fn get(&self) -> Value {
-        Value::Text(self.clone())
-    }
-}
-
-impl Slot for Vec<String> {
-    fn put(&mut self, value: Value) -> bool {
-        let Value::List(list) = value else { return false };
-        *self = list;
-        true
-    }
-
-    fn get(&self) -> Value {
-        Value::List(self.clone())
-    }
 }
 
 /// Choices that are stored as enums, and read and shown as words.

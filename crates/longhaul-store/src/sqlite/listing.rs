@@ -138,7 +138,7 @@ fn read_summary(row: &Row<'_>) -> rusqlite::Result<Result<TaskSummary, String>> 
         owner,
         parent,
         live: id(17)?.is_some(),
-        of_runner: id(12)? == Some(Driver::Runner.name()),
+        of_runner: id(12)? == Some(Driver::Runner.word()),
         history_bytes: row.get(2)?,
         epoch: row.get(3)?,
         project: row.get(9)?,

@@ -21,7 +21,7 @@ static CANDIDATE_COLUMNS: LazyLock<String> =
 
 /// Whether only its runner may carry a task out. Any worker may end a session that was asked to stop.
 static ONLY_ITS_RUNNER: LazyLock<String> =
-    LazyLock::new(|| format!("(driver = '{}' AND state <> '{}')", Driver::Runner.name(), State::STOPPING));
+    LazyLock::new(|| format!("(driver = '{}' AND state <> '{}')", Driver::Runner.word(), State::STOPPING));
 
 /// So many reads run at once.
 const READERS: usize = 4;

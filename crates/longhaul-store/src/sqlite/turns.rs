@@ -24,7 +24,7 @@ pub(super) fn turns(connection: &Connection, cap: u32, passed_over: &[WorkerId])
         return Ok(Turns { in_use, next: Vec::new() });
     }
     let mut statement = connection.prepare_cached(LINE).map_err(store_error)?;
-    let mut line = statement.query([State::PREPARING, Driver::Runner.name()]).map_err(store_error)?;
+    let mut line = statement.query([State::PREPARING, Driver::Runner.word()]).map_err(store_error)?;
     let mut next = Vec::new();
     // The line may be long, and only its beginning counts.
     while next.len() < free
