@@ -11,7 +11,7 @@ use std::{fs, io};
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Doubt, FileEffects, NameList, Remarks};
-use longhaul_keeper::files::replace;
+use longhaul_keeper::files::{if_exists, replace};
 
 use super::command::LONG;
 use super::conversion::converted;
@@ -234,19 +234,16 @@ fn link(path: &Path, metadata: &Path) -> Result<(), GitError> {
 
 /// A link in its place leads to files of somebody else.
 fn is_directory(path: &Path) -> Result<bool, GitError> {
-    match path.symlink_metadata() {
-        Ok(meta) if meta.is_dir() => Ok(true),
-        Ok(_) => Err(io_failed("remove", path)(io::ErrorKind::NotADirectory.into())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(io_failed("find", path)(error)),
+    match if_exists(path.symlink_metadata()).map_err(io_failed("find", path))? {
+        Some(meta) if meta.is_dir() => Ok(true),
+        Some(_) => Err(io_failed("remove", path)(io::ErrorKind::NotADirectory.into())),
+        None => Ok(false),
     }
 }
 
 fn remove_empty(path: &Path) -> Removal {
-    match fs::remove_dir(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Removal::Kept { why: format!("git cannot find `{}`: {error}", path.display()) }
-        }
-        Ok(()) | Err(_) => Removal::Removed,
+    match if_exists(fs::remove_dir(path)) {
+        Ok(_) => Removal::Removed,
+        Err(error) => Removal::Kept { why: format!("git cannot find `{}`: {error}", path.display()) },
     }
 }

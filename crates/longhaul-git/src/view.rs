@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use longhaul_core::names::STATE_DIR;
-use longhaul_keeper::files::create_private_dir;
+use longhaul_keeper::files::{create_private_dir, if_exists, open_directory};
 use longhaul_keeper::random;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 
@@ -158,11 +158,7 @@ fn config_text(format: Format) -> String {
 
 /// A file that others can write, whole. One that is too large to be honest is refused.
 pub(super) fn read_plain(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let file = match open_plain(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(file) = if_exists(open_plain(path))? else { return Ok(None) };
     let mut bytes = Vec::new();
     let read = file.take(SMALL + 1).read_to_end(&mut bytes)?;
     if read as u64 > SMALL {
@@ -261,9 +257,7 @@ fn is_abandoned(path: &Path) -> bool {
 }
 
 fn clear(path: &Path) -> io::Result<()> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
-    let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
-    let directory = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let directory = open_directory(path)?;
     for fan in 0..=255_u8 {
         remove_with_files(directory.as_fd(), &format!("objects/{fan:02x}"))?;
     }
@@ -278,11 +272,7 @@ fn clear(path: &Path) -> io::Result<()> {
 
 fn remove_with_files(parent: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = match openat(parent, name, flags, Mode::empty()) {
-        Ok(directory) => directory,
-        Err(rustix::io::Errno::NOENT) => return Ok(()),
-        Err(error) => return Err(error.into()),
-    };
+    let Some(directory) = if_exists(openat(parent, name, flags, Mode::empty()))? else { return Ok(()) };
     remove_files(directory.as_fd(), |_| true)?;
     Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
 }

@@ -9,6 +9,8 @@ use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant};
 
+use longhaul_redact::Redactor;
+
 use crate::clock::now;
 use crate::contract::Caps;
 use crate::fail_point::reach;
@@ -27,16 +29,8 @@ const LAST_TRY_AGAIN: Duration = Duration::from_secs(1);
 /// From this size on the index gets its records only with each sync, neighbours made one.
 const LARGE_INDEX: u64 = 4 << 20;
 
-/// What output passes before it reaches any disk; one per stream, made at the first byte.
-pub(crate) trait Filter {
-    /// Takes a piece and adds to `out` what may be shown by now.
-    fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>);
-    /// Adds to `out` what was held back.
-    fn finish(&mut self, out: &mut Vec<u8>);
-}
-
-/// Makes filters when they are needed.
-pub(crate) type MakeFilter = Box<dyn FnMut() -> Box<dyn Filter>>;
+/// Makes what output passes before it reaches any disk; one per stream, made at the first byte.
+pub(crate) type MakeFilter = Box<dyn FnMut() -> Redactor>;
 
 /// The logs and their index, open.
 pub(crate) struct Logs {
@@ -58,7 +52,7 @@ pub(crate) struct Logs {
 
 struct Log {
     segments: Segments,
-    filter: Option<Box<dyn Filter>>,
+    filter: Option<Redactor>,
     /// It failed for good; what comes is counted.
     is_dead: bool,
 }

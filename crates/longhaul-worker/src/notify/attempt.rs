@@ -107,17 +107,10 @@ async fn unreadable(store: &dyn Store, notice: &Notice, error: StoreError) -> Re
     if error.is_transient() || !store.claim_notice(notice.id, notice.tries, now().after(GRACE)).await? {
         return Err(error);
     }
-    match &error {
-        StoreError::Damaged { .. } => give_up(store, notice, notice.tries + 1, error.to_string()).await,
-        StoreError::NewerSchema { .. }
-        | StoreError::UnreleasedSchema { .. }
-        | StoreError::Unfit { .. }
-        | StoreError::Busy
-        | StoreError::Full { .. }
-        | StoreError::Later { .. }
-        | StoreError::StorageFailed { .. }
-        | StoreError::Failed { .. } => Err(error),
+    if matches!(error, StoreError::Damaged { .. }) {
+        return give_up(store, notice, notice.tries + 1, error.to_string()).await;
     }
+    Err(error)
 }
 
 async fn give_up(store: &dyn Store, notice: &Notice, tries: u32, error: String) -> Result<Tried, StoreError> {
