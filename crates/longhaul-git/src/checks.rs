@@ -20,7 +20,7 @@ use super::error::{GitError, io_failed};
 use super::locks::{PathLock, install_first};
 use super::references::{CommitId, TreeId, patiently};
 use super::repository::Repository;
-use super::tree::{Files, Paths, Survey, ids_of, survey};
+use super::tree::{Files, Paths, Survey, ids_of, ignored, survey};
 use super::view::{Objects, View, path_of, zero_separated};
 use super::worktree::{Removal, WorktreeError};
 
@@ -101,7 +101,8 @@ impl Repository {
             (None, None) => None,
         };
         let same_as_base = before.as_ref() == Some(&survey.tree);
-        Ok(Remarks { ignored: listed(&self.ignored_beside(&survey.tree)?), same_as_base, ..Remarks::default() })
+        let ignored = ignored(&View::of_tree(self, &survey.tree)?)?;
+        Ok(Remarks { ignored: listed(&ignored), same_as_base, ..Remarks::default() })
     }
 
     /// Looks at what a check did to the tree it ran on, and remembers the files it left behind: none of them is work. A repository is

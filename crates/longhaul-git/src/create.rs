@@ -14,7 +14,7 @@ use longhaul_keeper::files::replace;
 use super::command::LONG;
 use super::error::{GitError, io_failed};
 use super::locks::{PathLock, install_first};
-use super::references::{CommitId, patiently, settle, tip};
+use super::references::{CommitId, patiently, settle};
 use super::repository::Repository;
 use super::rules::{keep_out_of_git, today};
 use super::view::{Objects, View, line_of, path_of};
@@ -141,7 +141,7 @@ impl Repository {
 
     /// Where the branch left what it was made from: the base of an earlier attempt is older than the one wanted now.
     fn actual_base(&self, branch: &str, base: &CommitId) -> Result<CommitId, GitError> {
-        let tip = tip(self, branch)?;
+        let tip = self.branch_tip(branch)?;
         let Some(tip) = tip.filter(|tip| tip != base) else { return Ok(base.clone()) };
         let answer = self.call()?.words(&["merge-base"]).value(tip.as_str())?.value(base.as_str())?.run()?;
         Ok(String::from_utf8_lossy(&answer.output).trim().parse().unwrap_or_else(|_| base.clone()))
@@ -160,7 +160,7 @@ fn remove_dead_locks(git_dir: &Path) {
 /// Writes files and index of a worktree that nobody has worked in. The index comes last: where it is missing, this was not finished.
 fn populate(worktree: &Repository, branch: &str, fill: &Fill) -> Result<(), GitError> {
     let view = View::new(worktree, Objects::Private)?;
-    let commit = tip(worktree, branch)?.map(String::from).unwrap_or_default();
+    let commit = worktree.branch_tip(branch)?.map(String::from).unwrap_or_default();
     let words: &[&str] = match fill {
         Fill::CheckOut => &["read-tree", "--reset", "-u"],
         Fill::KeepFiles => &["read-tree"],

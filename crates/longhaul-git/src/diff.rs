@@ -95,9 +95,7 @@ impl Repository {
         let parts: Vec<&[u8]> = zero_separated(&output).collect();
         Ok(parts.chunks_exact(2).map(|pair| changed_file(pair[0], pair[1])).collect())
     }
-}
 
-impl Repository {
     /// The paths that differ between a commit and a tree of this repository; without a commit, all paths of the tree.
     pub fn changed_paths(&self, base: Option<&CommitId>, tree: &str) -> Result<Vec<String>, GitError> {
         let call = self.call()?.words(&["diff-tree", "-r", "-z", "--name-only", "--no-renames"]);

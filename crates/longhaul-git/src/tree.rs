@@ -68,11 +68,6 @@ impl Repository {
     pub fn survey(&self) -> Result<Survey, GitError> {
         survey(&View::new(self, Objects::Private)?, Files::All)
     }
-
-    /// Ignored entries beside the files of a stored tree.
-    pub(super) fn ignored_beside(&self, tree: &TreeId) -> Result<Vec<Vec<u8>>, GitError> {
-        ignored(&View::of_tree(self, tree)?)
-    }
 }
 
 impl Survey {

@@ -40,6 +40,18 @@ pub fn if_exists<T>(found: Result<T, impl Into<io::Error>>) -> io::Result<Option
     }
 }
 
+/// Whether an error means that there is no room on the disk now and may be again.
+pub fn wants_room(error: &io::Error) -> bool {
+    use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem)
+}
+
+/// Whether an error means that memory, processes or descriptors have run out for now.
+pub fn wants_resources(error: &io::Error) -> bool {
+    let scarce = [Errno::NOMEM, Errno::AGAIN, Errno::MFILE, Errno::NFILE];
+    Errno::from_io_error(error).is_some_and(|errno| scarce.contains(&errno))
+}
+
 /// Why a directory is not ours to keep secrets in.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivateDirError {

@@ -79,20 +79,9 @@ pub(crate) async fn other_owners(context: &Context) -> Result<OtherOwners, Store
 pub(crate) async fn claim_of(context: &Context, task: TaskId, epoch: u64) -> Result<Option<Stored>, StoreError> {
     match context.store.claim(task, epoch, context.new_lease(), now()).await {
         Ok(committed) => Ok(Some(committed.stored)),
-        Err(CommitError::Store(error)) if error.is_transient() => Ok(None),
-        Err(CommitError::Store(error)) => Err(error),
-        // Another worker was faster, or the task moved on: both are fine.
-        Err(CommitError::Conflict | CommitError::Fenced | CommitError::NotFound | CommitError::Illegal(_)) => Ok(None),
-        // No claim is refused for these.
-        Err(
-            CommitError::NameTaken { .. }
-            | CommitError::SessionCap { .. }
-            | CommitError::DirectoryTaken { .. }
-            | CommitError::FamilyLimit { .. }
-            | CommitError::TooManyChildren { .. }
-            | CommitError::TooDeep { .. }
-            | CommitError::KeyReused,
-        ) => Ok(None),
+        Err(CommitError::Store(error)) if !error.is_transient() => Err(error),
+        // Another worker was faster, the task moved on, or the store is busy: the next round looks again.
+        Err(_) => Ok(None),
     }
 }
 

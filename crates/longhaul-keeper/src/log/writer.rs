@@ -15,10 +15,10 @@ use crate::clock::now;
 use crate::contract::Caps;
 use crate::fail_point::reach;
 use crate::fault;
-use crate::files::open_directory;
+use crate::files::{open_directory, wants_room};
 use crate::layout::SessionDir;
 use crate::log::index::{EntryKind, INDEX_RECORD, IndexEntry, Stream};
-use crate::log::reserve::{Reserve, wants_room};
+use crate::log::reserve::Reserve;
 use crate::log::segments::{Segments, create, write_all};
 
 /// At most this much time passes before written output is on disk.
