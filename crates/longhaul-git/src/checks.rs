@@ -53,7 +53,7 @@ impl AfterCheck {
 impl Repository {
     /// Why checks that pass on these files verify nothing, if there is a reason.
     pub fn doubts(&self, survey: &Survey, base: Option<&CommitId>) -> Result<Vec<Doubt>, GitError> {
-        let is_empty = survey.tree.as_str() == self.format().empty_tree();
+        let is_empty = survey.tree.as_str() == self.format.empty_tree();
         Ok([
             is_empty.then_some(Doubt::EmptyTree),
             some(Doubt::FilteredFiles, listed(survey.filtered.keys())),
@@ -179,7 +179,7 @@ impl Repository {
         let missing = || io_failed("find the git data of", path)(io::ErrorKind::NotFound.into());
         let metadata = metadata_of(self.common_dir(), path).ok_or_else(missing)?;
         link(path, &metadata)?;
-        let found = self.git().find(path)?.ok_or_else(missing)?;
+        let found = self.git.find(path)?.ok_or_else(missing)?;
         Ok(found.with_rules(self.rules()?.into_owned()))
     }
 
@@ -203,7 +203,7 @@ impl Repository {
 
     /// The lock under which the files of a task's checkouts are written and removed. Their paths differ only in the round.
     fn lock_checkouts(&self, path: &Path) -> Result<PathLock, GitError> {
-        PathLock::take(&self.git().locks(), &path.with_extension(""))
+        PathLock::take(&self.git.locks(), &path.with_extension(""))
     }
 
     fn remove_locked(&self, path: &Path, writing: &PathLock) -> Result<Removal, GitError> {

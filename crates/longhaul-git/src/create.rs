@@ -60,7 +60,7 @@ impl Repository {
             return Err(WorktreeError::NoBase { base: base.clone() });
         }
         let path = &settled_path(path)?;
-        let path_lock = PathLock::take(&self.git().locks(), path)?;
+        let path_lock = PathLock::take(&self.git.locks(), path)?;
         let (worktree, branch, fill) =
             self.clone().holding(Some(path_lock.file())).register(path, wanted_branch, base)?;
         if !worktree.git_dir().join("index").exists() {
@@ -83,7 +83,7 @@ impl Repository {
         // Should this worker die, its git keeps the lock: the next holder takes an unfinished worktree for a dead git's.
         let holding = self.clone().holding(Some(lock.file()));
         let (reuse, fill) = holding.settle_place(path, wanted, base)?;
-        let worktree = self.git().find(path)?.filter(|found| found.common_dir() == self.common_dir());
+        let worktree = self.git.find(path)?.filter(|found| found.common_dir() == self.common_dir());
         let worktree = worktree.ok_or_else(|| WorktreeError::PathTaken { path: path.to_owned() })?;
         let worktree = worktree.holding(holding.held());
         remove_dead_locks(worktree.git_dir());
@@ -258,7 +258,7 @@ impl Repository {
     /// As long as the `commondir` of any worktree is empty, git refuses to list, add or remove any other.
     pub(super) fn lock(&self) -> Result<PathLock, GitError> {
         let common = self.common_dir();
-        let lock = PathLock::take(&self.git().locks(), common)?;
+        let lock = PathLock::take(&self.git.locks(), common)?;
         let disturbing = metadata(common).filter(|metadata| is_empty(&metadata.join("commondir")));
         disturbing.filter(|metadata| self.is_ours(metadata)).for_each(|metadata| remove_empty_files(&metadata));
         Ok(lock)
@@ -266,7 +266,7 @@ impl Repository {
 
     /// Whether a git of this home made it: only such a git has the lock.
     fn is_ours(&self, metadata: &Path) -> bool {
-        let home = self.git().home();
+        let home = self.git.home();
         line_of(&metadata.join("gitdir")).is_some_and(|line| home.is_ok_and(|home| Path::new(&line).starts_with(home)))
     }
 }

@@ -74,16 +74,7 @@ impl GitError {
             GitError::Refused { text, .. } | GitError::Damaged { text, .. } => {
                 SCARCE.iter().any(|words| text.contains(words))
             }
-            GitError::NoProgram
-            | GitError::TooMuch { .. }
-            | GitError::Unreadable { .. }
-            | GitError::BadArgument { .. }
-            | GitError::Swapped { .. }
-            | GitError::NoWorkTree { .. }
-            | GitError::IndexLocked { .. }
-            | GitError::NotText { .. }
-            | GitError::BadSnapshotName { .. }
-            | GitError::SnapshotTaken { .. } => false,
+            _ => false,
         }
     }
 }

@@ -99,7 +99,7 @@ pub(super) fn set(
     why: &str,
 ) -> Result<(), GitError> {
     let old = match before {
-        Before::Absent => repository.format().zeros(),
+        Before::Absent => repository.format.zeros(),
         Before::At(commit) => commit.as_str(),
     };
     let attempt = || {

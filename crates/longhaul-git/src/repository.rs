@@ -181,17 +181,17 @@ pub(super) enum Format {
 /// A repository with a working tree.
 #[derive(Debug, Clone)]
 pub struct Repository {
-    git: Git,
+    pub(super) git: Git,
     top_level: PathBuf,
     /// Of this working tree: HEAD and index.
     git_dir: PathBuf,
     /// What all worktrees share: objects and branches. The same in a main working tree.
     common_dir: PathBuf,
-    format: Format,
+    pub(super) format: Format,
     /// A lock that every git started for this value holds on.
     held: Option<Arc<File>>,
     /// The rules of the task that works here; without a task, those of the moment.
-    rules: Option<Arc<Rules>>,
+    pub(super) rules: Option<Arc<Rules>>,
 }
 
 impl Repository {
@@ -326,24 +326,12 @@ impl Repository {
         Repository { rules: Some(Arc::new(rules)), ..self }
     }
 
-    pub(super) fn has_rules(&self) -> bool {
-        self.rules.is_some()
-    }
-
     /// The rules that decide what counts here.
     pub(super) fn rules(&self) -> Result<Cow<'_, Rules>, GitError> {
         match self.rules.as_deref() {
             Some(rules) => Ok(Cow::Borrowed(rules)),
             None => rules::today(self, &Environment::of_process()).map(Cow::Owned),
         }
-    }
-
-    pub(super) fn git(&self) -> &Git {
-        &self.git
-    }
-
-    pub(super) fn format(&self) -> Format {
-        self.format
     }
 
     /// The same repository for work under a lock that each git holds on until it ends.

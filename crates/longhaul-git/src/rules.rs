@@ -95,11 +95,11 @@ impl Repository {
 
     /// The same with the environment that leads to the ignore file of the person whose task it is.
     pub fn with_rules_in(self, task: TaskId, whose: Whose, environment: &Environment) -> Result<Repository, GitError> {
-        let rules = match self.git().read_rules(task)? {
+        let rules = match self.git.read_rules(task)? {
             Some(rules) => rules,
             None => {
                 let rules = capture(&self, whose, environment)?;
-                self.git().write_rules(task, &rules)?;
+                self.git.write_rules(task, &rules)?;
                 rules
             }
         };
@@ -112,14 +112,14 @@ impl Repository {
         let paths: BTreeSet<&Vec<u8>> = files.iter().map(|(path, _)| path).collect();
         rules.left_by_checks.retain(|(known, _)| !paths.contains(known));
         rules.left_by_checks.extend(files);
-        self.git().write_rules(task, &rules)
+        self.git.write_rules(task, &rules)
     }
 
     /// Drops files from what checks left behind: whoever makes one of them again does work.
     pub(super) fn forget_left_by_checks(&self, task: TaskId, files: &Paths) -> Result<(), GitError> {
         let mut rules = self.rules()?.into_owned();
         rules.left_by_checks.retain(|(known, _)| !files.contains(known));
-        self.git().write_rules(task, &rules)
+        self.git.write_rules(task, &rules)
     }
 }
 
@@ -215,7 +215,7 @@ fn personal(repository: &Repository, environment: &Environment) -> Listed {
     let own = environment.get("HOME").map(|home| PathBuf::from(home).join(".gitconfig"));
     let files = configured(environment).map(|directory| directory.join("git/config")).into_iter().chain(own);
     let read = |file: PathBuf| {
-        let call = repository.git().call(file.parent()?).words(&["config", "--includes", "--list", "-z", "--file"]);
+        let call = repository.git.call(file.parent()?).words(&["config", "--includes", "--list", "-z", "--file"]);
         call.value(&file).ok()?.succeed().ok()
     };
     Listed::read(&files.filter_map(read).collect::<Vec<_>>().concat())

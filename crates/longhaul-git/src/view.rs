@@ -41,10 +41,10 @@ pub(super) enum Objects {
 
 /// A private git directory, gone when dropped.
 pub(super) struct View<'repository> {
-    repository: &'repository Repository,
+    pub(super) repository: &'repository Repository,
     scratch: Scratch,
     settings: Vec<(OsString, OsString)>,
-    rules: Cow<'repository, Rules>,
+    pub(super) rules: Cow<'repository, Rules>,
     objects: Objects,
 }
 
@@ -53,7 +53,7 @@ impl<'repository> View<'repository> {
     pub(super) fn new(repository: &'repository Repository, objects: Objects) -> Result<Self, GitError> {
         repository.check()?;
         let rules = repository.rules()?;
-        let scratch = Scratch::new(&repository.git().scratch())?;
+        let scratch = Scratch::new(&repository.git.scratch())?;
         let settings = taken_over(&rules, scratch.path());
         let view = View { repository, scratch, settings, rules, objects };
         view.furnish().map_err(io_failed("furnish", view.scratch.path()))?;
@@ -85,7 +85,7 @@ impl<'repository> View<'repository> {
     fn call_in(&self, work_tree: &Path) -> Call {
         let path = self.scratch.path();
         let real = self.repository.common_dir().join("objects");
-        let call = self.repository.git().call(work_tree).holding(self.repository.held());
+        let call = self.repository.git.call(work_tree).holding(self.repository.held());
         let call = call.settings(&self.settings);
         let call = call.variable("GIT_DIR", path).variable("GIT_WORK_TREE", work_tree);
         let call = call.variable("GIT_INDEX_FILE", self.index());
@@ -95,14 +95,6 @@ impl<'repository> View<'repository> {
                 .variable("GIT_OBJECT_DIRECTORY", path.join("objects"))
                 .variable("GIT_ALTERNATE_OBJECT_DIRECTORIES", OsString::from_vec(quoted(real.as_os_str().as_bytes()))),
         }
-    }
-
-    pub(super) fn repository(&self) -> &Repository {
-        self.repository
-    }
-
-    pub(super) fn rules(&self) -> &Rules {
-        &self.rules
     }
 
     /// The private index.
@@ -116,7 +108,7 @@ impl<'repository> View<'repository> {
             fs::create_dir(path.join(directory))?;
         }
         fs::write(path.join("HEAD"), "ref: refs/heads/none\n")?;
-        fs::write(path.join("config"), config_text(self.repository.format()))?;
+        fs::write(path.join("config"), config_text(self.repository.format))?;
         let exclude = [&self.rules.exclude, format!("\n/{STATE_DIR}/\n").as_bytes()].concat();
         fs::write(path.join("info/exclude"), exclude)?;
         fs::write(path.join("info/attributes"), &self.rules.attributes)?;

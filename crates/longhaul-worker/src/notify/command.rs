@@ -19,7 +19,7 @@ pub(super) async fn send(
     within: Duration,
 ) -> Result<(), ProgramError> {
     let (program, arguments) = argv.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
-    let mut command = command(program, message.environment())?;
+    let mut command = command(program, &message.environment)?;
     command.args(arguments).envs(variables(home, message)).current_dir(directory(home, message).await);
     run(program, command, message.json(), within).await
 }
@@ -37,7 +37,7 @@ fn variables(home: &Home, message: &Message) -> [(&'static str, String); 6] {
 
 /// The project, as long as it exists and its file system answers.
 async fn directory(home: &Home, message: &Message) -> PathBuf {
-    let project = PathBuf::from(message.project());
+    let project = PathBuf::from(&message.project);
     let looked = project.clone();
     let is_there = bounded::within(LOOK, move || looked.is_dir()).await;
     if is_there == Some(true) { project } else { home.root().to_owned() }

@@ -9,11 +9,11 @@ use longhaul_app::{Home, desktop_program};
 
 pub(super) async fn send(home: &Home, message: &Message, within: Duration) -> Result<(), ProgramError> {
     let arguments = if cfg!(target_os = "macos") {
-        osascript_arguments(message.title(), &message.message)
+        osascript_arguments(&message.title, &message.message)
     } else {
-        notify_send_arguments(message.title(), &message.message)
+        notify_send_arguments(&message.title, &message.message)
     };
-    let mut command = command(desktop_program(), message.environment())?;
+    let mut command = command(desktop_program(), &message.environment)?;
     command.args(arguments).current_dir(home.root());
     run(desktop_program(), command, Vec::new(), within).await
 }
