@@ -36,17 +36,8 @@ pub(super) enum Fill {
 
 impl Repository {
     /// Makes the worktree at `path` (absolute) with the branch `wanted_branch`, or with a number behind it if that is taken, at `base`.
+    /// The environment leads to the git configuration of the person whose task it is.
     pub fn create_worktree(
-        &self,
-        path: &Path,
-        wanted_branch: &str,
-        base: &CommitId,
-    ) -> Result<Worktree, WorktreeError> {
-        self.create_worktree_in(path, wanted_branch, base, &Environment::of_process())
-    }
-
-    /// The same with the environment that leads to the git configuration of the person whose task it is.
-    pub fn create_worktree_in(
         &self,
         path: &Path,
         wanted_branch: &str,

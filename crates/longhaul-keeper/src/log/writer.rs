@@ -228,7 +228,11 @@ impl Logs {
         let waits = self.patience == Patience::Wait;
         let log = self.log(stream);
         let mut entries = Vec::new();
-        let result = if log.is_dead { Err((0, None)) } else { log.append(bytes, &mut entries) };
+        let result = if log.is_dead {
+            Err((0, None))
+        } else {
+            log.segments.append(bytes, &mut entries).map_err(|(written, error)| (written, Some(error)))
+        };
         let mut rest = None;
         match result {
             Ok(()) => {}
@@ -328,12 +332,6 @@ impl Logs {
 
     fn note(&mut self, error: &io::Error) {
         self.error.get_or_insert_with(|| error.to_string());
-    }
-}
-
-impl Log {
-    fn append(&mut self, bytes: &[u8], entries: &mut Vec<IndexEntry>) -> Result<(), (usize, Option<io::Error>)> {
-        self.segments.append(bytes, entries).map_err(|(written, error)| (written, Some(error)))
     }
 }
 
