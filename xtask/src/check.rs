@@ -56,20 +56,11 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Outcome<Exit
     if let Some(argument) = arguments.first() {
         return Ok(crate::usage(&format!("`check` takes no argument, but got `{argument}`")));
     }
-    Ok(match passes(repository)? {
-        Passes::Yes => ExitCode::SUCCESS,
-        Passes::No => ExitCode::FAILURE,
-    })
+    Ok(if passes(repository)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Whether the tree keeps every rule.
-pub(crate) enum Passes {
-    Yes,
-    No,
-}
-
-/// Asks every rule and prints the answers.
-pub(crate) fn passes(repository: &Repository) -> Outcome<Passes> {
+/// Asks every rule and prints the answers. Returns whether the tree keeps every one.
+pub(crate) fn passes(repository: &Repository) -> Outcome<bool> {
     let evidence = gather(repository)?;
     let violations: Vec<Violation> = RULES.iter().flat_map(|rule| rule(&evidence)).collect();
     for violation in &violations {
@@ -77,10 +68,10 @@ pub(crate) fn passes(repository: &Repository) -> Outcome<Passes> {
     }
     if violations.is_empty() {
         println!("check: {} files keep the rules", evidence.files.len());
-        return Ok(Passes::Yes);
+        return Ok(true);
     }
     eprintln!("check: {} broken", violations.len());
-    Ok(Passes::No)
+    Ok(false)
 }
 
 /// Tells whether the documentation of any crate holds a fenced block, which may be an example to run.

@@ -11,7 +11,7 @@ use std::{fs, io};
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Doubt, FileEffects, NameList, Remarks};
-use longhaul_keeper::files::replace;
+use longhaul_keeper::files::{if_exists, replace};
 
 use super::command::LONG;
 use super::conversion::converted;
@@ -20,7 +20,7 @@ use super::error::{GitError, io_failed};
 use super::locks::{PathLock, install_first};
 use super::references::{CommitId, TreeId, patiently};
 use super::repository::Repository;
-use super::tree::{Files, Paths, Survey, ids_of, survey};
+use super::tree::{Files, Paths, Survey, ids_of, ignored, survey};
 use super::view::{Objects, View, path_of, zero_separated};
 use super::worktree::{Removal, WorktreeError};
 
@@ -53,7 +53,7 @@ impl AfterCheck {
 impl Repository {
     /// Why checks that pass on these files verify nothing, if there is a reason.
     pub fn doubts(&self, survey: &Survey, base: Option<&CommitId>) -> Result<Vec<Doubt>, GitError> {
-        let is_empty = survey.tree.as_str() == self.format().empty_tree();
+        let is_empty = survey.tree.as_str() == self.format.empty_tree();
         Ok([
             is_empty.then_some(Doubt::EmptyTree),
             some(Doubt::FilteredFiles, listed(survey.filtered.keys())),
@@ -101,7 +101,8 @@ impl Repository {
             (None, None) => None,
         };
         let same_as_base = before.as_ref() == Some(&survey.tree);
-        Ok(Remarks { ignored: listed(&self.ignored_beside(&survey.tree)?), same_as_base, ..Remarks::default() })
+        let ignored = ignored(&View::of_tree(self, &survey.tree)?)?;
+        Ok(Remarks { ignored: listed(&ignored), same_as_base, ..Remarks::default() })
     }
 
     /// Looks at what a check did to the tree it ran on, and remembers the files it left behind: none of them is work. A repository is
@@ -178,7 +179,7 @@ impl Repository {
         let missing = || io_failed("find the git data of", path)(io::ErrorKind::NotFound.into());
         let metadata = metadata_of(self.common_dir(), path).ok_or_else(missing)?;
         link(path, &metadata)?;
-        let found = self.git().find(path)?.ok_or_else(missing)?;
+        let found = self.git.find(path)?.ok_or_else(missing)?;
         Ok(found.with_rules(self.rules()?.into_owned()))
     }
 
@@ -202,7 +203,7 @@ impl Repository {
 
     /// The lock under which the files of a task's checkouts are written and removed. Their paths differ only in the round.
     fn lock_checkouts(&self, path: &Path) -> Result<PathLock, GitError> {
-        PathLock::take(&self.git().locks(), &path.with_extension(""))
+        PathLock::take(&self.git.locks(), &path.with_extension(""))
     }
 
     fn remove_locked(&self, path: &Path, writing: &PathLock) -> Result<Removal, GitError> {
@@ -234,19 +235,16 @@ fn link(path: &Path, metadata: &Path) -> Result<(), GitError> {
 
 /// A link in its place leads to files of somebody else.
 fn is_directory(path: &Path) -> Result<bool, GitError> {
-    match path.symlink_metadata() {
-        Ok(meta) if meta.is_dir() => Ok(true),
-        Ok(_) => Err(io_failed("remove", path)(io::ErrorKind::NotADirectory.into())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(io_failed("find", path)(error)),
+    match if_exists(path.symlink_metadata()).map_err(io_failed("find", path))? {
+        Some(meta) if meta.is_dir() => Ok(true),
+        Some(_) => Err(io_failed("remove", path)(io::ErrorKind::NotADirectory.into())),
+        None => Ok(false),
     }
 }
 
 fn remove_empty(path: &Path) -> Removal {
-    match fs::remove_dir(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Removal::Kept { why: format!("git cannot find `{}`: {error}", path.display()) }
-        }
-        Ok(()) | Err(_) => Removal::Removed,
+    match if_exists(fs::remove_dir(path)) {
+        Ok(_) => Removal::Removed,
+        Err(error) => Removal::Kept { why: format!("git cannot find `{}`: {error}", path.display()) },
     }
 }

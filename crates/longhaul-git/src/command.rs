@@ -7,17 +7,16 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use longhaul_keeper::{Bounded, Keep, ProgramEnd};
+use rustix::process::Signal;
 
 use super::error::GitError;
 
@@ -64,7 +63,7 @@ pub(super) struct Call {
 
 /// What a call printed and how it ended.
 pub(super) struct Answer {
-    pub(super) status: Option<ExitStatus>,
+    pub(super) status: ExitStatus,
     pub(super) output: Vec<u8>,
     /// More was printed than the cap; the rest is lost.
     pub(super) cut: bool,
@@ -159,10 +158,9 @@ impl Call {
         let command = self.shown();
         let failed = |source: io::Error| GitError::Start { command: command.clone(), source };
         let stdin = self.stdin().map_err(failed)?;
-        let mut child = self.command().stdin(stdin).spawn().map_err(failed)?;
-        let streams = attend_streams(&mut child, self.input, self.cap).inspect_err(|_| drop(kill(&mut child)));
-        let streams = streams.map_err(failed)?;
-        let Some((status, output, error)) = await_end(&mut child, &streams, self.deadline).map_err(failed)? else {
+        let keep = [Keep::First(self.cap), Keep::First(ERROR_CAP)];
+        let mut git = Bounded::start(self.command().stdin(stdin), self.input, keep).map_err(failed)?;
+        let Some(ProgramEnd { status, out: mut output, err }) = git.wait_for(self.deadline).map_err(failed)? else {
             return Err(GitError::Deadline { command, deadline: self.deadline });
         };
         // A git that prints more than we read ends by SIGPIPE; that is an answer, though a cut one.
@@ -170,15 +168,14 @@ impl Call {
             return Err(GitError::Killed { command, signal });
         }
         let cut = output.len() > self.cap;
-        let mut output = output;
         output.truncate(self.cap);
-        let error = String::from_utf8_lossy(&error).trim().to_owned();
-        Ok(Answer { status: Some(status), output, cut, error, command })
+        let error = String::from_utf8_lossy(&err).trim().to_owned();
+        Ok(Answer { status, output, cut, error, command })
     }
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.env_clear().current_dir(&self.directory).args(&self.arguments).process_group(0);
+        command.env_clear().current_dir(&self.directory).args(&self.arguments);
         command.envs(ENVIRONMENT.iter().copied()).env("PATH", self.path_variable());
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.env("GIT_CONFIG_COUNT", self.settings.len().to_string());
@@ -211,19 +208,15 @@ impl Call {
 
 impl Answer {
     pub(super) fn is_success(&self) -> bool {
-        self.status.is_some_and(|status| status.success())
+        self.status.success()
     }
 
     pub(super) fn code(&self) -> Option<i32> {
-        self.status.and_then(|status| status.code())
+        self.status.code()
     }
 
     pub(super) fn refused(self) -> GitError {
-        let text = match (self.error.is_empty(), self.status) {
-            (false, _) => self.error,
-            (true, Some(status)) => status.to_string(),
-            (true, None) => "no exit status".to_owned(),
-        };
+        let text = if self.error.is_empty() { self.status.to_string() } else { self.error };
         GitError::Refused { command: self.command, text }
     }
 }
@@ -232,77 +225,6 @@ impl Answer {
 pub(super) fn unreadable(command: &str, text: &str) -> GitError {
     let text = text.chars().take(200).collect();
     GitError::Unreadable { command: command.to_owned(), text }
-}
-
-enum Stream {
-    Output(Vec<u8>),
-    Error(Vec<u8>),
-}
-
-/// One thread per stream, because a program that fills one pipe while we read another would block forever. Fails if no thread can be
-/// started.
-fn attend_streams(child: &mut Child, input: Vec<u8>, cap: usize) -> io::Result<Receiver<Stream>> {
-    let (sender, receiver) = channel();
-    let spawn = |work: Box<dyn FnOnce() + Send>| thread::Builder::new().spawn(work).map(drop);
-    if let Some(mut stdin) = child.stdin.take() {
-        // A git that ends early does not want the rest; its exit status says what that means.
-        spawn(Box::new(move || drop(stdin.write_all(&input))))?;
-    }
-    if let Some(stdout) = child.stdout.take() {
-        let sender = sender.clone();
-        spawn(Box::new(move || drop(sender.send(Stream::Output(read_capped(stdout, cap))))))?;
-    }
-    if let Some(stderr) = child.stderr.take() {
-        spawn(Box::new(move || drop(sender.send(Stream::Error(read_capped(stderr, ERROR_CAP))))))?;
-    }
-    Ok(receiver)
-}
-
-/// Reads up to one byte more than the cap, so that the caller can tell; then the pipe is closed and git ends on its own.
-fn read_capped(stream: impl Read, cap: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let most = u64::try_from(cap).unwrap_or(u64::MAX).saturating_add(1);
-    stream.take(most).read_to_end(&mut bytes).ok();
-    bytes
-}
-
-type Ended = (ExitStatus, Vec<u8>, Vec<u8>);
-
-fn await_end(child: &mut Child, streams: &Receiver<Stream>, deadline: Duration) -> io::Result<Option<Ended>> {
-    let end = Instant::now() + deadline;
-    let (mut output, mut error) = (None, None);
-    while output.is_none() || error.is_none() {
-        match streams.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            Ok(Stream::Output(bytes)) => output = Some(bytes),
-            Ok(Stream::Error(bytes)) => error = Some(bytes),
-            Err(_) => return kill(child).map(|()| None),
-        }
-    }
-    match status_before(child, end)? {
-        Some(status) => Ok(Some((status, output.unwrap_or_default(), error.unwrap_or_default()))),
-        None => kill(child).map(|()| None),
-    }
-}
-
-/// Both streams are closed, so the end is near: normally the first look finds it.
-fn status_before(child: &mut Child, end: Instant) -> io::Result<Option<ExitStatus>> {
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if Instant::now() >= end {
-            return Ok(None);
-        }
-        thread::sleep(Duration::from_micros(100));
-    }
-}
-
-/// The child is not reaped yet, so its group can not be somebody else's.
-fn kill(child: &mut Child) -> io::Result<()> {
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        kill_process_group(group, Signal::KILL).ok();
-    }
-    child.wait().map(drop)
 }
 
 /// Settings that are the same for every repository.

@@ -33,7 +33,7 @@ pub(super) fn under_filter<'path>(call: Call, paths: impl Iterator<Item = &'path
 
 /// Whether a filter would see this path: filters see regular files only.
 pub(super) fn is_filtered(view: &View<'_>, under_filter: &Paths, path: &[u8]) -> bool {
-    let full = || view.repository().top_level().join(path_of(path));
+    let full = || view.repository.top_level().join(path_of(path));
     under_filter.contains(path) && full().symlink_metadata().is_ok_and(|meta| meta.is_file())
 }
 
@@ -53,7 +53,7 @@ pub(super) fn settle<'path>(
 ) -> Result<Settled, GitError> {
     let raw = ids_of(view, paths)?;
     let pointers = pointers(view, raw.keys().filter_map(|path| entries.get(path)))?;
-    let before = &view.rules().filtered_before;
+    let before = &view.rules.filtered_before;
     let is_same = |path: &Vec<u8>, raw: &String, entry: &&Entry| {
         let is_as_before = || before.iter().any(|(known, id)| known == path && id == raw);
         let is_pointed_at = || pointers.get(&entry.id).is_some_and(|pointer| pointer.is_of(view, path));
@@ -85,7 +85,7 @@ impl Pointer {
     }
 
     fn is_of(&self, view: &View<'_>, path: &[u8]) -> bool {
-        let path = view.repository().top_level().join(path_of(path));
+        let path = view.repository.top_level().join(path_of(path));
         let has_size = path.symlink_metadata().is_ok_and(|meta| meta.len() == self.size);
         has_size
             && File::open(path)
@@ -164,7 +164,7 @@ pub(super) fn converted(view: &View<'_>, survey: &Survey) -> Result<Paths, GitEr
 
 /// Files that may be converted when they are stored, by attributes of the working tree, or checked out, by those of the tree.
 fn convertible(view: &View<'_>) -> Result<Entries, GitError> {
-    if view.rules().converts_all() {
+    if view.rules.converts_all() {
         return entries_in(view.call(), &[ALL]);
     }
     let mut entries = entries_in(view.call(), CONVERTIBLE)?;
@@ -174,7 +174,7 @@ fn convertible(view: &View<'_>) -> Result<Entries, GitError> {
 
 /// Files that may be checked out with other bytes than the stored ones; none for all.
 fn outgoing(view: &View<'_>) -> Result<Option<Entries>, GitError> {
-    if view.rules().checks_out_crlf() {
+    if view.rules.checks_out_crlf() {
         return Ok(None);
     }
     let mut entries = Entries::new();

@@ -14,7 +14,7 @@ use longhaul_keeper::files::replace;
 use super::command::LONG;
 use super::error::{GitError, io_failed};
 use super::locks::{PathLock, install_first};
-use super::references::{CommitId, patiently, settle, tip};
+use super::references::{CommitId, patiently, settle};
 use super::repository::Repository;
 use super::rules::{keep_out_of_git, today};
 use super::view::{Objects, View, line_of, path_of};
@@ -36,17 +36,8 @@ pub(super) enum Fill {
 
 impl Repository {
     /// Makes the worktree at `path` (absolute) with the branch `wanted_branch`, or with a number behind it if that is taken, at `base`.
+    /// The environment leads to the git configuration of the person whose task it is.
     pub fn create_worktree(
-        &self,
-        path: &Path,
-        wanted_branch: &str,
-        base: &CommitId,
-    ) -> Result<Worktree, WorktreeError> {
-        self.create_worktree_in(path, wanted_branch, base, &Environment::of_process())
-    }
-
-    /// The same with the environment that leads to the git configuration of the person whose task it is.
-    pub fn create_worktree_in(
         &self,
         path: &Path,
         wanted_branch: &str,
@@ -60,7 +51,7 @@ impl Repository {
             return Err(WorktreeError::NoBase { base: base.clone() });
         }
         let path = &settled_path(path)?;
-        let path_lock = PathLock::take(&self.git().locks(), path)?;
+        let path_lock = PathLock::take(&self.git.locks(), path)?;
         let (worktree, branch, fill) =
             self.clone().holding(Some(path_lock.file())).register(path, wanted_branch, base)?;
         if !worktree.git_dir().join("index").exists() {
@@ -83,7 +74,7 @@ impl Repository {
         // Should this worker die, its git keeps the lock: the next holder takes an unfinished worktree for a dead git's.
         let holding = self.clone().holding(Some(lock.file()));
         let (reuse, fill) = holding.settle_place(path, wanted, base)?;
-        let worktree = self.git().find(path)?.filter(|found| found.common_dir() == self.common_dir());
+        let worktree = self.git.find(path)?.filter(|found| found.common_dir() == self.common_dir());
         let worktree = worktree.ok_or_else(|| WorktreeError::PathTaken { path: path.to_owned() })?;
         let worktree = worktree.holding(holding.held());
         remove_dead_locks(worktree.git_dir());
@@ -141,7 +132,7 @@ impl Repository {
 
     /// Where the branch left what it was made from: the base of an earlier attempt is older than the one wanted now.
     fn actual_base(&self, branch: &str, base: &CommitId) -> Result<CommitId, GitError> {
-        let tip = tip(self, branch)?;
+        let tip = self.branch_tip(branch)?;
         let Some(tip) = tip.filter(|tip| tip != base) else { return Ok(base.clone()) };
         let answer = self.call()?.words(&["merge-base"]).value(tip.as_str())?.value(base.as_str())?.run()?;
         Ok(String::from_utf8_lossy(&answer.output).trim().parse().unwrap_or_else(|_| base.clone()))
@@ -160,7 +151,7 @@ fn remove_dead_locks(git_dir: &Path) {
 /// Writes files and index of a worktree that nobody has worked in. The index comes last: where it is missing, this was not finished.
 fn populate(worktree: &Repository, branch: &str, fill: &Fill) -> Result<(), GitError> {
     let view = View::new(worktree, Objects::Private)?;
-    let commit = tip(worktree, branch)?.map(String::from).unwrap_or_default();
+    let commit = worktree.branch_tip(branch)?.map(String::from).unwrap_or_default();
     let words: &[&str] = match fill {
         Fill::CheckOut => &["read-tree", "--reset", "-u"],
         Fill::KeepFiles => &["read-tree"],
@@ -258,7 +249,7 @@ impl Repository {
     /// As long as the `commondir` of any worktree is empty, git refuses to list, add or remove any other.
     pub(super) fn lock(&self) -> Result<PathLock, GitError> {
         let common = self.common_dir();
-        let lock = PathLock::take(&self.git().locks(), common)?;
+        let lock = PathLock::take(&self.git.locks(), common)?;
         let disturbing = metadata(common).filter(|metadata| is_empty(&metadata.join("commondir")));
         disturbing.filter(|metadata| self.is_ours(metadata)).for_each(|metadata| remove_empty_files(&metadata));
         Ok(lock)
@@ -266,7 +257,7 @@ impl Repository {
 
     /// Whether a git of this home made it: only such a git has the lock.
     fn is_ours(&self, metadata: &Path) -> bool {
-        let home = self.git().home();
+        let home = self.git.home();
         line_of(&metadata.join("gitdir")).is_some_and(|line| home.is_ok_and(|home| Path::new(&line).starts_with(home)))
     }
 }

@@ -65,7 +65,7 @@ impl Repository {
     pub fn uncommitted(&self) -> Result<Uncommitted, GitError> {
         let survey = self.survey()?;
         let mut names = survey.changed;
-        if !self.has_rules() {
+        if self.rules.is_none() {
             // Whether these are changed is not known: nobody captured what they were like.
             names.retain(|name| !survey.filtered.contains_key(name));
         }
@@ -95,13 +95,11 @@ impl Repository {
         let parts: Vec<&[u8]> = zero_separated(&output).collect();
         Ok(parts.chunks_exact(2).map(|pair| changed_file(pair[0], pair[1])).collect())
     }
-}
 
-impl Repository {
     /// The paths that differ between a commit and a tree of this repository; without a commit, all paths of the tree.
     pub fn changed_paths(&self, base: Option<&CommitId>, tree: &str) -> Result<Vec<String>, GitError> {
         let call = self.call()?.words(&["diff-tree", "-r", "-z", "--name-only", "--no-renames"]);
-        let base = base.map_or(self.format().empty_tree(), CommitId::as_str);
+        let base = base.map_or(self.format.empty_tree(), CommitId::as_str);
         let output = call.value(base)?.value(tree)?.words(&["--"]).deadline(LONG).succeed()?;
         Ok(zero_separated(&output).map(|path| String::from_utf8_lossy(path).into_owned()).collect())
     }

@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use longhaul_keeper::files::wants_resources;
+
 /// Why git could not answer.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
@@ -68,20 +70,11 @@ impl GitError {
     pub fn is_transient(&self) -> bool {
         match self {
             GitError::Killed { .. } | GitError::Deadline { .. } => true,
-            GitError::Start { source, .. } | GitError::Io { source, .. } => is_scarcity(source),
+            GitError::Start { source, .. } | GitError::Io { source, .. } => wants_resources(source),
             GitError::Refused { text, .. } | GitError::Damaged { text, .. } => {
                 SCARCE.iter().any(|words| text.contains(words))
             }
-            GitError::NoProgram
-            | GitError::TooMuch { .. }
-            | GitError::Unreadable { .. }
-            | GitError::BadArgument { .. }
-            | GitError::Swapped { .. }
-            | GitError::NoWorkTree { .. }
-            | GitError::IndexLocked { .. }
-            | GitError::NotText { .. }
-            | GitError::BadSnapshotName { .. }
-            | GitError::SnapshotTaken { .. } => false,
+            _ => false,
         }
     }
 }
@@ -90,12 +83,6 @@ impl GitError {
 pub fn is_transient(error: &(dyn std::error::Error + 'static)) -> bool {
     let chain = std::iter::successors(Some(error), |error| error.source());
     chain.filter_map(|error| error.downcast_ref::<GitError>()).any(GitError::is_transient)
-}
-
-fn is_scarcity(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    let scarce = [Errno::NOMEM, Errno::AGAIN, Errno::MFILE, Errno::NFILE];
-    Errno::from_io_error(error).is_some_and(|errno| scarce.contains(&errno))
 }
 
 /// Says what was tried with which path when the system refused.

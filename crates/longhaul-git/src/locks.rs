@@ -13,9 +13,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use longhaul_core::fingerprint::hex;
-use longhaul_keeper::files::replace;
-use rustix::fs::{AtFlags, FileType, OFlags, statat, unlinkat};
-use rustix::io::Errno;
+use longhaul_keeper::files::{if_exists, open_directory, replace};
+use rustix::fs::{AtFlags, FileType, statat, unlinkat};
 use sha2::{Digest, Sha256};
 
 use super::error::{GitError, io_failed};
@@ -132,15 +131,11 @@ impl Worktree {
         let _lock = repository.lock()?;
         repository.check()?;
         let failed = || io_failed("look for locks in", git_dir);
-        let flags = i32::try_from((OFlags::DIRECTORY | OFlags::NOFOLLOW).bits()).unwrap_or_default();
-        let directory = OpenOptions::new().read(true).custom_flags(flags).open(git_dir).map_err(failed())?;
+        let directory = open_directory(git_dir).map_err(failed())?;
         let mut removed = Vec::new();
         for name in NAMES {
-            let stat = match statat(&directory, *name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => stat,
-                Err(Errno::NOENT) => continue,
-                Err(error) => return Err(failed()(error.into())),
-            };
+            let found = if_exists(statat(&directory, *name, AtFlags::SYMLINK_NOFOLLOW)).map_err(failed())?;
+            let Some(stat) = found else { continue };
             if let Some(why) = why_keep(&stat, tree_ended) {
                 return Ok(LockAnswer::Kept { name: (*name).to_owned(), why });
             }

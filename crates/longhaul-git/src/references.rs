@@ -99,7 +99,7 @@ pub(super) fn set(
     why: &str,
 ) -> Result<(), GitError> {
     let old = match before {
-        Before::Absent => repository.format().zeros(),
+        Before::Absent => repository.format.zeros(),
         Before::At(commit) => commit.as_str(),
     };
     let attempt = || {
@@ -204,13 +204,13 @@ pub(super) fn settle(
     let stem = stem(worktree, wanted)?;
     if let Some(claimed) = worktree.branch()? {
         let is_ours = is_of(&stem, &claimed) || is_of(wanted, &claimed);
-        if is_ours && tip(worktree, &claimed)?.is_none() {
+        if is_ours && worktree.branch_tip(&claimed)?.is_none() {
             make(worktree, &claimed, base)?;
         }
         return Ok(is_ours.then_some(claimed));
     }
     if let Some(branch) = reuse
-        && tip(worktree, branch)?.is_some()
+        && worktree.branch_tip(branch)?.is_some()
         && !is_checked_out(worktree, branch)?
     {
         point_head(worktree, branch)?;
@@ -222,18 +222,13 @@ pub(super) fn settle(
 impl Repository {
     /// The commit at the tip of a branch, if the branch exists.
     pub fn branch_tip(&self, branch: &str) -> Result<Option<CommitId>, GitError> {
-        tip(self, branch)
+        self.commit_of(&format!("refs/heads/{branch}"))
     }
 
     /// Whether a task of this name would find its branch taken.
     pub fn has_task_branch(&self, name: &str) -> Result<bool, GitError> {
         is_taken(self, &task_branch(name))
     }
-}
-
-/// The commit at the tip of a branch, if the branch exists.
-pub(super) fn tip(repository: &Repository, branch: &str) -> Result<Option<CommitId>, GitError> {
-    repository.commit_of(&format!("refs/heads/{branch}"))
 }
 
 fn make_new(worktree: &Repository, stem: &str, base: &CommitId) -> Result<String, GitError> {
@@ -245,7 +240,7 @@ fn make_new(worktree: &Repository, stem: &str, base: &CommitId) -> Result<String
             match make(worktree, &name, base) {
                 Ok(()) => return Ok(name),
                 // Somebody else made it in this very moment: theirs it is.
-                Err(_) if tip(worktree, &name)?.is_some() && number < MOST_SUFFIXES => {}
+                Err(_) if worktree.branch_tip(&name)?.is_some() && number < MOST_SUFFIXES => {}
                 Err(error) => return Err(error),
             }
         }
@@ -270,7 +265,7 @@ fn make(worktree: &Repository, branch: &str, base: &CommitId) -> Result<(), GitE
 /// A branch `longhaul` leaves no room for `longhaul/x`; then the name is flat.
 fn stem(repository: &Repository, wanted: &str) -> Result<String, GitError> {
     for (at, _) in wanted.match_indices('/') {
-        if tip(repository, &wanted[..at])?.is_some() {
+        if repository.branch_tip(&wanted[..at])?.is_some() {
             return Ok(wanted.replace('/', "-"));
         }
     }

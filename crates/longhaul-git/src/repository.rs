@@ -4,17 +4,15 @@
 //! Calls of a [`Repository`] name the git directory that was found, so a `.git` that is swapped later is never followed.
 
 use std::borrow::Cow;
-use std::env;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use longhaul_core::task::GitPlace;
-use longhaul_keeper::Environment;
 use longhaul_keeper::files::create_private_dir;
+use longhaul_keeper::{Environment, find_program};
 
 use super::command::{Answer, Call, Listed, fixed, unreadable};
 use super::error::{GitError, io_failed};
@@ -41,7 +39,7 @@ pub struct Git {
 impl Git {
     /// Finds git in `PATH` and makes `state` (its parent must exist), the wrapper's private directory in Longhaul's home.
     pub fn open(state: &Path) -> Result<Git, GitError> {
-        let program = in_path(env::var_os("PATH").as_deref()).ok_or(GitError::NoProgram)?;
+        let program = find_program("git").ok_or(GitError::NoProgram)?;
         Git::with_program(&program, state)
     }
 
@@ -151,14 +149,6 @@ fn existing(directory: &Path, bytes: &[u8]) -> Result<PathBuf, GitError> {
     path.canonicalize().map_err(io_failed("find", &path))
 }
 
-fn in_path(path: Option<&OsStr>) -> Option<PathBuf> {
-    let is_program = |candidate: &PathBuf| {
-        candidate.is_absolute()
-            && candidate.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    };
-    env::split_paths(path?).map(|directory| directory.join("git")).find(is_program)
-}
-
 /// Git found nothing, and there is nothing that only looks like nothing: a damaged repository must not pass for none.
 fn is_none(answer: &Answer, directory: &Path) -> bool {
     let says_none = answer.error.lines().any(|line| line.contains(NO_REPOSITORY));
@@ -191,17 +181,17 @@ pub(super) enum Format {
 /// A repository with a working tree.
 #[derive(Debug, Clone)]
 pub struct Repository {
-    git: Git,
+    pub(super) git: Git,
     top_level: PathBuf,
     /// Of this working tree: HEAD and index.
     git_dir: PathBuf,
     /// What all worktrees share: objects and branches. The same in a main working tree.
     common_dir: PathBuf,
-    format: Format,
+    pub(super) format: Format,
     /// A lock that every git started for this value holds on.
     held: Option<Arc<File>>,
     /// The rules of the task that works here; without a task, those of the moment.
-    rules: Option<Arc<Rules>>,
+    pub(super) rules: Option<Arc<Rules>>,
 }
 
 impl Repository {
@@ -336,24 +326,12 @@ impl Repository {
         Repository { rules: Some(Arc::new(rules)), ..self }
     }
 
-    pub(super) fn has_rules(&self) -> bool {
-        self.rules.is_some()
-    }
-
     /// The rules that decide what counts here.
     pub(super) fn rules(&self) -> Result<Cow<'_, Rules>, GitError> {
         match self.rules.as_deref() {
             Some(rules) => Ok(Cow::Borrowed(rules)),
             None => rules::today(self, &Environment::of_process()).map(Cow::Owned),
         }
-    }
-
-    pub(super) fn git(&self) -> &Git {
-        &self.git
-    }
-
-    pub(super) fn format(&self) -> Format {
-        self.format
     }
 
     /// The same repository for work under a lock that each git holds on until it ends.
@@ -402,22 +380,5 @@ impl Format {
             Format::Sha1 => &ZEROS[..40],
             Format::Sha256 => ZEROS,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_an_absolute_executable_file_is_the_program() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("git");
-        std::fs::write(&file, "").unwrap();
-        assert_eq!(in_path(Some(directory.path().as_os_str())), None);
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o700)).unwrap();
-        assert_eq!(in_path(Some(directory.path().as_os_str())), Some(file));
-        assert_eq!(in_path(Some(OsStr::new("bin:.:"))), None);
-        assert_eq!(in_path(None), None);
     }
 }

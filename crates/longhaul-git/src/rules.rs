@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::names::STATE_DIR;
-use longhaul_keeper::files::{create_private_dir, replace};
+use longhaul_keeper::files::{create_private_dir, if_exists, replace};
 use longhaul_keeper::{Beneath, BeneathError, Environment};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -95,15 +95,15 @@ impl Repository {
 
     /// The same with the environment that leads to the ignore file of the person whose task it is.
     pub fn with_rules_in(self, task: TaskId, whose: Whose, environment: &Environment) -> Result<Repository, GitError> {
-        let place = place(self.git(), task);
-        match place.read()? {
-            Some(rules) => Ok(self.with_rules(rules)),
+        let rules = match self.git.read_rules(task)? {
+            Some(rules) => rules,
             None => {
                 let rules = capture(&self, whose, environment)?;
-                place.write(&rules)?;
-                Ok(self.with_rules(rules))
+                self.git.write_rules(task, &rules)?;
+                rules
             }
-        }
+        };
+        Ok(self.with_rules(rules))
     }
 
     /// Adds to what checks left behind in this task's workspace.
@@ -112,57 +112,44 @@ impl Repository {
         let paths: BTreeSet<&Vec<u8>> = files.iter().map(|(path, _)| path).collect();
         rules.left_by_checks.retain(|(known, _)| !paths.contains(known));
         rules.left_by_checks.extend(files);
-        place(self.git(), task).write(&rules)
+        self.git.write_rules(task, &rules)
     }
 
     /// Drops files from what checks left behind: whoever makes one of them again does work.
     pub(super) fn forget_left_by_checks(&self, task: TaskId, files: &Paths) -> Result<(), GitError> {
         let mut rules = self.rules()?.into_owned();
         rules.left_by_checks.retain(|(known, _)| !files.contains(known));
-        place(self.git(), task).write(&rules)
+        self.git.write_rules(task, &rules)
     }
 }
 
 impl Git {
-    /// Forgets the rules of a task that is gone.
-    pub fn forget_rules(&self, task: TaskId) -> io::Result<()> {
-        match std::fs::remove_file(place(self, task).file()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        }
-    }
-}
-
-struct Place {
-    directory: PathBuf,
-    name: String,
-}
-
-fn place(git: &Git, task: TaskId) -> Place {
-    Place { directory: git.rules(), name: format!("{task}.json") }
-}
-
-impl Place {
-    fn file(&self) -> PathBuf {
-        self.directory.join(&self.name)
+    fn rules_file(&self, task: TaskId) -> PathBuf {
+        self.rules().join(format!("{task}.json"))
     }
 
     /// The stored rules, however many names they hold.
-    fn read(&self) -> Result<Option<Rules>, GitError> {
-        let read = || match std::fs::read(self.file()) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(io::Error::other),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+    fn read_rules(&self, task: TaskId) -> Result<Option<Rules>, GitError> {
+        let file = self.rules_file(task);
+        let read = || -> io::Result<Option<Rules>> {
+            let bytes = if_exists(std::fs::read(&file))?;
+            Ok(bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose()?)
         };
-        read().map_err(io_failed("read", &self.file()))
+        read().map_err(io_failed("read", &file))
     }
 
-    fn write(&self, rules: &Rules) -> Result<(), GitError> {
+    fn write_rules(&self, task: TaskId, rules: &Rules) -> Result<(), GitError> {
         let write = || -> io::Result<()> {
-            create_private_dir(&self.directory).map_err(io::Error::other)?;
-            replace(&self.directory, &self.name, &serde_json::to_vec(rules).map_err(io::Error::other)?)
+            create_private_dir(&self.rules()).map_err(io::Error::other)?;
+            let bytes = serde_json::to_vec(rules).map_err(io::Error::other)?;
+            replace(&self.rules(), &format!("{task}.json"), &bytes)
         };
-        write().map_err(io_failed("write", &self.file()))
+        write().map_err(io_failed("write", &self.rules_file(task)))
+    }
+
+    /// Forgets the rules of a task that is gone.
+    pub fn forget_rules(&self, task: TaskId) -> io::Result<()> {
+        if_exists(std::fs::remove_file(self.rules_file(task))).map(drop)
     }
 }
 
@@ -228,7 +215,7 @@ fn personal(repository: &Repository, environment: &Environment) -> Listed {
     let own = environment.get("HOME").map(|home| PathBuf::from(home).join(".gitconfig"));
     let files = configured(environment).map(|directory| directory.join("git/config")).into_iter().chain(own);
     let read = |file: PathBuf| {
-        let call = repository.git().call(file.parent()?).words(&["config", "--includes", "--list", "-z", "--file"]);
+        let call = repository.git.call(file.parent()?).words(&["config", "--includes", "--list", "-z", "--file"]);
         call.value(&file).ok()?.succeed().ok()
     };
     Listed::read(&files.filter_map(read).collect::<Vec<_>>().concat())
@@ -337,17 +324,16 @@ mod tests {
     #[test]
     fn many_names_and_odd_ones_are_read_back() {
         let directory = tempfile::tempdir().unwrap();
-        let place = Place { directory: directory.path().to_owned(), name: "rules.json".into() };
+        let git = Git::with_program(Path::new("git"), &directory.path().join("git")).unwrap();
+        let task = "0190c5a4-7d4e-7c3a-8f00-0123456789ab".parse().unwrap();
         let odd = || vec![b'o', 0xff, b'\n'];
         let name = |n: u32| format!("{}/{n}", "deep".repeat(40)).into_bytes();
         let left_by_checks: Vec<_> = (0..100_000).map(name).chain([odd()]).map(|name| (name, "id".into())).collect();
         let rules = Rules { left_by_checks, present_before: [odd(), name(1)].into(), ..Rules::default() };
-        place.write(&rules).unwrap();
-        assert!(
-            place.file().metadata().unwrap().len() > 16 << 20,
-            "the control: more than is read of a file of others"
-        );
-        let read = place.read().unwrap().unwrap();
+        git.write_rules(task, &rules).unwrap();
+        let length = git.rules_file(task).metadata().unwrap().len();
+        assert!(length > 16 << 20, "the control: more than is read of a file of others");
+        let read = git.read_rules(task).unwrap().unwrap();
         assert!(read.left_by_checks == rules.left_by_checks && read.present_before == rules.present_before);
     }
 

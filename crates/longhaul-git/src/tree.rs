@@ -68,11 +68,6 @@ impl Repository {
     pub fn survey(&self) -> Result<Survey, GitError> {
         survey(&View::new(self, Objects::Private)?, Files::All)
     }
-
-    /// Ignored entries beside the files of a stored tree.
-    pub(super) fn ignored_beside(&self, tree: &TreeId) -> Result<Vec<Vec<u8>>, GitError> {
-        ignored(&View::of_tree(self, tree)?)
-    }
 }
 
 impl Survey {
@@ -104,7 +99,7 @@ impl Survey {
 /// Brings the view's index up to the files and writes its tree.
 pub(super) fn survey(view: &View<'_>, files: Files<'_>) -> Result<Survey, GitError> {
     let start = match files {
-        Files::All => view.repository().commit_and_tree_of("HEAD")?.map(|(_, tree)| tree),
+        Files::All => view.repository.commit_and_tree_of("HEAD")?.map(|(_, tree)| tree),
         Files::Of(tree) => Some(tree.clone()),
     };
     survey_from(view, start.as_ref(), files, &AgentIndex::read(view))
@@ -123,16 +118,16 @@ pub(super) fn survey_from(
         Refreshed::Clean => Default::default(),
         Refreshed::Dirty => dirty(view)?,
     };
-    let not_checked_out: BTreeSet<_> = removed.intersection(&view.rules().not_checked_out).cloned().collect();
+    let not_checked_out: BTreeSet<_> = removed.intersection(&view.rules.not_checked_out).cloned().collect();
     removed.retain(|path| !not_checked_out.contains(path));
     update(view, &["--skip-worktree"], &not_checked_out)?;
-    let staged = agent_index.staged(view.repository(), &entries);
+    let staged = agent_index.staged(view.repository, &entries);
     let Untracked { nested, files: untracked, left_by_checks } = untracked(view, listed, staged)?;
     let wanted = changed.iter().chain(untracked.iter().filter(|_| files == Files::All));
     let is_same = wanted.clone().next().is_none() && removed.is_empty();
     let filtered = conversion::under_filter(view.call(), wanted.clone())?;
     let plain: Paths = wanted.filter(|path| !is_filtered(view, &filtered, path)).cloned().collect();
-    put(view, removed.iter().map(|path| (path.as_slice(), "0", view.repository().format().zeros())))?;
+    put(view, removed.iter().map(|path| (path.as_slice(), "0", view.repository.format.zeros())))?;
     update(view, &["--add", "--remove", "--replace"], &plain)?;
     let Settled { changed: filtered, smudged } = conversion::settle(view, &entries, filtered.difference(&plain))?;
     changed.retain(|path| plain.contains(path) || filtered.contains_key(path));
@@ -190,7 +185,7 @@ fn dirty(view: &View<'_>) -> Result<(Paths, Paths), GitError> {
     let output = view.call().words(WORDS).deadline(LONG).succeed()?;
     let parts: Vec<&[u8]> = zero_separated(&output).collect();
     let pairs = parts.chunks_exact(2).filter(|pair| !is_ours(pair[1])).map(|pair| (pair[0], pair[1].to_vec()));
-    let exists = |path: &[u8]| view.repository().top_level().join(path_of(path)).symlink_metadata().is_ok();
+    let exists = |path: &[u8]| view.repository.top_level().join(path_of(path)).symlink_metadata().is_ok();
     let (removed, changed): (Vec<_>, Vec<_>) = pairs.partition(|(facts, path)| facts.ends_with(b" D") || !exists(path));
     let paths = |pairs: Vec<(&[u8], Vec<u8>)>| pairs.into_iter().map(|(_, path)| path).collect();
     Ok((paths(changed), paths(removed)))
@@ -212,7 +207,7 @@ struct Untracked {
 
 fn untracked(view: &View<'_>, listed: Vec<Vec<u8>>, staged: Paths) -> Result<Untracked, GitError> {
     let (mut nested, plain): (Vec<Vec<u8>>, Vec<Vec<u8>>) = listed.into_iter().partition(|path| path.ends_with(b"/"));
-    let rules = view.rules();
+    let rules = &view.rules;
     nested.retain(|path| !rules.present_before.contains(path));
     let mut files: Paths = plain.into_iter().collect();
     let left: BTreeMap<&Vec<u8>, &String> = rules.left_by_checks.iter().map(|(path, id)| (path, id)).collect();
@@ -235,7 +230,7 @@ pub(super) struct AgentIndex {
 impl AgentIndex {
     pub(super) fn read(view: &View<'_>) -> AgentIndex {
         const WORDS: &[&str] = &["ls-files", "-z", "--stage"];
-        let repository = view.repository();
+        let repository = view.repository;
         let index = repository.git_dir().join("index");
         if !index.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
             return AgentIndex::default();
@@ -272,13 +267,13 @@ fn has_no_link_above(repository: &Repository, path: &[u8]) -> bool {
 pub(super) fn ignored(view: &View<'_>) -> Result<Vec<Vec<u8>>, GitError> {
     let words = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
     let output = view.call().words(&words).deadline(LONG).succeed()?;
-    let is_new = |path: &&[u8]| !is_ours(path) && !view.rules().present_before.contains(*path);
+    let is_new = |path: &&[u8]| !is_ours(path) && !view.rules.present_before.contains(*path);
     Ok(zero_separated(&output).filter(is_new).map(<[u8]>::to_vec).collect())
 }
 
 /// Submodules with other files than their commit has. One that is not checked out has none.
 fn changed_submodules(view: &View<'_>, before: &Entries, updated: &Paths) -> Result<Vec<Vec<u8>>, GitError> {
-    let is_directory = |path: &Vec<u8>| view.repository().top_level().join(path_of(path)).is_dir();
+    let is_directory = |path: &Vec<u8>| view.repository.top_level().join(path_of(path)).is_dir();
     if before.values().all(|entry| entry.mode != LINK_TO_REPOSITORY) && !updated.iter().any(is_directory) {
         return Ok(Vec::new());
     }
@@ -288,12 +283,12 @@ fn changed_submodules(view: &View<'_>, before: &Entries, updated: &Paths) -> Res
 
 /// A submodule's configuration and index are as much the agent's as its files: only its commit and its own ignore rules count.
 fn is_as_committed(view: &View<'_>, path: &[u8], commit: &str) -> bool {
-    let path = view.repository().top_level().join(path_of(path));
+    let path = view.repository.top_level().join(path_of(path));
     if std::fs::read_dir(&path).map_or(true, |mut entries| entries.next().is_none()) {
         return !path.is_file();
     }
     let is_same = || -> Result<bool, GitError> {
-        let Some(inside) = view.repository().git().find(&path)?.filter(|inside| inside.top_level() == path) else {
+        let Some(inside) = view.repository.git.find(&path)?.filter(|inside| inside.top_level() == path) else {
             return Ok(false);
         };
         let wanted = inside.tree_of(commit)?;
@@ -319,7 +314,7 @@ pub(super) fn ids_of<'path>(
     view: &View<'_>,
     paths: impl Iterator<Item = &'path Vec<u8>>,
 ) -> Result<BTreeMap<Vec<u8>, String>, GitError> {
-    let top_level = view.repository().top_level();
+    let top_level = view.repository.top_level();
     let is_file = |path: &&Vec<u8>| top_level.join(path_of(path)).symlink_metadata().is_ok_and(|meta| meta.is_file());
     let paths: Vec<&Vec<u8>> = paths.filter(is_file).collect();
     if paths.is_empty() {
@@ -335,7 +330,7 @@ pub(super) fn ids_of<'path>(
 fn with_raw(view: &View<'_>, entries: &Entries, filtered: &BTreeMap<Vec<u8>, String>) -> Result<TreeId, GitError> {
     put(view, filtered.iter().map(|(path, id)| (path.as_slice(), mode_of(view, path), id.as_str())))?;
     let tree = write_tree(view)?;
-    let absent = ("0", view.repository().format().zeros());
+    let absent = ("0", view.repository.format.zeros());
     let before = |path| entries.get(path).map_or(absent, |entry| (entry.mode.as_str(), entry.id.as_str()));
     put(view, filtered.keys().map(|path| (path.as_slice(), before(path).0, before(path).1)))?;
     Ok(tree)
@@ -343,9 +338,9 @@ fn with_raw(view: &View<'_>, entries: &Entries, filtered: &BTreeMap<Vec<u8>, Str
 
 /// The mode of a regular file.
 pub(super) fn mode_of(view: &View<'_>, path: &[u8]) -> &'static str {
-    let full = view.repository().top_level().join(path_of(path));
+    let full = view.repository.top_level().join(path_of(path));
     let is_executable = || full.symlink_metadata().is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0);
-    if view.rules().has_file_mode() && is_executable() { "100755" } else { "100644" }
+    if view.rules.has_file_mode() && is_executable() { "100755" } else { "100644" }
 }
 
 /// Puts entries with path, mode and id into the view's index; mode 0 removes one.

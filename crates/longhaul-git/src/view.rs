@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use longhaul_core::names::STATE_DIR;
-use longhaul_keeper::files::create_private_dir;
+use longhaul_keeper::files::{create_private_dir, if_exists, open_directory};
 use longhaul_keeper::random;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 
@@ -41,10 +41,10 @@ pub(super) enum Objects {
 
 /// A private git directory, gone when dropped.
 pub(super) struct View<'repository> {
-    repository: &'repository Repository,
+    pub(super) repository: &'repository Repository,
     scratch: Scratch,
     settings: Vec<(OsString, OsString)>,
-    rules: Cow<'repository, Rules>,
+    pub(super) rules: Cow<'repository, Rules>,
     objects: Objects,
 }
 
@@ -53,7 +53,7 @@ impl<'repository> View<'repository> {
     pub(super) fn new(repository: &'repository Repository, objects: Objects) -> Result<Self, GitError> {
         repository.check()?;
         let rules = repository.rules()?;
-        let scratch = Scratch::new(&repository.git().scratch())?;
+        let scratch = Scratch::new(&repository.git.scratch())?;
         let settings = taken_over(&rules, scratch.path());
         let view = View { repository, scratch, settings, rules, objects };
         view.furnish().map_err(io_failed("furnish", view.scratch.path()))?;
@@ -85,7 +85,7 @@ impl<'repository> View<'repository> {
     fn call_in(&self, work_tree: &Path) -> Call {
         let path = self.scratch.path();
         let real = self.repository.common_dir().join("objects");
-        let call = self.repository.git().call(work_tree).holding(self.repository.held());
+        let call = self.repository.git.call(work_tree).holding(self.repository.held());
         let call = call.settings(&self.settings);
         let call = call.variable("GIT_DIR", path).variable("GIT_WORK_TREE", work_tree);
         let call = call.variable("GIT_INDEX_FILE", self.index());
@@ -95,14 +95,6 @@ impl<'repository> View<'repository> {
                 .variable("GIT_OBJECT_DIRECTORY", path.join("objects"))
                 .variable("GIT_ALTERNATE_OBJECT_DIRECTORIES", OsString::from_vec(quoted(real.as_os_str().as_bytes()))),
         }
-    }
-
-    pub(super) fn repository(&self) -> &Repository {
-        self.repository
-    }
-
-    pub(super) fn rules(&self) -> &Rules {
-        &self.rules
     }
 
     /// The private index.
@@ -116,7 +108,7 @@ impl<'repository> View<'repository> {
             fs::create_dir(path.join(directory))?;
         }
         fs::write(path.join("HEAD"), "ref: refs/heads/none\n")?;
-        fs::write(path.join("config"), config_text(self.repository.format()))?;
+        fs::write(path.join("config"), config_text(self.repository.format))?;
         let exclude = [&self.rules.exclude, format!("\n/{STATE_DIR}/\n").as_bytes()].concat();
         fs::write(path.join("info/exclude"), exclude)?;
         fs::write(path.join("info/attributes"), &self.rules.attributes)?;
@@ -158,11 +150,7 @@ fn config_text(format: Format) -> String {
 
 /// A file that others can write, whole. One that is too large to be honest is refused.
 pub(super) fn read_plain(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let file = match open_plain(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(file) = if_exists(open_plain(path))? else { return Ok(None) };
     let mut bytes = Vec::new();
     let read = file.take(SMALL + 1).read_to_end(&mut bytes)?;
     if read as u64 > SMALL {
@@ -261,9 +249,7 @@ fn is_abandoned(path: &Path) -> bool {
 }
 
 fn clear(path: &Path) -> io::Result<()> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
-    let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
-    let directory = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let directory = open_directory(path)?;
     for fan in 0..=255_u8 {
         remove_with_files(directory.as_fd(), &format!("objects/{fan:02x}"))?;
     }
@@ -278,11 +264,7 @@ fn clear(path: &Path) -> io::Result<()> {
 
 fn remove_with_files(parent: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = match openat(parent, name, flags, Mode::empty()) {
-        Ok(directory) => directory,
-        Err(rustix::io::Errno::NOENT) => return Ok(()),
-        Err(error) => return Err(error.into()),
-    };
+    let Some(directory) = if_exists(openat(parent, name, flags, Mode::empty()))? else { return Ok(()) };
     remove_files(directory.as_fd(), |_| true)?;
     Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
 }

@@ -14,7 +14,7 @@ use super::command::LONG;
 use super::commit::in_progress;
 use super::create::metadata_of;
 use super::error::GitError;
-use super::references::{CommitId, delete, is_of_tasks, patiently, tip};
+use super::references::{CommitId, delete, is_of_tasks, patiently};
 use super::repository::{Git, Repository, text_of};
 use super::rules::Whose;
 use super::view::{path_of, zero_separated};
@@ -107,9 +107,7 @@ impl Worktree {
     pub fn repository(&self) -> &Repository {
         &self.repository
     }
-}
 
-impl Worktree {
     /// Opens a worktree that was made earlier.
     pub fn open(git: &Git, record: &Workspace) -> Result<Worktree, WorktreeError> {
         let path = PathBuf::from(&record.root);
@@ -130,14 +128,12 @@ impl Worktree {
         if !is_its_top_level || metadata_of(repository.common_dir(), &path).is_none() {
             return Err(WorktreeError::NotRegistered { path });
         }
-        if tip(&repository, branch)?.is_none() {
+        if repository.branch_tip(branch)?.is_none() {
             return Err(WorktreeError::BranchGone { path, branch: branch.clone() });
         }
         Ok(Worktree::new(path, branch.clone(), base, repository))
     }
-}
 
-impl Worktree {
     /// Opens the worktree at `path`, which no task recorded, as it is found. Without a known base every commit of it must be in another branch.
     pub fn adopt(git: &Git, path: &Path, base: Option<&CommitId>) -> Result<Worktree, WorktreeError> {
         let none = || WorktreeError::NoWorktree { path: path.to_owned() };
@@ -163,7 +159,7 @@ impl Worktree {
 /// The tip of the branch, if all of it is in other branches too: then that is as good as the base.
 fn known_elsewhere(repository: &Repository, path: &Path, branch: &str) -> Result<CommitId, WorktreeError> {
     let missing = || WorktreeError::BranchGone { path: path.to_owned(), branch: branch.to_owned() };
-    let tip = tip(repository, branch)?.ok_or_else(missing)?;
+    let tip = repository.branch_tip(branch)?.ok_or_else(missing)?;
     match only_on(repository, branch, &tip, None)? {
         Some(commit) => Err(WorktreeError::OnlyHere { commit }),
         None => Ok(tip),
@@ -185,7 +181,7 @@ pub enum Removal {
 impl Worktree {
     /// What [`Worktree::remove`] would answer now, without removing anything.
     pub fn removable(&self) -> Result<Removal, GitError> {
-        let tip = tip(&self.repository().shared(), self.branch())?;
+        let tip = self.repository().shared().branch_tip(self.branch())?;
         Ok(self.why_keep(tip.as_ref())?.map_or(Removal::Removed, |why| Removal::Kept { why }))
     }
 
@@ -193,7 +189,7 @@ impl Worktree {
     pub fn remove(&self) -> Result<Removal, GitError> {
         let repository = self.repository();
         let _lock = repository.lock()?;
-        let tip = tip(&repository.shared(), self.branch())?;
+        let tip = repository.shared().branch_tip(self.branch())?;
         if let Some(why) = self.why_keep(tip.as_ref())? {
             return Ok(Removal::Kept { why });
         }
@@ -245,7 +241,7 @@ impl Worktree {
         }
         let head = if git_dir.exists() { repository.commit_and_tree_of("HEAD")? } else { None };
         for commit in tip.into_iter().chain(head.as_ref().map(|(commit, _)| commit)) {
-            if let Some(lost) = self.would_be_lost(commit)? {
+            if let Some(lost) = only_on(repository, &self.branch, commit, Some(&self.base))? {
                 return Ok(Some(format!("commit `{lost}` is in no other branch")));
             }
         }
@@ -260,10 +256,6 @@ impl Worktree {
         let mut names = links.filter_map(|entry| entry.splitn(2, |byte| *byte == b'\t').nth(1));
         let is_there = |name: &&[u8]| self.path().join(path_of(name)).join(".git").symlink_metadata().is_ok();
         Ok(names.find(is_there).map(|name| String::from_utf8_lossy(name).into_owned()))
-    }
-
-    fn would_be_lost(&self, commit: &CommitId) -> Result<Option<String>, GitError> {
-        only_on(self.repository(), &self.branch, commit, Some(&self.base))
     }
 
     fn unregister(&self) -> Result<(), GitError> {

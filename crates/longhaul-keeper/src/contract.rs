@@ -13,6 +13,7 @@ use longhaul_core::time::Time;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::files::if_exists;
 use crate::tree::process::Process;
 
 /// The version this build writes.
@@ -260,11 +261,8 @@ pub(crate) fn read_record<Record: DeserializeOwned>(path: &Path) -> Result<Optio
     struct Header {
         version: u32,
     }
-    let bytes = match std::fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(RecordError::Io { path: path.to_owned(), source }),
-    };
+    let unreadable = |source| RecordError::Io { path: path.to_owned(), source };
+    let Some(bytes) = if_exists(std::fs::read(path)).map_err(unreadable)? else { return Ok(None) };
     let damaged = |source| RecordError::Damaged { path: path.to_owned(), source };
     let Header { version: found } = serde_json::from_slice(&bytes).map_err(damaged)?;
     if found > CONTRACT_VERSION {

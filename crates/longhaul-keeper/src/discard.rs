@@ -13,9 +13,8 @@ use std::time::{Duration, SystemTime};
 
 use longhaul_core::ids::SessionId;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, openat, statat, unlinkat};
-use rustix::io::Errno;
 
-use crate::files::open_directory;
+use crate::files::{if_exists, open_directory};
 use crate::layout::{
     BALLAST, END, EXIT, IDENTITY, INDEX, LOCK, PROMPT, REVOKED, SPEC, STALLED, TRANSCRIPT, segment_number,
 };
@@ -83,12 +82,11 @@ pub fn discard_session(sessions: &Path, session: SessionId) -> io::Result<Discar
 /// Deletes one plain file or socket by its exact name in a directory; false if there is none of this name.
 pub fn discard_file(directory: &Path, name: &str) -> io::Result<bool> {
     let directory = open_directory(directory)?;
-    match statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) if !name.contains('/') && is_plain(FileType::from_raw_mode(stat.st_mode)) => {
+    match if_exists(statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW))? {
+        Some(stat) if !name.contains('/') && is_plain(FileType::from_raw_mode(stat.st_mode)) => {
             remove(&directory, OsStr::new(name), AtFlags::empty()).map(|()| true)
         }
-        Ok(_) | Err(Errno::NOENT) => Ok(false),
-        Err(error) => Err(error.into()),
+        Some(_) | None => Ok(false),
     }
 }
 
@@ -98,22 +96,15 @@ fn is_plain(kind: FileType) -> bool {
 
 fn open_session(sessions: &File, session: SessionId) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match openat(sessions, session.to_string(), flags, Mode::empty()) {
-        Ok(directory) => Ok(Some(directory)),
-        Err(Errno::NOENT) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    if_exists(openat(sessions, session.to_string(), flags, Mode::empty()))
 }
 
 /// What keeps others away: the lock, or nothing where there is none any more. None when somebody else holds it.
 fn hold_lock(directory: &OwnedFd) -> io::Result<Option<Option<File>>> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let lock = match openat(directory, LOCK, flags, Mode::empty()) {
-        Ok(lock) => File::from(lock),
-        // The lock goes last, so without it nothing else is left.
-        Err(Errno::NOENT) => return Ok(Some(None)),
-        Err(error) => return Err(error.into()),
-    };
+    // The lock goes last, so without it nothing else is left.
+    let Some(lock) = if_exists(openat(directory, LOCK, flags, Mode::empty()))? else { return Ok(Some(None)) };
+    let lock = File::from(lock);
     match lock.try_lock() {
         Ok(()) => Ok(Some(Some(lock))),
         Err(TryLockError::WouldBlock) => Ok(None),
@@ -134,11 +125,7 @@ fn survey(directory: &OwnedFd) -> io::Result<SessionFiles> {
         if name == "." || name == ".." {
             continue;
         }
-        let stat = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => stat,
-            Err(Errno::NOENT) => continue,
-            Err(error) => return Err(error.into()),
-        };
+        let Some(stat) = if_exists(statat(directory, name, AtFlags::SYMLINK_NOFOLLOW))? else { continue };
         if !FileType::from_raw_mode(stat.st_mode).is_file() || !name.to_str().is_some_and(is_ours) {
             files.strange.push(name.to_string_lossy().into_owned());
             continue;
@@ -183,10 +170,7 @@ pub fn temporary_of(name: &str) -> Option<&str> {
 }
 
 fn remove(directory: &impl std::os::fd::AsFd, name: &OsStr, flags: AtFlags) -> io::Result<()> {
-    match unlinkat(directory, name, flags) {
-        Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+    if_exists(unlinkat(directory, name, flags)).map(drop)
 }
 
 #[cfg(test)]

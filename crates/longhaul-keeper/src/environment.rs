@@ -68,10 +68,7 @@ impl Environment {
         if program.contains('/') {
             return Some(PathBuf::from(program)).filter(|path| is_program(path));
         }
-        std::env::split_paths(self.get("PATH")?)
-            .filter(|directory| directory.is_absolute())
-            .map(|directory| directory.join(program))
-            .find(|path| is_program(path))
+        on_path(program, self.get("PATH")?)
     }
 
     /// The secret values among the variables, with those that are secret only because the task names them.
@@ -86,6 +83,12 @@ impl Environment {
     pub fn mask(&self, text: &str, secret_names: &[String]) -> (String, usize) {
         redact_text(&self.secrets(secret_names), text)
     }
+}
+
+/// The first program of this name in these directories. Relative ones would let a workspace bring its own "agent".
+pub(crate) fn on_path(program: &str, directories: &OsStr) -> Option<PathBuf> {
+    let absolute = std::env::split_paths(directories).filter(|directory| directory.is_absolute());
+    absolute.map(|directory| directory.join(program)).find(|path| is_program(path))
 }
 
 /// Where this process finds a program, as a shell would. Runs nothing.
@@ -115,6 +118,18 @@ mod tests {
         assert_eq!(find_program(file.to_str().unwrap()), None);
         assert_eq!(find_program(directory.path().to_str().unwrap()), None);
         assert_eq!(Environment::from(Vec::new()).find_program("sh"), None, "without PATH there is nowhere to look");
+    }
+
+    #[test]
+    fn only_an_absolute_executable_file_is_a_program_of_path() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("git");
+        let found = |path: &Path| Environment::from(Vec::new()).with("PATH", path).find_program("git");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(found(directory.path()), None);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o700)).unwrap();
+        assert_eq!(found(directory.path()), Some(file));
+        assert_eq!(found(Path::new("bin:.:")), None);
     }
 
     #[test]

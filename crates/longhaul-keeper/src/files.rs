@@ -25,11 +25,31 @@ pub fn replace(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
 /// The caller holds the lock that makes it the only writer of this directory.
 pub fn write_once(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let directory = open_directory(directory)?;
-    match statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => replace_at(directory.as_fd(), OsStr::new(name), bytes),
-        Err(error) => Err(error.into()),
-        Ok(_) => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
+    match if_exists(statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW))? {
+        None => replace_at(directory.as_fd(), OsStr::new(name), bytes),
+        Some(_) => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
     }
+}
+
+/// What was found; none if there is nothing of that name.
+pub fn if_exists<T>(found: Result<T, impl Into<io::Error>>) -> io::Result<Option<T>> {
+    match found.map_err(Into::into) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether an error means that there is no room on the disk now and may be again.
+pub fn wants_room(error: &io::Error) -> bool {
+    use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem)
+}
+
+/// Whether an error means that memory, processes or descriptors have run out for now.
+pub fn wants_resources(error: &io::Error) -> bool {
+    let scarce = [Errno::NOMEM, Errno::AGAIN, Errno::MFILE, Errno::NFILE];
+    Errno::from_io_error(error).is_some_and(|errno| scarce.contains(&errno))
 }
 
 /// Why a directory is not ours to keep secrets in.
@@ -99,7 +119,7 @@ pub(crate) fn reclaim(path: &Path, mode: u32) {
 }
 
 /// Opens a directory itself, never what a symbolic link in its place points at.
-pub(crate) fn open_directory(path: &Path) -> io::Result<File> {
+pub fn open_directory(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(path)
 }
 

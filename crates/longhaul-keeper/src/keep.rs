@@ -19,10 +19,9 @@ use crate::contract::{
     CONTRACT_VERSION, Containment, EndRecord, ExitRecord, ExitStatus, Identity, RecordError, Spec, Why, record_bytes,
 };
 use crate::fail_point::reach;
-use crate::files::{replace, write_once};
+use crate::files::{replace, wants_resources, wants_room, write_once};
 use crate::launch::{LaunchError, open_input, prepare};
 use crate::layout::{BadSessionDir, END, EXIT, IDENTITY, LOCK, REVOKED, SessionDir};
-use crate::log::reserve::wants_room;
 use crate::log::writer::{LogTotals, Logs};
 use crate::os::{self, Gated, Inherited, Launch, Signals, Stage, Streams};
 use crate::pump::{Outputs, Pump};
@@ -166,9 +165,7 @@ fn protect(gated: &Gated) {
 
 /// Whether a failed start says something of the machine at this moment, not of the session.
 fn may_pass(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    let passing = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE];
-    wants_room(error) || error.raw_os_error().is_some_and(|number| passing.iter().any(|e| e.raw_os_error() == number))
+    wants_room(error) || wants_resources(error)
 }
 
 fn read_spec(directory: &SessionDir) -> Result<Spec, StartError> {

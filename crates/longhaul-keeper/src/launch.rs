@@ -8,10 +8,11 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 
 use crate::contract::{Containment, Marking, Spec};
+use crate::environment::on_path;
 use crate::layout::{HOME_VARIABLE, PROMPT, SESSION_VARIABLE, SessionDir, is_own_variable};
 use crate::os::{Inherited, Launch};
 use nix::libc;
@@ -95,18 +96,13 @@ fn find(name: &str, search: Option<&OsString>) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(PathBuf::from(name));
     }
-    let is_program = |path: &PathBuf| {
-        std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
-    };
-    // Relative entries would let a workspace bring its own "agent".
-    std::env::split_paths(search?)
-        .filter(|entry| entry.is_absolute())
-        .map(|entry| entry.join(Path::new(name)))
-        .find(is_program)
+    on_path(name, search?)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn spec(changes: &serde_json::Value) -> Spec {

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use longhaul_core::ids::SessionId;
 
 use crate::contract::{EndRecord, ExitRecord, Identity, RecordError, Spec, Stalled, read_record};
-use crate::files::reclaim;
+use crate::files::{if_exists, reclaim};
 use crate::log::index::Stream;
 
 /// The variable that marks every process of a session with the session's id.
@@ -94,13 +94,8 @@ impl SessionDir {
 
     /// The segments of a stream's log that exist, in order; none without a directory.
     pub fn segments(&self, stream: Stream) -> io::Result<Vec<u32>> {
-        let entries = match std::fs::read_dir(&self.path) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
         let mut numbers = Vec::new();
-        for entry in entries {
+        for entry in if_exists(std::fs::read_dir(&self.path))?.into_iter().flatten() {
             numbers.extend(entry?.file_name().to_str().and_then(|name| segment_number(stream, name)));
         }
         numbers.sort_unstable();

@@ -5,6 +5,7 @@
 //! no socket, no runtime, nothing printed. What a worker needs of the operating system besides is here too.
 
 mod adopt;
+mod bounded;
 mod clock;
 mod contract;
 mod discard;
@@ -32,6 +33,7 @@ pub use adopt::{
     Delivery, InspectError, LiveKeeper, SessionGuard, SessionStatus, SignalError, Stop, Swept, carriers, end_strays,
     inspect_session, signal_keeper,
 };
+pub use bounded::{Bounded, Keep, ProgramEnd};
 pub use contract::{
     CONTRACT_VERSION, Caps, Containment, EndRecord, ExitRecord, ExitStatus, Identity, Marking, RecordError, Spec,
     Stalled, Why,

@@ -13,9 +13,8 @@ use std::sync::{Mutex, PoisonError};
 
 use longhaul_core::ids::WorkerId;
 use rustix::fs::{AtFlags, renameat, unlinkat};
-use rustix::io::Errno;
 
-use crate::files::{create_private_dir, open_directory};
+use crate::files::{create_private_dir, if_exists, open_directory};
 use crate::os;
 use crate::tree::process::{boot_id, own_identity};
 
@@ -58,19 +57,12 @@ impl WorkerLock {
     pub fn retire(self) -> io::Result<()> {
         let (Some(parent), Some(name)) = (self.path.parent(), self.path.file_name()) else { return Ok(()) };
         let directory = open_directory(parent)?;
-        match unlinkat(directory.as_fd(), OsStr::new(name), AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        if_exists(unlinkat(directory.as_fd(), OsStr::new(name), AtFlags::empty())).map(drop)
     }
 
     /// Whether the worker with this lock file is dead. Asking disturbs nobody, not even others who ask.
     pub fn is_dead(path: &Path) -> io::Result<bool> {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-            Err(error) => return Err(error),
-        };
+        let Some(file) = if_exists(File::open(path))? else { return Ok(true) };
         match file.try_lock_shared() {
             Ok(()) => Ok(true),
             Err(TryLockError::WouldBlock) => Ok(false),

@@ -16,8 +16,8 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, 
 
 use crate::clock::now;
 use crate::contract::{Containment, ExitStatus, Spec, Why};
+use crate::files::wants_room;
 use crate::log::index::Stream;
-use crate::log::reserve::wants_room;
 use crate::log::writer::{LogTotals, Logs};
 use crate::os::{Signals, dumped_core};
 use crate::silence::Silence;

@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -15,12 +15,13 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::bounded::{Bounded, Keep};
+use crate::environment::find_program;
 use crate::os;
 use crate::spawn::Executable;
 
 /// How long the user manager may take for one scope, and loginctl for an answer.
 const PATIENCE: Duration = Duration::from_secs(3);
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// Its sockets in the user's runtime directory; either will do.
 const SOCKETS: &[&str] = &["systemd/private", "bus"];
 
@@ -140,7 +141,7 @@ fn runner() -> &'static Result<PathBuf, Scopes> {
         if !cfg!(target_os = "linux") || !has_manager() {
             return Err(Scopes::NoManager);
         }
-        let program = on_path("systemd-run").ok_or(Scopes::NoProgram)?;
+        let program = find_program("systemd-run").ok_or(Scopes::NoProgram)?;
         if lingers() { Ok(program) } else { Err(Scopes::NoLinger) }
     })
 }
@@ -152,28 +153,12 @@ fn has_manager() -> bool {
 }
 
 fn lingers() -> bool {
-    let Some(program) = on_path("loginctl") else { return false };
+    let Some(program) = find_program("loginctl") else { return false };
     let user = rustix::process::geteuid().as_raw().to_string();
     let mut command = Command::new(program);
     command.args(["show-user", &user, "--property=Linger"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let Ok(mut child) = command.spawn() else { return false };
-    let deadline = Instant::now() + PATIENCE;
-    while let Ok(None) = child.try_wait() {
-        if Instant::now() >= deadline {
-            child.kill().ok();
-        }
-        std::thread::sleep(LOOK_AGAIN);
-    }
-    // It has ended, and its line fits into the pipe.
-    child.wait_with_output().is_ok_and(|answer| answer.status.success() && answer.stdout.trim_ascii() == b"Linger=yes")
-}
-
-/// A program of the system; relative directories of PATH are not trusted.
-fn on_path(program: &str) -> Option<PathBuf> {
-    let is_program =
-        |path: &PathBuf| path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
-    let path = std::env::var_os("PATH")?;
-    let absolute = std::env::split_paths(&path).filter(|directory| directory.is_absolute());
-    absolute.map(|directory| directory.join(program)).find(is_program)
+    let asked = Bounded::start(&mut command, Vec::new(), [Keep::First(usize::MAX); 2]);
+    let answer = asked.and_then(|mut asked| asked.wait_for(PATIENCE)).ok().flatten();
+    answer.is_some_and(|answer| answer.status.success() && answer.out.trim_ascii() == b"Linger=yes")
 }

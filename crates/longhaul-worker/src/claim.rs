@@ -6,10 +6,10 @@ use std::collections::HashMap;
 
 use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
 use longhaul_keeper::WorkerLock;
-use longhaul_store::{Candidate, Carrier, CommitError, NewLease, StoreError, Stored};
+use longhaul_store::{Candidate, Carrier, CommitError, StoreError, Stored};
 
 use crate::worker::Context;
-use longhaul_app::{mint_lease, now};
+use longhaul_app::now;
 
 /// Claims those of the candidates that may be claimed. `lease_of` knows the leases of the tasks that this worker owns.
 pub(crate) async fn claim_round(
@@ -77,23 +77,11 @@ pub(crate) async fn other_owners(context: &Context) -> Result<OtherOwners, Store
 
 /// Takes the lease of a task whose owner, if it has one, was proved dead; none when somebody else was faster.
 pub(crate) async fn claim_of(context: &Context, task: TaskId, epoch: u64) -> Result<Option<Stored>, StoreError> {
-    let lease = NewLease { id: mint_lease(), worker: context.worker, host: context.host.clone() };
-    match context.store.claim(task, epoch, lease, now()).await {
+    match context.store.claim(task, epoch, context.new_lease(), now()).await {
         Ok(committed) => Ok(Some(committed.stored)),
-        Err(CommitError::Store(error)) if error.is_transient() => Ok(None),
-        Err(CommitError::Store(error)) => Err(error),
-        // Another worker was faster, or the task moved on: both are fine.
-        Err(CommitError::Conflict | CommitError::Fenced | CommitError::NotFound | CommitError::Illegal(_)) => Ok(None),
-        // No claim is refused for these.
-        Err(
-            CommitError::NameTaken { .. }
-            | CommitError::SessionCap { .. }
-            | CommitError::DirectoryTaken { .. }
-            | CommitError::FamilyLimit { .. }
-            | CommitError::TooManyChildren { .. }
-            | CommitError::TooDeep { .. }
-            | CommitError::KeyReused,
-        ) => Ok(None),
+        Err(CommitError::Store(error)) if !error.is_transient() => Err(error),
+        // Another worker was faster, the task moved on, or the store is busy: the next round looks again.
+        Err(_) => Ok(None),
     }
 }
 

@@ -268,28 +268,19 @@ impl Hub {
     }
 
     async fn survive(&self, error: CommitError) -> Result<(), HubExit> {
-        match error {
-            // The session goes on meanwhile: its keeper writes its own files, and waits for room of its own.
-            CommitError::Store(error) if error.is_transient() => {
-                self.report(&format!("{error}; trying again"));
-                tokio::time::sleep(TRY_AGAIN).await;
-                Ok(())
+        let CommitError::Store(error) = error else {
+            if !matches!(error, CommitError::Fenced | CommitError::NotFound) {
+                self.report(&error);
             }
-            CommitError::Store(error) => Err(HubExit::Store(error)),
-            CommitError::Fenced | CommitError::NotFound => Err(HubExit::NotOurs),
-            other @ (CommitError::Conflict
-            | CommitError::NameTaken { .. }
-            | CommitError::SessionCap { .. }
-            | CommitError::DirectoryTaken { .. }
-            | CommitError::FamilyLimit { .. }
-            | CommitError::TooManyChildren { .. }
-            | CommitError::TooDeep { .. }
-            | CommitError::KeyReused
-            | CommitError::Illegal(_)) => {
-                self.report(&other);
-                Err(HubExit::NotOurs)
-            }
+            return Err(HubExit::NotOurs);
+        };
+        if !error.is_transient() {
+            return Err(HubExit::Store(error));
         }
+        // The session goes on meanwhile: its keeper writes its own files, and waits for room of its own.
+        self.report(&format!("{error}; trying again"));
+        tokio::time::sleep(TRY_AGAIN).await;
+        Ok(())
     }
 
     fn report(&self, what: &dyn Display) {
@@ -319,16 +310,9 @@ fn owned_by(lease: Lease, stored: &Stored) -> bool {
 /// Where a test may kill this process after a commit.
 fn committed_points(input: &Input) {
     let Input::Observation(seen) = input else { return };
-    match **seen {
-        Observation::SessionEnded { .. } => fail_point::reach("worker.end_committed"),
-        Observation::Placed { .. } => fail_point::reach("worker.place_committed"),
-        Observation::Prepared { .. }
-        | Observation::CannotPrepare { .. }
-        | Observation::AccountsLimited { .. }
-        | Observation::FamilyLimit { .. }
-        | Observation::PlanRestored
-        | Observation::Woke
-        | Observation::OtherEnded { .. }
-        | Observation::SessionRead { .. } => {}
+    if matches!(**seen, Observation::SessionEnded { .. }) {
+        fail_point::reach("worker.end_committed");
+    } else if matches!(**seen, Observation::Placed { .. }) {
+        fail_point::reach("worker.place_committed");
     }
 }

@@ -11,6 +11,7 @@ mod exit_watch;
 mod file_watcher;
 mod holds;
 mod notify;
+mod or_never;
 mod reception;
 mod runner_worker;
 mod turns;

@@ -38,13 +38,6 @@ enum Undelivered {
     Webhook(#[from] WebhookError),
 }
 
-impl Undelivered {
-    /// Whether this process lacks a variable that another one may have.
-    fn wants_variable(&self) -> bool {
-        matches!(self, Undelivered::Webhook(WebhookError::Unset { .. }))
-    }
-}
-
 /// Delivers a message within this time, or says why not.
 async fn deliver(home: &Home, target: &Target, message: &Message, within: Duration) -> Result<(), Undelivered> {
     match target {

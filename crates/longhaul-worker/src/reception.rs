@@ -22,8 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::worker::Context;
-use longhaul_app::{Answer, Greeting, Handover, Offer, RefusalKind, mint_lease};
-use longhaul_store::NewLease;
+use longhaul_app::{Answer, Greeting, Handover, Offer, RefusalKind};
 
 /// How long a caller that was greeted may take to send its line, and to read the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,7 +33,7 @@ const TRY_AGAIN: Duration = Duration::from_millis(100);
 
 /// Commits what was handed over, together with this worker's claim. The task's programs will run in this environment.
 pub(crate) async fn take_on(context: &Context, handover: Handover, environment: &Environment) -> Answer {
-    let lease = NewLease { id: mint_lease(), worker: context.worker, host: context.host.clone() };
+    let lease = context.new_lease();
     let id = lease.id;
     // Before the commit: from then on a round of this worker may open the task's hub.
     context.environments.keep(id, environment.clone());

@@ -9,7 +9,7 @@ use std::time::Duration;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Actor, Command, Input, RunnerOptions, Setting, StopMode, Task};
 use longhaul_keeper::WorkerLock;
-use longhaul_store::{CommitError, Guard, NewLease, Stored};
+use longhaul_store::{CommitError, Guard, Stored};
 use tokio::sync::mpsc;
 
 use crate::claim::claim_of;
@@ -17,7 +17,7 @@ use crate::dispatcher::{Hub, HubExit, Waker};
 use crate::notify;
 use crate::reception::take_on;
 use crate::worker::{Context, WorkerError};
-use longhaul_app::{Answer, ChangeError, Handover, Request, Terms, change, commit_input, mint_lease};
+use longhaul_app::{Answer, ChangeError, Handover, Request, Terms, change, commit_input};
 
 /// How often an invocation sees to it that its lock file is there.
 const LOOK_AT_LOCK: Duration = Duration::from_secs(1);
@@ -99,7 +99,7 @@ impl RunnerProcess {
     fn terms(&self, stored: &Stored) -> Option<Terms> {
         let version = stored.task.version;
         let terms = match &stored.owner {
-            None => Terms { claim: Some(self.lease()), ..Guard::Version(version).into() },
+            None => Terms { claim: Some(self.context.new_lease()), ..Guard::Version(version).into() },
             Some(owner) => Guard::Owner { version, lease: owner.lease }.into(),
         };
         (!stored.task.state.is_final()).then_some(terms)
@@ -107,36 +107,6 @@ impl RunnerProcess {
 
     /// Carries the task out until the invocation has ended, or a person made the task supervised. Each ask pauses it, with that mode.
     pub async fn run(
-        &self,
-        stored: Stored,
-        actor: &Actor,
-        asks: &mut mpsc::Receiver<StopMode>,
-    ) -> Result<Task, RunnerError> {
-        self.attend(stored, actor, asks).await
-    }
-
-    /// Ends the invocation, once it was told what came of it: tells those who are not looking, unless somebody is in a hurry.
-    pub async fn leave(self, task: &Task, asks: &mut mpsc::Receiver<StopMode>) -> Result<(), RunnerError> {
-        tokio::select! {
-            () = notify::deliver_of(&self.context, task) => {}
-            Some(_) = asks.recv() => {}
-        }
-        if task.state.wants_owner() {
-            // An effect may be about to spawn a keeper. Only the end of this process proves that none will.
-            std::mem::forget(self.lock);
-        } else {
-            self.lock.retire().map_err(WorkerError::Lock)?;
-        }
-        Ok(())
-    }
-
-    /// Sees a task that was given up to its end: what still runs for it is ended.
-    pub async fn finish(&self, stored: Stored) -> Result<Task, RunnerError> {
-        let (_nobody_asks, mut asks) = mpsc::channel(1);
-        self.attend(stored, &Actor::worker(), &mut asks).await
-    }
-
-    async fn attend(
         &self,
         stored: Stored,
         actor: &Actor,
@@ -173,6 +143,27 @@ impl RunnerProcess {
         }
     }
 
+    /// Ends the invocation, once it was told what came of it: tells those who are not looking, unless somebody is in a hurry.
+    pub async fn leave(self, task: &Task, asks: &mut mpsc::Receiver<StopMode>) -> Result<(), RunnerError> {
+        tokio::select! {
+            () = notify::deliver_of(&self.context, task) => {}
+            Some(_) = asks.recv() => {}
+        }
+        if task.state.wants_owner() {
+            // An effect may be about to spawn a keeper. Only the end of this process proves that none will.
+            std::mem::forget(self.lock);
+        } else {
+            self.lock.retire().map_err(WorkerError::Lock)?;
+        }
+        Ok(())
+    }
+
+    /// Sees a task that was given up to its end: what still runs for it is ended.
+    pub async fn finish(&self, stored: Stored) -> Result<Task, RunnerError> {
+        let (_nobody_asks, mut asks) = mpsc::channel(1);
+        self.run(stored, &Actor::worker(), &mut asks).await
+    }
+
     async fn left(&self, left: HubExit, id: TaskId) -> Result<Task, RunnerError> {
         match left {
             // A runner's task is never in line.
@@ -184,9 +175,5 @@ impl RunnerProcess {
 
     async fn load(&self, id: TaskId) -> Result<Stored, ChangeError> {
         self.context.store.load(id).await?.ok_or(ChangeError::NotFound)
-    }
-
-    fn lease(&self) -> NewLease {
-        NewLease { id: mint_lease(), worker: self.context.worker, host: self.context.host.clone() }
     }
 }

@@ -13,6 +13,7 @@ use longhaul_store::{StoreError, Turn, Turns};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
+use crate::or_never::or_never;
 use crate::worker::Context;
 
 /// How long a free slot is kept for the first in line.
@@ -121,16 +122,10 @@ pub(crate) async fn serve(context: &Context) -> StoreError {
             Err(error) if error.is_transient() => Some(Instant::now() + TRY_AGAIN),
             Err(error) => return error,
         };
-        let later = async {
-            match look_again {
-                Some(then) => tokio::time::sleep_until(then).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             () = changes.rung() => {}
             () = context.line.arrived.notified() => {}
-            () = later => {}
+            () = or_never(look_again.map(tokio::time::sleep_until)) => {}
         }
     }
 }

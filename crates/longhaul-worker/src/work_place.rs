@@ -69,7 +69,7 @@ fn worktree(task: &Task, home: &Home, base: &str, environment: &Environment) -> 
         repository.ok_or_else(|| Cause::Workspace { why: format!("{}: not a git repository", project.display()) })?;
     let base = base.parse().map_err(|error| unfit(&error))?;
     let branch = task_branch(submission.name.as_ref());
-    let made = repository.create_worktree_in(&home.worktree(task.id), &branch, &base, environment);
+    let made = repository.create_worktree(&home.worktree(task.id), &branch, &base, environment);
     let made = made.map_err(|error| unfit(&error))?;
     let made = made.with_rules_in(task.id, environment).map_err(|error| unfit(&error))?;
     let record = made.record().map_err(|error| unfit(&error))?;

@@ -5,18 +5,16 @@
 //! its own session, and one line on its stdin. No part of a goal is in its argv.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use longhaul_app::config::{self, Overrides};
 use longhaul_app::{App, AppError, Asked, BootService, Caller, ErrorKind, Handover, Interface, Processes, Reply};
-use longhaul_keeper::find_program;
-use longhaul_keeper::{Executable, Scopes, Standing, scopes};
+use longhaul_keeper::{Bounded, Executable, Keep, ProgramEnd, Scopes, Standing, find_program, scopes};
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use crate::commands::service;
@@ -25,7 +23,6 @@ use longhaul_app::tag::tag;
 
 /// How long a system program may take that waits for other programs.
 const PROGRAM_TIMEOUT: Duration = Duration::from_secs(60);
-const POLL_INTERVAL: Duration = Duration::from_millis(5);
 const LONGEST_ANSWER: usize = 64 << 10;
 
 /// Starts child processes that outlive this one.
@@ -87,23 +84,24 @@ pub(crate) fn in_terminal(interface: &Interface, inherited: BorrowedFd<'_>) -> s
 pub(crate) fn ask(program: &Path, arguments: &[&str], patience: Duration) -> Asked {
     let mut command = Command::new(program);
     command.args(arguments).current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let Ok(mut child) = command.process_group(0).spawn() else { return Asked::Unknown };
-    let deadline = Instant::now() + patience;
-    let succeeded = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status.success(),
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(POLL_INTERVAL),
-            Ok(None) | Err(_) => {
-                end_group(child.id());
-                reap_later(child);
-                return Asked::Late;
-            }
-        }
-    };
-    if !succeeded {
-        return Asked::Failed;
+    let keep = [Keep::Last(LONGEST_ANSWER), Keep::Last(0)];
+    let Ok(asked) = Bounded::start(&mut command, Vec::new(), keep) else { return Asked::Unknown };
+    match end_within(asked, patience) {
+        Some(end) if end.status.success() => Asked::Said(String::from_utf8_lossy(&end.out).into_owned()),
+        Some(_) => Asked::Failed,
+        None => Asked::Late,
     }
-    Asked::Said(child.stdout.take().map(read_available).unwrap_or_default())
+}
+
+/// The end of a program; none if it is late and was killed.
+fn end_within(mut program: Bounded, patience: Duration) -> Option<ProgramEnd> {
+    let ended = program.wait_for(patience).ok().flatten();
+    if ended.is_none() {
+        program.kill();
+        // One that hangs in the kernel does not even die, and must hold nobody up.
+        std::thread::spawn(move || drop(program));
+    }
+    ended
 }
 
 /// The complete output of a program.
@@ -127,37 +125,9 @@ pub(crate) fn run_program(program: &str, arguments: &[&str], input: &[u8]) -> Op
     let program = find_program(program)?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.process_group(0).spawn().ok()?;
-    let group = child.id();
-    let (stdin, input) = (child.stdin.take(), input.to_owned());
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        // A program may end without reading its input; its exit status counts.
-        stdin.map(|mut stdin| stdin.write_all(&input));
-        sender.send(child.wait_with_output())
-    });
-    let Ok(ended) = receiver.recv_timeout(PROGRAM_TIMEOUT) else {
-        end_group(group);
-        return None;
-    };
-    let output = ended.ok()?;
-    let err = String::from_utf8_lossy(&output.stderr).into_owned();
-    Some(ProgramOutput { succeeded: output.status.success(), out: output.stdout, err })
-}
-
-/// Reads what is already in the pipe of a program that has ended. Its children may keep the pipe open, so this never waits.
-fn read_available(mut pipe: ChildStdout) -> String {
-    let mut bytes = vec![0; LONGEST_ANSWER];
-    let available = rustix::io::ioctl_fionread(&pipe).unwrap_or(0);
-    let length = usize::try_from(available).unwrap_or(0).min(LONGEST_ANSWER);
-    let read = if length == 0 { 0 } else { pipe.read(&mut bytes[..length]).unwrap_or(0) };
-    String::from_utf8_lossy(&bytes[..read]).into_owned()
-}
-
-fn end_group(leader: u32) {
-    if let Some(group) = i32::try_from(leader).ok().and_then(rustix::process::Pid::from_raw) {
-        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
-    }
+    let running = Bounded::start(&mut command, input.to_owned(), [Keep::First(usize::MAX); 2]).ok()?;
+    let ProgramEnd { status, out, err } = end_within(running, PROGRAM_TIMEOUT)?;
+    Some(ProgramOutput { succeeded: status.success(), out, err: String::from_utf8_lossy(&err).into_owned() })
 }
 
 /// Creates a git repository for the demo, which also works without git.

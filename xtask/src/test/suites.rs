@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::tools::{self, Tool};
 use super::{Advisories, Outcome, Wishes};
-use crate::check::{self, Passes};
+use crate::check;
 use crate::repository::Repository;
 
 /// One thing that can pass or fail.
@@ -36,8 +36,8 @@ fn format(repository: &Repository, _: &Wishes) -> Outcome {
 
 fn check(repository: &Repository, _: &Wishes) -> Outcome {
     match check::passes(repository) {
-        Ok(Passes::Yes) => Outcome::Passed,
-        Ok(Passes::No) => Outcome::Failed("rules are broken, see above".to_owned()),
+        Ok(true) => Outcome::Passed,
+        Ok(false) => Outcome::Failed("rules are broken, see above".to_owned()),
         Err(error) => Outcome::Failed(error.to_string()),
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use longhaul_git::{Committed, Removal};
+use longhaul_keeper::Environment;
 
 use crate::scene::{BRANCH, Scene, programs, with_each_git, write};
 
@@ -28,7 +29,8 @@ fn ask_everything(scene: &Scene) {
     same("changed_files");
     repository.snapshot("refs/longhaul/clean/1", "x").unwrap();
     same("snapshot");
-    let worktree = repository.create_worktree(&scene.place("clean"), "longhaul/clean", &head).unwrap();
+    let worktree =
+        repository.create_worktree(&scene.place("clean"), "longhaul/clean", &head, &Environment::of_process()).unwrap();
     same("create");
     assert_eq!(worktree.remove().unwrap(), Removal::Removed);
     same("remove");
@@ -126,7 +128,10 @@ fn repositories_with_line_endings_stay_clean() {
 }
 
 fn commit_in_worktree(scene: &Scene, case: &str) {
-    let worktree = scene.repository().create_worktree(&scene.place("w"), BRANCH, &scene.head()).unwrap();
+    let worktree = scene
+        .repository()
+        .create_worktree(&scene.place("w"), BRANCH, &scene.head(), &Environment::of_process())
+        .unwrap();
     assert_eq!(scene.status(worktree.path()), "", "{case}");
     assert_eq!(fs::read(worktree.path().join("a.txt")).unwrap(), b"one\r\ntwo\r\n", "{case}");
     touch(&worktree.path().join("a.txt"));

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use longhaul_git::Removal;
+use longhaul_keeper::Environment;
 
 use crate::scene::{BRANCH, Scene, with_each_git, write};
 use crate::traps::Traps;
@@ -106,7 +107,8 @@ fn what_git_itself_checked_out_is_exact() {
             scene.write(name, text);
         }
         let head = scene.commit("all");
-        let worktree = scene.repository().create_worktree(&scene.place("w"), BRANCH, &head).unwrap();
+        let worktree =
+            scene.repository().create_worktree(&scene.place("w"), BRANCH, &head, &Environment::of_process()).unwrap();
         let repository = worktree.repository();
         let exact = |repository: &longhaul_git::Repository| {
             repository.converted_files(&repository.survey().unwrap()).unwrap().is_empty()
@@ -149,7 +151,8 @@ fn a_worktree_with_the_users_line_endings_is_clean_and_can_be_removed() {
         scene.plain(&["config", "core.autocrlf", "true"]);
         scene.write("a.txt", "one\r\n");
         let head = scene.commit("crlf");
-        let worktree = scene.repository().create_worktree(&scene.place("w"), BRANCH, &head).unwrap();
+        let worktree =
+            scene.repository().create_worktree(&scene.place("w"), BRANCH, &head, &Environment::of_process()).unwrap();
         assert_eq!(worktree.remove().unwrap(), Removal::Removed);
     });
 }

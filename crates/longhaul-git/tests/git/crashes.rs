@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use longhaul_git::{Committed, Git, Removal, Repository, Worktree};
+use longhaul_keeper::Environment;
 
 use crate::scene::{BRANCH, Scene, programs, with_each_git, write};
 
@@ -66,11 +67,9 @@ fn die_everywhere(when: &str) {
     for number in 1..100 {
         let scene = Scene::committed(&program);
         let dying = Git::with_program(&dying_git(&scene, number, when), &scene.root.path().join("state")).unwrap();
-        let attempt = dying
-            .find(&scene.project())
-            .ok()
-            .flatten()
-            .map(|repository| repository.create_worktree(&scene.place("w"), BRANCH, &scene.head()).is_ok());
+        let attempt = dying.find(&scene.project()).ok().flatten().map(|repository| {
+            repository.create_worktree(&scene.place("w"), BRANCH, &scene.head(), &Environment::of_process()).is_ok()
+        });
         assert_whole(&scene, &scene.worktree("w"));
         if attempt == Some(true) {
             break;
@@ -122,7 +121,13 @@ fn what_a_killed_git_left_of_one_worktree_stops_no_other() {
                 fs::remove_dir_all(scene.project().join(".git/worktrees/w")).ok();
                 fs::remove_dir_all(place("w")).ok();
             };
-            with("create", &|| drop(repository.create_worktree(&place("new"), "longhaul/new", &head).unwrap()));
+            with("create", &|| {
+                drop(
+                    repository
+                        .create_worktree(&place("new"), "longhaul/new", &head, &Environment::of_process())
+                        .unwrap(),
+                )
+            });
             with("make_checkout", &|| repository.make_checkout(&place("checkout"), &head).unwrap());
             let removed = || assert_eq!(repository.remove_checkout(&place("checkout")).unwrap(), Removal::Removed);
             with("remove_checkout", &removed);
@@ -140,8 +145,8 @@ fn every_git_that_registers_a_worktree_holds_the_lock_of_the_repository() {
     let (noted, real) = (scene.root.path().join("noted"), scene.program.display());
     let notes = format!("case \"$1 $2\" in 'worktree add') readlink /proc/self/fd/0 >>'{}';; esac", noted.display());
     let repository = through(&scene, &format!("#!/bin/sh\n{notes}\nexec '{real}' \"$@\"\n"));
-    repository.create_worktree(&scene.place("a"), "longhaul/a", &scene.head()).unwrap();
-    repository.create_worktree(&scene.place("b"), "longhaul/b", &scene.head()).unwrap();
+    repository.create_worktree(&scene.place("a"), "longhaul/a", &scene.head(), &Environment::of_process()).unwrap();
+    repository.create_worktree(&scene.place("b"), "longhaul/b", &scene.head(), &Environment::of_process()).unwrap();
     repository.make_checkout(&scene.place("c"), &scene.head()).unwrap();
     let noted = fs::read_to_string(noted).unwrap();
     let locks: Vec<&str> = noted.lines().collect();
@@ -197,7 +202,7 @@ fn a_worktree_that_somebody_else_makes_is_not_touched() {
     let completes = format!("[ $code = 0 ] || echo ../.. >'{}'", empty.display());
     let repository = through(&scene, &format!("#!/bin/sh\n'{real}' \"$@\"; code=$?\n{completes}\nexit $code\n"));
     assert_eq!(fs::read_to_string(&empty).unwrap(), "");
-    repository.create_worktree(&scene.place("new"), "longhaul/new", &head).unwrap();
+    repository.create_worktree(&scene.place("new"), "longhaul/new", &head, &Environment::of_process()).unwrap();
     assert!(scene.plain(&["worktree", "list"]).contains(elsewhere.path().to_str().unwrap()));
 }
 

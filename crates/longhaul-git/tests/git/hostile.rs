@@ -5,6 +5,7 @@ use std::fs;
 use std::time::SystemTime;
 
 use longhaul_git::{Committed, Removal, Worktree};
+use longhaul_keeper::Environment;
 
 use crate::scene::{BRANCH, Scene, programs, with_each_git, write};
 use crate::traps::Traps;
@@ -114,7 +115,8 @@ fn the_wrapper_runs_none_of_them() {
         none("diff");
         repository.snapshot("refs/longhaul/t/1", "snapshot").unwrap();
         none("snapshot");
-        let worktree = repository.create_worktree(&scene.place("w"), BRANCH, &head).unwrap();
+        let worktree =
+            repository.create_worktree(&scene.place("w"), BRANCH, &head, &Environment::of_process()).unwrap();
         none("create");
         assert_eq!(fs::read_to_string(worktree.path().join("old.process")).unwrap(), "process\n");
         let worktree = Worktree::open(&scene.git, &worktree.record().unwrap()).unwrap();
@@ -140,7 +142,8 @@ fn commit_and_remove_run_none_of_them_either() {
         let base = scene.head();
         let traps = Traps::set(scene);
         // A commit without filters and submodules, so that commit and remove go all the way.
-        let worktree = scene.repository().create_worktree(&scene.place("w"), BRANCH, &base).unwrap();
+        let worktree =
+            scene.repository().create_worktree(&scene.place("w"), BRANCH, &base, &Environment::of_process()).unwrap();
         scene.write(".git/info/attributes", "*.odd diff=odd merge=odd\n");
         write(worktree.path(), "new.odd", "work\n");
         write(worktree.path(), "a.txt", "work\n");
@@ -168,7 +171,10 @@ fn a_submodule_in_a_worktree_runs_nothing_and_keeps_it() {
         scene.write("a.txt", "one\n");
         scene.commit("first");
         let traps = Traps::set(scene);
-        let worktree = scene.repository().create_worktree(&scene.place("w"), BRANCH, &scene.head()).unwrap();
+        let worktree = scene
+            .repository()
+            .create_worktree(&scene.place("w"), BRANCH, &scene.head(), &Environment::of_process())
+            .unwrap();
         traps.populate_submodule(scene, worktree.path());
         traps.forget();
         worktree.repository().survey().unwrap();

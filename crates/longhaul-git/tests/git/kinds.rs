@@ -5,6 +5,7 @@ use std::os::unix::fs::chown;
 use std::process::Command;
 
 use longhaul_git::{Committed, GitError, Removal};
+use longhaul_keeper::Environment;
 
 use crate::scene::{BRANCH, Scene, programs, with_each_git, write};
 
@@ -86,7 +87,8 @@ fn a_bare_repository_has_no_files_to_work_on() {
     scene.plain(&["push", "-q", &bare.display().to_string(), "main"]);
     scene.plain_in(&bare, &["worktree", "add", "-q", "../of-bare", "main"]);
     let repository = scene.git.find(&scene.root.path().join("of-bare")).unwrap().unwrap();
-    let worktree = repository.create_worktree(&scene.place("w"), BRANCH, &scene.head()).unwrap();
+    let worktree =
+        repository.create_worktree(&scene.place("w"), BRANCH, &scene.head(), &Environment::of_process()).unwrap();
     assert_eq!(worktree.remove().unwrap(), Removal::Removed);
 }
 
@@ -111,7 +113,8 @@ fn a_linked_worktree_of_the_user_is_a_project_like_any_other() {
         assert_eq!(repository.common_dir(), scene.project().join(".git"));
         assert_eq!(repository.branch().unwrap().as_deref(), Some("users"));
         assert_eq!(repository.uncommitted().unwrap().files, ["mine"]);
-        let worktree = repository.create_worktree(&scene.place("w"), BRANCH, &scene.head()).unwrap();
+        let worktree =
+            repository.create_worktree(&scene.place("w"), BRANCH, &scene.head(), &Environment::of_process()).unwrap();
         write(worktree.path(), "work", "x");
         assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }));
         assert_eq!(scene.status(&linked), "?? mine");
@@ -201,7 +204,8 @@ fn a_repository_with_long_ids_works() {
         assert_eq!(head.as_str().len(), 64);
         fs::remove_file(project.join("a.txt")).unwrap();
         assert_eq!(repository.uncommitted().unwrap().files, ["a.txt"]);
-        let worktree = repository.create_worktree(&scene.place("w"), BRANCH, &head).unwrap();
+        let worktree =
+            repository.create_worktree(&scene.place("w"), BRANCH, &head, &Environment::of_process()).unwrap();
         write(worktree.path(), "work", "x");
         assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }));
         assert_eq!(worktree.repository().changed_files(&head).unwrap().len(), 1);
@@ -218,6 +222,7 @@ fn objects_of_another_repository_are_found() {
     write(&clone, "new", "x");
     assert_eq!(repository.changed_files(&scene.head()).unwrap().len(), 1);
     repository.snapshot("refs/longhaul/t/1", "x").unwrap();
-    let worktree = repository.create_worktree(&scene.place("w"), BRANCH, &scene.head()).unwrap();
+    let worktree =
+        repository.create_worktree(&scene.place("w"), BRANCH, &scene.head(), &Environment::of_process()).unwrap();
     assert_eq!(worktree.remove().unwrap(), Removal::Removed);
 }

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use longhaul_git::{Committed, WorktreeError, task_branch};
+use longhaul_keeper::Environment;
 
 use crate::scene::{BRANCH, Scene, programs, with_each_git, write};
 
@@ -115,7 +116,8 @@ fn every_title_gives_a_branch_that_git_takes() {
 fn bad_branches_are_refused() {
     let scene = Scene::committed(programs().last().unwrap());
     for bad in ["", "-x", "--orphan", "a..b", "a b", "a.lock", "a/", "/a", "@{-1}", "a\nb", "a\0b"] {
-        let answer = scene.repository().create_worktree(&scene.place("w"), bad, &scene.head());
+        let answer =
+            scene.repository().create_worktree(&scene.place("w"), bad, &scene.head(), &Environment::of_process());
         assert!(matches!(answer, Err(WorktreeError::BadBranch { .. })), "{bad:?}: {answer:?}");
     }
     assert!(!scene.place("w").exists());
@@ -127,7 +129,10 @@ fn places_of_any_name_work() {
         scene.write("a.txt", "one\n");
         scene.commit("first");
         for name in ["-dash", "with space", "quo\"te", "co:lon", "ä", "$(x)", "-f/deeper"] {
-            let worktree = scene.repository().create_worktree(&scene.place(name), BRANCH, &scene.head()).unwrap();
+            let worktree = scene
+                .repository()
+                .create_worktree(&scene.place(name), BRANCH, &scene.head(), &Environment::of_process())
+                .unwrap();
             write(worktree.path(), "work", name);
             assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }), "{name}");
             assert_eq!(worktree.repository().changed_files(&scene.head()).unwrap().len(), 1);

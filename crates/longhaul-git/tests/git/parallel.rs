@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use longhaul_git::{Committed, Git};
+use longhaul_keeper::Environment;
 
 use crate::scene::{BRANCH, Scene, programs, write};
 
@@ -25,7 +26,7 @@ fn thirty_worktrees_with_commits_lose_nothing() {
                 let git = Git::with_program(&scene.program, &scene.root.path().join("state")).unwrap();
                 let repository = git.find(&scene.project()).unwrap().unwrap();
                 let place = scene.place(&format!("w{number}"));
-                let worktree = repository.create_worktree(&place, BRANCH, head).unwrap();
+                let worktree = repository.create_worktree(&place, BRANCH, head, &Environment::of_process()).unwrap();
                 let commits = (0..COMMITS).map(|round| {
                     write(worktree.path(), format!("file-{number}-{round}"), "x");
                     match worktree.commit_all("work").unwrap() {

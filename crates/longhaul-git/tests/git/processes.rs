@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use longhaul_git::{Committed, Worktree};
+use longhaul_keeper::Environment;
 
 use crate::scene::{BRANCH, Scene, programs, write};
 
@@ -43,7 +44,10 @@ impl Counted {
 fn the_work_around_a_session_takes_few_processes() {
     let counted = Counted::new();
     let scene = Scene::committed(&counted.program());
-    let worktree = scene.repository().create_worktree(&scene.place("w"), BRANCH, &scene.head()).unwrap();
+    let worktree = scene
+        .repository()
+        .create_worktree(&scene.place("w"), BRANCH, &scene.head(), &Environment::of_process())
+        .unwrap();
     let record = worktree.record().unwrap();
     let task = "0190c5a4-7d4e-7c3a-8f00-000000000001".parse().unwrap();
     worktree.clone().with_rules_of(task).unwrap();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use longhaul_git::{CommitId, Git, Repository, Worktree};
+use longhaul_keeper::Environment;
 use tempfile::TempDir;
 
 pub(crate) const BRANCH: &str = "longhaul/task";
@@ -85,7 +86,7 @@ impl Scene {
     }
 
     pub(crate) fn worktree(&self, name: &str) -> Worktree {
-        self.repository().create_worktree(&self.place(name), BRANCH, &self.head()).unwrap()
+        self.repository().create_worktree(&self.place(name), BRANCH, &self.head(), &Environment::of_process()).unwrap()
     }
 
     /// Plain git in the project, which must succeed; returns what it printed without the last newline.

@@ -3,6 +3,7 @@
 use std::fs;
 
 use longhaul_git::{Committed, Removal, Worktree, WorktreeError};
+use longhaul_keeper::Environment;
 
 use crate::scene::{BRANCH, Scene, programs, with_each_git, write};
 
@@ -66,17 +67,17 @@ fn what_stands_at_the_path_is_never_overwritten() {
     fs::create_dir_all(&other).unwrap();
     scene.plain_in(&other, &["init", "-q"]);
     for name in ["files", "file", "other"] {
-        let answer = repository.create_worktree(&scene.place(name), BRANCH, &head);
+        let answer = repository.create_worktree(&scene.place(name), BRANCH, &head, &Environment::of_process());
         assert!(matches!(answer, Err(WorktreeError::PathTaken { .. })), "{name}: {answer:?}");
     }
     assert_eq!(scene.references().len(), 1, "no branch was made");
     let absent = "1".repeat(40).parse().unwrap();
     assert!(matches!(
-        repository.create_worktree(&scene.place("w"), BRANCH, &absent),
+        repository.create_worktree(&scene.place("w"), BRANCH, &absent, &Environment::of_process()),
         Err(WorktreeError::NoBase { .. })
     ));
     fs::create_dir_all(scene.place("empty")).unwrap();
-    repository.create_worktree(&scene.place("empty"), BRANCH, &head).unwrap();
+    repository.create_worktree(&scene.place("empty"), BRANCH, &head, &Environment::of_process()).unwrap();
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use longhaul_redact::{Redactor, Secrets};
 
 use crate::layout::SessionDir;
-use crate::log::writer::{Filter, MakeFilter};
+use crate::log::writer::MakeFilter;
 
 /// The file of the home that holds the key: 32 bytes, made once by a worker, read by all who redact.
 pub const REDACT_KEY: &str = "redact.key";
@@ -25,7 +25,7 @@ pub(crate) fn make(directory: &SessionDir, secret_names: &[String]) -> MakeFilte
     let mut known: Option<Arc<Secrets>> = None;
     Box::new(move || {
         let secrets = known.get_or_insert_with(|| Arc::new(own_secrets(home.as_deref(), &secret_names)));
-        Box::new(Redactor::new(Arc::clone(secrets)))
+        Redactor::new(Arc::clone(secrets))
     })
 }
 
@@ -39,16 +39,6 @@ pub fn read_redact_key(home: &Path) -> Option<[u8; 32]> {
     file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     file.take(33).read_to_end(&mut bytes).ok()?;
     bytes.try_into().ok()
-}
-
-impl Filter for Redactor {
-    fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        Redactor::push(self, bytes, out);
-    }
-
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        Redactor::finish(self, out);
-    }
 }
 
 fn own_secrets(home: Option<&Path>, secret_names: &[String]) -> Secrets {

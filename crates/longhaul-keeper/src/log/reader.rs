@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use longhaul_core::task::Offset;
 
+use crate::files::if_exists;
 use crate::layout::SessionDir;
 use crate::log::index::{EntryKind, Stream, read_index};
 
@@ -82,11 +83,7 @@ impl LogReader {
         let limit = if end.segment == self.at.segment { end.byte } else { u64::MAX };
         let wanted = usize::try_from(limit.saturating_sub(self.at.byte)).unwrap_or(CHUNK).min(CHUNK);
         if self.file.is_none() {
-            self.file = match File::open(self.directory.segment(self.stream, self.at.segment)) {
-                Ok(file) => Some(file),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(error),
-            };
+            self.file = if_exists(File::open(self.directory.segment(self.stream, self.at.segment)))?;
         }
         let Some(file) = &self.file else { return Ok(None) };
         let mut chunk = vec![0; wanted];
@@ -115,11 +112,7 @@ impl LogReader {
     }
 
     fn missing_before(&self, next: u32) -> io::Result<u64> {
-        let index = match std::fs::read(self.directory.index()) {
-            Ok(index) => index,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-            Err(error) => return Err(error),
-        };
+        let index = if_exists(std::fs::read(self.directory.index()))?.unwrap_or_default();
         let passed = read_index(&index).into_iter().filter(|entry| {
             entry.kind == EntryKind::Gap
                 && entry.stream == self.stream
@@ -138,11 +131,7 @@ impl LogReader {
 pub fn read_tail(directory: &SessionDir, stream: Stream, most: usize) -> io::Result<Vec<u8>> {
     let mut tail = Vec::new();
     for number in directory.segments(stream)?.into_iter().rev() {
-        let file = match File::open(directory.segment(stream, number)) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        };
+        let Some(file) = if_exists(File::open(directory.segment(stream, number)))? else { continue };
         let wanted = (most - tail.len()) as u64;
         let length = file.metadata()?.len();
         let mut piece = vec![0; usize::try_from(length.min(wanted)).unwrap_or(most)];

@@ -16,12 +16,6 @@ use crate::log::segments::create;
 const BALLAST_BYTES: usize = 16 << 10;
 const STALLED_BYTES: usize = 512;
 
-/// Whether an error means that there is no room now and may be again.
-pub(crate) fn wants_room(error: &io::Error) -> bool {
-    use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-    matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem)
-}
-
 /// The two files.
 #[derive(Debug)]
 pub(crate) struct Reserve {

@@ -9,14 +9,16 @@ use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant};
 
+use longhaul_redact::Redactor;
+
 use crate::clock::now;
 use crate::contract::Caps;
 use crate::fail_point::reach;
 use crate::fault;
-use crate::files::open_directory;
+use crate::files::{open_directory, wants_room};
 use crate::layout::SessionDir;
 use crate::log::index::{EntryKind, INDEX_RECORD, IndexEntry, Stream};
-use crate::log::reserve::{Reserve, wants_room};
+use crate::log::reserve::Reserve;
 use crate::log::segments::{Segments, create, write_all};
 
 /// At most this much time passes before written output is on disk.
@@ -27,16 +29,8 @@ const LAST_TRY_AGAIN: Duration = Duration::from_secs(1);
 /// From this size on the index gets its records only with each sync, neighbours made one.
 const LARGE_INDEX: u64 = 4 << 20;
 
-/// What output passes before it reaches any disk; one per stream, made at the first byte.
-pub(crate) trait Filter {
-    /// Takes a piece and adds to `out` what may be shown by now.
-    fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>);
-    /// Adds to `out` what was held back.
-    fn finish(&mut self, out: &mut Vec<u8>);
-}
-
-/// Makes filters when they are needed.
-pub(crate) type MakeFilter = Box<dyn FnMut() -> Box<dyn Filter>>;
+/// Makes what output passes before it reaches any disk; one per stream, made at the first byte.
+pub(crate) type MakeFilter = Box<dyn FnMut() -> Redactor>;
 
 /// The logs and their index, open.
 pub(crate) struct Logs {
@@ -58,7 +52,7 @@ pub(crate) struct Logs {
 
 struct Log {
     segments: Segments,
-    filter: Option<Box<dyn Filter>>,
+    filter: Option<Redactor>,
     /// It failed for good; what comes is counted.
     is_dead: bool,
 }
@@ -234,7 +228,11 @@ impl Logs {
         let waits = self.patience == Patience::Wait;
         let log = self.log(stream);
         let mut entries = Vec::new();
-        let result = if log.is_dead { Err((0, None)) } else { log.append(bytes, &mut entries) };
+        let result = if log.is_dead {
+            Err((0, None))
+        } else {
+            log.segments.append(bytes, &mut entries).map_err(|(written, error)| (written, Some(error)))
+        };
         let mut rest = None;
         match result {
             Ok(()) => {}
@@ -334,12 +332,6 @@ impl Logs {
 
     fn note(&mut self, error: &io::Error) {
         self.error.get_or_insert_with(|| error.to_string());
-    }
-}
-
-impl Log {
-    fn append(&mut self, bytes: &[u8], entries: &mut Vec<IndexEntry>) -> Result<(), (usize, Option<io::Error>)> {
-        self.segments.append(bytes, entries).map_err(|(written, error)| (written, Some(error)))
     }
 }
 

@@ -116,8 +116,7 @@ impl AsFd for Cgroup {
 ///
 /// A session that runs has a process in its group, so none of those is one.
 pub(crate) fn remove_forgotten() {
-    let Some((mounted, own)) = parents() else { return };
-    for parent in own.into_iter().chain([mounted]) {
+    for parent in group_parents() {
         for entry in std::fs::read_dir(&parent).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let session = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<SessionId>().ok());
@@ -135,9 +134,13 @@ pub(crate) fn session_in(text: &str) -> Option<SessionId> {
     own_path(text)?.split('/').find_map(|part| part.strip_prefix(PREFIX)?.parse().ok())
 }
 
-/// The groups below which a session's could be made, nearest first; none where there is no hierarchy of version 2.
+/// The groups below which a session's could be made: our own and the root of the hierarchy. None where there is none of version 2.
 pub fn group_parents() -> Vec<PathBuf> {
-    parents().map_or_else(Vec::new, |(mounted, own)| own.into_iter().chain([mounted]).collect())
+    let Some((mounted, root)) = mount_point(&read_or_empty("/proc/self/mountinfo")) else { return Vec::new() };
+    let text = read_or_empty("/proc/self/cgroup");
+    let own = own_path(&text).and_then(|own| own.strip_prefix(root.trim_end_matches('/')));
+    let own = own.map(|own| mounted.join(own.trim_start_matches('/'))).filter(|own| *own != mounted);
+    own.into_iter().chain([mounted]).collect()
 }
 
 fn name_of(session: SessionId) -> String {
@@ -147,15 +150,6 @@ fn name_of(session: SessionId) -> String {
 /// Where a session's group could be: below our own group, or below the root of the hierarchy.
 fn places(session: SessionId) -> Vec<PathBuf> {
     group_parents().into_iter().map(|parent| parent.join(name_of(session))).collect()
-}
-
-/// The root of the hierarchy, and our own group if that is another one.
-fn parents() -> Option<(PathBuf, Option<PathBuf>)> {
-    let (mounted, root) = mount_point(&read_or_empty("/proc/self/mountinfo"))?;
-    let text = read_or_empty("/proc/self/cgroup");
-    let own = own_path(&text).and_then(|own| own.strip_prefix(root.trim_end_matches('/')));
-    let own = own.map(|own| mounted.join(own.trim_start_matches('/'))).filter(|own| *own != mounted);
-    Some((mounted, own))
 }
 
 fn read_or_empty(path: &str) -> String {

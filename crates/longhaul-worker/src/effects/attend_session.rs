@@ -18,6 +18,7 @@ use super::session_end::{self, Observed};
 use super::start_session::{self, Program};
 use super::{Job, check_output, keep_work, keeper_death, prepare_workspace, stop_session};
 use crate::exit_watch::reap;
+use crate::or_never::or_never;
 use longhaul_app::{ShellLock, TaskDir, check_floors, now};
 
 pub(super) async fn attend(job: Job, id: SessionId) {
@@ -114,7 +115,7 @@ async fn follow(
         tokio::select! {
             () = &mut death => break,
             () = ear.changed() => {}
-            () = pass(patience) => {
+            () = or_never(patience.map(tokio::time::sleep)) => {
                 stop_session::tell(job, session.id, Stop::Graceful).await;
                 told = true;
             }
@@ -179,14 +180,6 @@ fn stopped_by(observed: StoppedBy, over: Option<TurnEnd>) -> StoppedBy {
     match (observed, over) {
         (StoppedBy::Shutdown, Some(_)) => StoppedBy::Lingered,
         (observed, _) => observed,
-    }
-}
-
-/// Waits for so long, or forever.
-async fn pass(patience: Option<Duration>) {
-    match patience {
-        Some(patience) => tokio::time::sleep(patience).await,
-        None => std::future::pending().await,
     }
 }
 

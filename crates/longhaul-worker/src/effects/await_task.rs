@@ -8,6 +8,7 @@ use longhaul_core::task::{Actor, Observation, State};
 use longhaul_store::Changes;
 
 use super::Job;
+use crate::or_never::or_never;
 
 /// How long to wait between two looks, however often the store's bell rings.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -26,16 +27,9 @@ pub(super) async fn await_end(job: Job, other: TaskId) {
         }
         tokio::time::sleep(PAUSE).await;
         tokio::select! {
-            () = rung(&mut changes) => {}
+            () = or_never(changes.as_mut().map(Changes::rung)) => {}
             () = tokio::time::sleep(SAFETY_NET) => {}
         }
-    }
-}
-
-async fn rung(changes: &mut Option<Changes>) {
-    match changes {
-        Some(changes) => changes.rung().await,
-        None => std::future::pending().await,
     }
 }
 

@@ -67,16 +67,8 @@ fn keep_now(task: &Task, home: &Home, session: &SessionRun) -> Result<Kept, Caus
 
 /// The work stays where it is, unless git merely could not run.
 fn left(error: &(dyn std::error::Error + 'static)) -> Result<Saved, Cause> {
-    match unfit(error) {
-        cause @ Cause::Git { .. } => Err(cause),
-        Cause::Workspace { .. }
-        | Cause::TaskDirectory { .. }
-        | Cause::Program { .. }
-        | Cause::Variable { .. }
-        | Cause::OtherRunner { .. }
-        | Cause::Disk { .. }
-        | Cause::Memory { .. } => Ok(Saved::Left(with_causes(error))),
-    }
+    let cause = unfit(error);
+    if matches!(cause, Cause::Git { .. }) { Err(cause) } else { Ok(Saved::Left(with_causes(error))) }
 }
 
 /// What a check changed is not kept: it is compared with the tree that was checked.

@@ -12,7 +12,6 @@ mod keeper_death;
 mod preflight;
 mod prepare_workspace;
 mod probe;
-mod process_group;
 pub(crate) mod program;
 mod read_output;
 mod session_end;

@@ -4,15 +4,10 @@
 use super::*;
 use longhaul_keeper::process::exits_within;
 
-fn shell(script: &str, input: &[u8]) -> Call {
-    Call {
-        program: "sh".into(),
-        arguments: vec!["-c".into(), script.into()],
-        environment: Environment::of_process(),
-        variables: vec![("LONGHAUL_MESSAGE", "hello".into())],
-        input: input.to_vec(),
-        directory: "/".into(),
-    }
+async fn shell(script: &str, input: &[u8], within: Duration) -> Result<(), ProgramError> {
+    let mut sh = command("sh", &Environment::of_process())?;
+    sh.args(["-c", script]).env("LONGHAUL_MESSAGE", "hello").current_dir("/");
+    run("sh", sh, input.to_vec(), within).await
 }
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -22,21 +17,21 @@ async fn it_gets_the_variables_and_the_input() {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("out");
     let script = format!("{{ cat; printf %s \"$LONGHAUL_MESSAGE\"; pwd; }} > '{}'", out.display());
-    run(shell(&script, b"in "), PATIENCE).await.unwrap();
+    shell(&script, b"in ", PATIENCE).await.unwrap();
     assert_eq!(std::fs::read_to_string(out).unwrap(), "in hello/\n");
 }
 
 #[tokio::test]
 async fn a_failure_is_told_with_its_last_words() {
-    let error = run(shell("echo no such desk >&2; exit 3", b""), PATIENCE).await.unwrap_err();
+    let error = shell("echo no such desk >&2; exit 3", b"", PATIENCE).await.unwrap_err();
     assert!(matches!(&error, ProgramError::Failed { said, .. } if said == "no such desk"), "{error}");
-    let missing = Call { program: "no-such-program-here".into(), ..shell("", b"") };
-    assert!(matches!(run(missing, PATIENCE).await, Err(ProgramError::NotFound { .. })));
+    let missing = command("no-such-program-here", &Environment::of_process());
+    assert!(matches!(missing, Err(ProgramError::NotFound { .. })));
 }
 
 #[tokio::test]
 async fn one_that_reads_nothing_of_much_holds_nobody_up() {
-    run(shell("exit 0", &vec![b'x'; 1 << 20]), PATIENCE).await.unwrap();
+    shell("exit 0", &vec![b'x'; 1 << 20], PATIENCE).await.unwrap();
 }
 
 #[tokio::test]
@@ -44,7 +39,7 @@ async fn one_that_hangs_is_ended_with_what_it_started() {
     let directory = tempfile::tempdir().unwrap();
     let pids = directory.path().join("pids");
     let script = format!("sleep 600 & echo $! > '{0}.new'; mv '{0}.new' '{0}'; wait", pids.display());
-    let error = run(shell(&script, b""), Duration::from_millis(500)).await.unwrap_err();
+    let error = shell(&script, b"", Duration::from_millis(500)).await.unwrap_err();
     assert!(matches!(error, ProgramError::TimedOut { .. }), "{error}");
     assert!(exits_within(std::fs::read_to_string(pids).unwrap().trim().parse().unwrap(), PATIENCE).unwrap());
 }

@@ -1,17 +1,16 @@
 //! Starting a committed session: its directory is written, then its keeper spawned, once and never again.
 //! Called by the attend effect of the very process that committed the start. What an adopter finds is not started from here.
 
-use std::error::Error;
 use std::io;
 use std::path::Path;
 use std::process::Child;
 
 use longhaul_agents::{Chosen, Launch, LaunchSpec, Stdin, UnknownAgent};
 use longhaul_core::task::{Patience, SessionRun, StopSignal, StopStep, Task};
+use longhaul_keeper::files::{wants_resources, wants_room};
 use longhaul_keeper::{
     CONTRACT_VERSION, Caps, Marking, PROMPT, SessionDir, Spec, Standing, fail_point, prepare_session, spawn_keeper_with,
 };
-use rustix::io::Errno;
 
 use super::Job;
 use longhaul_app::{TaskDir, passed, pointer, prompt, spec_of, writable};
@@ -45,22 +44,11 @@ pub(super) enum StartError {
 impl StartError {
     /// Whether the machine lacks room, processes, memory or descriptors: then the same start may succeed later.
     pub(super) fn is_transient(&self) -> bool {
-        let mut cause: Option<&(dyn Error + 'static)> = Some(self);
-        while let Some(error) = cause {
-            if error.downcast_ref::<io::Error>().is_some_and(is_lack) {
-                return true;
-            }
-            cause = error.source();
-        }
-        false
+        let itself: &(dyn std::error::Error + 'static) = self;
+        let chain = std::iter::successors(Some(itself), |error| error.source());
+        let mut causes = chain.filter_map(|error| error.downcast_ref::<io::Error>());
+        causes.any(|error| wants_room(error) || wants_resources(error))
     }
-}
-
-fn is_lack(error: &io::Error) -> bool {
-    use io::ErrorKind as Kind;
-    let lacks = [Kind::StorageFull, Kind::QuotaExceeded, Kind::ReadOnlyFilesystem, Kind::OutOfMemory, Kind::WouldBlock];
-    let none_left = [Errno::MFILE.raw_os_error(), Errno::NFILE.raw_os_error()];
-    lacks.contains(&error.kind()) || error.raw_os_error().is_some_and(|number| none_left.contains(&number))
 }
 
 /// What a session runs.
@@ -188,16 +176,13 @@ fn spans(patience: &Patience, wall_left_ms: Option<u64>, program: &Program<'_>) 
         Program::Agent(agent) => {
             let declared = agent.declared();
             // What a person says of the task takes the agent's own out of what is declared.
-            (declared.silence_ms.or(patience.silence_ms), smaller(declared.wall_ms, wall_left_ms))
+            // Of two bounds the smaller one counts.
+            let wall_ms = declared.wall_ms.into_iter().chain(wall_left_ms).min();
+            (declared.silence_ms.or(patience.silence_ms), wall_ms)
         }
         // A check may be silent for as long as it likes; its deadline is the wall.
         Program::Check(_) => (None, patience.check_ms),
     }
-}
-
-/// None is no bound at all.
-fn smaller(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    one.into_iter().chain(other).min()
 }
 
 fn caps(patience: &Patience) -> Caps {

@@ -15,6 +15,7 @@ use longhaul_keeper::{Environment, fail_point};
 use longhaul_store::{Notice, Settled, Store, StoreError};
 
 use super::message::{Message, Reason};
+use super::webhook::WebhookError;
 use super::{Undelivered, deliver};
 use crate::worker::Context;
 use longhaul_app::now;
@@ -107,17 +108,10 @@ async fn unreadable(store: &dyn Store, notice: &Notice, error: StoreError) -> Re
     if error.is_transient() || !store.claim_notice(notice.id, notice.tries, now().after(GRACE)).await? {
         return Err(error);
     }
-    match &error {
-        StoreError::Damaged { .. } => give_up(store, notice, notice.tries + 1, error.to_string()).await,
-        StoreError::NewerSchema { .. }
-        | StoreError::UnreleasedSchema { .. }
-        | StoreError::Unfit { .. }
-        | StoreError::Busy
-        | StoreError::Full { .. }
-        | StoreError::Later { .. }
-        | StoreError::StorageFailed { .. }
-        | StoreError::Failed { .. } => Err(error),
+    if matches!(error, StoreError::Damaged { .. }) {
+        return give_up(store, notice, notice.tries + 1, error.to_string()).await;
     }
+    Err(error)
 }
 
 async fn give_up(store: &dyn Store, notice: &Notice, tries: u32, error: String) -> Result<Tried, StoreError> {
@@ -128,7 +122,7 @@ async fn give_up(store: &dyn Store, notice: &Notice, tries: u32, error: String) 
 /// A server may be back in a moment, and another process may have a variable; what else runs here fails for a reason that stays.
 fn after_failure(notice: &Notice, target: &Target, undelivered: &Undelivered, error: String) -> (Settled, Tried) {
     let (at, tries) = (now(), notice.tries + 1);
-    if undelivered.wants_variable() {
+    if matches!(undelivered, Undelivered::Webhook(WebhookError::Unset { .. })) {
         return match is_past_waiting(notice, at) {
             true => (Settled::Failed { error }, Tried::Over),
             false => (Settled::GivenBack { at, error }, Tried::Unable),

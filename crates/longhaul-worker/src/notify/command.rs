@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::bounded;
 use super::message::Message;
-use crate::effects::program::{Call, ProgramError, run};
+use crate::effects::program::{ProgramError, command, run};
 use longhaul_app::Home;
 
 /// How long the project is looked for; a claim outlasts its try by more.
@@ -19,17 +19,13 @@ pub(super) async fn send(
     within: Duration,
 ) -> Result<(), ProgramError> {
     let (program, arguments) = argv.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
-    let call = Call {
-        variables: variables(home, message),
-        input: message.json(),
-        directory: directory(home, message).await,
-        ..Call::new(home, program, arguments.to_vec(), message.environment())
-    };
-    run(call, within).await
+    let mut command = command(program, &message.environment)?;
+    command.args(arguments).envs(variables(home, message)).current_dir(directory(home, message).await);
+    run(program, command, message.json(), within).await
 }
 
-fn variables(home: &Home, message: &Message) -> Vec<(&'static str, String)> {
-    vec![
+fn variables(home: &Home, message: &Message) -> [(&'static str, String); 6] {
+    [
         ("LONGHAUL_HOME", home.root().display().to_string()),
         ("LONGHAUL_TASK", message.task.to_string()),
         ("LONGHAUL_TASK_NAME", message.name.clone()),
@@ -41,7 +37,7 @@ fn variables(home: &Home, message: &Message) -> Vec<(&'static str, String)> {
 
 /// The project, as long as it exists and its file system answers.
 async fn directory(home: &Home, message: &Message) -> PathBuf {
-    let project = PathBuf::from(message.project());
+    let project = PathBuf::from(&message.project);
     let looked = project.clone();
     let is_there = bounded::within(LOOK, move || looked.is_dir()).await;
     if is_there == Some(true) { project } else { home.root().to_owned() }

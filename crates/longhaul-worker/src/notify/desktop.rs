@@ -4,16 +4,18 @@
 use std::time::Duration;
 
 use super::message::Message;
-use crate::effects::program::{Call, ProgramError, run};
+use crate::effects::program::{ProgramError, command, run};
 use longhaul_app::{Home, desktop_program};
 
 pub(super) async fn send(home: &Home, message: &Message, within: Duration) -> Result<(), ProgramError> {
     let arguments = if cfg!(target_os = "macos") {
-        osascript_arguments(message.title(), &message.message)
+        osascript_arguments(&message.title, &message.message)
     } else {
-        notify_send_arguments(message.title(), &message.message)
+        notify_send_arguments(&message.title, &message.message)
     };
-    run(Call::new(home, desktop_program(), arguments, message.environment()), within).await
+    let mut command = command(desktop_program(), &message.environment)?;
+    command.args(arguments).current_dir(home.root());
+    run(desktop_program(), command, Vec::new(), within).await
 }
 
 /// Neither text begins with a hyphen, because a task's name never does.

@@ -21,7 +21,8 @@ pub(crate) struct Message {
     notice: String,
     pub(crate) task: TaskId,
     pub(crate) name: String,
-    project: String,
+    /// Where the task was submitted.
+    pub(crate) project: String,
     pub(crate) occasion: &'static str,
     /// The state that the task entered.
     pub(crate) state: String,
@@ -35,11 +36,12 @@ pub(crate) struct Message {
     next: String,
     /// The command that prints the report.
     report: String,
+    /// It never starts with a hyphen, because task names never do.
     #[serde(skip)]
-    title: String,
-    /// The environment of a program that delivers it.
+    pub(crate) title: String,
+    /// The variables of the shell that the task was submitted in, as far as they are known.
     #[serde(skip)]
-    environment: Environment,
+    pub(crate) environment: Environment,
 }
 
 /// The event that a notice is about.
@@ -73,21 +75,6 @@ impl Message {
             environment: environment.clone(),
             name,
         }
-    }
-
-    /// A short title. It never starts with a hyphen, because task names never do.
-    pub(crate) fn title(&self) -> &str {
-        &self.title
-    }
-
-    /// The variables of the shell that the task was submitted in, as far as they are known.
-    pub(crate) fn environment(&self) -> &Environment {
-        &self.environment
-    }
-
-    /// Where the task was submitted.
-    pub(crate) fn project(&self) -> &str {
-        &self.project
     }
 
     /// The whole message.
@@ -153,7 +140,7 @@ pub(crate) mod tests {
             json["next"].as_str().unwrap().contains(&message.task.to_string()),
             "a name alone means nothing elsewhere"
         );
-        assert_eq!(message.title(), "port-it needs you");
+        assert_eq!(message.title, "port-it needs you");
     }
 
     #[test]

@@ -40,14 +40,14 @@ pub(super) async fn send(
     within: Duration,
 ) -> Result<(), WebhookError> {
     let url = match url.strip_prefix('$') {
-        Some(name) => variable(message.environment(), name)?,
+        Some(name) => variable(&message.environment, name)?,
         None => url.to_owned(),
     };
     let body = message.json();
     let mut request =
         client(&url)?.post(url).timeout(within).header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(name) = secret_env {
-        request = request.header(SIGNATURE, signature(variable(message.environment(), name)?.as_bytes(), &body));
+        request = request.header(SIGNATURE, signature(variable(&message.environment, name)?.as_bytes(), &body));
     }
     let answer = request.body(body).send().await.map_err(|error| WebhookError::Request(error.without_url()))?;
     let status = answer.status();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use longhaul_core::ids::WorkerId;
 use longhaul_core::task::{Event, Task};
 use longhaul_keeper::{Environment, Executable};
-use longhaul_store::Store;
+use longhaul_store::{NewLease, Store};
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::Instant;
 
@@ -15,7 +15,7 @@ use crate::effects::{Awake, OwnConversations};
 use crate::environments::Environments;
 use crate::file_watcher::FileWatcher;
 use crate::turns::Line;
-use longhaul_app::{Home, mint_worker};
+use longhaul_app::{Home, mint_lease, mint_worker};
 
 /// So many workspaces are inspected at once.
 const INSPECTIONS: usize = 16;
@@ -48,7 +48,7 @@ pub struct Context {
     /// When the last session was started.
     pub(crate) turn: Mutex<Option<Instant>>,
     pub(crate) report: fn(&str),
-    pub(crate) watcher: Option<Box<dyn Watcher>>,
+    pub(crate) watcher: Option<Arc<dyn Watcher>>,
 }
 
 /// A listener in this process that hears of events as they happen: `run-session`, which shows it in its terminal.
@@ -82,8 +82,13 @@ impl Context {
     }
 
     /// The same with somebody to tell.
-    pub fn watched_by(self, watcher: Box<dyn Watcher>) -> Context {
+    pub fn watched_by(self, watcher: Arc<dyn Watcher>) -> Context {
         Context { watcher: Some(watcher), ..self }
+    }
+
+    /// A lease for this worker to take.
+    pub(crate) fn new_lease(&self) -> NewLease {
+        NewLease { id: mint_lease(), worker: self.worker, host: self.host.clone() }
     }
 
     /// Says something to whoever reads the worker's log, without secret values.

@@ -16,6 +16,7 @@ use crate::claim::{self, OtherOwners};
 use crate::dispatcher::{Hub, HubExit, InLine, Waker};
 use crate::holds;
 use crate::notify::Sender;
+use crate::or_never::or_never;
 use crate::reception::Reception;
 
 /// The hubs of one worker.
@@ -146,7 +147,7 @@ impl TaskLoops {
                 () = &mut leave => return Ok(()),
                 () = changes.rung() => {}
                 () = tokio::time::sleep(ROUND) => {}
-                Some(task) = next_accepted(&mut self.reception) => self.open(task).await?,
+                Some(task) = or_never(self.reception.as_mut().map(Reception::next)) => self.open(task).await?,
                 task = context.line.next_called() => self.open(task).await?,
                 found = &mut checked, if checking => {
                     checking = false;
@@ -253,13 +254,5 @@ impl TaskLoops {
             Ok((_, HubExit::Store(error))) => Err(error.into()),
             Err(error) => Err(StoreError::Failed { what: format!("a task loop crashed: {error}") }.into()),
         }
-    }
-}
-
-/// Never resolves without a socket.
-async fn next_accepted(reception: &mut Option<Reception>) -> Option<TaskId> {
-    match reception {
-        Some(reception) => reception.next().await,
-        None => std::future::pending().await,
     }
 }

@@ -28,7 +28,7 @@ use directory::{Directories, Directory, DirectoryState};
 use list::Marks;
 use name::Name;
 use outcome::Outcome;
-use printer::{PrinterWatcher, RunnerPrinter};
+use printer::RunnerPrinter;
 use record::{Invocation, InvocationContext, Record};
 
 pub(crate) async fn run_session(line: &CommandLine, args: &RunSession) -> Result<Code, AppError> {
@@ -109,7 +109,7 @@ async fn run_task(
     let call = line.open()?;
     let printer = Arc::new(RunnerPrinter::default());
     let context = Context::new(Arc::clone(call.app.store_for(&call.caller)?), call.home().clone(), executable, report);
-    let process = RunnerProcess::begin(context.watched_by(Box::new(PrinterWatcher(Arc::clone(&printer)))))?;
+    let process = RunnerProcess::begin(context.watched_by(Arc::<RunnerPrinter>::clone(&printer)))?;
     let context = InvocationContext { line, args, place, directories, process: &process, call: &call };
     let stored = invocation.take_up(&context).await?;
     if let Some(session) = stored.task.state.session() {

@@ -15,39 +15,29 @@ pub struct Arguments {
     pub(super) network: bool,
 }
 
-/// A command line that the demo agent does not accept.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum ArgumentError {
-    #[error("unknown argument `{argument}`; expected --resume ID, --model NAME, --sandbox MODE or --network")]
-    Unknown { argument: String },
-    #[error("`{flag}` needs a value")]
-    NoValue { flag: &'static str },
-    #[error("`{flag}` is given twice")]
-    Twice { flag: &'static str },
-}
-
 impl Arguments {
-    /// Reads the arguments after the verb.
-    pub(super) fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Self, ArgumentError> {
+    /// Reads the arguments after the verb, or says what is wrong with them.
+    pub(super) fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Self, String> {
+        const EXPECTED: &str = "--resume ID, --model NAME, --sandbox MODE or --network";
         let mut parsed = Self::default();
         while let Some(argument) = args.next() {
             let (flag, slot) = match argument.to_str() {
                 Some("--network") => {
                     if std::mem::replace(&mut parsed.network, true) {
-                        return Err(ArgumentError::Twice { flag: "--network" });
+                        return Err("`--network` is given twice".to_owned());
                     }
                     continue;
                 }
                 Some("--sandbox") => ("--sandbox", &mut parsed.sandbox),
                 Some("--resume") => ("--resume", &mut parsed.resume),
                 Some("--model") => ("--model", &mut parsed.model),
-                _ => return Err(ArgumentError::Unknown { argument: argument.to_string_lossy().into_owned() }),
+                _ => return Err(format!("unknown argument `{}`; expected {EXPECTED}", argument.to_string_lossy())),
             };
             let value = args.next().and_then(|value| value.into_string().ok());
             let value = value.filter(|value| !value.is_empty() && !value.starts_with('-'));
-            let value = value.ok_or(ArgumentError::NoValue { flag })?;
+            let value = value.ok_or_else(|| format!("`{flag}` needs a value"))?;
             if slot.replace(value).is_some() {
-                return Err(ArgumentError::Twice { flag });
+                return Err(format!("`{flag}` is given twice"));
             }
         }
         Ok(parsed)
@@ -58,7 +48,7 @@ impl Arguments {
 mod tests {
     use super::*;
 
-    fn parse(args: &[&str]) -> Result<Arguments, ArgumentError> {
+    fn parse(args: &[&str]) -> Result<Arguments, String> {
         Arguments::parse(args.iter().map(OsString::from))
     }
 
@@ -75,11 +65,12 @@ mod tests {
     #[test]
     fn refuses_everything_else() {
         for unknown in ["--json", "prompt", "-m", "--resume=demo-1", ""] {
-            assert_eq!(parse(&[unknown]), Err(ArgumentError::Unknown { argument: unknown.into() }));
+            let refused = parse(&[unknown]).unwrap_err();
+            assert!(refused.starts_with(&format!("unknown argument `{unknown}`; expected --resume ID")), "{refused}");
         }
-        assert_eq!(parse(&["--resume"]), Err(ArgumentError::NoValue { flag: "--resume" }));
-        assert_eq!(parse(&["--resume", "--model"]), Err(ArgumentError::NoValue { flag: "--resume" }));
-        assert_eq!(parse(&["--network", "--network"]), Err(ArgumentError::Twice { flag: "--network" }));
-        assert_eq!(parse(&["--model", "a", "--model", "b"]), Err(ArgumentError::Twice { flag: "--model" }));
+        assert_eq!(parse(&["--resume"]), Err("`--resume` needs a value".into()));
+        assert_eq!(parse(&["--resume", "--model"]), Err("`--resume` needs a value".into()));
+        assert_eq!(parse(&["--network", "--network"]), Err("`--network` is given twice".into()));
+        assert_eq!(parse(&["--model", "a", "--model", "b"]), Err("`--model` is given twice".into()));
     }
 }

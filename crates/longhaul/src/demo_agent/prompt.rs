@@ -27,35 +27,27 @@ pub struct Prompt {
     pub text: String,
 }
 
-/// A prompt that the demo agent cannot work on.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum PromptError {
-    #[error("the prompt on standard input is empty")]
-    Empty,
-    #[error("the prompt names a role but has no `Task Directory:` line")]
-    NoTaskDirectory,
-}
-
 impl Prompt {
-    /// Parses a prompt; a relative task directory is below the workspace.
-    pub(super) fn parse(workspace: &Path, bytes: &[u8]) -> Result<Self, PromptError> {
+    /// Parses a prompt, or says why it cannot be worked on; a relative task directory is below the workspace.
+    pub(super) fn parse(workspace: &Path, bytes: &[u8]) -> Result<Self, &'static str> {
         let text = String::from_utf8_lossy(bytes);
         if text.trim().is_empty() {
-            return Err(PromptError::Empty);
+            return Err("the prompt on standard input is empty");
         }
         Ok(Self { role: role(workspace, &text)?, goal: after_label(&text, "Goal:"), text: text.into_owned() })
     }
 }
 
 /// The first role word outside the goal decides: a template may mention the other role further down.
-fn role(workspace: &Path, text: &str) -> Result<Role, PromptError> {
+fn role(workspace: &Path, text: &str) -> Result<Role, &'static str> {
     for line in text.lines().filter(|line| !line.starts_with("Goal:")) {
         let plan = line.find("Initializer Agent").unwrap_or(usize::MAX);
         let work = line.find("Executor Agent").unwrap_or(usize::MAX);
         if plan == work {
             continue;
         }
-        let directory = after_label(text, "Task Directory:").ok_or(PromptError::NoTaskDirectory)?;
+        let directory = after_label(text, "Task Directory:");
+        let directory = directory.ok_or("the prompt names a role but has no `Task Directory:` line")?;
         let task_directory = workspace.join(directory.trim_matches('`'));
         return Ok(match (plan < work, text.lines().any(|line| line.starts_with("Checks that failed"))) {
             (true, _) => Role::Plan(task_directory),
@@ -78,7 +70,7 @@ fn after_label(text: &str, label: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Prompt, PromptError> {
+    fn parse(text: &str) -> Result<Prompt, &'static str> {
         Prompt::parse(Path::new("/w"), text.as_bytes())
     }
 
@@ -117,7 +109,8 @@ mod tests {
 
     #[test]
     fn refuses_nothing_and_a_role_without_directory() {
-        assert!(matches!(parse(" \n"), Err(PromptError::Empty)));
-        assert!(matches!(parse("You are the Executor Agent."), Err(PromptError::NoTaskDirectory)));
+        assert_eq!(parse(" \n").unwrap_err(), "the prompt on standard input is empty");
+        let no_directory = parse("You are the Executor Agent.").unwrap_err();
+        assert_eq!(no_directory, "the prompt names a role but has no `Task Directory:` line");
     }
 }

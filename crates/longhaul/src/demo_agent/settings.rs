@@ -18,25 +18,16 @@ pub struct Settings {
     pub(super) pace: Duration,
 }
 
-/// An environment that the demo agent cannot work with.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum SettingsError {
-    #[error("neither LONGHAUL_HOME nor HOME is set")]
-    NoHome,
-    #[error("{name} is not a number: `{value}`")]
-    NotANumber { name: &'static str, value: String },
-}
-
 impl Settings {
-    /// Reads the settings through a lookup of environment variables; an empty variable counts as not set.
-    pub(super) fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, SettingsError> {
+    /// Reads the settings through a lookup of environment variables, or says which of them is wrong; an empty variable counts as not set.
+    pub(super) fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, String> {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let number = |name, default: u32| match variable(name).map(|value| value.to_string_lossy().into_owned()) {
             None => Ok(default),
-            Some(value) => value.parse().map_err(|_| SettingsError::NotANumber { name, value }),
+            Some(value) => value.parse().map_err(|_| format!("{name} is not a number: `{value}`")),
         };
         Ok(Self {
-            home: home(&variable).ok_or(SettingsError::NoHome)?,
+            home: home(&variable).ok_or("neither LONGHAUL_HOME nor HOME is set")?,
             steps: number("DEMO_STEPS", 4)?,
             steps_per_session: number("DEMO_STEPS_PER_SESSION", 2)?,
             pace: Duration::from_millis(number("DEMO_PACE_MS", 0)?.into()),
@@ -53,7 +44,7 @@ fn home(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    fn read(variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+    fn read(variables: &[(&str, &str)]) -> Result<Settings, String> {
         Settings::read(&|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()))
     }
 
@@ -62,7 +53,7 @@ mod tests {
         let all = [("LONGHAUL_HOME", "/l"), ("HOME", "/h")];
         let homes: Vec<_> = (0..2).map(|skip| read(&all[skip..]).unwrap().home).collect();
         assert_eq!(homes, ["/l/demo-agent", "/h/.local/state/longhaul-demo-agent"].map(PathBuf::from));
-        assert!(matches!(read(&[("HOME", "")]), Err(SettingsError::NoHome)));
+        assert_eq!(read(&[("HOME", "")]).unwrap_err(), "neither LONGHAUL_HOME nor HOME is set");
     }
 
     #[test]
@@ -75,6 +66,7 @@ mod tests {
 
     #[test]
     fn refuses_what_it_can_not_read() {
-        assert!(matches!(read(&[("HOME", "/h"), ("DEMO_STEPS", "-1")]), Err(SettingsError::NotANumber { .. })));
+        let negative = read(&[("HOME", "/h"), ("DEMO_STEPS", "-1")]).unwrap_err();
+        assert_eq!(negative, "DEMO_STEPS is not a number: `-1`");
     }
 }

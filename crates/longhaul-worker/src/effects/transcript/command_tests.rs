@@ -1,6 +1,8 @@
 //! Commands that print, fail, are silent, print too much or leave a child behind, as shell scripts.
 //! Each program here is a shell script of the test; the deadline is short, and only bounds a failure.
 
+use std::time::Instant;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -73,10 +75,10 @@ fn the_deadline_holds_for_a_command_that_closes_its_output_prints_for_ever_or_sa
 fn more_than_can_be_kept_is_drained_and_unknown() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("drained");
-    let print = |bytes: u64| format!("head -c {bytes} /dev/zero && echo > '{}'", file.display());
+    let print = |bytes: usize| format!("head -c {bytes} /dev/zero && echo > '{}'", file.display());
     assert_eq!(run(&print(70 << 20), WHILE), None);
     assert!(file.exists(), "it could print to its end");
-    assert_eq!(run(&print(CAP), WHILE).map(|bytes| bytes.len() as u64), Some(CAP), "the control");
+    assert_eq!(run(&print(CAP), WHILE).map(|bytes| bytes.len()), Some(CAP), "the control");
 }
 
 #[test]

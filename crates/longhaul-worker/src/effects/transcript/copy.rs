@@ -3,15 +3,14 @@
 //! An adopter makes none; the agent's own transcript stays where it is. Called by the transcript effect; it never fails a session.
 
 use std::collections::HashMap;
-use std::fs::OpenOptions;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use longhaul_core::ids::SessionId;
 use longhaul_core::task::SessionRun;
 use longhaul_keeper::TRANSCRIPT;
+use longhaul_keeper::files::replace;
 use longhaul_redact::{Redactor, Secrets};
 
 /// As much as is redacted at once.
@@ -35,29 +34,14 @@ impl OwnConversations {
     }
 }
 
-/// Writes the copy as a whole, chunk by chunk through the redactor of all output.
+/// Writes the copy as a whole, through the redactor of all output.
 pub(super) fn write(directory: &Path, bytes: &[u8], secrets: Arc<Secrets>) -> io::Result<()> {
-    // The name is swept with everything half written when the session has ended.
-    let half = directory.join(format!(".{TRANSCRIPT}.{}-copy.tmp", std::process::id()));
-    let placed = write_half(&half, bytes, secrets).and_then(|()| std::fs::rename(&half, directory.join(TRANSCRIPT)));
-    if placed.is_err() {
-        std::fs::remove_file(&half).ok();
-    }
-    placed
-}
-
-fn write_half(path: &Path, bytes: &[u8], secrets: Arc<Secrets>) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    let mut redactor = Redactor::new(secrets);
-    let mut masked = Vec::with_capacity(2 * CHUNK);
+    let (mut redactor, mut masked) = (Redactor::new(secrets), Vec::with_capacity(bytes.len()));
     for chunk in bytes.chunks(CHUNK) {
         redactor.push(chunk, &mut masked);
-        file.write_all(&masked)?;
-        masked.clear();
     }
     redactor.finish(&mut masked);
-    file.write_all(&masked)?;
-    file.sync_all()
+    replace(directory, TRANSCRIPT, &masked)
 }
 
 #[cfg(test)]

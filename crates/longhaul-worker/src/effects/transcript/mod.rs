@@ -47,18 +47,16 @@ pub(super) async fn read(
     }
     let Some(conversation) = conversation else { return ReadTranscript::default() };
     let own = &job.context.own_conversations;
-    let copy = if own.admits(job.fresh, session, job.epoch) {
+    let is_own = own.admits(job.fresh, session, job.epoch);
+    if is_own {
         own.note(&conversation, job.epoch);
-        Copy::Make { secret_names: job.task.submission.secret_names.clone() }
-    } else {
-        Copy::Omit
-    };
+    }
     let wanted = Wanted {
         agent: agent.clone(),
         transcript: agent.transcript(&conversation),
         mark: session.mark(job.task.id),
         directory: job.context.home.session(session.id),
-        copy,
+        secret_names: is_own.then(|| job.task.submission.secret_names.clone()),
         environment: job.environment.clone(),
     };
     tokio::task::spawn_blocking(move || wanted.read()).await.unwrap_or_default()
@@ -69,17 +67,10 @@ struct Wanted {
     transcript: Transcript,
     mark: String,
     directory: PathBuf,
-    copy: Copy,
+    /// For the copy; none where nobody can mask its secrets, and so none is made.
+    secret_names: Option<Vec<String>>,
     /// What the session had, if this process started it.
     environment: Environment,
-}
-
-/// Whether a copy is made.
-enum Copy {
-    /// All its secrets are in the task's environment.
-    Make { secret_names: Vec<String> },
-    /// Nobody here can mask them.
-    Omit,
 }
 
 impl Wanted {
@@ -101,7 +92,7 @@ impl Wanted {
 
     /// A copy that cannot be written changes nothing: the transcript is the agent's.
     fn keep(&self, bytes: &[u8]) {
-        if let Copy::Make { secret_names } = &self.copy {
+        if let Some(secret_names) = &self.secret_names {
             copy::write(&self.directory, bytes, Arc::new(self.environment.secrets(secret_names))).ok();
         }
     }
@@ -138,10 +129,10 @@ mod tests {
     use longhaul_core::task::Delivered;
     use longhaul_keeper::TRANSCRIPT;
 
-    use super::{Copy, Environment, LAST_LINES, Wanted, last};
+    use super::{Environment, LAST_LINES, Wanted, last};
 
     /// A session of codex whose transcript is a file in the same directory.
-    fn wanted(directory: &Path, copy: Copy) -> Wanted {
+    fn wanted(directory: &Path, secret_names: Option<Vec<String>>) -> Wanted {
         let default: &'static str = directory.display().to_string().leak();
         std::fs::write(directory.join("rollout.jsonl"), "{\"type\":\"session_meta\"}\n").unwrap();
         Wanted {
@@ -149,7 +140,7 @@ mod tests {
             transcript: Transcript::File { env: "NO_SUCH_VARIABLE", default, pattern: "rollout.jsonl".into() },
             mark: "mark".into(),
             directory: directory.into(),
-            copy,
+            secret_names,
             environment: Environment::of_process(),
         }
     }
@@ -157,10 +148,10 @@ mod tests {
     #[test]
     fn an_adopter_reads_the_transcript_and_copies_nothing() {
         let directory = tempfile::tempdir().unwrap();
-        let adopter = wanted(directory.path(), Copy::Omit).read();
+        let adopter = wanted(directory.path(), None).read();
         assert_eq!((adopter.delivered, adopter.last_lines().count()), (Delivered::No, 1));
         assert!(!directory.path().join(TRANSCRIPT).exists());
-        let starter = wanted(directory.path(), Copy::Make { secret_names: Vec::new() }).read();
+        let starter = wanted(directory.path(), Some(Vec::new())).read();
         assert_eq!((starter.delivered, starter.last_lines().count()), (Delivered::No, 1));
         assert!(directory.path().join(TRANSCRIPT).exists(), "the control");
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use longhaul_keeper::Environment;
 
 /// The most that is read of a transcript: its end.
-pub(super) const CAP: u64 = 16 << 20;
+pub(super) const CAP: usize = 16 << 20;
 
 /// An agent's record of a conversation.
 pub(super) enum Conversation {
@@ -42,10 +42,10 @@ pub(super) fn in_file(base: &Path, pattern: &str) -> Conversation {
 fn read(path: &Path) -> std::io::Result<Conversation> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
-    let whole = length <= CAP;
-    file.seek(SeekFrom::Start(length.saturating_sub(CAP)))?;
-    let mut bytes = Vec::with_capacity(usize::try_from(length.min(CAP)).unwrap_or(0));
-    file.take(CAP).read_to_end(&mut bytes)?;
+    let whole = length <= CAP as u64;
+    file.seek(SeekFrom::Start(length.saturating_sub(CAP as u64)))?;
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(CAP).min(CAP));
+    file.take(CAP as u64).read_to_end(&mut bytes)?;
     if whole {
         return Ok(if bytes.is_empty() { Conversation::Nothing } else { Conversation::Bytes { bytes, whole } });
     }
@@ -98,7 +98,7 @@ mod tests {
     fn of_a_long_file_the_last_whole_lines_are_read() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("long");
-        let cap = usize::try_from(CAP).unwrap();
+        let cap = CAP;
         let read = |text: String| {
             std::fs::write(&file, text).unwrap();
             in_file(dir.path(), "long")

@@ -1,7 +1,7 @@
 //! Prints what happens during a `run-session`, in the format of the shell runner: banners, progress, the agent's output.
 //! The engine reports committed events before it acts on them, so lines and output keep their order.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use longhaul_core::task::{
     Ended, Event, Exit, Failure, HelpReason, Outcome, Purpose, SessionRun, StoppedBy, Task, Wait, narrate,
@@ -39,34 +39,33 @@ pub(super) struct RunnerPrinter {
 impl RunnerPrinter {
     /// Announces the live session of an invocation that died.
     pub(super) fn adopt(&self, task: &Task, session: &SessionRun) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.announce(task, session);
+        self.seen().announce(task, session);
         out::note("The session of an earlier runner is still running; continuing it.");
     }
 
     /// The purpose of the last session, if there was one.
     pub(super) fn last_purpose(&self) -> Option<Purpose> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(seen.session.as_ref()?.purpose)
+        Some(self.seen().session.as_ref()?.purpose)
     }
 
     /// The usage limit that the last session ended at, in words.
     pub(super) fn last_limit(&self) -> Option<String> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).limit.clone()
+        self.seen().limit.clone()
     }
 
     /// How the last session ended, and who ended it.
     pub(super) fn last_end(&self) -> Option<(Exit, StoppedBy)> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).ended.clone()
+        self.seen().ended.clone()
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Passes the engine's events on to the printer.
-pub(super) struct PrinterWatcher(pub(super) std::sync::Arc<RunnerPrinter>);
-
-impl Watcher for PrinterWatcher {
+impl Watcher for RunnerPrinter {
     fn committed(&self, events: &[Event], task: &Task) {
-        let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen();
         seen.gave_up = events.iter().any(|event| matches!(event, Event::Paused { why: Some(_), .. }));
         events.iter().for_each(|event| seen.print_event(event, task));
     }

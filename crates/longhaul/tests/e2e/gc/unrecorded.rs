@@ -5,6 +5,7 @@ use std::process::Command;
 
 use longhaul_app::Home;
 use longhaul_git::Git;
+use longhaul_keeper::Environment;
 use serde_json::json;
 
 use super::leftovers::age;
@@ -91,7 +92,7 @@ fn worktrees_of_forgotten_tasks_go_when_old_and_clean() {
     let before = worktrees(&env);
     let make = |id: &str| {
         let path = env.home().join("worktrees").join(id);
-        repository.create_worktree(&path, &format!("longhaul/{id}"), &base).unwrap();
+        repository.create_worktree(&path, &format!("longhaul/{id}"), &base, &Environment::of_process()).unwrap();
         path
     };
     let (forgotten, young, busy) = (make(FORGOTTEN), make(YOUNG), make(BUSY));

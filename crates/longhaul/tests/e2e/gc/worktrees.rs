@@ -8,6 +8,7 @@ use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
 use longhaul_core::names::TaskName;
 use longhaul_core::task::{Actor, Event, Submission, Workspace};
 use longhaul_git::{Git, Worktree};
+use longhaul_keeper::Environment;
 use longhaul_keeper::random;
 use longhaul_store::sqlite::SqliteStore;
 use longhaul_store::{Change, Guard, NewLease, Store, Stored};
@@ -33,7 +34,9 @@ fn world(name: &str) -> (TestEnv, Worktree) {
     let worktrees = env.home().join("worktrees");
     let repository = Git::open(&home.git()).unwrap().find(&project).unwrap().unwrap();
     let base = repository.head_commit().unwrap().unwrap();
-    let worktree = repository.create_worktree(&worktrees.join(name), &format!("longhaul/{name}"), &base).unwrap();
+    let worktree = repository
+        .create_worktree(&worktrees.join(name), &format!("longhaul/{name}"), &base, &Environment::of_process())
+        .unwrap();
     let workspace = worktree.record().unwrap();
     let directory = worktree.path().join(".autonomous").join(name);
     std::fs::create_dir_all(&directory).unwrap();
