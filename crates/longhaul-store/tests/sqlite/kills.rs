@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
 
-use longhaul_store::{Store, Stored};
+use longhaul_store::{Store, Stored, WholeStore};
 
 use super::SqliteHarness;
 use super::child::{Player, keyed_change};
