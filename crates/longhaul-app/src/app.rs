@@ -11,7 +11,7 @@ use longhaul_core::time::Time;
 use longhaul_keeper::fail_point;
 use longhaul_keeper::files::PrivateDirError;
 use longhaul_store::sqlite::SqliteStore;
-use longhaul_store::{Filter, Listed, Store, Stored, Summaries};
+use longhaul_store::{Filter, Listed, Store, Stored, Summaries, WholeStore};
 
 use crate::caller::{Caller, Visibility};
 use crate::error::{AppError, ErrorKind};
@@ -22,7 +22,7 @@ use crate::processes::System;
 /// A home, its store, and what the front end passed in. Nothing is opened before an operation needs it.
 pub struct App {
     pub home: Home,
-    store: OnceLock<Arc<dyn Store>>,
+    store: OnceLock<Arc<dyn WholeStore>>,
     pub system: System,
 }
 
@@ -42,8 +42,19 @@ impl App {
         Ok(())
     }
 
-    /// The store as this caller may use it. Makes nothing: without a database there are no tasks. The tenant will be bound here.
-    pub fn store_for(&self, _caller: &Caller) -> Result<&Arc<dyn Store>, AppError> {
+    /// The store as this caller may use it: bound to the caller's tenant, or to that of the task whose session the caller runs below.
+    pub fn store_for(&self, caller: &Caller) -> Result<Arc<dyn Store>, AppError> {
+        let whole = self.whole_store()?;
+        let tenant = match Visibility::of(&caller.actor, &self.home) {
+            Visibility::Family(own) => whole.tenant_of(own)?,
+            Visibility::Everything | Visibility::Nothing => None,
+        };
+        Ok(whole.of_tenant(&tenant.unwrap_or_else(|| caller.tenant.clone())))
+    }
+
+    /// The store of every tenant, for workers and for operations on the whole home; `cargo xtask check` knows which files these are. Makes
+    /// nothing: without a database there are no tasks.
+    pub fn whole_store(&self) -> Result<&Arc<dyn WholeStore>, AppError> {
         if let Some(store) = self.store.get() {
             return Ok(store);
         }
@@ -77,13 +88,22 @@ pub struct Call {
     pub app: Arc<App>,
     pub caller: Caller,
     visibility: Visibility,
+    reach: Reach,
+    store: OnceLock<Arc<dyn Store>>,
+}
+
+/// Whose tasks a call can reach.
+#[derive(Clone, Copy)]
+enum Reach {
+    OwnTenant,
+    AllTenants,
 }
 
 impl Call {
     /// A call of this caller.
     pub fn new(app: Arc<App>, caller: Caller) -> Call {
         let visibility = Visibility::of(&caller.actor, &app.home);
-        Call { app, caller, visibility }
+        Call { app, caller, visibility, reach: Reach::OwnTenant, store: OnceLock::new() }
     }
 
     /// The home.
@@ -96,9 +116,21 @@ impl Call {
         (self.app.system.clock)()
     }
 
+    /// The same call with the tasks of every tenant, for operations on the whole home.
+    pub(crate) fn of_all_tenants(&self) -> Call {
+        Call { reach: Reach::AllTenants, store: OnceLock::new(), ..self.clone() }
+    }
+
     /// The store as the caller may use it.
     pub fn store(&self) -> Result<&dyn Store, AppError> {
-        Ok(&**self.app.store_for(&self.caller)?)
+        if let Some(store) = self.store.get() {
+            return Ok(&**store);
+        }
+        let store = match self.reach {
+            Reach::OwnTenant => self.app.store_for(&self.caller)?,
+            Reach::AllTenants => Arc::<dyn WholeStore>::clone(self.app.whole_store()?),
+        };
+        Ok(&**self.store.get_or_init(|| store))
     }
 
     /// The task whose session the caller runs below, if it does.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Actor, Scope, Task};
 use longhaul_keeper::SessionDir;
+use longhaul_store::Tenant;
 
 use crate::error::{AppError, ErrorKind};
 use crate::home::Home;
@@ -16,14 +17,16 @@ use crate::project::Project;
 #[derive(Debug, Clone)]
 pub struct Caller {
     pub actor: Actor,
+    /// Whose tasks are meant. It comes from how the caller was recognised, never from a request.
+    pub tenant: Tenant,
     /// The directory the call comes from, or why there is none.
     directory: Result<PathBuf, String>,
 }
 
 impl Caller {
-    /// This actor, calling from this directory.
+    /// This actor, calling from this directory, with the tasks of the person whose home it is.
     pub fn new(actor: Actor, directory: Result<PathBuf, String>) -> Caller {
-        Caller { actor, directory }
+        Caller { actor, tenant: Tenant::default(), directory }
     }
 
     /// Whether a person calls, as far as is known.

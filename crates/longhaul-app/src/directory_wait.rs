@@ -3,7 +3,7 @@
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::Task;
-use longhaul_store::Stored;
+use longhaul_store::{Holder, Stored};
 
 use crate::app::Call;
 use crate::describe::{self, Waiting, next_command};
@@ -12,15 +12,17 @@ use crate::error::AppError;
 /// A longer line has moved while it was read.
 const LONGEST: usize = 1_000;
 
-/// The tasks that go first in a task's directory, the next one first; empty when it may work there now.
-pub async fn line_before(call: &Call, task: TaskId) -> Result<Vec<TaskId>, AppError> {
+/// The tasks that go first in a task's directory, the next one first; empty when it may work there now. Behind another tenant's task the
+/// line is not known.
+pub async fn line_before(call: &Call, task: TaskId) -> Result<Vec<Holder>, AppError> {
     let mut line = Vec::new();
     let mut last = task;
     while let Some(before) = call.store()?.directory_holder(last).await?
         && line.len() < LONGEST
     {
         line.push(before);
-        last = before;
+        let Holder::Task(next) = before else { break };
+        last = next;
     }
     Ok(line)
 }
@@ -35,7 +37,7 @@ impl DirectoryWait {
     /// What a task waits for before it may work in its directory; none when it may.
     pub async fn of(call: &Call, task: TaskId) -> Result<Option<DirectoryWait>, AppError> {
         match line_before(call, task).await?.last() {
-            Some(first) => Ok(Some(DirectoryWait { first: call.load(*first).await? })),
+            Some(first) => DirectoryWait::behind(call, *first).await.map(Some),
             None => Ok(None),
         }
     }
@@ -43,9 +45,17 @@ impl DirectoryWait {
     /// Who would be in the way of a new task in this directory.
     pub async fn in_directory(call: &Call, directory: &str) -> Result<Option<DirectoryWait>, AppError> {
         match call.store()?.works_in(directory).await? {
-            Some(task) => Ok(Some(DirectoryWait { first: call.load(task).await? })),
+            Some(holder) => DirectoryWait::behind(call, holder).await.map(Some),
             None => Ok(None),
         }
+    }
+
+    async fn behind(call: &Call, holder: Holder) -> Result<DirectoryWait, AppError> {
+        let first = match holder {
+            Holder::Task(task) => call.load(task).await?,
+            Holder::Foreign => None,
+        };
+        Ok(DirectoryWait { first })
     }
 
     /// The task and its state.

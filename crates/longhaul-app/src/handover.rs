@@ -11,12 +11,13 @@ use longhaul_core::causes::with_causes;
 use longhaul_core::ids::TaskId;
 use longhaul_core::names::{self, BadName, TaskName};
 use longhaul_core::task::{Actor, Command, Refusal, Submission, submit};
-use longhaul_store::{CommitError, Committed, Key, NewLease, Store};
+use longhaul_store::{CommitError, Committed, Key, NewLease, Store, Tenant, WholeStore};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use deliver::deliver;
 pub use offer::{Greeting, Offer, is_attended, offer, sockets};
 
+use crate::caller::Caller;
 use crate::change::{ChangeError, change};
 use crate::child::NoChild;
 use crate::clock::mint_task;
@@ -40,6 +41,8 @@ pub enum Handover {
         command: Box<Command>,
         /// Who asked.
         actor: Actor,
+        /// Whose the task is.
+        tenant: Tenant,
         /// What makes a repeat harmless: the caller's idempotency key, or one of this request alone.
         key: Key,
     },
@@ -67,6 +70,8 @@ pub struct Request {
     pub submission: Submission,
     /// Who asked.
     pub actor: Actor,
+    /// Whose the task will be.
+    pub tenant: Tenant,
     /// The caller's idempotency key.
     pub key: Option<Key>,
 }
@@ -159,15 +164,19 @@ impl Handover {
     /// Commits what was handed over, together with the claim of the worker that took it. The task's programs will run in this environment.
     pub async fn commit(
         self,
-        store: &dyn Store,
+        store: &dyn WholeStore,
         home: &Home,
         environment: &Environment,
         lease: NewLease,
     ) -> Result<Taken, Declined> {
         match self {
-            Handover::Submit(request) => commit_submission(store, home, *request, environment, Some(lease)).await,
-            Handover::Command { task, command, actor, key } => {
-                let committed = change(store, task, *command, &actor, Some(key), Some(lease)).await?;
+            Handover::Submit(request) => {
+                let store = store.of_tenant(&request.tenant);
+                commit_submission(&*store, home, *request, environment, Some(lease)).await
+            }
+            Handover::Command { task, command, actor, tenant, key } => {
+                let committed =
+                    change(&*store.of_tenant(&tenant), task, *command, &actor, Some(key), Some(lease)).await?;
                 Ok(Taken { committed, warnings: Vec::new() })
             }
         }
@@ -193,8 +202,9 @@ impl From<Declined> for AppError {
 
 impl Request {
     /// A new request for a task, without a key.
-    pub fn new(name: Option<String>, submission: Submission, actor: Actor) -> Request {
-        Request { id: mint_task(), name, submission, actor, key: None }
+    pub fn new(name: Option<String>, submission: Submission, caller: &Caller) -> Request {
+        let (actor, tenant) = (caller.actor.clone(), caller.tenant.clone());
+        Request { id: mint_task(), name, submission, actor, tenant, key: None }
     }
 
     /// Refuses before anything is created what any worker would refuse.

@@ -68,6 +68,7 @@ pub use hold::{
 };
 pub use home::{Home, HomeError, WORKER_LOGS};
 pub use intake::{blocking, mode_warnings, needs_env, redact_intake};
+pub use longhaul_store::Tenant;
 pub use processes::{Asked, BootService, Processes, Reply, System};
 pub use project::Project;
 pub use prompt::{BadTemplate, TEMPLATES, check_template, pointer, prompt};

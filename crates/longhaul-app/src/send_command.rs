@@ -54,7 +54,13 @@ async fn hand_over(
 ) -> Result<Committed, AppError> {
     let id = stored.task.id;
     let command = Box::new(command);
-    let handover = Handover::Command { task: id, command, actor: actor.clone(), key: key.clone() };
+    let handover = Handover::Command {
+        task: id,
+        command,
+        actor: actor.clone(),
+        tenant: call.caller.tenant.clone(),
+        key: key.clone(),
+    };
     let repeated = match deliver(call, &handover).await? {
         Reply::Answer(Answer::Accepted { repeated, .. }) => repeated,
         Reply::Answer(Answer::Refused { kind, message }) => {

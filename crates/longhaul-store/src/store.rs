@@ -1,18 +1,20 @@
-//! The `Store` trait: exactly what workers and front ends need, with what each method promises after a crash.
+//! The `Store` trait that front ends use and the `WholeStore` trait of workers: what each method promises, also after a crash.
 //!
 //! Implemented by SQLite now and PostgreSQL later; one conformance suite holds both to these words. No decision is made here:
 //! events come from `decide`, and the store only applies them, compare-and-set.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
 use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, Reached, Task, state_phrase};
 use longhaul_core::time::Time;
 
-use crate::{Filter, Key, Listed, Notice, Settled, Summaries};
+use crate::{Feed, Filter, Key, Listed, Notice, Settled, Summaries, Tenant};
 
-/// Tasks and their events, durable.
+/// Tasks and their events, durable, as one tenant may use them: what every front end holds. Through it another tenant's task, key, place in a
+/// list or position is answered exactly as if it did not exist. A [`WholeStore`] is one too, and sees every tenant.
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Appends events to one task and moves it, all or nothing, if the guard holds. Once this returns `Ok` the change survives
@@ -34,10 +36,6 @@ pub trait Store: Send + Sync {
     /// changed task the same request may make no sense any more. Refused as a commit with that key would be.
     async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError>;
 
-    /// Takes the lease of a task, if its epoch is still the one seen: epoch + 1, and a `Claimed` event. A task that wants no
-    /// owner cannot be claimed.
-    async fn claim(&self, task: TaskId, epoch_seen: u64, lease: NewLease, at: Time) -> Result<Committed, CommitError>;
-
     /// One task with its ownership, or `None` if there is no such task. Damage is an error, never absence.
     async fn load(&self, task: TaskId) -> Result<Option<Stored>, StoreError>;
 
@@ -55,6 +53,57 @@ pub trait Store: Send + Sync {
     /// sessions were, or why it is where it is, is found so without reading the many events between.
     async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
 
+    /// Events of all tasks after a position, in the order of their commits: at most `events` of them, and no more than `bytes` unless the
+    /// first one alone is larger. The answer says where to continue, and whether events after the position are missing.
+    async fn feed(&self, after: u64, events: u32, bytes: u64) -> Result<Feed, StoreError>;
+
+    /// Whose turn it is to start a session, if this home may have `cap` at once: as many tasks as there are free slots, the most urgent
+    /// first and then the oldest. Tasks of the workers passed over have no turn. A runner's task needs none. A tenant's store names only
+    /// that tenant's tasks, but all slots in use are counted: they are the home's.
+    async fn turns(&self, cap: u32, passed_over: &[WorkerId]) -> Result<Turns, StoreError>;
+
+    /// Every task of a task's family, finished ones and itself too: the one at the top and all below it. Empty when it has neither
+    /// parent nor children. A damaged one is left out.
+    async fn family(&self, task: TaskId) -> Result<Vec<Task>, StoreError>;
+
+    /// The task that this one has to wait for before a session of it may start in its directory; none with its own worktree, and
+    /// none while a session of it is live. The same rule is enforced by the commit that starts a session.
+    async fn directory_holder(&self, task: TaskId) -> Result<Option<Holder>, StoreError>;
+
+    /// An unfinished task that works in this directory of a person's, around it or inside it.
+    async fn works_in(&self, directory: &str) -> Result<Option<Holder>, StoreError>;
+
+    /// Recomputes a task's hash chain and rebuilds its state from its events.
+    async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError>;
+
+    /// The usage limits that tasks have reached, one for each account, over ones too. They are written in the commits that change them
+    /// (`core::task::account_changes`). A tenant's store answers with those that the tenant's own tasks reached.
+    async fn account_limits(&self) -> Result<Vec<AccountLimit>, StoreError>;
+
+    /// Every notice of a task, in the order they were made.
+    async fn notices(&self, task: TaskId) -> Result<Vec<Notice>, StoreError>;
+
+    /// A bell that rings after commits of any process. It only says "look again"; it may ring too often, never too late.
+    fn changes(&self) -> Result<Changes, StoreError>;
+
+    /// Rings that bell in every process: something beside the store changed that others wait for.
+    fn ring(&self) -> Result<(), StoreError>;
+}
+
+/// The store of every tenant: what workers and the operations for the whole home hold, and nobody else. Submissions and keys that come
+/// through it are the default tenant's.
+#[async_trait]
+pub trait WholeStore: Store {
+    /// The store as this tenant may use it.
+    fn of_tenant(&self, tenant: &Tenant) -> Arc<dyn Store>;
+
+    /// Whose task this is, or `None` if there is no such task. Callers below an agent session belong to their task's tenant.
+    fn tenant_of(&self, task: TaskId) -> Result<Option<Tenant>, StoreError>;
+
+    /// Takes the lease of a task, if its epoch is still the one seen: epoch + 1, and a `Claimed` event. A task that wants no
+    /// owner cannot be claimed.
+    async fn claim(&self, task: TaskId, epoch_seen: u64, lease: NewLease, at: Time) -> Result<Committed, CommitError>;
+
     /// Unfinished tasks that want an owner, the most urgent first and then the oldest, with who owns them now.
     async fn candidates(&self) -> Result<Vec<Candidate>, StoreError>;
 
@@ -66,34 +115,9 @@ pub trait Store: Send + Sync {
     /// The workers, other than this one, that own tasks which any worker may carry out.
     async fn other_owners(&self, worker: WorkerId) -> Result<Vec<WorkerId>, StoreError>;
 
-    /// Whose turn it is to start a session, if this home may have `cap` at once: as many tasks as there are free slots, the most urgent
-    /// first and then the oldest. Tasks of the workers passed over have no turn. A runner's task needs none.
-    async fn turns(&self, cap: u32, passed_over: &[WorkerId]) -> Result<Turns, StoreError>;
-
-    /// Every task of a task's family, finished ones and itself too: the one at the top and all below it. Empty when it has neither
-    /// parent nor children. A damaged one is left out.
-    async fn family(&self, task: TaskId) -> Result<Vec<Task>, StoreError>;
-
-    /// The task that this one has to wait for before a session of it may start in its directory; none with its own worktree, and
-    /// none while a session of it is live. The same rule is enforced by the commit that starts a session.
-    async fn directory_holder(&self, task: TaskId) -> Result<Option<TaskId>, StoreError>;
-
-    /// An unfinished task that works in this directory of a person's, around it or inside it.
-    async fn works_in(&self, directory: &str) -> Result<Option<TaskId>, StoreError>;
-
-    /// Recomputes a task's hash chain and rebuilds its state from its events.
-    async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError>;
-
-    /// The usage limits that tasks have reached, one for each account, over ones too. They are written in the commits that change them
-    /// (`core::task::account_changes`).
-    async fn account_limits(&self) -> Result<Vec<AccountLimit>, StoreError>;
-
     /// Notices that are still to be delivered, the longest due first, those that are due later and claimed ones too; a few hundred
     /// at most.
     async fn pending_notices(&self) -> Result<Vec<Notice>, StoreError>;
-
-    /// Every notice of a task, in the order they were made.
-    async fn notices(&self, task: TaskId) -> Result<Vec<Notice>, StoreError>;
 
     /// Sets out to deliver a pending notice: one try more, and due again only then. False, and nothing written, if its tries are no
     /// longer those seen: somebody else was faster. A claimer that dies leaves a notice that becomes due again.
@@ -112,12 +136,6 @@ pub trait Store: Send + Sync {
 
     /// Reads everything once and names what is damaged; empty when all is well.
     async fn check(&self) -> Result<Vec<Damaged>, StoreError>;
-
-    /// A bell that rings after commits of any process. It only says "look again"; it may ring too often, never too late.
-    fn changes(&self) -> Result<Changes, StoreError>;
-
-    /// Rings that bell in every process: something beside the store changed that others wait for.
-    fn ring(&self) -> Result<(), StoreError>;
 }
 
 /// One change of one task.
@@ -465,6 +483,15 @@ pub struct Turn {
     pub task: TaskId,
     /// Its owner, who is to start it.
     pub owner: WorkerId,
+}
+
+/// Who works in a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    /// This task.
+    Task(TaskId),
+    /// A task of another tenant.
+    Foreign,
 }
 
 /// What a look at a task's chain found.

@@ -174,13 +174,18 @@ fn judged(handover: Handover, pid: u32, workers: &Path) -> Result<Handover, Answ
     }
     Ok(match handover {
         Handover::Submit(mut request) => {
-            request.actor = Actor::person(request.actor.principal);
+            request.actor = as_person(request.actor);
             Handover::Submit(request)
         }
-        Handover::Command { task, command, actor, key } => {
-            Handover::Command { task, command, actor: Actor::person(actor.principal), key }
+        Handover::Command { task, command, actor, tenant, key } => {
+            Handover::Command { task, command, actor: as_person(actor), tenant, key }
         }
     })
+}
+
+/// Tenant, channel and key are what the caller's server says: any process of this user could be that server.
+fn as_person(actor: Actor) -> Actor {
+    Actor { channel: actor.channel, key: actor.key, ..Actor::person(actor.principal) }
 }
 
 async fn send(writing: &mut (impl AsyncWriteExt + Unpin), value: &impl Serialize) -> io::Result<()> {
@@ -194,26 +199,29 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use longhaul_core::names::TaskName;
-    use longhaul_core::task::{Scope, Submission};
+    use longhaul_core::task::{Channel, Scope, Submission};
     use longhaul_keeper::SESSION_VARIABLE;
 
     use super::*;
     use longhaul_app::Request;
-    use longhaul_app::mint_task;
+    use longhaul_app::{Tenant, mint_task};
 
     fn claiming(actor: Actor) -> Handover {
         let submission = Submission::new("goal".into(), TaskName::new("t").unwrap(), "/p".into(), "demo".into());
-        Handover::Submit(Box::new(Request { id: mint_task(), name: None, submission, actor, key: None }))
+        let tenant = Tenant::new("team");
+        Handover::Submit(Box::new(Request { id: mint_task(), name: None, submission, actor, tenant, key: None }))
     }
 
     #[test]
     fn who_sends_something_is_told_by_its_process() {
         let workers = tempfile::tempdir().unwrap();
-        let Ok(Handover::Submit(request)) = judged(claiming(Actor::worker()), std::process::id(), workers.path())
-        else {
+        let sender = Actor { channel: Some(Channel::Http), key: Some("k1".into()), ..Actor::worker() };
+        let Ok(Handover::Submit(request)) = judged(claiming(sender), std::process::id(), workers.path()) else {
             panic!("a person's own process may hand something over")
         };
         assert_eq!((request.actor.scope, request.actor.session), (Scope::Person, None));
+        assert_eq!((request.actor.channel, request.actor.key.as_deref()), (Some(Channel::Http), Some("k1")));
+        assert_eq!(request.tenant, Tenant::new("team"));
         let id = "0190c5a4-7d4e-7c3a-8f00-0123456789ab";
         let mut command = Command::new("cat");
         let mut agent = command.env(SESSION_VARIABLE, id).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -9,14 +9,14 @@ use longhaul_core::plan::{Plan, PlanChange, Step};
 use longhaul_core::task::{
     Actor, Ended, Event, Exit, Offset, Place, Purpose, ReadTo, Said, SessionRun, Submission, Usage,
 };
-use longhaul_store::{Change, Guard, NewLease, Store, Stored};
+use longhaul_store::{Change, Guard, NewLease, Store, Stored, WholeStore};
 
 use super::scene::{LONGEST_SESSION_MS, Outcome, now, random};
 
 const STEPS: u32 = 12;
 
 /// A task with an owner and an accepted plan, between two sessions. It has its own worktree, so that it waits for no other task.
-pub(super) async fn planned(store: &dyn Store, project: &Path, name: &str) -> Outcome<Stored> {
+pub(super) async fn planned(store: &dyn WholeStore, project: &Path, name: &str) -> Outcome<Stored> {
     let place = Place::Worktree { base: "ba5e".repeat(10) };
     let submission = Submission { place, ..submission(project, name)? }.into();
     let new = change(TaskId::mint(now(), random()), Guard::New, Event::Submitted { submission });

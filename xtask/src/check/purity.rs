@@ -72,6 +72,28 @@ const BANS: &[Ban] = &[
         remedy: "add a method to the `Store` trait and call it",
     },
     Ban {
+        words: &["WholeStore", "whole_store", "of_all_tenants", "SqliteStore"],
+        place: Place::EverywhereBut(&[
+            "crates/longhaul-store/",
+            "crates/longhaul-worker/",
+            // Opens it, and binds what everybody else gets to a tenant.
+            "crates/longhaul-app/src/app.rs",
+            // Runs in a worker, which binds it to the tenant of whoever handed the task over.
+            "crates/longhaul-app/src/handover.rs",
+            "crates/longhaul-app/src/operations/doctor",
+            "crates/longhaul-app/src/operations/gc",
+            "crates/longhaul-app/src/operations/store_backup.rs",
+            "crates/longhaul-app/src/operations/store_check.rs",
+            // Both are workers.
+            "crates/longhaul/src/commands/run_session.rs",
+            "crates/longhaul/src/commands/worker.rs",
+            "xtask/",
+        ]),
+        reach: Reach::Shipped,
+        what: "holds the store of all tenants",
+        remedy: "use `Call::store` or `App::store_for`, which are bound to the caller's tenant",
+    },
+    Ban {
         words: &["println!", "eprintln!", "print!", "eprint!"],
         place: Place::EverywhereBut(&["crates/longhaul/", "e2e/model/src/bin/", "xtask/"]),
         reach: Reach::Shipped,

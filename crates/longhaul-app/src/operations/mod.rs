@@ -25,6 +25,8 @@ mod store_check;
 mod submit;
 mod tell;
 #[cfg(test)]
+mod tenant_tests;
+#[cfg(test)]
 mod tests;
 mod trust;
 mod trust_list;

@@ -95,10 +95,8 @@ async fn submit_named(
     old: &Task,
     submission: &Submission,
 ) -> Result<Submitted, AppError> {
-    let request = |name: String| Request {
-        key: key.clone(),
-        ..Request::new(Some(name), submission.clone(), call.caller.actor.clone())
-    };
+    let request =
+        |name: String| Request { key: key.clone(), ..Request::new(Some(name), submission.clone(), &call.caller) };
     if let Some(name) = name {
         return send(call, request(name)).await;
     }

@@ -43,7 +43,7 @@ impl Operation for StoreBackup {
     type Output = Backup;
 
     async fn run(call: &Call, _: Permit, input: StoreBackupInput) -> Result<Answer<Backup>, AppError> {
-        let store = call.store()?;
+        let store = call.app.whole_store()?;
         let unusable =
             |error| AppError::new(ErrorKind::Usage, format!("cannot use `{}`", input.file.display())).because(&error);
         let target = std::path::absolute(&input.file).map_err(unusable)?;

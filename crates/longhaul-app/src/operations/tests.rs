@@ -13,7 +13,7 @@ use super::OPERATIONS;
 use crate::{App, AppError, Asked, BootService, Call, Caller, Handover, Processes, Reply, System};
 
 /// A name, an input, and whether a person, a session, a worker and somebody unknown may: `+` or `-`.
-fn table() -> Vec<(&'static str, Value, &'static str)> {
+pub(super) fn table() -> Vec<(&'static str, Value, &'static str)> {
     let task = || json!({ "task": "t" });
     vec![
         ("accept_plan", task(), "+---"),

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use longhaul_core::task::{Action, State};
-use longhaul_store::Stored;
+use longhaul_store::{Holder, Stored};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
@@ -81,7 +81,7 @@ async fn needs_this_session(call: &Call, stored: &Stored) -> Result<Option<&'sta
     if !matches!(stored.task.state, State::Queued | State::Preparing) {
         return Ok(None);
     }
-    if directory_wait::line_before(call, stored.task.id).await?.contains(&own) {
+    if directory_wait::line_before(call, stored.task.id).await?.contains(&Holder::Task(own)) {
         return Ok(Some("directory"));
     }
     Ok(Slots::now(call).await?.are_taken().then_some("slot"))

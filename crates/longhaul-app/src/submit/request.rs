@@ -42,7 +42,7 @@ pub(crate) async fn person_request(call: &Call, input: &SubmitInput) -> Result<(
     config::changes(&input.settings)?.0.iter().for_each(|setting| submission.set(setting));
     warnings.extend(agent_choice::check_switch(&submission, &input.settings)?);
     warnings.extend(unchosen);
-    let request = Request::new(input.name.clone(), submission, caller.actor.clone());
+    let request = Request::new(input.name.clone(), submission, caller);
     Ok((Prepared { request, notes: prompts.files.iter().map(prompt_note).collect(), warnings }, in_place))
 }
 

@@ -15,6 +15,22 @@ pub struct Actor {
     /// The agent session the input came from; set exactly for [`Scope::Session`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub session: Option<SessionId>,
+    /// The server's channel that the input came through; none for the command line and for Longhaul itself.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub channel: Option<Channel>,
+    /// The id of the API key that the input came with; never the key itself.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub key: Option<String>,
+}
+
+/// How an input reached a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    /// A tool of the MCP server.
+    Mcp,
+    /// A route of the HTTP server.
+    Http,
 }
 
 /// What an actor may ask for.
@@ -36,26 +52,30 @@ pub enum Scope {
 impl Actor {
     /// A person by name.
     pub fn person(name: impl Into<String>) -> Actor {
-        Actor { principal: name.into(), scope: Scope::Person, session: None }
+        Actor::new(name, Scope::Person)
     }
 
     /// Somebody of this name who may be an agent.
     pub fn unknown(name: impl Into<String>) -> Actor {
-        Actor { principal: name.into(), scope: Scope::Unknown, session: None }
+        Actor::new(name, Scope::Unknown)
     }
 
     /// The worker that owns the task.
     pub fn worker() -> Actor {
-        Actor { principal: "worker".into(), scope: Scope::Worker, session: None }
+        Actor::new("worker", Scope::Worker)
     }
 
     /// The files of the workspace, changed by whoever can write there.
     pub fn workspace() -> Actor {
-        Actor { principal: "workspace".into(), scope: Scope::Workspace, session: None }
+        Actor::new("workspace", Scope::Workspace)
     }
 
     /// An agent, or anything it started.
     pub fn below(session: SessionId) -> Actor {
-        Actor { principal: "agent".into(), scope: Scope::Session, session: Some(session) }
+        Actor { session: Some(session), ..Actor::new("agent", Scope::Session) }
+    }
+
+    fn new(principal: impl Into<String>, scope: Scope) -> Actor {
+        Actor { principal: principal.into(), scope, session: None, channel: None, key: None }
     }
 }

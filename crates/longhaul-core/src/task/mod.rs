@@ -39,7 +39,7 @@ mod workspace;
 mod tests;
 
 pub use account::{AccountChange, AccountLimit, account_changes};
-pub use actor::{Actor, Scope};
+pub use actor::{Actor, Channel, Scope};
 pub use agent_limits::{AgentLimit, Unavailable, Until};
 pub use apply::IllegalEvent;
 pub use budget::{Amount, Limit};

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::failure::store_error;
 use super::read::sound_rows;
-use crate::StoreError;
+use crate::{StoreError, Tenant};
 
 /// Writes down what a change of a task says about accounts. A guess does not shorten what is known.
 pub(super) fn record(connection: &Connection, before: Option<&Task>, after: &Task) -> Result<(), StoreError> {
@@ -31,10 +31,11 @@ pub(super) fn record(connection: &Connection, before: Option<&Task>, after: &Tas
     Ok(())
 }
 
-/// Every limit, by account.
-pub(super) fn limits(connection: &Connection) -> Result<Vec<AccountLimit>, StoreError> {
-    const SQL: &str = "SELECT account, agent, until, told, task FROM account_limits ORDER BY account";
-    sound_rows(connection, SQL, [], read)
+/// Every limit, or every one that a task of this tenant reached, by account.
+pub(super) fn limits(connection: &Connection, tenant: Option<&Tenant>) -> Result<Vec<AccountLimit>, StoreError> {
+    const SQL: &str = "SELECT account, agent, until, told, task FROM account_limits \
+         WHERE ?1 IS NULL OR EXISTS (SELECT 1 FROM tasks WHERE id = account_limits.task AND tenant = ?1) ORDER BY account";
+    sound_rows(connection, SQL, [tenant.map(Tenant::name)], read)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Option<AccountLimit>> {

@@ -11,7 +11,6 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
 use super::failure::{damaged, store_error};
-use super::keys::TENANT;
 use super::load::last_snapshot;
 use super::row::{NAME, TASK_COLUMNS, TaskRow, values_of};
 use crate::{ChainEntry, ChainHead, CommitError, Lease, NewLease, Owner, StoreError, Stored, link};
@@ -32,6 +31,14 @@ pub(super) struct Append {
     claimed_on: Option<String>,
     head: ChainHead,
     events: Vec<NewEvent>,
+}
+
+/// Whose a new task is.
+pub(super) struct Submitter<'a> {
+    /// The name of its tenant.
+    pub(super) tenant: &'a str,
+    /// Who submitted it.
+    pub(super) principal: &'a str,
 }
 
 /// An event's texts as they will be stored.
@@ -93,14 +100,14 @@ impl Append {
     }
 
     /// Writes the task's row and its new events, and gives the lease up if the task wants no owner any more.
-    pub(super) fn write(mut self, connection: &Connection, principal: &str) -> Result<Arc<TaskRow>, CommitError> {
+    pub(super) fn write(mut self, connection: &Connection, by: &Submitter<'_>) -> Result<Arc<TaskRow>, CommitError> {
         let Some(task) = self.task.take() else {
             return Err(IllegalEvent { state: "nothing", event: "nothing" }.into());
         };
         let owner = self.owner.take().filter(|_| task.state.wants_owner());
         let mut row = self.next_row(Stored { task, epoch: self.epoch, owner });
         match &self.before {
-            None => row.number = self.insert(connection, &mut row, principal)?,
+            None => row.number = self.insert(connection, &mut row, by)?,
             Some(before) => self.update(connection, before, &row.values)?,
         }
         self.insert_events(connection, row.number)?;
@@ -128,16 +135,17 @@ impl Append {
         }
     }
 
-    fn insert(&self, connection: &Connection, row: &mut TaskRow, principal: &str) -> Result<i64, CommitError> {
+    fn insert(&self, connection: &Connection, row: &mut TaskRow, by: &Submitter<'_>) -> Result<i64, CommitError> {
         static SQL: LazyLock<String> = LazyLock::new(|| {
             let places = (1..=37).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
             format!(
                 "INSERT INTO tasks ({TASK_COLUMNS}, host, principal, tenant, directory, lineage) VALUES ({places}, ?38, ?39, \
-                 '{TENANT}', ?40, coalesce((SELECT lineage || '/' FROM tasks WHERE id = ?12), '') || ?9)"
+                 ?40, ?41, coalesce((SELECT lineage || '/' FROM tasks WHERE id = ?12 AND tenant = ?40), '') || ?9)"
             )
         });
         let directory = row.stored.task.submission.directory().map(str::to_owned);
-        let beside = [self.claimed_on.clone(), Some(principal.to_owned()), directory].map(Value::from);
+        let (principal, tenant) = (Some(by.principal.to_owned()), Some(by.tenant.to_owned()));
+        let beside = [self.claimed_on.clone(), principal, tenant, directory].map(Value::from);
         let values = &mut row.values;
         let inserted = connection
             .prepare_cached(&SQL)

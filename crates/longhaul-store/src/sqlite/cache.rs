@@ -66,7 +66,7 @@ impl Cache {
             known.era = self.era;
             Some(Arc::clone(&known.row))
         };
-        let found: Option<Result<Arc<TaskRow>, _>> = find_unless(connection, task, same)?;
+        let found: Option<Result<Arc<TaskRow>, _>> = find_unless(connection, None, task, same)?;
         found.transpose().map_err(damage)
     }
 

@@ -8,7 +8,7 @@ use longhaul_core::ids::TaskId;
 use longhaul_core::time::Time;
 use rusqlite::Connection;
 
-use super::append::Append;
+use super::append::{Append, Submitter};
 use super::cache::Cache;
 use super::request::Made;
 use crate::{CommitError, NewLease};
@@ -30,7 +30,7 @@ pub(super) fn claim(
     }
     let mut append = Append::to(task, Some(row));
     append.claim(lease, from, at)?;
-    let row = append.write(connection, "")?;
+    let row = append.write(connection, &Submitter { tenant: "", principal: "" })?;
     let stored = Arc::clone(&row.stored);
     cache.keep(task, row);
     Ok(Made { stored, repeated: false })

@@ -8,39 +8,51 @@ use std::sync::Arc;
 use longhaul_core::task::{Event, IllegalEvent};
 use rusqlite::{Connection, OptionalExtension};
 
-use super::append::{Append, EventText, as_json};
+use super::append::{Append, EventText, Submitter, as_json};
 use super::cache::Cache;
 use super::failure::store_error;
+use super::load::is_of_tenant;
 use super::request::Made;
 use super::row::TaskRow;
 use super::{accounts, family, keys, outbox, turns};
-use crate::{Change, CommitError, Guard, StoreError, Stored};
+use crate::{Change, CommitError, Guard, StoreError, Stored, Tenant};
 
 /// A change with its texts made, outside the writer thread.
 pub(super) struct Prepared {
     change: Change,
+    /// Whose store it came through; none for the whole store.
+    tenant: Option<Tenant>,
     actor: Arc<str>,
     payloads: Vec<Arc<str>>,
 }
 
 impl Prepared {
     /// Spells a change out as it will be stored.
-    pub(super) fn new(change: Change) -> Result<Prepared, StoreError> {
+    pub(super) fn new(change: Change, tenant: Option<Tenant>) -> Result<Prepared, StoreError> {
         let actor = as_json(&change.actor)?.into();
         let payloads =
             change.events.iter().map(|event| Ok(as_json(event)?.into())).collect::<Result<_, StoreError>>()?;
-        Ok(Prepared { change, actor, payloads })
+        Ok(Prepared { change, tenant, actor, payloads })
+    }
+
+    /// Whose new tasks and keys are.
+    fn tenant(&self) -> &str {
+        self.tenant.as_ref().map_or(Tenant::DEFAULT, Tenant::name)
     }
 }
 
 /// Makes one change, or says why not.
 pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: &Prepared) -> Result<Made, CommitError> {
-    if let Some(earlier) = keys::repeat_of_change(connection, cache, &prepared.change)? {
+    if let Some(earlier) = keys::repeat_of_change(connection, cache, prepared.tenant(), &prepared.change)? {
         return Ok(Made { stored: earlier, repeated: true });
     }
     let found = cache.find(connection, prepared.change.task)?;
+    let is_foreign = found.is_some() && !is_of_tenant(connection, prepared.tenant.as_ref(), prepared.change.task)?;
     let found = match (prepared.change.guard, found) {
         (Guard::New, None) => None,
+        // Ids are chosen by us, so nobody learns by this which exist.
+        (Guard::New, Some(_)) if is_foreign => return Err(CommitError::Conflict),
+        (_, Some(_)) if is_foreign => return Err(CommitError::NotFound),
         (Guard::New, Some(row)) => return repeat_of_submission(connection, prepared, &row),
         (Guard::Version(_) | Guard::Owner { .. }, None) => return Err(CommitError::NotFound),
         (guard, Some(row)) => {
@@ -61,7 +73,7 @@ fn append(
     prepared: &Prepared,
     found: Option<&Arc<TaskRow>>,
 ) -> Result<Arc<TaskRow>, CommitError> {
-    let Prepared { change, actor, payloads } = prepared;
+    let Prepared { change, actor, payloads, .. } = prepared;
     let mut append = Append::to(change.task, found.cloned());
     for (event, payload) in change.events.iter().zip(payloads) {
         let text = EventText { actor: Arc::clone(actor), payload: Arc::clone(payload) };
@@ -72,12 +84,13 @@ fn append(
     }
     let before = found.map(|row| &row.stored.task);
     turns::check_start(connection, before, change)?;
-    family::check_caps(connection, &change.events)?;
-    let row = append.write(connection, &change.actor.principal)?;
+    family::check_caps(connection, prepared.tenant(), &change.events)?;
+    let by = Submitter { tenant: prepared.tenant(), principal: &change.actor.principal };
+    let row = append.write(connection, &by)?;
     outbox::enqueue(connection, before, &change.events, &row)?;
     accounts::record(connection, before, &row.stored.task)?;
     if let Some(key) = &change.key {
-        keys::remember(connection, &row, key, &change.actor)?;
+        keys::remember(connection, prepared.tenant(), &row, key, &change.actor)?;
     }
     Ok(row)
 }

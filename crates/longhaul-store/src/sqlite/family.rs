@@ -10,19 +10,21 @@ use rusqlite::{Connection, OptionalExtension};
 use super::failure::store_error;
 use super::load::find_task;
 use super::read::sound_rows;
-use crate::{CommitError, StoreError};
+use crate::{CommitError, StoreError, Tenant};
 
 /// The first limit that a task shares with its family and that is used up at this time.
 pub(super) fn limit_reached(connection: &Connection, task: TaskId, at: Time) -> Result<Option<Reached>, StoreError> {
-    Ok(Family::new(&family(connection, task)?, at).limit_reached(task))
+    Ok(Family::new(&family(connection, None, task)?, at).limit_reached(task))
 }
 
 /// The tasks of a task's family, itself included; empty when it has neither parent nor children. A damaged one is left out, so that it
 /// does not stop the others: `list` and `check` name it.
-pub(super) fn family(connection: &Connection, task: TaskId) -> Result<Vec<Task>, StoreError> {
-    const MEMBERS: &str = "SELECT id FROM tasks, (SELECT substr(lineage, 1, 36) AS top FROM tasks WHERE id = ?1) \
-         WHERE id = top OR lineage > top || '/' AND lineage < top || '0'";
-    let members: Vec<TaskId> = sound_rows(connection, MEMBERS, [task.to_string()], |row| {
+pub(super) fn family(connection: &Connection, tenant: Option<&Tenant>, task: TaskId) -> Result<Vec<Task>, StoreError> {
+    const MEMBERS: &str = "SELECT id FROM tasks, (SELECT substr(lineage, 1, 36) AS top FROM tasks \
+            WHERE id = ?1 AND (?2 IS NULL OR tenant = ?2)) \
+         WHERE (?2 IS NULL OR tenant = ?2) AND (id = top OR lineage > top || '/' AND lineage < top || '0')";
+    let values = (task.to_string(), tenant.map(Tenant::name));
+    let members: Vec<TaskId> = sound_rows(connection, MEMBERS, values, |row| {
         let id: String = row.get(0)?;
         Ok(id.parse().ok())
     })?;
@@ -31,7 +33,7 @@ pub(super) fn family(connection: &Connection, task: TaskId) -> Result<Vec<Task>,
     }
     let mut family = Vec::with_capacity(members.len());
     for member in members {
-        match find_task(connection, member) {
+        match find_task(connection, tenant, member) {
             Ok(found) => family.extend(found.map(|row| row.stored.task.clone())),
             Err(StoreError::Damaged { .. }) => {}
             Err(error) => return Err(error),
@@ -40,26 +42,26 @@ pub(super) fn family(connection: &Connection, task: TaskId) -> Result<Vec<Task>,
     Ok(family)
 }
 
-/// Refuses a child whose family is too large or whose place in it is too deep.
-pub(super) fn check_caps(connection: &Connection, events: &[Event]) -> Result<(), CommitError> {
+/// Refuses a child whose family is too large or whose place in it is too deep. A parent of another tenant is none, so that a family has one.
+pub(super) fn check_caps(connection: &Connection, tenant: &str, events: &[Event]) -> Result<(), CommitError> {
     let submitted = events.iter().find_map(|event| {
         let Event::Submitted { submission } = event else { return None };
         Some(submission)
     });
     match submitted.and_then(|submission| Some((submission, submission.parent?))) {
-        Some((submission, parent)) => check_child(connection, submission, parent),
+        Some((submission, parent)) => check_child(connection, tenant, submission, parent),
         None => Ok(()),
     }
 }
 
-fn check_child(connection: &Connection, child: &Submission, parent: TaskId) -> Result<(), CommitError> {
+fn check_child(connection: &Connection, tenant: &str, child: &Submission, parent: TaskId) -> Result<(), CommitError> {
     const PLACE: &str = "SELECT length(lineage) / 37 + 1, (SELECT count(*) FROM tasks AS below WHERE below.final = 0 \
          AND below.lineage > substr(own.lineage, 1, 36) || '/' AND below.lineage < substr(own.lineage, 1, 36) || '0') \
-         FROM tasks AS own WHERE id = ?1";
+         FROM tasks AS own WHERE id = ?1 AND tenant = ?2";
     let place: Option<(u32, u32)> = connection
         .prepare_cached(PLACE)
         .and_then(|mut statement| {
-            statement.query_row([parent.to_string()], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+            statement.query_row([parent.to_string().as_str(), tenant], |row| Ok((row.get(0)?, row.get(1)?))).optional()
         })
         .map_err(store_error)?;
     let Some((depth, unfinished)) = place else { return Err(CommitError::NotFound) };

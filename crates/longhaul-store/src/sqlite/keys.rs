@@ -13,14 +13,16 @@ use super::failure::{damaged, store_error};
 use super::row::TaskRow;
 use crate::{Change, CommitError, Guard, Key, StoreError, Stored};
 
-/// Whose tasks and keys these are. There is one tenant until a server has several.
-pub(super) const TENANT: &str = "default";
-
 /// The task that the request with this key changed; none if nobody used the key.
-pub(super) fn task_of(connection: &Connection, key: &Key, principal: &str) -> Result<Option<TaskId>, CommitError> {
+pub(super) fn task_of(
+    connection: &Connection,
+    tenant: &str,
+    key: &Key,
+    principal: &str,
+) -> Result<Option<TaskId>, CommitError> {
     const SQL: &str = "SELECT tasks.id, (operation, input) = (?4, ?5) FROM keys LEFT JOIN tasks ON number = task \
          WHERE keys.tenant = ?1 AND key = ?2 AND keys.principal = ?3";
-    let values = params![TENANT, key.name, principal, key.operation, key.input];
+    let values = params![tenant, key.name, principal, key.operation, key.input];
     let found: Option<(Option<String>, bool)> = connection
         .prepare_cached(SQL)
         .and_then(|mut statement| statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional())
@@ -39,10 +41,11 @@ pub(super) fn task_of(connection: &Connection, key: &Key, principal: &str) -> Re
 pub(super) fn repeat_of_change(
     connection: &Connection,
     cache: &mut Cache,
+    tenant: &str,
     change: &Change,
 ) -> Result<Option<Arc<Stored>>, CommitError> {
     let Some(key) = &change.key else { return Ok(None) };
-    let Some(task) = task_of(connection, key, &change.actor.principal)? else { return Ok(None) };
+    let Some(task) = task_of(connection, tenant, key, &change.actor.principal)? else { return Ok(None) };
     // A repeated submission may come with an id that was minted again.
     if task != change.task && change.guard != Guard::New {
         return Err(CommitError::KeyReused);
@@ -52,11 +55,17 @@ pub(super) fn repeat_of_change(
 }
 
 /// Keeps a key with the change that its request made.
-pub(super) fn remember(connection: &Connection, row: &TaskRow, key: &Key, actor: &Actor) -> Result<(), StoreError> {
+pub(super) fn remember(
+    connection: &Connection,
+    tenant: &str,
+    row: &TaskRow,
+    key: &Key,
+    actor: &Actor,
+) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO keys (tenant, key, principal, operation, input, task, seq) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let seq = row.stored.task.version;
-    let values = params![TENANT, key.name, actor.principal, key.operation, key.input, row.number, seq];
+    let values = params![tenant, key.name, actor.principal, key.operation, key.input, row.number, seq];
     connection.prepare_cached(SQL).and_then(|mut statement| statement.execute(values)).map(drop).map_err(store_error)
 }
 

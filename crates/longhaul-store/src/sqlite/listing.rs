@@ -1,6 +1,7 @@
 //! Many tasks at once: whole ones, and summaries that are read from the columns of their rows alone.
 //!
-//! Used by the handle on a reader's connection. Each filter has an index that gives the order as well, so that nothing is sorted.
+//! Used by the handle on a reader's connection. Each filter of a tenant has an index that gives the order as well, so that nothing is sorted;
+//! lists of all tenants are for `gc` and the like, and are sorted.
 
 use std::sync::Arc;
 
@@ -12,12 +13,12 @@ use rusqlite::{Connection, Row, params_from_iter};
 use super::failure::{is_row_damage, store_error};
 use super::load::read_task;
 use super::row::{FROM_THE_TASK, TASK_COLUMNS, damaged_task, parse_id, parse_optional, read_wait};
-use crate::{ChainHead, Cursor, Damaged, Filter, Listed, Steps, StoreError, Summaries, TaskSummary, Which};
+use crate::{ChainHead, Cursor, Damaged, Filter, Listed, Steps, StoreError, Summaries, TaskSummary, Tenant, Which};
 
 /// Tasks for people, newest first.
-pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Listed, StoreError> {
+pub(super) fn list(connection: &Connection, tenant: Option<&Tenant>, filter: &Filter) -> Result<Listed, StoreError> {
     let mut listed = Listed::default();
-    each(connection, filter, |row| {
+    each(connection, tenant, filter, |row| {
         match read_task(connection, row)? {
             Ok(task) => listed.tasks.push(Arc::unwrap_or_clone(task.stored)),
             Err(damaged) => listed.damaged.push(damaged),
@@ -28,9 +29,13 @@ pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Listed, S
 }
 
 /// What the rows say of tasks, newest first.
-pub(super) fn summaries(connection: &Connection, filter: &Filter) -> Result<Summaries, StoreError> {
+pub(super) fn summaries(
+    connection: &Connection,
+    tenant: Option<&Tenant>,
+    filter: &Filter,
+) -> Result<Summaries, StoreError> {
     let mut found = Summaries::default();
-    let more = each(connection, filter, |row| {
+    let more = each(connection, tenant, filter, |row| {
         match summary(row)? {
             Ok(summary) => found.tasks.push(summary),
             Err(damaged) => found.damaged.push(damaged),
@@ -45,11 +50,12 @@ pub(super) fn summaries(connection: &Connection, filter: &Filter) -> Result<Summ
 /// takes no sound one's place.
 fn each(
     connection: &Connection,
+    tenant: Option<&Tenant>,
     filter: &Filter,
     mut read: impl FnMut(&Row<'_>) -> Result<usize, StoreError>,
 ) -> Result<bool, StoreError> {
     let limit = filter.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let (sql, values) = query(filter);
+    let (sql, values) = query(tenant, filter);
     let mut statement = connection.prepare_cached(&sql).map_err(store_error)?;
     let mut rows = statement.query(params_from_iter(values)).map_err(store_error)?;
     let mut sound = 0;
@@ -63,13 +69,18 @@ fn each(
 }
 
 /// The statement contains only what was asked for: a condition that may be empty would keep SQLite from its indexes.
-pub(super) fn query(filter: &Filter) -> (String, Vec<Value>) {
+pub(super) fn query(tenant: Option<&Tenant>, filter: &Filter) -> (String, Vec<Value>) {
     let mut conditions = Vec::new();
     let mut values = Vec::new();
     let mut wants = |condition: &str, value: Value| {
         values.push(value);
         conditions.push(condition.replace('?', &format!("?{}", values.len())));
     };
+    if let Some(tenant) = tenant {
+        // Without the plus SQLite would rather read all tasks of the tenant in their order than the few with such an id.
+        let by_id = filter.family_of.is_some() || filter.id_prefix.is_some();
+        wants(if by_id { "+tenant = ?" } else { "tenant = ?" }, Value::Text(tenant.name().to_owned()));
+    }
     if let Some(project) = &filter.project {
         wants("project = ?", Value::Text(project.clone()));
     }

@@ -13,6 +13,10 @@ fn plan(connection: &Connection, sql: &str, values: Vec<Value>) -> String {
     rows.map(|row| row.expect("a line")).collect::<Vec<_>>().join("; ")
 }
 
+fn statement_values(connection: &Connection, sql: &str) -> usize {
+    connection.prepare(sql).expect("a statement").parameter_count()
+}
+
 fn assert_by_index(found: &str, index: &str) {
     assert!(found.contains(index) && !found.contains("TEMP B-TREE"), "{found}");
 }
@@ -27,31 +31,47 @@ fn database() -> (tempfile::TempDir, Connection) {
 #[test]
 fn every_filter_has_an_index_that_sorts() {
     let (_home, connection) = database();
+    let tenant = Tenant::default();
     let all = Filter::default();
     let project = Filter { project: Some("/project".into()), ..Filter::default() };
     let unfinished = Filter { which: Which::Unfinished, ..Filter::default() };
     let cursor = Cursor { created: Time(1), task: "0190a0b0-c0d0-7000-8000-000000000001".parse().expect("an id") };
     for (filter, index) in [
-        (all, "SCAN tasks USING INDEX tasks_by_age"),
-        (Filter { which: Which::Unfinished, ..project.clone() }, "INDEX tasks_unfinished_by_project (project=?)"),
-        (Filter { which: Which::Finished, ..project.clone() }, "INDEX tasks_by_project (project=?)"),
-        (Filter { after: Some(cursor), ..Filter::default() }, "INDEX tasks_by_age ((created,id)<(?,?))"),
+        (all, "SEARCH tasks USING INDEX tasks_by_age (tenant=?)"),
+        (
+            Filter { which: Which::Unfinished, ..project.clone() },
+            "INDEX tasks_unfinished_by_project (tenant=? AND project=?)",
+        ),
+        (Filter { which: Which::Finished, ..project.clone() }, "INDEX tasks_by_project (tenant=? AND project=?)"),
+        (Filter { after: Some(cursor), ..Filter::default() }, "INDEX tasks_by_age (tenant=? AND (created,id)<(?,?))"),
         (
             Filter { after: Some(cursor), ..project.clone() },
-            "INDEX tasks_by_project (project=? AND (created,id)<(?,?))",
+            "INDEX tasks_by_project (tenant=? AND project=? AND (created,id)<(?,?))",
         ),
-        (Filter { agent: Some("codex".into()), ..Filter::default() }, "SCAN tasks USING INDEX tasks_by_age"),
-        (project, "SEARCH tasks USING INDEX tasks_by_project (project=?)"),
-        (Filter { name: Some("x".into()), ..Filter::default() }, "SEARCH tasks USING INDEX tasks_by_name (name=?)"),
-        (Filter { state: Some("held".into()), ..unfinished.clone() }, "SCAN tasks USING INDEX tasks_unfinished_by_age"),
-        (unfinished, "SCAN tasks USING INDEX tasks_unfinished_by_age"),
+        (
+            Filter { agent: Some("codex".into()), ..Filter::default() },
+            "SEARCH tasks USING INDEX tasks_by_age (tenant=?)",
+        ),
+        (project, "SEARCH tasks USING INDEX tasks_by_project (tenant=? AND project=?)"),
+        (Filter { name: Some("x".into()), ..Filter::default() }, "INDEX tasks_by_name (tenant=? AND name=?)"),
+        (Filter { state: Some("held".into()), ..unfinished.clone() }, "INDEX tasks_unfinished_by_age (tenant=?)"),
+        (unfinished, "SEARCH tasks USING INDEX tasks_unfinished_by_age (tenant=?)"),
     ] {
-        let (sql, values) = query(&filter);
+        let (sql, values) = query(Some(&tenant), &filter);
         assert_by_index(&plan(&connection, &sql, values), index);
     }
     // Few rows are left to sort here.
-    let (sql, values) = query(&Filter { id_prefix: Some("0".into()), ..Filter::default() });
-    assert!(plan(&connection, &sql, values).contains("(id>? AND id<?)"));
+    let own = Filter { family_of: Some(cursor.task), ..Filter::default() };
+    let by_prefix = Filter { id_prefix: Some("0".into()), ..Filter::default() };
+    for (filter, index) in [(own, "MULTI-INDEX OR"), (by_prefix, "(id>? AND id<?)")] {
+        let (sql, values) = query(Some(&tenant), &filter);
+        let found = plan(&connection, &sql, values);
+        assert!(found.contains(index), "{found}");
+    }
+    // A worker looks for held tasks of all tenants among the unfinished ones.
+    let (sql, values) = query(None, &Filter { which: Which::Unfinished, ..Filter::default() });
+    let found = plan(&connection, &sql, values);
+    assert!(found.contains("SCAN tasks USING INDEX tasks_unfinished_by"), "{found}");
 }
 
 #[test]
@@ -65,8 +85,10 @@ fn the_hot_statements_have_their_indexes() {
         ("SELECT head FROM tasks WHERE id = ?1", "(id=?)"),
         ("SELECT payload FROM events WHERE task = ?1 AND seq > ?2 ORDER BY seq", "(task=? AND seq>?)"),
         ("SELECT key FROM keys WHERE task = ?1", "keys_by_task (task=?)"),
+        ("SELECT head FROM tasks WHERE id = ?1 AND (?2 IS NULL OR tenant = ?2)", "(id=?)"),
+        (&super::super::feed::PAGE, "SEARCH events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     ] {
-        assert_by_index(&plan(&connection, sql, vec![Value::Null; sql.matches('?').count()]), index);
+        assert_by_index(&plan(&connection, sql, vec![Value::Null; statement_values(&connection, sql)]), index);
     }
 }
 

@@ -14,22 +14,48 @@ use super::replay::Replay;
 use super::row::{
     FROM_THE_TASK, TASK_COLUMNS, TaskRow, WAIT, damaged_task, parse_id, read_owner, read_wait, says, values_of, wait,
 };
-use crate::{ChainHead, Damaged, StoreError, Stored};
+use crate::{ChainHead, Damaged, StoreError, Stored, Tenant};
 
-/// One task by its id, or none.
-pub(super) fn find_task(connection: &Connection, task: TaskId) -> Result<Option<TaskRow>, StoreError> {
-    find_unless(connection, task, |_| None)?.map(|found| found.map_err(damage)).transpose()
+/// One task by its id, or none; also none if it is not this tenant's.
+pub(super) fn find_task(
+    connection: &Connection,
+    tenant: Option<&Tenant>,
+    task: TaskId,
+) -> Result<Option<TaskRow>, StoreError> {
+    find_unless(connection, tenant, task, |_| None)?.map(|found| found.map_err(damage)).transpose()
+}
+
+/// Whether this tenant may know of a task; of every task if no tenant is named.
+pub(super) fn is_of_tenant(connection: &Connection, tenant: Option<&Tenant>, task: TaskId) -> Result<bool, StoreError> {
+    const SQL: &str = "SELECT 1 FROM tasks WHERE id = ?1 AND tenant = ?2";
+    let Some(tenant) = tenant else { return Ok(true) };
+    connection
+        .prepare_cached(SQL)
+        .and_then(|mut statement| statement.exists([task.to_string().as_str(), tenant.name()]))
+        .map_err(store_error)
+}
+
+/// Whose a task is.
+pub(super) fn tenant_of(connection: &Connection, task: TaskId) -> Result<Option<Tenant>, StoreError> {
+    connection
+        .prepare_cached("SELECT tenant FROM tasks WHERE id = ?1")
+        .and_then(|mut statement| {
+            statement.query_row([task.to_string()], |row| Ok(Tenant::new(row.get::<_, String>(0)?))).optional()
+        })
+        .map_err(store_error)
 }
 
 /// One task by its id; its row alone is read when `known` takes it for what it knows already.
 pub(super) fn find_unless<Found: From<TaskRow>>(
     connection: &Connection,
+    tenant: Option<&Tenant>,
     task: TaskId,
     known: impl FnOnce(&Row<'_>) -> Option<Found>,
 ) -> Result<Option<Result<Found, Damaged>>, StoreError> {
-    static SQL: LazyLock<String> = LazyLock::new(|| format!("SELECT {TASK_COLUMNS} FROM tasks WHERE id = ?1"));
+    static SQL: LazyLock<String> =
+        LazyLock::new(|| format!("SELECT {TASK_COLUMNS} FROM tasks WHERE id = ?1 AND (?2 IS NULL OR tenant = ?2)"));
     let mut statement = connection.prepare_cached(&SQL).map_err(store_error)?;
-    let mut rows = statement.query([task.to_string()]).map_err(store_error)?;
+    let mut rows = statement.query((task.to_string(), tenant.map(Tenant::name))).map_err(store_error)?;
     match rows.next().map_err(store_error)? {
         None => Ok(None),
         Some(row) => match known(row) {

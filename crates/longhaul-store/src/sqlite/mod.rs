@@ -19,6 +19,7 @@ mod disk_failure_note;
 mod doorbell;
 mod failure;
 mod family;
+mod feed;
 mod handle;
 mod keys;
 mod listing;

@@ -10,7 +10,7 @@ use rusqlite::{Connection, Params, Row, params};
 use super::failure::store_error;
 use super::read::sound_rows;
 use super::row::{TaskRow, text_of};
-use crate::{Damaged, Notice, NoticeState, Settled, StoreError};
+use crate::{Damaged, Notice, NoticeState, Settled, StoreError, Tenant};
 
 /// As many pending notices as are looked at in one read; the rest comes when these are settled.
 const LOOK: u32 = 256;
@@ -83,11 +83,16 @@ pub(super) fn pending(connection: &Connection) -> Result<Vec<Notice>, StoreError
 }
 
 /// Every notice of a task, in the order they were made.
-pub(super) fn of_task(connection: &Connection, task: TaskId) -> Result<Vec<Notice>, StoreError> {
+pub(super) fn of_task(
+    connection: &Connection,
+    tenant: Option<&Tenant>,
+    task: TaskId,
+) -> Result<Vec<Notice>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM outbox JOIN tasks ON tasks.number = outbox.task WHERE tasks.id = ?1 ORDER BY seq, target"
+        "SELECT {COLUMNS} FROM outbox JOIN tasks ON tasks.number = outbox.task \
+         WHERE tasks.id = ?1 AND (?2 IS NULL OR tenant = ?2) ORDER BY seq, target"
     );
-    sound_rows(connection, &sql, [task.to_string()], read)
+    sound_rows(connection, &sql, (task.to_string(), tenant.map(Tenant::name)), read)
 }
 
 /// Every notice for `check`, with the version of its task.

@@ -13,7 +13,7 @@ use super::failure::{damaged, store_error};
 use super::open::open_reader;
 use super::place::Place;
 use super::row::{EVENT_COLUMNS, parse_optional, read_event, text_of, unless_damaged};
-use crate::{Candidate, Carrier, MovedTask, News, StoreError, StoredEvent};
+use crate::{Candidate, Carrier, MovedTask, News, StoreError, StoredEvent, Tenant};
 
 /// What `read_candidate` reads.
 static CANDIDATE_COLUMNS: LazyLock<String> =
@@ -52,7 +52,8 @@ impl Readers {
         tokio::task::spawn_blocking(move || readers.run(query)).await.map_err(|error| failed(&error))?
     }
 
-    fn run<T>(&self, query: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    /// Runs a query on the caller's thread.
+    pub(super) fn run<T>(&self, query: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => connection,
@@ -64,35 +65,40 @@ impl Readers {
     }
 }
 
+/// The number of the task ?1, if it is the tenant ?2's.
+const NUMBER: &str = "(SELECT number FROM tasks WHERE id = ?1 AND (?2 IS NULL OR tenant = ?2))";
+
 /// Events of a task after a sequence number, in order.
 pub(super) fn events(
     connection: &Connection,
+    tenant: Option<&Tenant>,
     task: TaskId,
     after: u64,
     limit: u32,
 ) -> Result<Vec<StoredEvent>, StoreError> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
-        let number = "(SELECT number FROM tasks WHERE id = ?1)";
-        format!("SELECT {EVENT_COLUMNS} FROM events WHERE task = {number} AND seq > ?2 ORDER BY seq LIMIT ?3")
+        format!("SELECT {EVENT_COLUMNS} FROM events WHERE task = {NUMBER} AND seq > ?3 ORDER BY seq LIMIT ?4")
     });
     let after = i64::try_from(after).unwrap_or(i64::MAX);
-    read_events(connection, &SQL, task, params![task.to_string(), after, limit])
+    read_events(connection, &SQL, task, params![task.to_string(), tenant.map(Tenant::name), after, limit])
 }
 
 /// The newest events of a task whose kinds are in a JSON list, or of any kind if that is empty, in order.
 pub(super) fn newest_events(
     connection: &Connection,
+    tenant: Option<&Tenant>,
     task: TaskId,
     kinds: &str,
     limit: u32,
 ) -> Result<Vec<StoredEvent>, StoreError> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
-            "SELECT {EVENT_COLUMNS} FROM events WHERE task = (SELECT number FROM tasks WHERE id = ?1) \
-             AND (?2 = '[]' OR kind IN (SELECT value FROM json_each(?2))) ORDER BY seq DESC LIMIT ?3"
+            "SELECT {EVENT_COLUMNS} FROM events WHERE task = {NUMBER} \
+             AND (?3 = '[]' OR kind IN (SELECT value FROM json_each(?3))) ORDER BY seq DESC LIMIT ?4"
         )
     });
-    let mut events = read_events(connection, &SQL, task, params![task.to_string(), kinds, limit])?;
+    let values = params![task.to_string(), tenant.map(Tenant::name), kinds, limit];
+    let mut events = read_events(connection, &SQL, task, values)?;
     events.reverse();
     Ok(events)
 }

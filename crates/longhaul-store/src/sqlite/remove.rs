@@ -38,7 +38,9 @@ fn children(connection: &Connection, task: TaskId) -> Result<u64, StoreError> {
 }
 
 fn remove_rows(connection: &Connection, number: i64) -> Result<(), StoreError> {
-    const STEPS: [&str; 7] = [
+    const STEPS: [&str; 8] = [
+        "INSERT INTO removed_history (tenant, position) SELECT tenant, max(position) FROM tasks JOIN events ON task = number \
+         WHERE number = ?1 GROUP BY tenant ON CONFLICT (tenant) DO UPDATE SET position = max(position, excluded.position)",
         "INSERT INTO removals (task) VALUES (?1)",
         "DELETE FROM events WHERE task = ?1",
         "DELETE FROM keys WHERE task = ?1",

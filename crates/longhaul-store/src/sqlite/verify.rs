@@ -11,13 +11,17 @@ use super::outbox;
 use super::read::LAST_POSITION;
 use super::replay::Replay;
 use super::row::{TaskRow, text_of};
-use crate::{ChainReport, Damaged, StoreError};
+use crate::{ChainReport, Damaged, StoreError, Tenant};
 
 /// Recomputes one task's chain and rebuilds its state.
-pub(super) fn verify(connection: &Connection, task: TaskId) -> Result<ChainReport, StoreError> {
+pub(super) fn verify(
+    connection: &Connection,
+    tenant: Option<&Tenant>,
+    task: TaskId,
+) -> Result<ChainReport, StoreError> {
     // Row and events must be of one moment.
     let moment = connection.unchecked_transaction().map_err(store_error)?;
-    let row = match find_task(&moment, task) {
+    let row = match find_task(&moment, tenant, task) {
         Ok(Some(row)) => row,
         Ok(None) => return Ok(ChainReport { events: 0, broken: Some("no such task".into()) }),
         Err(StoreError::Damaged { what }) => return Ok(ChainReport { events: 0, broken: Some(what) }),
@@ -58,7 +62,7 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<Damaged>, StoreError>
     complaints(connection, &format!("SELECT max(position), ({LAST_POSITION}) FROM events"), &mut found, behind)?;
     for id in task_ids(connection)? {
         let broken = match id.parse() {
-            Ok(task) => verify(connection, task)?.broken,
+            Ok(task) => verify(connection, None, task)?.broken,
             Err(_) => Some("its id is not valid".into()),
         };
         found.extend(broken.map(|what| Damaged { row: format!("tasks/{id}"), what }));

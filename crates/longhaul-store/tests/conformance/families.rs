@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Event, Limit, Place, Purpose, Reached, SessionRun, Setting, Submission};
-use longhaul_store::{Change, CommitError, Store, Stored};
+use longhaul_store::{Change, CommitError, Holder, Store, Stored};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
@@ -14,14 +14,22 @@ use super::sample::{
 };
 
 /// A task in place in this directory, owned and preparing.
-async fn in_place(store: &dyn Store, name: &str, directory: &str, parent: Option<TaskId>) -> Stored {
+pub(crate) async fn in_place(store: &dyn Store, name: &str, directory: &str, parent: Option<TaskId>) -> Stored {
     let wanted = Submission { place: Place::InPlace, project: directory.into(), parent, ..submission(name) };
     let change = Change { claim: Some(lease()), ..submit(task_id(), wanted) };
     store.commit(change).await.expect("a submission").stored
 }
 
 async fn holder(store: &dyn Store, task: &Stored) -> Option<TaskId> {
-    store.directory_holder(task.task.id).await.expect("an answer")
+    before(store, task.task.id).await
+}
+
+async fn before(store: &dyn Store, task: TaskId) -> Option<TaskId> {
+    match store.directory_holder(task).await.expect("an answer") {
+        Some(Holder::Task(by)) => Some(by),
+        Some(Holder::Foreign) => panic!("there is one tenant"),
+        None => None,
+    }
 }
 
 /// The commit enforces what the question answers.
@@ -43,8 +51,8 @@ async fn start(store: &dyn Store, task: &Stored) -> Result<Stored, TaskId> {
 /// The task that nobody keeps from working, at the end of the line that begins with this one.
 async fn first_in_line(store: &dyn Store, task: &Stored) -> TaskId {
     let mut first = task.task.id;
-    while let Some(before) = store.directory_holder(first).await.expect("an answer") {
-        first = before;
+    while let Some(by) = before(store, first).await {
+        first = by;
     }
     first
 }

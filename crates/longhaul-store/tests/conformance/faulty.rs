@@ -8,8 +8,9 @@ use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_core::task::{AccountLimit, Actor, Event, Purpose, Task};
 use longhaul_core::time::Time;
 use longhaul_store::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Filter, Guard, Key, Listed, NewLease,
-    News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Turns,
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Feed, Filter, Guard, Holder, Key, Listed,
+    NewLease, News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Tenant, Turns,
+    WholeStore,
 };
 
 use super::Harness;
@@ -57,6 +58,12 @@ pub(crate) enum Fault {
     ForgetsKeys,
     /// Keys stand for any input.
     IgnoresTheInput,
+    /// Every tenant is shown everything.
+    IgnoresTenants,
+    /// Nobody is told that events are missing.
+    HidesTheGap,
+    /// A page of the feed is followed by the one after the next.
+    SkipsInTheFeed,
 }
 
 /// Opens stores with a fault over another harness.
@@ -68,14 +75,14 @@ pub(crate) struct FaultyHarness<'a> {
 
 #[async_trait]
 impl Harness for FaultyHarness<'_> {
-    async fn open(&self) -> Arc<dyn Store> {
+    async fn open(&self) -> Arc<dyn WholeStore> {
         Arc::new(Faulty { sound: self.sound.open().await, elsewhere: self.elsewhere.open().await, fault: self.fault })
     }
 }
 
 struct Faulty {
-    sound: Arc<dyn Store>,
-    elsewhere: Arc<dyn Store>,
+    sound: Arc<dyn WholeStore>,
+    elsewhere: Arc<dyn WholeStore>,
     fault: Fault,
 }
 
@@ -137,13 +144,6 @@ impl Store for Faulty {
         self.sound.repeat_of(key, actor).await
     }
 
-    async fn claim(&self, task: TaskId, epoch_seen: u64, lease: NewLease, at: Time) -> Result<Committed, CommitError> {
-        match self.fault {
-            Fault::IgnoresTheEpoch => self.insist_on_claim(task, lease, at).await,
-            _ => self.sound.claim(task, epoch_seen, lease, at).await,
-        }
-    }
-
     async fn load(&self, task: TaskId) -> Result<Option<Stored>, StoreError> {
         self.sound.load(task).await
     }
@@ -172,6 +172,83 @@ impl Store for Faulty {
         self.sound.newest_events(task, kinds, limit).await
     }
 
+    async fn feed(&self, after: u64, events: u32, bytes: u64) -> Result<Feed, StoreError> {
+        let mut feed = self.sound.feed(after, events, bytes).await?;
+        match self.fault {
+            Fault::HidesTheGap => feed.has_gap = false,
+            Fault::SkipsInTheFeed => feed.position += u64::from(feed.more),
+            _ => {}
+        }
+        Ok(feed)
+    }
+
+    async fn turns(&self, cap: u32, passed_over: &[WorkerId]) -> Result<Turns, StoreError> {
+        let cap = if matches!(self.fault, Fault::IgnoresTheLine) { u32::MAX } else { cap };
+        self.sound.turns(cap, passed_over).await
+    }
+
+    async fn family(&self, task: TaskId) -> Result<Vec<Task>, StoreError> {
+        self.sound.family(task).await
+    }
+
+    async fn directory_holder(&self, task: TaskId) -> Result<Option<Holder>, StoreError> {
+        match self.fault {
+            Fault::SharesDirectories => Ok(None),
+            _ => self.sound.directory_holder(task).await,
+        }
+    }
+
+    async fn works_in(&self, directory: &str) -> Result<Option<Holder>, StoreError> {
+        self.sound.works_in(directory).await
+    }
+
+    async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError> {
+        self.sound.verify(task).await
+    }
+
+    async fn account_limits(&self) -> Result<Vec<AccountLimit>, StoreError> {
+        match self.fault {
+            Fault::ForgetsLimits => Ok(Vec::new()),
+            _ => self.sound.account_limits().await,
+        }
+    }
+
+    async fn notices(&self, task: TaskId) -> Result<Vec<Notice>, StoreError> {
+        self.sound.notices(task).await
+    }
+
+    fn changes(&self) -> Result<Changes, StoreError> {
+        match self.fault {
+            Fault::IsSilent => self.elsewhere.changes(),
+            _ => self.sound.changes(),
+        }
+    }
+
+    fn ring(&self) -> Result<(), StoreError> {
+        self.sound.ring()
+    }
+}
+
+#[async_trait]
+impl WholeStore for Faulty {
+    fn of_tenant(&self, tenant: &Tenant) -> Arc<dyn Store> {
+        match self.fault {
+            Fault::IgnoresTenants => Arc::<dyn WholeStore>::clone(&self.sound),
+            _ => self.sound.of_tenant(tenant),
+        }
+    }
+
+    fn tenant_of(&self, task: TaskId) -> Result<Option<Tenant>, StoreError> {
+        self.sound.tenant_of(task)
+    }
+
+    async fn claim(&self, task: TaskId, epoch_seen: u64, lease: NewLease, at: Time) -> Result<Committed, CommitError> {
+        match self.fault {
+            Fault::IgnoresTheEpoch => self.insist_on_claim(task, lease, at).await,
+            _ => self.sound.claim(task, epoch_seen, lease, at).await,
+        }
+    }
+
     async fn candidates(&self) -> Result<Vec<Candidate>, StoreError> {
         self.sound.candidates().await
     }
@@ -184,28 +261,27 @@ impl Store for Faulty {
         self.sound.other_owners(worker).await
     }
 
-    async fn turns(&self, cap: u32, passed_over: &[WorkerId]) -> Result<Turns, StoreError> {
-        let cap = if matches!(self.fault, Fault::IgnoresTheLine) { u32::MAX } else { cap };
-        self.sound.turns(cap, passed_over).await
-    }
-
-    async fn family(&self, task: TaskId) -> Result<Vec<Task>, StoreError> {
-        self.sound.family(task).await
-    }
-
-    async fn directory_holder(&self, task: TaskId) -> Result<Option<TaskId>, StoreError> {
+    async fn pending_notices(&self) -> Result<Vec<Notice>, StoreError> {
         match self.fault {
-            Fault::SharesDirectories => Ok(None),
-            _ => self.sound.directory_holder(task).await,
+            Fault::LosesNotices => Ok(Vec::new()),
+            _ => self.sound.pending_notices().await,
         }
     }
 
-    async fn works_in(&self, directory: &str) -> Result<Option<TaskId>, StoreError> {
-        self.sound.works_in(directory).await
+    async fn claim_notice(&self, id: u64, tries_seen: u32, until: Time) -> Result<bool, StoreError> {
+        let claimed = self.sound.claim_notice(id, tries_seen, until).await?;
+        Ok(claimed || matches!(self.fault, Fault::GivesNoticesToEverybody))
     }
 
-    async fn verify(&self, task: TaskId) -> Result<ChainReport, StoreError> {
-        self.sound.verify(task).await
+    async fn settle_notice(&self, id: u64, tries: u32, settled: Settled) -> Result<bool, StoreError> {
+        let tries = match self.fault {
+            Fault::SettlesForAnybody => {
+                let pending = self.sound.pending_notices().await?;
+                pending.iter().find(|notice| notice.id == id).map_or(tries, |notice| notice.tries)
+            }
+            _ => tries,
+        };
+        self.sound.settle_notice(id, tries, settled).await
     }
 
     async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError> {
@@ -229,50 +305,5 @@ impl Store for Faulty {
 
     async fn check(&self) -> Result<Vec<Damaged>, StoreError> {
         self.sound.check().await
-    }
-
-    async fn account_limits(&self) -> Result<Vec<AccountLimit>, StoreError> {
-        match self.fault {
-            Fault::ForgetsLimits => Ok(Vec::new()),
-            _ => self.sound.account_limits().await,
-        }
-    }
-
-    async fn pending_notices(&self) -> Result<Vec<Notice>, StoreError> {
-        match self.fault {
-            Fault::LosesNotices => Ok(Vec::new()),
-            _ => self.sound.pending_notices().await,
-        }
-    }
-
-    async fn notices(&self, task: TaskId) -> Result<Vec<Notice>, StoreError> {
-        self.sound.notices(task).await
-    }
-
-    async fn claim_notice(&self, id: u64, tries_seen: u32, until: Time) -> Result<bool, StoreError> {
-        let claimed = self.sound.claim_notice(id, tries_seen, until).await?;
-        Ok(claimed || matches!(self.fault, Fault::GivesNoticesToEverybody))
-    }
-
-    async fn settle_notice(&self, id: u64, tries: u32, settled: Settled) -> Result<bool, StoreError> {
-        let tries = match self.fault {
-            Fault::SettlesForAnybody => {
-                let pending = self.sound.pending_notices().await?;
-                pending.iter().find(|notice| notice.id == id).map_or(tries, |notice| notice.tries)
-            }
-            _ => tries,
-        };
-        self.sound.settle_notice(id, tries, settled).await
-    }
-
-    fn changes(&self) -> Result<Changes, StoreError> {
-        match self.fault {
-            Fault::IsSilent => self.elsewhere.changes(),
-            _ => self.sound.changes(),
-        }
-    }
-
-    fn ring(&self) -> Result<(), StoreError> {
-        self.sound.ring()
     }
 }

@@ -2,8 +2,8 @@
 
 use super::SqliteHarness;
 use super::conformance::{
-    accounts, bell, families, history, keeping, keys, leases, moving, notices, refusals, sessions, submitting,
-    summaries,
+    accounts, bell, families, feed, history, keeping, keys, leases, moving, notices, refusals, sessions, submitting,
+    summaries, tenants,
 };
 
 macro_rules! conforms {
@@ -26,6 +26,8 @@ conforms! {
         a_child_goes_before_its_parent_and_a_family_before_strangers, a_task_in_the_worktree_of_another_waits_for_it,
         a_family_is_found_from_each_member, a_family_is_neither_larger_nor_deeper_than_it_may_be,
         the_limits_of_a_family_hold_under_concurrency, a_familys_limit_counts_sessions_of_agents_and_can_be_raised;
+    feed: the_feed_has_every_event_in_the_order_of_commits, pages_of_the_feed_are_bounded_and_follow_each_other,
+        a_reader_is_told_that_events_are_missing, a_tenants_feed_has_its_own_events;
     history: events_are_gap_free_and_in_order, the_newest_events_of_some_kinds_are_found, a_clock_that_goes_backwards_keeps_the_order,
         the_chain_is_the_documented_one, the_state_is_what_its_events_make,
         a_claiming_commit_changes_the_epoch_in_its_middle;
@@ -52,4 +54,7 @@ conforms! {
     summaries: a_summary_carries_what_a_list_shows, a_summary_says_what_its_task_waits_for,
         a_summary_says_since_when_its_task_is_in_its_state, pages_follow_each_other_whatever_happens_between,
         summaries_are_filtered_by_agent_and_by_last_event;
+    tenants: another_tenants_task_is_answered_like_an_unknown_one, lists_show_one_tenant, names_and_keys_are_each_tenants_own,
+        a_submission_under_another_tenants_id_is_a_conflict, turns_and_directories_name_no_other_tenants_task,
+        limits_are_shown_to_the_tenant_that_reached_them, workers_see_every_tenant;
 }

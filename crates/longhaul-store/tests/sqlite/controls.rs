@@ -3,7 +3,7 @@
 use super::SqliteHarness;
 use super::conformance::faulty::{Fault, FaultyHarness};
 use super::conformance::{
-    accounts, bell, families, history, keeping, keys, leases, moving, notices, refusals, sessions,
+    accounts, bell, families, feed, history, keeping, keys, leases, moving, notices, refusals, sessions, tenants,
 };
 
 macro_rules! caught {
@@ -46,5 +46,11 @@ caught! {
     forgotten_limits_are_caught: ForgetsLimits by accounts a_limit_is_shared_with_the_change_that_reports_it;
     forgotten_keys_are_caught: ForgetsKeys by keys a_key_names_one_request;
     ignored_inputs_are_caught: IgnoresTheInput by keys a_key_is_bound_to_its_caller_operation_and_input;
+    tenants_shown_each_others_tasks_are_caught: IgnoresTenants by tenants another_tenants_task_is_answered_like_an_unknown_one;
+    tenants_shown_each_others_lists_are_caught: IgnoresTenants by tenants lists_show_one_tenant;
+    tenants_with_shared_names_are_caught: IgnoresTenants by tenants names_and_keys_are_each_tenants_own;
+    tenants_with_a_shared_feed_are_caught: IgnoresTenants by feed a_tenants_feed_has_its_own_events;
+    hidden_gaps_are_caught: HidesTheGap by feed a_reader_is_told_that_events_are_missing;
+    skipped_events_are_caught: SkipsInTheFeed by feed pages_of_the_feed_are_bounded_and_follow_each_other;
     silent_bells_are_caught: IsSilent by bell the_bell_rings_for_another_handles_commits;
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::task::Poll;
 
 use longhaul_store::sqlite::SqliteStore;
-use longhaul_store::{CommitError, Filter, Store, StoreError, Stored};
+use longhaul_store::{CommitError, Filter, Store, StoreError, Stored, WholeStore};
 use rusqlite::Connection;
 
 use super::SqliteHarness;
@@ -312,4 +312,41 @@ async fn a_page_of_garbage_is_found_by_a_check() {
     drop(file);
     let answer = harness.store().check().await;
     assert!(matches!(&answer, Ok(found) if !found.is_empty()) || matches!(answer, Err(StoreError::Damaged { .. })));
+}
+
+/// Every other event is read, and no reader stops at a broken one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_event_is_skipped_in_the_feed_and_named() {
+    for breakage in ["payload = '{'", "kind = 'paused'", "actor = ''", "payload = CAST(x'ff' AS TEXT)"] {
+        let harness = SqliteHarness::new();
+        let store = harness.store();
+        let task = submitted(&store, "one").await;
+        store.commit(by_person(&task, vec![mark("x"), mark("y"), mark("z")])).await.expect("a change");
+        let sound = store.feed(0, 100, u64::MAX).await.expect("a feed");
+        let connection = Connection::open(database(&harness)).expect("a database");
+        connection.execute_batch("DROP TRIGGER events_are_not_changed").expect("a burglary");
+        connection.execute(&format!("UPDATE events SET {breakage} WHERE seq = 3"), []).expect("a breakage");
+        let feed = store.feed(0, 100, u64::MAX).await.expect("a feed");
+        let id = task.task.id;
+        assert_eq!(feed.damaged.iter().map(|row| row.row.clone()).collect::<Vec<_>>(), [format!("events/{id}/3")]);
+        let rest = [0, 1, 3].map(|index| sound.events[index].clone());
+        assert_eq!((feed.events.as_slice(), feed.position), (&rest[..], sound.position), "{breakage}");
+        let broken = store.feed(sound.events[1].position, 1, u64::MAX).await.expect("a page of the broken one alone");
+        assert_eq!((broken.events.len(), broken.damaged.len(), broken.more), (0, 1, true));
+        assert_eq!(broken.position, sound.events[2].position, "a reader gets past it");
+    }
+}
+
+/// The task is read from its snapshot, and only the history says that it is damaged.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_is_answered_although_an_old_event_is_damaged() {
+    let harness = SqliteHarness::new();
+    let store = harness.store();
+    let task = with_snapshot(&store, "one").await;
+    let connection = Connection::open(database(&harness)).expect("a database");
+    connection.execute_batch("DROP TRIGGER events_are_not_changed").expect("a burglary");
+    connection.execute("UPDATE events SET payload = '{' WHERE seq = 2", []).expect("a breakage");
+    assert_eq!(store.load(task.task.id).await.expect("an answer"), Some(task.clone()));
+    assert_eq!(store.feed(0, 1_000, u64::MAX).await.expect("a feed").damaged.len(), 1);
+    assert!(store.verify(task.task.id).await.expect("a report").broken.is_some());
 }

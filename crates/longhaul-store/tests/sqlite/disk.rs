@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use longhaul_core::ids::TaskId;
 use longhaul_store::sqlite::SqliteStore;
-use longhaul_store::{CommitError, Store, StoreError};
+use longhaul_store::{CommitError, Store, StoreError, WholeStore};
 
 use super::SqliteHarness;
 use super::child::{Player, say};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use longhaul_store::{Change, CommitError, Store};
+use longhaul_store::{Change, CommitError, Store, WholeStore};
 
 use super::SqliteHarness;
 use super::conformance::sample::{by_person, lease, mark, now, submitted, task_id};

@@ -3,12 +3,31 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
 
-use longhaul_store::{Store, Stored};
+use longhaul_store::{Store, Stored, WholeStore};
 
 use super::SqliteHarness;
 use super::child::{Player, keyed_change};
 use super::conformance::moving::marks;
 use super::conformance::sample::submitted;
+
+/// A reader of the feed that remembers only its position.
+#[derive(Default)]
+struct Reader {
+    position: u64,
+    seqs: Vec<u64>,
+}
+
+impl Reader {
+    /// Reads on; what it has read so far is the history, each event once, whatever was killed in between.
+    async fn follow(&mut self, store: &dyn Store, task: &Stored) {
+        let feed = store.feed(self.position, u32::MAX, u64::MAX).await.expect("a feed");
+        assert!(!feed.has_gap && !feed.more);
+        self.position = feed.position;
+        self.seqs.extend(feed.events.iter().map(|event| event.event.seq));
+        let version = store.load(task.task.id).await.expect("a task").expect("a task").task.version;
+        assert!(self.seqs.iter().copied().eq(1..=version), "{:?}", self.seqs);
+    }
+}
 
 /// What was acknowledged and is not stored. The chain and everything else must hold besides.
 async fn lost(harness: &SqliteHarness, task: &Stored, acknowledged: &[String]) -> Vec<String> {
@@ -35,6 +54,7 @@ async fn fifty_kills_lose_no_acknowledged_change() {
     let harness = SqliteHarness::new();
     let task = submitted(&harness.store(), "one").await;
     let mut acknowledged = Vec::new();
+    let mut reader = Reader::default();
     for round in 0..50 {
         let mut player = Player::start("commits_forever", harness.home(), Some(&task), &round.to_string());
         player.go();
@@ -44,6 +64,7 @@ async fn fifty_kills_lose_no_acknowledged_change() {
         spin();
         acknowledged.extend(player.kill());
         assert_eq!(lost(&harness, &task, &acknowledged).await, Vec::<String>::new(), "round {round}");
+        reader.follow(&harness.store(), &task).await;
     }
     assert!(acknowledged.len() >= 50);
 }

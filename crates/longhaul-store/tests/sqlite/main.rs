@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longhaul_store::Store;
+use longhaul_store::WholeStore;
 use longhaul_store::sqlite::SqliteStore;
 use tempfile::TempDir;
 
@@ -48,7 +48,7 @@ impl SqliteHarness {
 
 #[async_trait]
 impl Harness for SqliteHarness {
-    async fn open(&self) -> Arc<dyn Store> {
+    async fn open(&self) -> Arc<dyn WholeStore> {
         Arc::new(self.store())
     }
 }

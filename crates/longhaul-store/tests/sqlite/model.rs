@@ -8,7 +8,7 @@ use std::sync::Arc;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::Event;
 use longhaul_store::sqlite::SqliteStore;
-use longhaul_store::{Change, CommitError, Committed, Guard, Lease, NewLease, Store, Stored};
+use longhaul_store::{Change, CommitError, Committed, Guard, Lease, NewLease, Store, Stored, WholeStore};
 use proptest::prelude::*;
 use tempfile::TempDir;
 

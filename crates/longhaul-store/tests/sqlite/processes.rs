@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use longhaul_store::{CommitError, StoreError};
+use longhaul_store::{CommitError, StoreError, WholeStore};
 
 use super::SqliteHarness;
 use super::child::Player;

@@ -1,7 +1,7 @@
 //! Tampering: any changed byte of any event row is found, and so are missing, added and swapped rows.
 
 use longhaul_core::task::Event;
-use longhaul_store::{Store, Stored};
+use longhaul_store::{Store, Stored, WholeStore};
 use rusqlite::{Connection, params};
 
 use super::SqliteHarness;

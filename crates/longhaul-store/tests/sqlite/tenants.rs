@@ -9,22 +9,6 @@ use super::SqliteHarness;
 use super::conformance::sample::{submission, submit, submitted, task_id};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_and_keys_of_another_tenant_are_free() {
-    let harness = SqliteHarness::new();
-    let store = harness.store();
-    let key = || Some(Key::new("k1", "submit", "one"));
-    let theirs =
-        store.commit(Change { key: key(), ..submit(task_id(), submission("one")) }).await.expect("a task").stored;
-    let taken = store.commit(submit(task_id(), submission("one"))).await;
-    assert!(taken.is_err(), "control: {taken:?}");
-    let connection = Connection::open(harness.home().join("longhaul.db")).expect("a database");
-    connection.execute_batch("UPDATE tasks SET tenant = 'other'; UPDATE keys SET tenant = 'other'").expect("a move");
-    let ours = store.commit(Change { key: key(), ..submit(task_id(), submission("one")) }).await.expect("a task");
-    assert!(!ours.repeated && ours.stored.task.id != theirs.task.id);
-    assert_eq!(store.check().await.expect("a check"), []);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn rows_say_whose_they_are_and_who_made_them() {
     let harness = SqliteHarness::new();
     let store = harness.store();

@@ -12,7 +12,7 @@ use longhaul_core::causes::with_causes;
 use longhaul_core::task::{Target, Task, tells_why};
 use longhaul_core::time::Time;
 use longhaul_keeper::{Environment, fail_point};
-use longhaul_store::{Notice, Settled, Store, StoreError};
+use longhaul_store::{Notice, Settled, Store, StoreError, WholeStore};
 
 use super::message::{Message, Reason};
 use super::webhook::WebhookError;
@@ -104,7 +104,7 @@ async fn try_once(context: &Context, notice: &Notice, environment: &Environment)
 }
 
 /// What cannot be read counts as a try like any other, so that the tries end.
-async fn unreadable(store: &dyn Store, notice: &Notice, error: StoreError) -> Result<Tried, StoreError> {
+async fn unreadable(store: &dyn WholeStore, notice: &Notice, error: StoreError) -> Result<Tried, StoreError> {
     if error.is_transient() || !store.claim_notice(notice.id, notice.tries, now().after(GRACE)).await? {
         return Err(error);
     }
@@ -114,7 +114,7 @@ async fn unreadable(store: &dyn Store, notice: &Notice, error: StoreError) -> Re
     Err(error)
 }
 
-async fn give_up(store: &dyn Store, notice: &Notice, tries: u32, error: String) -> Result<Tried, StoreError> {
+async fn give_up(store: &dyn WholeStore, notice: &Notice, tries: u32, error: String) -> Result<Tried, StoreError> {
     store.settle_notice(notice.id, tries, Settled::Failed { error }).await?;
     Ok(Tried::Over)
 }

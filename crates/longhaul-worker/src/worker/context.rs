@@ -7,7 +7,7 @@ use std::time::Duration;
 use longhaul_core::ids::WorkerId;
 use longhaul_core::task::{Event, Task};
 use longhaul_keeper::{Environment, Executable};
-use longhaul_store::{NewLease, Store};
+use longhaul_store::{NewLease, WholeStore};
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::Instant;
 
@@ -25,7 +25,7 @@ const STAGGER: Duration = Duration::from_millis(20);
 /// What all parts of a worker share.
 pub struct Context {
     /// The one meeting point.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<dyn WholeStore>,
     /// Where everything is kept.
     pub home: Home,
     /// Our own executable, as it was when the worker started.
@@ -61,7 +61,7 @@ pub trait Watcher: Send + Sync {
 
 impl Context {
     /// A context for a new worker; diagnostics go to `report`.
-    pub fn new(store: Arc<dyn Store>, home: Home, executable: Executable, report: fn(&str)) -> Context {
+    pub fn new(store: Arc<dyn WholeStore>, home: Home, executable: Executable, report: fn(&str)) -> Context {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         Context {
             store,

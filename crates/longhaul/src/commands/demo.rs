@@ -56,7 +56,7 @@ fn request(line: &CommandLine, workspace: &Path) -> Result<Request, AppError> {
         patience: Patience { backoff_ms: 1000, delay_ms: 0, ..Patience::default() },
         ..Submission::new(GOAL.into(), provisional, directory, "demo".into())
     };
-    Ok(Request::new(None, submission, line.caller.actor.clone()))
+    Ok(Request::new(None, submission, &line.caller))
 }
 
 fn scratch(dir: Option<&Path>) -> Result<PathBuf, AppError> {

@@ -108,7 +108,7 @@ async fn run_task(
         .map_err(|error| AppError::new(ErrorKind::Failure, "cannot open our own executable").because(&error))?;
     let call = line.open()?;
     let printer = Arc::new(RunnerPrinter::default());
-    let context = Context::new(Arc::clone(call.app.store_for(&call.caller)?), call.home().clone(), executable, report);
+    let context = Context::new(Arc::clone(call.app.whole_store()?), call.home().clone(), executable, report);
     let process = RunnerProcess::begin(context.watched_by(Arc::<RunnerPrinter>::clone(&printer)))?;
     let context = InvocationContext { line, args, place, directories, process: &process, call: &call };
     let stored = invocation.take_up(&context).await?;

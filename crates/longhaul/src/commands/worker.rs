@@ -26,12 +26,8 @@ pub(crate) async fn worker(line: &CommandLine, args: &Worker) -> Result<Code, Ap
     remember_cap(&call, args)?;
     let handover = if args.handover { Some(read_handover()?) } else { None };
     worker_log::keep_bounded(call.home().root());
-    let context = Context::new(
-        Arc::clone(call.app.store_for(&call.caller)?),
-        call.home().clone(),
-        executable,
-        worker_log::report,
-    );
+    let context =
+        Context::new(Arc::clone(call.app.whole_store()?), call.home().clone(), executable, worker_log::report);
     let options = Options { only: args.only, stay: args.stay, handover };
     run(Arc::new(context), options, answer, leave).await?;
     Ok(Code::Done)

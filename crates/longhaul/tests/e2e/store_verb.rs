@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use longhaul_store::sqlite::SqliteStore;
-use longhaul_store::{Filter, Store};
+use longhaul_store::{Filter, Store, WholeStore};
 
 use crate::env::{TestEnv, done, wait_for};
 use crate::sight::listing;

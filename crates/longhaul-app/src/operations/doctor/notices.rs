@@ -87,7 +87,7 @@ fn place(url: &str) -> String {
 
 /// Notices that no worker delivers: none is alive, or those that are have not delivered them.
 async fn waiting(call: &Call) -> Option<Finding> {
-    let pending = match call.store().ok()?.pending_notices().await {
+    let pending = match call.app.whole_store().ok()?.pending_notices().await {
         Ok(pending) => pending,
         Err(error) => return Some(Finding::unknown(NOTICES, format!("the outbox cannot be read: {error}"))),
     };

@@ -43,5 +43,5 @@ pub(super) async fn check(patient: &Patient<'_>) -> Vec<Finding> {
 }
 
 async fn damage(call: &Call) -> Result<Vec<Damaged>, AppError> {
-    Ok(call.store()?.check().await?)
+    Ok(call.app.whole_store()?.check().await?)
 }

@@ -85,7 +85,7 @@ fn discard(call: &Call, session: SessionId) -> Option<Outcome> {
 }
 
 async fn remove_rows(call: &Call, stored: &Stored, candidate: &Candidate) -> Result<Outcome, AppError> {
-    match call.store()?.remove(stored.task.id, Guard::Version(stored.task.version)).await {
+    match call.app.whole_store()?.remove(stored.task.id, Guard::Version(stored.task.version)).await {
         Ok(()) | Err(RemoveError::NotFound) => {}
         Err(RemoveError::Store(error)) => return Err(error.into()),
         Err(error) => return Ok(Outcome::Failed { why: error.to_string() }),

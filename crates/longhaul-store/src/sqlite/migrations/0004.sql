@@ -59,24 +59,26 @@ CREATE TABLE tasks (
 ) STRICT;
 
 CREATE UNIQUE INDEX tasks_unfinished_name ON tasks (tenant, project, name) WHERE final = 0;
-CREATE INDEX tasks_by_age ON tasks (created, id);
-CREATE INDEX tasks_unfinished_by_age ON tasks (created, id) WHERE final = 0;
-CREATE INDEX tasks_by_project ON tasks (project, created, id);
-CREATE INDEX tasks_by_name ON tasks (name, created, id);
+-- What front ends list is one tenant's; workers look at all tenants' tasks.
+CREATE INDEX tasks_by_age ON tasks (tenant, created, id);
+CREATE INDEX tasks_unfinished_by_age ON tasks (tenant, created, id) WHERE final = 0;
+CREATE INDEX tasks_by_project ON tasks (tenant, project, created, id);
+CREATE INDEX tasks_by_name ON tasks (tenant, name, created, id);
 CREATE INDEX tasks_wanting_owner ON tasks (priority DESC, created, id) WHERE wants_owner = 1;
 CREATE INDEX tasks_owned ON tasks (owner, created, id) WHERE owner IS NOT NULL;
 CREATE INDEX tasks_live ON tasks (live_session) WHERE live_session IS NOT NULL;
 CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent IS NOT NULL;
 CREATE INDEX tasks_by_lineage ON tasks (lineage);
 -- Created after `tasks_by_project`, or SQLite prefers that one for unfinished tasks too (`listing_tests.rs` looks at its plans).
-CREATE INDEX tasks_unfinished_by_project ON tasks (project, created, id) WHERE final = 0;
+CREATE INDEX tasks_unfinished_by_project ON tasks (tenant, project, created, id) WHERE final = 0;
 CREATE INDEX tasks_by_directory ON tasks (directory, lineage) WHERE final = 0 AND directory IS NOT NULL;
 
 -- Every event has a position in the history of the home. It grows in the order of commits and is never reused, so a reader that
 -- remembers the last position it saw finds everything after it, whatever was removed in between.
 -- AUTOINCREMENT ensures that here: SQLite has one writer at a time, it keeps the counter in `sqlite_sequence` in the same transaction,
 -- and VACUUM leaves an INTEGER PRIMARY KEY alone. PostgreSQL commits concurrently, and its sequences are counted outside transactions: there
--- the position has to come from a row that each commit updates and keeps locked until it ends.
+-- the position has to come from a row that each commit updates and keeps locked until it ends. Then positions become visible in their order,
+-- a commit that fails leaves no gap, and no reader of the feed can overtake a commit that is still in progress.
 CREATE TABLE events (
     position INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     task INTEGER NOT NULL REFERENCES tasks (number),
@@ -94,6 +96,12 @@ CREATE TABLE events (
 CREATE TABLE removals (
     task INTEGER NOT NULL PRIMARY KEY
 ) STRICT;
+
+-- The newest position that was removed with a task of each tenant: a reader that stopped before it has missed events.
+CREATE TABLE removed_history (
+    tenant TEXT NOT NULL PRIMARY KEY,
+    position INTEGER NOT NULL CHECK (position > 0)
+) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
 BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;

@@ -200,7 +200,7 @@ impl Invocation {
             ..bare
         };
         let name = Some(self.name.as_str().to_owned());
-        Ok(Request::new(name, submission, context.call.caller.actor.clone()))
+        Ok(Request::new(name, submission, &context.call.caller))
     }
 }
 
