@@ -12,7 +12,7 @@ use longhaul_core::ids::TaskId;
 use super::command::unreadable;
 use super::error::GitError;
 use super::locks::IndexLock;
-use super::references::{Before, CommitId, TreeId, delete, set};
+use super::references::{CommitId, TreeId, delete, set};
 use super::repository::{Head, Repository};
 use super::tree::{AgentIndex, Files, Survey, survey, survey_from};
 use super::view::{Objects, View};
@@ -84,7 +84,7 @@ impl Worktree {
         let parent = head.map(|(commit, _)| commit);
         let commit = write_commit(view, tree, parent, message)?;
         let name = format!("refs/heads/{}", self.branch());
-        set(self.repository(), &name, &commit, &parent.map_or(Before::Absent, Before::At), "longhaul: commit")?;
+        set(self.repository(), &name, &commit, parent, "longhaul: commit")?;
         Ok(Some(commit))
     }
 
@@ -157,7 +157,7 @@ impl Repository {
             return if found == *tree { Ok(present) } else { Err(taken()) };
         }
         let commit = write_commit(view, tree, self.head_commit()?.as_ref(), message)?;
-        set(&self.shared(), name, &commit, &Before::Absent, "longhaul: snapshot")?;
+        set(&self.shared(), name, &commit, None, "longhaul: snapshot")?;
         Ok(commit)
     }
 

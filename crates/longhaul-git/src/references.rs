@@ -84,24 +84,15 @@ fn full_id(text: &str) -> Result<String, BadObjectId> {
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What a reference must be before it is written.
-pub(super) enum Before<'commit> {
-    Absent,
-    At(&'commit CommitId),
-}
-
-/// Writes a reference if it is what the caller thinks it is.
+/// Writes a reference if it is what the caller thinks it is: at the commit `before`, or absent.
 pub(super) fn set(
     repository: &Repository,
     name: &str,
     to: &CommitId,
-    before: &Before<'_>,
+    before: Option<&CommitId>,
     why: &str,
 ) -> Result<(), GitError> {
-    let old = match before {
-        Before::Absent => repository.format.zeros(),
-        Before::At(commit) => commit.as_str(),
-    };
+    let old = before.map_or(repository.format.zeros(), CommitId::as_str);
     let attempt = || {
         patiently(|| {
             let call = repository.call()?.words(&["update-ref", "--no-deref", "-m"]).value(why)?;
@@ -251,7 +242,7 @@ fn make_new(worktree: &Repository, stem: &str, base: &CommitId) -> Result<String
 /// Only this worktree claims the branch, so a lock that outlasts all patience was left by a git of ours that was killed.
 fn make(worktree: &Repository, branch: &str, base: &CommitId) -> Result<(), GitError> {
     let name = format!("refs/heads/{branch}");
-    let attempt = || set(worktree, &name, base, &Before::Absent, "longhaul: branch");
+    let attempt = || set(worktree, &name, base, None, "longhaul: branch");
     match attempt() {
         Err(GitError::Refused { text, .. }) if text.contains(&format!("{name}.lock': File exists")) => {
             let lock = worktree.common_dir().join(format!("{name}.lock"));

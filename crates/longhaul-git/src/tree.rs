@@ -112,12 +112,9 @@ pub(super) fn survey_from(
     files: Files<'_>,
     agent_index: &AgentIndex,
 ) -> Result<Survey, GitError> {
-    let refreshed = start.map_or(Ok(Refreshed::Clean), |start| start_from(view, start))?;
+    let is_clean = start.map_or(Ok(true), |start| start_from(view, start))?;
     let (entries, listed) = entries_and_untracked(view)?;
-    let (mut changed, mut removed) = match refreshed {
-        Refreshed::Clean => Default::default(),
-        Refreshed::Dirty => dirty(view)?,
-    };
+    let (mut changed, mut removed) = if is_clean { Default::default() } else { dirty(view)? };
     let not_checked_out: BTreeSet<_> = removed.intersection(&view.rules.not_checked_out).cloned().collect();
     removed.retain(|path| !not_checked_out.contains(path));
     update(view, &["--skip-worktree"], &not_checked_out)?;
@@ -138,17 +135,10 @@ pub(super) fn survey_from(
     Ok(Survey { tree, content, filtered, smudged, submodules, nested, changed, untracked, left_by_checks })
 }
 
-/// Whether files differ from the view's index.
-enum Refreshed {
-    Clean,
-    Dirty,
-}
-
-/// Hashes every file.
-fn start_from(view: &View<'_>, start: &TreeId) -> Result<Refreshed, GitError> {
+/// Hashes every file, and tells whether all are as in the tree, which is then the view's index.
+fn start_from(view: &View<'_>, start: &TreeId) -> Result<bool, GitError> {
     view.call().words(&["read-tree"]).value(start.as_str())?.deadline(LONG).succeed()?;
-    let answer = view.call().words(&["update-index", "--refresh"]).deadline(LONG).run()?;
-    Ok(if answer.is_success() { Refreshed::Clean } else { Refreshed::Dirty })
+    Ok(view.call().words(&["update-index", "--refresh"]).deadline(LONG).run()?.is_success())
 }
 
 /// Every entry of the view's index, and what is neither in it nor ignored.

@@ -126,7 +126,7 @@ fn what_a_killed_git_left_of_one_worktree_stops_no_other() {
                     repository
                         .create_worktree(&place("new"), "longhaul/new", &head, &Environment::of_process())
                         .unwrap(),
-                )
+                );
             });
             with("make_checkout", &|| repository.make_checkout(&place("checkout"), &head).unwrap());
             let removed = || assert_eq!(repository.remove_checkout(&place("checkout")).unwrap(), Removal::Removed);

@@ -43,7 +43,8 @@ pub(crate) struct Logs {
     /// Filtered output there was no room for.
     backlog: VecDeque<(Stream, Vec<u8>)>,
     stall: Option<Stall>,
-    patience: Patience,
+    /// What there is no room for waits for it; once somebody wants the program to end, it is lost.
+    waits: bool,
     reserve: Reserve,
     error: Option<String>,
     sync_failed: bool,
@@ -67,13 +68,6 @@ struct Index {
 struct Stall {
     try_at: Instant,
     pause: Duration,
-}
-
-/// What to do where there is no room.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Patience {
-    Wait,
-    Lose,
 }
 
 /// Lengths and losses, for the end record.
@@ -102,7 +96,7 @@ impl Logs {
             passed: Vec::new(),
             backlog: VecDeque::new(),
             stall: None,
-            patience: Patience::Wait,
+            waits: true,
             reserve: Reserve::create(directory)?,
             error: None,
             sync_failed: false,
@@ -174,7 +168,7 @@ impl Logs {
 
     /// From now on what there is no room for is counted as lost: somebody wants the program to end.
     pub(crate) fn wait_no_more(&mut self) {
-        self.patience = Patience::Lose;
+        self.waits = false;
         if self.stall.take().is_some() {
             self.write_backlog();
             self.reserve.untell();
@@ -225,7 +219,7 @@ impl Logs {
     /// Writes to one log; what has to wait for room comes back.
     fn put(&mut self, stream: Stream, bytes: &[u8]) -> Option<Vec<u8>> {
         self.dirty_since.get_or_insert_with(Instant::now);
-        let waits = self.patience == Patience::Wait;
+        let waits = self.waits;
         let log = self.log(stream);
         let mut entries = Vec::new();
         let result = if log.is_dead {
@@ -283,7 +277,7 @@ impl Logs {
     fn flush_index(&mut self) {
         match self.index.flush() {
             Ok(()) => {}
-            Err(error) if wants_room(&error) && self.patience == Patience::Wait => self.stall(&error),
+            Err(error) if wants_room(&error) && self.waits => self.stall(&error),
             // The logs are given up, so no more records come; these are tried once more at the end.
             Err(error) if wants_room(&error) => self.note(&error),
             Err(error) => {

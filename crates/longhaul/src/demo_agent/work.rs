@@ -15,13 +15,6 @@ use super::todo_app::{self, Artifact};
 
 const FIXES: &str = "FIXES.md";
 
-/// Whether a step was completed.
-#[derive(Debug, PartialEq, Eq)]
-enum StepEnd {
-    Ticked,
-    GivenUp,
-}
-
 /// Works on the list of the task directory.
 pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
     let Some(list) = files::read_text(&task_directory.join("task_list.md"))? else {
@@ -43,7 +36,7 @@ pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
             break;
         };
         std::thread::sleep(session.settings.pace);
-        if take_step(session, task_directory, &steps, step, &heading)? == StepEnd::GivenUp {
+        if !take_step(session, task_directory, &steps, step, &heading)? {
             break;
         }
         heading.clear();
@@ -83,13 +76,14 @@ fn check_earlier_work(session: &mut Session<'_>, list: &str) -> Outcome {
     commit(session, &own, "demo: carry over earlier work")
 }
 
+/// Does one step; false if it was given up.
 fn take_step(
     session: &mut Session<'_>,
     task_directory: &Path,
     steps: &[Step],
     step: &Step,
     heading: &str,
-) -> Outcome<StepEnd> {
+) -> Outcome<bool> {
     session.speaker.text(&format!("Task {}: {}", step.number, step.text))?;
     let finished: Vec<Step> = steps.iter().filter(|other| other.ticked || *other == step).cloned().collect();
     let mut written = Vec::new();
@@ -109,7 +103,7 @@ fn take_step(
     let has_main_file = artifacts.first().map(|artifact| &artifact.name) == written.first();
     if !has_main_file || !prove(session, step)? {
         session.speaker.text(&format!("Task {} stays open.", step.number))?;
-        return Ok(StepEnd::GivenUp);
+        return Ok(false);
     }
     tick(session, task_directory, step)?;
     let entry = format!(
@@ -122,7 +116,7 @@ fn take_step(
     );
     files::append(&task_directory.join("progress.md"), &entry, Access::Shared)?;
     commit(session, &written, &format!("demo: {}", step.text))?;
-    Ok(StepEnd::Ticked)
+    Ok(true)
 }
 
 fn is_foreign(session: &Session<'_>, artifact: &Artifact) -> Outcome<bool> {
