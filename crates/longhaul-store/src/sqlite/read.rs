@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_core::task::{Driver, State};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use tokio::sync::Semaphore;
 
 use super::failure::{damaged, store_error};
@@ -131,7 +131,14 @@ fn read_candidate(row: &Row<'_>) -> rusqlite::Result<Option<Candidate>> {
 }
 
 /// The newest position ever given to an event, also if that event is gone.
-pub(super) const LAST_POSITION: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
+pub(super) fn last_position(connection: &Connection) -> Result<i64, StoreError> {
+    const SQL: &str = "SELECT max(coalesce((SELECT max(position) FROM events), 0), last_position) FROM removed_events";
+    connection
+        .prepare_cached(SQL)
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)).optional())
+        .map_err(store_error)?
+        .ok_or_else(|| damaged("`removed_events` has no row"))
+}
 
 /// Tasks with events after a position.
 pub(super) fn news(connection: &Connection, after: u64) -> Result<News, StoreError> {
@@ -143,10 +150,7 @@ pub(super) fn news(connection: &Connection, after: u64) -> Result<News, StoreErr
         )
     });
     // Read first: what is committed in between is beyond it, and news the next time.
-    let position: i64 = connection
-        .prepare_cached(LAST_POSITION)
-        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
-        .map_err(store_error)?;
+    let position = last_position(connection)?;
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let tasks = sound_rows(connection, &SQL, [after, position], |row| {
         let (state, wants_owner): (String, bool) = (row.get(7)?, row.get(8)?);

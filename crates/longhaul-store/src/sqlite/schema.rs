@@ -48,11 +48,11 @@ pub(super) fn refuse_strange(connection: &Connection, found: u32, known: &[Migra
     if is_unreleased(connection, found, known) { Err(StoreError::UnreleasedSchema { found }) } else { Ok(()) }
 }
 
-/// The first released schema had forms before it was complete; only the complete one has tenants.
+/// The first released schema had forms before it was complete; only the complete one has tenants and a mark for removed events.
 fn is_unreleased(connection: &Connection, found: u32, known: &[Migration]) -> bool {
     let first = known.first().map_or(0, |migration| migration.version);
-    let lacks_tenants = || connection.prepare("SELECT tenant FROM keys").is_err();
-    found > 0 && (found < first || found == 4 && lacks_tenants())
+    let is_incomplete = || connection.prepare("SELECT tenant, last_position FROM keys, removed_events").is_err();
+    found > 0 && (found < first || found == 4 && is_incomplete())
 }
 
 /// Brings the database to the newest schema. Safe when several processes do it at once, and after a crash.

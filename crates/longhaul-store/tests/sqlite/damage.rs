@@ -281,17 +281,18 @@ async fn a_damaged_task_does_not_stop_its_family() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_counter_behind_the_newest_event_is_found_by_a_check() {
-    for breakage in ["UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'events'", "DELETE FROM sqlite_sequence"] {
-        let harness = SqliteHarness::new();
-        let store = harness.store();
-        submitted(&store, "a").await;
-        assert_eq!(store.check().await.expect("a check"), [], "control");
-        let connection = Connection::open(database(&harness)).expect("a database");
-        connection.execute(breakage, []).expect("a breakage");
-        let checked = store.check().await.expect("a check");
-        assert!(matches!(&checked[..], [one] if one.what.contains("behind the newest event (1)")), "{checked:?}");
-    }
+async fn without_the_mark_of_removed_positions_nothing_is_committed() {
+    let harness = SqliteHarness::new();
+    let store = harness.store();
+    let task = submitted(&store, "a").await;
+    assert_eq!(store.check().await.expect("a check"), [], "control");
+    let connection = Connection::open(database(&harness)).expect("a database");
+    connection.execute("DELETE FROM removed_events", []).expect("a breakage");
+    let checked = store.check().await.expect("a check");
+    assert!(matches!(&checked[..], [one] if one.row == "removed_events"), "{checked:?}");
+    let refused = store.commit(by_person(&task, vec![mark("x")])).await.expect_err("a position may be given twice");
+    assert!(refused.to_string().contains("removed_events"), "{refused}");
+    assert_eq!(store.load(task.task.id).await.expect("a read").map(|stored| stored.task.version), Some(1));
 }
 
 #[tokio::test(flavor = "multi_thread")]

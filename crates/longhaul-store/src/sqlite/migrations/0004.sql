@@ -74,11 +74,12 @@ CREATE INDEX tasks_by_directory ON tasks (directory, lineage) WHERE final = 0 AN
 
 -- Every event has a position in the history of the home. It grows in the order of commits and is never reused, so a reader that
 -- remembers the last position it saw finds everything after it, whatever was removed in between.
--- AUTOINCREMENT ensures that here: SQLite has one writer at a time, it keeps the counter in `sqlite_sequence` in the same transaction,
--- and VACUUM leaves an INTEGER PRIMARY KEY alone. PostgreSQL commits concurrently, and its sequences are counted outside transactions: there
--- the position has to come from a row that each commit updates and keeps locked until it ends.
+-- The writer counts on from the newest event or, if that was removed, from the mark in `removed_events`. SQLite has one writer at a time, and
+-- VACUUM leaves an INTEGER PRIMARY KEY alone. AUTOINCREMENT would do the same with one more page in every commit. PostgreSQL commits
+-- concurrently, and its sequences are counted outside transactions: there the position has to come from a row that each commit updates and
+-- keeps locked until it ends.
 CREATE TABLE events (
-    position INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    position INTEGER NOT NULL PRIMARY KEY,
     task INTEGER NOT NULL REFERENCES tasks (number),
     seq INTEGER NOT NULL CHECK (seq > 0),
     at INTEGER NOT NULL,
@@ -94,6 +95,16 @@ CREATE TABLE events (
 CREATE TABLE removals (
     task INTEGER NOT NULL PRIMARY KEY
 ) STRICT;
+
+-- One row: the newest position among the events that were removed; 0 if none was.
+CREATE TABLE removed_events (
+    last_position INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO removed_events (last_position) VALUES (0);
+
+CREATE TRIGGER positions_are_not_reused BEFORE DELETE ON events
+BEGIN UPDATE removed_events SET last_position = OLD.position WHERE last_position < OLD.position; END;
 
 CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
 BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
