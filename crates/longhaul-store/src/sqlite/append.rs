@@ -10,6 +10,7 @@ use longhaul_core::time::Time;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
+use super::cache::Cache;
 use super::failure::{damaged, store_error};
 use super::load::last_snapshot;
 use super::row::{NAME, TASK_COLUMNS, TaskRow, values_of};
@@ -31,6 +32,7 @@ pub(super) struct Append {
     claimed_on: Option<String>,
     head: ChainHead,
     events: Vec<NewEvent>,
+    row: Option<TaskRow>,
 }
 
 /// Whose a new task is.
@@ -65,7 +67,12 @@ impl Append {
             Some(row) => (row.stored.epoch, row.stored.owner.clone(), row.head),
             None => (0, None, ChainHead::empty(id)),
         };
-        Append { id, before, task: None, epoch, owner, claimed_on: None, head, events: Vec::new() }
+        Append { id, before, task: None, epoch, owner, claimed_on: None, head, events: Vec::new(), row: None }
+    }
+
+    /// Whether it starts from this very row.
+    pub(super) fn starts_from(&self, found: Option<&Arc<TaskRow>>) -> bool {
+        self.before.as_ref().zip(found).is_some_and(|(before, found)| Arc::ptr_eq(before, found))
     }
 
     /// Applies one event; an event without an edge is refused.
@@ -99,18 +106,30 @@ impl Append {
         Ok(())
     }
 
-    /// Writes the task's row and its new events, and gives the lease up if the task wants no owner any more.
-    pub(super) fn write(mut self, connection: &Connection, by: &Submitter<'_>) -> Result<Arc<TaskRow>, CommitError> {
-        let Some(task) = self.task.take() else {
-            return Err(IllegalEvent { state: "nothing", event: "nothing" }.into());
-        };
+    /// Spells out the task's next row, after the last event. The lease is given up if the task wants no owner any more.
+    pub(super) fn finish(mut self) -> Result<Append, IllegalEvent> {
+        let task = self.task.take().ok_or(IllegalEvent { state: "nothing", event: "nothing" })?;
         let owner = self.owner.take().filter(|_| task.state.wants_owner());
-        let mut row = self.next_row(Stored { task, epoch: self.epoch, owner });
+        self.row = Some(self.next_row(Stored { task, epoch: self.epoch, owner }));
+        Ok(self)
+    }
+
+    /// Writes the task's row and its new events.
+    pub(super) fn write(
+        mut self,
+        connection: &Connection,
+        cache: &mut Cache,
+        by: &Submitter<'_>,
+    ) -> Result<Arc<TaskRow>, CommitError> {
+        let mut row = match self.row.take() {
+            Some(row) => row,
+            None => return self.finish()?.write(connection, cache, by),
+        };
         match &self.before {
             None => row.number = self.insert(connection, &mut row, by)?,
             Some(before) => self.update(connection, before, &row.values)?,
         }
-        self.insert_events(connection, row.number)?;
+        self.insert_events(connection, cache, row.number)?;
         let tail = row.stored.task.version - row.snapshot;
         if tail >= TAIL_EVENTS || row.tail_bytes >= TAIL_BYTES || row.stored.task.state.is_final() {
             write_snapshot(connection, &mut row)?;
@@ -185,14 +204,15 @@ impl Append {
         if rows == 1 { Ok(()) } else { Err(damaged(format!("tasks/{}: expected one row, changed {rows}", self.id))) }
     }
 
-    fn insert_events(&self, connection: &Connection, task: i64) -> Result<(), StoreError> {
-        const SQL: &str = "INSERT INTO events (task, seq, at, epoch, actor, kind, payload, hash) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    fn insert_events(&self, connection: &Connection, cache: &mut Cache, task: i64) -> Result<(), StoreError> {
+        const SQL: &str = "INSERT INTO events (position, task, seq, at, epoch, actor, kind, payload, hash) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         let mut statement = connection.prepare_cached(SQL).map_err(store_error)?;
         for event in &self.events {
             let EventText { actor, payload } = &event.text;
             let hash = event.hash.to_string();
-            let values = params![task, event.seq, event.at.0, event.epoch, actor, event.kind, payload, hash];
+            let position = cache.next_position(connection)?;
+            let values = params![position, task, event.seq, event.at.0, event.epoch, actor, event.kind, payload, hash];
             statement.execute(values).map_err(store_error)?;
         }
         Ok(())

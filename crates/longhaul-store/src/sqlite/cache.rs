@@ -1,17 +1,18 @@
 //! What the writer remembers of tasks it wrote, so that a commit neither parses nor replays them again.
 //!
-//! Used only inside a transaction. An entry counts as long as nobody but this writer has committed, which SQLite's data version shows.
+//! Used only inside a transaction, except that callers get ahead with a remembered row; the writer then compares. An entry counts as long as nobody but this writer has committed, which SQLite's data version shows.
 //! After another connection's commit or a rollback it counts once its row in the database was compared with it, chain head included. So
 //! neither that commit nor damage done through SQLite is ever overlooked.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use longhaul_core::ids::TaskId;
 use rusqlite::{Connection, Row};
 
 use super::failure::store_error;
 use super::load::{damage, find_unless};
+use super::read::last_position;
 use super::row::{TaskRow, says};
 use crate::StoreError;
 
@@ -19,15 +20,32 @@ use crate::StoreError;
 const TASKS: usize = 1_024;
 
 /// Tasks as the writer last saw them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Cache {
-    rows: HashMap<TaskId, Known>,
+    rows: Remembered,
     /// SQLite's data version in the last transaction.
     data_version: i64,
     /// Counts the commits of others and our own rollbacks.
     era: u64,
+    /// The position of the newest event; none if others may have written one.
+    last_position: Option<i64>,
     /// Rows that were replaced, whose memory is given back when nobody waits.
     replaced: Vec<Arc<TaskRow>>,
+}
+
+/// The rows that the writer remembers, also for callers that want to get ahead of their transaction.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Remembered(Arc<Mutex<HashMap<TaskId, Known>>>);
+
+impl Remembered {
+    /// The row of a task as the writer last saw it, which may be no longer true; none if the writer is looking.
+    pub(super) fn row(&self, task: TaskId) -> Option<Arc<TaskRow>> {
+        self.0.try_lock().ok()?.get(&task).map(|known| Arc::clone(&known.row))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<TaskId, Known>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[derive(Debug)]
@@ -38,6 +56,11 @@ struct Known {
 }
 
 impl Cache {
+    /// Remembers nothing yet.
+    pub(super) fn new(rows: Remembered) -> Cache {
+        Cache { rows, data_version: 0, era: 0, last_position: None, replaced: Vec::new() }
+    }
+
     /// Finds out, right after a transaction began, whether others have committed since the last one.
     pub(super) fn begin(&mut self, connection: &Connection) -> Result<(), StoreError> {
         let now = connection
@@ -53,11 +76,23 @@ impl Cache {
     /// Lets every entry be compared with its row before it counts again.
     pub(super) fn distrust(&mut self) {
         self.era += 1;
+        self.last_position = None;
+    }
+
+    /// The position of the next event in this transaction, never given to one before.
+    pub(super) fn next_position(&mut self, connection: &Connection) -> Result<i64, StoreError> {
+        let last = match self.last_position {
+            Some(last) => last,
+            None => last_position(connection)?,
+        };
+        self.last_position = Some(last + 1);
+        Ok(last + 1)
     }
 
     /// One task by its id, or none, as it is in this transaction.
     pub(super) fn find(&mut self, connection: &Connection, task: TaskId) -> Result<Option<Arc<TaskRow>>, StoreError> {
-        let known = self.rows.get_mut(&task);
+        let mut rows = self.rows.lock();
+        let known = rows.get_mut(&task);
         if let Some(Known { row, .. }) = known.as_ref().filter(|known| known.era == self.era) {
             return Ok(Some(Arc::clone(row)));
         }
@@ -72,14 +107,15 @@ impl Cache {
 
     /// Remembers a task as it was just written. Final ones move no more.
     pub(super) fn keep(&mut self, task: TaskId, row: Arc<TaskRow>) {
+        let mut rows = self.rows.lock();
         if row.stored.task.state.is_final() {
-            self.rows.remove(&task);
+            rows.remove(&task);
             return;
         }
-        if self.rows.len() >= TASKS {
-            self.rows.clear();
+        if rows.len() >= TASKS {
+            rows.clear();
         }
-        let replaced = self.rows.insert(task, Known { row, era: self.era });
+        let replaced = rows.insert(task, Known { row, era: self.era });
         self.replaced.extend(replaced.map(|known| known.row));
     }
 

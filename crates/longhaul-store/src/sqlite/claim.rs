@@ -30,7 +30,7 @@ pub(super) fn claim(
     }
     let mut append = Append::to(task, Some(row));
     append.claim(lease, from, at)?;
-    let row = append.write(connection, &Submitter { tenant: "", principal: "" })?;
+    let row = append.write(connection, cache, &Submitter { tenant: "", principal: "" })?;
     let stored = Arc::clone(&row.stored);
     cache.keep(task, row);
     Ok(Made { stored, repeated: false })

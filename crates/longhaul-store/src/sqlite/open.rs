@@ -23,6 +23,9 @@ const OLDEST_LIBRARY: i32 = 3_051_003;
 /// Beyond this the log file is cut back after a checkpoint.
 const LOG_BYTES: i64 = 64 * 1024 * 1024;
 
+/// How many pages the log takes before it is written back, which costs two syncs: 8 MB, half of what the writer calls a long log.
+const PAGES_BETWEEN_CHECKPOINTS: i64 = 2_000;
+
 /// Opens the connection that writes, at the newest schema. The file must be there.
 pub(super) fn open_writer(place: &Place, probe: Probe) -> Result<Connection, StoreError> {
     // Two openings in one process share SQLite's locks on the file; one after the other keeps them simple.
@@ -98,6 +101,9 @@ fn prepare_for_writing(connection: &Connection) -> Result<(), StoreError> {
     }
     let _limit: i64 = connection
         .pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |row| row.get(0))
+        .map_err(store_error)?;
+    let _pages: i64 = connection
+        .pragma_update_and_check(None, "wal_autocheckpoint", PAGES_BETWEEN_CHECKPOINTS, |row| row.get(0))
         .map_err(store_error)?;
     let keys: i64 = connection.pragma_query_value(None, "foreign_keys", |row| row.get(0)).map_err(store_error)?;
     if keys == 1 { Ok(()) } else { Err(damaged("foreign keys cannot be switched on")) }

@@ -137,7 +137,16 @@ fn read_candidate(row: &Row<'_>) -> rusqlite::Result<Option<Candidate>> {
 }
 
 /// The newest position ever given to an event, also if that event is gone.
-pub(super) const LAST_POSITION: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
+pub(super) const LAST_POSITION: &str = "SELECT max(coalesce((SELECT max(position) FROM events), 0), \
+     coalesce((SELECT max(position) FROM removed_history), 0))";
+
+/// The same, read.
+pub(super) fn last_position(connection: &Connection) -> Result<i64, StoreError> {
+    connection
+        .prepare_cached(LAST_POSITION)
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+        .map_err(store_error)
+}
 
 /// Tasks with events after a position.
 pub(super) fn news(connection: &Connection, after: u64) -> Result<News, StoreError> {
@@ -149,10 +158,7 @@ pub(super) fn news(connection: &Connection, after: u64) -> Result<News, StoreErr
         )
     });
     // Read first: what is committed in between is beyond it, and news the next time.
-    let position: i64 = connection
-        .prepare_cached(LAST_POSITION)
-        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
-        .map_err(store_error)?;
+    let position = last_position(connection)?;
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let tasks = sound_rows(connection, &SQL, [after, position], |row| {
         let (state, wants_owner): (String, bool) = (row.get(7)?, row.get(8)?);

@@ -8,7 +8,6 @@ use rusqlite::{Connection, Row};
 use super::failure::store_error;
 use super::load::find_task;
 use super::outbox;
-use super::read::LAST_POSITION;
 use super::replay::Replay;
 use super::row::{TaskRow, text_of};
 use crate::{ChainReport, Damaged, StoreError, Tenant};
@@ -59,7 +58,6 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<Damaged>, StoreError>
         Some(Damaged { row: text_of(row, 0), what: format!("a row refers to a missing row of `{}`", text_of(row, 2)) })
     })?;
     complaints(connection, &outbox::looked_at(), &mut found, outbox::damage)?;
-    complaints(connection, &format!("SELECT max(position), ({LAST_POSITION}) FROM events"), &mut found, behind)?;
     for id in task_ids(connection)? {
         let broken = match id.parse() {
             Ok(task) => verify(connection, None, task)?.broken,
@@ -68,15 +66,6 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<Damaged>, StoreError>
         found.extend(broken.map(|what| Damaged { row: format!("tasks/{id}"), what }));
     }
     Ok(found)
-}
-
-/// A counter that is behind the newest event would give its position out a second time once that event is removed.
-fn behind(row: &Row<'_>) -> Option<Damaged> {
-    let (newest, counted) = (row.get::<_, Option<i64>>(0), row.get::<_, i64>(1));
-    let is_sound = matches!((&newest, &counted), (Ok(newest), Ok(counted)) if newest.unwrap_or(0) <= *counted);
-    let what =
-        || format!("the position counter ({}) is behind the newest event ({})", text_of(row, 1), text_of(row, 0));
-    (!is_sound).then(|| Damaged { row: "events".into(), what: what() })
 }
 
 fn complaints(

@@ -281,20 +281,6 @@ async fn a_damaged_task_does_not_stop_its_family() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_counter_behind_the_newest_event_is_found_by_a_check() {
-    for breakage in ["UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'events'", "DELETE FROM sqlite_sequence"] {
-        let harness = SqliteHarness::new();
-        let store = harness.store();
-        submitted(&store, "a").await;
-        assert_eq!(store.check().await.expect("a check"), [], "control");
-        let connection = Connection::open(database(&harness)).expect("a database");
-        connection.execute(breakage, []).expect("a breakage");
-        let checked = store.check().await.expect("a check");
-        assert!(matches!(&checked[..], [one] if one.what.contains("behind the newest event (1)")), "{checked:?}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_page_of_garbage_is_found_by_a_check() {
     use std::os::unix::fs::FileExt;
     let harness = SqliteHarness::new();

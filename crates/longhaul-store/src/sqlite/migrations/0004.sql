@@ -75,12 +75,13 @@ CREATE INDEX tasks_by_directory ON tasks (directory, lineage) WHERE final = 0 AN
 
 -- Every event has a position in the history of the home. It grows in the order of commits and is never reused, so a reader that
 -- remembers the last position it saw finds everything after it, whatever was removed in between.
--- AUTOINCREMENT ensures that here: SQLite has one writer at a time, it keeps the counter in `sqlite_sequence` in the same transaction,
--- and VACUUM leaves an INTEGER PRIMARY KEY alone. PostgreSQL commits concurrently, and its sequences are counted outside transactions: there
--- the position has to come from a row that each commit updates and keeps locked until it ends. Then positions become visible in their order,
--- a commit that fails leaves no gap, and no reader of the feed can overtake a commit that is still in progress.
+-- The writer counts on from the newest event or, if that was removed, from the newest position in `removed_history`. SQLite has one writer
+-- at a time, and VACUUM leaves an INTEGER PRIMARY KEY alone. AUTOINCREMENT would do the same with one more page in every commit. PostgreSQL
+-- commits concurrently, and its sequences are counted outside transactions: there the position has to come from a row that each commit
+-- updates and keeps locked until it ends. Then positions become visible in their order, a commit that fails leaves no gap, and no reader of
+-- the feed can overtake a commit that is still in progress.
 CREATE TABLE events (
-    position INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    position INTEGER NOT NULL PRIMARY KEY,
     task INTEGER NOT NULL REFERENCES tasks (number),
     seq INTEGER NOT NULL CHECK (seq > 0),
     at INTEGER NOT NULL,
@@ -97,7 +98,8 @@ CREATE TABLE removals (
     task INTEGER NOT NULL PRIMARY KEY
 ) STRICT;
 
--- The newest position that was removed with a task of each tenant: a reader that stopped before it has missed events.
+-- The newest position that was removed with a task of each tenant: a reader that stopped before it has missed events,
+-- and the newest of all is where counting continues.
 CREATE TABLE removed_history (
     tenant TEXT NOT NULL PRIMARY KEY,
     position INTEGER NOT NULL CHECK (position > 0)
