@@ -255,83 +255,59 @@ pub enum Role {
     Beside,
 }
 
-impl Event {
-    /// The one list of the events: the stored spelling of each, and what it is in the story of a task.
-    fn about(&self) -> (&'static str, Role) {
-        match self {
-            Event::Submitted { .. } => ("submitted", Role::Moves),
-            Event::Claimed { .. } => ("claimed", Role::Beside),
-            Event::SessionStarted { .. } => ("session_started", Role::Moves),
-            Event::SessionRead { .. } => ("session_read", Role::Beside),
-            Event::SessionEnded { .. } => ("session_ended", Role::Moves),
-            Event::PlanRevised { .. } => ("plan_revised", Role::Moves),
-            Event::PlanRefused { .. } => ("plan_refused", Role::Moves),
-            Event::PlanRestored => ("plan_restored", Role::Moves),
-            Event::StopAsked { .. } => ("stop_asked", Role::Moves),
-            Event::WaitStarted { .. } => ("wait_started", Role::Rests),
-            Event::WaitEnded => ("wait_ended", Role::Moves),
-            Event::Paused { .. } => ("paused", Role::Rests),
-            Event::Held { .. } => ("held", Role::Moves),
-            Event::Released { .. } => ("released", Role::Moves),
-            Event::Driven { .. } => ("driven", Role::Moves),
-            Event::Resumed { .. } => ("resumed", Role::Answers),
-            Event::HelpNeeded { .. } => ("help_needed", Role::Asks),
-            Event::Stopped { .. } => ("stopped", Role::Asks),
-            Event::Blocked { .. } => ("blocked", Role::Asks),
-            Event::Unblocked => ("unblocked", Role::Answers),
-            Event::Placed { .. } => ("placed", Role::Beside),
-            Event::Edited { .. } => ("edited", Role::Beside),
-            Event::Told { .. } => ("told", Role::Beside),
-            Event::PlanAccepted { .. } => ("plan_accepted", Role::Beside),
-            Event::RoundStarted { .. } => ("round_started", Role::Moves),
-            Event::Checked { .. } => ("checked", Role::Moves),
-            Event::RoundEnded { .. } => ("round_ended", Role::Moves),
-            Event::AgentLimited { .. } => ("agent_limited", Role::Moves),
-            Event::AfterMet => ("after_met", Role::Moves),
-            Event::Finished { .. } => ("finished", Role::Rests),
-            Event::Cancelled { .. } => ("cancelled", Role::Answers),
-            Event::Forced { .. } => ("forced", Role::Trouble),
-            Event::Noted { observation } if observation.is_obstacle() => ("noted", Role::Moves),
-            Event::Noted { .. } => ("noted", Role::Beside),
+/// The one list of the events: the stored spelling of each, and what it is in the story of a task.
+macro_rules! events {
+    ($($event:ident = $kind:literal, $role:ident;)+) => {
+        impl Event {
+            /// Every kind but `session_read`: the story of a task. Of the kind left out a chatty session has thousands.
+            pub const STORY: &'static [&'static str] = &[$($kind),+];
+
+            fn about(&self) -> (&'static str, Role) {
+                match self {
+                    Event::SessionRead { .. } => ("session_read", Role::Beside),
+                    $(Event::$event { .. } => ($kind, Role::$role),)+
+                }
+            }
         }
-    }
+    };
+}
 
-    /// Every kind but `session_read`: the story of a task. Of the kind left out a chatty session has thousands.
-    pub const STORY: &'static [&'static str] = &[
-        "submitted",
-        "claimed",
-        "session_started",
-        "session_ended",
-        "plan_revised",
-        "plan_refused",
-        "plan_restored",
-        "stop_asked",
-        "wait_started",
-        "wait_ended",
-        "paused",
-        "held",
-        "released",
-        "driven",
-        "resumed",
-        "help_needed",
-        "stopped",
-        "blocked",
-        "unblocked",
-        "placed",
-        "edited",
-        "told",
-        "plan_accepted",
-        "round_started",
-        "checked",
-        "round_ended",
-        "agent_limited",
-        "after_met",
-        "finished",
-        "cancelled",
-        "forced",
-        "noted",
-    ];
+events! {
+    Submitted = "submitted", Moves;
+    Claimed = "claimed", Beside;
+    SessionStarted = "session_started", Moves;
+    SessionEnded = "session_ended", Moves;
+    PlanRevised = "plan_revised", Moves;
+    PlanRefused = "plan_refused", Moves;
+    PlanRestored = "plan_restored", Moves;
+    StopAsked = "stop_asked", Moves;
+    WaitStarted = "wait_started", Rests;
+    WaitEnded = "wait_ended", Moves;
+    Paused = "paused", Rests;
+    Held = "held", Moves;
+    Released = "released", Moves;
+    Driven = "driven", Moves;
+    Resumed = "resumed", Answers;
+    HelpNeeded = "help_needed", Asks;
+    Stopped = "stopped", Asks;
+    Blocked = "blocked", Asks;
+    Unblocked = "unblocked", Answers;
+    Placed = "placed", Beside;
+    Edited = "edited", Beside;
+    Told = "told", Beside;
+    PlanAccepted = "plan_accepted", Beside;
+    RoundStarted = "round_started", Moves;
+    Checked = "checked", Moves;
+    RoundEnded = "round_ended", Moves;
+    AgentLimited = "agent_limited", Moves;
+    AfterMet = "after_met", Moves;
+    Finished = "finished", Rests;
+    Cancelled = "cancelled", Answers;
+    Forced = "forced", Trouble;
+    Noted = "noted", Beside;
+}
 
+impl Event {
     /// The stored spelling.
     pub fn kind(&self) -> &'static str {
         self.about().0
@@ -339,7 +315,8 @@ impl Event {
 
     /// What it is in the story of a task.
     pub fn role(&self) -> Role {
-        self.about().1
+        let is_obstacle = matches!(self, Event::Noted { observation } if observation.is_obstacle());
+        if is_obstacle { Role::Moves } else { self.about().1 }
     }
 
     /// The session that this event starts.

@@ -98,11 +98,11 @@ settings! {
 
 impl Submission {
     /// What a person says of the task counts before what the configuration says of an agent.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the configuration says nothing else of an agent")]
     fn undeclare(&mut self, setting: &Setting) {
         let key = match setting {
             Setting::Silence(_) => "silence",
             Setting::Wall(_) => "wall",
-            #[expect(clippy::wildcard_enum_match_arm, reason = "the configuration says nothing else of an agent")]
             _ => return,
         };
         for table in self.declared.values_mut().filter_map(serde_json::Value::as_object_mut) {
