@@ -91,10 +91,12 @@ impl Bounded {
     pub fn wait_for(&mut self, time: Duration) -> io::Result<Option<ProgramEnd>> {
         let deadline = Instant::now() + time;
         loop {
-            if let Some(end) = self.attend(LOOK_AGAIN)? {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let patience = if self.death.is_some() { left } else { left.min(LOOK_AGAIN) };
+            if let Some(end) = self.attend(patience)? {
                 return Ok(Some(end));
             }
-            if Instant::now() >= deadline {
+            if left.is_zero() {
                 return Ok(None);
             }
         }
