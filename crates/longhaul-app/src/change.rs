@@ -96,7 +96,9 @@ async fn decide_and_commit(
         let Terms { guard, key, claim, session_cap } = terms(stored).ok_or(CommitError::Fenced)?;
         let (task, at) = (stored.task.id, now());
         let events = decide(&stored.task, input, actor, at)?;
-        if events.is_empty() {
+        // Without events there is nothing to claim the task for, but a key is used up.
+        let claim = claim.filter(|_| !events.is_empty());
+        if events.is_empty() && key.is_none() {
             return Ok((events, false));
         }
         let change = Change { task, guard, events: events.clone(), actor: actor.clone(), at, key, claim, session_cap };
@@ -120,7 +122,7 @@ mod tests {
     use std::time::Duration;
 
     use longhaul_core::names::TaskName;
-    use longhaul_core::task::{StopMode, Submission, submit};
+    use longhaul_core::task::{Setting, StopMode, Submission, submit};
     use longhaul_store::sqlite::SqliteStore;
 
     use super::*;
@@ -143,6 +145,22 @@ mod tests {
         let again = send(resume(), Some("k")).await.unwrap();
         assert_eq!(again.stored.task.version, first.stored.task.version);
         assert_eq!((first.repeated, again.repeated), (false, true));
+    }
+
+    #[tokio::test]
+    async fn a_command_that_changes_nothing_uses_its_key() {
+        let home = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(home.path()).unwrap();
+        let (task, actor) = (submitted(&store).await, Actor::person("ann"));
+        let edit = async |priority: i64| {
+            let key = Key::new("k", "edit", &priority.to_string());
+            let command = Command::Edit { settings: vec![Setting::Priority(priority)] };
+            change(&store, task, command, &actor, Some(key), Some(lease())).await
+        };
+        let (first, again) = (edit(0).await.unwrap(), edit(0).await.unwrap());
+        assert_eq!((first.repeated, again.repeated), (false, true));
+        assert_eq!((again.stored.task.version, again.stored.owner), (1, None), "nothing happened, so nobody claims it");
+        assert!(matches!(edit(5).await, Err(ChangeError::Commit(CommitError::KeyReused))));
     }
 
     async fn submitted(store: &SqliteStore) -> TaskId {

@@ -1,5 +1,5 @@
 //! Idempotency keys of requests: a caller who gets no answer repeats the request under the same key, and it is carried out once.
-//! Asked by every operation that changes a task, before it looks anything else up: later the same words may mean another task.
+//! Looked up by `Call::perform` before an operation runs.
 
 use longhaul_core::ids::TaskId;
 use longhaul_store::{Key, Stored};
@@ -31,16 +31,8 @@ where
     Ok(Some(Key::new(name, O::ABOUT.name, &text)))
 }
 
-/// The answer to a request that was carried out before under this key.
-pub(crate) async fn earlier(call: &Call, key: Option<&Key>) -> Result<Option<Answer<TaskView>>, AppError> {
-    match earlier_task(call, key).await? {
-        Some(stored) => Ok(Some(answer(call, stored.task.id, true).await?)),
-        None => Ok(None),
-    }
-}
-
-/// The task of such a request, as it is now.
-pub(crate) async fn earlier_task(call: &Call, key: Option<&Key>) -> Result<Option<Stored>, AppError> {
+/// The task of a request that was carried out before under this key, as it is now.
+pub(crate) async fn earlier(call: &Call, key: Option<&Key>) -> Result<Option<Stored>, AppError> {
     let Some(key) = key else { return Ok(None) };
     let store = match call.store() {
         // Without a home nothing was carried out.

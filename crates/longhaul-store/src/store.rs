@@ -127,7 +127,7 @@ pub struct Change {
     pub task: TaskId,
     /// What must still hold.
     pub guard: Guard,
-    /// What happened, in order; may be empty only together with a claim.
+    /// What happened, in order; may be empty only together with a claim, or with a key of a request that changes nothing.
     pub events: Vec<Event>,
     /// Who did it.
     pub actor: Actor,

@@ -15,7 +15,7 @@ use crate::handover::Request;
 use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::project::Project;
-use crate::request_key::{answer, earlier, key_of};
+use crate::request_key::{answer, key_of};
 use crate::submit::{self, Changes, Submitted, files, send};
 use crate::views::TaskView;
 
@@ -49,11 +49,11 @@ impl Operation for Retry {
     type Input = RetryInput;
     type Output = TaskView;
 
-    async fn run(call: &Call, _: Permit, input: RetryInput) -> Result<Answer<TaskView>, AppError> {
-        let key = key_of::<Retry>(call, input.key.as_deref(), &input)?;
-        if let Some(answer) = earlier(call, key.as_ref()).await? {
-            return Ok(answer);
-        }
+    fn key(call: &Call, input: &RetryInput) -> Result<Option<Key>, AppError> {
+        key_of::<Retry>(call, input.key.as_deref(), input)
+    }
+
+    async fn run(call: &Call, permit: Permit, input: RetryInput) -> Result<Answer<TaskView>, AppError> {
         let mut settings = input.changes.read()?;
         let old = lookup::find_to_read(call, input.task.as_deref()).await?.task;
         if !old.state.is_final() {
@@ -70,7 +70,7 @@ impl Operation for Retry {
             submission.place = chosen;
             notes.extend(warnings);
         }
-        let sent = submit_named(call, input.name, key, &old, &submission).await?;
+        let sent = submit_named(call, input.name, permit.key(), &old, &submission).await?;
         let answer = answer(call, sent.task, sent.repeated).await?;
         Ok(answer.note(notes).warn(sent.warnings))
     }

@@ -50,7 +50,14 @@ pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: &Prep
     };
     refuse_by_shape(&prepared.change, found.as_deref())?;
     let task = prepared.change.task;
-    let row = append(connection, prepared, found.as_ref())?;
+    let row = match (&prepared.change, found) {
+        // A request that changes nothing still uses its key.
+        (Change { events, claim: None, key: Some(key), actor, .. }, Some(row)) if events.is_empty() => {
+            keys::remember(connection, &row, key, actor)?;
+            row
+        }
+        (_, found) => append(connection, prepared, found.as_ref())?,
+    };
     let stored = Arc::clone(&row.stored);
     cache.keep(task, row);
     Ok(Made { stored, repeated: false })
@@ -103,7 +110,7 @@ fn refuse_by_shape(change: &Change, found: Option<&TaskRow>) -> Result<(), Commi
     if change.claim.is_some() && found.is_some_and(|row| row.stored.owner.is_some()) {
         return Err(CommitError::Conflict);
     }
-    if change.events.is_empty() && change.claim.is_none() {
+    if change.events.is_empty() && change.claim.is_none() && (change.key.is_none() || found.is_none()) {
         return Err(IllegalEvent { state, event: "nothing" }.into());
     }
     match change.events.iter().find(|event| matches!(event, Event::Claimed { .. })) {
