@@ -92,7 +92,7 @@ pub trait Store: Send + Sync {
     /// at most.
     async fn pending_notices(&self) -> Result<Vec<Notice>, StoreError>;
 
-    /// Every notice of a task, in the order they were made.
+    /// The newest notices of a task, in the order they were made; a few hundred at most.
     async fn notices(&self, task: TaskId) -> Result<Vec<Notice>, StoreError>;
 
     /// Sets out to deliver a pending notice: one try more, and due again only then. False, and nothing written, if its tries are no

@@ -12,7 +12,7 @@ use super::read::sound_rows;
 use super::row::{TaskRow, text_of};
 use crate::{Damaged, Notice, NoticeState, Settled, StoreError};
 
-/// As many pending notices as are looked at in one read; the rest comes when these are settled.
+/// As many notices as are read at once. The rest of the pending ones comes when these are settled.
 const LOOK: u32 = 256;
 
 /// Puts what a change is worth telling into the outbox, once for each target.
@@ -82,12 +82,14 @@ pub(super) fn pending(connection: &Connection) -> Result<Vec<Notice>, StoreError
     sound_rows(connection, &sql, [], read)
 }
 
-/// Every notice of a task, in the order they were made.
+/// The newest notices of a task, in the order they were made.
 pub(super) fn of_task(connection: &Connection, task: TaskId) -> Result<Vec<Notice>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM outbox JOIN tasks ON tasks.number = outbox.task WHERE tasks.id = ?1 ORDER BY seq, target"
+        "SELECT {COLUMNS} FROM outbox JOIN tasks ON tasks.number = outbox.task WHERE tasks.id = ?1 \
+         ORDER BY seq DESC, target DESC LIMIT {LOOK}"
     );
-    sound_rows(connection, &sql, [task.to_string()], read)
+    let newest_first = sound_rows(connection, &sql, [task.to_string()], read)?;
+    Ok(newest_first.into_iter().rev().collect())
 }
 
 /// Every notice for `check`, with the version of its task.

@@ -40,7 +40,7 @@ conforms! {
         a_refused_change_does_not_fail_its_neighbours, acknowledged_order_is_stored_order;
     notices: a_notice_is_made_with_the_change_it_tells_of, one_of_many_claimers_of_a_notice_wins,
         a_notice_is_settled_by_its_claimer_alone, a_notice_that_is_given_back_counts_no_try,
-        notices_go_with_their_task;
+        notices_go_with_their_task, the_newest_notices_of_a_task_are_read;
     refusals: a_refused_change_writes_nothing;
     sessions: the_session_cap_holds_under_concurrency, an_ended_session_makes_room, a_free_slot_is_the_first_in_lines,
         a_worker_can_be_passed_over, only_who_is_about_to_start_is_in_line, the_carrier_follows_the_driver;
