@@ -17,14 +17,15 @@ use serde::{Deserialize, Serialize};
 pub(crate) use deliver::deliver;
 pub use offer::{Greeting, Offer, is_attended, offer, sockets};
 
+use crate::app::Call;
 use crate::change::{ChangeError, change};
 use crate::child::NoChild;
-use crate::clock::mint_task;
+use crate::clock::Clock;
 use crate::error::AppError;
 use crate::home::Home;
 use crate::intake::{agents, commit_submission, complete};
 use crate::text;
-use longhaul_keeper::Environment;
+use longhaul_keeper::{Environment, random};
 
 /// What is handed over.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -163,11 +164,14 @@ impl Handover {
         home: &Home,
         environment: &Environment,
         lease: NewLease,
+        clock: Clock,
     ) -> Result<Taken, Declined> {
         match self {
-            Handover::Submit(request) => commit_submission(store, home, *request, environment, Some(lease)).await,
+            Handover::Submit(request) => {
+                commit_submission(store, home, *request, environment, Some(lease), clock()).await
+            }
             Handover::Command { task, command, actor, key } => {
-                let committed = change(store, task, *command, &actor, Some(key), Some(lease)).await?;
+                let committed = change(store, clock, task, *command, &actor, Some(key), Some(lease)).await?;
                 Ok(Taken { committed, warnings: Vec::new() })
             }
         }
@@ -193,8 +197,9 @@ impl From<Declined> for AppError {
 
 impl Request {
     /// A new request for a task, without a key.
-    pub fn new(name: Option<String>, submission: Submission, actor: Actor) -> Request {
-        Request { id: mint_task(), name, submission, actor, key: None }
+    pub fn new(call: &Call, name: Option<String>, submission: Submission) -> Request {
+        let id = TaskId::mint(call.now(), random());
+        Request { id, name, submission, actor: call.caller.actor.clone(), key: None }
     }
 
     /// Refuses before anything is created what any worker would refuse.
@@ -206,12 +211,8 @@ impl Request {
     }
 
     /// Commits the submission without a claim: below an agent session, where the parent's owner takes it.
-    pub(crate) async fn commit_unclaimed(
-        self,
-        store: &dyn Store,
-        home: &Home,
-        environment: &Environment,
-    ) -> Result<Taken, Declined> {
-        commit_submission(store, home, self, environment, None).await
+    pub(crate) async fn commit_unclaimed(self, call: &Call) -> Result<Taken, AppError> {
+        let environment = &call.app.system.environment;
+        Ok(commit_submission(call.store()?, call.home(), self, environment, None, call.now()).await?)
     }
 }

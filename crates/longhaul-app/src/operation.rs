@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::request_key::earlier;
+use crate::request_key::{earlier, key_of};
 use crate::text::Document;
 
 /// What everybody can know of an operation before they perform it.
@@ -58,7 +58,7 @@ impl About {
 }
 
 /// The input of an operation that takes none.
-#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, serde::Deserialize, JsonSchema)]
 pub struct NoInput {}
 
 /// What an operation does at worst.
@@ -158,7 +158,7 @@ pub trait View: Serialize + JsonSchema + Send + Sized {
 /// One thing that a front end can ask for.
 pub trait Operation {
     const ABOUT: About;
-    type Input: DeserializeOwned + JsonSchema + Send;
+    type Input: Serialize + DeserializeOwned + JsonSchema + Send;
     type Output: View;
 
     /// What the core's permission check is asked, if that depends on the input.
@@ -166,9 +166,9 @@ pub trait Operation {
         Self::ABOUT.action
     }
 
-    /// The idempotency key of a request. Only operations that change something take one.
-    fn key(_: &Call, _: &Self::Input) -> Result<Option<Key>, AppError> {
-        Ok(None)
+    /// The caller's idempotency key. Only operations that change something take one.
+    fn key(_: &Self::Input) -> Option<&str> {
+        None
     }
 
     /// Answers a request that was carried out before under its key. Nothing is asked for again.
@@ -192,7 +192,7 @@ impl Call {
     /// Performs an operation if the caller may. The key comes first: later the same words may mean another task.
     pub async fn perform<O: Operation>(&self, input: O::Input) -> Result<Answer<O::Output>, AppError> {
         permit(&self.caller.actor, &O::action(&input))?;
-        let key = O::key(self, &input)?;
+        let key = key_of::<O>(self, &input)?;
         match earlier(self, key.as_ref()).await? {
             Some(stored) => Ok(Answer { repeated: true, ..O::repeat(self, input, stored).await? }),
             None => O::run(self, Permit { key }, input).await,

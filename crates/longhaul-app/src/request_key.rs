@@ -3,7 +3,6 @@
 
 use longhaul_core::ids::TaskId;
 use longhaul_store::{Key, Stored};
-use serde::Serialize;
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
@@ -14,11 +13,8 @@ use crate::views::TaskView;
 const LONGEST: usize = 200;
 
 /// The key of a request, bound to its operation and to a digest of its input and of the directory it comes from.
-pub(crate) fn key_of<O: Operation>(call: &Call, key: Option<&str>, input: &O::Input) -> Result<Option<Key>, AppError>
-where
-    O::Input: Serialize,
-{
-    let Some(key) = key else { return Ok(None) };
+pub(crate) fn key_of<O: Operation>(call: &Call, input: &O::Input) -> Result<Option<Key>, AppError> {
+    let Some(key) = O::key(input) else { return Ok(None) };
     if key.is_empty() || key.len() > LONGEST {
         let what = format!("an idempotency key must have 1 to {LONGEST} bytes");
         return Err(AppError::new(ErrorKind::Usage, what));

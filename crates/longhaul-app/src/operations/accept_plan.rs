@@ -10,7 +10,6 @@ use super::plan::task_list;
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
-use crate::request_key::key_of;
 use crate::send_command::send_keyed;
 use crate::views::{PlanView, TaskView};
 use crate::{describe, lookup, redact_intake};
@@ -66,8 +65,8 @@ impl Operation for AcceptPlan {
     type Input = AcceptPlanInput;
     type Output = AcceptedPlan;
 
-    fn key(call: &Call, input: &AcceptPlanInput) -> Result<Option<Key>, AppError> {
-        key_of::<AcceptPlan>(call, input.key.as_deref(), input)
+    fn key(input: &AcceptPlanInput) -> Option<&str> {
+        input.key.as_deref()
     }
 
     async fn run(call: &Call, permit: Permit, input: AcceptPlanInput) -> Result<Answer<AcceptedPlan>, AppError> {

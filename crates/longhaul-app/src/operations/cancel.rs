@@ -4,14 +4,13 @@
 use std::time::Duration;
 
 use longhaul_core::task::{Action, Command};
-use longhaul_store::Key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
 use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
-use crate::request_key::{answer, key_of};
+use crate::request_key::answer;
 use crate::send_command::{reason, send_keyed};
 use crate::views::TaskView;
 use crate::{lookup, until};
@@ -39,8 +38,8 @@ impl Operation for Cancel {
     type Input = CancelInput;
     type Output = TaskView;
 
-    fn key(call: &Call, input: &CancelInput) -> Result<Option<Key>, AppError> {
-        key_of::<Cancel>(call, input.key.as_deref(), input)
+    fn key(input: &CancelInput) -> Option<&str> {
+        input.key.as_deref()
     }
 
     async fn run(call: &Call, permit: Permit, input: CancelInput) -> Result<Answer<TaskView>, AppError> {

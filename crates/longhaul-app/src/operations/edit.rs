@@ -2,7 +2,6 @@
 //! What a change does to a running session is decided by the core: it counts from the next one, unless a limit is already used up.
 
 use longhaul_core::task::{Action, Command, Submission};
-use longhaul_store::Key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +9,7 @@ use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
-use crate::request_key::{answer, key_of};
+use crate::request_key::answer;
 use crate::send_command::send_keyed;
 use crate::submit::Changes;
 use crate::views::TaskView;
@@ -39,8 +38,8 @@ impl Operation for Edit {
     type Input = EditInput;
     type Output = TaskView;
 
-    fn key(call: &Call, input: &EditInput) -> Result<Option<Key>, AppError> {
-        key_of::<Edit>(call, input.key.as_deref(), input)
+    fn key(input: &EditInput) -> Option<&str> {
+        input.key.as_deref()
     }
 
     async fn run(call: &Call, permit: Permit, input: EditInput) -> Result<Answer<TaskView>, AppError> {

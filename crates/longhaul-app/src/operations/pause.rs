@@ -3,7 +3,7 @@
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Action, Command, StopMode};
-use longhaul_store::{Key, Stored};
+use longhaul_store::Stored;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,6 @@ use crate::app::Call;
 use crate::change::ChangeError;
 use crate::error::{AppError, ErrorKind};
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
-use crate::request_key::key_of;
 use crate::send_command::send_keyed;
 use crate::stop::{self, PATIENCE, not_stopped, stopped};
 use crate::views::TaskView;
@@ -43,8 +42,8 @@ impl Operation for Pause {
     type Input = PauseInput;
     type Output = TaskView;
 
-    fn key(call: &Call, input: &PauseInput) -> Result<Option<Key>, AppError> {
-        key_of::<Pause>(call, input.key.as_deref(), input)
+    fn key(input: &PauseInput) -> Option<&str> {
+        input.key.as_deref()
     }
 
     /// A repeat waits for the end as the first request did.

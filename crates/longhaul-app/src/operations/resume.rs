@@ -2,7 +2,6 @@
 //! Whether that is allowed is decided by the core.
 
 use longhaul_core::task::{Action, Command};
-use longhaul_store::Key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +9,7 @@ use crate::app::Call;
 use crate::error::AppError;
 use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
-use crate::request_key::{answer, key_of};
+use crate::request_key::answer;
 use crate::send_command::{reason, send_keyed};
 use crate::submit::Changes;
 use crate::views::TaskView;
@@ -41,8 +40,8 @@ impl Operation for Resume {
     type Input = ResumeInput;
     type Output = TaskView;
 
-    fn key(call: &Call, input: &ResumeInput) -> Result<Option<Key>, AppError> {
-        key_of::<Resume>(call, input.key.as_deref(), input)
+    fn key(input: &ResumeInput) -> Option<&str> {
+        input.key.as_deref()
     }
 
     async fn run(call: &Call, permit: Permit, input: ResumeInput) -> Result<Answer<TaskView>, AppError> {

@@ -2,14 +2,13 @@
 //! A running session is not disturbed; pause and resume the task if it should hear at once.
 
 use longhaul_core::task::{Action, Command};
-use longhaul_store::Key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
 use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
-use crate::request_key::{answer, key_of};
+use crate::request_key::answer;
 use crate::send_command::send_keyed;
 use crate::views::TaskView;
 use crate::{lookup, redact_intake};
@@ -33,8 +32,8 @@ impl Operation for Tell {
     type Input = TellInput;
     type Output = TaskView;
 
-    fn key(call: &Call, input: &TellInput) -> Result<Option<Key>, AppError> {
-        key_of::<Tell>(call, input.key.as_deref(), input)
+    fn key(input: &TellInput) -> Option<&str> {
+        input.key.as_deref()
     }
 
     async fn run(call: &Call, permit: Permit, input: TellInput) -> Result<Answer<TaskView>, AppError> {

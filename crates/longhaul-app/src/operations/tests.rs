@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::OPERATIONS;
 use crate::operation::{Effect, Entry};
-use crate::{App, AppError, Asked, BootService, Call, Caller, Handover, Processes, Reply, System};
+use crate::{App, AppError, Asked, BootService, Call, Caller, Handover, NewWorker, Processes, Reply, System};
 
 /// A name, an input, and whether a person, a session, a worker and somebody unknown may: `+` or `-`.
 fn table() -> Vec<(&'static str, Value, &'static str)> {
@@ -58,8 +58,8 @@ fn callers() -> [Actor; 4] {
 pub(super) struct NoProcesses;
 
 impl Processes for NoProcesses {
-    fn start_worker(&self, _: &App, arguments: &[&str]) -> Result<u32, AppError> {
-        panic!("a worker was started: {arguments:?}")
+    fn start_worker(&self, _: &App, worker: NewWorker) -> Result<u32, AppError> {
+        panic!("a worker was started: {worker:?}")
     }
 
     fn start_worker_for(&self, _: &App, handover: &Handover) -> Result<Reply, AppError> {
@@ -70,7 +70,7 @@ impl Processes for NoProcesses {
         Asked::Unknown
     }
 
-    fn boot_service(&self) -> Result<Option<BootService>, AppError> {
+    fn boot_service(&self, _: &Environment) -> Result<Option<BootService>, AppError> {
         Ok(None)
     }
 }
