@@ -35,7 +35,7 @@ impl Processes for OwnWorker {
     }
 
     fn start_worker_for(&self, app: &App, handover: &Handover) -> Result<Reply, AppError> {
-        self.may_start.lock().unwrap().recv().unwrap();
+        self.may_start.lock().unwrap().recv_timeout(Duration::from_secs(60)).expect("leave to start");
         let store = app.store_for(&Caller::new(Actor::worker(), Err("none".into())))?;
         let lease = NewLease { id: mint_lease(), worker: mint_worker(), host: "h".into() };
         let System { environment, clock, .. } = &app.system;
