@@ -183,6 +183,7 @@ impl Call {
         }
         let held = stored.clone();
         // If nobody can tell whether the person is gone, the task stays held.
-        Ok(release_if_gone(self.store()?, self.home(), stored, &self.caller.actor).await.unwrap_or(held))
+        let released = release_if_gone(self.store()?, self.app.system.clock, self.home(), stored, &self.caller.actor);
+        Ok(released.await.unwrap_or(held))
     }
 }

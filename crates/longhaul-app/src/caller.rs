@@ -47,9 +47,13 @@ impl Caller {
         Project::of(self.directory()?)
     }
 
-    /// A path of a request: relative ones start at the directory the call comes from.
+    /// A path of a request, absolute: relative ones start at the directory the call comes from.
     pub fn resolve(&self, path: &Path) -> Result<PathBuf, AppError> {
-        if path.is_absolute() { Ok(path.to_owned()) } else { Ok(self.directory()?.join(path)) }
+        if path.as_os_str().is_empty() {
+            return Err(AppError::new(ErrorKind::Usage, "a path is empty").hint("name a file or a directory"));
+        }
+        let whole = if path.is_absolute() { path.to_owned() } else { self.directory()?.join(path) };
+        Ok(std::path::absolute(&whole).unwrap_or(whole))
     }
 
     /// The task in whose worktree below this home the call comes from, if it does.

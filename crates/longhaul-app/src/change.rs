@@ -6,7 +6,7 @@ use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Actor, Command, Event, Input, Refusal, decide};
 use longhaul_store::{Change, CommitError, Committed, Guard, Key, NewLease, Store, StoreError, Stored};
 
-use crate::clock::now;
+use crate::clock::Clock;
 
 /// Why a task was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +51,7 @@ impl From<Guard> for Terms {
 /// lease in the same commit if the task has no owner: another process may have been faster, and then that one acts on the change.
 pub async fn change(
     store: &dyn Store,
+    clock: Clock,
     task: TaskId,
     command: Command,
     actor: &Actor,
@@ -67,7 +68,7 @@ pub async fn change(
         let claim = claim.clone().filter(|_| stored.owner.is_none());
         Some(Terms { key: key.clone(), claim, ..Guard::Version(stored.task.version).into() })
     };
-    let (_, repeated) = decide_and_commit(store, &mut stored, &command.into(), actor, terms).await?;
+    let (_, repeated) = decide_and_commit(store, clock, &mut stored, &command.into(), actor, terms).await?;
     Ok(Committed { stored, repeated })
 }
 
@@ -76,17 +77,19 @@ pub async fn change(
 /// Answers with the events, none if nothing follows.
 pub async fn commit_input(
     store: &dyn Store,
+    clock: Clock,
     stored: &mut Stored,
     input: &Input,
     actor: &Actor,
     terms: impl Fn(&Stored) -> Option<Terms>,
 ) -> Result<Vec<Event>, ChangeError> {
-    Ok(decide_and_commit(store, stored, input, actor, terms).await?.0)
+    Ok(decide_and_commit(store, clock, stored, input, actor, terms).await?.0)
 }
 
 /// The events, and whether an equal request with the same key was committed a moment before, so that nothing was written now.
 async fn decide_and_commit(
     store: &dyn Store,
+    clock: Clock,
     stored: &mut Stored,
     input: &Input,
     actor: &Actor,
@@ -94,9 +97,11 @@ async fn decide_and_commit(
 ) -> Result<(Vec<Event>, bool), ChangeError> {
     loop {
         let Terms { guard, key, claim, session_cap } = terms(stored).ok_or(CommitError::Fenced)?;
-        let (task, at) = (stored.task.id, now());
+        let (task, at) = (stored.task.id, clock());
         let events = decide(&stored.task, input, actor, at)?;
-        if events.is_empty() {
+        // Without events there is nothing to claim the task for, but a key is used up.
+        let claim = claim.filter(|_| !events.is_empty());
+        if events.is_empty() && key.is_none() {
             return Ok((events, false));
         }
         let change = Change { task, guard, events: events.clone(), actor: actor.clone(), at, key, claim, session_cap };
@@ -120,11 +125,11 @@ mod tests {
     use std::time::Duration;
 
     use longhaul_core::names::TaskName;
-    use longhaul_core::task::{StopMode, Submission, submit};
+    use longhaul_core::task::{Setting, StopMode, Submission, submit};
     use longhaul_store::sqlite::SqliteStore;
 
     use super::*;
-    use crate::clock::{mint_lease, mint_task, mint_worker};
+    use crate::clock::{mint_lease, mint_task, mint_worker, now};
 
     /// After the first of two equal requests the second one alone would make no sense.
     #[tokio::test]
@@ -134,7 +139,7 @@ mod tests {
         let (task, actor) = (submitted(&store).await, Actor::person("ann"));
         let send = async |command: Command, key: Option<&str>| {
             let key = key.map(|key| Key::new(key.to_owned(), "command", "input"));
-            change(&store, task, command, &actor, key, None).await
+            change(&store, now, task, command, &actor, key, None).await
         };
         let resume = || Command::Resume { reason: None, settings: Vec::new() };
         send(Command::Pause { mode: StopMode::Graceful }, None).await.unwrap();
@@ -143,6 +148,22 @@ mod tests {
         let again = send(resume(), Some("k")).await.unwrap();
         assert_eq!(again.stored.task.version, first.stored.task.version);
         assert_eq!((first.repeated, again.repeated), (false, true));
+    }
+
+    #[tokio::test]
+    async fn a_command_that_changes_nothing_uses_its_key() {
+        let home = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(home.path()).unwrap();
+        let (task, actor) = (submitted(&store).await, Actor::person("ann"));
+        let edit = async |priority: i64| {
+            let key = Key::new("k", "edit", &priority.to_string());
+            let command = Command::Edit { settings: vec![Setting::Priority(priority)] };
+            change(&store, now, task, command, &actor, Some(key), Some(lease())).await
+        };
+        let (first, again) = (edit(0).await.unwrap(), edit(0).await.unwrap());
+        assert_eq!((first.repeated, again.repeated), (false, true));
+        assert_eq!((again.stored.task.version, again.stored.owner), (1, None), "nothing happened, so nobody claims it");
+        assert!(matches!(edit(5).await, Err(ChangeError::Commit(CommitError::KeyReused))));
     }
 
     async fn submitted(store: &SqliteStore) -> TaskId {
@@ -165,7 +186,7 @@ mod tests {
         let store = SqliteStore::open(home.path()).unwrap();
         let (task, actor) = (submitted(&store).await, Actor::person("ann"));
         let tell = |text: &str, lease: NewLease| {
-            let change = change(&store, task, Command::Tell { text: text.into() }, &actor, None, Some(lease));
+            let change = change(&store, now, task, Command::Tell { text: text.into() }, &actor, None, Some(lease));
             tokio::time::timeout(Duration::from_secs(60), change)
         };
         let first = lease();

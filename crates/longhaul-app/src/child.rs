@@ -5,10 +5,10 @@ use std::path::Path;
 
 use longhaul_core::names::TaskName;
 use longhaul_core::task::{Family, Limit, Place, Reached, Setting, Submission, Task};
+use longhaul_core::time::Time;
 use longhaul_store::Store;
 
 use crate::change::ChangeError;
-use crate::clock::now;
 use crate::handover::Declined;
 use crate::home::Home;
 use crate::intake::blocking;
@@ -59,6 +59,7 @@ pub(crate) async fn confine(
     store: &dyn Store,
     home: &Home,
     wanted: &Submission,
+    at: Time,
 ) -> Result<(Submission, Option<String>), Declined> {
     let parent = wanted.parent.ok_or(NoChild::NoParent)?;
     let parent = store.load(parent).await.map_err(ChangeError::from)?.ok_or(NoChild::NoParent)?.task;
@@ -72,7 +73,7 @@ pub(crate) async fn confine(
     }
     let mut child = parent.submission.child(parent.id, wanted);
     let family = store.family(parent.id).await.map_err(ChangeError::from)?;
-    bound(&mut child, &parent, &family)?;
+    bound(&mut child, &parent, &family, at)?;
     let home = home.clone();
     let (place, uncommitted) =
         blocking(move || place(&parent, &home)).await.map_err(|source| NoChild::Git { parent: name, source })?;
@@ -81,9 +82,9 @@ pub(crate) async fn confine(
 }
 
 /// A child has at most what its family has left.
-fn bound(child: &mut Submission, parent: &Task, family: &[Task]) -> Result<(), NoChild> {
+fn bound(child: &mut Submission, parent: &Task, family: &[Task], at: Time) -> Result<(), NoChild> {
     let alone = std::slice::from_ref(parent);
-    let family = Family::new(if family.is_empty() { alone } else { family }, now());
+    let family = Family::new(if family.is_empty() { alone } else { family }, at);
     if let Some(reached) = family.limit_reached(parent.id) {
         return Err(NoChild::NothingLeft { reached, parent: parent.submission.name.clone() });
     }

@@ -7,6 +7,9 @@ use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
 use longhaul_core::time::Time;
 use longhaul_keeper::random;
 
+/// What tells the time; the wall clock unless a test has another one.
+pub type Clock = fn() -> Time;
+
 /// The wall clock, for stored times. Limits on running sessions are the keeper's, on the monotonic clock.
 pub fn now() -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -17,15 +17,15 @@ use serde::{Deserialize, Serialize};
 pub(crate) use deliver::deliver;
 pub use offer::{Greeting, Offer, is_attended, offer, sockets};
 
-use crate::caller::Caller;
+use crate::app::Call;
 use crate::change::{ChangeError, change};
 use crate::child::NoChild;
-use crate::clock::mint_task;
+use crate::clock::Clock;
 use crate::error::AppError;
 use crate::home::Home;
 use crate::intake::{agents, commit_submission, complete};
 use crate::text;
-use longhaul_keeper::Environment;
+use longhaul_keeper::{Environment, random};
 
 /// What is handed over.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -168,15 +168,16 @@ impl Handover {
         home: &Home,
         environment: &Environment,
         lease: NewLease,
+        clock: Clock,
     ) -> Result<Taken, Declined> {
         match self {
             Handover::Submit(request) => {
                 let store = store.of_tenant(&request.tenant);
-                commit_submission(&*store, home, *request, environment, Some(lease)).await
+                commit_submission(&*store, home, *request, environment, Some(lease), clock()).await
             }
             Handover::Command { task, command, actor, tenant, key } => {
-                let committed =
-                    change(&*store.of_tenant(&tenant), task, *command, &actor, Some(key), Some(lease)).await?;
+                let store = store.of_tenant(&tenant);
+                let committed = change(&*store, clock, task, *command, &actor, Some(key), Some(lease)).await?;
                 Ok(Taken { committed, warnings: Vec::new() })
             }
         }
@@ -202,9 +203,9 @@ impl From<Declined> for AppError {
 
 impl Request {
     /// A new request for a task, without a key.
-    pub fn new(name: Option<String>, submission: Submission, caller: &Caller) -> Request {
-        let (actor, tenant) = (caller.actor.clone(), caller.tenant.clone());
-        Request { id: mint_task(), name, submission, actor, tenant, key: None }
+    pub fn new(call: &Call, name: Option<String>, submission: Submission) -> Request {
+        let (actor, tenant) = (call.caller.actor.clone(), call.caller.tenant.clone());
+        Request { id: TaskId::mint(call.now(), random()), name, submission, actor, tenant, key: None }
     }
 
     /// Refuses before anything is created what any worker would refuse.
@@ -216,12 +217,8 @@ impl Request {
     }
 
     /// Commits the submission without a claim: below an agent session, where the parent's owner takes it.
-    pub(crate) async fn commit_unclaimed(
-        self,
-        store: &dyn Store,
-        home: &Home,
-        environment: &Environment,
-    ) -> Result<Taken, Declined> {
-        commit_submission(store, home, self, environment, None).await
+    pub(crate) async fn commit_unclaimed(self, call: &Call) -> Result<Taken, AppError> {
+        let environment = &call.app.system.environment;
+        Ok(commit_submission(call.store()?, call.home(), self, environment, None, call.now()).await?)
     }
 }

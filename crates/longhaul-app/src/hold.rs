@@ -20,7 +20,9 @@ use longhaul_store::{Store, Stored};
 pub use interface::{Interface, NoInterface, interface_of};
 pub use lock::{Free, Hold, HoldError, listed as listed_holds};
 
+use crate::blocking;
 use crate::change::{ChangeError, change};
+use crate::clock::Clock;
 use crate::home::Home;
 
 /// Why it is unknown whether a person is still working.
@@ -48,8 +50,14 @@ pub fn in_conversation(task: TaskId) -> io::Result<Vec<Process>> {
 }
 
 /// Gives a task back whose agent's program was waited for, and then the hold on it.
-pub async fn release(store: &dyn Store, task: TaskId, hold: Hold, actor: &Actor) -> Result<Stored, ChangeError> {
-    let released = change(store, task, Command::Release { how: ReleasedBy::Ended }, actor, None, None).await;
+pub async fn release(
+    store: &dyn Store,
+    clock: Clock,
+    task: TaskId,
+    hold: Hold,
+    actor: &Actor,
+) -> Result<Stored, ChangeError> {
+    let released = change(store, clock, task, Command::Release { how: ReleasedBy::Ended }, actor, None, None).await;
     fail_point::reach("takeover.released");
     hold.retire();
     Ok(released?.stored)
@@ -60,6 +68,7 @@ pub async fn release(store: &dyn Store, task: TaskId, hold: Hold, actor: &Actor)
 /// The hold cannot be taken while this looks and commits, so a person who takes the task over again is never thrown out.
 pub async fn release_if_gone(
     store: &dyn Store,
+    clock: Clock,
     home: &Home,
     stored: Stored,
     actor: &Actor,
@@ -68,12 +77,14 @@ pub async fn release_if_gone(
     if !stored.task.state.is_held() {
         return Ok(stored);
     }
-    let Some(free) = Free::check(home, task)? else { return Ok(stored) };
-    // A free hold alone proves nothing: programs close descriptors that are strange to them.
-    if !in_conversation(task).map_err(ReleaseError::Processes)?.is_empty() {
-        return Ok(stored);
-    }
-    let changed = change(store, task, Command::Release { how: ReleasedBy::Gone }, actor, None, None).await?;
+    let home = home.clone();
+    let look = move || match Free::check(&home, task)? {
+        // A free hold alone proves nothing: programs close descriptors that are strange to them.
+        Some(free) => Ok(in_conversation(task).map_err(ReleaseError::Processes)?.is_empty().then_some(free)),
+        None => Ok::<_, ReleaseError>(None),
+    };
+    let Some(free) = blocking(look).await? else { return Ok(stored) };
+    let changed = change(store, clock, task, Command::Release { how: ReleasedBy::Gone }, actor, None, None).await?;
     free.retire();
     Ok(changed.stored)
 }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use longhaul_agents::{Chosen, Cost, UnknownAgent};
 use longhaul_core::names::{self, STATE_DIR, TaskName};
 use longhaul_core::task::{Criterion, Place, Refusal, Sandbox, Scope, Submission, Target, submit};
+use longhaul_core::time::Time;
 use longhaul_store::{Change, CommitError, Committed, Guard, NewLease, Store};
 
 use crate::change::ChangeError;
 use crate::child::{self, NoChild};
-use crate::clock::now;
 use crate::handover::{Declined, Request, Taken};
 use crate::home::Home;
 use crate::task_dir::task_dir_exists;
@@ -24,11 +24,12 @@ pub(crate) async fn commit_submission(
     mut request: Request,
     environment: &Environment,
     claim: Option<NewLease>,
+    at: Time,
 ) -> Result<Taken, Declined> {
     if let Some(committed) = earlier(store, &request).await? {
         return Ok(Taken { committed, warnings: Vec::new() });
     }
-    let notes = admit(store, home, &mut request).await?;
+    let notes = admit(store, home, &mut request, at).await?;
     let agents = agents(&request.submission)?;
     refuse_secrets(&request, environment)?;
     let (goal, mut warnings) = redact_goal(&request.submission, environment);
@@ -40,7 +41,7 @@ pub(crate) async fn commit_submission(
     let wanted = request.name.as_deref().map(TaskName::new).transpose()?;
     let mut names = {
         let (wanted, goal, submission, home) = (wanted.clone(), goal.clone(), request.submission.clone(), home.clone());
-        blocking(move || candidates(wanted, &goal, &submission, &home)).await?
+        blocking(move || candidates(wanted, &goal, &submission, &home, at)).await?
     };
     loop {
         let (next, rest) = blocking(move || (names.next(), names)).await;
@@ -51,7 +52,7 @@ pub(crate) async fn commit_submission(
             guard: Guard::New,
             events: submit(&complete(&request, goal.clone(), name, &agents, environment)).map_err(ChangeError::from)?,
             actor: request.actor.clone(),
-            at: now(),
+            at,
             key: request.key.clone(),
             claim: claim.clone(),
             session_cap: None,
@@ -91,11 +92,11 @@ pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
 }
 
 /// A person's submission is as it is; one from below a session is a child's, and has the rest from its parent.
-async fn admit(store: &dyn Store, home: &Home, request: &mut Request) -> Result<Option<String>, Declined> {
+async fn admit(store: &dyn Store, home: &Home, request: &mut Request, at: Time) -> Result<Option<String>, Declined> {
     match request.actor.scope {
         Scope::Unknown => Err(ChangeError::from(Refusal::UnknownCaller { verb: "submit a task" }).into()),
         Scope::Session => {
-            let (submission, warning) = child::confine(store, home, &request.submission).await?;
+            let (submission, warning) = child::confine(store, home, &request.submission, at).await?;
             request.submission = submission;
             Ok(warning)
         }
@@ -247,6 +248,7 @@ fn candidates(
     goal: &str,
     submission: &Submission,
     home: &Home,
+    at: Time,
 ) -> Result<Box<dyn Iterator<Item = TaskName> + Send>, Declined> {
     let project = PathBuf::from(&submission.project);
     if let Some(name) = wanted {
@@ -263,7 +265,8 @@ fn candidates(
     let has_branch = move |name: &TaskName| {
         repository.as_ref().is_some_and(|repository| repository.has_task_branch(name.as_ref()).unwrap_or(false))
     };
-    let base = names::slug(goal).unwrap_or_else(|| names::fallback(jiff::Zoned::now().datetime()));
+    let local = || jiff::Timestamp::from_microsecond(at.0).unwrap_or_default().to_zoned(jiff::tz::TimeZone::system());
+    let base = names::slug(goal).unwrap_or_else(|| names::fallback(local().datetime()));
     let free = names::candidates(base)
         .filter_map(|name| TaskName::new(&name).ok())
         .filter(move |name| !task_dir_exists(&project, name.as_ref()) && !has_branch(name));

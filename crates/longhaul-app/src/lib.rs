@@ -55,7 +55,7 @@ pub use agent_launch::{as_seen, passed, spec_of, writable};
 pub use app::{App, Call};
 pub use caller::{Caller, Visibility, task_of};
 pub use change::{ChangeError, Terms, change, commit_input};
-pub use clock::{mint_lease, mint_session, mint_task, mint_worker, now, since_boot, time_of};
+pub use clock::{Clock, mint_lease, mint_session, mint_task, mint_worker, now, since_boot, time_of};
 pub use error::{AppError, ErrorKind};
 pub use floors::{check as check_floors, free_disk, free_memory};
 pub use git_failure::unfit;
@@ -69,7 +69,7 @@ pub use hold::{
 pub use home::{Home, HomeError, WORKER_LOGS};
 pub use intake::{blocking, mode_warnings, needs_env, redact_intake};
 pub use longhaul_store::Tenant;
-pub use processes::{Asked, BootService, Processes, Reply, System};
+pub use processes::{Asked, BootService, NewWorker, Processes, Reply, System};
 pub use project::Project;
 pub use prompt::{BadTemplate, TEMPLATES, check_template, pointer, prompt};
 pub use system_programs::{desktop_program, sleep_inhibitor};

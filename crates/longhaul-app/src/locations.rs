@@ -1,26 +1,26 @@
 //! Where things are by the variables of an environment: Longhaul's home, the person's directory, their configuration.
 //! `config` finds the configuration file itself; agents' own directories are asked of their programs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use longhaul_keeper::Environment;
 
 use crate::error::{AppError, ErrorKind};
 
-/// Longhaul's home: `$LONGHAUL_HOME`, else the XDG state directory.
+/// Longhaul's home: `$LONGHAUL_HOME`, else the XDG state directory. A relative path is refused: each directory would have another home.
 pub fn home(environment: &Environment) -> Result<PathBuf, AppError> {
-    let set = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(home) = set("LONGHAUL_HOME") {
-        return absolute(&home);
+    if environment.get("LONGHAUL_HOME").is_some_and(|value| !value.is_empty()) {
+        return named_directory(environment, "LONGHAUL_HOME").ok_or_else(|| unset("LONGHAUL_HOME is a relative path"));
     }
-    if let Some(state) = set("XDG_STATE_HOME").filter(|path| path.is_absolute()) {
-        return Ok(state.join("longhaul"));
+    match (named_directory(environment, "XDG_STATE_HOME"), named_directory(environment, "HOME")) {
+        (Some(state), _) => Ok(state.join("longhaul")),
+        (None, Some(home)) => Ok(home.join(".local/state/longhaul")),
+        (None, None) => Err(unset("neither LONGHAUL_HOME nor HOME is set to an absolute path")),
     }
-    let home = set("HOME").ok_or_else(|| {
-        AppError::new(ErrorKind::Usage, "neither LONGHAUL_HOME nor HOME is set")
-            .hint("set LONGHAUL_HOME to a directory you own")
-    })?;
-    absolute(&home.join(".local/state/longhaul"))
+}
+
+fn unset(what: &str) -> AppError {
+    AppError::new(ErrorKind::Usage, what).hint("set LONGHAUL_HOME to the absolute path of a directory you own")
 }
 
 /// The directory that a variable names, if it names one.
@@ -43,7 +43,23 @@ pub fn config_directory(environment: &Environment) -> Result<PathBuf, AppError> 
     }
 }
 
-fn absolute(path: &Path) -> Result<PathBuf, AppError> {
-    std::path::absolute(path)
-        .map_err(|error| AppError::new(ErrorKind::Usage, format!("cannot use `{}`", path.display())).because(&error))
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_home_is_an_absolute_path_or_refused() {
+        let home = |variables: &[(&str, &str)]| {
+            let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
+            super::home(&variables.collect()).map_err(|error| error.what)
+        };
+        let user = ("HOME", "/u");
+        assert_eq!(home(&[user, ("LONGHAUL_HOME", "/l")]), Ok("/l".into()));
+        for relative in ["l", "./l", "../l", "."] {
+            let refused = home(&[user, ("LONGHAUL_HOME", relative)]);
+            assert_eq!(refused, Err("LONGHAUL_HOME is a relative path".to_owned()), "{relative}");
+        }
+        assert_eq!(home(&[user, ("LONGHAUL_HOME", "")]), Ok("/u/.local/state/longhaul".into()));
+        assert_eq!(home(&[user, ("XDG_STATE_HOME", "/s")]), Ok("/s/longhaul".into()));
+        assert_eq!(home(&[user, ("XDG_STATE_HOME", "s")]), Ok("/u/.local/state/longhaul".into()));
+        assert!(home(&[("HOME", "u")]).is_err() && home(&[]).is_err());
+    }
 }

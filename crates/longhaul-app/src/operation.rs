@@ -7,6 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use longhaul_core::task::{Action, Actor, permit};
+use longhaul_store::{Key, Stored};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,6 +15,7 @@ use serde_json::Value;
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
+use crate::request_key::{earlier, key_of};
 use crate::text::Document;
 
 /// What everybody can know of an operation before they perform it.
@@ -56,7 +58,7 @@ impl About {
 }
 
 /// The input of an operation that takes none.
-#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, serde::Deserialize, JsonSchema)]
 pub struct NoInput {}
 
 /// What an operation does at worst.
@@ -84,9 +86,18 @@ pub const EVERYWHERE: &[FrontEnd] = &[FrontEnd::CommandLine, FrontEnd::Mcp, Fron
 /// Offered only to whoever has a shell on this machine.
 pub const COMMAND_LINE: &[FrontEnd] = &[FrontEnd::CommandLine];
 
-/// Proof that the caller may perform the operation.
+/// Proof that the caller may perform the operation, and that the request was not carried out before under its key.
 #[derive(Debug)]
-pub struct Permit(());
+pub struct Permit {
+    key: Option<Key>,
+}
+
+impl Permit {
+    /// The key to commit the change under.
+    pub(crate) fn key(self) -> Option<Key> {
+        self.key
+    }
+}
 
 /// What an operation answers: its view, and what a person should know besides.
 #[derive(Debug)]
@@ -133,20 +144,40 @@ impl<T: View> Answer<T> {
 }
 
 /// What front ends show: versioned data with units in the field names and RFC 3339 times.
-pub trait View: Serialize + JsonSchema + Send {
+pub trait View: Serialize + JsonSchema + Send + Sized {
     /// The `kind` of its JSON documents; one shape has one kind.
     const KIND: &'static str;
+
+    /// What a repeated request is answered with: the task that the first one changed, as it is now. Views of operations that take keys
+    /// have it.
+    fn of_repeat(_: &Call, _: Stored) -> impl Future<Output = Result<Self, AppError>> + Send {
+        async { Err(AppError::new(ErrorKind::Failure, format!("`{}` does not show a task", Self::KIND))) }
+    }
 }
 
 /// One thing that a front end can ask for.
 pub trait Operation {
     const ABOUT: About;
-    type Input: DeserializeOwned + JsonSchema + Send;
+    type Input: Serialize + DeserializeOwned + JsonSchema + Send;
     type Output: View;
 
     /// What the core's permission check is asked, if that depends on the input.
     fn action(_: &Self::Input) -> Action<'static> {
         Self::ABOUT.action
+    }
+
+    /// The caller's idempotency key. Only operations that change something take one.
+    fn key(_: &Self::Input) -> Option<&str> {
+        None
+    }
+
+    /// Answers a request that was carried out before under its key. Nothing is asked for again.
+    fn repeat(
+        call: &Call,
+        _: Self::Input,
+        stored: Stored,
+    ) -> impl Future<Output = Result<Answer<Self::Output>, AppError>> + Send {
+        async { Ok(Answer::new(Self::Output::of_repeat(call, stored).await?)) }
     }
 
     /// Carries it out.
@@ -158,10 +189,14 @@ pub trait Operation {
 }
 
 impl Call {
-    /// Performs an operation if the caller may.
+    /// Performs an operation if the caller may. The key comes first: later the same words may mean another task.
     pub async fn perform<O: Operation>(&self, input: O::Input) -> Result<Answer<O::Output>, AppError> {
         permit(&self.caller.actor, &O::action(&input))?;
-        O::run(self, Permit(()), input).await
+        let key = key_of::<O>(self, &input)?;
+        match earlier(self, key.as_ref()).await? {
+            Some(stored) => Ok(Answer { repeated: true, ..O::repeat(self, input, stored).await? }),
+            None => O::run(self, Permit { key }, input).await,
+        }
     }
 }
 

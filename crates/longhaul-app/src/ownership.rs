@@ -12,8 +12,9 @@ use longhaul_keeper::{WorkerLock, fail_point};
 use longhaul_store::{Stored, TaskSummary};
 
 use crate::app::Call;
-use crate::describe;
 use crate::error::{AppError, ErrorKind};
+use crate::processes::NewWorker;
+use crate::{blocking, describe};
 
 /// How long a started worker has to take the task over before another one is started.
 const START_AGAIN: Duration = Duration::from_secs(3);
@@ -116,7 +117,7 @@ async fn nobody_lives(call: &Call, owner: Option<WorkerId>, parent: Option<TaskI
 /// Starts a worker that takes the task over from this process, once this one has ended.
 pub fn start_for(call: &Call, stored: &Stored) -> Result<(), AppError> {
     if stored.task.state.wants_owner() {
-        call.app.system.processes.start_worker(&call.app, &["worker", "--only"])?;
+        call.app.system.processes.start_worker(&call.app, NewWorker { only: true, stay: false })?;
     }
     Ok(())
 }
@@ -143,15 +144,14 @@ pub async fn ensure_worker(call: &Call, stored: &Stored) -> Result<bool, AppErro
     if stored.owner.is_some() && is_attended(call.home()).await {
         return Ok(false);
     }
-    // With `--only` a worker adopts what a dead one left, but claims no task that nobody owned.
-    let arguments: &[&str] = if stored.owner.is_some() { &["worker", "--only"] } else { &["worker"] };
-    call.app.system.processes.start_worker(&call.app, arguments)?;
+    let worker = NewWorker { only: stored.owner.is_some(), stay: false };
+    call.app.system.processes.start_worker(&call.app, worker)?;
     Ok(true)
 }
 
 async fn is_attended(home: &Home) -> bool {
     let home = home.clone();
-    tokio::task::spawn_blocking(move || crate::is_attended(&home)).await.unwrap_or(false)
+    blocking(move || crate::is_attended(&home)).await
 }
 
 /// Sees to one task's owner again and again, so that one death does not start a crowd.

@@ -5,27 +5,36 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use longhaul_core::time::Time;
 use longhaul_keeper::Environment;
 
 use crate::app::App;
+use crate::clock::Clock;
 use crate::error::AppError;
 use crate::handover::{Answer, Handover};
 
 /// What a front end passes in: the variables of its process, its clock, and how it starts other processes.
 #[derive(Clone)]
 pub struct System {
-    /// The time of every call; the wall clock unless a test has another one.
-    pub clock: fn() -> Time,
+    /// The time of every call.
+    pub clock: Clock,
     /// The variables that tasks handed over from here run with.
     pub environment: Environment,
     pub processes: Arc<dyn Processes>,
 }
 
+/// How a worker that is started behaves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NewWorker {
+    /// It adopts what dead workers left, but claims no task that nobody owned.
+    pub only: bool,
+    /// It stays when there is nothing to do.
+    pub stay: bool,
+}
+
 /// Starts processes for the application.
 pub trait Processes: Send + Sync {
-    /// Starts a detached worker of this home with these arguments; returns its process id.
-    fn start_worker(&self, app: &App, arguments: &[&str]) -> Result<u32, AppError>;
+    /// Starts a detached worker of this home; returns its process id.
+    fn start_worker(&self, app: &App, worker: NewWorker) -> Result<u32, AppError>;
 
     /// Starts a worker, hands it one input and waits for its answer.
     fn start_worker_for(&self, app: &App, handover: &Handover) -> Result<Reply, AppError>;
@@ -33,8 +42,8 @@ pub trait Processes: Send + Sync {
     /// Asks a program something that it answers at once. What it starts besides ends with it.
     fn ask(&self, program: &Path, arguments: &[&str], patience: Duration) -> Asked;
 
-    /// The service of ours that starts a worker at boot or login, if one is installed.
-    fn boot_service(&self) -> Result<Option<BootService>, AppError>;
+    /// The service of ours that starts a worker at boot or login, if one is installed for whoever has these variables.
+    fn boot_service(&self, environment: &Environment) -> Result<Option<BootService>, AppError>;
 }
 
 /// A service that starts a worker at boot or login.

@@ -1,9 +1,8 @@
 //! Idempotency keys of requests: a caller who gets no answer repeats the request under the same key, and it is carried out once.
-//! Asked by every operation that changes a task, before it looks anything else up: later the same words may mean another task.
+//! Looked up by `Call::perform` before an operation runs.
 
 use longhaul_core::ids::TaskId;
 use longhaul_store::{Key, Stored};
-use serde::Serialize;
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
@@ -14,11 +13,8 @@ use crate::views::TaskView;
 const LONGEST: usize = 200;
 
 /// The key of a request, bound to its operation and to a digest of its input and of the directory it comes from.
-pub(crate) fn key_of<O: Operation>(call: &Call, key: Option<&str>, input: &O::Input) -> Result<Option<Key>, AppError>
-where
-    O::Input: Serialize,
-{
-    let Some(key) = key else { return Ok(None) };
+pub(crate) fn key_of<O: Operation>(call: &Call, input: &O::Input) -> Result<Option<Key>, AppError> {
+    let Some(key) = O::key(input) else { return Ok(None) };
     if key.is_empty() || key.len() > LONGEST {
         let what = format!("an idempotency key must have 1 to {LONGEST} bytes");
         return Err(AppError::new(ErrorKind::Usage, what));
@@ -31,16 +27,8 @@ where
     Ok(Some(Key::new(name, O::ABOUT.name, &text)))
 }
 
-/// The answer to a request that was carried out before under this key.
-pub(crate) async fn earlier(call: &Call, key: Option<&Key>) -> Result<Option<Answer<TaskView>>, AppError> {
-    match earlier_task(call, key).await? {
-        Some(stored) => Ok(Some(answer(call, stored.task.id, true).await?)),
-        None => Ok(None),
-    }
-}
-
-/// The task of such a request, as it is now.
-pub(crate) async fn earlier_task(call: &Call, key: Option<&Key>) -> Result<Option<Stored>, AppError> {
+/// The task of a request that was carried out before under this key, as it is now.
+pub(crate) async fn earlier(call: &Call, key: Option<&Key>) -> Result<Option<Stored>, AppError> {
     let Some(key) = key else { return Ok(None) };
     let store = match call.store() {
         // Without a home nothing was carried out.

@@ -34,7 +34,7 @@ pub async fn send_keyed(
         let key = key.unwrap_or_else(|| Key::new(tag::<16>(), "command", &task.to_string()));
         return hand_over(call, stored, command, &actor, key).await;
     }
-    let changed = change(call.store()?, task, command, &actor, key, None).await?;
+    let changed = change(call.store()?, call.app.system.clock, task, command, &actor, key, None).await?;
     ownership::ensure_worker(call, &changed.stored).await?;
     Ok(changed)
 }

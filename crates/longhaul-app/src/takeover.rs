@@ -5,7 +5,7 @@
 
 use std::future::Future;
 
-use longhaul_core::task::{Command, State, StopMode, Then, decide, sessions};
+use longhaul_core::task::{Command, State, StopMode, Then, decide};
 use longhaul_keeper::fail_point;
 use longhaul_store::Stored;
 
@@ -14,8 +14,9 @@ use crate::change::ChangeError;
 use crate::error::{AppError, ErrorKind};
 use crate::hold::{Hold, Interface, NoInterface, in_conversation, interface_of, release};
 use crate::send_command::send_command;
+use crate::session::history::{recent, sessions_of};
 use crate::stop::{PATIENCE, not_stopped, stopped};
-use crate::{lookup, text, until};
+use crate::{blocking, lookup, text, until};
 
 /// A task that is in a person's hands.
 pub struct Takeover {
@@ -58,13 +59,13 @@ pub async fn begin(
     interrupted: impl Future<Output = ()> + Send,
     stopping: impl FnOnce() + Send,
 ) -> Result<Begun, AppError> {
-    let hold = take(call, &stored)?;
+    let hold = take(call, &stored).await?;
     fail_point::reach("takeover.locked");
     match hold_task(call, &stored, interrupted, stopping).await {
         Ok(Some((stored, interface))) => Ok(Begun::Held(Box::new(Takeover { stored, interface, hold }))),
         failed => {
             // A task that is not held, for whatever reason, is not changed by this.
-            release(call.store()?, stored.task.id, hold, &call.caller.actor).await.ok();
+            release(call.store()?, call.app.system.clock, stored.task.id, hold, &call.caller.actor).await.ok();
             failed?;
             Ok(Begun::Overtaken(Box::new(load(call, &stored).await?)))
         }
@@ -75,7 +76,7 @@ pub async fn begin(
 pub async fn end(call: &Call, takeover: Takeover) -> Result<Ended, AppError> {
     let Takeover { stored, hold, .. } = takeover;
     let left = || in_conversation(stored.task.id).unwrap_or_default().iter().map(|process| process.pid).collect();
-    match release(call.store()?, stored.task.id, hold, &call.caller.actor).await {
+    match release(call.store()?, call.app.system.clock, stored.task.id, hold, &call.caller.actor).await {
         Ok(stored) => Ok(Ended { left: left(), stored, released: true }),
         // Cancelled meanwhile.
         Err(ChangeError::Refused(_)) => Ok(Ended { left: left(), stored: load(call, &stored).await?, released: false }),
@@ -83,8 +84,10 @@ pub async fn end(call: &Call, takeover: Takeover) -> Result<Ended, AppError> {
     }
 }
 
-fn take(call: &Call, stored: &Stored) -> Result<Hold, AppError> {
-    let hold = Hold::take(call.home(), stored.task.id)
+async fn take(call: &Call, stored: &Stored) -> Result<Hold, AppError> {
+    let (home, task) = (call.home().clone(), stored.task.id);
+    let hold = blocking(move || Hold::take(&home, task))
+        .await
         .map_err(|error| AppError::new(ErrorKind::Failure, "cannot take over the task").because(&error))?;
     hold.ok_or_else(|| {
         AppError::new(ErrorKind::Conflict, "someone else is taking over this task").hint("`longhaul show` names them")
@@ -145,8 +148,7 @@ async fn load(call: &Call, stored: &Stored) -> Result<Stored, AppError> {
 }
 
 async fn interface(call: &Call, stored: &Stored) -> Result<Interface, AppError> {
-    let events = call.store()?.events(stored.task.id, 0, u32::MAX).await?;
-    let history = sessions(events.iter().map(|event| (event.at, &event.event)));
+    let history = sessions_of(&recent(call, stored.task.id).await?);
     interface_of(call.home(), &stored.task, &history, &call.app.system.environment)
         .map_err(|error| nothing(stored, &error))
 }

@@ -17,6 +17,8 @@ pub struct Filter {
     pub family_of: Option<TaskId>,
     /// Only with this name.
     pub name: Option<String>,
+    /// Only names that begin so.
+    pub name_prefix: Option<String>,
     /// Only ids that begin so (hyphenated lower-case hex).
     pub id_prefix: Option<String>,
     /// Unfinished ones, finished ones, or both.

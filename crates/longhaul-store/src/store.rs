@@ -80,7 +80,7 @@ pub trait Store: Send + Sync {
     /// (`core::task::account_changes`). A tenant's store answers with those that the tenant's own tasks reached.
     async fn account_limits(&self) -> Result<Vec<AccountLimit>, StoreError>;
 
-    /// Every notice of a task, in the order they were made.
+    /// The newest notices of a task, in the order they were made; a few hundred at most.
     async fn notices(&self, task: TaskId) -> Result<Vec<Notice>, StoreError>;
 
     /// A bell that rings after commits of any process. It only says "look again"; it may ring too often, never too late.
@@ -145,7 +145,7 @@ pub struct Change {
     pub task: TaskId,
     /// What must still hold.
     pub guard: Guard,
-    /// What happened, in order; may be empty only together with a claim.
+    /// What happened, in order; may be empty only together with a claim, or with a key of a request that changes nothing.
     pub events: Vec<Event>,
     /// Who did it.
     pub actor: Actor,

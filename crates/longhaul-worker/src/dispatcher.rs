@@ -20,7 +20,7 @@ use tokio::task::{AbortHandle, JoinError, JoinSet};
 
 use crate::effects::{self, Job, Message, Outcome};
 use crate::worker::Context;
-use longhaul_app::{ChangeError, Terms, checkouts, commit_input};
+use longhaul_app::{ChangeError, Terms, checkouts, commit_input, now};
 
 /// How long a hub waits before it tries again what the store refused for now.
 const TRY_AGAIN: Duration = Duration::from_millis(250);
@@ -245,7 +245,7 @@ impl Hub {
             owned_by(lease, stored).then_some(Terms { session_cap, ..guard.into() })
         };
         let before = self.session();
-        let committed = commit_input(&*self.context.store, &mut self.stored, input, actor, terms).await;
+        let committed = commit_input(&*self.context.store, now, &mut self.stored, input, actor, terms).await;
         self.waker.version.store(self.stored.task.version, Ordering::Relaxed);
         let events = committed?;
         if events.is_empty() {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use longhaul_app::{Free, listed_holds, release_if_gone};
+use longhaul_app::{Free, listed_holds, now, release_if_gone};
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Actor, State};
 use longhaul_store::{Filter, Which};
@@ -27,7 +27,7 @@ pub(crate) async fn look_at(context: &Context, held: &BTreeSet<TaskId>) {
         match context.store.load(task).await {
             Ok(Some(stored)) if stored.task.state.is_held() => {
                 drop(free);
-                let looked = release_if_gone(&*context.store, &context.home, stored, &Actor::worker()).await;
+                let looked = release_if_gone(&*context.store, now, &context.home, stored, &Actor::worker()).await;
                 if let Err(error) = looked {
                     context.report(&format!("task {task} is held by an unknown process: {error}"));
                 }

@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::worker::Context;
-use longhaul_app::{Answer, Greeting, Handover, Offer, RefusalKind};
+use longhaul_app::{Answer, Greeting, Handover, Offer, RefusalKind, now};
 
 /// How long a caller that was greeted may take to send its line, and to read the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -37,7 +37,7 @@ pub(crate) async fn take_on(context: &Context, handover: Handover, environment: 
     let id = lease.id;
     // Before the commit: from then on a round of this worker may open the task's hub.
     context.environments.keep(id, environment.clone());
-    let done = handover.commit(&*context.store, &context.home, environment, lease).await;
+    let done = handover.commit(&*context.store, &context.home, environment, lease, now).await;
     let owner = done.as_ref().ok().and_then(|taken| taken.committed.stored.owner.as_ref());
     if owner.is_none_or(|owner| owner.lease.id != id) {
         context.environments.forget(id);

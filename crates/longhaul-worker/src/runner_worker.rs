@@ -17,7 +17,7 @@ use crate::dispatcher::{Hub, HubExit, Waker};
 use crate::notify;
 use crate::reception::take_on;
 use crate::worker::{Context, WorkerError};
-use longhaul_app::{Answer, ChangeError, Handover, Request, Terms, change, commit_input};
+use longhaul_app::{Answer, ChangeError, Handover, Request, Terms, change, commit_input, now};
 
 /// How often an invocation sees to it that its lock file is there.
 const LOOK_AT_LOCK: Duration = Duration::from_secs(1);
@@ -88,7 +88,7 @@ impl RunnerProcess {
                 None => {}
             }
             let terms = |stored: &Stored| self.terms(stored).filter(|_| stored.owner == owner);
-            match commit_input(&*self.context.store, &mut stored, &command, actor, terms).await {
+            match commit_input(&*self.context.store, now, &mut stored, &command, actor, terms).await {
                 Ok(_) => return Ok(TakenUp::Ours(Box::new(stored))),
                 Err(ChangeError::Commit(CommitError::Fenced)) => {}
                 Err(error) => return Err(error.into()),
@@ -136,7 +136,7 @@ impl RunnerProcess {
                     }
                 }
                 Some(mode) = asks.recv() => {
-                    change(store, id, Command::Pause { mode }, actor, None, None).await.ok();
+                    change(store, now, id, Command::Pause { mode }, actor, None, None).await.ok();
                     waker.wake();
                 }
             }

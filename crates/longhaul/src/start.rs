@@ -13,8 +13,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use longhaul_app::config::{self, Overrides};
-use longhaul_app::{App, AppError, Asked, BootService, Caller, ErrorKind, Handover, Interface, Processes, Reply};
-use longhaul_keeper::{Bounded, Executable, Keep, ProgramEnd, Scopes, Standing, find_program, scopes};
+use longhaul_app::{
+    App, AppError, Asked, BootService, Caller, ErrorKind, Handover, Interface, NewWorker, Processes, Reply,
+};
+use longhaul_keeper::{Bounded, Environment, Executable, Keep, ProgramEnd, Scopes, Standing, scopes};
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use crate::commands::service;
@@ -32,8 +34,11 @@ pub(crate) struct ChildProcesses {
 }
 
 impl Processes for ChildProcesses {
-    fn start_worker(&self, app: &App, arguments: &[&str]) -> Result<u32, AppError> {
-        let child = self.spawn_worker(app, arguments, Streams::Closed)?;
+    fn start_worker(&self, app: &App, worker: NewWorker) -> Result<u32, AppError> {
+        let flags = [("--only", worker.only), ("--stay", worker.stay)];
+        let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag);
+        let arguments: Vec<&str> = std::iter::once("worker").chain(flags).collect();
+        let child = self.spawn_worker(app, &arguments, Streams::Closed)?;
         let pid = child.id();
         reap_later(child);
         Ok(pid)
@@ -58,8 +63,8 @@ impl Processes for ChildProcesses {
         ask(program, arguments, patience)
     }
 
-    fn boot_service(&self) -> Result<Option<BootService>, AppError> {
-        service::installed()
+    fn boot_service(&self, environment: &Environment) -> Result<Option<BootService>, AppError> {
+        service::installed(environment)
     }
 }
 
@@ -121,9 +126,14 @@ impl ProgramOutput {
 }
 
 /// Runs a program with this input and returns its output; none if it cannot be run or does not end in time. For `service`.
-pub(crate) fn run_program(program: &str, arguments: &[&str], input: &[u8]) -> Option<ProgramOutput> {
-    let program = find_program(program)?;
-    let mut command = Command::new(program);
+pub(crate) fn run_program(
+    environment: &Environment,
+    program: &str,
+    arguments: &[&str],
+    input: &[u8],
+) -> Option<ProgramOutput> {
+    let mut command = Command::new(environment.find_program(program)?);
+    command.env_clear().envs(environment.iter());
     command.args(arguments).current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let running = Bounded::start(&mut command, input.to_owned(), [Keep::First(usize::MAX); 2]).ok()?;
     let ProgramEnd { status, out, err } = end_within(running, PROGRAM_TIMEOUT)?;

@@ -3,10 +3,12 @@
 
 use std::collections::HashSet;
 use std::fs::File;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{Handover, offer, sockets};
 use crate::app::Call;
+use crate::blocking;
 use crate::error::AppError;
 use crate::home::Home;
 use crate::processes::Reply;
@@ -24,15 +26,20 @@ pub(crate) async fn deliver(call: &Call, handover: &Handover) -> Result<Reply, A
     let mut asked = HashSet::new();
     let mut turn = None;
     loop {
+        let (app, offered, environment) = (Arc::clone(&call.app), handover.clone(), environment.clone());
         let Some(socket) = sockets(call.home()).into_iter().find(|socket| asked.insert(socket.clone())) else {
-            if turn.is_some() {
-                return call.app.system.processes.start_worker_for(&call.app, handover);
-            }
             // Of callers who come at once, one starts a worker; the others find it then.
-            turn = Some(take_turn(call.home()));
-            continue;
+            let Some(turn) = turn.take() else {
+                turn = Some(blocking(move || take_turn(&app.home)).await);
+                continue;
+            };
+            let start = move || {
+                let _until_it_is_found = turn;
+                app.system.processes.start_worker_for(&app, &offered)
+            };
+            return blocking(start).await;
         };
-        if let Some(answer) = offer(call.home(), &socket, handover, &environment) {
+        if let Some(answer) = blocking(move || offer(&app.home, &socket, &offered, &environment)).await {
             return Ok(Reply::Answer(answer));
         }
         if handover.is_committed(call.store()?).await? {

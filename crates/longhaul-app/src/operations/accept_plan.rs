@@ -10,7 +10,6 @@ use super::plan::task_list;
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
-use crate::request_key::{earlier_task, key_of};
 use crate::send_command::send_keyed;
 use crate::views::{PlanView, TaskView};
 use crate::{describe, lookup, redact_intake};
@@ -45,6 +44,15 @@ pub struct AcceptedPlan {
 
 impl View for AcceptedPlan {
     const KIND: &'static str = "accepted_plan";
+
+    async fn of_repeat(call: &Call, stored: Stored) -> Result<AcceptedPlan, AppError> {
+        Ok(AcceptedPlan {
+            task: TaskView::of(call, stored.task.id).await?,
+            plan: PlanView::of(&stored.task),
+            changed: false,
+            next: describe::next_command(&stored),
+        })
+    }
 }
 
 impl Operation for AcceptPlan {
@@ -57,11 +65,11 @@ impl Operation for AcceptPlan {
     type Input = AcceptPlanInput;
     type Output = AcceptedPlan;
 
-    async fn run(call: &Call, _: Permit, input: AcceptPlanInput) -> Result<Answer<AcceptedPlan>, AppError> {
-        let key = key_of::<AcceptPlan>(call, input.key.as_deref(), &input)?;
-        if let Some(stored) = earlier_task(call, key.as_ref()).await? {
-            return answer(call, &Committed { stored, repeated: true }, false).await;
-        }
+    fn key(input: &AcceptPlanInput) -> Option<&str> {
+        input.key.as_deref()
+    }
+
+    async fn run(call: &Call, permit: Permit, input: AcceptPlanInput) -> Result<Answer<AcceptedPlan>, AppError> {
         let stored = lookup::find(call, input.task.as_deref()).await?;
         let list = task_list(call, &stored.task)?;
         let seen = if let TaskListFile::Text { hash, .. } = &list { Some(hash.clone()) } else { None };
@@ -69,20 +77,11 @@ impl Operation for AcceptPlan {
             Some(text) => given(call, &stored.task, &text)?,
             None => from_task_directory(&stored.task, list)?,
         };
-        let after = accept(call, &stored, Command::AcceptPlan { text, seen }, key).await?;
-        answer(call, &after, after.stored.task.version != stored.task.version).await
+        let after = accept(call, &stored, Command::AcceptPlan { text, seen }, permit.key()).await?;
+        let changed = after.stored.task.version != stored.task.version;
+        let view = AcceptedPlan { changed, ..AcceptedPlan::of_repeat(call, after.stored).await? };
+        Ok(Answer { repeated: after.repeated, ..Answer::new(view) })
     }
-}
-
-async fn answer(call: &Call, after: &Committed, changed: bool) -> Result<Answer<AcceptedPlan>, AppError> {
-    let task = &after.stored.task;
-    let view = AcceptedPlan {
-        task: TaskView::of(call, task.id).await?,
-        plan: PlanView::of(task),
-        changed,
-        next: describe::next_command(&after.stored),
-    };
-    Ok(Answer { repeated: after.repeated, ..Answer::new(view) })
 }
 
 async fn accept(call: &Call, stored: &Stored, command: Command, key: Option<Key>) -> Result<Committed, AppError> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
-use crate::request_key::{answer, earlier, key_of};
+use crate::request_key::answer;
 use crate::send_command::{reason, send_keyed};
 use crate::views::TaskView;
 use crate::{lookup, until};
@@ -38,14 +38,14 @@ impl Operation for Cancel {
     type Input = CancelInput;
     type Output = TaskView;
 
-    async fn run(call: &Call, _: Permit, input: CancelInput) -> Result<Answer<TaskView>, AppError> {
-        let key = key_of::<Cancel>(call, input.key.as_deref(), &input)?;
-        if let Some(answer) = earlier(call, key.as_ref()).await? {
-            return Ok(answer);
-        }
+    fn key(input: &CancelInput) -> Option<&str> {
+        input.key.as_deref()
+    }
+
+    async fn run(call: &Call, permit: Permit, input: CancelInput) -> Result<Answer<TaskView>, AppError> {
         let stored = lookup::find(call, input.task.as_deref()).await?;
         let command = Command::Cancel { reason: reason(call, input.reason.as_ref(), &stored) };
-        let sent = send_keyed(call, &stored, command, key).await?;
+        let sent = send_keyed(call, &stored, command, permit.key()).await?;
         until(call, stored.task.id, PATIENCE, |task| task.state.is_final()).await?;
         answer(call, stored.task.id, sent.repeated).await
     }

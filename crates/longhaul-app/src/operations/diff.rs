@@ -14,7 +14,7 @@ use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 
 pub struct Diff;
 
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DiffInput {
     /// Name or id of the task; by default the only unfinished task of this project, otherwise its newest.

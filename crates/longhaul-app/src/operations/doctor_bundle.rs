@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use longhaul_core::task::Action;
 use longhaul_keeper::files::write_once;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
@@ -17,7 +17,7 @@ use super::doctor::{DoctorView, Patient, examine};
 
 pub struct DoctorBundle;
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorBundleInput {
     /// The file to write; it must not exist yet.
     pub file: PathBuf,
@@ -42,21 +42,20 @@ impl Operation for DoctorBundle {
         let findings = examine(&patient).await;
         let goals = if input.with_goals { Goals::Shown } else { Goals::LeftOut };
         let text = bundle::text(&patient, &findings, goals).await;
-        let path = write(&input.file, &text)?;
+        let path = call.caller.resolve(&input.file)?;
+        write(&path, &text)?;
         Ok(Answer::new(DoctorView::new(findings, Some(path.display().to_string()))))
     }
 }
 
 /// Writes the file, for its owner only; one that exists is refused.
-fn write(file: &Path, text: &str) -> Result<PathBuf, AppError> {
+fn write(path: &Path, text: &str) -> Result<(), AppError> {
     let failed = |error: std::io::Error| {
-        let what = format!("cannot write `{}`", file.display());
+        let what = format!("cannot write `{}`", path.display());
         AppError::new(ErrorKind::Failure, what).because(&error).hint("name a new file in a directory you can write to")
     };
-    let path = std::path::absolute(file).map_err(failed)?;
     let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
-        return Err(AppError::new(ErrorKind::Usage, format!("`{}` is not the name of a file", file.display())));
+        return Err(AppError::new(ErrorKind::Usage, format!("`{}` is not the name of a file", path.display())));
     };
-    write_once(&parent.canonicalize().map_err(failed)?, name, text.as_bytes()).map_err(failed)?;
-    Ok(path)
+    write_once(&parent.canonicalize().map_err(failed)?, name, text.as_bytes()).map_err(failed)
 }

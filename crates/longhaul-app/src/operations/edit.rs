@@ -9,7 +9,7 @@ use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
-use crate::request_key::{answer, earlier, key_of};
+use crate::request_key::answer;
 use crate::send_command::send_keyed;
 use crate::submit::Changes;
 use crate::views::TaskView;
@@ -38,11 +38,11 @@ impl Operation for Edit {
     type Input = EditInput;
     type Output = TaskView;
 
-    async fn run(call: &Call, _: Permit, input: EditInput) -> Result<Answer<TaskView>, AppError> {
-        let key = key_of::<Edit>(call, input.key.as_deref(), &input)?;
-        if let Some(answer) = earlier(call, key.as_ref()).await? {
-            return Ok(answer);
-        }
+    fn key(input: &EditInput) -> Option<&str> {
+        input.key.as_deref()
+    }
+
+    async fn run(call: &Call, permit: Permit, input: EditInput) -> Result<Answer<TaskView>, AppError> {
         let mut settings = input.changes.read()?;
         if settings.is_empty() {
             return Err(
@@ -52,7 +52,7 @@ impl Operation for Edit {
         let stored = lookup::find(call, input.task.as_deref()).await?;
         let warnings = input.changes.resolve(call, &stored.task.submission, &mut settings)?;
         let changed: Vec<String> = settings.iter().map(ToString::to_string).collect();
-        let sent = send_keyed(call, &stored, Command::Edit { settings }, key).await?;
+        let sent = send_keyed(call, &stored, Command::Edit { settings }, permit.key()).await?;
         let removed = input.changes.checks.is_some_and(|checks| checks.is_empty());
         let left = if removed { still_checked(&sent.stored.task.submission) } else { None };
         let answer = answer(call, stored.task.id, sent.repeated).await?;

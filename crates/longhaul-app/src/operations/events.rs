@@ -18,7 +18,7 @@ const BYTES: usize = 1 << 20;
 
 pub struct Events;
 
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EventsInput {
     /// Name or id of the task; by default the only unfinished task of this project, else its newest.

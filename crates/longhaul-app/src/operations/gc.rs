@@ -15,7 +15,7 @@ use std::fs::{File, TryLockError};
 
 use longhaul_core::task::Action;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
 use crate::config::{Overrides, RetentionSettings};
@@ -30,7 +30,7 @@ use removal::Outcome;
 
 pub struct Gc;
 
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct GcInput {
     /// Remove nothing, only answer what would be removed.

@@ -20,7 +20,7 @@ const RECENT: u32 = 20;
 
 pub struct List;
 
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ListInput {
     /// Tasks of all projects and all ages, instead of this project's unfinished tasks and its 20 newest finished ones.

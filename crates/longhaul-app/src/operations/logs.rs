@@ -22,7 +22,7 @@ const MOST_BYTES: u32 = 1 << 20;
 
 pub struct Logs;
 
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LogsInput {
     /// Name or id of the task; by default the only unfinished or the newest one of the project.

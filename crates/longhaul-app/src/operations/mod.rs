@@ -19,6 +19,8 @@ mod plan;
 mod report;
 mod resume;
 mod retry;
+#[cfg(test)]
+mod serving_tests;
 mod show;
 mod store_backup;
 mod store_check;

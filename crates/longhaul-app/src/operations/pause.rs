@@ -1,8 +1,9 @@
 //! `pause`: stops the session and keeps the task until it is resumed. It answers once the session has ended.
 //! It never signals an agent itself: the owner does, because only the owner knows that the end was observed.
 
+use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Action, Command, StopMode};
-use longhaul_store::Committed;
+use longhaul_store::Stored;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,6 @@ use crate::app::Call;
 use crate::change::ChangeError;
 use crate::error::{AppError, ErrorKind};
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
-use crate::request_key::{answer, earlier_task, key_of};
 use crate::send_command::send_keyed;
 use crate::stop::{self, PATIENCE, not_stopped, stopped};
 use crate::views::TaskView;
@@ -42,32 +42,37 @@ impl Operation for Pause {
     type Input = PauseInput;
     type Output = TaskView;
 
-    async fn run(call: &Call, _: Permit, input: PauseInput) -> Result<Answer<TaskView>, AppError> {
-        let key = key_of::<Pause>(call, input.key.as_deref(), &input)?;
-        let mode = if input.now { StopMode::Immediate } else { StopMode::Graceful };
-        // A repeat asks for nothing again, but waits for the end as the first request did.
-        let sent = match earlier_task(call, key.as_ref()).await? {
-            Some(stored) => Committed { stored, repeated: true },
-            None => {
-                let stored = lookup::find(call, input.task.as_deref()).await?;
-                send_keyed(call, &stored, Command::Pause { mode }, key).await?
-            }
-        };
-        let task = sent.stored.task.id;
-        let mut killed = None;
-        let stored = match until(call, task, PATIENCE, stopped).await? {
-            Some(stored) => stored,
-            None if !input.force => {
-                let now = call.store()?.load(task).await?.ok_or(ChangeError::NotFound)?;
-                return Err(not_stopped(call, &now));
-            }
-            None => {
-                killed = Some(stop::force(call, task).await?);
-                let late = || AppError::new(ErrorKind::TimedOut, "the session has not ended yet");
-                until(call, task, PATIENCE, stopped).await?.ok_or_else(late)?
-            }
-        };
-        let answer = answer(call, task, sent.repeated).await?;
-        Ok(answer.note(killed).note([describe::next_command(&stored)]))
+    fn key(input: &PauseInput) -> Option<&str> {
+        input.key.as_deref()
     }
+
+    /// A repeat waits for the end as the first request did.
+    async fn repeat(call: &Call, input: PauseInput, stored: Stored) -> Result<Answer<TaskView>, AppError> {
+        ended(call, stored.task.id, &input).await
+    }
+
+    async fn run(call: &Call, permit: Permit, input: PauseInput) -> Result<Answer<TaskView>, AppError> {
+        let mode = if input.now { StopMode::Immediate } else { StopMode::Graceful };
+        let stored = lookup::find(call, input.task.as_deref()).await?;
+        let sent = send_keyed(call, &stored, Command::Pause { mode }, permit.key()).await?;
+        Ok(Answer { repeated: sent.repeated, ..ended(call, stored.task.id, &input).await? })
+    }
+}
+
+/// Waits for the end of the session, which is forced if the person wants that.
+async fn ended(call: &Call, task: TaskId, input: &PauseInput) -> Result<Answer<TaskView>, AppError> {
+    let mut killed = None;
+    let stored = match until(call, task, PATIENCE, stopped).await? {
+        Some(stored) => stored,
+        None if !input.force => {
+            let now = call.store()?.load(task).await?.ok_or(ChangeError::NotFound)?;
+            return Err(not_stopped(call, &now));
+        }
+        None => {
+            killed = Some(stop::force(call, task).await?);
+            let late = || AppError::new(ErrorKind::TimedOut, "the session has not ended yet");
+            until(call, task, PATIENCE, stopped).await?.ok_or_else(late)?
+        }
+    };
+    Ok(Answer::new(TaskView::of(call, task).await?).note(killed).note([describe::next_command(&stored)]))
 }

@@ -9,7 +9,7 @@ use crate::app::Call;
 use crate::error::AppError;
 use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
-use crate::request_key::{answer, earlier, key_of};
+use crate::request_key::answer;
 use crate::send_command::{reason, send_keyed};
 use crate::submit::Changes;
 use crate::views::TaskView;
@@ -40,16 +40,16 @@ impl Operation for Resume {
     type Input = ResumeInput;
     type Output = TaskView;
 
-    async fn run(call: &Call, _: Permit, input: ResumeInput) -> Result<Answer<TaskView>, AppError> {
-        let key = key_of::<Resume>(call, input.key.as_deref(), &input)?;
-        if let Some(answer) = earlier(call, key.as_ref()).await? {
-            return Ok(answer);
-        }
+    fn key(input: &ResumeInput) -> Option<&str> {
+        input.key.as_deref()
+    }
+
+    async fn run(call: &Call, permit: Permit, input: ResumeInput) -> Result<Answer<TaskView>, AppError> {
         let stored = lookup::find(call, input.task.as_deref()).await?;
         let mut settings = input.changes.read()?;
         let warnings = input.changes.resolve(call, &stored.task.submission, &mut settings)?;
         let command = Command::Resume { reason: reason(call, input.reason.as_ref(), &stored), settings };
-        let sent = send_keyed(call, &stored, command, key).await?;
+        let sent = send_keyed(call, &stored, command, permit.key()).await?;
         let answer = answer(call, stored.task.id, sent.repeated).await?;
         Ok(answer.warn(warnings))
     }

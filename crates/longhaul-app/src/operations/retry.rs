@@ -1,6 +1,7 @@
 //! `retry`: a new task with what was asked of a finished one, linked to it. The old task, its worktree and its files stay.
 //! Inputs are read again and the worktree starts at the commit that the project is at now.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::names::{self, STATE_DIR, TaskName};
@@ -15,12 +16,14 @@ use crate::handover::Request;
 use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::project::Project;
-use crate::request_key::{answer, earlier, key_of};
+use crate::request_key::answer;
 use crate::submit::{self, Changes, Submitted, files, send};
 use crate::views::TaskView;
 
 /// How many names are tried when others take them at the same time.
 const MOST_NAMES: usize = 20;
+/// The last number that a name gets.
+const HIGHEST: u32 = 10_000;
 
 pub struct Retry;
 
@@ -49,11 +52,11 @@ impl Operation for Retry {
     type Input = RetryInput;
     type Output = TaskView;
 
-    async fn run(call: &Call, _: Permit, input: RetryInput) -> Result<Answer<TaskView>, AppError> {
-        let key = key_of::<Retry>(call, input.key.as_deref(), &input)?;
-        if let Some(answer) = earlier(call, key.as_ref()).await? {
-            return Ok(answer);
-        }
+    fn key(input: &RetryInput) -> Option<&str> {
+        input.key.as_deref()
+    }
+
+    async fn run(call: &Call, permit: Permit, input: RetryInput) -> Result<Answer<TaskView>, AppError> {
         let mut settings = input.changes.read()?;
         let old = lookup::find_to_read(call, input.task.as_deref()).await?.task;
         if !old.state.is_final() {
@@ -70,7 +73,7 @@ impl Operation for Retry {
             submission.place = chosen;
             notes.extend(warnings);
         }
-        let sent = submit_named(call, input.name, key, &old, &submission).await?;
+        let sent = submit_named(call, input.name, permit.key(), &old, &submission).await?;
         let answer = answer(call, sent.task, sent.repeated).await?;
         Ok(answer.note(notes).warn(sent.warnings))
     }
@@ -95,8 +98,7 @@ async fn submit_named(
     old: &Task,
     submission: &Submission,
 ) -> Result<Submitted, AppError> {
-    let request =
-        |name: String| Request { key: key.clone(), ..Request::new(Some(name), submission.clone(), &call.caller) };
+    let request = |name: String| Request { key: key.clone(), ..Request::new(call, Some(name), submission.clone()) };
     if let Some(name) = name {
         return send(call, request(name)).await;
     }
@@ -113,15 +115,18 @@ async fn submit_named(
 
 /// Names after the old one that no task of the project and no directory has.
 async fn free_names(call: &Call, old: &Task) -> Result<Vec<String>, AppError> {
-    let project = &old.submission.project;
-    let listed = call.list(Filter { project: Some(project.clone()), ..Filter::default() }).await?;
+    let (project, base) = (&old.submission.project, base(old));
+    // The highest number leaves the least of a long name.
+    let name_prefix = names::with_suffix(&base, HIGHEST).rsplit_once('-').map(|(kept, _)| kept.to_owned());
+    let listed = call.summaries(Filter { project: Some(project.clone()), name_prefix, ..Filter::default() }).await?;
+    let taken: HashSet<String> = listed.tasks.into_iter().map(|task| task.name).collect();
     let is_free = |name: &String| {
         TaskName::new(name).is_ok()
-            && !listed.tasks.iter().any(|stored| stored.task.submission.name.as_ref() == name)
+            && !taken.contains(name)
             && Path::new(project).join(STATE_DIR).join(name).symlink_metadata().is_err()
     };
-    let after = names::candidates(base(old)).skip(1).take(10_000);
-    Ok(after.filter(is_free).take(MOST_NAMES).collect())
+    let numbered = (2..=HIGHEST).map(|number| names::with_suffix(&base, number));
+    Ok(numbered.filter(is_free).take(MOST_NAMES).collect())
 }
 
 /// The first task's name: a retry of `x-2`, itself a retry of `x`, is `x-3`.

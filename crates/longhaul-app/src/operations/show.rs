@@ -4,7 +4,7 @@
 use longhaul_core::task::{Action, State};
 use longhaul_store::Stored;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::why::next_step;
 use crate::app::Call;
@@ -20,7 +20,7 @@ use crate::{in_conversation, lookup, mode_warnings, ownership, slot_wait};
 pub struct Show;
 
 /// Which task an operation is about.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TaskInput {
     /// Name or id of the task; by default the only unfinished task of this project, else its newest.

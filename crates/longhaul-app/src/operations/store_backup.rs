@@ -14,7 +14,7 @@ use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit, View};
 
 pub struct StoreBackup;
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StoreBackupInput {
     /// The file to write; it must not exist yet.
     pub file: PathBuf,
@@ -44,15 +44,14 @@ impl Operation for StoreBackup {
 
     async fn run(call: &Call, _: Permit, input: StoreBackupInput) -> Result<Answer<Backup>, AppError> {
         let store = call.app.whole_store()?;
-        let unusable =
-            |error| AppError::new(ErrorKind::Usage, format!("cannot use `{}`", input.file.display())).because(&error);
-        let target = std::path::absolute(&input.file).map_err(unusable)?;
+        let target = call.caller.resolve(&input.file)?;
         if target.symlink_metadata().is_ok() {
             return Err(AppError::new(ErrorKind::Conflict, format!("`{}` already exists", target.display()))
                 .hint("name a new file; a backup never overwrites one"));
         }
         store.backup(&target).await.map_err(|error| cannot_back_up(&target, error))?;
-        let bytes = target.symlink_metadata().map_err(unusable)?.len();
+        let failed = |error| StoreError::Failed { what: format!("{error}") };
+        let bytes = target.symlink_metadata().map_err(|error| cannot_back_up(&target, failed(error)))?.len();
         Ok(Answer::new(Backup { path: target.display().to_string(), bytes }))
     }
 }

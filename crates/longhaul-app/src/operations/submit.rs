@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
-use crate::request_key::{answer, earlier, key_of};
+use crate::request_key::answer;
 use crate::submit::{child_request, choose_place, person_request, place_of_child, send};
 use crate::views::TaskView;
 
@@ -70,18 +70,18 @@ impl Operation for Submit {
     type Input = SubmitInput;
     type Output = TaskView;
 
-    async fn run(call: &Call, _: Permit, input: SubmitInput) -> Result<Answer<TaskView>, AppError> {
-        let key = key_of::<Submit>(call, input.key.as_deref(), &input)?;
-        if let Some(answer) = earlier(call, key.as_ref()).await? {
-            return Ok(answer);
-        }
+    fn key(input: &SubmitInput) -> Option<&str> {
+        input.key.as_deref()
+    }
+
+    async fn run(call: &Call, permit: Permit, input: SubmitInput) -> Result<Answer<TaskView>, AppError> {
         let session = call.caller.actor.session;
         let (mut prepared, in_place) = match session {
             Some(session) => (child_request(call, &input, session).await?, true),
             None => person_request(call, &input).await?,
         };
         prepared.request.check(&call.app.system.environment)?;
-        prepared.request.key = key;
+        prepared.request.key = permit.key();
         if session.is_none() {
             call.app.create()?;
             choose_place(call, &mut prepared, in_place, input.no_wait).await?;

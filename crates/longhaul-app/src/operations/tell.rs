@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
-use crate::request_key::{answer, earlier, key_of};
+use crate::request_key::answer;
 use crate::send_command::send_keyed;
 use crate::views::TaskView;
 use crate::{lookup, redact_intake};
@@ -32,15 +32,15 @@ impl Operation for Tell {
     type Input = TellInput;
     type Output = TaskView;
 
-    async fn run(call: &Call, _: Permit, input: TellInput) -> Result<Answer<TaskView>, AppError> {
-        let key = key_of::<Tell>(call, input.key.as_deref(), &input)?;
-        if let Some(answer) = earlier(call, key.as_ref()).await? {
-            return Ok(answer);
-        }
+    fn key(input: &TellInput) -> Option<&str> {
+        input.key.as_deref()
+    }
+
+    async fn run(call: &Call, permit: Permit, input: TellInput) -> Result<Answer<TaskView>, AppError> {
         let stored = lookup::find(call, Some(&input.task)).await?;
         let secret_names = &stored.task.submission.secret_names;
         let (text, masked) = redact_intake(&call.app.system.environment, &input.text, secret_names);
-        let sent = send_keyed(call, &stored, Command::Tell { text }, key).await?;
+        let sent = send_keyed(call, &stored, Command::Tell { text }, permit.key()).await?;
         let warning = (masked > 0).then(|| format!("{masked} secret value(s) in the message were masked"));
         let answer = answer(call, stored.task.id, sent.repeated).await?;
         Ok(answer.warn(warning))

@@ -10,7 +10,8 @@ use longhaul_keeper::Environment;
 use serde_json::{Value, json};
 
 use super::OPERATIONS;
-use crate::{App, AppError, Asked, BootService, Call, Caller, Handover, Processes, Reply, System};
+use crate::operation::{Effect, Entry};
+use crate::{App, AppError, Asked, BootService, Call, Caller, Handover, NewWorker, Processes, Reply, System};
 
 /// A name, an input, and whether a person, a session, a worker and somebody unknown may: `+` or `-`.
 pub(super) fn table() -> Vec<(&'static str, Value, &'static str)> {
@@ -57,8 +58,8 @@ fn callers() -> [Actor; 4] {
 pub(super) struct NoProcesses;
 
 impl Processes for NoProcesses {
-    fn start_worker(&self, _: &App, arguments: &[&str]) -> Result<u32, AppError> {
-        panic!("a worker was started: {arguments:?}")
+    fn start_worker(&self, _: &App, worker: NewWorker) -> Result<u32, AppError> {
+        panic!("a worker was started: {worker:?}")
     }
 
     fn start_worker_for(&self, _: &App, handover: &Handover) -> Result<Reply, AppError> {
@@ -69,7 +70,7 @@ impl Processes for NoProcesses {
         Asked::Unknown
     }
 
-    fn boot_service(&self) -> Result<Option<BootService>, AppError> {
+    fn boot_service(&self, _: &Environment) -> Result<Option<BootService>, AppError> {
         Ok(None)
     }
 }
@@ -92,6 +93,15 @@ fn the_table_has_every_operation_once() {
     let mut names: Vec<&str> = OPERATIONS.iter().map(|entry| entry.about.name).collect();
     names.sort_unstable();
     assert_eq!(names, table().iter().map(|(name, ..)| *name).collect::<Vec<_>>());
+}
+
+#[test]
+fn operations_that_change_tasks_take_keys_and_no_others_do() {
+    let takes_key =
+        |entry: &&Entry| (entry.input_schema)().get("properties").is_some_and(|all| all.get("key").is_some());
+    let names: Vec<&str> = OPERATIONS.iter().filter(takes_key).map(|entry| entry.about.name).collect();
+    assert_eq!(names, ["accept_plan", "cancel", "edit", "pause", "resume", "retry", "submit", "tell"]);
+    assert!(OPERATIONS.iter().filter(takes_key).all(|entry| entry.about.effect == Effect::Changes));
 }
 
 #[tokio::test]

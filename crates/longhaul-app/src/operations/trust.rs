@@ -22,7 +22,7 @@ use super::trust_list::TrustedFile;
 
 pub struct Trust;
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TrustInput {
     /// The project's directory, or its `longhaul.toml`.
     pub path: PathBuf,
@@ -65,7 +65,7 @@ impl Operation for Trust {
     type Output = TrustView;
 
     async fn run(call: &Call, _: Permit, input: TrustInput) -> Result<Answer<TrustView>, AppError> {
-        let project = project(&input.path)?;
+        let project = project(&call.caller.resolve(&input.path)?)?;
         let file = project.join(WORKSPACE_FILE);
         refuse_inside(call.home(), &project)?;
         let Some(bytes) = read_workspace_file(&project)? else {
@@ -114,8 +114,7 @@ pub(super) fn project(path: &Path) -> Result<PathBuf, AppError> {
     if !names_file {
         return Ok(Project::of(path)?.root);
     }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let place = Project::of(parent)?;
+    let place = Project::of(path.parent().unwrap_or(path))?;
     if place.directory != place.root {
         return Err(AppError::new(ErrorKind::Usage, format!("`{}` is not at the root of its project", path.display()))
             .hint(format!("only `{}` is used", place.root.join(WORKSPACE_FILE).display())));

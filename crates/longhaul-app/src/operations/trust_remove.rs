@@ -19,7 +19,7 @@ use super::trust_list::TrustedFile;
 
 pub struct TrustRemove;
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TrustRemoveInput {
     /// The project's directory, or its `longhaul.toml`.
     pub path: PathBuf,
@@ -42,8 +42,9 @@ impl Operation for TrustRemove {
     type Output = TrustRemoved;
 
     async fn run(call: &Call, _: Permit, input: TrustRemoveInput) -> Result<Answer<TrustRemoved>, AppError> {
+        let path = call.caller.resolve(&input.path)?;
         // The project may be gone; then its path counts as it is written.
-        let file = project(&input.path).or_else(|_| gone(&input.path))?.join(WORKSPACE_FILE);
+        let file = project(&path).unwrap_or_else(|_| gone(&path)).join(WORKSPACE_FILE);
         let removed = trust::remove(call.home().root(), &utf8(&file)?)?.ok_or_else(|| {
             AppError::new(ErrorKind::Usage, format!("`{}` is not trusted", file.display()))
                 .hint("`longhaul trust --list` lists trusted files")
@@ -52,9 +53,8 @@ impl Operation for TrustRemove {
     }
 }
 
-fn gone(path: &Path) -> Result<PathBuf, AppError> {
-    let absolute = std::path::absolute(path)
-        .map_err(|error| AppError::new(ErrorKind::Usage, format!("cannot use `{}`", path.display())).because(&error))?;
-    let names_file = absolute.file_name().is_some_and(|name| name == WORKSPACE_FILE);
-    Ok(if names_file { absolute.parent().unwrap_or(&absolute).to_owned() } else { absolute })
+fn gone(path: &Path) -> PathBuf {
+    let names_file = path.file_name().is_some_and(|name| name == WORKSPACE_FILE);
+    let directory = path.parent().filter(|_| names_file).unwrap_or(path);
+    directory.to_owned()
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use longhaul_core::task::{Action, State};
 use longhaul_store::{Holder, Stored};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 
 use crate::app::Call;
@@ -20,7 +20,7 @@ use crate::{describe, directory_wait, lookup};
 
 pub struct Wait;
 
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct WaitInput {
     /// Name or id of the task; by default the only unfinished one of the project.

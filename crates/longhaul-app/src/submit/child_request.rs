@@ -21,7 +21,7 @@ pub(crate) async fn child_request(call: &Call, input: &SubmitInput, session: Ses
     let parent = parent(call, session).await?;
     refuse_inherited(input)?;
     let submission = submission(call, input, &parent)?;
-    let request = Request::new(input.name.clone(), submission, &call.caller);
+    let request = Request::new(call, input.name.clone(), submission);
     Ok(Prepared { request, notes: Vec::new(), warnings: Vec::new() })
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Prepared {
 /// What a person asks for, with the rest from the configuration, and whether it is to work in the person's own checkout.
 pub(crate) async fn person_request(call: &Call, input: &SubmitInput) -> Result<(Prepared, bool), AppError> {
     agent_choice::refuse_twice(&input.settings)?;
-    let workspace = input.workspace.as_deref().unwrap_or(Path::new(""));
+    let workspace = input.workspace.as_deref().unwrap_or(Path::new("."));
     let project = Project::of(&call.caller.resolve(workspace)?)?;
     let (environment, caller) = (&call.app.system.environment, &call.caller);
     let loaded = config::load(environment, caller, &project.root, &Overrides::of(&input.settings)?)?;
@@ -42,7 +42,7 @@ pub(crate) async fn person_request(call: &Call, input: &SubmitInput) -> Result<(
     config::changes(&input.settings)?.0.iter().for_each(|setting| submission.set(setting));
     warnings.extend(agent_choice::check_switch(&submission, &input.settings)?);
     warnings.extend(unchosen);
-    let request = Request::new(input.name.clone(), submission, caller);
+    let request = Request::new(call, input.name.clone(), submission);
     Ok((Prepared { request, notes: prompts.files.iter().map(prompt_note).collect(), warnings }, in_place))
 }
 

@@ -24,10 +24,7 @@ pub async fn send(call: &Call, request: Request) -> Result<Submitted, AppError> 
     let id = request.id;
     let reply = match request.actor.session {
         // No worker is started, because it would die with the session's tree: the owner of the parent takes it.
-        Some(_) => {
-            let environment = &call.app.system.environment;
-            Reply::Answer(Ok(request.commit_unclaimed(call.store()?, call.home(), environment).await?).into())
-        }
+        Some(_) => Reply::Answer(Ok(request.commit_unclaimed(call).await?).into()),
         None => deliver(call, &Handover::Submit(Box::new(request))).await?,
     };
     match reply {

@@ -3,7 +3,7 @@
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{State, Wait};
-use longhaul_store::{Cursor, Damaged, Filter, TaskSummary};
+use longhaul_store::{Cursor, Damaged, Filter, Stored, TaskSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -99,6 +99,10 @@ pub struct TaskPage {
 
 impl View for TaskView {
     const KIND: &'static str = "task";
+
+    async fn of_repeat(call: &Call, stored: Stored) -> Result<TaskView, AppError> {
+        TaskView::of(call, stored.task.id).await
+    }
 }
 
 impl TaskView {

@@ -84,7 +84,15 @@ pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: &mut 
     };
     refuse_by_shape(&prepared.change, found.as_deref())?;
     let task = prepared.change.task;
-    let row = append(connection, cache, prepared, found.as_ref())?;
+    let row = match found {
+        // A request that changes nothing still uses its key.
+        Some(row) if prepared.change.events.is_empty() && prepared.change.claim.is_none() => row,
+        found => append(connection, cache, prepared, found.as_ref())?,
+    };
+    let Prepared { change, .. } = &*prepared;
+    if let Some(key) = &change.key {
+        keys::remember(connection, prepared.tenant(), &row, key, &change.actor)?;
+    }
     let stored = Arc::clone(&row.stored);
     cache.keep(task, row);
     Ok(Made { stored, repeated: false })
@@ -108,9 +116,6 @@ fn append(
     let row = append.write(connection, cache, &by)?;
     outbox::enqueue(connection, before, &change.events, &row)?;
     accounts::record(connection, before, &row.stored.task)?;
-    if let Some(key) = &change.key {
-        keys::remember(connection, prepared.tenant(), &row, key, &change.actor)?;
-    }
     Ok(row)
 }
 
@@ -135,7 +140,7 @@ fn refuse_by_shape(change: &Change, found: Option<&TaskRow>) -> Result<(), Commi
     if change.claim.is_some() && found.is_some_and(|row| row.stored.owner.is_some()) {
         return Err(CommitError::Conflict);
     }
-    if change.events.is_empty() && change.claim.is_none() {
+    if change.events.is_empty() && change.claim.is_none() && (change.key.is_none() || found.is_none()) {
         return Err(IllegalEvent { state, event: "nothing" }.into());
     }
     match change.events.iter().find(|event| matches!(event, Event::Claimed { .. })) {

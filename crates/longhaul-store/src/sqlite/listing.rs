@@ -90,6 +90,9 @@ pub(super) fn query(tenant: Option<&Tenant>, filter: &Filter) -> (String, Vec<Va
     if let Some(name) = &filter.name {
         wants("name = ?", Value::Text(name.clone()));
     }
+    if let Some(prefix) = &filter.name_prefix {
+        wants("name >= ? AND name < ? || '~'", Value::Text(prefix.clone()));
+    }
     if let Some(prefix) = &filter.id_prefix {
         wants("id >= ? AND id < ? || '~'", Value::Text(prefix.clone()));
     }

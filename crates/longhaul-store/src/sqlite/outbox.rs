@@ -12,7 +12,7 @@ use super::read::sound_rows;
 use super::row::{TaskRow, text_of};
 use crate::{Damaged, Notice, NoticeState, Settled, StoreError, Tenant};
 
-/// As many pending notices as are looked at in one read; the rest comes when these are settled.
+/// As many notices as are read at once. The rest of the pending ones comes when these are settled.
 const LOOK: u32 = 256;
 
 /// Puts what a change is worth telling into the outbox, once for each target.
@@ -82,7 +82,7 @@ pub(super) fn pending(connection: &Connection) -> Result<Vec<Notice>, StoreError
     sound_rows(connection, &sql, [], read)
 }
 
-/// Every notice of a task, in the order they were made.
+/// The newest notices of a task, in the order they were made.
 pub(super) fn of_task(
     connection: &Connection,
     tenant: Option<&Tenant>,
@@ -90,9 +90,10 @@ pub(super) fn of_task(
 ) -> Result<Vec<Notice>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM outbox JOIN tasks ON tasks.number = outbox.task \
-         WHERE tasks.id = ?1 AND (?2 IS NULL OR tenant = ?2) ORDER BY seq, target"
+         WHERE tasks.id = ?1 AND (?2 IS NULL OR tenant = ?2) ORDER BY seq DESC, target DESC LIMIT {LOOK}"
     );
-    sound_rows(connection, &sql, (task.to_string(), tenant.map(Tenant::name)), read)
+    let newest_first = sound_rows(connection, &sql, (task.to_string(), tenant.map(Tenant::name)), read)?;
+    Ok(newest_first.into_iter().rev().collect())
 }
 
 /// Every notice for `check`, with the version of its task.

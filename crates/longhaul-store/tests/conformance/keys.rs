@@ -75,3 +75,23 @@ pub(crate) async fn a_refused_change_uses_no_key(harness: &dyn Harness) {
     assert_eq!(ask(&*store, &key()).await.expect("an answer"), None);
     assert!(!store.commit(keyed(&moved, key(), "x")).await.expect("a change").repeated);
 }
+
+pub(crate) async fn a_request_that_changes_nothing_uses_its_key(harness: &dyn Harness) {
+    let store = harness.open().await;
+    let task = submitted(&*store, "one").await;
+    let nothing = |key: Option<Key>| Change { key, ..by_person(&task, Vec::new()) };
+    let without = store.commit(nothing(None)).await;
+    assert!(matches!(without, Err(CommitError::Illegal(_))), "the control: {without:?}");
+    let first = store.commit(nothing(Some(key()))).await.expect("nothing to change");
+    assert_eq!((first.repeated, &first.stored), (false, &task));
+    assert_eq!(ask(&*harness.open().await, &key()).await.expect("an answer"), Some(task.clone()));
+    assert!(store.commit(nothing(Some(key()))).await.expect("a repeat").repeated);
+    let other = Key::new("k1", "tell", "another input");
+    for change in [nothing(Some(other.clone())), keyed(&task, other, "x")] {
+        let refused = store.commit(change).await;
+        assert!(matches!(refused, Err(CommitError::KeyReused)), "{refused:?}");
+    }
+    let missing = store.commit(Change { task: task_id(), ..nothing(Some(Key { name: "k2".into(), ..key() })) }).await;
+    assert!(matches!(missing, Err(CommitError::NotFound)), "{missing:?}");
+    assert_eq!(reload(&*store, &task).await, task);
+}

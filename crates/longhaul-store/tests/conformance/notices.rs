@@ -130,3 +130,15 @@ pub(crate) async fn notices_go_with_their_task(harness: &dyn Harness) {
     assert_eq!(store.notices(other.task.id).await.expect("notices"), stay);
     assert_eq!(store.check().await.expect("a check"), []);
 }
+
+pub(crate) async fn the_newest_notices_of_a_task_are_read(harness: &dyn Harness) {
+    let store = harness.open().await;
+    let mut many = telling("many");
+    many.notify.targets = vec![Target::Desktop; 300];
+    let task = begun(&*store, many).await;
+    let task = store.commit(by_owner(&task, vec![finished()])).await.expect("an end").stored;
+    let notices = store.notices(task.task.id).await.expect("notices");
+    assert!(notices.len() < 300 && notices.len() > 100, "{}", notices.len());
+    assert_eq!(notices.last().map(|notice| notice.target), Some(299));
+    assert!(notices.is_sorted_by_key(|notice| notice.target));
+}

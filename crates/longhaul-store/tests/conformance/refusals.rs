@@ -27,7 +27,6 @@ pub(crate) async fn a_refused_change_writes_nothing(harness: &dyn Harness) {
         Change { guard: Guard::Version(9), ..by_person(&queued, vec![mark("x")]) },
         by_person(&queued, legal_then_not),
         by_person(&queued, vec![claimed_by_hand]),
-        by_person(&queued, Vec::new()),
         Change { guard: by_owner(&owned, Vec::new()).guard, ..by_person(&queued, vec![mark("x")]) },
         Change { claim: Some(lease()), ..by_owner(&owned, vec![mark("x")]) },
         Change { session_cap: Some(0), ..by_owner(&owned, vec![started()]) },

@@ -104,6 +104,11 @@ pub(crate) async fn lists_are_newest_first_and_filtered(harness: &dyn Harness) {
     assert_eq!(list(Filter { limit: Some(2), ..Filter::default() }).await, all[..2]);
     assert_eq!(list(Filter { name: Some("c".into()), ..Filter::default() }).await, all[1..2]);
     assert!(list(Filter { project: Some("/none".into()), ..Filter::default() }).await.is_empty());
+    let numbered = [submitted(&*store, "c-2").await, submitted(&*store, "c-10").await];
+    let prefixed = |prefix: &str| Filter { name_prefix: Some(prefix.into()), ..Filter::default() };
+    assert_eq!(list(prefixed("c-")).await, [numbered[1].clone(), numbered[0].clone()]);
+    assert_eq!(list(prefixed("c")).await, [numbered[1].clone(), numbered[0].clone(), all[1].clone()]);
+    assert!(list(Filter { project: Some("/none".into()), ..prefixed("c") }).await.is_empty());
     let whole = all[3].task.id.to_string();
     assert_eq!(list(Filter { id_prefix: Some(whole.clone()), ..Filter::default() }).await, all[3..]);
     assert!(list(Filter { id_prefix: Some(format!("{whole}0")), ..Filter::default() }).await.is_empty());

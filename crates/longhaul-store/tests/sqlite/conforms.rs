@@ -34,7 +34,7 @@ conforms! {
     keeping: outlines_say_what_the_tasks_say, outlines_are_filtered_by_end_and_age, a_finished_task_is_removed_whole,
         what_may_be_needed_is_not_removed, a_backup_is_whole_and_replaces_nothing;
     keys: a_key_names_one_request, a_key_is_bound_to_its_caller_operation_and_input,
-        a_repeated_submission_is_answered_with_its_task, a_refused_change_uses_no_key;
+        a_repeated_submission_is_answered_with_its_task, a_refused_change_uses_no_key, a_request_that_changes_nothing_uses_its_key;
     leases: one_of_many_claimers_wins, an_old_lease_is_fenced_off, a_front_ends_change_is_a_conflict_to_the_owner,
         a_claim_needs_the_epoch_and_another_worker, a_claim_alone_may_ride_on_a_commit,
         the_lease_is_kept_while_there_is_work, the_lease_is_given_up_with_the_work;
@@ -42,7 +42,7 @@ conforms! {
         a_refused_change_does_not_fail_its_neighbours, acknowledged_order_is_stored_order;
     notices: a_notice_is_made_with_the_change_it_tells_of, one_of_many_claimers_of_a_notice_wins,
         a_notice_is_settled_by_its_claimer_alone, a_notice_that_is_given_back_counts_no_try,
-        notices_go_with_their_task;
+        notices_go_with_their_task, the_newest_notices_of_a_task_are_read;
     refusals: a_refused_change_writes_nothing;
     sessions: the_session_cap_holds_under_concurrency, an_ended_session_makes_room, a_free_slot_is_the_first_in_lines,
         a_worker_can_be_passed_over, only_who_is_about_to_start_is_in_line, the_carrier_follows_the_driver;

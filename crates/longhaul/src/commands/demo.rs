@@ -40,7 +40,7 @@ pub(crate) async fn demo(line: &CommandLine, args: &Demo) -> Result<Code, AppErr
         out::note("cannot create a git repository; the demo works without one");
     }
     let signals = Signals::listen()?;
-    let task = send(&call, request(line, &workspace)?).await?.task;
+    let task = send(&call, request(&call, &workspace)?).await?.task;
     let victims: &[Victim] = if args.no_kills { &[] } else { &[Victim::Worker, Victim::Agent] };
     let mut kills = DemoKills { home: call.home().clone(), left: victims, killed: Vec::new(), last: 0 };
     let code = follow_with(&call, task, signals, Viewing::whole(false), &mut kills).await?;
@@ -48,7 +48,7 @@ pub(crate) async fn demo(line: &CommandLine, args: &Demo) -> Result<Code, AppErr
     Ok(code)
 }
 
-fn request(line: &CommandLine, workspace: &Path) -> Result<Request, AppError> {
+fn request(call: &Call, workspace: &Path) -> Result<Request, AppError> {
     let directory = utf8(&longhaul_app::Project::of(workspace)?.directory)?;
     let provisional = TaskName::new("demo").map_err(|error| AppError::new(ErrorKind::Usage, error.to_string()))?;
     let submission = Submission {
@@ -56,7 +56,7 @@ fn request(line: &CommandLine, workspace: &Path) -> Result<Request, AppError> {
         patience: Patience { backoff_ms: 1000, delay_ms: 0, ..Patience::default() },
         ..Submission::new(GOAL.into(), provisional, directory, "demo".into())
     };
-    Ok(Request::new(None, submission, &line.caller))
+    Ok(Request::new(call, None, submission))
 }
 
 fn scratch(dir: Option<&Path>) -> Result<PathBuf, AppError> {

@@ -99,7 +99,7 @@ async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
         Verb::Store(args) => store::store(line, &args).await,
         Verb::Doctor(args) => doctor::doctor(line, &args).await,
         Verb::Agents(args) => agents::agents(line, &args).await,
-        Verb::Service(args) => service::service(&args),
+        Verb::Service(args) => service::service(line, &args),
         Verb::Skill(args) => skill::skill(line, &args),
         Verb::RunSession(args) => run_session::run_session(line, &args).await,
     }

@@ -12,10 +12,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::{Service, ServiceKind, ServiceVerb};
+use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
 use crate::start::{ProgramOutput, run_program};
 use longhaul_app::{AppError, BootService, ErrorKind};
+use longhaul_keeper::Environment;
 
 use step::Step;
 use worker::Worker;
@@ -53,26 +55,27 @@ struct Statuses {
     unknown: Vec<AppError>,
 }
 
-pub(crate) fn service(args: &Service) -> Result<Code, AppError> {
+pub(crate) fn service(line: &CommandLine, args: &Service) -> Result<Code, AppError> {
+    let environment = &line.system.environment;
     match args.verb {
-        ServiceVerb::Status { kind, json } => status(kind, json),
+        ServiceVerb::Status { kind, json } => status(environment, kind, json),
         ServiceVerb::Install { kind, dry_run } => {
-            let kind = kind.map_or_else(suitable, Ok)?;
+            let kind = kind.map_or_else(|| suitable(environment), Ok)?;
             let steps = match kind {
-                ServiceKind::Systemd => systemd::install(&Worker::here()?),
-                ServiceKind::Launchd => launchd::install(&Worker::here()?),
-                ServiceKind::Cron => cron::install(&Worker::here()?),
+                ServiceKind::Systemd => systemd::install(&Worker::of(environment)?),
+                ServiceKind::Launchd => launchd::install(&Worker::of(environment)?),
+                ServiceKind::Cron => cron::install(&Worker::of(environment)?),
             }?;
-            carry_out(&steps, dry_run)?;
+            carry_out(environment, &steps, dry_run)?;
             advise(kind, dry_run);
             Ok(Code::Done)
         }
         ServiceVerb::Uninstall { kind, dry_run } => {
-            let (steps, unknown) = uninstall(kind)?;
+            let (steps, unknown) = uninstall(environment, kind)?;
             if steps.is_empty() && unknown.is_empty() {
                 out::note("no service is installed");
             }
-            carry_out(&steps, dry_run)?;
+            carry_out(environment, &steps, dry_run)?;
             print_unknown(&unknown);
             Ok(Code::Done)
         }
@@ -80,8 +83,8 @@ pub(crate) fn service(args: &Service) -> Result<Code, AppError> {
 }
 
 /// The status of every installed kind, or of the given one. A kind that cannot be inspected does not hide the others.
-fn inspect(kind: Option<ServiceKind>) -> Result<Statuses, AppError> {
-    let worker = Worker::here()?;
+fn inspect(environment: &Environment, kind: Option<ServiceKind>) -> Result<Statuses, AppError> {
+    let worker = Worker::of(environment)?;
     let (all, unknown) = of_each(kind, |kind| match kind {
         ServiceKind::Systemd => systemd::inspect(&worker),
         ServiceKind::Launchd => launchd::inspect(&worker),
@@ -92,8 +95,8 @@ fn inspect(kind: Option<ServiceKind>) -> Result<Statuses, AppError> {
 }
 
 /// Our installed service, if there is one. Fails if a kind could not be inspected and no other is installed.
-pub(crate) fn installed() -> Result<Option<BootService>, AppError> {
-    let Statuses { known, unknown } = inspect(None)?;
+pub(crate) fn installed(environment: &Environment) -> Result<Option<BootService>, AppError> {
+    let Statuses { known, unknown } = inspect(environment, None)?;
     let Some(ours) = known.iter().find(|status| status.installed != Installed::Foreign) else {
         return unknown.into_iter().next().map_or(Ok(None), Err);
     };
@@ -128,34 +131,34 @@ fn print_unknown(unknown: &[AppError]) {
 }
 
 /// The kind that this system supports.
-fn suitable() -> Result<ServiceKind, AppError> {
+fn suitable(environment: &Environment) -> Result<ServiceKind, AppError> {
     if cfg!(target_os = "macos") {
         return Ok(ServiceKind::Launchd);
     }
-    if systemd::answers() {
+    if systemd::answers(environment) {
         return Ok(ServiceKind::Systemd);
     }
-    if longhaul_keeper::find_program("crontab").is_some() {
+    if environment.find_program("crontab").is_some() {
         return Ok(ServiceKind::Cron);
     }
     Err(AppError::new(ErrorKind::Failure, "found neither a systemd user manager nor crontab")
         .hint("choose a kind with `--kind`, or run `longhaul worker --stay` in your own supervisor"))
 }
 
-fn uninstall(kind: Option<ServiceKind>) -> Result<(Vec<Step>, Vec<AppError>), AppError> {
+fn uninstall(environment: &Environment, kind: Option<ServiceKind>) -> Result<(Vec<Step>, Vec<AppError>), AppError> {
     let (steps, unknown) = of_each(kind, |kind| match kind {
-        ServiceKind::Systemd => systemd::uninstall(),
-        ServiceKind::Launchd => launchd::uninstall(),
-        ServiceKind::Cron => cron::uninstall(),
+        ServiceKind::Systemd => systemd::uninstall(environment),
+        ServiceKind::Launchd => launchd::uninstall(environment),
+        ServiceKind::Cron => cron::uninstall(environment),
     })?;
     Ok((steps.concat(), unknown))
 }
 
-fn carry_out(steps: &[Step], dry_run: bool) -> Result<(), AppError> {
+fn carry_out(environment: &Environment, steps: &[Step], dry_run: bool) -> Result<(), AppError> {
     for step in steps {
         match dry_run {
             true => out::data(&out::safe_lines(&step.plan())),
-            false => out::data(&out::safe(&step.run()?)),
+            false => out::data(&out::safe(&step.run(environment)?)),
         }
     }
     Ok(())
@@ -169,8 +172,8 @@ fn advise(kind: ServiceKind, dry_run: bool) {
     }
 }
 
-fn status(kind: Option<ServiceKind>, as_json: bool) -> Result<Code, AppError> {
-    let Statuses { known, unknown } = inspect(kind)?;
+fn status(environment: &Environment, kind: Option<ServiceKind>, as_json: bool) -> Result<Code, AppError> {
+    let Statuses { known, unknown } = inspect(environment, kind)?;
     unknown.iter().for_each(|error| out::note(&format!("cannot inspect one kind of service: {}", error.what)));
     if as_json {
         out::json("service", &json!({ "services": known }));
@@ -217,7 +220,7 @@ impl ServiceStatus {
 }
 
 /// The output of a system program that prints one word, whatever its exit code.
-fn word_of(program: &str, arguments: &[&str]) -> Option<String> {
-    let ProgramOutput { out, .. } = run_program(program, arguments, b"")?;
+fn word_of(environment: &Environment, program: &str, arguments: &[&str]) -> Option<String> {
+    let ProgramOutput { out, .. } = run_program(environment, program, arguments, b"")?;
     Some(String::from_utf8_lossy(&out).trim().to_owned())
 }

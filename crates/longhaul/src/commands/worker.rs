@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use longhaul_app::{Answer, Handover};
+use longhaul_app::{Answer, Handover, NewWorker};
 use longhaul_keeper::Executable;
 use longhaul_worker::{Context, Options, run};
 use tokio::signal::unix::{SignalKind, signal};
@@ -36,14 +36,7 @@ pub(crate) async fn worker(line: &CommandLine, args: &Worker) -> Result<Code, Ap
 fn detached(line: &CommandLine, args: &Worker) -> Result<Code, AppError> {
     let call = line.open()?;
     remember_cap(&call, args)?;
-    let mut arguments = vec!["worker"];
-    if args.only {
-        arguments.push("--only");
-    }
-    if args.stay {
-        arguments.push("--stay");
-    }
-    let pid = call.app.system.processes.start_worker(&call.app, &arguments)?;
+    let pid = call.app.system.processes.start_worker(&call.app, NewWorker { only: args.only, stay: args.stay })?;
     out::data(&pid.to_string());
     Ok(Code::Done)
 }

@@ -166,6 +166,16 @@ fn a_home_that_is_a_link_or_a_file_is_refused() {
     }
 }
 
+#[test]
+fn a_relative_home_is_refused_and_not_made() {
+    let env = TestEnv::new();
+    for args in [&["run", "goal"][..], &["worker"], &["list"], &["service", "status"]] {
+        let done = done(&env.command(args).env("LONGHAUL_HOME", "home").output().unwrap());
+        explains(&done, 2, &["LONGHAUL_HOME is a relative path", "absolute path"]);
+    }
+    assert!(listing(&env.workspace()).is_empty());
+}
+
 /// Damages the database of a world with one finished task and sees what the verbs say.
 fn damaged(damage: impl Fn(&std::path::Path), code: i32, parts: &[&str]) {
     let env = TestEnv::new();

@@ -99,6 +99,11 @@ fn every_verb_that_changes_a_task_has_a_key_and_prints_it_as_json() {
     let env = TestEnv::new();
     let name = env.submit("Steer me", &["--once"]);
     assert_eq!(env.settle(&name), "paused");
+    let before = env.events(&name);
+    let nothing = ["edit", &name, "--priority", "0", "--key", "n"];
+    assert_eq!([changed(&env, &nothing).1, changed(&env, &nothing).1], [false, true]);
+    refused(&env, &["edit", &name, "--priority", "9", "--key", "n"]);
+    assert_eq!(env.events(&name), before, "the control: it changed nothing");
     for args in [
         &["tell", &name, "be brief", "--key", "t"][..],
         &["edit", &name, "--priority", "4", "--key", "e"],

@@ -77,3 +77,15 @@ fn an_input_that_is_gone_is_told_before_anything_is_made() {
     assert!(gone.stderr.contains("in.txt"), "{}", gone.stderr);
     assert_eq!(env.json(&["list"])["tasks"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn a_long_name_is_cut_and_gets_the_next_number() {
+    let env = TestEnv::new();
+    env.make_repository();
+    let name = "a-name-that-is-longer-than-any-that-is-generated";
+    assert_eq!(env.run(&["run", "Long", "--name", name]).code, 0);
+    for expected in ["a-name-that-is-longer-than-a-2", "a-name-that-is-longer-than-a-3"] {
+        assert_eq!(env.ok(&["retry", name, "-d"]).trim(), expected);
+        assert_eq!(env.settle(expected), "done");
+    }
+}

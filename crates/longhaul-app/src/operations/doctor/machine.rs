@@ -11,8 +11,8 @@ use longhaul_store::Filter;
 use rustix::fs::Access;
 
 use super::Patient;
+use crate::free_memory;
 use crate::views::Finding;
-use crate::{free_memory, now};
 
 /// No clock that is right shows an earlier time: 2025-01-01.
 const LONG_AGO: Time = Time(1_735_689_600_000_000);
@@ -69,7 +69,7 @@ fn trust() -> Finding {
 /// A clock that was set back makes ages and times of events wrong; one that is far off, everything.
 async fn clock(patient: &Patient<'_>) -> Finding {
     const SUBJECT: &str = "clock";
-    let time = now();
+    let time = patient.call.now();
     let advice = "set the clock; waits and retention depend on it";
     if time < LONG_AGO {
         return Finding::problem(SUBJECT, format!("it shows {}, which is long past", time.rfc3339()), advice);

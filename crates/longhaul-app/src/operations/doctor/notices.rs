@@ -11,7 +11,6 @@ use longhaul_keeper::Environment;
 use super::Patient;
 use super::tasks::living_workers;
 use crate::app::Call;
-use crate::now;
 use crate::submit::notify_targets::targets;
 use crate::system_programs::desktop_program;
 use crate::views::Finding;
@@ -92,7 +91,7 @@ async fn waiting(call: &Call) -> Option<Finding> {
         Err(error) => return Some(Finding::unknown(NOTICES, format!("the outbox cannot be read: {error}"))),
     };
     let nobody_lives = living_workers(call.home()).is_empty();
-    let waiting = pending.iter().filter(|notice| nobody_lives || notice.next_at.after(PATIENCE) <= now()).count();
+    let waiting = pending.iter().filter(|notice| nobody_lives || notice.next_at.after(PATIENCE) <= call.now()).count();
     let facts = format!("{waiting} waiting for delivery");
     let advice = "`longhaul worker -d` delivers them, from a shell that has what they need";
     (waiting > 0).then(|| Finding::warning(NOTICES, facts, advice))

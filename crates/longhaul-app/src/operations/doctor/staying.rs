@@ -81,7 +81,7 @@ fn try_scope(system: &System) -> Scopes {
 /// Whether a worker starts by itself after a reboot.
 fn at_boot(system: &System, lingers: Option<bool>) -> Finding {
     const SUBJECT: &str = "service";
-    let service = match system.processes.boot_service() {
+    let service = match system.processes.boot_service(&system.environment) {
         Ok(Some(service)) => service,
         Ok(None) => {
             let advice = "only to continue tasks after a reboot: `longhaul service install`";

@@ -200,7 +200,7 @@ impl Invocation {
             ..bare
         };
         let name = Some(self.name.as_str().to_owned());
-        Ok(Request::new(name, submission, &context.call.caller))
+        Ok(Request::new(context.call, name, submission))
     }
 }
 
@@ -224,7 +224,8 @@ fn patience(settings: &Patience) -> Patience {
 /// Cancels the stored task to make room for another of its name, and ends its processes first.
 async fn cancel_stored(context: &InvocationContext<'_>, stored: Stored, why: &str) -> Result<(), AppError> {
     let cancel = Command::Cancel { reason: Some(why.to_owned()) };
-    let changed = change(context.call.store()?, stored.task.id, cancel, &context.call.caller.actor, None, None).await?;
+    let (call, task) = (context.call, stored.task.id);
+    let changed = change(call.store()?, call.app.system.clock, task, cancel, &call.caller.actor, None, None).await?;
     context.process.finish(changed.stored).await.map_err(|error| failed(&error))?;
     Ok(())
 }

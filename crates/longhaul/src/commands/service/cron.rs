@@ -8,6 +8,7 @@ use crate::cli::ServiceKind;
 use crate::out;
 use crate::start::run_program;
 use longhaul_app::{AppError, ErrorKind};
+use longhaul_keeper::Environment;
 
 const BEGIN: &str = "# longhaul service: begin (written by `longhaul service install`)\n";
 const END: &str = "# longhaul service: end\n";
@@ -16,8 +17,8 @@ const NONE: &[&str] = &["no crontab", "No such file"];
 
 pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, AppError> {
     // Without the program there is no crontab; running the step reports that, a dry run does not.
-    let table = match longhaul_keeper::find_program("crontab") {
-        Some(_) => Table::read()?,
+    let table = match worker.environment.find_program("crontab") {
+        Some(_) => Table::read(&worker.environment)?,
         None => Table(Vec::new()),
     };
     let block = block(worker);
@@ -27,12 +28,12 @@ pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, AppError> {
     Ok(vec![Step::feed(&["crontab", "-"], table.with(&block)?)])
 }
 
-pub(super) fn uninstall() -> Result<Vec<Step>, AppError> {
+pub(super) fn uninstall(environment: &Environment) -> Result<Vec<Step>, AppError> {
     // Without the program there is nothing to remove.
-    if longhaul_keeper::find_program("crontab").is_none() {
+    if environment.find_program("crontab").is_none() {
         return Ok(Vec::new());
     }
-    let table = Table::read()?;
+    let table = Table::read(environment)?;
     if table.block()?.is_none() {
         return Ok(Vec::new());
     }
@@ -41,8 +42,8 @@ pub(super) fn uninstall() -> Result<Vec<Step>, AppError> {
 }
 
 pub(super) fn inspect(worker: &Worker) -> Result<ServiceStatus, AppError> {
-    let found = match longhaul_keeper::find_program("crontab") {
-        Some(_) => Table::read()?.block()?.map(<[u8]>::to_vec),
+    let found = match worker.environment.find_program("crontab") {
+        Some(_) => Table::read(&worker.environment)?.block()?.map(<[u8]>::to_vec),
         None => None,
     };
     let installed = match found {
@@ -59,12 +60,14 @@ pub(super) fn inspect(worker: &Worker) -> Result<ServiceStatus, AppError> {
 struct Table(Vec<u8>);
 
 impl Table {
-    fn read() -> Result<Table, AppError> {
+    fn read(environment: &Environment) -> Result<Table, AppError> {
         let failed = |why: &str| {
             AppError::new(ErrorKind::Failure, format!("`crontab -l` failed: {}", out::safe(why)))
                 .hint("nothing was changed; check that you may use crontab")
         };
-        let Some(output) = run_program("crontab", &["-l"], b"") else { return Err(failed("it cannot be run")) };
+        let Some(output) = run_program(environment, "crontab", &["-l"], b"") else {
+            return Err(failed("it cannot be run"));
+        };
         match output.succeeded {
             true => Ok(Table(output.out)),
             false if NONE.iter().any(|none| output.err.contains(none)) => Ok(Table(Vec::new())),
@@ -128,7 +131,7 @@ impl Table {
 }
 
 fn block(worker: &Worker) -> String {
-    let Worker { program, home, path } = worker;
+    let Worker { program, home, path, .. } = worker;
     let [program, home, path] = [program, home, path].map(|text| quoted(text));
     format!("{BEGIN}@reboot LONGHAUL_HOME={home} PATH={path} {program} worker --stay --detach >/dev/null\n{END}")
 }

@@ -15,10 +15,10 @@ use longhaul_keeper::Environment;
 const LABEL: &str = "dev.longhaul.worker";
 
 pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, AppError> {
-    let path = path()?;
+    let path = path(&worker.environment)?;
     let write = file::write(&path, &property_list(worker))?;
     let mut steps = Vec::new();
-    match (&write, state()) {
+    match (&write, state(&worker.environment)) {
         (None, Some(_)) => return Ok(steps),
         (Some(_), Some(_)) => steps.push(Step::command(&["launchctl", "bootout", &target()])),
         (_, None) => {}
@@ -28,17 +28,17 @@ pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, AppError> {
     Ok(steps)
 }
 
-pub(super) fn uninstall() -> Result<Vec<Step>, AppError> {
-    let Some(remove) = file::remove(&path()?)? else { return Ok(Vec::new()) };
+pub(super) fn uninstall(environment: &Environment) -> Result<Vec<Step>, AppError> {
+    let Some(remove) = file::remove(&path(environment)?)? else { return Ok(Vec::new()) };
     Ok(vec![Step::attempt(&["launchctl", "bootout", &target()]), remove])
 }
 
 pub(super) fn inspect(worker: &Worker) -> Result<ServiceStatus, AppError> {
-    let path = path()?;
+    let path = path(&worker.environment)?;
     let installed = file::inspect(&path, &property_list(worker))?;
     let is_ours = matches!(installed, Installed::Yes | Installed::Different);
-    let answers = is_ours && longhaul_keeper::find_program("launchctl").is_some();
-    let state = if answers { state() } else { None };
+    let answers = is_ours && worker.environment.find_program("launchctl").is_some();
+    let state = if answers { state(&worker.environment) } else { None };
     Ok(ServiceStatus {
         kind: ServiceKind::Launchd,
         place: format!("`{}`", path.display()),
@@ -49,8 +49,8 @@ pub(super) fn inspect(worker: &Worker) -> Result<ServiceStatus, AppError> {
 }
 
 /// What launchd reports about the agent; none if it is not loaded.
-fn state() -> Option<String> {
-    let output = run_program("launchctl", &["print", &target()], b"").filter(|output| output.succeeded)?;
+fn state(environment: &Environment) -> Option<String> {
+    let output = run_program(environment, "launchctl", &["print", &target()], b"").filter(|output| output.succeeded)?;
     Some(String::from_utf8_lossy(&output.out).into_owned())
 }
 
@@ -62,10 +62,8 @@ fn target() -> String {
     format!("{}/{LABEL}", domain())
 }
 
-fn path() -> Result<PathBuf, AppError> {
-    Ok(locations::user_directory(&Environment::of_process())?
-        .join("Library/LaunchAgents")
-        .join(format!("{LABEL}.plist")))
+fn path(environment: &Environment) -> Result<PathBuf, AppError> {
+    Ok(locations::user_directory(environment)?.join("Library/LaunchAgents").join(format!("{LABEL}.plist")))
 }
 
 fn property_list(worker: &Worker) -> String {
@@ -84,8 +82,12 @@ mod tests {
 
     #[test]
     fn the_property_list_is_valid_whatever_the_paths_contain() {
-        let worker =
-            Worker { program: "/a <b> & c/longhaul".into(), home: "/h \"q\" 'x'".into(), path: "/bin:]]>".into() };
+        let worker = Worker {
+            program: "/a <b> & c/longhaul".into(),
+            home: "/h \"q\" 'x'".into(),
+            path: "/bin:]]>".into(),
+            environment: Vec::new().into(),
+        };
         let text = property_list(&worker);
         let read = plist::Value::from_reader_xml(text.as_bytes()).unwrap();
         let read = read.as_dictionary().unwrap();

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use longhaul_keeper::Environment;
 use longhaul_keeper::files::replace;
 
 use crate::out;
@@ -51,7 +52,7 @@ impl Step {
     }
 
     /// Does it, and returns what it did.
-    pub(super) fn run(&self) -> Result<String, AppError> {
+    pub(super) fn run(&self, environment: &Environment) -> Result<String, AppError> {
         match self {
             Step::Write { path, text } => {
                 write(path, text).map_err(|error| failed(format!("cannot write `{}`", path.display()), &error))?;
@@ -63,12 +64,12 @@ impl Step {
                 Ok(format!("removed `{}`", path.display()))
             }
             Step::Unlink { path } if !path.is_symlink() => Ok(format!("`{}` was already removed", path.display())),
-            Step::Unlink { path } => Step::Remove { path: path.clone() }.run(),
+            Step::Unlink { path } => Step::Remove { path: path.clone() }.run(environment),
             Step::Run { argv, input } => {
-                run_checked(argv, input)?;
+                run_checked(environment, argv, input)?;
                 Ok(format!("ran `{}`", argv.join(" ")))
             }
-            Step::Try { argv } => match run_checked(argv, b"") {
+            Step::Try { argv } => match run_checked(environment, argv, b"") {
                 Ok(()) => Ok(format!("ran `{}`", argv.join(" "))),
                 Err(error) => Ok(format!("{}; continuing", error.what)),
             },
@@ -85,11 +86,11 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
     replace(&directory.canonicalize()?, name, text.as_bytes())
 }
 
-fn run_checked(argv: &[String], input: &[u8]) -> Result<(), AppError> {
+fn run_checked(environment: &Environment, argv: &[String], input: &[u8]) -> Result<(), AppError> {
     let (program, arguments) = (argv.first().map_or("", String::as_str), argv.iter().skip(1));
     let arguments: Vec<&str> = arguments.map(String::as_str).collect();
     let line = argv.join(" ");
-    match run_program(program, &arguments, input) {
+    match run_program(environment, program, &arguments, input) {
         Some(output) if output.succeeded => Ok(()),
         Some(output) => {
             Err(AppError::new(ErrorKind::Failure, format!("`{line}` failed: {}", out::safe(&output.errors())))

@@ -14,13 +14,14 @@ use longhaul_keeper::Environment;
 const UNIT: &str = "longhaul.service";
 
 /// Whether a user manager answers.
-pub(super) fn answers() -> bool {
+pub(super) fn answers(environment: &Environment) -> bool {
     let states = ["initializing", "starting", "running", "degraded", "maintenance"];
-    word_of("systemctl", &["--user", "is-system-running"]).is_some_and(|word| states.contains(&word.as_str()))
+    word_of(environment, "systemctl", &["--user", "is-system-running"])
+        .is_some_and(|word| states.contains(&word.as_str()))
 }
 
 pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, AppError> {
-    let Some(write) = file::write(&path()?, &unit(worker))? else {
+    let Some(write) = file::write(&path(&worker.environment)?, &unit(worker))? else {
         return Ok(vec![Step::command(&["systemctl", "--user", "enable", "--now", UNIT])]);
     };
     Ok(vec![
@@ -32,11 +33,11 @@ pub(super) fn install(worker: &Worker) -> Result<Vec<Step>, AppError> {
     ])
 }
 
-pub(super) fn uninstall() -> Result<Vec<Step>, AppError> {
-    let Some(remove) = file::remove(&path()?)? else { return Ok(Vec::new()) };
+pub(super) fn uninstall(environment: &Environment) -> Result<Vec<Step>, AppError> {
+    let Some(remove) = file::remove(&path(environment)?)? else { return Ok(Vec::new()) };
     let mut steps = vec![Step::attempt(&["systemctl", "--user", "disable", "--now", UNIT]), remove];
     // A manager that does not answer leaves its link, which would be broken at every login.
-    let (unit, link) = (path()?, enabled_by()?);
+    let (unit, link) = (path(environment)?, enabled_by(environment)?);
     if std::fs::read_link(&link).is_ok_and(|target| target == unit) {
         steps.push(Step::Unlink { path: link });
     }
@@ -45,10 +46,10 @@ pub(super) fn uninstall() -> Result<Vec<Step>, AppError> {
 }
 
 pub(super) fn inspect(worker: &Worker) -> Result<ServiceStatus, AppError> {
-    let path = path()?;
+    let path = path(&worker.environment)?;
     let installed = file::inspect(&path, &unit(worker))?;
     let ask = |verb: &str| match installed {
-        Installed::Yes | Installed::Different => word_of("systemctl", &["--user", verb, UNIT]),
+        Installed::Yes | Installed::Different => word_of(&worker.environment, "systemctl", &["--user", verb, UNIT]),
         Installed::No | Installed::Foreign => None,
     };
     let known = |word: Option<String>, yes: &str, no: &[&str]| match word.as_deref() {
@@ -65,17 +66,17 @@ pub(super) fn inspect(worker: &Worker) -> Result<ServiceStatus, AppError> {
     })
 }
 
-fn path() -> Result<PathBuf, AppError> {
-    Ok(locations::config_directory(&Environment::of_process())?.join("systemd/user").join(UNIT))
+fn path(environment: &Environment) -> Result<PathBuf, AppError> {
+    Ok(locations::config_directory(environment)?.join("systemd/user").join(UNIT))
 }
 
 /// The link that enables the unit.
-fn enabled_by() -> Result<PathBuf, AppError> {
-    Ok(locations::config_directory(&Environment::of_process())?.join("systemd/user/default.target.wants").join(UNIT))
+fn enabled_by(environment: &Environment) -> Result<PathBuf, AppError> {
+    Ok(locations::config_directory(environment)?.join("systemd/user/default.target.wants").join(UNIT))
 }
 
 fn unit(worker: &Worker) -> String {
-    let Worker { program, home, path } = worker;
+    let Worker { program, home, path, .. } = worker;
     let [home, path] =
         [("LONGHAUL_HOME", home), ("PATH", path)].map(|(name, value)| quoted(&format!("{name}={value}")));
     let program = quoted(program);

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use longhaul_app::{AppError, ErrorKind, locations};
-use longhaul_keeper::{Environment, find_program};
+use longhaul_keeper::Environment;
 
 use longhaul_app::submit::files::utf8;
 
@@ -15,30 +15,32 @@ pub(super) struct Worker {
     pub(super) program: String,
     /// LONGHAUL_HOME.
     pub(super) home: String,
-    /// PATH of this process, so that the worker finds the same agents.
+    /// PATH of the caller, so that the worker finds the same agents.
     pub(super) path: String,
+    /// The caller's variables.
+    pub(super) environment: Environment,
 }
 
 impl Worker {
-    /// The worker of this program and this home.
-    pub(super) fn here() -> Result<Worker, AppError> {
-        let program = utf8(&program()?)?;
-        let home = utf8(&locations::home(&Environment::of_process())?)?;
-        let path = std::env::var("PATH").unwrap_or_default();
+    /// The worker of this program and the home that these variables name.
+    pub(super) fn of(environment: &Environment) -> Result<Worker, AppError> {
+        let program = utf8(&program(environment)?)?;
+        let home = utf8(&locations::home(environment)?)?;
+        let path = environment.get("PATH").and_then(|path| path.to_str()).unwrap_or_default().to_owned();
         for text in [&program, &home, &path] {
             if text.chars().any(char::is_control) {
                 return Err(AppError::new(ErrorKind::Usage, "a service cannot use a path with control characters")
                     .hint("move the program or Longhaul's home, or fix PATH"));
             }
         }
-        Ok(Worker { program, home, path })
+        Ok(Worker { program, home, path, environment: environment.clone() })
     }
 }
 
 /// This program's path on PATH, which survives an upgrade; otherwise the path of its file.
-fn program() -> Result<PathBuf, AppError> {
+fn program(environment: &Environment) -> Result<PathBuf, AppError> {
     let own = std::env::current_exe()
         .map_err(|error| AppError::new(ErrorKind::Failure, "cannot find the path of this program").because(&error))?;
     let is_own = |path: &Path| path.canonicalize().ok() == own.canonicalize().ok();
-    Ok(find_program("longhaul").filter(|found| is_own(found)).unwrap_or(own))
+    Ok(environment.find_program("longhaul").filter(|found| is_own(found)).unwrap_or(own))
 }
