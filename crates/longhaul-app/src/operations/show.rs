@@ -82,6 +82,7 @@ fn status(call: &Call, stored: &Stored, in_line: Option<&Waiting>) -> String {
         (State::Held { person, .. }, None) if call.is_abandoned(stored) => {
             describe::abandoned(person, stored.task.submission.name.as_str())
         }
+        (State::Tracked { help: None, reported }, None) => describe::last_report(*reported, call.now()),
         (_, None) => describe::state(&stored.task),
     }
 }

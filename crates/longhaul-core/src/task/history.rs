@@ -66,6 +66,11 @@ pub fn sessions<'a>(events: impl IntoIterator<Item = (Time, &'a Event)>) -> Vec<
             | Event::RoundEnded { .. }
             | Event::AgentLimited { .. }
             | Event::AfterMet
+            | Event::Reported { .. }
+            | Event::Checkpointed { .. }
+            | Event::HelpAsked { .. }
+            | Event::HelpAnswered { .. }
+            | Event::Failed { .. }
             | Event::Finished { .. }
             | Event::Cancelled { .. }
             | Event::Forced { .. }

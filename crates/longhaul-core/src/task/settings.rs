@@ -146,6 +146,7 @@ impl fmt::Display for Setting {
             Setting::Priority(number) => write!(f, "priority {number}"),
             Setting::Driver(Driver::Supervised) => f.write_str("run by a worker"),
             Setting::Driver(Driver::Runner) => f.write_str("run by run-session"),
+            Setting::Driver(Driver::External) => f.write_str("executed by an outside program"),
         }
     }
 }

@@ -45,6 +45,9 @@ fn every_filter_has_an_index_that_sorts() {
         (Filter { name: Some("x".into()), ..Filter::default() }, "SEARCH tasks USING INDEX tasks_by_name (name=?)"),
         (Filter { state: Some("held".into()), ..unfinished.clone() }, "SCAN tasks USING INDEX tasks_unfinished_by_age"),
         (unfinished, "SCAN tasks USING INDEX tasks_unfinished_by_age"),
+        (Filter { status: Some(RunStatus::NeedsHelp), ..Filter::default() }, "INDEX tasks_unfinished_by_age"),
+        (Filter { status: Some(RunStatus::Failed), ..Filter::default() }, "SCAN tasks USING INDEX tasks_by_age"),
+        (Filter { created_since: Some(Time(1)), ..Filter::default() }, "INDEX tasks_by_age (created>?)"),
     ] {
         let (sql, values) = query(&filter);
         assert_by_index(&plan(&connection, &sql, values), index);

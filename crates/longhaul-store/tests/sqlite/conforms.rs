@@ -51,5 +51,6 @@ conforms! {
         news_are_the_tasks_that_moved_after_a_position, a_position_is_never_used_again;
     summaries: a_summary_carries_what_a_list_shows, a_summary_says_what_its_task_waits_for,
         a_summary_says_since_when_its_task_is_in_its_state, pages_follow_each_other_whatever_happens_between,
-        summaries_are_filtered_by_agent_and_by_last_event;
+        summaries_are_filtered_by_agent_and_by_last_event, tasks_are_filtered_by_status_driver_and_age,
+        a_tracked_run_is_never_claimed;
 }
