@@ -34,6 +34,9 @@ impl RunStatus {
         RunStatus::Cancelled,
     ];
 
+    /// Their names on the wire.
+    pub const NAMES: [&'static str; 6] = ["PENDING", "RUNNING", "NEEDS_HELP", "COMPLETED", "FAILED", "CANCELLED"];
+
     /// The spelling on the wire.
     pub fn name(self) -> &'static str {
         match self {

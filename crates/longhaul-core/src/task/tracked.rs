@@ -168,6 +168,12 @@ pub enum ReferenceKind {
     File,
 }
 
+impl ReferenceKind {
+    /// Every kind, as it is spelled.
+    pub const NAMES: [&'static str; 9] =
+        ["journal", "screenshot", "contract", "ledger_task", "workflow", "url", "handoff", "commit", "file"];
+}
+
 /// A request for help.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HelpRequest {
