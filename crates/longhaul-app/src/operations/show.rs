@@ -14,7 +14,9 @@ use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::report::{checks, limits, notices, rows};
 use crate::session::history;
 use crate::session::live::live;
-use crate::views::{Attempts, Choices, ConversationView, OwnerView, PlanView, ShowView, TaskView, WorkspaceView};
+use crate::views::{
+    Attempts, Choices, ConversationView, OwnerView, PlanView, RunView, ShowView, TaskView, WorkspaceView,
+};
 use crate::{in_conversation, lookup, mode_warnings, ownership, slot_wait};
 
 pub struct Show;
@@ -65,6 +67,7 @@ impl Operation for Show {
             guidance: task.guidance.clone(),
             verification: checks(call.home(), task, &events),
             plan: PlanView::of(task),
+            run: RunView::of(task),
             degraded: sessions.iter().filter(|row| row.degraded).count(),
             sessions,
             notices: notices(task, &call.store()?.notices(task.id).await?),

@@ -169,9 +169,14 @@ pub enum ReferenceKind {
 }
 
 impl ReferenceKind {
-    /// Every kind, as it is spelled.
+    /// Every kind, as it is spelled, in the order of the enum.
     pub const NAMES: [&'static str; 9] =
         ["journal", "screenshot", "contract", "ledger_task", "workflow", "url", "handoff", "commit", "file"];
+
+    /// The spelling.
+    pub fn name(self) -> &'static str {
+        ReferenceKind::NAMES[self as usize]
+    }
 }
 
 /// A request for help.

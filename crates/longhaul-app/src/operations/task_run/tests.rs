@@ -496,3 +496,33 @@ async fn schemas_and_behaviour_agree() {
     }
     assert_eq!(RunStatus::ALL.map(RunStatus::name), RunStatus::NAMES);
 }
+
+/// Each operation once, as it answers; the page is written on request, and the contract test holds its examples to the schemas.
+#[tokio::test]
+async fn every_kind_has_an_example() {
+    let scene = Scene::new();
+    let goal = json!({ "goal": "Crawl the site", "success_criteria": ["every page is stored"] });
+    let started = scene.document("start", goal).await.unwrap();
+    let id = started["data"]["task_run"]["run_id"].as_str().unwrap();
+    let evidence = json!([{ "kind": "file", "ref": "pages/2.html", "summary": "the second page" }]);
+    let report =
+        json!({ "run_id": id, "completed_items": ["page 1"], "current_cursor": "page 2", "last_evidence": evidence });
+    scene.ask("update", report).await.unwrap();
+    let checkpoint = scene.document("checkpoint", json!({ "run_id": id, "summary": "1 of 9 pages" })).await.unwrap();
+    let help = json!({ "run_id": id, "reason": "page 3 wants a password", "resume_hint": "log in" });
+    let asked = scene.document("needs_help", help).await.unwrap();
+    let whole = json!({ "run_id": id, "include_events": true, "include_checkpoint": true });
+    let got = scene.document("get", whole).await.unwrap();
+    let listed = scene.document("list", json!({ "status": "NEEDS_HELP" })).await.unwrap();
+    let documents = [asked, checkpoint, got, listed];
+    let kinds: Vec<&str> = documents.iter().map(|document| document["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["task_run", "task_run_checkpoint", "task_run_details", "task_runs"]);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/task-runs.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        let (intro, _) = page.split_once("## Examples\n").unwrap();
+        let examples =
+            kinds.iter().zip(&documents).map(|(kind, text)| format!("\n### {kind}\n\n```json\n{text:#}\n```\n"));
+        std::fs::write(path, format!("{intro}## Examples\n{}", examples.collect::<String>())).unwrap();
+    }
+}
