@@ -69,7 +69,7 @@ fn leave_help(
         Some(RunStatus::Running) if help.is_none() => Ok(None),
         Some(RunStatus::Running) => match reason.filter(|text| !text.trim().is_empty()) {
             Some(reason) => Ok(Some(answered(reason, actor))),
-            None => no("it needs help; to continue, pass a resume_reason that says what changed"),
+            None => no("it waits for a person; to continue, pass a resume_reason that says what changed"),
         },
         Some(RunStatus::Pending) => no("a run never goes back to PENDING"),
         Some(RunStatus::NeedsHelp) => no("ask for help with `task_run_needs_help`, which stores the reason"),

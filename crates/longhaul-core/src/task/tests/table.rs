@@ -49,7 +49,7 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
         ("working, runner", runner(working().state)),
         ("waiting, runner", runner(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0) })),
         ("tracked", tracked()),
-        ("tracked, needs help", asking()),
+        ("tracked, waiting for a person", asking()),
         ("failed", feed(&tracked(), completes(RunStatus::Failed), &person)),
         ("done, tracked", feed(&tracked(), completes(RunStatus::Completed), &person)),
         ("done", with(State::Done { verdict: Verdict::NoChecks })),
