@@ -131,7 +131,8 @@ async fn tracked(store: &dyn Store, name: &str) -> Stored {
 /// The columns say of every task what `RunStatus::of` says of it.
 pub(crate) async fn tasks_are_filtered_by_status_driver_and_age(harness: &dyn Harness) {
     let store = harness.open().await;
-    let send = async |seen: &Stored, event: Event| store.commit(by_person(seen, vec![event])).await.unwrap().stored;
+    let send =
+        async |seen: &Stored, event: Event| store.commit(by_person(seen, vec![event])).await.expect("a change").stored;
     let mut tasks = vec![submitted(&*store, "queued").await, claimed(&*store, "preparing").await];
     let paused = submitted(&*store, "paused").await;
     tasks.push(send(&paused, Event::Paused { why: None }).await);

@@ -96,7 +96,7 @@ fn every_text_is_cut_between_characters_with_a_mark() {
         },
         ..Report::default()
     };
-    let help = track(RunCall::NeedsHelp { reason: long.clone(), hint: Some(long.clone()), report: report.clone() });
+    let help = track(RunCall::NeedsHelp { reason: long.clone(), hint: Some(long.clone()), report });
     let events = decide(&tracked(), &help.into(), &ann(), NOW).expect("allowed");
     let stored = serde_json::to_string(&events).expect("JSON");
     assert!(stored.len() < 30_000, "{}", stored.len());
