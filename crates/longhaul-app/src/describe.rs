@@ -7,7 +7,8 @@ mod session;
 mod usage;
 mod used;
 
-use longhaul_core::task::{Cause, Event, HelpReason, Limit, Reached, Role, State, Task, Verdict};
+use longhaul_core::task::{Cause, Driver, Event, HelpReason, Limit, Reached, Role, State, Task, Verdict};
+use longhaul_core::time::Time;
 use longhaul_store::Stored;
 
 pub use names::Names;
@@ -33,7 +34,11 @@ pub fn state_of(state: &State, limited: Option<&str>) -> String {
         State::NeedsHelp { reason, .. } => format!("needs you: {reason}"),
         State::Blocked { cause, .. } => format!("blocked: {cause}"),
         State::Held { person, .. } => format!("held by {person}, who works in the agent's conversation"),
+        State::Tracked { help: Some(help), .. } => format!("needs you: {}", help.reason),
+        State::Tracked { help: None, reported } => format!("tracked, last report at {}", reported.rfc3339()),
         State::Done { verdict } => format!("done, {verdict}"),
+        State::Failed { reason: None } => "failed".to_owned(),
+        State::Failed { reason: Some(reason) } => format!("failed: {reason}"),
         State::Cancelled { by, reason: None } => format!("cancelled by {by}"),
         State::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
         State::Queued
@@ -44,6 +49,11 @@ pub fn state_of(state: &State, limited: Option<&str>) -> String {
         | State::Stopping { .. }
         | State::Paused => state.name().to_owned(),
     }
+}
+
+/// A tracked run that needs nobody, at this time: how old its last report is.
+pub fn last_report(reported: Time, now: Time) -> String {
+    format!("tracked, last report {} ago", longhaul_core::units::span(now.since(reported)))
 }
 
 /// A held task whose person is gone. It is released by the next operation that changes it, or by a worker.
@@ -117,7 +127,13 @@ pub fn next_command(stored: &Stored) -> String {
         | State::Working { .. }
         | State::Verifying { .. }
         | State::Stopping { .. } => format!("watch it with `longhaul logs -f {name}`"),
-        State::Done { .. } | State::Cancelled { .. } => {
+        State::Tracked { help: Some(_), .. } => {
+            format!("answer with `longhaul resume {name} --reason \"what changed\"`; its program reads the answer")
+        }
+        State::Tracked { help: None, .. } => {
+            format!("an outside program executes it; `longhaul cancel {name}` tells it to stop")
+        }
+        State::Done { .. } | State::Failed { .. } | State::Cancelled { .. } => {
             format!("`longhaul events {name}` shows its history, `longhaul report {name}` the full report")
         }
     }
@@ -127,6 +143,9 @@ pub fn next_command(stored: &Stored) -> String {
 pub fn next_step(stored: &Stored) -> String {
     let name = &stored.task.submission.name;
     match &stored.task.state {
+        state if state.is_final() && stored.task.submission.driver == Driver::External => {
+            "nothing more happens; what the program did was not checked by Longhaul".to_owned()
+        }
         State::Done { verdict: Verdict::Verified { .. } } => {
             format!("review the work with `longhaul diff {name}`")
         }

@@ -44,11 +44,38 @@ pub struct AppError {
     pub what: String,
     pub because: Vec<String>,
     pub hints: Vec<String>,
+    /// What the core refused, if it did.
+    #[serde(skip)]
+    pub(crate) refused: Option<Refused>,
+}
+
+/// What a refusal of the core is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Refused {
+    /// The state of the task.
+    Transition,
+    /// Who asks.
+    Caller,
 }
 
 impl AppError {
     pub fn new(kind: ErrorKind, what: impl Into<String>) -> AppError {
-        AppError { kind, what: what.into(), because: Vec::new(), hints: Vec::new() }
+        AppError { kind, what: what.into(), because: Vec::new(), hints: Vec::new(), refused: None }
+    }
+
+    /// The stable code for programs, of tools and routes alike.
+    pub fn code(&self) -> &'static str {
+        match (self.kind, self.refused) {
+            (_, Some(Refused::Transition)) => "invalid_task_run_transition",
+            (_, Some(Refused::Caller)) => "forbidden",
+            (ErrorKind::Usage, None) => "invalid_argument",
+            (ErrorKind::NotFound, None) => "task_run_not_found",
+            (ErrorKind::Conflict | ErrorKind::NeedsPerson | ErrorKind::Waiting | ErrorKind::TimedOut, None) => {
+                "conflict"
+            }
+            (ErrorKind::Damaged, None) => "storage_damaged",
+            (ErrorKind::Interrupted | ErrorKind::Failure, None) => "internal",
+        }
     }
 
     pub fn hint(mut self, hint: impl Into<String>) -> AppError {
@@ -159,15 +186,15 @@ impl From<CommitError> for AppError {
 
 impl From<Refusal> for AppError {
     fn from(refusal: Refusal) -> AppError {
-        let kind = match refusal {
-            Refusal::BadGoal { .. } | Refusal::BadInput { .. } | Refusal::ReasonMissing => ErrorKind::Usage,
-            Refusal::WrongState { .. }
-            | Refusal::LimitReached { .. }
-            | Refusal::Scope { .. }
-            | Refusal::UnknownCaller { .. } => ErrorKind::Conflict,
+        let (kind, refused) = match refusal {
+            Refusal::BadGoal { .. } | Refusal::BadInput { .. } | Refusal::ReasonMissing => (ErrorKind::Usage, None),
+            Refusal::WrongState { .. } | Refusal::LimitReached { .. } => {
+                (ErrorKind::Conflict, Some(Refused::Transition))
+            }
+            Refusal::Scope { .. } | Refusal::UnknownCaller { .. } => (ErrorKind::Conflict, Some(Refused::Caller)),
         };
         let is_scope = matches!(refusal, Refusal::Scope { .. });
-        let error = AppError::new(kind, refusal.to_string());
+        let error = AppError { refused, ..AppError::new(kind, refusal.to_string()) };
         if is_scope { error.hint("ask a person to do it") } else { error }
     }
 }

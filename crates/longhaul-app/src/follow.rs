@@ -97,7 +97,7 @@ impl Until {
     pub fn is_over(self, state: &State) -> bool {
         match self {
             Until::Now => true,
-            Until::Settled => !state.wants_owner(),
+            Until::Settled => state.is_final() || state.waits_for_person(),
             Until::Finished => state.is_final(),
         }
     }

@@ -69,7 +69,7 @@ pub enum Effect {
     Reads,
     /// It changes a task or starts a worker, and agents may act on that.
     Changes,
-    /// It removes something for good.
+    /// It removes or ends something for good.
     Destroys,
 }
 

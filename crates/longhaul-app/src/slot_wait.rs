@@ -42,7 +42,7 @@ impl Slots {
 
     /// The same for a line of a list.
     pub async fn wait_in_list(&self, call: &Call, outline: &TaskSummary) -> Result<Option<Waiting>, AppError> {
-        let in_line = outline.state == State::PREPARING && !outline.of_runner;
+        let in_line = outline.state == State::PREPARING && outline.driver.conduct().takes_turns;
         if in_line && outline.owner.is_some() { self.wait(call, outline.task).await } else { Ok(None) }
     }
 

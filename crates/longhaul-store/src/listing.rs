@@ -3,7 +3,7 @@
 //! Asked of the store by front ends and workers. Plain data; the databases fill it.
 
 use longhaul_core::ids::{TaskId, WorkerId};
-use longhaul_core::task::{ResultKind, State};
+use longhaul_core::task::{Driver, ResultKind, RunStatus, State};
 use longhaul_core::time::Time;
 
 use crate::{Cursor, Damaged, Stored};
@@ -25,8 +25,14 @@ pub struct Filter {
     pub which: Which,
     /// Only in the state of this name.
     pub state: Option<String>,
+    /// Only with this status (`RunStatus::of`).
+    pub status: Option<RunStatus>,
+    /// Only what is executed so.
+    pub driver: Option<Driver>,
     /// Only with this agent.
     pub agent: Option<String>,
+    /// Only those submitted then or later.
+    pub created_since: Option<Time>,
     /// Only those whose last event happened before.
     pub updated_before: Option<Time>,
     /// Only those whose last event happened then or later.
@@ -94,8 +100,8 @@ pub struct TaskSummary {
     pub waits_for_person: bool,
     /// It has a session whose process may be alive.
     pub live: bool,
-    /// Only an invocation of the runner carries it out.
-    pub of_runner: bool,
+    /// Who carries it out.
+    pub driver: Driver,
     /// Higher is claimed first.
     pub priority: i64,
     /// Its plan's steps, once it has a plan.
@@ -114,7 +120,7 @@ pub struct TaskSummary {
     pub agent: String,
     /// The branch of its worktree, once that was made.
     pub branch: Option<String>,
-    /// The first line of the step that is next in its plan, at most 200 characters.
+    /// The first line of the step that is next in its plan, or of what a tracked run reported last; at most 200 characters.
     pub step: Option<String>,
     /// The state itself, if the task waits for a time, a person or something outside.
     pub wait: Option<State>,

@@ -55,7 +55,7 @@ impl From<Outcome> for Code {
             Outcome::Stopped => Code::Stopped,
             Outcome::NeedsPerson => Code::NeedsPerson,
             Outcome::Waiting => Code::Waiting,
-            Outcome::Running => Code::Failure,
+            Outcome::Failed | Outcome::Running => Code::Failure,
         }
     }
 }

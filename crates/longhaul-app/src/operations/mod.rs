@@ -25,6 +25,7 @@ mod show;
 mod store_backup;
 mod store_check;
 mod submit;
+mod task_run;
 mod tell;
 #[cfg(test)]
 mod tenant_tests;
@@ -59,6 +60,12 @@ pub use show::{Show, TaskInput};
 pub use store_backup::{Backup, StoreBackup, StoreBackupInput};
 pub use store_check::{MissingSession, StoreCheck, StoreHealth};
 pub use submit::{Submit, SubmitInput};
+pub use task_run::{
+    CheckpointAnswer, Evidence, FailedItem, HelpView, RunCheckpoint, RunEvent, TaskRun, TaskRunAnswer,
+    TaskRunCheckpoint, TaskRunCheckpointInput, TaskRunComplete, TaskRunCompleteInput, TaskRunDetails, TaskRunGet,
+    TaskRunGetInput, TaskRunList, TaskRunListInput, TaskRunNeedsHelp, TaskRunNeedsHelpInput, TaskRunStart,
+    TaskRunStartInput, TaskRunUpdate, TaskRunUpdateInput, TaskRuns,
+};
 pub use tell::{Tell, TellInput};
 pub use trust::{Trust, TrustInput, TrustView, TrustedKey};
 pub use trust_list::{TrustList, TrustListing, TrustedFile};
@@ -95,6 +102,13 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<StoreBackup>(),
     entry::<StoreCheck>(),
     entry::<Submit>(),
+    entry::<TaskRunCheckpoint>(),
+    entry::<TaskRunComplete>(),
+    entry::<TaskRunGet>(),
+    entry::<TaskRunList>(),
+    entry::<TaskRunNeedsHelp>(),
+    entry::<TaskRunStart>(),
+    entry::<TaskRunUpdate>(),
     entry::<Tell>(),
     entry::<Trust>(),
     entry::<TrustList>(),

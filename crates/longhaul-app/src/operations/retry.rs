@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::names::{self, STATE_DIR, TaskName};
-use longhaul_core::task::{Action, Place, Refusal, Setting, Submission, Task};
+use longhaul_core::task::{Action, Driver, Place, Refusal, Setting, Submission, Task};
 use longhaul_store::{Filter, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,6 +59,10 @@ impl Operation for Retry {
     async fn run(call: &Call, permit: Permit, input: RetryInput) -> Result<Answer<TaskView>, AppError> {
         let mut settings = input.changes.read()?;
         let old = lookup::find_to_read(call, input.task.as_deref()).await?.task;
+        if old.submission.driver == Driver::External {
+            let why = "an outside program executes it, and that program can start another run";
+            return Err(Refusal::WrongState { verb: "retry", from: old.state.name(), why }.into());
+        }
         if !old.state.is_final() {
             let why = "it is not finished; `longhaul resume` continues it, `longhaul cancel` ends it";
             return Err(Refusal::WrongState { verb: "retry", from: old.state.name(), why }.into());

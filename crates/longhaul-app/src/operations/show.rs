@@ -14,7 +14,9 @@ use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::report::{checks, limits, notices, rows};
 use crate::session::history;
 use crate::session::live::live;
-use crate::views::{Attempts, Choices, ConversationView, OwnerView, PlanView, ShowView, TaskView, WorkspaceView};
+use crate::views::{
+    Attempts, Choices, ConversationView, OwnerView, PlanView, RunView, ShowView, TaskView, WorkspaceView,
+};
 use crate::{in_conversation, lookup, mode_warnings, ownership, slot_wait};
 
 pub struct Show;
@@ -65,6 +67,7 @@ impl Operation for Show {
             guidance: task.guidance.clone(),
             verification: checks(call.home(), task, &events),
             plan: PlanView::of(task),
+            run: RunView::of(task),
             degraded: sessions.iter().filter(|row| row.degraded).count(),
             sessions,
             notices: notices(task, &call.store()?.notices(task.id).await?),
@@ -82,6 +85,7 @@ fn status(call: &Call, stored: &Stored, in_line: Option<&Waiting>) -> String {
         (State::Held { person, .. }, None) if call.is_abandoned(stored) => {
             describe::abandoned(person, stored.task.submission.name.as_str())
         }
+        (State::Tracked { help: None, reported }, None) => describe::last_report(*reported, call.now()),
         (_, None) => describe::state(&stored.task),
     }
 }

@@ -103,7 +103,7 @@ async fn unattended(call: &Call, stored: &Stored) -> Result<Option<&'static str>
 
 /// Other facts that matter: the checks, limits, a conversation that was lost, guidance that waits.
 fn also(task: &Task, records: &[SessionRecord], now: Time) -> Vec<String> {
-    let mut facts = Vec::new();
+    let mut facts: Vec<String> = last_report(task, now).into_iter().collect();
     if let Some(round) = task.round.as_ref().filter(|round| round.outcome.is_none()) {
         let (done, all) = (round.evidence.len(), task.submission.commands().len());
         facts.push(format!("round {} of the checks: {done} of {all} have run", round.number));
@@ -122,6 +122,15 @@ fn also(task: &Task, records: &[SessionRecord], now: Time) -> Vec<String> {
         waiting => facts.push(format!("guidance for the next session: {waiting}")),
     }
     facts
+}
+
+/// What the program of a tracked run said last.
+fn last_report(task: &Task, now: Time) -> Option<String> {
+    let State::Tracked { reported, .. } = &task.state else { return None };
+    let summary = task.tracked.as_ref().and_then(|tracked| tracked.summary.as_deref());
+    let summary = summary.and_then(|text| text.trim().lines().next());
+    let summary = summary.map_or_else(String::new, |line| format!(": {line}"));
+    Some(format!("last report {} ago{summary}", longhaul_core::units::span(now.since(*reported))))
 }
 
 /// What happened to the agent's conversation, if it is not simply continued.
@@ -161,7 +170,7 @@ fn newest(events: &[StoredEvent], up_to: u64, wanted: impl Fn(&Event) -> bool) -
 fn asked_by<'a>(events: &'a [StoredEvent], event: &'a StoredEvent) -> Option<&'a str> {
     let asked = match (&event.event, event.actor.scope) {
         // The sentence names who did it.
-        (Event::Cancelled { .. }, _) | (_, Scope::Workspace) => None,
+        (Event::Cancelled { .. } | Event::HelpAnswered { .. }, _) | (_, Scope::Workspace) => None,
         (_, Scope::Person | Scope::Session | Scope::Unknown) => Some(event),
         (Event::Paused { why: None, .. }, Scope::Worker) => {
             newest(events, event.seq, |event| matches!(event, Event::StopAsked { .. }))

@@ -17,7 +17,7 @@ use super::sessions::{SessionRow, rows};
 use crate::changed_files::{ChangedFiles, FileChange, Unknown};
 use crate::describe::{self, ResultFacts, UnavailableAgent};
 use crate::operation::View;
-use crate::views::usd;
+use crate::views::{RunView, usd};
 
 /// Everything stored about one task.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -43,6 +43,8 @@ pub struct TaskReport {
     pub constraints: Vec<String>,
     pub inputs: Vec<Input>,
     pub plan: Option<PlanFacts>,
+    /// What its outside program reported; null if Longhaul executes it.
+    pub run: Option<RunView>,
     pub refused_plans: Vec<RefusedPlan>,
     pub sessions: Vec<SessionRow>,
     pub changed_files: Changed,
@@ -204,6 +206,7 @@ pub fn gather(
             .map(|file| Input { path: file.path.clone(), sha256: file.sha256.clone() })
             .collect(),
         plan: plan(task),
+        run: RunView::of(task),
         refused_plans: history::refused_plans(events),
         degraded: rows.iter().filter(|row| row.degraded).count(),
         sessions: rows,

@@ -10,24 +10,33 @@ use super::facts::{Modes, Outcome, TaskReport};
 use super::markdown::{block, code};
 use super::sessions::{SavedWork, SessionRow};
 use crate::describe;
+use crate::views::RunView;
 
 /// The whole page.
 pub fn page(report: &TaskReport) -> String {
+    let next = format!("## Next step\n\n{}\n", sentence(&report.next));
+    // Of a run that an outside program executes there is less to tell.
+    let parts = match &report.run {
+        Some(run) => {
+            vec![top_of_run(report), verification(report), reports(run), people(report), notices(report), next]
+        }
+        None => vec![
+            top(report),
+            verification(report),
+            brief(report),
+            plan(report),
+            sessions(report),
+            changed(report),
+            limits(report),
+            usage_limits(report),
+            people(report),
+            trouble(report),
+            notices(report),
+            next,
+        ],
+    };
     let mut page = String::new();
-    for part in [
-        top(report),
-        verification(report),
-        brief(report),
-        plan(report),
-        sessions(report),
-        changed(report),
-        limits(report),
-        usage_limits(report),
-        people(report),
-        trouble(report),
-        notices(report),
-        format!("## Next step\n\n{}\n", sentence(&report.next)),
-    ] {
+    for part in parts {
         if !part.is_empty() {
             page.push_str(&part);
             page.push('\n');
@@ -71,6 +80,48 @@ fn top(report: &TaskReport) -> String {
         line(&mut text, format_args!("- Retry of: task {old}"));
     }
     line(&mut text, format_args!("\n## Goal\n\n{}", block(&report.goal)));
+    text
+}
+
+fn top_of_run(report: &TaskReport) -> String {
+    let mut text = format!("# Report of task {}\n\n{}\n\n", code(&report.name), headline(&report.result));
+    for (label, value) in [
+        ("State", state_phrase(report.result.state).trim_start_matches("is ").to_owned()),
+        ("Task", report.task.clone()),
+        ("Executed by", "an outside program, which reports here".to_owned()),
+        ("Started", report.created.clone()),
+        ("Last event", report.updated.clone()),
+    ] {
+        line(&mut text, format_args!("- {label}: {value}"));
+    }
+    line(&mut text, format_args!("\n## Goal\n\n{}", block(&report.goal)));
+    text
+}
+
+/// What the program said. Its words are quoted, never believed.
+fn reports(run: &RunView) -> String {
+    let mut text = "## Reported by the program\n\n".to_owned();
+    match &run.summary {
+        Some(summary) => line(&mut text, format_args!("{}", block(summary))),
+        None => line(&mut text, format_args!("No summary.")),
+    }
+    if let Some(cursor) = &run.cursor {
+        line(&mut text, format_args!("\nIt works at {}.", code(cursor)));
+    }
+    let shown = |heading: &str, kept: usize, total: u64| match kept as u64 {
+        kept if kept == total => format!("### {heading}: {total}"),
+        kept => format!("### {heading}: {total}, the newest {kept}"),
+    };
+    let completed = shown("Completed", run.completed.len(), run.completed_total);
+    list(&mut text, &completed, &run.completed, |item| format!("- {}", code(item)));
+    let failed = shown("Failed", run.failed.len(), run.failed_total);
+    list(&mut text, &failed, &run.failed, |failed| format!("- {}: {}", code(&failed.item), code(&failed.reason)));
+    list(&mut text, "### References, not verified", &run.references, |reference| {
+        format!("- {}", code(&reference.words()))
+    });
+    if let (Some(checkpoint), Some(at)) = (&run.checkpoint, &run.checkpoint_at) {
+        line(&mut text, format_args!("\n### Checkpoint of {at}\n\n{}", block(checkpoint)));
+    }
     text
 }
 

@@ -15,6 +15,8 @@ pub enum Outcome {
     /// Done and the checks passed, but the result is not verified.
     NotVerified,
     Cancelled,
+    /// The outside program that executed it gave up.
+    Failed,
     /// The checks still fail after all fixing sessions; a person has to help.
     VerificationFailed,
     /// A limit of the task is used up.
@@ -32,6 +34,8 @@ impl Outcome {
         match state {
             State::Done { verdict } => Outcome::of_result(verdict.kind()),
             State::Cancelled { .. } => Outcome::Cancelled,
+            State::Failed { .. } => Outcome::Failed,
+            State::Tracked { help: Some(_), .. } => Outcome::NeedsPerson,
             State::NeedsHelp { reason: HelpReason::VerificationFailed { .. }, .. } => Outcome::VerificationFailed,
             State::Stopped { .. } => Outcome::Stopped,
             State::Blocked { cause, .. } if cause.is_probed() => Outcome::Waiting,
@@ -44,7 +48,8 @@ impl Outcome {
             | State::Planning { .. }
             | State::Working { .. }
             | State::Verifying { .. }
-            | State::Stopping { .. } => Outcome::Running,
+            | State::Stopping { .. }
+            | State::Tracked { help: None, .. } => Outcome::Running,
         }
     }
 
@@ -53,6 +58,7 @@ impl Outcome {
         match (&summary.wait, summary.result) {
             (Some(state), _) => Outcome::of(state),
             (None, Some(result)) => Outcome::of_result(result),
+            (None, None) if summary.state == State::FAILED => Outcome::Failed,
             (None, None) if summary.is_final => Outcome::Cancelled,
             (None, None) if summary.waits_for_person => Outcome::NeedsPerson,
             (None, None) => Outcome::Running,

@@ -5,7 +5,7 @@ use longhaul_core::task::{Submission, Task};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{PlanView, TaskView};
+use super::{PlanView, RunView, TaskView};
 use crate::describe::{self, ResultFacts, UnavailableAgent};
 use crate::operation::View;
 use crate::report::{Checks, LimitRow, NoticeRow, SessionRow};
@@ -56,6 +56,8 @@ pub struct ShowView {
     pub verification: Checks,
     /// Null until one is accepted.
     pub plan: Option<PlanView>,
+    /// What its outside program reported; null if Longhaul executes it.
+    pub run: Option<RunView>,
     /// The newest sessions, in order. `task.sessions` counts all sessions of agents.
     pub sessions: Vec<SessionRow>,
     /// How many of these sessions lost the conversation they should have continued.

@@ -3,6 +3,7 @@
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{State, Wait};
+use longhaul_core::time::Time;
 use longhaul_store::{Cursor, Damaged, Filter, Stored, TaskSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,7 +28,12 @@ pub struct TaskView {
     pub parent: Option<String>,
     /// The first line of the goal, at most 200 characters.
     pub goal: String,
+    /// Empty if an outside program executes it.
     pub agent: String,
+    /// Who executes it: `supervised` (a worker), `runner` (`run-session`) or `external` (an outside program).
+    pub driver: &'static str,
+    /// When the outside program last reported; null unless the task is tracked.
+    pub reported: Option<String>,
     /// The branch of its worktree, once that exists.
     pub branch: Option<String>,
     /// The stored name of its state.
@@ -48,7 +54,7 @@ pub struct TaskView {
     pub wait: Option<WaitView>,
     /// Whether a worker is alive to carry it out; null if it needs none.
     pub has_worker: Option<bool>,
-    /// The step that is next in its plan, at most 200 characters.
+    /// The step that is next in its plan, or what its outside program reported last; at most 200 characters.
     pub step: Option<String>,
     /// Null until it has a plan.
     pub progress: Option<Progress>,
@@ -136,6 +142,7 @@ impl TaskView {
             status: status(call, &summary, in_line.as_ref()),
             wait: in_line.or_else(|| waiting(&summary)).map(WaitView::from),
             has_worker: owners.has_worker(&summary),
+            reported: reported(&summary).map(Time::rfc3339),
             id: summary.task.to_string(),
             parent: summary.parent.map(|parent| parent.to_string()),
             outcome: Outcome::of_summary(&summary),
@@ -152,6 +159,7 @@ impl TaskView {
             project: summary.project,
             goal: summary.goal,
             agent: summary.agent,
+            driver: summary.driver.word(),
             branch: summary.branch,
             state: summary.state,
             step: summary.step,
@@ -183,6 +191,7 @@ fn status(call: &Call, summary: &TaskSummary, in_line: Option<&Waiting>) -> Stri
         (Some(State::Held { person, .. }), _) if hold::is_abandoned(call.home(), summary.task) => {
             describe::abandoned(person, &summary.name)
         }
+        (Some(State::Tracked { help: None, reported }), _) => describe::last_report(*reported, call.now()),
         (Some(state), _) => describe::state_of(state, summary.wait_agent.as_deref()),
         (None, Some(result)) => format!("{}, {result}{}", summary.state, remarks(summary.remarks)),
         (None, None) => summary.state.clone(),
@@ -198,8 +207,14 @@ fn remarks(count: u32) -> String {
     }
 }
 
+/// When the program of a tracked run last reported.
+fn reported(summary: &TaskSummary) -> Option<Time> {
+    let Some(State::Tracked { reported, .. }) = &summary.wait else { return None };
+    Some(*reported)
+}
+
 fn waiting(summary: &TaskSummary) -> Option<Waiting> {
     let Some(State::Waiting { why, until, .. }) = &summary.wait else { return None };
     let agent = summary.wait_agent.clone().filter(|_| matches!(why, Wait::Limit));
-    Some(Waiting { why: why.to_string(), until: until.map(longhaul_core::time::Time::rfc3339), agent })
+    Some(Waiting { why: why.to_string(), until: until.map(Time::rfc3339), agent })
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Event, Purpose, ReadTo, Said, SessionRun, Stage, State, Tally, Task, Wait};
+use super::{Driver, Event, HelpRequest, Purpose, ReadTo, Said, SessionRun, Stage, State, Tally, Task, Tracked, Wait};
 use crate::ids::TaskId;
 use crate::time::Time;
 
@@ -24,10 +24,12 @@ impl Task {
         let Event::Submitted { submission } = event else {
             return Err(IllegalEvent { state: "nothing", event: event.kind() });
         };
+        let is_tracked = submission.driver == Driver::External;
+        let tracked = State::Tracked { reported: at, help: None };
         Ok(Task {
             id,
             submission: Arc::clone(submission),
-            state: State::Queued,
+            state: if is_tracked { tracked } else { State::Queued },
             version: 1,
             created: at,
             updated: at,
@@ -47,6 +49,7 @@ impl Task {
             guidance: Vec::new(),
             after_met: false,
             run: None,
+            tracked: is_tracked.then(|| Tracked::new(&submission.links).into()),
         })
     }
 
@@ -62,7 +65,7 @@ impl Task {
         next.updated = at;
         next.fold_facts(event);
         let illegal = || IllegalEvent { state: self.state.name(), event: event.kind() };
-        next.state = self.state_after(event).ok_or_else(illegal)?;
+        next.state = self.state_after(event, at).ok_or_else(illegal)?;
         next.since = if next.state.name() == self.state.name() { self.since } else { at };
         // What was checked before an interruption says nothing about the files after it.
         next.round = next.round.filter(|round| !round.is_open() || next.state.stage().continues_round());
@@ -70,16 +73,25 @@ impl Task {
     }
 
     /// Every event with the states it is allowed in and the state it leads to; none where it has no edge.
-    fn state_after(&self, event: &Event) -> Option<State> {
+    fn state_after(&self, event: &Event, at: Time) -> Option<State> {
         use Event as E;
         use State as S;
         let state = &self.state;
         let stage = state.stage();
+        if let S::Tracked { reported, help } = state {
+            return tracked_after(event, *reported, help.as_ref(), at);
+        }
         let is_unfinished = !state.is_final();
         let is_idle = is_unfinished && stage.session().is_none();
         let is_preparing = stage == Stage::Preparing;
         match event {
-            E::Submitted { .. } => None,
+            // Only of a tracked run.
+            E::Reported { .. }
+            | E::Checkpointed { .. }
+            | E::HelpAsked { .. }
+            | E::HelpAnswered { .. }
+            | E::Failed { .. }
+            | E::Submitted { .. } => None,
             E::Claimed { .. } if stage == Stage::Queued => Some(S::Preparing),
             E::Claimed { .. } => state.wants_owner().then(|| state.clone()),
             E::Forced { .. } | E::Edited { .. } | E::Told { .. } => is_unfinished.then(|| state.clone()),
@@ -126,6 +138,53 @@ impl Task {
     }
 }
 
+/// The edges of a tracked run: its program's reports, a request for help and its answer, and three ends.
+fn tracked_after(event: &Event, reported: Time, help: Option<&HelpRequest>, at: Time) -> Option<State> {
+    use Event as E;
+    match event {
+        E::Reported { .. } | E::Checkpointed { .. } => Some(State::Tracked { reported: at, help: help.cloned() }),
+        E::HelpAsked { reason, hint, .. } => {
+            let help = HelpRequest { reason: reason.clone(), hint: hint.clone(), asked: at };
+            Some(State::Tracked { reported: at, help: Some(help) })
+        }
+        E::HelpAnswered { .. } => help.map(|_| State::Tracked { reported, help: None }),
+        E::Noted { .. } => Some(State::Tracked { reported, help: help.cloned() }),
+        E::Finished { verdict } => Some(State::Done { verdict: verdict.clone() }),
+        E::Failed { reason } => Some(State::Failed { reason: reason.clone() }),
+        E::Cancelled { by, reason } => Some(State::Cancelled { by: by.clone(), reason: reason.clone() }),
+        E::Submitted { .. }
+        | E::Claimed { .. }
+        | E::SessionStarted { .. }
+        | E::SessionRead { .. }
+        | E::SessionEnded { .. }
+        | E::PlanRevised { .. }
+        | E::PlanRefused { .. }
+        | E::PlanRestored
+        | E::StopAsked { .. }
+        | E::WaitStarted { .. }
+        | E::WaitEnded
+        | E::Paused { .. }
+        | E::Held { .. }
+        | E::Released { .. }
+        | E::Driven { .. }
+        | E::Resumed { .. }
+        | E::HelpNeeded { .. }
+        | E::Stopped { .. }
+        | E::Blocked { .. }
+        | E::Unblocked
+        | E::Placed { .. }
+        | E::Edited { .. }
+        | E::Told { .. }
+        | E::PlanAccepted { .. }
+        | E::RoundStarted { .. }
+        | E::Checked { .. }
+        | E::RoundEnded { .. }
+        | E::AgentLimited { .. }
+        | E::AfterMet
+        | E::Forced { .. } => None,
+    }
+}
+
 /// The same state with what its session said.
 fn heard(state: &State, run: &SessionRun, read: &ReadTo, said: &Said) -> State {
     let session = SessionRun {
@@ -138,9 +197,13 @@ fn heard(state: &State, run: &SessionRun, read: &ReadTo, said: &Said) -> State {
     match state.stage() {
         Stage::Live(_) => started(session),
         Stage::Stopping { mode, then, .. } => State::Stopping { session, mode, then: then.clone() },
-        Stage::Queued | Stage::Preparing | Stage::Waiting | Stage::ForPerson | Stage::Held | Stage::Final { .. } => {
-            state.clone()
-        }
+        Stage::Queued
+        | Stage::Preparing
+        | Stage::Waiting
+        | Stage::ForPerson
+        | Stage::Held
+        | Stage::Tracked { .. }
+        | Stage::Final { .. } => state.clone(),
     }
 }
 
@@ -155,6 +218,7 @@ fn driven(state: &State) -> State {
         | Stage::Live(_)
         | Stage::Stopping { .. }
         | Stage::Held
+        | Stage::Tracked { .. }
         | Stage::Final { .. } => state.clone(),
     }
 }

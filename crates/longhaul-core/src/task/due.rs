@@ -67,7 +67,9 @@ pub fn due(task: &Task) -> Vec<Effect> {
         | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. }
+        | State::Tracked { .. }
         | State::Done { .. }
+        | State::Failed { .. }
         | State::Cancelled { .. } => Vec::new(),
     }
 }

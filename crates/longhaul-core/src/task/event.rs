@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Basis, Cause, Ended, Evidence, FileHash, HelpReason, Observation, Reached, ReadTo, ReleasedBy, Restore,
+    Basis, Cause, Ended, Evidence, FileHash, HelpReason, Observation, Reached, ReadTo, ReleasedBy, Report, Restore,
     RoundOutcome, RunnerOptions, Said, SessionRun, Setting, StopMode, Submission, Then, Until, Verdict, Wait,
     Workspace,
 };
@@ -213,6 +213,39 @@ pub enum Event {
     },
     /// The task waited for is out of the way.
     AfterMet,
+    /// The outside program that executes it reported.
+    Reported {
+        /// What it said.
+        report: Report,
+    },
+    /// It left a summary from which another process could continue.
+    Checkpointed {
+        /// What it said, with that summary.
+        report: Report,
+    },
+    /// It needs a person.
+    HelpAsked {
+        /// Why.
+        reason: String,
+        /// What would let it continue.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
+        /// What else it said.
+        report: Report,
+    },
+    /// That request was answered.
+    HelpAnswered {
+        /// What changed.
+        reason: String,
+        /// Who says so.
+        by: String,
+    },
+    /// It gave up.
+    Failed {
+        /// Why, if it said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     /// The task is done.
     Finished {
         /// What is known of the result.
@@ -301,6 +334,12 @@ events! {
     RoundEnded = "round_ended", Moves;
     AgentLimited = "agent_limited", Moves;
     AfterMet = "after_met", Moves;
+    // What a program reports beside explains no state: `why` names the newest report itself.
+    Reported = "reported", Beside;
+    Checkpointed = "checkpointed", Beside;
+    HelpAsked = "help_asked", Asks;
+    HelpAnswered = "help_answered", Answers;
+    Failed = "failed", Rests;
     Finished = "finished", Rests;
     Cancelled = "cancelled", Answers;
     Forced = "forced", Trouble;

@@ -60,6 +60,10 @@ impl Task {
                 }
             }
             Event::AfterMet => self.after_met = true,
+            Event::Reported { report } => self.fold_report(report),
+            Event::Checkpointed { report } => self.fold_checkpoint(report),
+            Event::HelpAsked { report, .. } => self.fold_help(report),
+            Event::HelpAnswered { reason, by } => self.fold_answer(reason, by),
             Event::WaitEnded => self.end_waited_limits(),
             Event::AgentLimited { agent, until: Until::Person { why }, .. } => {
                 self.unusable.insert(agent.clone(), why.clone());
@@ -81,6 +85,7 @@ impl Task {
             | Event::Stopped { .. }
             | Event::Blocked { .. }
             | Event::Unblocked
+            | Event::Failed { .. }
             | Event::Finished { .. }
             | Event::Cancelled { .. }
             | Event::Forced { .. }

@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AccountLimit, Basis, Cause, Ended, FileHash, Phase, Reached, ReadTo, RunnerOptions, Setting, Usage, Workspace,
+    AccountLimit, Basis, Cause, Ended, FileHash, Phase, Reached, ReadTo, RunCall, RunnerOptions, Setting, Usage,
+    Workspace,
 };
 use crate::ids::{SessionId, TaskId};
 use crate::time::Time;
@@ -64,6 +65,11 @@ pub enum Command {
         run: RunnerOptions,
         /// Settings changed by the way.
         settings: Vec<Setting>,
+    },
+    /// What the outside program says that executes a tracked run.
+    Track {
+        /// Which call, with what it says.
+        call: Box<RunCall>,
     },
     /// Give the task up.
     Cancel {
@@ -248,6 +254,7 @@ impl Command {
             Command::TakeOver => "take over",
             Command::Release { .. } => "release",
             Command::Drive { .. } => "drive",
+            Command::Track { call } => call.verb(),
             Command::Cancel { .. } => "cancel",
             Command::Force { .. } => "force",
         }

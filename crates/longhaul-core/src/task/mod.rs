@@ -27,11 +27,13 @@ mod permit;
 mod reasons;
 mod record;
 mod refusal;
+mod run_status;
 mod runner;
 mod session;
 mod settings;
 mod state;
 mod submission;
+mod tracked;
 mod verdict;
 mod workspace;
 
@@ -61,6 +63,7 @@ pub use permit::{Action, permit};
 pub use reasons::{Cause, HelpReason, Reached, Wait};
 pub use record::{Accepted, Restore, Tally, Task};
 pub use refusal::Refusal;
+pub use run_status::RunStatus;
 pub use runner::{Resume, RunnerOptions};
 pub use session::{
     Delivered, Ended, Exit, Failure, Gap, Offset, Outcome, Purpose, ReadTo, SessionRun, StopSignal, StopStep,
@@ -69,5 +72,9 @@ pub use session::{
 pub use settings::Setting;
 pub use state::{Phase, Stage, State, Then, WokenBy, state_phrase};
 pub use submission::{Conduct, Criterion, Driver, InputFile, Submission};
+pub use tracked::{
+    Checkpoint, FailedItem, HelpAnswer, HelpRequest, Links, MOST_REFERENCES, Reference, ReferenceKind, Report, RunCall,
+    Tracked,
+};
 pub use verdict::{CheckChange, CheckEdit, Doubt, NameList, Remarks, ResultKind, Verdict};
 pub use workspace::{GitPlace, Place, Saved, Workspace};

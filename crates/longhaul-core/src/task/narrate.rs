@@ -2,8 +2,9 @@
 //! Agent text inside is not made safe for a terminal here; that is the printer's duty.
 
 use super::{
-    Amount, CheckRole, Ended, Event, Evidence, Failure, Gap, Observation, Opening, Outcome, ReleasedBy, Restore,
-    Resume, RoundOutcome, RunnerOptions, Saved, SessionRun, Setting, StopMode, StoppedBy, Then, Until, Workspace,
+    Amount, CheckRole, Driver, Ended, Event, Evidence, Failure, Gap, Observation, Opening, Outcome, ReleasedBy, Report,
+    Restore, Resume, RoundOutcome, RunnerOptions, Saved, SessionRun, Setting, StopMode, StoppedBy, Then, Until,
+    Workspace,
 };
 use crate::ids::TaskId;
 use crate::plan::Refused;
@@ -12,6 +13,9 @@ use crate::time::Time;
 /// The sentence for an event.
 pub fn narrate(event: &Event) -> String {
     match event {
+        Event::Submitted { submission } if submission.driver == Driver::External => {
+            format!("started as `{}` by an outside program", submission.name)
+        }
         Event::Submitted { submission } => format!("submitted as `{}` for agent {}", submission.name, submission.agent),
         Event::Claimed { worker, from: None, .. } => format!("claimed by worker {worker}"),
         Event::Claimed { worker, from: Some(dead), .. } => {
@@ -63,6 +67,13 @@ pub fn narrate(event: &Event) -> String {
             limit_sentence(agent, *at, *told, *found_by)
         }
         Event::AfterMet => "the task it depends on is verified".into(),
+        Event::Reported { report } => report_sentence("reported", report),
+        Event::Checkpointed { report } => report_sentence("checkpoint", report),
+        Event::HelpAsked { reason, hint: None, .. } => format!("needs you: {reason}"),
+        Event::HelpAsked { reason, hint: Some(hint), .. } => format!("needs you: {reason} (to continue: {hint})"),
+        Event::HelpAnswered { reason, by } => format!("answered by {by}: {reason}"),
+        Event::Failed { reason: Some(reason) } => format!("failed: {reason}"),
+        Event::Failed { reason: None } => "failed; the program gave no reason".into(),
         Event::Finished { verdict } => format!("done, {verdict}"),
         Event::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
         Event::Cancelled { by, reason: None } => format!("cancelled by {by}"),
@@ -76,6 +87,20 @@ fn noted_sentence(observation: &Observation) -> String {
         return cause.to_string();
     }
     format!("ignored `{}`", observation.name())
+}
+
+/// The first line of a report's summary, and how much it is about.
+fn report_sentence(what: &str, report: &Report) -> String {
+    let mut text = what.to_owned();
+    if let Some(line) = report.summary.as_deref().and_then(|text| text.trim().lines().next()) {
+        text.push_str(&format!(": {line}"));
+    }
+    for (number, word) in [(report.completed.len(), "completed"), (report.failed.len(), "failed")] {
+        if number > 0 {
+            text.push_str(&format!(", {number} {word}"));
+        }
+    }
+    text
 }
 
 fn limit_sentence(agent: &str, until: Time, told: bool, found_by: Option<TaskId>) -> String {

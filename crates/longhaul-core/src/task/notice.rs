@@ -19,6 +19,10 @@ pub fn notice(before: &Task, events: &[Event], after: &Task) -> Option<Occasion>
             (before.tally.limits == 0).then_some(Occasion::Limit)
         }
         State::Stopped { .. } if entered(|event| matches!(event, Event::Stopped { .. })) => Some(Occasion::Stopped),
+        State::Tracked { .. } if entered(|event| matches!(event, Event::HelpAsked { .. })) => {
+            Some(Occasion::NeedsPerson)
+        }
+        State::Failed { .. } if entered(|event| matches!(event, Event::Failed { .. })) => Some(Occasion::Failed),
         State::Paused => runner_failed(events),
         State::Queued
         | State::Preparing
@@ -31,7 +35,9 @@ pub fn notice(before: &Task, events: &[Event], after: &Task) -> Option<Occasion>
         | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. }
+        | State::Tracked { .. }
         | State::Done { .. }
+        | State::Failed { .. }
         | State::Cancelled { .. } => None,
     }
 }

@@ -74,6 +74,7 @@ fn worker_may(task: &Task, command: &Command) -> bool {
         | Command::AcceptPlan { .. }
         | Command::TakeOver
         | Command::Drive { .. }
+        | Command::Track { .. }
         | Command::Force { .. } => false,
     }
 }

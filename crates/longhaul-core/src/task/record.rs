@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AgentLimit, CheckEdit, Checkout, Conversation, Limit, Phase, Round, RoundOutcome, RunnerOptions, State, Submission,
-    Usage, Workspace,
+    Tracked, Usage, Workspace,
 };
 use crate::ids::TaskId;
 use crate::plan::Plan;
@@ -71,6 +71,9 @@ pub struct Task {
     /// The invocation of the runner that carries it out, or was the last to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunnerOptions>,
+    /// What an outside program reported about its run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracked: Option<Arc<Tracked>>,
 }
 
 /// The last accepted plan.

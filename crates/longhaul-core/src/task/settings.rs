@@ -93,7 +93,11 @@ settings! {
     /// Who is served first.
     Priority(i64): priority => |number| format!("priority {number}");
     /// Who carries it out.
-    Driver(Driver): driver => |driver| either(driver.is_runner(), "run by run-session", "run by a worker");
+    Driver(Driver): driver => |driver| match driver {
+        Driver::Supervised => "run by a worker".to_owned(),
+        Driver::Runner => "run by run-session".to_owned(),
+        Driver::External => "executed by an outside program".to_owned(),
+    };
 }
 
 impl Submission {

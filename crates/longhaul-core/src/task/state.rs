@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cause, HelpReason, Reached, SessionRun, StopMode, Verdict, Wait};
+use super::{Cause, HelpReason, HelpRequest, Reached, SessionRun, StopMode, Verdict, Wait};
 use crate::ids::SessionId;
 use crate::time::Time;
 
@@ -72,10 +72,25 @@ pub enum State {
         /// What is missing.
         cause: Cause,
     },
+    /// An outside program executes it and reports here. Left by that program, or by a person's cancel. What it reported is in the task,
+    /// because it outlasts this state.
+    Tracked {
+        /// When it last reported.
+        reported: Time,
+        /// What it needs a person for, if it does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        help: Option<HelpRequest>,
+    },
     /// Finished. Final.
     Done {
         /// What is known of the result.
         verdict: Verdict,
+    },
+    /// The outside program that executed it gave up. Final.
+    Failed {
+        /// Why, if it said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// Cancelled by a person. Final.
     Cancelled {
@@ -152,6 +167,11 @@ pub enum Stage<'a> {
     ForPerson,
     /// A person works in the agent's conversation.
     Held,
+    /// An outside program executes it.
+    Tracked {
+        /// What it needs a person for, if it does.
+        help: Option<&'a HelpRequest>,
+    },
     /// Nothing moves it any more.
     Final {
         /// The result, if it has one.
@@ -168,6 +188,8 @@ pub enum WokenBy {
     Worker,
     /// A person.
     Person,
+    /// The outside program that executes it.
+    Program,
 }
 
 impl<'a> Stage<'a> {
@@ -177,7 +199,8 @@ impl<'a> Stage<'a> {
             Stage::Queued | Stage::Preparing | Stage::Live(_) | Stage::Stopping { .. } | Stage::Waiting => {
                 WokenBy::Worker
             }
-            Stage::ForPerson | Stage::Held => WokenBy::Person,
+            Stage::ForPerson | Stage::Held | Stage::Tracked { help: Some(_) } => WokenBy::Person,
+            Stage::Tracked { help: None } => WokenBy::Program,
             Stage::Final { .. } => WokenBy::Nobody,
         }
     }
@@ -191,6 +214,7 @@ impl<'a> Stage<'a> {
             | Stage::Waiting
             | Stage::ForPerson
             | Stage::Held
+            | Stage::Tracked { .. }
             | Stage::Final { .. } => None,
         }
     }
@@ -205,7 +229,8 @@ impl<'a> Stage<'a> {
             | Stage::Stopping { .. }
             | Stage::Waiting
             | Stage::ForPerson
-            | Stage::Held => None,
+            | Stage::Held
+            | Stage::Tracked { .. } => None,
         }
     }
 
@@ -219,6 +244,7 @@ impl<'a> Stage<'a> {
             | Stage::Waiting
             | Stage::ForPerson
             | Stage::Held
+            | Stage::Tracked { .. }
             | Stage::Final { .. } => false,
         }
     }
@@ -237,6 +263,11 @@ impl State {
     /// The name of the state in which a task cannot continue without a person.
     pub const NEEDS_HELP: &'static str = "needs_help";
 
+    /// The name of the state in which an outside program executes a task.
+    pub const TRACKED: &'static str = "tracked";
+    /// The name of the state of a task that its outside program gave up.
+    pub const FAILED: &'static str = "failed";
+
     /// The name of every state, in the order of the enum.
     pub const NAMES: &'static [&'static str] = &[
         "queued",
@@ -251,7 +282,9 @@ impl State {
         State::HELD,
         "stopped",
         "blocked",
+        State::TRACKED,
         "done",
+        State::FAILED,
         "cancelled",
     ];
 
@@ -273,7 +306,9 @@ impl State {
             State::Stopped { .. } => ("stopped", Stage::ForPerson),
             State::Blocked { cause } if cause.is_probed() => ("blocked", Stage::Waiting),
             State::Blocked { .. } => ("blocked", Stage::ForPerson),
+            State::Tracked { help, .. } => (State::TRACKED, Stage::Tracked { help: help.as_ref() }),
             State::Done { verdict } => ("done", Stage::Final { verdict: Some(verdict) }),
+            State::Failed { .. } => (State::FAILED, Stage::Final { verdict: None }),
             State::Cancelled { .. } => ("cancelled", Stage::Final { verdict: None }),
         }
     }
@@ -326,5 +361,9 @@ impl State {
 
 /// A stored state name as people read it after a task's name: `is paused`, or `needs you` for `needs_help`.
 pub fn state_phrase(name: &str) -> String {
-    if name == State::NEEDS_HELP { "needs you".to_owned() } else { format!("is {name}") }
+    match name {
+        State::NEEDS_HELP => "needs you".to_owned(),
+        State::FAILED => "has failed".to_owned(),
+        name => format!("is {name}"),
+    }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ChecksIn, Context, Hours, Notify, OnLimit, Patience, Place, Sandbox};
+use super::{ChecksIn, Context, Hours, Links, Notify, OnLimit, Patience, Place, Sandbox};
 use crate::ids::TaskId;
 use crate::names::TaskName;
 
@@ -90,6 +90,9 @@ pub struct Submission {
     /// Who is notified of the result.
     #[serde(default, skip_serializing_if = "Notify::is_empty")]
     pub notify: Notify,
+    /// What a tracked run belongs to in other systems.
+    #[serde(default, skip_serializing_if = "Links::is_empty")]
+    pub links: Links,
 }
 
 /// Something that must hold in the end.
@@ -147,12 +150,14 @@ impl Submission {
             secret_names: Vec::new(),
             env_only: None,
             notify: Notify::default(),
+            links: Links::default(),
         }
     }
 
-    /// The person's directory that the agent works in; none if the task has its own worktree.
+    /// The person's directory that the agent works in; none if the task has its own worktree, or no agent of ours.
     pub fn directory(&self) -> Option<&str> {
         match self.place {
+            _ if self.driver == Driver::External => None,
             Place::InPlace => Some(&self.project),
             Place::Worktree { .. } => None,
         }
@@ -194,9 +199,11 @@ pub enum Driver {
     Supervised,
     /// An invocation of `run-session`, by the rules of the existing shell runner.
     Runner,
+    /// A program outside, which reports here. Nothing is ever started for it.
+    External,
 }
 
-spelled!(Driver: Supervised = "supervised", Runner = "runner");
+spelled!(Driver: Supervised = "supervised", Runner = "runner", External = "external");
 
 impl Driver {
     /// Whether it is an invocation of `run-session`. Where the drivers only differ in what they do, ask for their conduct.
@@ -218,8 +225,9 @@ impl Driver {
                 warns_of_every_session: false,
                 takes_existing_directories: false,
             },
-            // As the shell runner does: it waits for nobody, looks for the program alone, and the exit status is all that counts.
-            Driver::Runner => Conduct {
+            // As the shell runner does: it waits for nobody, looks for the program alone, and the exit status is all that counts. A
+            // tracked run has no sessions; for it only the first two are ever asked.
+            Driver::Runner | Driver::External => Conduct {
                 any_worker: false,
                 takes_turns: false,
                 checks_everything_first: false,

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use longhaul_core::task::{Driver, ResultKind};
+use longhaul_core::task::{Driver, ResultKind, RunStatus, State};
 use longhaul_core::time::Time;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
@@ -99,8 +99,14 @@ pub(super) fn query(tenant: Option<&Tenant>, filter: &Filter) -> (String, Vec<Va
     if let Some(state) = &filter.state {
         wants("state = ?", Value::Text(state.clone()));
     }
+    if let Some(driver) = filter.driver {
+        wants("driver = ?", Value::Text(driver.word().to_owned()));
+    }
     if let Some(agent) = &filter.agent {
         wants("agent = ?", Value::Text(agent.clone()));
+    }
+    if let Some(Time(since)) = filter.created_since {
+        wants("created >= ?", Value::Integer(since));
     }
     if let Some(Time(before)) = filter.updated_before {
         wants("updated < ?", Value::Integer(before));
@@ -112,6 +118,7 @@ pub(super) fn query(tenant: Option<&Tenant>, filter: &Filter) -> (String, Vec<Va
         conditions.push(format!("(created, id) < (?{}, ?{})", values.len() + 1, values.len() + 2));
         values.extend([Value::Integer(created.0), Value::Text(task.to_string())]);
     }
+    conditions.extend(filter.status.map(has_status));
     match filter.which {
         Which::All => {}
         Which::Unfinished => conditions.push("final = 0".to_owned()),
@@ -119,6 +126,19 @@ pub(super) fn query(tenant: Option<&Tenant>, filter: &Filter) -> (String, Vec<Va
     }
     let conditions = if conditions.is_empty() { "true".to_owned() } else { conditions.join(" AND ") };
     (format!("SELECT {TASK_COLUMNS} FROM tasks WHERE {conditions} ORDER BY created DESC, id DESC"), values)
+}
+
+/// What `RunStatus::of` says, in columns.
+fn has_status(status: RunStatus) -> String {
+    let pending = "(state = 'queued' AND sessions = 0)";
+    match status {
+        RunStatus::Pending => format!("final = 0 AND {pending}"),
+        RunStatus::NeedsHelp => "final = 0 AND waits_for_person = 1".to_owned(),
+        RunStatus::Running => format!("final = 0 AND waits_for_person = 0 AND NOT {pending}"),
+        RunStatus::Completed => "result IS NOT NULL".to_owned(),
+        RunStatus::Failed => format!("state = '{}'", State::FAILED),
+        RunStatus::Cancelled => format!("final = 1 AND result IS NULL AND state <> '{}'", State::FAILED),
+    }
 }
 
 fn summary(row: &Row<'_>) -> Result<Result<TaskSummary, Damaged>, StoreError> {
@@ -145,6 +165,10 @@ fn read_summary(row: &Row<'_>) -> rusqlite::Result<Result<TaskSummary, String>> 
         Ok(wait) => wait,
         Err(what) => return Ok(Err(what)),
     };
+    let Some(driver) = Driver::ALL.into_iter().find(|driver| id(12).is_ok_and(|name| name == Some(driver.word())))
+    else {
+        return Ok(Err("unknown driver".into()));
+    };
     let result = id(26)?.and_then(|name| ResultKind::ALL.into_iter().find(|kind| kind.name() == name));
     let steps: (Option<u32>, Option<u32>) = (row.get(19)?, row.get(20)?);
     Ok(Ok(TaskSummary {
@@ -152,7 +176,7 @@ fn read_summary(row: &Row<'_>) -> rusqlite::Result<Result<TaskSummary, String>> 
         owner,
         parent,
         live: id(17)?.is_some(),
-        of_runner: id(12)? == Some(Driver::Runner.word()),
+        driver,
         history_bytes: row.get(2)?,
         epoch: row.get(3)?,
         project: row.get(9)?,

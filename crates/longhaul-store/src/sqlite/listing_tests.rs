@@ -56,6 +56,15 @@ fn every_filter_has_an_index_that_sorts() {
         (Filter { name: Some("x".into()), ..Filter::default() }, "INDEX tasks_by_name (tenant=? AND name=?)"),
         (Filter { state: Some("held".into()), ..unfinished.clone() }, "INDEX tasks_unfinished_by_age (tenant=?)"),
         (unfinished, "SEARCH tasks USING INDEX tasks_unfinished_by_age (tenant=?)"),
+        (
+            Filter { status: Some(RunStatus::NeedsHelp), ..Filter::default() },
+            "INDEX tasks_unfinished_by_age (tenant=?)",
+        ),
+        (
+            Filter { status: Some(RunStatus::Failed), ..Filter::default() },
+            "SEARCH tasks USING INDEX tasks_by_age (tenant=?)",
+        ),
+        (Filter { created_since: Some(Time(1)), ..Filter::default() }, "INDEX tasks_by_age (tenant=? AND created>?)"),
     ] {
         let (sql, values) = query(Some(&tenant), &filter);
         assert_by_index(&plan(&connection, &sql, values), index);

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use longhaul_core::ids::{LeaseId, WorkerId};
-use longhaul_core::plan::Plan;
 use longhaul_core::task::{Remarks, State, Task, Verdict, Wait};
 use longhaul_core::time::Time;
 use rusqlite::Row;
@@ -97,7 +96,7 @@ pub(super) fn values_of(number: Option<i64>, stored: &Stored, head: &ChainHead, 
         Value::Text(first_line(&task.submission.goal)),
         Value::Text(task.submission.agent.clone()),
         text(task.workspace.as_ref().and_then(|workspace| workspace.branch.as_ref())),
-        text(plan.and_then(Plan::current).map(|step| first_line(&step.text))),
+        text(step(task)),
         count(task.tally.worked_ms),
         task.tally.usage.cost_micros.map_or(Value::Null, count),
         Value::Integer(task.since.0),
@@ -113,6 +112,12 @@ fn first_line(text: &str) -> String {
     end.map_or(line, |(end, _)| &line[..end]).to_owned()
 }
 
+/// The step that is next in the plan, or what the program that executes it said last.
+fn step(task: &Task) -> Option<String> {
+    let next = task.plan.as_ref().and_then(|accepted| accepted.plan.current()).map(|step| first_line(&step.text));
+    next.or_else(|| task.tracked.as_ref()?.summary.as_deref().map(first_line))
+}
+
 /// The state of a task that waits for a time, a person or something outside.
 pub(super) fn wait(task: &Task) -> Option<&State> {
     match &task.state {
@@ -120,7 +125,8 @@ pub(super) fn wait(task: &Task) -> Option<&State> {
         | State::NeedsHelp { .. }
         | State::Held { .. }
         | State::Stopped { .. }
-        | State::Blocked { .. } => Some(&task.state),
+        | State::Blocked { .. }
+        | State::Tracked { .. } => Some(&task.state),
         State::Queued
         | State::Preparing
         | State::Planning { .. }
@@ -129,6 +135,7 @@ pub(super) fn wait(task: &Task) -> Option<&State> {
         | State::Stopping { .. }
         | State::Paused
         | State::Done { .. }
+        | State::Failed { .. }
         | State::Cancelled { .. } => None,
     }
 }

@@ -1,6 +1,9 @@
 //! Promises about summaries: a list is shown from them alone, filtered and page by page.
 
-use longhaul_core::task::{AgentLimit, Event, State, Until, Usage, Wait, Workspace};
+use longhaul_core::names::TaskName;
+use longhaul_core::task::{
+    AgentLimit, Driver, Event, Links, Report, RunStatus, State, Submission, Until, Usage, Verdict, Wait, Workspace,
+};
 use longhaul_store::{Cursor, Filter, Store, Stored, Summaries, TaskSummary};
 
 use super::Harness;
@@ -117,4 +120,68 @@ pub(crate) async fn summaries_are_filtered_by_agent_and_by_last_event(harness: &
     assert_eq!(names(&page(&*store, recent(old.task.updated)).await), ["other", "old"]);
     store.commit(by_person(&old, vec![mark("x")])).await.expect("a change");
     assert_eq!(names(&page(&*store, recent(other.task.updated)).await), ["other", "old"]);
+}
+
+async fn tracked(store: &dyn Store, name: &str) -> Stored {
+    let valid = TaskName::new(name).expect("a valid name");
+    let run = Submission::tracked("crawl", valid, "/project".into(), &[], Links::default());
+    store.commit(submit(task_id(), run)).await.expect("a run").stored
+}
+
+/// The columns say of every task what `RunStatus::of` says of it.
+pub(crate) async fn tasks_are_filtered_by_status_driver_and_age(harness: &dyn Harness) {
+    let store = harness.open().await;
+    let send =
+        async |seen: &Stored, event: Event| store.commit(by_person(seen, vec![event])).await.expect("a change").stored;
+    let mut tasks = vec![submitted(&*store, "queued").await, claimed(&*store, "preparing").await];
+    let paused = submitted(&*store, "paused").await;
+    tasks.push(send(&paused, Event::Paused { why: None }).await);
+    let ran = claimed(&*store, "ran").await;
+    let ran = advance(&*store, &ran, started()).await;
+    let session = ran.task.state.session().expect("a session").id;
+    let ran = advance(&*store, &ran, ended(session)).await;
+    let ran = send(&ran, Event::Paused { why: None }).await;
+    tasks.push(send(&ran, Event::Resumed { reason: None }).await);
+    let gone = submitted(&*store, "gone").await;
+    tasks.push(send(&gone, cancelled()).await);
+    let middle = tasks.last().expect("a task").task.created;
+    tasks.push(tracked(&*store, "running").await);
+    let asking = tracked(&*store, "asking").await;
+    let help = Event::HelpAsked { reason: "no password".into(), hint: None, report: Report::default() };
+    tasks.push(send(&asking, help).await);
+    let failed = tracked(&*store, "failed").await;
+    tasks.push(send(&failed, Event::Failed { reason: None }).await);
+    let done = tracked(&*store, "done").await;
+    tasks.push(send(&done, Event::Finished { verdict: Verdict::NoChecks }).await);
+    let mut seen = 0;
+    for status in RunStatus::ALL {
+        let found = page(&*store, Filter { status: Some(status), ..Filter::default() }).await;
+        let mut expected: Vec<&str> = tasks
+            .iter()
+            .filter(|stored| RunStatus::of(&stored.task) == status)
+            .map(|stored| stored.task.submission.name.as_str())
+            .collect();
+        expected.reverse();
+        assert!(!expected.is_empty(), "{status:?}: the control");
+        assert_eq!(names(&found), expected, "{status:?}");
+        seen += expected.len();
+    }
+    assert_eq!(seen, tasks.len(), "every task has one status");
+    let external = Filter { driver: Some(Driver::External), ..Filter::default() };
+    assert_eq!(names(&page(&*store, external).await), ["done", "failed", "asking", "running"]);
+    let since = Filter { created_since: Some(middle), ..Filter::default() };
+    assert_eq!(names(&page(&*store, since).await), ["done", "failed", "asking", "running", "gone"]);
+}
+
+pub(crate) async fn a_tracked_run_is_never_claimed(harness: &dyn Harness) {
+    let store = harness.open().await;
+    let run = tracked(&*store, "run").await;
+    let report = Report { summary: Some("page 2\nof 9".into()), ..Report::default() };
+    let run = store.commit(by_person(&run, vec![Event::Reported { report }])).await.expect("a report").stored;
+    let shown = summary_of(&*store, &run).await;
+    assert_eq!((shown.step.as_deref(), shown.wait.as_ref()), (Some("page 2"), Some(&run.task.state)));
+    assert_eq!((shown.driver, shown.wants_owner, shown.waits_for_person), (Driver::External, false, false));
+    assert!(store.candidates().await.expect("candidates").is_empty());
+    assert!(store.claim(run.task.id, 0, lease(), now()).await.is_err());
+    assert_eq!(store.works_in("/project").await.expect("an answer"), None, "it works in no directory of ours");
 }

@@ -53,7 +53,8 @@ conforms! {
         news_are_the_tasks_that_moved_after_a_position, a_position_is_never_used_again;
     summaries: a_summary_carries_what_a_list_shows, a_summary_says_what_its_task_waits_for,
         a_summary_says_since_when_its_task_is_in_its_state, pages_follow_each_other_whatever_happens_between,
-        summaries_are_filtered_by_agent_and_by_last_event;
+        summaries_are_filtered_by_agent_and_by_last_event, tasks_are_filtered_by_status_driver_and_age,
+        a_tracked_run_is_never_claimed;
     tenants: another_tenants_task_is_answered_like_an_unknown_one, lists_show_one_tenant, names_and_keys_are_each_tenants_own,
         a_submission_under_another_tenants_id_is_a_conflict, turns_and_directories_name_no_other_tenants_task,
         limits_are_shown_to_the_tenant_that_reached_them, workers_see_every_tenant;

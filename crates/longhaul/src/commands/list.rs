@@ -3,6 +3,7 @@
 
 use longhaul_app::config::read_span;
 use longhaul_app::operations::{List, ListInput, Listing};
+use longhaul_app::session::turns::cut;
 use longhaul_app::views::{Progress, TaskView};
 use longhaul_app::{AppError, now};
 
@@ -48,6 +49,7 @@ fn mark(task: &TaskView) -> char {
         (Some(_), ..) => '✓',
         (None, true, _) => '✗',
         (None, false, Some(_)) => '○',
+        (None, false, None) if task.reported.is_some() => '○',
         (None, false, None) => '?',
     }
 }
@@ -63,8 +65,10 @@ fn progress(task: &TaskView) -> String {
 }
 
 fn status(task: &TaskView) -> String {
+    let said = task.reported.as_ref().and(task.step.as_ref()).filter(|_| !task.needs_person);
+    let said = said.map_or_else(String::new, |words| format!(": {}", cut(words, 40)));
     let missing = if task.has_worker == Some(false) { " (no worker)" } else { "" };
-    format!("{}{missing}", out::safe(&task.status))
+    format!("{}{}{missing}", out::safe(&task.status), out::safe(&said))
 }
 
 fn print(listing: &Listing, args: &cli::List, is_continued: bool) {

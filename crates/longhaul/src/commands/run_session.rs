@@ -33,7 +33,10 @@ use record::{Invocation, InvocationContext, Record};
 
 pub(crate) async fn run_session(line: &CommandLine, args: &RunSession) -> Result<Code, AppError> {
     // The shell runner itself has only two exit codes: success and failure.
-    run(line, args).await.map_err(|error| AppError { kind: ErrorKind::Failure, ..error })
+    run(line, args).await.map_err(|mut error| {
+        error.kind = ErrorKind::Failure;
+        error
+    })
 }
 
 async fn run(line: &CommandLine, args: &RunSession) -> Result<Code, AppError> {

@@ -10,7 +10,7 @@ use longhaul_app::operations::{Show, TaskInput};
 use longhaul_app::report::{Checks, undelivered};
 pub(crate) use longhaul_app::session::history::sessions_of;
 use longhaul_app::session::turns::cut;
-use longhaul_app::views::{PlanView, ShowView};
+use longhaul_app::views::{PlanView, RunView, ShowView};
 
 use super::plan::words;
 use crate::cli::Read;
@@ -18,12 +18,19 @@ use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
 
+/// So many items of a tracked run are printed; the report has all that are kept.
+const SHOWN_ITEMS: usize = 5;
+
 pub(crate) async fn show(line: &CommandLine, args: &Read) -> Result<Code, AppError> {
     let answer = line.call()?.perform::<Show>(TaskInput { task: args.which.task.clone() }).await?;
     out::answer(&answer, args.json, print)
 }
 
 fn print(view: &ShowView) {
+    if let Some(run) = &view.run {
+        print_run(view, run);
+        return;
+    }
     print_state(view);
     print_agents(view);
     print_place(view);
@@ -57,6 +64,30 @@ fn print_state(view: &ShowView) {
     let pids: Vec<String> = view.held_by.iter().flatten().map(ToString::to_string).collect();
     if !pids.is_empty() {
         row("held by", &format!("process {}", pids.join(", ")));
+    }
+}
+
+/// A run that an outside program executes: what it reported. It has no agent, owner or workspace.
+fn print_run(view: &ShowView, run: &RunView) {
+    row("task", &format!("{} ({})", view.task.name, view.task.id));
+    row("goal", view.goal.lines().next().unwrap_or_default());
+    row("state", &view.status);
+    row("next", &view.next);
+    row("executed", "by an outside program");
+    for (label, text) in [("summary", &run.summary), ("at", &run.cursor), ("checkpoint", &run.checkpoint)] {
+        text.iter().for_each(|text| row(label, &cut(&text.lines().collect::<Vec<_>>().join(" "), 200)));
+    }
+    if let Some(answer) = &run.answer {
+        row("answer", &format!("{} (by {}, {})", answer.reason, answer.by, answer.at));
+    }
+    row("items", &format!("{} completed, {} failed", run.completed_total, run.failed_total));
+    let newest = run.failed.iter().rev().take(SHOWN_ITEMS).rev();
+    newest.for_each(|failed| row("failed", &format!("{}: {}", failed.item, failed.reason)));
+    run.references.iter().rev().take(SHOWN_ITEMS).rev().for_each(|reference| row("reference", &reference.words()));
+    row("created", &view.task.created);
+    row("updated", &format!("{} ({} ago)", view.task.updated, out::span(Duration::from_millis(view.idle_ms))));
+    for criterion in &view.verification.criteria {
+        out::data(&format!("  {:7}  {}", criterion.result.word(), out::safe(&criterion.text)));
     }
 }
 

@@ -74,6 +74,7 @@ mod streams;
 mod takeover;
 mod terminal;
 mod tmux;
+mod tracked;
 mod upgrade;
 mod usage_limits;
 mod usual_span;

@@ -4,12 +4,15 @@
 use super::super::{
     Actor, Command, Driver, Event, Phase, Refusal, ReleasedBy, Setting, Stage, State, StopMode, Task, Then, Wait,
 };
-use super::{change, runner};
+use super::{change, runner, tracked};
 use crate::time::Time;
 
 pub(super) type Decision = Result<Vec<Event>, Refusal>;
 
 pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) -> Decision {
+    if task.submission.driver == Driver::External {
+        return tracked::command(task, command, actor);
+    }
     if task.state.is_final() {
         return refuse(task, command.verb(), "it is finished; start over with `longhaul retry` or `longhaul run`");
     }
@@ -22,6 +25,11 @@ pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) 
             change::reject_blank_checks(settings)?;
             Ok([change::edit(task, settings, actor, now)?, runner::drive(task, run)?].concat())
         }
+        Command::Track { call } => refuse(
+            task,
+            call.verb(),
+            "Longhaul executes it; use `longhaul tell`, `longhaul resume` or `longhaul cancel`",
+        ),
         Command::Cancel { reason } => cancel(task, actor, reason.as_ref()),
         Command::Edit { settings } => change::edit(task, settings, actor, now),
         Command::Tell { text } => change::tell(text),
@@ -41,6 +49,7 @@ fn pause(task: &Task, asked: StopMode) -> Decision {
         }
         Stage::Held => no("a person has taken over its conversation; it pauses when they leave"),
         Stage::ForPerson => no("it is already waiting for a person"),
+        Stage::Tracked { .. } => no(tracked::NOT_OURS),
         Stage::Final { .. } => no("it is finished"),
     }
 }
@@ -79,7 +88,8 @@ fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Act
         }
         State::Stopped { .. } => raise(task, reason, settings, actor),
         State::NeedsHelp { .. } | State::Paused | State::Blocked { .. } => Ok(resumed(task, reason, settings, actor)),
-        State::Done { .. } | State::Cancelled { .. } => no("it is finished"),
+        State::Tracked { .. } => no(tracked::NOT_OURS),
+        State::Done { .. } | State::Failed { .. } | State::Cancelled { .. } => no("it is finished"),
     }
 }
 
@@ -119,6 +129,7 @@ fn take_over(task: &Task, actor: &Actor) -> Decision {
         Stage::Stopping { mode, .. } => change_stop(task, mode, Then::Hold { person }),
         Stage::Queued | Stage::Preparing | Stage::Waiting | Stage::ForPerson => Ok(vec![Event::Held { person }]),
         Stage::Held => no("a person has already taken over its conversation"),
+        Stage::Tracked { .. } => no(tracked::NOT_OURS),
         Stage::Final { .. } => no("it is finished"),
     }
 }
@@ -127,13 +138,13 @@ fn release(task: &Task, how: ReleasedBy) -> Decision {
     Ok(if task.state.is_held() { vec![Event::Released { how }] } else { Vec::new() })
 }
 
-fn cancel(task: &Task, actor: &Actor, reason: Option<&String>) -> Decision {
+pub(super) fn cancel(task: &Task, actor: &Actor, reason: Option<&String>) -> Decision {
     let by = actor.principal.clone();
     let then = || Then::Cancel { by: by.clone(), reason: reason.cloned() };
     match task.state.stage() {
         Stage::Live(_) => Ok(vec![Event::StopAsked { mode: StopMode::Graceful, then: then() }]),
         Stage::Stopping { mode, .. } => change_stop(task, mode, then()),
-        Stage::Queued | Stage::Preparing | Stage::Waiting | Stage::ForPerson | Stage::Held => {
+        Stage::Queued | Stage::Preparing | Stage::Waiting | Stage::ForPerson | Stage::Held | Stage::Tracked { .. } => {
             Ok(vec![Event::Cancelled { by, reason: reason.cloned() }])
         }
         Stage::Final { .. } => refuse(task, "cancel", "it is finished"),

@@ -13,6 +13,7 @@ mod prepared;
 mod rules;
 mod runner;
 mod start;
+mod tracked;
 mod verify;
 
 use super::{Action, Actor, Event, Input, Refusal, Submission, Task, permit};

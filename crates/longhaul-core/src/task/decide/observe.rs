@@ -34,7 +34,9 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
         | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. }
+        | State::Tracked { .. }
         | State::Done { .. }
+        | State::Failed { .. }
         | State::Cancelled { .. } => noted(seen),
     }
 }

@@ -20,7 +20,8 @@ pub(super) struct Rules {
 /// The rules of this task.
 pub(super) fn rules(task: &Task) -> Rules {
     match task.submission.driver {
-        Driver::Supervised => Rules {
+        // No session of a tracked run is ever prepared.
+        Driver::Supervised | Driver::External => Rules {
             prepared: prepared::prepared,
             after_end: after_end::after_end,
             read_plan_files: after_end::read_plan_files,

@@ -22,6 +22,7 @@ pub(super) fn drive(task: &Task, run: &RunnerOptions) -> Decision {
     let driven = Event::Driven { run: run.clone() };
     match task.state.stage() {
         Stage::Held => no("a person has taken over its conversation"),
+        Stage::Tracked { .. } => no(super::tracked::NOT_OURS),
         Stage::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
         Stage::Stopping { mode, .. } => Ok([vec![driven], change_stop(task, mode, Then::GoOn)?].concat()),
         Stage::Queued | Stage::Preparing | Stage::Live(_) | Stage::Waiting | Stage::ForPerson => Ok(vec![driven]),

@@ -123,3 +123,37 @@ pub(super) fn check_end(task: &Task, exit: Exit) -> Observation {
     let printed = CheckOutput { sha256: Some("0".into()), bytes: 2, tail: "ok".into(), ..CheckOutput::default() };
     end_of(task, Ended { printed: Some(printed), ..ended(exit, Outcome::Completed) }, sight(&[true, true]))
 }
+
+/// A run that an outside program has just started.
+pub(super) fn tracked() -> Task {
+    let name = TaskName::new("crawl").expect("a valid name");
+    let submission = Submission::tracked("crawl the site", name, "/p".into(), &["all pages".into()], Links::default());
+    let first = submit(&submission).expect("a goal").remove(0);
+    Task::begin(TaskId::mint(NOW, [3; 10]), &first, NOW).expect("a first event")
+}
+
+/// The same run, waiting for a person.
+pub(super) fn asking() -> Task {
+    feed(&tracked(), asks_help("no password"), &Actor::person("ann"))
+}
+
+pub(super) fn track(call: RunCall) -> Command {
+    Command::Track { call: Box::new(call) }
+}
+
+pub(super) fn updates(status: Option<RunStatus>, resume_reason: Option<&str>) -> Command {
+    let report = Report { summary: Some("page 2".into()), ..Report::default() };
+    track(RunCall::Update { report, status, resume_reason: resume_reason.map(str::to_owned) })
+}
+
+pub(super) fn checkpoints(summary: &str) -> Command {
+    track(RunCall::Checkpoint { report: Report { summary: Some(summary.into()), ..Report::default() } })
+}
+
+pub(super) fn asks_help(reason: &str) -> Command {
+    track(RunCall::NeedsHelp { reason: reason.into(), hint: None, report: Report::default() })
+}
+
+pub(super) fn completes(status: RunStatus) -> Command {
+    track(RunCall::Complete { status, report: Report::default() })
+}

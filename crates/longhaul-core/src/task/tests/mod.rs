@@ -14,5 +14,6 @@ mod permit;
 mod runner;
 mod table;
 mod takeover;
+mod tracked;
 mod verifying;
 mod waits;

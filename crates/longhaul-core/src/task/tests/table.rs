@@ -48,6 +48,10 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
         ("paused, runner", runner(State::Paused)),
         ("working, runner", runner(working().state)),
         ("waiting, runner", runner(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0) })),
+        ("tracked", tracked()),
+        ("tracked, waiting for a person", asking()),
+        ("failed", feed(&tracked(), completes(RunStatus::Failed), &person)),
+        ("done, tracked", feed(&tracked(), completes(RunStatus::Completed), &person)),
         ("done", with(State::Done { verdict: Verdict::NoChecks })),
         ("cancelled", with(State::Cancelled { by: "ann".into(), reason: None })),
     ]
@@ -103,6 +107,15 @@ fn commands() -> Vec<(&'static str, Command)> {
         ("release", Command::Release { how: ReleasedBy::Ended }),
         ("drive", Command::Drive { run: run(), settings: Vec::new() }),
         ("cancel", Command::Cancel { reason: None }),
+        ("update", updates(None, None)),
+        ("update to RUNNING", updates(Some(RunStatus::Running), None)),
+        ("update to RUNNING with reason", updates(Some(RunStatus::Running), Some("fixed"))),
+        ("update to NEEDS_HELP", updates(Some(RunStatus::NeedsHelp), None)),
+        ("update to COMPLETED", updates(Some(RunStatus::Completed), None)),
+        ("checkpoint", checkpoints("half of it is done")),
+        ("ask for help", asks_help("no password")),
+        ("complete", completes(RunStatus::Completed)),
+        ("complete as FAILED", completes(RunStatus::Failed)),
         ("force", Command::Force { target: "keeper 1".into() }),
     ]
 }
@@ -170,12 +183,11 @@ fn table() -> String {
         "# States and inputs\n\nA test of longhaul-core writes this page from `decide` and `apply` (`UPDATE_DOCS=1 cargo test -p longhaul-core`).\nEach row shows the state that follows an input and the events that are committed. `noted` means that an observation is recorded\nand changes nothing.\n",
     );
     for (name, task) in states() {
-        let mover = if task.state.wants_owner() {
-            "A worker moves the task on."
-        } else if task.state.is_final() {
-            "Final: nothing moves the task on."
-        } else {
-            "A person moves the task on."
+        let mover = match task.state.stage().woken_by() {
+            WokenBy::Worker => "A worker moves the task on.",
+            WokenBy::Nobody => "Final: nothing moves the task on.",
+            WokenBy::Person => "A person moves the task on.",
+            WokenBy::Program => "The outside program that executes the task moves it on.",
         };
         write!(page, "\n## {name}\n\n{mover}\n\n| input | result |\n|---|---|\n").expect("a string takes all");
         for (label, input, actor) in inputs(&task) {
@@ -196,6 +208,27 @@ fn every_state_against_every_input_is_documented() {
     assert!(
         stored == page,
         "docs/reference/states.md is stale: run UPDATE_DOCS=1 cargo test -p longhaul-core and look at the diff"
+    );
+}
+
+/// One line for each state in which the status differs from that of the others.
+#[test]
+fn the_status_of_every_state_is_documented() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/task-run-status.md");
+    let mut page = String::from(
+        "# The status of a task as a TaskRun\n\nA test of longhaul-core writes this page from `RunStatus::of` (`UPDATE_DOCS=1 cargo test -p longhaul-core`). `task_run_get` and\n`task_run_list` show every task with one of six statuses.\n\n| state | status |\n|---|---|\n",
+    );
+    let resumed = Task { state: State::Queued, ..working() };
+    for (name, task) in states().into_iter().chain([("queued, after a session", resumed)]) {
+        writeln!(page, "| {name} | {} |", RunStatus::of(&task).name()).expect("a string takes all");
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, &page).expect("docs/reference exists");
+    }
+    assert_eq!(
+        std::fs::read_to_string(path).unwrap_or_default(),
+        page,
+        "stale: run UPDATE_DOCS=1 cargo test -p longhaul-core"
     );
 }
 
@@ -246,7 +279,8 @@ fn a_state_is_stored_under_its_name_and_its_stage_fits() {
         let state = &task.state;
         let stored = serde_json::to_value(state).expect("a state can be stored");
         assert_eq!(stored["state"], state.name(), "{label}");
-        let answers = [state.is_final(), state.waits_for_person(), state.wants_owner()];
+        let by_program = state.stage().woken_by() == WokenBy::Program;
+        let answers = [state.is_final(), state.waits_for_person(), state.wants_owner(), by_program];
         assert_eq!(answers.iter().filter(|yes| **yes).count(), 1, "{label}: one answer holds");
         assert!(state.session().is_none() || state.wants_owner(), "{label}: a session has an owner");
         assert!(due(&task).is_empty() || state.wants_owner(), "{label}: only an owner has something to do");

@@ -45,7 +45,10 @@ impl Outcome<'_> {
             | State::Stopping { .. }
             | State::Waiting { .. }
             | State::NeedsHelp { .. }
-            | State::Stopped { .. } => self.supervised(call).await,
+            | State::Stopped { .. }
+            // Of outside programs only.
+            | State::Tracked { .. }
+            | State::Failed { .. } => self.supervised(call).await,
         }
     }
 

@@ -1,0 +1,137 @@
+//! The seven operations of a TaskRun: an outside program starts a run, reports on it, and reads it back, also after a restart.
+//!
+//! Field names and times are those of existing TaskRun clients (unix milliseconds), not those of our other views. `get` and `list` show
+//! supervised tasks too; the five that change something accept only tracked runs. What the calls lead to is decided by the core.
+
+mod checkpoint;
+mod complete;
+mod get;
+mod list;
+mod needs_help;
+mod start;
+#[cfg(test)]
+mod tests;
+mod update;
+mod wire;
+
+pub use checkpoint::{CheckpointAnswer, TaskRunCheckpoint, TaskRunCheckpointInput};
+pub use complete::{TaskRunComplete, TaskRunCompleteInput};
+pub use get::{RunEvent, TaskRunDetails, TaskRunGet, TaskRunGetInput};
+pub use list::{TaskRunList, TaskRunListInput, TaskRuns};
+pub use needs_help::{TaskRunNeedsHelp, TaskRunNeedsHelpInput};
+pub use start::{TaskRunStart, TaskRunStartInput};
+pub use update::{TaskRunUpdate, TaskRunUpdateInput};
+pub use wire::{Evidence, FailedItem, HelpView, RunCheckpoint, TaskRun, TaskRunAnswer};
+
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{Command, MOST_REFERENCES, Reference, RunCall, State};
+use longhaul_redact::{Secrets, redact_text};
+use longhaul_store::{Committed, Key, Stored};
+
+use crate::app::Call;
+use crate::error::{AppError, ErrorKind};
+use crate::operation::{Answer, FrontEnd};
+
+/// For programs: a person has other verbs for the same.
+const PROGRAMS: &[FrontEnd] = &[FrontEnd::Mcp, FrontEnd::Http];
+
+/// The run that a caller means. A foreign one looks exactly like none.
+async fn find(call: &Call, run_id: &str) -> Result<Stored, AppError> {
+    let unknown = || AppError::new(ErrorKind::NotFound, "there is no run with this run_id");
+    match call.load(parse(run_id)?).await {
+        Ok(stored) => stored.ok_or_else(unknown),
+        // Without a home there are no runs either.
+        Err(error) if error.kind == ErrorKind::NotFound => Err(unknown()),
+        Err(error) => Err(error),
+    }
+}
+
+/// One spelling only; a text that is no id is not repeated in the answer.
+fn parse(run_id: &str) -> Result<TaskId, AppError> {
+    run_id.parse().map_err(|_| {
+        AppError::new(ErrorKind::Usage, "run_id is not an id")
+            .hint("pass the run_id that task_run_start returned: a UUID in lower case")
+    })
+}
+
+/// Sends a program's call to its run.
+async fn send(call: &Call, stored: &Stored, run_call: RunCall, key: Option<Key>) -> Result<Committed, AppError> {
+    let command = Command::Track { call: Box::new(run_call) };
+    Ok(crate::change(call.store()?, call.app.system.clock, stored.task.id, command, &call.caller.actor, key, None)
+        .await?)
+}
+
+/// The run after a call. One that still waits for a person says so, because its program must not take an accepted report for a permission.
+fn answer(committed: &Committed, said: Said) -> Answer<TaskRunAnswer> {
+    let task = &committed.stored.task;
+    let waiting = match &task.state {
+        State::Tracked { help: Some(help), .. } => Some(format!(
+            "the run still waits for a person: {}. It continues when somebody answers, or with status RUNNING and a resume_reason",
+            help.reason
+        )),
+        _ => None,
+    };
+    let view = TaskRunAnswer { task_run: TaskRun::of(task) };
+    Answer { repeated: committed.repeated, ..Answer::new(view) }.warn(waiting).warn(said.warnings())
+}
+
+/// What a caller said, with secrets masked before anything is cut or stored.
+struct Said {
+    secrets: Secrets,
+    masked: usize,
+    references_dropped: usize,
+}
+
+impl Said {
+    fn new(secrets: Secrets) -> Said {
+        Said { secrets, masked: 0, references_dropped: 0 }
+    }
+
+    /// For a run that exists.
+    fn to(call: &Call, stored: &Stored) -> Said {
+        Said::new(call.app.system.environment.secrets(&stored.task.submission.secret_names))
+    }
+
+    fn text(&mut self, text: &str) -> String {
+        let (masked, hits) = redact_text(&self.secrets, text);
+        self.masked += hits;
+        masked
+    }
+
+    fn optional(&mut self, text: Option<&String>) -> Option<String> {
+        text.map(|text| self.text(text))
+    }
+
+    fn texts(&mut self, texts: Option<&Vec<String>>) -> Vec<String> {
+        texts.into_iter().flatten().map(|text| self.text(text)).collect()
+    }
+
+    fn failed(&mut self, items: Option<&Vec<FailedItem>>) -> Vec<longhaul_core::task::FailedItem> {
+        let masked = |failed: &FailedItem| longhaul_core::task::FailedItem {
+            item: self.text(&failed.item),
+            reason: self.text(&failed.reason),
+        };
+        items.into_iter().flatten().map(masked).collect()
+    }
+
+    fn references(&mut self, evidence: Option<&Vec<Evidence>>) -> Result<Vec<Reference>, AppError> {
+        let evidence = evidence.map(Vec::as_slice).unwrap_or_default();
+        if evidence.iter().any(|item| item.target.trim().is_empty()) {
+            return Err(AppError::new(ErrorKind::Usage, "a piece of evidence has an empty ref"));
+        }
+        self.references_dropped += evidence.len().saturating_sub(MOST_REFERENCES);
+        let masked = |item: &Evidence| Reference {
+            kind: item.kind,
+            target: self.text(&item.target),
+            summary: self.optional(item.summary.as_ref()),
+        };
+        Ok(evidence.iter().map(masked).collect())
+    }
+
+    fn warnings(self) -> Vec<String> {
+        let masked = (self.masked > 0).then(|| format!("{} secret value(s) were masked", self.masked));
+        let dropped = self.references_dropped;
+        let dropped = (dropped > 0).then(|| format!("only the last {MOST_REFERENCES} pieces of evidence are kept"));
+        masked.into_iter().chain(dropped).collect()
+    }
+}

@@ -1,0 +1,280 @@
+//! A task as TaskRun clients know it: their field names, unix milliseconds, and no field where there is nothing to say.
+//! Made from any task; what a supervised one has no words for is derived from its state.
+
+use longhaul_core::task::{Checkpoint, Driver, Reference, ReferenceKind, RunStatus, State, Task, Tracked, Verdict};
+use longhaul_store::Stored;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::Call;
+use crate::describe;
+use crate::error::AppError;
+use crate::operation::View;
+
+/// A run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TaskRun {
+    pub run_id: String,
+    #[schemars(extend("enum" = RunStatus::NAMES))]
+    pub status: &'static str,
+    /// Who executes it: `external` (the program that started it), `supervised` or `runner` (Longhaul).
+    pub driver: &'static str,
+    /// The name that people see.
+    pub name: String,
+    pub goal: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub success_criteria: Vec<String>,
+    /// Whether Longhaul itself ran checks on the result. Never true for a run of an outside program.
+    pub verified: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow_id: Option<String>,
+    pub ledger_task_ids: Vec<String>,
+    /// How many ids are no longer kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ledger_task_ids_truncated: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress_summary: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub completed_items: Vec<String>,
+    /// How many completed items are no longer kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completed_items_truncated: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub failed_items: Vec<FailedItem>,
+    /// How many failed items are no longer kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_items_truncated: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current_cursor: Option<String>,
+    /// What the program pointed at. Longhaul did not look at it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub last_evidence: Vec<Evidence>,
+    /// Set while it waits for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs_help: Option<HelpView>,
+    /// The answer to its last request for help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume_reason: Option<String>,
+    /// Who gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed_by: Option<String>,
+    /// When, in unix milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed_at: Option<u64>,
+    /// Unix milliseconds.
+    pub created_at: u64,
+    /// Unix milliseconds.
+    pub updated_at: u64,
+    /// When it ended, in unix milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completed_at: Option<u64>,
+}
+
+/// Something that did not work.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct FailedItem {
+    /// REQUIRED. What failed.
+    pub item: String,
+    /// REQUIRED. Why.
+    pub reason: String,
+}
+
+/// Something a caller points at.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// REQUIRED. What it is.
+    #[schemars(with = "String", extend("enum" = ReferenceKind::NAMES))]
+    pub kind: ReferenceKind,
+    /// REQUIRED. Where it is: an address, an id, a path, a commit.
+    #[serde(rename = "ref")]
+    pub target: String,
+    /// What it shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+}
+
+/// What a run waits for.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HelpView {
+    pub reason: String,
+    /// Unix milliseconds.
+    pub requested_at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume_hint: Option<String>,
+}
+
+/// A summary from which another process can continue.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunCheckpoint {
+    pub checkpoint_id: String,
+    pub run_id: String,
+    pub summary: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub evidence: Vec<Evidence>,
+    /// Items completed so far.
+    pub completed_count: u64,
+    /// Items failed so far.
+    pub failed_count: u64,
+    /// The events that it covers, by their `seq`.
+    pub source_event_range: EventRange,
+    /// Unix milliseconds.
+    pub created_at: u64,
+}
+
+/// Events of a run, both ends included.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EventRange {
+    pub from: u64,
+    pub to: u64,
+}
+
+/// What the operations that change a run answer with.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TaskRunAnswer {
+    pub task_run: TaskRun,
+}
+
+impl View for TaskRunAnswer {
+    const KIND: &'static str = "task_run";
+
+    async fn of_repeat(_: &Call, stored: Stored) -> Result<TaskRunAnswer, AppError> {
+        Ok(TaskRunAnswer { task_run: TaskRun::of(&stored.task) })
+    }
+}
+
+impl TaskRun {
+    /// A task, whoever executes it.
+    pub fn of(task: &Task) -> TaskRun {
+        let bare = TaskRun::bare(task);
+        match &task.tracked {
+            Some(tracked) => bare.with_reports(task, tracked),
+            None => bare.with_plan(task),
+        }
+    }
+
+    fn bare(task: &Task) -> TaskRun {
+        let criteria = &task.submission.criteria;
+        TaskRun {
+            run_id: task.id.to_string(),
+            status: RunStatus::of(task).name(),
+            driver: task.submission.driver.word(),
+            name: task.submission.name.to_string(),
+            goal: task.submission.goal.clone(),
+            success_criteria: criteria.iter().map(|criterion| criterion.text.clone()).collect(),
+            verified: matches!(task.state.verdict(), Some(Verdict::Verified { .. })),
+            session_id: None,
+            workflow_id: None,
+            ledger_task_ids: Vec::new(),
+            ledger_task_ids_truncated: None,
+            progress_summary: None,
+            completed_items: Vec::new(),
+            completed_items_truncated: None,
+            failed_items: Vec::new(),
+            failed_items_truncated: None,
+            current_cursor: None,
+            last_evidence: Vec::new(),
+            needs_help: None,
+            resume_reason: None,
+            resumed_by: None,
+            resumed_at: None,
+            created_at: task.created.millis(),
+            updated_at: task.updated.millis(),
+            completed_at: task.state.is_final().then(|| task.since.millis()),
+        }
+    }
+
+    fn with_reports(self, task: &Task, tracked: &Tracked) -> TaskRun {
+        let help = match &task.state {
+            State::Tracked { help, .. } => help.as_ref(),
+            _ => None,
+        };
+        let answer = tracked.answer.as_ref();
+        TaskRun {
+            session_id: tracked.links.session_id.clone(),
+            workflow_id: tracked.links.workflow_id.clone(),
+            ledger_task_ids: tracked.links.ledger_task_ids.clone(),
+            ledger_task_ids_truncated: more_than_none(tracked.links_dropped),
+            progress_summary: tracked.summary.clone(),
+            completed_items: tracked.completed.clone(),
+            completed_items_truncated: more_than_none(tracked.completed_dropped),
+            failed_items: tracked
+                .failed
+                .iter()
+                .map(|failed| FailedItem { item: failed.item.clone(), reason: failed.reason.clone() })
+                .collect(),
+            failed_items_truncated: more_than_none(tracked.failed_dropped),
+            current_cursor: tracked.cursor.clone(),
+            last_evidence: tracked.references.iter().map(Evidence::from).collect(),
+            needs_help: help.map(|help| HelpView {
+                reason: help.reason.clone(),
+                requested_at: help.asked.millis(),
+                resume_hint: help.hint.clone(),
+            }),
+            resume_reason: answer.map(|answer| answer.reason.clone()),
+            resumed_by: answer.map(|answer| answer.by.clone()),
+            resumed_at: answer.map(|answer| answer.at.millis()),
+            ..self
+        }
+    }
+
+    /// A task of ours: its ticked steps are its completed items, and what its state needs is its request for help.
+    fn with_plan(self, task: &Task) -> TaskRun {
+        let plan = task.plan.as_ref().map(|accepted| &accepted.plan);
+        let ticked = plan.into_iter().flat_map(|plan| &plan.steps).filter(|step| step.ticked);
+        let stored = || Stored { task: task.clone(), epoch: 0, owner: None };
+        TaskRun {
+            progress_summary: plan.map(longhaul_core::plan::Plan::progress),
+            completed_items: ticked.map(|step| step.text.clone()).collect(),
+            current_cursor: plan.and_then(|plan| plan.current()).map(|step| step.text.clone()),
+            needs_help: task.state.waits_for_person().then(|| HelpView {
+                reason: describe::state(task),
+                requested_at: task.since.millis(),
+                resume_hint: Some(describe::next_command(&stored())),
+            }),
+            ..self
+        }
+    }
+}
+
+impl RunCheckpoint {
+    /// The newest checkpoint of a run, if it has one.
+    pub fn of(task: &Task) -> Option<RunCheckpoint> {
+        let checkpoint: &Checkpoint = task.tracked.as_ref()?.checkpoint.as_ref()?;
+        Some(RunCheckpoint {
+            checkpoint_id: format!("{}.{}", task.id, checkpoint.number),
+            run_id: task.id.to_string(),
+            summary: checkpoint.summary.clone(),
+            current_cursor: checkpoint.cursor.clone(),
+            evidence: checkpoint.references.iter().map(Evidence::from).collect(),
+            completed_count: checkpoint.completed,
+            failed_count: checkpoint.failed,
+            source_event_range: EventRange { from: checkpoint.from, to: checkpoint.to },
+            created_at: checkpoint.at.millis(),
+        })
+    }
+}
+
+impl From<&Reference> for Evidence {
+    fn from(reference: &Reference) -> Evidence {
+        let Reference { kind, target, summary } = reference.clone();
+        Evidence { kind, target, summary }
+    }
+}
+
+fn more_than_none(number: u64) -> Option<u64> {
+    (number > 0).then_some(number)
+}
+
+/// A driver by its name on the wire.
+pub(super) fn driver(name: &str) -> Option<Driver> {
+    Driver::ALL.into_iter().find(|driver| driver.word() == name)
+}

@@ -1,0 +1,99 @@
+//! What an outside program reported about its run, for people and for programs that read our views. Used by `show` and the report.
+//! `task_run_get` says the same in the words of TaskRun clients.
+
+use longhaul_core::task::{Task, Tracked};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What is known of a tracked run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunView {
+    /// The program's last words about where the run is.
+    pub summary: Option<String>,
+    /// Where it works.
+    pub cursor: Option<String>,
+    /// The newest completed items.
+    pub completed: Vec<String>,
+    /// How many there are in all.
+    pub completed_total: u64,
+    /// The newest failed items.
+    pub failed: Vec<FailedView>,
+    /// How many there are in all.
+    pub failed_total: u64,
+    /// What the program points at. Longhaul did not look at it.
+    pub references: Vec<ReferenceView>,
+    /// The newest summary from which another process can continue.
+    pub checkpoint: Option<String>,
+    /// When that was stored.
+    pub checkpoint_at: Option<String>,
+    /// The answer to its last request for help, and who gave it.
+    pub answer: Option<AnswerView>,
+}
+
+/// Something that did not work.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FailedView {
+    pub item: String,
+    pub reason: String,
+}
+
+/// Something that the program points at.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReferenceView {
+    /// Such as `url`, `file` or `commit`.
+    pub kind: String,
+    pub target: String,
+    pub summary: Option<String>,
+}
+
+/// An answer to a request for help.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AnswerView {
+    pub reason: String,
+    pub by: String,
+    pub at: String,
+}
+
+impl RunView {
+    /// None for a task that Longhaul executes.
+    pub fn of(task: &Task) -> Option<RunView> {
+        task.tracked.as_deref().map(RunView::new)
+    }
+
+    fn new(tracked: &Tracked) -> RunView {
+        let failed = tracked.failed.iter();
+        let checkpoint = tracked.checkpoint.as_ref();
+        RunView {
+            summary: tracked.summary.clone(),
+            cursor: tracked.cursor.clone(),
+            completed: tracked.completed.clone(),
+            completed_total: tracked.completed.len() as u64 + tracked.completed_dropped,
+            failed: failed.map(|one| FailedView { item: one.item.clone(), reason: one.reason.clone() }).collect(),
+            failed_total: tracked.failed.len() as u64 + tracked.failed_dropped,
+            references: tracked
+                .references
+                .iter()
+                .map(|reference| ReferenceView {
+                    kind: reference.kind.name().to_owned(),
+                    target: reference.target.clone(),
+                    summary: reference.summary.clone(),
+                })
+                .collect(),
+            checkpoint: checkpoint.map(|checkpoint| checkpoint.summary.clone()),
+            checkpoint_at: checkpoint.map(|checkpoint| checkpoint.at.rfc3339()),
+            answer: tracked.answer.as_ref().map(|answer| AnswerView {
+                reason: answer.reason.clone(),
+                by: answer.by.clone(),
+                at: answer.at.rfc3339(),
+            }),
+        }
+    }
+}
+
+impl ReferenceView {
+    /// On one line.
+    pub fn words(&self) -> String {
+        let summary = self.summary.as_ref().map_or_else(String::new, |summary| format!(" ({summary})"));
+        format!("{} {}{summary}", self.kind, self.target)
+    }
+}

@@ -1,0 +1,449 @@
+//! A run that an outside program executes and reports here: what it says, what is kept of that, and how much.
+//!
+//! Bounded when a command is decided, so that events are small too; folded by `apply` into the task. Redaction comes before: a cut must
+//! never expose half a secret. What a caller hands in is a reference, not evidence: nothing here was observed.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{RunStatus, Submission, Task};
+use crate::names::TaskName;
+use crate::time::Time;
+
+/// The most bytes of each kind of text.
+const GOAL: usize = 4096;
+const CRITERION: usize = 1024;
+const SUMMARY: usize = 8192;
+const ITEM: usize = 512;
+const REASON: usize = 1024;
+const HELP: usize = 2048;
+const CURSOR: usize = 2048;
+const REFERENCE: usize = 2048;
+const LINK: usize = 256;
+/// The most entries of each kind of list.
+const CRITERIA: usize = 50;
+const ITEMS: usize = 500;
+const LINKS: usize = 500;
+/// The most references of one report.
+pub const MOST_REFERENCES: usize = 50;
+/// What a text ends with that was cut.
+const MARK: &str = "… [cut]";
+
+/// What an outside program asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "call", rename_all = "snake_case")]
+pub enum RunCall {
+    /// Progress, and at most the way back to RUNNING.
+    Update {
+        /// What it did.
+        report: Report,
+        /// The status it wants; none keeps it.
+        status: Option<RunStatus>,
+        /// Why it no longer needs help.
+        resume_reason: Option<String>,
+    },
+    /// A summary from which another process could continue.
+    Checkpoint {
+        /// With a summary.
+        report: Report,
+    },
+    /// Only a person can help.
+    NeedsHelp {
+        /// Why.
+        reason: String,
+        /// What would let it continue.
+        hint: Option<String>,
+        /// What it did so far.
+        report: Report,
+    },
+    /// The end.
+    Complete {
+        /// How.
+        status: RunStatus,
+        /// What it did.
+        report: Report,
+    },
+}
+
+impl RunCall {
+    /// The verb, for refusals.
+    pub(super) fn verb(&self) -> &'static str {
+        match self {
+            RunCall::Update { .. } => "update",
+            RunCall::Checkpoint { .. } => "checkpoint",
+            RunCall::NeedsHelp { .. } => "ask for help with",
+            RunCall::Complete { .. } => "complete",
+        }
+    }
+}
+
+/// What a program says in one call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Report {
+    /// Where the run is, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// Newly completed items.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub completed: Vec<String>,
+    /// Newly failed items.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedItem>,
+    /// Where it works now: a step, an address, a line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// What it points at, in place of the references before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Reference>,
+    /// What it belongs to elsewhere.
+    #[serde(skip_serializing_if = "Links::is_empty")]
+    pub links: Links,
+    /// Completed items that one call had beyond what is kept.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub completed_dropped: u64,
+    /// Failed items that one call had beyond what is kept.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub failed_dropped: u64,
+}
+
+/// Ids of a run in other systems.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Links {
+    /// The caller's own session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The workflow it is a part of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow_id: Option<String>,
+    /// Single executions of tools.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ledger_task_ids: Vec<String>,
+}
+
+/// Something that did not work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedItem {
+    /// What.
+    pub item: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Something a caller points at. Nobody looked at it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    /// What it is.
+    pub kind: ReferenceKind,
+    /// Where it is.
+    pub target: String,
+    /// What it shows, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+}
+
+/// What a reference points at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReferenceKind {
+    /// A record of what was done.
+    Journal,
+    /// A picture of a screen.
+    Screenshot,
+    /// What was agreed.
+    Contract,
+    /// One execution of a tool.
+    LedgerTask,
+    /// A workflow.
+    Workflow,
+    /// An address.
+    Url,
+    /// A note for whoever continues.
+    Handoff,
+    /// A commit.
+    Commit,
+    /// A file.
+    File,
+}
+
+impl ReferenceKind {
+    /// Every kind, as it is spelled, in the order of the enum.
+    pub const NAMES: [&'static str; 9] =
+        ["journal", "screenshot", "contract", "ledger_task", "workflow", "url", "handoff", "commit", "file"];
+
+    /// The spelling.
+    pub fn name(self) -> &'static str {
+        ReferenceKind::NAMES[self as usize]
+    }
+}
+
+/// A request for help.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HelpRequest {
+    /// Why.
+    pub reason: String,
+    /// What would let the run continue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Since when.
+    pub asked: Time,
+}
+
+/// The last answer to a request for help.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HelpAnswer {
+    /// What changed.
+    pub reason: String,
+    /// Who says so.
+    pub by: String,
+    /// When.
+    pub at: Time,
+}
+
+/// A summary from which another process could continue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The sequence number of its event, which identifies it within the run.
+    pub number: u64,
+    /// The first event that it covers: the one after the last checkpoint's range.
+    pub from: u64,
+    /// The last one.
+    pub to: u64,
+    /// In words.
+    pub summary: String,
+    /// Where the run was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// What it pointed at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Reference>,
+    /// Items completed so far, those that are no longer kept too.
+    pub completed: u64,
+    /// Items failed so far, those that are no longer kept too.
+    pub failed: u64,
+    /// When.
+    pub at: Time,
+}
+
+/// What is kept of everything that a program reported. It outlasts the run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tracked {
+    /// The newest summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// The newest completed items, each once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub completed: Vec<String>,
+    /// Completed items that are no longer kept.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub completed_dropped: u64,
+    /// The newest failed items, each once; none of them is completed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedItem>,
+    /// Failed items that are no longer kept.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub failed_dropped: u64,
+    /// The newest cursor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// The newest references.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Reference>,
+    /// What it belongs to elsewhere.
+    #[serde(skip_serializing_if = "Links::is_empty")]
+    pub links: Links,
+    /// Ids of tool executions that are no longer kept.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub links_dropped: u64,
+    /// The last answer to a request for help, until the next request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<HelpAnswer>,
+    /// The newest checkpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
+}
+
+impl Submission {
+    /// What a tracked run begins with: no agent, no directory, nothing that could be executed.
+    pub fn tracked(goal: &str, name: TaskName, project: String, criteria: &[String], links: Links) -> Submission {
+        let criteria = criteria.iter().filter(|text| !text.trim().is_empty()).take(CRITERIA);
+        Submission {
+            criteria: criteria.map(|text| super::Criterion { text: cut(text, CRITERION), check: None }).collect(),
+            driver: super::Driver::External,
+            links: links.bounded(),
+            ..Submission::new(cut(goal, GOAL), name, project, String::new())
+        }
+    }
+}
+
+impl Report {
+    /// The same within the caps. An item that is both has failed: that is the news a reader must not miss.
+    pub(super) fn bounded(&self) -> Report {
+        let mut failed: Vec<FailedItem> = Vec::new();
+        for FailedItem { item, reason } in &self.failed {
+            put_failed(&mut failed, FailedItem { item: cut(item.trim(), ITEM), reason: cut(reason, REASON) });
+        }
+        failed.retain(|failed| !failed.item.is_empty());
+        let items = self.completed.iter().map(|item| cut(item.trim(), ITEM));
+        let items = items.filter(|item| !item.is_empty() && !failed.iter().any(|failed| failed.item == *item));
+        let mut completed = Vec::new();
+        add_new(&mut completed, items);
+        let references = &self.references[self.references.len().saturating_sub(MOST_REFERENCES)..];
+        Report {
+            summary: self.summary.as_deref().filter(|text| !text.trim().is_empty()).map(|text| cut(text, SUMMARY)),
+            cursor: kept(self.cursor.as_ref(), CURSOR),
+            references: references.iter().map(Reference::bounded).collect(),
+            links: self.links.clone().bounded(),
+            completed_dropped: self.completed_dropped + keep_newest(&mut completed, ITEMS),
+            failed_dropped: self.failed_dropped + keep_newest(&mut failed, ITEMS),
+            completed,
+            failed,
+        }
+    }
+
+    /// Whether it says nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Report::default()
+    }
+}
+
+impl Reference {
+    fn bounded(&self) -> Reference {
+        let summary = kept(self.summary.as_ref(), REASON);
+        Reference { kind: self.kind, target: cut(self.target.trim(), REFERENCE), summary }
+    }
+}
+
+impl Links {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Links::default()
+    }
+
+    fn bounded(self) -> Links {
+        let ids = self.ledger_task_ids.iter().map(|id| cut(id.trim(), LINK)).filter(|id| !id.is_empty());
+        let mut ledger_task_ids = Vec::new();
+        add_new(&mut ledger_task_ids, ids);
+        keep_newest(&mut ledger_task_ids, LINKS);
+        let [session_id, workflow_id] = [&self.session_id, &self.workflow_id].map(|id| kept(id.as_ref(), LINK));
+        Links { session_id, workflow_id, ledger_task_ids }
+    }
+}
+
+/// The texts of a request for help, within their cap.
+pub(super) fn bounded_help(text: &str) -> String {
+    cut(text.trim(), HELP)
+}
+
+impl Tracked {
+    /// What is known of a run before its first report.
+    pub(super) fn new(links: &Links) -> Tracked {
+        Tracked { links: links.clone(), ..Tracked::default() }
+    }
+
+    fn fold(&mut self, report: &Report) {
+        self.failed.retain(|failed| !report.completed.contains(&failed.item));
+        self.completed.retain(|item| !report.failed.iter().any(|failed| failed.item == *item));
+        add_new(&mut self.completed, report.completed.iter().cloned());
+        report.failed.iter().for_each(|failed| put_failed(&mut self.failed, failed.clone()));
+        self.completed_dropped += report.completed_dropped + keep_newest(&mut self.completed, ITEMS);
+        self.failed_dropped += report.failed_dropped + keep_newest(&mut self.failed, ITEMS);
+        if report.summary.is_some() {
+            self.summary.clone_from(&report.summary);
+        }
+        if report.cursor.is_some() {
+            self.cursor.clone_from(&report.cursor);
+        }
+        if !report.references.is_empty() {
+            self.references.clone_from(&report.references);
+        }
+        if report.links.workflow_id.is_some() {
+            self.links.workflow_id.clone_from(&report.links.workflow_id);
+        }
+        add_new(&mut self.links.ledger_task_ids, report.links.ledger_task_ids.iter().cloned());
+        self.links_dropped += keep_newest(&mut self.links.ledger_task_ids, LINKS);
+    }
+}
+
+impl Task {
+    /// Folds a report into what is kept of a tracked run.
+    pub(super) fn fold_report(&mut self, report: &Report) {
+        if let Some(tracked) = &mut self.tracked {
+            Arc::make_mut(tracked).fold(report);
+        }
+    }
+
+    /// Folds a checkpoint, whose event is the one that made this version.
+    pub(super) fn fold_checkpoint(&mut self, report: &Report) {
+        self.fold_report(report);
+        let (number, at) = (self.version, self.updated);
+        let Some(tracked) = self.tracked.as_mut().map(Arc::make_mut) else { return };
+        tracked.checkpoint = Some(Checkpoint {
+            number,
+            from: tracked.checkpoint.as_ref().map_or(1, |last| last.to + 1),
+            to: number - 1,
+            summary: report.summary.clone().unwrap_or_default(),
+            cursor: report.cursor.clone(),
+            references: report.references.clone(),
+            completed: tracked.completed.len() as u64 + tracked.completed_dropped,
+            failed: tracked.failed.len() as u64 + tracked.failed_dropped,
+            at,
+        });
+    }
+
+    /// Folds a request for help: an older answer was to another request.
+    pub(super) fn fold_help(&mut self, report: &Report) {
+        self.fold_report(report);
+        if let Some(tracked) = &mut self.tracked {
+            Arc::make_mut(tracked).answer = None;
+        }
+    }
+
+    /// Folds the answer to a request for help.
+    pub(super) fn fold_answer(&mut self, reason: &str, by: &str) {
+        let answer = HelpAnswer { reason: reason.to_owned(), by: by.to_owned(), at: self.updated };
+        if let Some(tracked) = &mut self.tracked {
+            Arc::make_mut(tracked).answer = Some(answer);
+        }
+    }
+}
+
+/// A failed item in a list: the newest reason counts, at the place of the first.
+fn put_failed(list: &mut Vec<FailedItem>, failed: FailedItem) {
+    match list.iter_mut().find(|known| known.item == failed.item) {
+        Some(known) => known.reason = failed.reason,
+        None => list.push(failed),
+    }
+}
+
+/// Adds what a list does not have yet.
+fn add_new(list: &mut Vec<String>, items: impl Iterator<Item = String>) {
+    let mut known: std::collections::HashSet<String> = list.iter().cloned().collect();
+    list.extend(items.filter(|item| known.insert(item.clone())));
+}
+
+/// Drops the oldest entries above a number; says how many.
+fn keep_newest<T>(list: &mut Vec<T>, most: usize) -> u64 {
+    let dropped = list.len().saturating_sub(most);
+    list.drain(..dropped);
+    dropped as u64
+}
+
+fn kept(text: Option<&String>, cap: usize) -> Option<String> {
+    text.map(|text| text.trim()).filter(|text| !text.is_empty()).map(|text| cut(text, cap))
+}
+
+/// A text of at most so many bytes, cut between two characters, with a mark that shows it.
+fn cut(text: &str, cap: usize) -> String {
+    if text.len() <= cap {
+        return text.to_owned();
+    }
+    format!("{}{MARK}", &text[..text.floor_char_boundary(cap - MARK.len())])
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
