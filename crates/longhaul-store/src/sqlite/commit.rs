@@ -16,43 +16,25 @@ use super::row::TaskRow;
 use super::{accounts, family, keys, outbox, turns};
 use crate::{Change, CommitError, Guard, StoreError, Stored};
 
-/// A change with everything made that can be, outside the writer thread.
+/// A change with its texts made, outside the writer thread.
 pub(super) struct Prepared {
     change: Change,
     actor: Arc<str>,
     payloads: Vec<Arc<str>>,
-    /// The change of the row that the writer wrote last. It counts if that is still the row to change.
-    ahead: Option<Append>,
 }
 
 impl Prepared {
-    /// Spells a change out as it will be stored; `known` is the task's row, as far as the writer remembers it.
-    pub(super) fn new(change: Change, known: Option<Arc<TaskRow>>) -> Result<Prepared, StoreError> {
+    /// Spells a change out as it will be stored.
+    pub(super) fn new(change: Change) -> Result<Prepared, StoreError> {
         let actor = as_json(&change.actor)?.into();
         let payloads =
             change.events.iter().map(|event| Ok(as_json(event)?.into())).collect::<Result<_, StoreError>>()?;
-        let mut prepared = Prepared { change, actor, payloads, ahead: None };
-        let fitting = known.filter(|row| check_guard(prepared.change.guard, &row.stored).is_ok());
-        // A change that cannot be made is refused in the transaction, where it counts.
-        prepared.ahead = fitting.and_then(|row| prepared.append_to(Some(row)).ok()?.finish().ok());
-        Ok(prepared)
-    }
-
-    fn append_to(&self, before: Option<Arc<TaskRow>>) -> Result<Append, CommitError> {
-        let mut append = Append::to(self.change.task, before);
-        for (event, payload) in self.change.events.iter().zip(&self.payloads) {
-            let text = EventText { actor: Arc::clone(&self.actor), payload: Arc::clone(payload) };
-            append.event(event, text, self.change.at)?;
-        }
-        if let Some(lease) = &self.change.claim {
-            append.claim(lease, None, self.change.at)?;
-        }
-        Ok(append)
+        Ok(Prepared { change, actor, payloads })
     }
 }
 
 /// Makes one change, or says why not.
-pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: &mut Prepared) -> Result<Made, CommitError> {
+pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: &Prepared) -> Result<Made, CommitError> {
     if let Some(earlier) = keys::repeat_of_change(connection, cache, &prepared.change)? {
         return Ok(Made { stored: earlier, repeated: true });
     }
@@ -77,14 +59,18 @@ pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: &mut 
 fn append(
     connection: &Connection,
     cache: &mut Cache,
-    prepared: &mut Prepared,
+    prepared: &Prepared,
     found: Option<&Arc<TaskRow>>,
 ) -> Result<Arc<TaskRow>, CommitError> {
-    let append = match prepared.ahead.take().filter(|ahead| ahead.starts_from(found)) {
-        Some(ahead) => ahead,
-        None => prepared.append_to(found.cloned())?,
-    };
-    let change = &prepared.change;
+    let Prepared { change, actor, payloads } = prepared;
+    let mut append = Append::to(change.task, found.cloned());
+    for (event, payload) in change.events.iter().zip(payloads) {
+        let text = EventText { actor: Arc::clone(actor), payload: Arc::clone(payload) };
+        append.event(event, text, change.at)?;
+    }
+    if let Some(lease) = &change.claim {
+        append.claim(lease, None, change.at)?;
+    }
     let before = found.map(|row| &row.stored.task);
     turns::check_start(connection, before, change)?;
     family::check_caps(connection, &change.events)?;
