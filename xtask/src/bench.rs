@@ -47,6 +47,9 @@ struct Arguments {
     /// Where to put scratch files: a directory on the disk to measure, in no git repository
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
+    /// `list` and `submissions`: how many tasks the large home has
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(11..))]
+    tasks: u32,
     /// `redaction`: the seed of the made-up secrets
     #[arg(long, default_value_t = 12)]
     seed: u64,
@@ -72,9 +75,9 @@ enum Measure {
     Redactor,
     /// A session of a whole task beside a shell loop with the same agent (gate in git)
     Task,
-    /// `longhaul list` with 10,000 tasks beside one with 10 and `longhaul --version` (gates)
+    /// `longhaul list` with 10,000 tasks, or `--tasks`, beside one with 10 and `longhaul --version` (gates)
     List,
-    /// Submitting after 10,000 tasks beside submitting after 10 (gate)
+    /// Submitting after 10,000 tasks, or `--tasks`, beside submitting after 10 (gate)
     Submissions,
     /// Adopting 100 live sessions of a killed worker beside spawning 100 processes
     Adoption,

@@ -13,7 +13,7 @@ use super::sample_task::{advance, planned};
 use super::scene::{Outcome, Scene, finish, runtime};
 use super::table::{Bound, Row};
 
-const MANY: u32 = 10_000;
+/// With `--quick`, at most.
 const MANY_QUICK: u32 = 1_000;
 const FEW: u32 = 10;
 const AT_A_TIME: usize = 500;
@@ -22,7 +22,8 @@ const LIST_ROUNDS: usize = 30;
 const SUBMISSION_ROUNDS: usize = 10;
 
 fn many_tasks(scene: &Scene) -> u32 {
-    if scene.arguments.quick { MANY_QUICK } else { MANY }
+    let tasks = scene.arguments.tasks;
+    if scene.arguments.quick { tasks.min(MANY_QUICK) } else { tasks }
 }
 
 /// Measures listings; their output is thrown away.

@@ -32,7 +32,6 @@ pub(super) struct Append {
     claimed_on: Option<String>,
     head: ChainHead,
     events: Vec<NewEvent>,
-    row: Option<TaskRow>,
 }
 
 /// Whose a new task is.
@@ -67,12 +66,7 @@ impl Append {
             Some(row) => (row.stored.epoch, row.stored.owner.clone(), row.head),
             None => (0, None, ChainHead::empty(id)),
         };
-        Append { id, before, task: None, epoch, owner, claimed_on: None, head, events: Vec::new(), row: None }
-    }
-
-    /// Whether it starts from this very row.
-    pub(super) fn starts_from(&self, found: Option<&Arc<TaskRow>>) -> bool {
-        self.before.as_ref().zip(found).is_some_and(|(before, found)| Arc::ptr_eq(before, found))
+        Append { id, before, task: None, epoch, owner, claimed_on: None, head, events: Vec::new() }
     }
 
     /// Applies one event; an event without an edge is refused.
@@ -106,25 +100,18 @@ impl Append {
         Ok(())
     }
 
-    /// Spells out the task's next row, after the last event. The lease is given up if the task wants no owner any more.
-    pub(super) fn finish(mut self) -> Result<Append, IllegalEvent> {
-        let task = self.task.take().ok_or(IllegalEvent { state: "nothing", event: "nothing" })?;
-        let owner = self.owner.take().filter(|_| task.state.wants_owner());
-        self.row = Some(self.next_row(Stored { task, epoch: self.epoch, owner }));
-        Ok(self)
-    }
-
-    /// Writes the task's row and its new events.
+    /// Writes the task's row and its new events, and gives the lease up if the task wants no owner any more.
     pub(super) fn write(
         mut self,
         connection: &Connection,
         cache: &mut Cache,
         by: &Submitter<'_>,
     ) -> Result<Arc<TaskRow>, CommitError> {
-        let mut row = match self.row.take() {
-            Some(row) => row,
-            None => return self.finish()?.write(connection, cache, by),
+        let Some(task) = self.task.take() else {
+            return Err(IllegalEvent { state: "nothing", event: "nothing" }.into());
         };
+        let owner = self.owner.take().filter(|_| task.state.wants_owner());
+        let mut row = self.next_row(Stored { task, epoch: self.epoch, owner });
         match &self.before {
             None => row.number = self.insert(connection, &mut row, by)?,
             Some(before) => self.update(connection, before, &row.values)?,

@@ -1,11 +1,11 @@
 //! What the writer remembers of tasks it wrote, so that a commit neither parses nor replays them again.
 //!
-//! Used only inside a transaction, except that callers get ahead with a remembered row; the writer then compares. An entry counts as long as nobody but this writer has committed, which SQLite's data version shows.
+//! Used only inside a transaction. An entry counts as long as nobody but this writer has committed, which SQLite's data version shows.
 //! After another connection's commit or a rollback it counts once its row in the database was compared with it, chain head included. So
 //! neither that commit nor damage done through SQLite is ever overlooked.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use longhaul_core::ids::TaskId;
 use rusqlite::{Connection, Row};
@@ -20,9 +20,9 @@ use crate::StoreError;
 const TASKS: usize = 1_024;
 
 /// Tasks as the writer last saw them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Cache {
-    rows: Remembered,
+    rows: HashMap<TaskId, Known>,
     /// SQLite's data version in the last transaction.
     data_version: i64,
     /// Counts the commits of others and our own rollbacks.
@@ -33,21 +33,6 @@ pub(super) struct Cache {
     replaced: Vec<Arc<TaskRow>>,
 }
 
-/// The rows that the writer remembers, also for callers that want to get ahead of their transaction.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Remembered(Arc<Mutex<HashMap<TaskId, Known>>>);
-
-impl Remembered {
-    /// The row of a task as the writer last saw it, which may be no longer true; none if the writer is looking.
-    pub(super) fn row(&self, task: TaskId) -> Option<Arc<TaskRow>> {
-        self.0.try_lock().ok()?.get(&task).map(|known| Arc::clone(&known.row))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<TaskId, Known>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 #[derive(Debug)]
 struct Known {
     row: Arc<TaskRow>,
@@ -56,11 +41,6 @@ struct Known {
 }
 
 impl Cache {
-    /// Remembers nothing yet.
-    pub(super) fn new(rows: Remembered) -> Cache {
-        Cache { rows, data_version: 0, era: 0, last_position: None, replaced: Vec::new() }
-    }
-
     /// Finds out, right after a transaction began, whether others have committed since the last one.
     pub(super) fn begin(&mut self, connection: &Connection) -> Result<(), StoreError> {
         let now = connection
@@ -91,8 +71,7 @@ impl Cache {
 
     /// One task by its id, or none, as it is in this transaction.
     pub(super) fn find(&mut self, connection: &Connection, task: TaskId) -> Result<Option<Arc<TaskRow>>, StoreError> {
-        let mut rows = self.rows.lock();
-        let known = rows.get_mut(&task);
+        let known = self.rows.get_mut(&task);
         if let Some(Known { row, .. }) = known.as_ref().filter(|known| known.era == self.era) {
             return Ok(Some(Arc::clone(row)));
         }
@@ -107,15 +86,14 @@ impl Cache {
 
     /// Remembers a task as it was just written. Final ones move no more.
     pub(super) fn keep(&mut self, task: TaskId, row: Arc<TaskRow>) {
-        let mut rows = self.rows.lock();
         if row.stored.task.state.is_final() {
-            rows.remove(&task);
+            self.rows.remove(&task);
             return;
         }
-        if rows.len() >= TASKS {
-            rows.clear();
+        if self.rows.len() >= TASKS {
+            self.rows.clear();
         }
-        let replaced = rows.insert(task, Known { row, era: self.era });
+        let replaced = self.rows.insert(task, Known { row, era: self.era });
         self.replaced.extend(replaced.map(|known| known.row));
     }
 

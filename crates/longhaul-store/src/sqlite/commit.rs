@@ -17,54 +17,32 @@ use super::row::TaskRow;
 use super::{accounts, family, keys, outbox, turns};
 use crate::{Change, CommitError, Guard, StoreError, Stored, Tenant};
 
-/// A change with everything made that can be, outside the writer thread.
+/// A change with its texts made, outside the writer thread.
 pub(super) struct Prepared {
     change: Change,
     /// Whose store it came through; none for the whole store.
     tenant: Option<Tenant>,
     actor: Arc<str>,
     payloads: Vec<Arc<str>>,
-    /// The change of the row that the writer wrote last. It counts if that is still the row to change.
-    ahead: Option<Append>,
 }
 
 impl Prepared {
+    /// Spells a change out as it will be stored.
+    pub(super) fn new(change: Change, tenant: Option<Tenant>) -> Result<Prepared, StoreError> {
+        let actor = as_json(&change.actor)?.into();
+        let payloads =
+            change.events.iter().map(|event| Ok(as_json(event)?.into())).collect::<Result<_, StoreError>>()?;
+        Ok(Prepared { change, tenant, actor, payloads })
+    }
+
     /// Whose new tasks and keys are.
     fn tenant(&self) -> &str {
         self.tenant.as_ref().map_or(Tenant::DEFAULT, Tenant::name)
     }
-
-    /// Spells a change out as it will be stored; `known` is the task's row, as far as the writer remembers it.
-    pub(super) fn new(
-        change: Change,
-        tenant: Option<Tenant>,
-        known: Option<Arc<TaskRow>>,
-    ) -> Result<Prepared, StoreError> {
-        let actor = as_json(&change.actor)?.into();
-        let payloads =
-            change.events.iter().map(|event| Ok(as_json(event)?.into())).collect::<Result<_, StoreError>>()?;
-        let mut prepared = Prepared { change, tenant, actor, payloads, ahead: None };
-        let fitting = known.filter(|row| check_guard(prepared.change.guard, &row.stored).is_ok());
-        // A change that cannot be made is refused in the transaction, where it counts.
-        prepared.ahead = fitting.and_then(|row| prepared.append_to(Some(row)).ok()?.finish().ok());
-        Ok(prepared)
-    }
-
-    fn append_to(&self, before: Option<Arc<TaskRow>>) -> Result<Append, CommitError> {
-        let mut append = Append::to(self.change.task, before);
-        for (event, payload) in self.change.events.iter().zip(&self.payloads) {
-            let text = EventText { actor: Arc::clone(&self.actor), payload: Arc::clone(payload) };
-            append.event(event, text, self.change.at)?;
-        }
-        if let Some(lease) = &self.change.claim {
-            append.claim(lease, None, self.change.at)?;
-        }
-        Ok(append)
-    }
 }
 
 /// Makes one change, or says why not.
-pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: &mut Prepared) -> Result<Made, CommitError> {
+pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: &Prepared) -> Result<Made, CommitError> {
     if let Some(earlier) = keys::repeat_of_change(connection, cache, prepared.tenant(), &prepared.change)? {
         return Ok(Made { stored: earlier, repeated: true });
     }
@@ -89,9 +67,8 @@ pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: &mut 
         Some(row) if prepared.change.events.is_empty() && prepared.change.claim.is_none() => row,
         found => append(connection, cache, prepared, found.as_ref())?,
     };
-    let Prepared { change, .. } = &*prepared;
-    if let Some(key) = &change.key {
-        keys::remember(connection, prepared.tenant(), &row, key, &change.actor)?;
+    if let Some(key) = &prepared.change.key {
+        keys::remember(connection, prepared.tenant(), &row, key, &prepared.change.actor)?;
     }
     let stored = Arc::clone(&row.stored);
     cache.keep(task, row);
@@ -101,14 +78,18 @@ pub(super) fn commit(connection: &Connection, cache: &mut Cache, prepared: &mut 
 fn append(
     connection: &Connection,
     cache: &mut Cache,
-    prepared: &mut Prepared,
+    prepared: &Prepared,
     found: Option<&Arc<TaskRow>>,
 ) -> Result<Arc<TaskRow>, CommitError> {
-    let append = match prepared.ahead.take().filter(|ahead| ahead.starts_from(found)) {
-        Some(ahead) => ahead,
-        None => prepared.append_to(found.cloned())?,
-    };
-    let change = &prepared.change;
+    let Prepared { change, actor, payloads, .. } = prepared;
+    let mut append = Append::to(change.task, found.cloned());
+    for (event, payload) in change.events.iter().zip(payloads) {
+        let text = EventText { actor: Arc::clone(actor), payload: Arc::clone(payload) };
+        append.event(event, text, change.at)?;
+    }
+    if let Some(lease) = &change.claim {
+        append.claim(lease, None, change.at)?;
+    }
     let before = found.map(|row| &row.stored.task);
     turns::check_start(connection, before, change)?;
     family::check_caps(connection, prepared.tenant(), &change.events)?;

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use super::accounts;
 use super::append::as_json;
 use super::backup::back_up;
-use super::cache::{Cache, Remembered};
+use super::cache::Cache;
 use super::claim::claim;
 use super::commit::{Prepared, commit};
 use super::directory;
@@ -55,7 +55,6 @@ struct Shared {
     // Before the others, so that it is dropped first: it only listens.
     follower: Mutex<Option<Follower>>,
     writer: Writer,
-    remembered: Remembered,
     readers: Arc<Readers>,
     place: Place,
     listeners: watch::Sender<u64>,
@@ -91,10 +90,9 @@ impl SqliteStore {
         let connection = open_writer(&place, probe)?;
         let (listeners, _) = watch::channel(0);
         let bell = Bell::open(&place, listeners.clone())?;
-        let remembered = Remembered::default();
-        let writer = Writer::start(connection, Cache::new(remembered.clone()), place.clone(), bell, probe)?;
+        let writer = Writer::start(connection, place.clone(), bell, probe)?;
         let readers = Arc::new(Readers::new(place.clone()));
-        let shared = Shared { follower: Mutex::new(None), writer, remembered, readers, place, listeners };
+        let shared = Shared { follower: Mutex::new(None), writer, readers, place, listeners };
         Ok(SqliteStore { shared: Arc::new(shared), tenant: None })
     }
 
@@ -119,9 +117,8 @@ impl SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     async fn commit(&self, change: Change) -> Result<Committed, CommitError> {
-        let known = self.shared.remembered.row(change.task);
-        let mut prepared = Prepared::new(change, self.tenant.clone(), known)?;
-        self.change(move |connection, cache| commit(connection, cache, &mut prepared)).await
+        let prepared = Prepared::new(change, self.tenant.clone())?;
+        self.change(move |connection, cache| commit(connection, cache, &prepared)).await
     }
 
     async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError> {

@@ -45,15 +45,10 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the thread.
-    pub(super) fn start(
-        connection: Connection,
-        cache: Cache,
-        place: Place,
-        bell: Bell,
-        probe: Probe,
-    ) -> Result<Writer, StoreError> {
+    pub(super) fn start(connection: Connection, place: Place, bell: Bell, probe: Probe) -> Result<Writer, StoreError> {
         let (queue, requests) = mpsc::channel();
-        let group = Group { connection, cache, place, bell, probe, groups: 0, last_group: 1, failure: None };
+        let group =
+            Group { connection, cache: Cache::default(), place, bell, probe, groups: 0, last_group: 1, failure: None };
         let thread = thread::Builder::new()
             .name("longhaul-store".into())
             .spawn(move || group.serve(&requests))
