@@ -40,7 +40,7 @@ pub struct AcceptedPlan {
     /// False if the list was already the accepted plan.
     pub changed: bool,
     /// What a person can do next.
-    pub next: String,
+    pub next_step: String,
 }
 
 impl View for AcceptedPlan {
@@ -80,7 +80,7 @@ async fn answer(call: &Call, after: &Committed, changed: bool) -> Result<Answer<
         task: TaskView::of(call, task.id).await?,
         plan: PlanView::of(task),
         changed,
-        next: describe::next_command(&after.stored),
+        next_step: describe::next_command(&after.stored),
     };
     Ok(Answer { repeated: after.repeated, ..Answer::new(view) })
 }

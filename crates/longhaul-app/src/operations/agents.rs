@@ -63,7 +63,7 @@ pub struct AgentLimit {
     /// Whether the agent reported the time; otherwise it is an estimate.
     pub reported: bool,
     /// The task that reached it; null for an agent, which does not see other tasks.
-    pub task: Option<String>,
+    pub task_id: Option<String>,
 }
 
 impl View for AgentListing {
@@ -107,7 +107,7 @@ fn view(call: &Call, status: &AgentStatus, limits: &[AccountLimit]) -> AgentView
         until: limit.until.rfc3339(),
         left_ms: u64::try_from(limit.until.since(call.now()).as_millis()).unwrap_or(u64::MAX),
         reported: limit.told,
-        task: call.caller.actor.session.is_none().then(|| limit.task.to_string()),
+        task_id: call.caller.actor.session.is_none().then(|| limit.task.to_string()),
     });
     AgentView { limits: own.collect(), ..status.view() }
 }

@@ -26,7 +26,8 @@ pub struct DiffInput {
 /// What a task changed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DiffView {
-    pub task: String,
+    /// Id of the task.
+    pub task_id: String,
     /// The commit that it began with; null without one.
     pub base: Option<String>,
     /// The first changed files, at most 10,000.
@@ -60,7 +61,7 @@ impl Operation for Diff {
             false => Some(changed_files::patch(call.home(), task).await.map_err(unknown)?),
         };
         Ok(Answer::new(DiffView {
-            task: task.id.to_string(),
+            task_id: task.id.to_string(),
             base: task.workspace.as_ref().and_then(|workspace| workspace.base.clone()),
             files: changed.files,
             files_total: changed.total,

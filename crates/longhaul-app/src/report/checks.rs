@@ -146,7 +146,7 @@ pub struct ExpectedFile {
 }
 
 /// What is known of the result.
-pub fn checks(home: &Home, task: &Task, events: &[StoredEvent]) -> Checks {
+pub(crate) fn checks(home: &Home, task: &Task, events: &[StoredEvent]) -> Checks {
     let submission = &task.submission;
     let round = task.round.as_ref();
     let criteria = submission.criteria.iter().map(|criterion| CriterionFacts {

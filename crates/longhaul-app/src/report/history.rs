@@ -81,7 +81,7 @@ pub(super) fn guidance(task: &Task, events: &[StoredEvent]) -> Vec<Guidance> {
 }
 
 /// Every plan that was not taken as it was.
-pub fn refused_plans(events: &[StoredEvent]) -> Vec<RefusedPlan> {
+pub(crate) fn refused_plans(events: &[StoredEvent]) -> Vec<RefusedPlan> {
     let refused = events.iter().filter_map(|event| match &event.event {
         Event::PlanRefused { restore, .. } => Some(RefusedPlan {
             at: event.at.rfc3339(),

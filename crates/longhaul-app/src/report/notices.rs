@@ -21,7 +21,7 @@ pub struct NoticeRow {
 }
 
 /// The notices as rows, in the order they were made.
-pub fn notices(task: &Task, notices: &[Notice]) -> Vec<NoticeRow> {
+pub(crate) fn notices(task: &Task, notices: &[Notice]) -> Vec<NoticeRow> {
     notices.iter().map(|notice| row(task, notice)).collect()
 }
 

@@ -98,7 +98,7 @@ fn missing(gap: Gap) -> Option<u64> {
 }
 
 /// One row per session, in order.
-pub fn rows(home: &Home, events: &[StoredEvent]) -> Vec<SessionRow> {
+pub(crate) fn rows(home: &Home, events: &[StoredEvent]) -> Vec<SessionRow> {
     let records = sessions(events.iter().map(|event| (event.at, &event.event)));
     records.iter().map(|record| row(home, record)).collect()
 }
@@ -120,8 +120,8 @@ fn row(home: &Home, record: &SessionRecord) -> SessionRow {
         delivered: ended.filter(|_| run.purpose.is_agent()).map(|ended| ended.delivered),
         denied: ended.map_or_else(Vec::new, |ended| ended.denied.clone()),
         started: run.started.rfc3339(),
-        outcome: ended.map(|ended| outcome(ended, run.purpose.is_agent())),
-        error: ended.and_then(error),
+        outcome: ended.map(|ended| session_outcome(ended, run.purpose.is_agent())),
+        error: ended.and_then(session_error),
         exit: ended.map(|ended| ended.exit.to_string()),
         stopped_by: ended.map(|ended| ended.stopped_by),
         lasted_ms: ended.map(|ended| ended.lasted_ms),
@@ -141,7 +141,7 @@ fn changed(before: Option<&String>, ended: &Ended) -> Option<bool> {
 }
 
 /// How it ended, in words that are ours.
-fn outcome(ended: &Ended, is_agent: bool) -> &'static str {
+pub(crate) fn session_outcome(ended: &Ended, is_agent: bool) -> &'static str {
     match (&ended.outcome, ended.stopped_by) {
         (_, StoppedBy::Task) => "stopped on request",
         (_, StoppedBy::Shutdown) => "interrupted from outside",
@@ -164,7 +164,7 @@ fn outcome(ended: &Ended, is_agent: bool) -> &'static str {
 }
 
 /// What the agent said about its failure: quoted, not believed.
-fn error(ended: &Ended) -> Option<String> {
+pub(crate) fn session_error(ended: &Ended) -> Option<String> {
     match &ended.outcome {
         Outcome::Failed(
             Failure::Retryable(why)

@@ -4,7 +4,8 @@
 pub mod agents;
 pub mod history;
 pub mod live;
-pub mod on_disk;
-pub mod output;
-pub mod recorded;
+pub(crate) mod on_disk;
+pub(crate) mod output;
+pub(crate) mod position;
+pub(crate) mod recorded;
 pub mod turns;

@@ -7,7 +7,7 @@ use longhaul_core::task::{Purpose, SessionRun};
 use longhaul_core::time::Time;
 use longhaul_keeper::{SessionDir, Stream};
 
-use super::output::{OutputLine, SessionOutput};
+use super::output::{OutputLine, OutputPlace, SessionOutput};
 use crate::Home;
 use crate::views::{TurnRole, TurnView};
 
@@ -18,10 +18,16 @@ pub struct SessionTurns {
 }
 
 impl SessionTurns {
-    /// The output of this session; without an agent every line is a turn. None if the session has no directory.
-    pub fn new(home: &Home, run: &SessionRun, agent: Option<Chosen>) -> Option<SessionTurns> {
+    /// The output of this session from a place on; without an agent every line is a turn. None if the session has no directory.
+    /// The agent's reader has no memory of what came before, so at worst a notice is repeated.
+    pub(crate) fn new(home: &Home, run: &SessionRun, agent: Option<Chosen>, from: OutputPlace) -> Option<SessionTurns> {
         let directory = SessionDir::at(&home.session(run.id)).ok()?;
-        Some(SessionTurns { output: SessionOutput::new(&directory), lines: TurnReader::new(run.number, agent) })
+        Some(SessionTurns { output: SessionOutput::new(&directory, from), lines: TurnReader::new(run.number, agent) })
+    }
+
+    /// Where another reader would continue.
+    pub(crate) fn place(&self) -> Option<OutputPlace> {
+        self.output.place()
     }
 
     /// The next turns, as many as one chunk of the log has; none at the end of what was printed so far.

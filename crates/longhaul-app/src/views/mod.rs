@@ -4,6 +4,7 @@
 mod event;
 mod finding;
 mod outcome;
+mod page;
 mod plan;
 mod show;
 mod status;
@@ -11,9 +12,11 @@ mod sweep;
 mod task;
 mod turn;
 
-pub use event::{ActorView, EventView};
+pub use event::{ActorView, EventFacts, EventView};
 pub use finding::{Finding, Verdict};
 pub use outcome::Outcome;
+pub(crate) use page::Page;
+pub use page::PageInput;
 pub use plan::{PlanAnswer, PlanView, StepView};
 pub use show::{Attempts, Choices, ConversationView, OwnerView, ShowView, WorkspaceView};
 pub use status::{StatusKind, StatusView};

@@ -6,7 +6,7 @@ use longhaul_core::task::Task;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Progress;
+use super::{Progress, TaskView};
 use crate::operation::View;
 use crate::report::RefusedPlan;
 
@@ -38,9 +38,8 @@ pub struct StepView {
 /// What `plan` answers.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanAnswer {
-    /// Id of the task.
-    pub task: String,
-    pub name: String,
+    /// The task.
+    pub task: TaskView,
     /// Null until a plan is accepted.
     pub plan: Option<PlanView>,
     /// Changes that were refused, newest last.

@@ -22,7 +22,7 @@ pub struct ShowView {
     /// Null until it is done.
     pub result: Option<ResultFacts>,
     /// What a person can do next.
-    pub next: String,
+    pub next_step: String,
     /// The worker that carries it out.
     pub owner: Option<OwnerView>,
     /// The same in words, with what to do if it does not work.
@@ -62,6 +62,8 @@ pub struct ShowView {
     pub degraded: usize,
     /// Notices to its targets, and whether they were delivered.
     pub notices: Vec<NoticeRow>,
+    /// Messages, sessions, rounds and notices, in this order, are one list with a limit. Pass this as `after` for the rest; null at the end.
+    pub next: Option<u64>,
 }
 
 /// The worker of a task.
@@ -110,6 +112,8 @@ pub struct WorkspaceView {
     /// `worktree` or `in place`; null until it is made.
     pub kind: Option<&'static str>,
     pub branch: Option<String>,
+    /// The commit that it began with; null without one.
+    pub base: Option<String>,
     /// The directory with the agent's plan and progress.
     pub task_directory: String,
 }
@@ -157,6 +161,7 @@ impl WorkspaceView {
             directory: task.cwd().to_owned(),
             kind: workspace.map(|workspace| if workspace.is_worktree() { "worktree" } else { "in place" }),
             branch: workspace.and_then(|workspace| workspace.branch.clone()),
+            base: workspace.and_then(|workspace| workspace.base.clone()),
             task_directory: describe::task_directory(task),
         }
     }

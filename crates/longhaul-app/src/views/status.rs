@@ -13,7 +13,7 @@ pub struct StatusView {
     pub at: String,
     pub status: StatusKind,
     /// One sentence for people.
-    pub text: String,
+    pub sentence: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -30,7 +30,7 @@ impl View for StatusView {
 }
 
 impl StatusView {
-    pub(crate) fn new(at: Time, status: StatusKind, text: impl Into<String>) -> StatusView {
-        StatusView { at: at.rfc3339(), status, text: text.into() }
+    pub(crate) fn new(at: Time, status: StatusKind, sentence: impl Into<String>) -> StatusView {
+        StatusView { at: at.rfc3339(), status, sentence: sentence.into() }
     }
 }

@@ -6,21 +6,21 @@ mod sessions;
 use std::time::Duration;
 
 use longhaul_app::AppError;
-use longhaul_app::operations::{Show, TaskInput};
+use longhaul_app::operations::{Show, TaskPageInput};
 use longhaul_app::report::{Checks, undelivered};
 pub(crate) use longhaul_app::session::history::sessions_of;
 use longhaul_app::session::turns::cut;
 use longhaul_app::views::{PlanView, ShowView};
 
 use super::plan::words;
-use crate::cli::Read;
+use crate::cli;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
 
-pub(crate) async fn show(line: &CommandLine, args: &Read) -> Result<Code, AppError> {
-    let answer = line.call()?.perform::<Show>(TaskInput { task: args.which.task.clone() }).await?;
-    out::answer(&answer, args.json, print)
+pub(crate) async fn show(line: &CommandLine, args: &cli::Show) -> Result<Code, AppError> {
+    let input = TaskPageInput { task: args.read.which.task.clone(), page: args.page.into() };
+    out::answer(&line.call()?.perform::<Show>(input).await?, args.read.json, print)
 }
 
 fn print(view: &ShowView) {
@@ -36,6 +36,7 @@ fn print(view: &ShowView) {
     print_checks(&view.verification);
     view.plan.iter().for_each(print_plan);
     sessions::print(&view.sessions);
+    out::more(view.next);
 }
 
 fn row(label: &str, text: &str) {
@@ -46,7 +47,7 @@ fn print_state(view: &ShowView) {
     row("task", &format!("{} ({})", view.task.name, view.task.id));
     row("goal", view.goal.lines().next().unwrap_or_default());
     row("state", &view.status);
-    row("next", &view.next);
+    row("next", &view.next_step);
     row("owner", &view.owner_status);
     if let Some(live) = &view.live {
         row("session", &live.words());
