@@ -182,11 +182,12 @@ mod tests {
     }
 
     fn lines(output: &mut SessionOutput) -> Vec<String> {
-        let shown = |line: OutputLine| {
-            let mark = if line.stream == Stream::Out { "1" } else { "2" };
-            format!("{mark}:{}", String::from_utf8(line.bytes).unwrap())
-        };
-        std::iter::from_fn(|| output.more()).flatten().map(shown).collect()
+        std::iter::from_fn(|| output.more()).flatten().map(spelled).collect()
+    }
+
+    fn spelled(line: OutputLine) -> String {
+        let mark = if line.stream == Stream::Out { "1" } else { "2" };
+        format!("{mark}:{}", String::from_utf8(line.bytes).unwrap())
     }
 
     fn rest(output: &mut SessionOutput) -> Vec<String> {
@@ -251,5 +252,32 @@ mod tests {
         scene.print(Stream::Out, &"x".repeat(5 << 20));
         let mut output = SessionOutput::new(&scene.session, OutputPlace::default());
         assert!(lines(&mut output).iter().all(|line| line.len() < 2 << 20));
+    }
+
+    #[test]
+    fn another_reader_continues_at_every_place_with_the_lines_that_follow() {
+        let scene = Scene::new();
+        for number in 0..4 {
+            scene.print(Stream::Out, &format!("whole {number}\nbroken "));
+            scene.print(Stream::Err, &format!("oops {number}\n"));
+        }
+        scene.print(Stream::Out, &format!("{}\nlast\n", "x".repeat(5 << 18)));
+        scene.print(Stream::Err, "no end");
+        // Where the parts of the long line begin depends on the reader.
+        let text = |lines: &[String]| lines.concat().replace("1:", "");
+        let whole = rest(&mut SessionOutput::new(&scene.session, OutputPlace::default()));
+        let mut output = SessionOutput::new(&scene.session, OutputPlace::default());
+        output.end();
+        let (mut seen, mut places) = (Vec::new(), 0);
+        loop {
+            if let Some(place) = output.place() {
+                places += 1;
+                let follows = rest(&mut SessionOutput::new(&scene.session, place));
+                assert_eq!(text(&seen) + &text(&follows), text(&whole), "{place:?}");
+            }
+            let Some(lines) = output.more() else { break };
+            seen.extend(lines.into_iter().map(spelled));
+        }
+        assert!(places > 10, "{places}");
     }
 }

@@ -43,6 +43,7 @@ mod kills;
 mod limits;
 mod misbehaviour;
 mod notify;
+mod pages;
 mod plan_verb;
 mod priority;
 mod processes;

@@ -1,0 +1,144 @@
+//! Long answers come in pages that follow each other without a gap or a repeat, as servers read them: through the table of operations.
+//! The tasks are real ones of the built binary; only the reading happens in this process.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use longhaul_app::operations::OPERATIONS;
+use longhaul_app::{App, AppError, Asked, BootService, Call, Caller, Handover, Processes, Reply, System, now};
+use longhaul_core::task::Actor;
+use longhaul_keeper::Environment;
+use serde_json::{Value, json};
+
+use crate::env::{PASSED, TestEnv};
+
+/// Reading starts nothing.
+struct NoProcesses;
+
+impl Processes for NoProcesses {
+    fn start_worker(&self, _: &App, arguments: &[&str]) -> Result<u32, AppError> {
+        panic!("a worker was started: {arguments:?}")
+    }
+
+    fn start_worker_for(&self, _: &App, handover: &Handover) -> Result<Reply, AppError> {
+        panic!("a worker was started for {handover:?}")
+    }
+
+    fn ask(&self, _: &Path, _: &[&str], _: Duration) -> Asked {
+        Asked::Unknown
+    }
+
+    fn boot_service(&self) -> Result<Option<BootService>, AppError> {
+        Ok(None)
+    }
+}
+
+/// The document that an operation answers a person with.
+fn perform(env: &TestEnv, name: &str, input: Value) -> Result<Value, AppError> {
+    let environment = Environment::from(vec![("LONGHAUL_HOME".into(), env.home().into())]);
+    let app = App::new(&env.home(), System { environment, clock: now, processes: Arc::new(NoProcesses) });
+    let call = Call::new(Arc::new(app), Caller::new(Actor::person("ann"), Ok(env.workspace())));
+    let entry = OPERATIONS.iter().find(|entry| entry.about.name == name).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let text = runtime.block_on((entry.perform)(&call, input))?;
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document.get("warnings"), None, "{document}");
+    Ok(document)
+}
+
+/// The pages of an operation that takes this input, up to its end.
+fn pages(env: &TestEnv, name: &str, input: &Value) -> Vec<Value> {
+    let mut pages: Vec<Value> = Vec::new();
+    loop {
+        let mut input = input.clone();
+        if let Some(last) = pages.last() {
+            input["after"] = last["next"].clone();
+        }
+        pages.push(perform(env, name, input).unwrap()["data"].take());
+        let last = &pages[pages.len() - 1];
+        if last["at_end"].as_bool().unwrap_or(last["next"].is_null()) {
+            return pages;
+        }
+    }
+}
+
+/// What all pages have in one of their lists.
+fn joined(pages: &[Value], list: &str) -> Vec<Value> {
+    pages.iter().flat_map(|page| page.pointer(list).unwrap().as_array().unwrap().clone()).collect()
+}
+
+#[test]
+fn pages_of_logs_make_the_whole_log() {
+    let env = TestEnv::new().var("DEMO_FAULT", "says:hello world@1,garbage@2");
+    let check = "printf 'one\\ntwo\\nthree'; echo oops >&2";
+    assert_eq!(env.run(&["run", "Say much", "-n", "t", "--check", check]).code, PASSED);
+    let whole = joined(&pages(&env, "logs", &json!({ "task": "t" })), "/turns");
+    assert!(whole.iter().any(|turn| turn["text"] == "three") && whole.len() > 12, "{whole:?}");
+    for input in [json!({ "limit": 1 }), json!({ "limit": 3 }), json!({ "max_bytes": 60 })] {
+        let mut input = input.clone();
+        input["task"] = json!("t");
+        let pages = pages(&env, "logs", &input);
+        assert!(pages.len() > 3, "{input}");
+        let texts = |turns: &[Value]| -> Vec<String> {
+            turns.iter().map(|turn| turn["text"].as_str().unwrap().chars().take(60).collect()).collect()
+        };
+        assert_eq!(texts(&joined(&pages, "/turns")), texts(&whole), "{input}");
+    }
+    let last = perform(&env, "logs", json!({ "task": "t", "last": 5 })).unwrap();
+    assert_eq!(last["data"]["turns"].as_array().unwrap()[..], whole[whole.len() - 5..]);
+    assert_eq!(last.get("notes"), None, "all five are there");
+    let cut = perform(&env, "logs", json!({ "task": "t", "last": 5, "max_bytes": 8 })).unwrap();
+    assert!(cut["notes"][0].as_str().unwrap().starts_with("only the last "), "{cut}");
+    assert!(perform(&env, "logs", json!({ "task": "t", "after": "nonsense" })).is_err());
+}
+
+#[test]
+fn a_log_is_continued_where_it_ended_while_the_task_runs() {
+    let mut env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+    let name = env.submit("Go on", &[]);
+    env.live(&name, 2);
+    let first = perform(&env, "logs", json!({ "task": name })).unwrap()["data"].take();
+    assert_eq!(first["at_end"], true);
+    let again = perform(&env, "logs", json!({ "task": name, "after": first["next"] })).unwrap()["data"].take();
+    let seen = [first.clone(), again.clone()];
+    env.set("DEMO_FAULT", "");
+    env.ok(&["pause", &name, "--now"]);
+    env.ok(&["resume", &name]);
+    assert_eq!(env.settle(&name), "done");
+    let rest = pages(&env, "logs", &json!({ "task": name, "after": again["next"] }));
+    let whole = joined(&pages(&env, "logs", &json!({ "task": name })), "/turns");
+    assert_eq!([joined(&seen, "/turns"), joined(&rest, "/turns")].concat(), whole);
+    assert!(joined(&rest, "/turns").len() > 3, "{rest:?}");
+}
+
+#[test]
+fn pages_of_every_other_list_make_the_whole_list() {
+    let env = TestEnv::new();
+    assert_eq!(env.run(&["run", "List it", "-n", "t"]).code, 0);
+    env.wait_until_empty();
+    for name in ["one", "two", "three"] {
+        std::fs::create_dir_all(env.home().join("sessions").join(name)).unwrap();
+    }
+    let task = json!({ "task": "t" });
+    for (operation, input, list) in [
+        ("events", &task, "/events"),
+        ("show", &task, "/sessions"),
+        ("report", &task, "/sessions"),
+        ("store_check", &json!({}), "/strays"),
+        ("gc", &json!({ "dry_run": true }), "/left"),
+    ] {
+        let whole = pages(&env, operation, input);
+        assert_eq!(whole.len(), 1, "{operation}");
+        let whole = joined(&whole, list);
+        assert!(whole.len() >= 3, "{operation}: {whole:?}");
+        let mut input = input.clone();
+        input["limit"] = json!(2);
+        let pages = pages(&env, operation, &input);
+        assert!(pages.len() > 1 && pages.iter().all(|page| page.pointer(list).unwrap().as_array().unwrap().len() <= 2));
+        assert_eq!(joined(&pages, list), whole, "{operation}");
+    }
+    let told = env.run(&["store", "check", "--limit", "1"]);
+    assert!(told.stderr.contains("add `--after 1`"), "{}", told.stderr);
+    assert_eq!(env.run(&["store", "check", "--after", "1"]).stdout.lines().count(), 2);
+}
