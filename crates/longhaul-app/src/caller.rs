@@ -15,6 +15,7 @@ use crate::project::Project;
 /// Who calls.
 #[derive(Debug, Clone)]
 pub struct Caller {
+    /// Who the core takes them for.
     pub actor: Actor,
     /// The directory the call comes from, or why there is none.
     directory: Result<PathBuf, String>,

@@ -28,8 +28,11 @@ const PAGE: u32 = 200;
 /// One piece of news about a followed task.
 #[derive(Debug)]
 pub enum Item {
+    /// Something happened to the task.
     Event(EventView),
+    /// A session printed something.
     Turn(TurnView),
+    /// News that no event records.
     Status(StatusView),
     /// Everything so far was handed out; this is the task after it, and the next item may take long.
     UpToDate(Box<Stored>),
@@ -55,10 +58,13 @@ impl Item {
 pub struct Interest {
     /// Nothing up to and including this event.
     pub after: u64,
+    /// Whether events are wanted.
     pub events: bool,
+    /// What is wanted of the output of sessions.
     pub output: Output,
     /// Only the output of this session.
     pub session: Option<u32>,
+    /// How long it is followed.
     pub until: Until,
     /// Whether a worker is started if the task has none that is alive.
     pub keeps_worker: bool,
@@ -74,6 +80,7 @@ impl Interest {
 /// What is wanted of the output of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Output {
+    /// Nothing.
     #[default]
     None,
     /// As turns, whatever agent printed them.

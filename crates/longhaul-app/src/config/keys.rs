@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::value::Raw;
 
 /// The settings when nothing is set.
-pub fn defaults() -> Settings {
+pub(crate) fn defaults() -> Settings {
     let mut settings = Settings::default();
     for key in KEYS {
         let value = key.read(&Raw::Word(key.default.to_owned()));
@@ -65,7 +65,7 @@ const KEY: Key = Key {
 };
 
 /// Every key.
-pub const KEYS: &[Key] = &[
+pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "agent",
         kind: Kind::Agent,

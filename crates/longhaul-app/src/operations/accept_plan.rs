@@ -18,8 +18,10 @@ use crate::{describe, lookup, redact_intake};
 /// As long as a list may be.
 pub const MOST_BYTES: usize = 4 << 20;
 
+/// The operation `accept_plan`.
 pub struct AcceptPlan;
 
+/// What `accept_plan` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AcceptPlanInput {
@@ -35,7 +37,9 @@ pub struct AcceptPlanInput {
 /// What was done with a list.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AcceptedPlan {
+    /// The task.
     pub task: TaskView,
+    /// Its plan now.
     pub plan: Option<PlanView>,
     /// False if the list was already the accepted plan.
     pub changed: bool,

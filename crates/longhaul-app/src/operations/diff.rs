@@ -12,8 +12,10 @@ use crate::error::{AppError, ErrorKind};
 use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 
+/// The operation `diff`.
 pub struct Diff;
 
+/// What `diff` takes.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DiffInput {
@@ -32,6 +34,7 @@ pub struct DiffView {
     pub base: Option<String>,
     /// The first changed files, at most 10,000.
     pub files: Vec<FileChange>,
+    /// How many files changed.
     pub files_total: usize,
     /// The patch; bytes that are not UTF-8 are replaced. Null if only names were requested.
     pub patch: Option<String>,

@@ -12,6 +12,7 @@ use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 use crate::views::{EventView, Page, PageInput};
 
+/// The operation `events`.
 pub struct Events;
 
 /// A page of a task's history.

@@ -28,8 +28,10 @@ use crate::views::{KeptTask, PageInput, RemovedTask, Sweep};
 use candidates::{Candidate, Needs};
 use removal::Outcome;
 
+/// The operation `gc`.
 pub struct Gc;
 
+/// What `gc` takes.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct GcInput {

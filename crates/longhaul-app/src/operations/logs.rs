@@ -21,8 +21,10 @@ const MOST: u32 = 1_000;
 const BYTES: u32 = 64 << 10;
 const MOST_BYTES: u32 = 1 << 20;
 
+/// The operation `logs`.
 pub struct Logs;
 
+/// What `logs` takes.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LogsInput {

@@ -17,6 +17,7 @@ use crate::{TaskDir, describe, lookup, text};
 /// The most refused lists that are reported.
 const REFUSED: u32 = 100;
 
+/// The operation `plan`.
 pub struct Plan;
 
 impl Operation for Plan {

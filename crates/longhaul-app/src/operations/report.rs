@@ -13,6 +13,7 @@ use crate::session::history::recent;
 use crate::views::Page;
 use crate::{changed_files, lookup};
 
+/// The operation `report`.
 pub struct Report;
 
 impl Operation for Report {

@@ -22,8 +22,10 @@ use crate::views::TaskView;
 /// How many names are tried when others take them at the same time.
 const MOST_NAMES: usize = 20;
 
+/// The operation `retry`.
 pub struct Retry;
 
+/// What `retry` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RetryInput {

@@ -19,6 +19,7 @@ use crate::views::{
 };
 use crate::{in_conversation, lookup, mode_warnings, ownership, slot_wait};
 
+/// The operation `show`.
 pub struct Show;
 
 /// Which task an operation is about.

@@ -18,6 +18,7 @@ use crate::session::recorded::recorded;
 use super::list::DamagedRow;
 use crate::views::{Page, PageInput};
 
+/// The operation `store_check`.
 pub struct StoreCheck;
 
 /// What the check found.
@@ -25,7 +26,9 @@ pub struct StoreCheck;
 pub struct StoreHealth {
     /// Whether nothing is damaged or lost. A half-swept task and a stray directory are no damage.
     pub sound: bool,
+    /// How many tasks were read.
     pub tasks: usize,
+    /// Rows that cannot be read or do not fit together.
     pub damaged: Vec<DamagedRow>,
     /// Sessions that ran and whose directory is gone.
     pub missing: Vec<MissingSession>,

@@ -11,6 +11,7 @@ use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit, View};
 use crate::trust::{self, Trusted};
 use crate::views::{Page, PageInput};
 
+/// The operation `trust_list`.
 pub struct TrustList;
 
 /// The trusted files, by path.
@@ -25,6 +26,7 @@ pub struct TrustListing {
 /// A trusted file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TrustedFile {
+    /// Where it is.
     pub path: String,
     /// The SHA-256 of its content when it was trusted, in hexadecimal.
     pub sha256: String,

@@ -11,6 +11,7 @@ use crate::error::AppError;
 use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 
+/// The operation `verify_history`.
 pub struct VerifyHistory;
 
 /// Whether a history is intact.

@@ -18,6 +18,7 @@ use crate::session::{history, live};
 use crate::views::TaskView;
 use crate::{lookup, ownership, slot_wait};
 
+/// The operation `why`.
 pub struct Why;
 
 /// Why a task is in its state.

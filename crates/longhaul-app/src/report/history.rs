@@ -36,7 +36,9 @@ pub struct Guidance {
 /// Plan changes that were not accepted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RefusedPlan {
+    /// When.
     pub at: String,
+    /// What was refused, in words.
     pub what: String,
     /// The refused list is kept under this name in the task directory, if there was a readable file.
     pub kept_as: String,

@@ -13,13 +13,19 @@ use crate::views::usd;
 /// One session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SessionRow {
+    /// Counts from 1 within the task.
     pub number: u32,
+    /// Its id.
     pub id: String,
+    /// `plan`, `work`, `fix` or `check`.
     pub purpose: String,
     /// Null for a check, which has no agent.
     pub agent: Option<String>,
+    /// The command of a check.
     pub command: Option<String>,
+    /// The agent's own id of its conversation.
     pub conversation: Option<String>,
+    /// The conversation that it was asked to continue.
     pub resumed: Option<String>,
     /// Which attempt at its piece of work it was.
     pub attempt: u32,
@@ -32,16 +38,22 @@ pub struct SessionRow {
     pub delivered: Option<Delivered>,
     /// What the agent wanted and was refused.
     pub denied: Vec<String>,
+    /// When it started.
     pub started: String,
     /// Null while it runs.
     pub outcome: Option<&'static str>,
+    /// What the agent reported as its failure.
     pub error: Option<String>,
+    /// How its program ended.
     pub exit: Option<String>,
     /// Who ended it: `itself`, `task`, `shutdown`, `silence`, `wall` or `over`.
     #[schemars(with = "Option<String>")]
     pub stopped_by: Option<StoppedBy>,
+    /// How long it ran.
     pub lasted_ms: Option<u64>,
+    /// Tokens that it used; null if unknown.
     pub tokens: Option<u64>,
+    /// What it cost; null if unknown.
     pub cost_usd: Option<f64>,
     /// Whether it ticked steps of the plan.
     pub progress: bool,
@@ -61,18 +73,23 @@ pub struct SessionRow {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SavedWork {
+    /// There is no git.
     NoGit,
+    /// There was nothing to keep.
     Nothing,
     /// Committed on the task's branch.
     Commit {
+        /// The commit.
         id: String,
     },
     /// Kept under a private reference, because the directory is the user's.
     Snapshot {
+        /// The reference.
         reference: String,
     },
     /// Not committed; the files are as the agent left them.
     Left {
+        /// Why not.
         why: String,
     },
 }

@@ -12,7 +12,7 @@ use crate::Home;
 use crate::views::{TurnRole, TurnView};
 
 /// The output of one session as turns.
-pub struct SessionTurns {
+pub(crate) struct SessionTurns {
     output: SessionOutput,
     lines: TurnReader,
 }
@@ -31,19 +31,19 @@ impl SessionTurns {
     }
 
     /// The next turns, as many as one chunk of the log has; none at the end of what was printed so far.
-    pub fn more(&mut self, now: Time) -> Option<Vec<TurnView>> {
+    pub(crate) fn more(&mut self, now: Time) -> Option<Vec<TurnView>> {
         let lines = self.output.more()?;
         Some(lines.iter().flat_map(|line| self.lines.read(line, now)).collect())
     }
 
     /// The session has ended: what was printed without the end of a line is whole.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.output.end();
     }
 }
 
 /// The turns that come before a session's output: where it starts, and the command of a check.
-pub fn opening(run: &SessionRun) -> Vec<TurnView> {
+pub(crate) fn opening(run: &SessionRun) -> Vec<TurnView> {
     let turn = |role, text| TurnView { session: run.number, role, text, tool: None };
     let command = run.command.clone().filter(|_| run.purpose == Purpose::Check);
     let start = format!("{}, started {}", run.purpose, run.started.rfc3339());

@@ -21,6 +21,6 @@ pub use plan::{PlanAnswer, PlanView, StepView};
 pub use show::{Attempts, Choices, ConversationView, OwnerView, ShowView, WorkspaceView};
 pub use status::{StatusKind, StatusView};
 pub use sweep::{KeptTask, LeftAlone, Orphan, RemovedTask, Sweep};
-pub(crate) use task::usd;
-pub use task::{Progress, TaskPage, TaskView, WaitView};
+pub use task::{Progress, TaskView, WaitView};
+pub(crate) use task::{TaskPage, usd};
 pub use turn::{TurnRole, TurnView};

@@ -17,21 +17,27 @@ pub struct PlanView {
     pub revision: u32,
     /// SHA-256 of the list that it was read from.
     pub hash: String,
+    /// How many steps are done.
     #[serde(flatten)]
     pub progress: Progress,
+    /// The same in percent.
     pub percent: u32,
     /// The number of the step that is next.
     pub current: Option<u32>,
+    /// In the order of the list.
     pub steps: Vec<StepView>,
 }
 
 /// One step of a plan.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StepView {
+    /// Its number in the list.
     pub number: u32,
+    /// What is to be done.
     pub text: String,
     /// The heading above it.
     pub phase: Option<String>,
+    /// Whether it is done.
     pub ticked: bool,
 }
 
@@ -56,7 +62,7 @@ impl View for PlanAnswer {
 
 impl PlanView {
     /// The plan of a task, if it has one.
-    pub fn of(task: &Task) -> Option<PlanView> {
+    pub(crate) fn of(task: &Task) -> Option<PlanView> {
         let accepted = task.plan.as_ref()?;
         let plan = &accepted.plan;
         let count = |steps: usize| u32::try_from(steps).unwrap_or(u32::MAX);

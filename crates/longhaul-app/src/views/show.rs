@@ -14,6 +14,7 @@ use crate::session::live::Live;
 /// One task in detail.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ShowView {
+    /// What lists show of it.
     pub task: TaskView,
     /// The whole goal.
     pub goal: String,
@@ -31,6 +32,7 @@ pub struct ShowView {
     pub live: Option<Live>,
     /// Process ids of a person's own work in the agent's conversation; null unless the task is held.
     pub held_by: Option<Vec<u32>>,
+    /// Which agents work, and how.
     pub choices: Choices,
     /// The conversation of the live session, or the one that the next session continues.
     pub conversation: Option<ConversationView>,
@@ -40,6 +42,7 @@ pub struct ShowView {
     pub handover: Option<String>,
     /// Warnings about its settings.
     pub warnings: Vec<String>,
+    /// Where the agent works.
     pub workspace: WorkspaceView,
     /// The task that has to be done before this one starts.
     pub after: Option<String>,
@@ -49,10 +52,13 @@ pub struct ShowView {
     pub idle_ms: u64,
     /// What it has used, in words.
     pub used: String,
+    /// Failed sessions in a row.
     pub attempts: Attempts,
+    /// Every limit with what is used of it.
     pub limits: Vec<LimitRow>,
     /// Messages that wait for the next session.
     pub guidance: Vec<String>,
+    /// What the checks showed.
     pub verification: Checks,
     /// Null until one is accepted.
     pub plan: Option<PlanView>,
@@ -69,8 +75,11 @@ pub struct ShowView {
 /// The worker of a task.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OwnerView {
+    /// The id of the worker.
     pub worker: String,
+    /// The machine that it runs on.
     pub host: String,
+    /// When it took the task.
     pub since: String,
     /// False if its lock proves it dead.
     pub alive: bool,
@@ -83,6 +92,7 @@ pub struct OwnerView {
 pub struct Choices {
     /// Agents that replace it at a usage limit, in order.
     pub fallbacks: Vec<String>,
+    /// The model; null for the agent's default.
     pub model: Option<String>,
     /// `read-only`, `workspace` or `full`.
     pub sandbox: String,
@@ -101,16 +111,20 @@ pub struct Choices {
 /// A conversation of an agent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ConversationView {
+    /// The agent's own id of it.
     pub id: String,
+    /// Whose it is.
     pub agent: String,
 }
 
 /// Where the agent works.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WorkspaceView {
+    /// The directory.
     pub directory: String,
     /// `worktree` or `in place`; null until it is made.
     pub kind: Option<&'static str>,
+    /// The branch of its worktree.
     pub branch: Option<String>,
     /// The commit that it began with; null without one.
     pub base: Option<String>,
@@ -121,7 +135,9 @@ pub struct WorkspaceView {
 /// Failed sessions in a row.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct Attempts {
+    /// How many failed.
     pub failed: u32,
+    /// How many may fail.
     pub allowed: u32,
 }
 
@@ -130,7 +146,7 @@ impl View for ShowView {
 }
 
 impl Choices {
-    pub fn new(submission: &Submission) -> Choices {
+    pub(crate) fn new(submission: &Submission) -> Choices {
         Choices {
             fallbacks: submission.fallbacks.clone(),
             model: submission.model.clone(),
@@ -146,7 +162,7 @@ impl Choices {
 
 impl ConversationView {
     /// The conversation of the live session, else the one that the next session continues.
-    pub fn of(task: &Task) -> Option<ConversationView> {
+    pub(crate) fn of(task: &Task) -> Option<ConversationView> {
         let live = task.state.session().and_then(|run| Some((&run.agent, run.conversation.as_ref()?)));
         let next = || task.conversations.last().map(|talk| (&talk.agent, &talk.id));
         let (agent, id) = live.or_else(next)?;
@@ -155,7 +171,7 @@ impl ConversationView {
 }
 
 impl WorkspaceView {
-    pub fn of(task: &Task) -> WorkspaceView {
+    pub(crate) fn of(task: &Task) -> WorkspaceView {
         let workspace = task.workspace.as_ref();
         WorkspaceView {
             directory: task.cwd().to_owned(),

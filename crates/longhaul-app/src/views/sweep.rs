@@ -20,8 +20,9 @@ pub struct Sweep {
     pub orphans: Vec<Orphan>,
     /// What Longhaul did not create in its home, or cannot delete.
     pub left: Vec<LeftAlone>,
-    /// How many tasks were removed, and how many files and directories of no task.
+    /// How many tasks were removed.
     pub tasks_total: usize,
+    /// How many files and directories of no task were removed.
     pub orphans_total: usize,
     /// How many removals failed.
     pub failed: u32,
@@ -35,9 +36,13 @@ pub struct Sweep {
 /// A task that was removed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RemovedTask {
+    /// Its id.
     pub id: String,
+    /// Its name.
     pub name: String,
+    /// The reason.
     pub why: String,
+    /// How many sessions it had.
     pub sessions: usize,
     /// The size of its session directories and its history.
     pub bytes: u64,
@@ -46,8 +51,11 @@ pub struct RemovedTask {
 /// A task that stays.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct KeptTask {
+    /// Its id.
     pub id: String,
+    /// Its name.
     pub name: String,
+    /// The reason.
     pub why: String,
 }
 
@@ -56,6 +64,7 @@ pub struct KeptTask {
 pub struct Orphan {
     /// Its path in the home.
     pub name: String,
+    /// What it is, in words.
     pub what: &'static str,
     /// Null for a worktree or a checkout, whose size is not measured.
     pub bytes: Option<u64>,
@@ -66,6 +75,7 @@ pub struct Orphan {
 pub struct LeftAlone {
     /// Its path in the home.
     pub name: String,
+    /// The reason.
     pub why: String,
 }
 

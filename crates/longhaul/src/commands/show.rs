@@ -6,10 +6,10 @@ mod sessions;
 use std::time::Duration;
 
 use longhaul_app::AppError;
+use longhaul_app::cut;
 use longhaul_app::operations::{Show, TaskPageInput};
 use longhaul_app::report::{Checks, undelivered};
-pub(crate) use longhaul_app::session::history::sessions_of;
-use longhaul_app::session::turns::cut;
+pub(crate) use longhaul_app::sessions_of;
 use longhaul_app::views::{PlanView, ShowView};
 
 use super::plan::words;

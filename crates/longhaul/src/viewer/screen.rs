@@ -6,8 +6,8 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use longhaul_app::cut;
 use longhaul_app::follow::Item;
-use longhaul_app::session::turns::cut;
 use longhaul_app::views::{StatusKind, TurnRole, TurnView};
 use longhaul_app::{describe, now};
 use longhaul_core::task::Task;

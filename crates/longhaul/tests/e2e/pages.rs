@@ -142,3 +142,16 @@ fn pages_of_every_other_list_make_the_whole_list() {
     assert!(told.stderr.contains("add `--after 1`"), "{}", told.stderr);
     assert_eq!(env.run(&["store", "check", "--after", "1"]).stdout.lines().count(), 2);
 }
+
+#[test]
+fn a_task_without_sessions_says_so_on_standard_error() {
+    let env = TestEnv::new();
+    env.submit("Later", &["-n", "t", "--hours", "03:00-03:01"]);
+    env.ok(&["pause", "t"]);
+    for (verb, sentence) in [("logs", "no session has started yet"), ("plan", "no plan has been accepted yet")] {
+        let shown = env.run(&[verb, "t"]);
+        assert_eq!((shown.code, shown.stdout.as_str(), shown.stderr.trim()), (0, "", sentence), "{verb}");
+    }
+    let diff = env.run(&["diff", "t"]);
+    assert!(diff.code == 1 && diff.stderr.contains("it has no workspace yet"), "{}", diff.stderr);
+}
