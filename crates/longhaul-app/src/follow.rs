@@ -29,7 +29,7 @@ const PAGE: u32 = 200;
 #[derive(Debug)]
 pub enum Item {
     /// Something happened to the task.
-    Event(EventView),
+    Event(Box<EventView>),
     /// A session printed something.
     Turn(TurnView),
     /// News that no event records.
@@ -263,7 +263,7 @@ impl Follow {
             }
         }
         if self.interest.events {
-            self.items.push_back(Item::Event(EventView::new(&event)));
+            self.items.push_back(Item::Event(Box::new(EventView::new(&event))));
         }
         self.output.taken = event.seq;
         if let Event::SessionStarted { session } = &event.event {

@@ -117,11 +117,11 @@ impl ActorView {
 }
 
 impl EventFacts {
-    fn because(reason: impl ToString) -> EventFacts {
+    fn because(reason: &(impl ToString + ?Sized)) -> EventFacts {
         EventFacts { reason: Some(reason.to_string()), ..EventFacts::default() }
     }
 
-    fn of_session(session: impl ToString) -> EventFacts {
+    fn of_session(session: &impl ToString) -> EventFacts {
         EventFacts { session_id: Some(session.to_string()), ..EventFacts::default() }
     }
 }
@@ -151,7 +151,7 @@ fn facts(event: &Event) -> EventFacts {
         }
         Event::PlanRefused { unreadable: Some(why), .. } => EventFacts::because(why),
         Event::PlanRefused { refused, unreadable: None, .. } => {
-            EventFacts::because(refused.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+            EventFacts::because(&refused.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
         }
         Event::WaitStarted { why, until, .. } => {
             EventFacts { until: until.map(Time::rfc3339), ..EventFacts::because(why) }
@@ -175,7 +175,7 @@ fn facts(event: &Event) -> EventFacts {
             exit: Some(evidence.exit.to_string()),
             lasted_ms: Some(evidence.lasted_ms),
             reason: evidence.failure.clone(),
-            ..EventFacts::of_session(evidence.session)
+            ..EventFacts::of_session(&evidence.session)
         },
         Event::RoundEnded { outcome } => round_ended(outcome),
         Event::AgentLimited { agent, until: Until::Person { why }, .. } => {
@@ -210,7 +210,7 @@ fn started(run: &SessionRun) -> EventFacts {
         agent: run.purpose.is_agent().then(|| run.agent.clone()),
         conversation: run.resumes.clone(),
         check: run.command.clone(),
-        ..EventFacts::of_session(run.id)
+        ..EventFacts::of_session(&run.id)
     }
 }
 

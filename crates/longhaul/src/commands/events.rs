@@ -46,7 +46,7 @@ async fn follow(call: &Call, stored: Stored, json: bool) -> Result<Code, AppErro
         && !out::is_closed()
     {
         match item {
-            Item::Event(event) if json => out::view(&event),
+            Item::Event(event) if json => out::view(&*event),
             Item::Event(event) => out::data(&line_of(&event)),
             Item::Turn(_) | Item::Status(_) | Item::UpToDate(_) | Item::Settled(_) => {}
         }
