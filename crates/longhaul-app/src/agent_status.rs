@@ -19,7 +19,7 @@ const STRANGE: &str = "not tested";
 
 /// What was seen of one agent.
 #[derive(Debug, Clone)]
-pub struct AgentStatus {
+pub(crate) struct AgentStatus {
     pub name: String,
     pub summary: String,
     /// Whether the configuration declares it.
@@ -39,7 +39,7 @@ pub struct AgentStatus {
 
 /// What a program answers when asked for its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum VersionAnswer {
+pub(crate) enum VersionAnswer {
     Version(String),
     /// It did not answer in time.
     Silent,
@@ -49,7 +49,7 @@ pub enum VersionAnswer {
 
 impl VersionAnswer {
     /// In words, if there is anything to say.
-    pub fn words(&self) -> Option<String> {
+    pub(crate) fn words(&self) -> Option<String> {
         match self {
             VersionAnswer::Version(version) => Some(version.clone()),
             VersionAnswer::Silent => Some(format!("no answer within {} s", PATIENCE.as_secs())),
@@ -67,7 +67,7 @@ impl VersionAnswer {
 
 /// Whether a program is logged in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LoggedIn {
+pub(crate) enum LoggedIn {
     Yes,
     No,
     NotNeeded,
@@ -76,7 +76,7 @@ pub enum LoggedIn {
 
 impl LoggedIn {
     /// The word for it.
-    pub fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match self {
             LoggedIn::Yes => "yes",
             LoggedIn::No => "no",
@@ -87,14 +87,14 @@ impl LoggedIn {
 }
 
 /// Every agent, those of the table first, then those that these tables declare.
-pub fn every(tables: &BTreeMap<String, Value>) -> Vec<Chosen> {
+pub(crate) fn every(tables: &BTreeMap<String, Value>) -> Vec<Chosen> {
     let built_in = AGENTS.iter().map(|agent| agent.about().name.to_string());
     let declared = tables.keys().filter(|name| longhaul_agents::find(name).is_err()).cloned();
     built_in.chain(declared).filter_map(|name| choose(&name, tables).ok()).collect()
 }
 
 /// Looks at every agent.
-pub fn probe_agents(system: &System, tables: &BTreeMap<String, Value>) -> Vec<AgentStatus> {
+pub(crate) fn probe_agents(system: &System, tables: &BTreeMap<String, Value>) -> Vec<AgentStatus> {
     let agents = every(tables);
     // Each program may take its whole time; together they take no longer.
     std::thread::scope(|scope| {
@@ -166,7 +166,7 @@ fn provider_keys(system: &System, agent: &Chosen) -> Vec<String> {
 
 impl AgentStatus {
     /// Whether it can be started.
-    pub fn is_found(&self) -> bool {
+    pub(crate) fn is_found(&self) -> bool {
         self.program.is_none() || self.path.is_some()
     }
 
@@ -187,7 +187,7 @@ impl AgentStatus {
     }
 
     /// What to do about it, if anything.
-    pub fn advice(&self) -> Option<String> {
+    pub(crate) fn advice(&self) -> Option<String> {
         let name = &self.name;
         if !self.is_found() {
             let program = self.program.as_deref().unwrap_or(name);
@@ -205,7 +205,7 @@ impl AgentStatus {
     }
 
     /// On one line, for `doctor`.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let mut facts = vec![self.place()];
         facts.extend(self.version.words());
         facts.extend(self.known_good().map(|good| if good { KNOWN.to_owned() } else { STRANGE.to_owned() }));
@@ -222,7 +222,7 @@ impl AgentStatus {
     }
 
     /// As front ends show it, without its usage limits.
-    pub fn view(&self) -> AgentView {
+    pub(crate) fn view(&self) -> AgentView {
         AgentView {
             name: self.name.clone(),
             summary: self.summary.clone(),

@@ -21,8 +21,10 @@ use crate::processes::System;
 
 /// A home, its store, and what the front end passed in. Nothing is opened before an operation needs it.
 pub struct App {
+    /// Where everything is kept.
     pub home: Home,
     store: OnceLock<Arc<dyn WholeStore>>,
+    /// What the front end passed in.
     pub system: System,
 }
 
@@ -85,7 +87,9 @@ fn exists(root: &Path) -> Result<bool, HomeError> {
 /// One call: the application, who calls, and what they may see.
 #[derive(Clone)]
 pub struct Call {
+    /// The home and its store.
     pub app: Arc<App>,
+    /// Who calls.
     pub caller: Caller,
     visibility: Visibility,
     reach: Reach,

@@ -16,6 +16,7 @@ use crate::project::Project;
 /// Who calls.
 #[derive(Debug, Clone)]
 pub struct Caller {
+    /// Who the core takes them for.
     pub actor: Actor,
     /// Whose tasks are meant. It comes from how the caller was recognised, never from a request.
     pub tenant: Tenant,

@@ -14,7 +14,7 @@ const MOST: usize = 10_000;
 
 /// Why it is unknown what a task changed.
 #[derive(Debug, thiserror::Error)]
-pub enum Unknown {
+pub(crate) enum Unknown {
     #[error("it has no workspace yet")]
     NotPlaced,
     #[error(
@@ -45,20 +45,20 @@ pub struct FileChange {
 
 /// The files that differ from the start.
 #[derive(Debug)]
-pub struct ChangedFiles {
+pub(crate) struct ChangedFiles {
     /// The first of them.
     pub files: Vec<FileChange>,
     pub total: usize,
 }
 
 /// The files that differ between the task's start and now.
-pub async fn changed_files(home: &Home, task: &Task) -> Result<ChangedFiles, Unknown> {
+pub(crate) async fn changed_files(home: &Home, task: &Task) -> Result<ChangedFiles, Unknown> {
     let files = ask(home, task, |repository, base| repository.changed_files(base)).await?;
     Ok(ChangedFiles { files: files.iter().take(MOST).map(file_change).collect(), total: files.len() })
 }
 
 /// The patch from the task's start to now.
-pub async fn patch(home: &Home, task: &Task) -> Result<Patch, Unknown> {
+pub(crate) async fn patch(home: &Home, task: &Task) -> Result<Patch, Unknown> {
     ask(home, task, |repository, base| repository.diff(base)).await
 }
 

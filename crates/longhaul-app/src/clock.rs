@@ -37,10 +37,12 @@ pub fn mint_session() -> SessionId {
     SessionId::mint(now(), random())
 }
 
+/// A new id of a worker.
 pub fn mint_worker() -> WorkerId {
     WorkerId::mint(now(), random())
 }
 
+/// A new id of a lease.
 pub fn mint_lease() -> LeaseId {
     LeaseId::mint(now(), random())
 }

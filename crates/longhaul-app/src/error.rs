@@ -40,9 +40,13 @@ pub enum ErrorKind {
 /// Why something was not done.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AppError {
+    /// What kind of failure it is; exit codes follow from it.
     pub kind: ErrorKind,
+    /// What went wrong.
     pub what: String,
+    /// The causes, outermost first.
     pub because: Vec<String>,
+    /// What a person can do.
     pub hints: Vec<String>,
     /// What the core refused, if it did.
     #[serde(skip)]
@@ -59,6 +63,7 @@ pub(crate) enum Refused {
 }
 
 impl AppError {
+    /// A failure without causes or hints.
     pub fn new(kind: ErrorKind, what: impl Into<String>) -> AppError {
         AppError { kind, what: what.into(), because: Vec::new(), hints: Vec::new(), refused: None }
     }
@@ -78,11 +83,13 @@ impl AppError {
         }
     }
 
+    /// The same with one more hint.
     pub fn hint(mut self, hint: impl Into<String>) -> AppError {
         self.hints.push(hint.into());
         self
     }
 
+    /// The same with the causes of this error.
     pub fn because(mut self, error: &dyn StdError) -> AppError {
         self.because.push(error.to_string());
         let mut source = error.source();

@@ -14,6 +14,8 @@ use crate::error::{AppError, ErrorKind};
 use crate::operation::View;
 use crate::ownership::{self, WorkerKeepalive};
 use crate::session::agents::Agents;
+use crate::session::output::OutputPlace;
+use crate::session::position::LogPosition;
 use crate::session::turns::{SessionTurns, opening};
 use crate::slot_wait;
 use crate::text::document;
@@ -26,8 +28,11 @@ const PAGE: u32 = 200;
 /// One piece of news about a followed task.
 #[derive(Debug)]
 pub enum Item {
-    Event(EventView),
+    /// Something happened to the task.
+    Event(Box<EventView>),
+    /// A session printed something.
     Turn(TurnView),
+    /// News that no event records.
     Status(StatusView),
     /// Everything so far was handed out; this is the task after it, and the next item may take long.
     UpToDate(Box<Stored>),
@@ -53,10 +58,13 @@ impl Item {
 pub struct Interest {
     /// Nothing up to and including this event.
     pub after: u64,
+    /// Whether events are wanted.
     pub events: bool,
+    /// What is wanted of the output of sessions.
     pub output: Output,
     /// Only the output of this session.
     pub session: Option<u32>,
+    /// How long it is followed.
     pub until: Until,
     /// Whether a worker is started if the task has none that is alive.
     pub keeps_worker: bool,
@@ -72,6 +80,7 @@ impl Interest {
 /// What is wanted of the output of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Output {
+    /// Nothing.
     #[default]
     None,
     /// As turns, whatever agent printed them.
@@ -130,6 +139,20 @@ pub struct Follow {
     worker: WorkerKeepalive,
     /// What was last reported about a wait in line.
     in_line: Option<String>,
+    output: OutputMark,
+}
+
+/// Where the output was read to.
+#[derive(Default)]
+struct OutputMark {
+    /// The last event that was handed out, and the one that started the live session.
+    taken: u64,
+    started: u64,
+    /// A place that a reader can continue from, and the turns that were handed out since.
+    position: LogPosition,
+    /// What is still to be passed over, to be where an earlier reader was.
+    skip: u64,
+    resume: Option<OutputPlace>,
 }
 
 impl Follow {
@@ -149,7 +172,21 @@ impl Follow {
             items: VecDeque::new(),
             worker: WorkerKeepalive::default(),
             in_line: None,
+            output: OutputMark { taken: interest.after, ..OutputMark::default() },
         })
+    }
+
+    /// Continues with the output after this position.
+    pub(crate) fn continue_from(&mut self, position: LogPosition) {
+        self.read = position.event;
+        let LogPosition { event, turns, output } = position;
+        self.output = OutputMark { taken: event, started: 0, position, skip: turns, resume: output };
+        self.output.position.turns = 0;
+    }
+
+    /// The position after what was handed out so far.
+    pub(crate) fn position(&self) -> LogPosition {
+        self.output.position
     }
 
     /// The task when it was last loaded.
@@ -161,8 +198,16 @@ impl Follow {
     pub async fn next(&mut self) -> Result<Option<Item>, AppError> {
         loop {
             if let Some(item) = self.items.pop_front() {
+                if let Item::Turn(_) = item {
+                    self.output.position.turns += 1;
+                    if self.output.skip > 0 {
+                        self.output.skip -= 1;
+                        continue;
+                    }
+                }
                 return Ok(Some(item));
             }
+            self.mark();
             match self.step {
                 Step::ReadEvents => self.read_events().await?,
                 Step::ReadOutput => self.read_output(),
@@ -173,6 +218,19 @@ impl Follow {
                 }
                 Step::End => return Ok(None),
             }
+        }
+    }
+
+    /// Moves the position to where the reader is, if another one could continue there.
+    fn mark(&mut self) {
+        let mark = &mut self.output;
+        match &self.live {
+            Some(live) => {
+                if let Some(place) = live.place() {
+                    mark.position = LogPosition { event: mark.started - 1, turns: 0, output: Some(place) };
+                }
+            }
+            None => mark.position = LogPosition { event: mark.taken, turns: 0, output: None },
         }
     }
 
@@ -205,22 +263,28 @@ impl Follow {
             }
         }
         if self.interest.events {
-            self.items.push_back(Item::Event(EventView::new(&event)));
+            self.items.push_back(Item::Event(Box::new(EventView::new(&event))));
         }
+        self.output.taken = event.seq;
         if let Event::SessionStarted { session } = &event.event {
-            self.open(session);
+            self.output.started = event.seq;
+            let resume = self.output.resume.take();
+            self.open(session, resume);
         }
     }
 
-    fn open(&mut self, session: &SessionRun) {
+    /// Reads a session, from its beginning or from where an earlier reader was.
+    fn open(&mut self, session: &SessionRun, resume: Option<OutputPlace>) {
         let is_wanted = self.interest.session.is_none_or(|only| only == session.number);
         let agent = match self.interest.output {
             Output::Turns if is_wanted => self.agents.of(session),
             Output::Lines if is_wanted => None,
             Output::None | Output::Turns | Output::Lines => return,
         };
-        self.items.extend(opening(session).into_iter().map(Item::Turn));
-        self.live = SessionTurns::new(self.call.home(), session, agent);
+        if resume.is_none() {
+            self.items.extend(opening(session).into_iter().map(Item::Turn));
+        }
+        self.live = SessionTurns::new(self.call.home(), session, agent, resume.unwrap_or_default());
     }
 
     fn read_output(&mut self) {

@@ -117,16 +117,28 @@ pub enum RefusalKind {
 /// Why a hand-over was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum Declined {
+    /// The name cannot be used.
     #[error("{0}; {rule}", rule = names::RULE)]
     Name(#[from] BadName),
+    /// The agent does not exist.
     #[error(transparent)]
     Agent(#[from] UnknownAgent),
+    /// The task directory belongs to something else.
     #[error("{path} already exists: choose another --name, or move that directory away")]
-    DirectoryExists { path: String },
+    DirectoryExists {
+        /// Where it is.
+        path: String,
+    },
+    /// The submission contains a secret of the environment.
     #[error("the {what} contains a secret value from this shell's environment: choose another one")]
-    Secret { what: &'static str },
+    Secret {
+        /// Where in the submission.
+        what: &'static str,
+    },
+    /// The parent may have no such child.
     #[error(transparent)]
     Child(#[from] NoChild),
+    /// The commit failed.
     #[error(transparent)]
     Change(#[from] ChangeError),
 }
@@ -134,9 +146,10 @@ pub enum Declined {
 /// What a hand-over came to.
 #[derive(Debug)]
 pub struct Taken {
+    /// What was committed.
     pub committed: Committed,
     /// What the person should know.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Declined {

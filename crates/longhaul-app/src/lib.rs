@@ -3,14 +3,12 @@
 //! Front ends pass in who calls and how processes are started; answers come back as values. Nothing here prints, exits, or starts a
 //! process, and every change of a task goes through `decide` and a commit.
 
-#![expect(missing_docs, reason = "the operations document themselves; their fields are named after what they hold")]
-
 mod agent_launch;
-pub mod agent_status;
+mod agent_status;
 mod app;
 mod caller;
 mod change;
-pub mod changed_files;
+mod changed_files;
 pub mod checkouts;
 mod child;
 mod clock;
@@ -37,16 +35,16 @@ pub mod prompt_files;
 pub mod report;
 mod request_key;
 pub mod send_command;
-pub mod session;
-pub mod slot_wait;
-pub mod stop;
+mod session;
+mod slot_wait;
+mod stop;
 pub mod submit;
 mod system_programs;
 pub mod tag;
 pub mod takeover;
 mod task_dir;
 pub mod text;
-pub mod trust;
+mod trust;
 mod until;
 pub mod usual_span;
 pub mod views;
@@ -72,6 +70,9 @@ pub use longhaul_store::Tenant;
 pub use processes::{Asked, BootService, NewWorker, Processes, Reply, System};
 pub use project::Project;
 pub use prompt::{BadTemplate, TEMPLATES, check_template, pointer, prompt};
+pub use session::history::sessions_of;
+pub use session::turns::cut;
 pub use system_programs::{desktop_program, sleep_inhibitor};
 pub use task_dir::{ShellLock, TaskDir, task_dir_of};
-pub use until::until;
+pub use trust::fingerprint;
+pub(crate) use until::until;

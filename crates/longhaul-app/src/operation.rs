@@ -27,7 +27,9 @@ pub struct About {
     pub summary: &'static str,
     /// What the core's permission check is asked.
     pub action: Action<'static>,
+    /// What it does at worst.
     pub effect: Effect,
+    /// Who may offer it.
     pub offered_by: &'static [FrontEnd],
 }
 
@@ -76,8 +78,11 @@ pub enum Effect {
 /// Who may offer an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrontEnd {
+    /// The command line.
     CommandLine,
+    /// The MCP server.
     Mcp,
+    /// The HTTP server.
     Http,
 }
 
@@ -102,6 +107,7 @@ impl Permit {
 /// What an operation answers: its view, and what a person should know besides.
 #[derive(Debug)]
 pub struct Answer<T> {
+    /// What was asked for.
     pub view: T,
     /// What was done or decided besides what the view shows, in sentences.
     pub notes: Vec<String>,
@@ -157,8 +163,11 @@ pub trait View: Serialize + JsonSchema + Send + Sized {
 
 /// One thing that a front end can ask for.
 pub trait Operation {
+    /// What everybody can know of it.
     const ABOUT: About;
+    /// What it takes.
     type Input: Serialize + DeserializeOwned + JsonSchema + Send;
+    /// What it answers with.
     type Output: View;
 
     /// What the core's permission check is asked, if that depends on the input.
@@ -208,9 +217,13 @@ pub type SchemaOf = fn() -> Schema;
 
 /// An operation as servers see it.
 pub struct Entry {
+    /// What everybody can know of it.
     pub about: About,
+    /// The kind of document that it answers with.
     pub kind: &'static str,
+    /// The schema of its input.
     pub input_schema: SchemaOf,
+    /// The schema of its view.
     pub view_schema: SchemaOf,
     /// Whether this actor may perform it with this input. `perform` asks the same first.
     pub permit: fn(&Actor, Value) -> Result<(), AppError>,

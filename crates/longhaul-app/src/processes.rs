@@ -19,6 +19,7 @@ pub struct System {
     pub clock: Clock,
     /// The variables that tasks handed over from here run with.
     pub environment: Environment,
+    /// How processes are started.
     pub processes: Arc<dyn Processes>,
 }
 

@@ -14,14 +14,14 @@ use crate::error::{AppError, ErrorKind};
 use crate::prompt::{BadTemplate, TEMPLATES, check_template};
 
 /// Where a project keeps its templates.
-pub const PROJECT_DIR: &str = ".longhaul/prompts";
+pub(crate) const PROJECT_DIR: &str = ".longhaul/prompts";
 
 const USER_DIR: &str = "prompts";
 const CAP: u64 = 1 << 20;
 
 /// Why a template cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum PromptError {
+pub(crate) enum PromptError {
     #[error("`{path}` cannot be read", path = path.display())]
     User {
         path: PathBuf,
@@ -47,8 +47,9 @@ pub enum PromptError {
 /// The templates that count, by name, and the files they came from.
 #[derive(Debug, Default)]
 pub struct Prompts {
+    /// The text of each template, by name.
     pub templates: BTreeMap<String, String>,
-    pub files: BTreeMap<String, PathBuf>,
+    pub(crate) files: BTreeMap<String, PathBuf>,
 }
 
 /// Reads the templates of the user, then those of the project over them.

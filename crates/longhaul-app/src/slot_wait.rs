@@ -12,42 +12,37 @@ use crate::directory_wait::DirectoryWait;
 use crate::error::AppError;
 
 /// What one task waits for, if it waits for a slot or for its directory.
-pub async fn wait_of(call: &Call, stored: &Stored) -> Result<Option<Waiting>, AppError> {
+pub(crate) async fn wait_of(call: &Call, stored: &Stored) -> Result<Option<Waiting>, AppError> {
     if is_in_line(stored) { Slots::now(call).await?.wait(call, stored.task.id).await } else { Ok(None) }
 }
 
 /// Whether a task is about to start a session and has an owner who asks for its turn.
-pub fn is_in_line(stored: &Stored) -> bool {
+pub(crate) fn is_in_line(stored: &Stored) -> bool {
     let Stored { task, owner, .. } = stored;
     matches!(task.state, State::Preparing) && task.submission.driver.conduct().takes_turns && owner.is_some()
 }
 
 /// The slots of a home.
-pub struct Slots {
+pub(crate) struct Slots {
     turns: Turns,
     cap: u32,
 }
 
 impl Slots {
     /// The slots as they are now.
-    pub async fn now(call: &Call) -> Result<Slots, AppError> {
+    pub(crate) async fn now(call: &Call) -> Result<Slots, AppError> {
         let cap = call.home().session_cap();
         Ok(Slots { turns: call.store()?.turns(cap, &[]).await?, cap })
     }
 
-    /// The same for one of many tasks.
-    pub async fn wait_of(&self, call: &Call, stored: &Stored) -> Result<Option<Waiting>, AppError> {
-        if is_in_line(stored) { self.wait(call, stored.task.id).await } else { Ok(None) }
-    }
-
     /// The same for a line of a list.
-    pub async fn wait_in_list(&self, call: &Call, outline: &TaskSummary) -> Result<Option<Waiting>, AppError> {
+    pub(crate) async fn wait_in_list(&self, call: &Call, outline: &TaskSummary) -> Result<Option<Waiting>, AppError> {
         let in_line = outline.state == State::PREPARING && outline.driver.conduct().takes_turns;
         if in_line && outline.owner.is_some() { self.wait(call, outline.task).await } else { Ok(None) }
     }
 
     /// Whether every slot is taken.
-    pub fn are_taken(&self) -> bool {
+    pub(crate) fn are_taken(&self) -> bool {
         self.turns.in_use >= self.cap
     }
 

@@ -17,17 +17,17 @@ use crate::send_command::send_command;
 use crate::session::live::unreadable;
 
 /// How long an owner and its keeper have to answer.
-pub const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// How often a killed worker's lock is inspected; there is no event for its end.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// Whether no session of the task is being stopped.
-pub fn stopped(task: &Task) -> bool {
+pub(crate) fn stopped(task: &Task) -> bool {
     !matches!(task.state, State::Stopping { .. })
 }
 
 /// Why a session has not ended in time.
-pub fn not_stopped(call: &Call, stored: &Stored) -> AppError {
+pub(crate) fn not_stopped(call: &Call, stored: &Stored) -> AppError {
     if let Some(silent) = silent_process(call, stored) {
         return silent.does_not_answer();
     }

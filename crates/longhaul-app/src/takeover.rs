@@ -20,6 +20,7 @@ use crate::{blocking, lookup, text, until};
 
 /// A task that is in a person's hands.
 pub struct Takeover {
+    /// The task.
     pub stored: Stored,
     /// What to start, and where.
     pub interface: Interface,
@@ -37,6 +38,7 @@ pub enum Begun {
 
 /// How a takeover ended.
 pub struct Ended {
+    /// The task.
     pub stored: Stored,
     /// Whether the task was still the person's.
     pub released: bool,

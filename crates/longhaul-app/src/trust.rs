@@ -50,7 +50,7 @@ pub struct Trusted {
 
 /// Whether a file is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub(crate) enum Standing {
     /// Trusted with exactly this content.
     Trusted,
     /// Trusted once, with another content.
@@ -61,7 +61,7 @@ pub enum Standing {
 
 impl Standing {
     /// The word for it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Standing::Trusted => "trusted",
             Standing::Changed => "changed since it was trusted",
@@ -84,7 +84,7 @@ pub fn fingerprint(bytes: &[u8]) -> String {
 }
 
 /// Whether a file with this content is trusted. Without a home nothing is trusted.
-pub fn standing(home: &Path, path: &Path, bytes: &[u8]) -> Result<Standing, TrustError> {
+pub(crate) fn standing(home: &Path, path: &Path, bytes: &[u8]) -> Result<Standing, TrustError> {
     let all = list(home)?;
     // A path that is not UTF-8 can not have been trusted.
     let Some(entry) = all.iter().find(|trusted| Some(trusted.path.as_str()) == path.to_str()) else {
@@ -94,7 +94,7 @@ pub fn standing(home: &Path, path: &Path, bytes: &[u8]) -> Result<Standing, Trus
 }
 
 /// Everything that is trusted, by path.
-pub fn list(home: &Path) -> Result<Vec<Trusted>, TrustError> {
+pub(crate) fn list(home: &Path) -> Result<Vec<Trusted>, TrustError> {
     let path = home.join(FILE);
     let beneath = match Beneath::open(home) {
         Ok(beneath) => beneath,
@@ -113,7 +113,7 @@ pub fn list(home: &Path) -> Result<Vec<Trusted>, TrustError> {
 }
 
 /// Trusts a file with this very content, instead of any content it was trusted with before.
-pub fn add(home: &Path, trusted: Trusted) -> Result<(), TrustError> {
+pub(crate) fn add(home: &Path, trusted: Trusted) -> Result<(), TrustError> {
     change(home, |all| {
         all.retain(|have| have.path != trusted.path);
         all.push(trusted);
@@ -122,7 +122,7 @@ pub fn add(home: &Path, trusted: Trusted) -> Result<(), TrustError> {
 }
 
 /// Stops trusting a file; none if it was not trusted.
-pub fn remove(home: &Path, path: &str) -> Result<Option<Trusted>, TrustError> {
+pub(crate) fn remove(home: &Path, path: &str) -> Result<Option<Trusted>, TrustError> {
     let mut removed = None;
     if list(home)?.iter().any(|trusted| trusted.path == path) {
         change(home, |all| removed = all.extract_if(.., |trusted| trusted.path == path).next())?;

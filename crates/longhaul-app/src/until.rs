@@ -15,7 +15,7 @@ use crate::error::AppError;
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Waits until a task is as wanted, at most for this long; none if it is not by then.
-pub async fn until(
+pub(crate) async fn until(
     call: &Call,
     task: TaskId,
     patience: Duration,

@@ -52,6 +52,38 @@ fn every_kind_has_a_fresh_schema_and_no_other_file_is_left() {
     assert!(strangers.is_empty(), "no operation has these kinds any more, remove them: {strangers:?}");
 }
 
+/// The named fields of a schema, wherever they are.
+fn fields<'a>(schema: &'a Value, name: &str) -> Vec<&'a Value> {
+    let own = schema.pointer(&format!("/properties/{name}"));
+    let inner = match schema {
+        Value::Object(parts) => parts.values().flat_map(|part| fields(part, name)).collect(),
+        Value::Array(parts) => parts.iter().flat_map(|part| fields(part, name)).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    };
+    own.into_iter().chain(inner).collect()
+}
+
+#[test]
+fn a_name_means_the_same_in_every_document() {
+    let mut seen = 0;
+    for (kind, schema) in schemas() {
+        for task in fields(&schema, "task") {
+            assert_eq!(task["$ref"], "#/$defs/TaskView", "{kind}: `task` is the one task object, not {task}");
+            seen += 1;
+        }
+        for (name, is) in [("session", "integer"), ("session_id", "string"), ("task_id", "string")] {
+            for field in fields(&schema, name) {
+                assert!(field["type"].to_string().contains(is), "{kind}: `{name}` is no {is}: {field}");
+            }
+        }
+        for next in fields(&schema, "next") {
+            let text = next["description"].as_str().unwrap_or_default();
+            assert!(text.contains("`after`"), "{kind}: `next` is where a list continues: {next}");
+        }
+    }
+    assert!(seen >= 5, "the test finds the fields");
+}
+
 #[test]
 fn the_page_of_operations_is_fresh() {
     let mut text = String::from(

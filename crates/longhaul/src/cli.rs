@@ -16,7 +16,7 @@ use longhaul_core::task::Action;
 pub(crate) use care::{
     Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker,
 };
-pub(crate) use reading::{Diff, Events, List, Logs, Read, Report};
+pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
 pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Skill, SkillClient, SkillPlace, SkillVerb};
 pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Resume, Retry, Run, Takeover, Tell, Wait};
@@ -84,7 +84,7 @@ pub(crate) enum Verb {
     /// List the tasks of this project, newest first
     List(List),
     /// Show one task in detail
-    Show(Read),
+    Show(Show),
     /// Print what the agent printed
     Logs(Logs),
     /// Print the history of a task

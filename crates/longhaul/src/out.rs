@@ -32,6 +32,11 @@ pub(crate) fn note(line: &str) {
     write(io::stderr().lock(), line).ok();
 }
 
+/// Tells where a list continues, if it does.
+pub(crate) fn more(next: Option<u64>) {
+    next.iter().for_each(|next| note(&format!("there is more; add `--after {next}` to see it")));
+}
+
 /// Prints a question that is answered on the same line.
 pub(crate) fn question(text: &str) {
     let mut stream = io::stderr().lock();

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use longhaul_app::config::KEYS;
+use longhaul_app::config::limit_flags;
 
 use crate::agent_flags::AgentFlags;
 
@@ -49,11 +49,11 @@ struct LimitFlags(Vec<(&'static str, String)>);
 
 impl Args for LimitFlags {
     fn augment_args(command: Command) -> Command {
-        let mut keys: Vec<_> = KEYS.iter().filter_map(|key| Some((key.flag?, key.help?))).collect();
-        keys.sort_by_key(|(flag, _)| ORDER.iter().position(|known| known == flag).unwrap_or(ORDER.len()));
-        command.args(keys.into_iter().map(|(flag, (value, help))| {
-            let name = flag.trim_start_matches('-');
-            Arg::new(name).long(name).value_name(value).help(help).help_heading(HEADING)
+        let mut flags: Vec<_> = limit_flags().collect();
+        flags.sort_by_key(|flag| ORDER.iter().position(|known| *known == flag.name).unwrap_or(ORDER.len()));
+        command.args(flags.into_iter().map(|flag| {
+            let name = flag.name.trim_start_matches('-');
+            Arg::new(name).long(name).value_name(flag.value).help(flag.help).help_heading(HEADING)
         }))
     }
 
@@ -64,10 +64,9 @@ impl Args for LimitFlags {
 
 impl FromArgMatches for LimitFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<LimitFlags, clap::Error> {
-        let keys = KEYS.iter().filter(|key| key.help.is_some());
-        let given = keys.filter_map(|key| {
-            let value: &String = matches.get_one(key.flag?.trim_start_matches('-'))?;
-            Some((key.name, value.clone()))
+        let given = limit_flags().filter_map(|flag| {
+            let value: &String = matches.get_one(flag.name.trim_start_matches('-'))?;
+            Some((flag.key, value.clone()))
         });
         Ok(LimitFlags(given.collect()))
     }

@@ -154,7 +154,8 @@ fn end_of(scene: &Scene, name: &str, state: &str) -> io::Result<TaskEnd> {
         state: state.to_owned(),
         code: scene.longhaul(&["wait", name, "--timeout", "1"])?.status.code().unwrap_or(-1),
         sessions: started
-            .filter_map(|event| Some(event["data"]["data"]["session"]["id"].as_str()?.to_owned()))
+            .filter(|event| event["data"]["kind"] == "session_started")
+            .filter_map(|event| Some(event["data"]["session_id"].as_str()?.to_owned()))
             .collect(),
         is_whole: scene.longhaul(&["events", name, "--verify"])?.status.success(),
         steps: steps.collect::<io::Result<_>>()?,

@@ -18,7 +18,7 @@ pub(super) const SECTION: &str = "agents";
 
 /// What the files declare about one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentTable {
+pub(crate) struct AgentTable {
     pub name: String,
     /// Where its table begins.
     pub origin: Origin,
@@ -28,7 +28,7 @@ pub struct AgentTable {
 
 /// One key of an agent's table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentEntry {
+pub(crate) struct AgentEntry {
     pub value: Json,
     pub origin: Origin,
 }
@@ -38,20 +38,20 @@ pub(super) type AgentTables = BTreeMap<String, AgentTable>;
 
 impl AgentTable {
     /// The form that a task stores and `longhaul-agents` reads.
-    pub fn json(&self) -> Json {
+    pub(crate) fn json(&self) -> Json {
         let keys: Map<String, Json> =
             self.entries.iter().map(|(key, entry)| ((*key).to_owned(), entry.value.clone())).collect();
         Json::Object(keys)
     }
 
     /// Each key with its whole name and its value as a file writes it, in the order of the reference.
-    pub fn written(&self) -> Vec<(String, String, &AgentEntry)> {
+    pub(crate) fn written(&self) -> Vec<(String, String, &AgentEntry)> {
         let entries = keys_of(&self.name).iter().filter_map(|key| self.entries.get_key_value(key.name));
         entries.map(|(key, entry)| (self.key(key), written(&entry.value), entry)).collect()
     }
 
     /// The whole name of one of its keys.
-    pub fn key(&self, key: &str) -> String {
+    pub(crate) fn key(&self, key: &str) -> String {
         format!("{SECTION}.{}.{key}", toml_key(&self.name))
     }
 

@@ -19,19 +19,19 @@ use super::origin::Origin;
 use super::value::{Raw, Value};
 
 /// The name of the project's file, at the project's root.
-pub const WORKSPACE_FILE: &str = "longhaul.toml";
+pub(crate) const WORKSPACE_FILE: &str = "longhaul.toml";
 
 const CAP: u64 = 1 << 20;
 
 /// Which of the two files it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layer {
+pub(crate) enum Layer {
     User,
     Workspace,
 }
 
 /// One key that a file sets.
-pub struct Entry {
+pub(crate) struct Entry {
     pub key: &'static Key,
     pub value: Value,
     pub origin: Origin,
@@ -48,7 +48,7 @@ impl Entry {
 }
 
 /// What a file sets.
-pub struct Written {
+pub(crate) struct Written {
     /// Keys of the one table, in the file's own order.
     pub entries: Vec<Entry>,
     /// What it declares about agents.
@@ -56,7 +56,7 @@ pub struct Written {
 }
 
 /// Reads the project's file, which must be a regular file with one link; `None` if it does not exist.
-pub fn read_workspace_file(project: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
+pub(crate) fn read_workspace_file(project: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
     let path = project.join(WORKSPACE_FILE);
     let failed = |source| ConfigError::Read { path: path.clone(), source };
     let beneath = Beneath::open(project).map_err(failed)?;
@@ -68,7 +68,7 @@ pub fn read_workspace_file(project: &Path) -> Result<Option<Vec<u8>>, ConfigErro
 }
 
 /// Reads the user's own file, which may be a symbolic link, for example into a dotfiles repository.
-pub fn read_user_file(path: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
+pub(crate) fn read_user_file(path: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
     let failed = |source| ConfigError::Read { path: path.to_owned(), source };
     // The usual way to say "no file".
     if path == Path::new("/dev/null") {
@@ -93,7 +93,7 @@ pub fn read_user_file(path: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
 }
 
 /// The keys a file sets; the first unknown key or invalid value is an error.
-pub fn read_entries(layer: Layer, path: &Path, bytes: &[u8]) -> Result<Written, ConfigError> {
+pub(crate) fn read_entries(layer: Layer, path: &Path, bytes: &[u8]) -> Result<Written, ConfigError> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| ConfigError::NotUtf8 { path: path.to_owned(), line: line_of(bytes, error.valid_up_to()) })?;
     let table = DeTable::parse(text).map_err(|error| ConfigError::Syntax {

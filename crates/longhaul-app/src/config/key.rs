@@ -12,7 +12,7 @@ use super::value::{Raw, Slot, Value};
 pub(super) type Place = for<'a> fn(&'a mut Settings) -> &'a mut dyn Slot;
 
 /// One key.
-pub struct Key {
+pub(crate) struct Key {
     /// Its name, with its section before the dot.
     pub name: &'static str,
     pub kind: Kind,
@@ -34,9 +34,29 @@ pub struct Key {
     pub edit: Option<fn(&Settings) -> Setting>,
 }
 
+/// A flag of `run`, `edit` and `resume` that limits a task.
+#[derive(Debug, Clone, Copy)]
+pub struct LimitFlag {
+    /// The key that it sets.
+    pub key: &'static str,
+    /// Its name, with the dashes.
+    pub name: &'static str,
+    /// What stands for its value in `--help`.
+    pub value: &'static str,
+    /// Its line in `--help`.
+    pub help: &'static str,
+}
+
+impl Key {
+    pub(super) fn limit_flag(&self) -> Option<LimitFlag> {
+        let (value, help) = self.help?;
+        Some(LimitFlag { key: self.name, name: self.flag?, value, help })
+    }
+}
+
 /// What a `longhaul.toml` may do with a key before a person has trusted it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Untrusted {
+pub(crate) enum Untrusted {
     /// Set it: no value within its bounds does harm.
     Any,
     /// Only lower it.
@@ -49,7 +69,7 @@ pub enum Untrusted {
 
 impl Untrusted {
     /// The rule in the words of the reference page.
-    pub fn describe(self) -> &'static str {
+    pub(crate) fn describe(self) -> &'static str {
         match self {
             Untrusted::Any => "any value",
             Untrusted::Lower => "only a lower value",
@@ -59,7 +79,7 @@ impl Untrusted {
     }
 
     /// Whether an untrusted file may change one value into another.
-    pub fn allows(self, from: &Value, to: &Value) -> bool {
+    pub(crate) fn allows(self, from: &Value, to: &Value) -> bool {
         match self {
             Untrusted::Any => true,
             Untrusted::Lower => to.is_at_most(from),
@@ -71,22 +91,22 @@ impl Untrusted {
 
 impl Key {
     /// Finds a key by the parts of its name, so that a dot inside a quoted part does not count as a separator.
-    pub fn find(parts: &[&str]) -> Option<&'static Key> {
+    pub(crate) fn find(parts: &[&str]) -> Option<&'static Key> {
         KEYS.iter().find(|key| key.name.split('.').eq(parts.iter().copied()))
     }
 
     /// The environment variable that sets it.
-    pub fn variable(&self) -> String {
+    pub(crate) fn variable(&self) -> String {
         format!("LONGHAUL_{}", self.name.replace('.', "_").to_uppercase())
     }
 
     /// The section it is in, if any, and its name there.
-    pub fn split(&self) -> (Option<&'static str>, &'static str) {
+    pub(crate) fn split(&self) -> (Option<&'static str>, &'static str) {
         self.name.split_once('.').map_or((None, self.name), |(section, name)| (Some(section), name))
     }
 
     /// The value as this key reads it; `None` if the key does not take it.
-    pub fn read(&self, raw: &Raw) -> Option<Value> {
+    pub(crate) fn read(&self, raw: &Raw) -> Option<Value> {
         match raw {
             Raw::Word(word) | Raw::Text(word) if self.off.is_some() && word.trim() == NONE => Some(Value::Nothing),
             _ => self.kind.read(raw),
@@ -94,7 +114,7 @@ impl Key {
     }
 
     /// Which values it takes, in words.
-    pub fn wanted(&self) -> String {
+    pub(crate) fn wanted(&self) -> String {
         match self.off {
             Some(meaning) => format!("{}, or `{NONE}` ({meaning})", self.kind.wanted()),
             None => self.kind.wanted(),
@@ -102,7 +122,7 @@ impl Key {
     }
 
     /// The value it has in these settings.
-    pub fn value(&self, settings: &mut Settings) -> Value {
+    pub(crate) fn value(&self, settings: &mut Settings) -> Value {
         (self.place)(settings).get()
     }
 }

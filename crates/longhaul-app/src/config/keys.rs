@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use longhaul_core::task::{ChecksIn, Context, Limit, Occasion, OnLimit, Sandbox, Setting};
 
-use super::key::{Key, Untrusted};
+use super::key::{Key, LimitFlag, Untrusted};
 use super::kind::{Kind, NONE};
 use super::settings::Settings;
 use super::value::Raw;
 
 /// The settings when nothing is set.
-pub fn defaults() -> Settings {
+pub(crate) fn defaults() -> Settings {
     let mut settings = Settings::default();
     for key in KEYS {
         let value = key.read(&Raw::Word(key.default.to_owned()));
@@ -65,8 +65,13 @@ const KEY: Key = Key {
     edit: None,
 };
 
+/// The flags that limit a task.
+pub fn limit_flags() -> impl Iterator<Item = LimitFlag> {
+    KEYS.iter().filter_map(Key::limit_flag)
+}
+
 /// Every key.
-pub const KEYS: &[Key] = &[
+pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "agent",
         kind: Kind::Agent,

@@ -18,7 +18,7 @@ const LONGEST_TEXT: usize = 4096;
 
 /// What a key's value is.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// The name of an agent.
     Agent,
     /// Names of agents, each once.
@@ -59,7 +59,7 @@ pub enum Kind {
 
 impl Kind {
     /// The value as this kind; `None` if it is not of this kind.
-    pub fn read(self, raw: &Raw) -> Option<Value> {
+    pub(crate) fn read(self, raw: &Raw) -> Option<Value> {
         match self {
             Kind::Agent => word(raw).filter(|name| is_agent(name)).map(Value::Text),
             Kind::Agents => list(raw, ",").filter(|all| are_agents(all)).map(Value::List),
@@ -90,7 +90,7 @@ impl Kind {
     }
 
     /// Which values it takes, in words.
-    pub fn wanted(self) -> String {
+    pub(crate) fn wanted(self) -> String {
         match self {
             Kind::Agent => format!("an agent: {}", agent_names()),
             Kind::Agents => {
@@ -126,7 +126,7 @@ impl Kind {
     }
 
     /// The same for the reference page, which names no agents, so that a new agent does not change it.
-    pub fn described(self) -> String {
+    pub(crate) fn described(self) -> String {
         match self {
             Kind::Agent => "a name that `longhaul run --help` lists".to_owned(),
             Kind::Agents => {
@@ -138,7 +138,7 @@ impl Kind {
     }
 
     /// The value as it is written in a file.
-    pub fn show(self, value: &Value) -> String {
+    pub(crate) fn show(self, value: &Value) -> String {
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         match value {
             Value::List(list) => format!("[{}]", list.iter().map(|one| text(one)).collect::<Vec<_>>().join(", ")),
@@ -151,7 +151,7 @@ impl Kind {
     }
 
     /// The value as JSON: counts are numbers; values with a unit are written as in a file.
-    pub fn json(self, value: &Value) -> Json {
+    pub(crate) fn json(self, value: &Value) -> Json {
         match (self, value) {
             (_, Value::Nothing) => Json::Null,
             (_, Value::Flag(flag)) => json!(flag),
@@ -165,7 +165,7 @@ impl Kind {
     }
 
     /// The value's JSON schema.
-    pub fn schema(self) -> Json {
+    pub(crate) fn schema(self) -> Json {
         match self {
             Kind::Agent => json!({ "type": "string", "minLength": 1 }),
             Kind::Agents => {

@@ -110,17 +110,18 @@ impl Overrides {
 /// The merged settings, the origin of each value, and what a person should know.
 #[derive(Debug)]
 pub struct Loaded {
+    /// The values.
     pub settings: Settings,
     /// One for every key.
-    pub origins: BTreeMap<&'static str, Origin>,
-    pub notices: Vec<Notice>,
+    pub(crate) origins: BTreeMap<&'static str, Origin>,
+    pub(crate) notices: Vec<Notice>,
     /// The declared agents, with their origins.
-    pub agents: AgentTables,
+    pub(crate) agents: AgentTables,
 }
 
 /// Something a person should know although the configuration is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notice {
+pub(crate) enum Notice {
     /// Keys of an untrusted project file that need trust.
     Ignored { project: PathBuf, standing: Standing, keys: Vec<String> },
     /// A variable with our prefix that is not ours.
@@ -162,17 +163,17 @@ impl Call {
 /// Where the layers are.
 pub struct Sources {
     /// The user's file, and whether LONGHAUL_CONFIG named it.
-    pub user: Option<(PathBuf, Named)>,
+    pub(crate) user: Option<(PathBuf, Named)>,
     /// The project whose `longhaul.toml` applies.
-    pub project: Option<PathBuf>,
+    pub(crate) project: Option<PathBuf>,
     /// Longhaul's home, where trust is stored.
-    pub home: PathBuf,
-    pub environment: Vec<(OsString, OsString)>,
+    pub(crate) home: PathBuf,
+    pub(crate) environment: Vec<(OsString, OsString)>,
 }
 
 /// How the user's file was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
+pub(crate) enum Named {
     /// It was named explicitly, so it must exist.
     Expressly,
     /// It is at the default location.
@@ -190,7 +191,7 @@ pub fn load(
 }
 
 /// What a request changes in a task that exists. The second half are the flags or keys that only a new task takes.
-pub fn changes(settings: &BTreeMap<String, String>) -> Result<(Vec<Setting>, Vec<&'static str>), AppError> {
+pub(crate) fn changes(settings: &BTreeMap<String, String>) -> Result<(Vec<Setting>, Vec<&'static str>), AppError> {
     let (entries, mut loading) = (Overrides::of(settings)?.entries()?, Loading::new());
     let fixed = entries.iter().map(|entry| entry.key).filter(|key| key.edit.is_none());
     let fixed = fixed.map(|key| key.flag.unwrap_or(key.name)).collect();

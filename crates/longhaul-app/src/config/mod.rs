@@ -19,16 +19,20 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use agent_tables::AgentTable;
-pub use file::{Layer, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
-pub use key::Untrusted;
-pub use keys::KEYS;
-pub use keys::defaults;
+pub(crate) use agent_tables::AgentTable;
+pub(crate) use file::{Layer, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
+pub use key::LimitFlag;
+pub(crate) use key::Untrusted;
+pub use keys::limit_flags;
+pub(crate) use keys::{KEYS, defaults};
 #[cfg(test)]
-pub use load::Named;
-pub use load::{ConfigError, Loaded, Notice, Overrides, Sources, changes, load};
-pub use longhaul_core::span::{SPELLING as SPAN_SPELLING, read as read_span, show as show_span};
+pub(crate) use load::Named;
+pub(crate) use load::{ConfigError, Notice, changes};
+pub use load::{Loaded, Overrides, Sources, load};
+pub(crate) use longhaul_core::span::show as show_span;
+pub use longhaul_core::span::{SPELLING as SPAN_SPELLING, read as read_span};
 pub use origin::Origin;
 pub use reference::{page, schema};
-pub use settings::{NotifySettings, RetentionSettings, Settings};
-pub use size::show as show_size;
+pub use settings::Settings;
+pub(crate) use settings::{NotifySettings, RetentionSettings};
+pub(crate) use size::show as show_size;

@@ -15,22 +15,32 @@ pub enum Origin {
     Default,
     /// The user's own file.
     User {
+        /// The file.
         #[serde(serialize_with = "lossy")]
         #[schemars(with = "String")]
         path: PathBuf,
+        /// The line of the file, from 1.
         line: usize,
     },
     /// The project's `longhaul.toml`.
     Workspace {
+        /// The file.
         #[serde(serialize_with = "lossy")]
         #[schemars(with = "String")]
         path: PathBuf,
+        /// The line of the file, from 1.
         line: usize,
     },
     /// A variable of the environment.
-    Environment { variable: String },
+    Environment {
+        /// Its name.
+        variable: String,
+    },
     /// A flag of this command.
-    Flag { flag: &'static str },
+    Flag {
+        /// Its name.
+        flag: &'static str,
+    },
 }
 
 impl Origin {

@@ -11,61 +11,64 @@ use longhaul_core::task::{ChecksIn, Context, Hours, OnLimit, Patience, Sandbox};
 /// All settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    pub agent: String,
-    pub fallbacks: Vec<String>,
-    pub sandbox: Sandbox,
-    pub network: bool,
-    pub model: Option<String>,
-    pub workspace: WorkspaceSettings,
-    pub verify: VerifySettings,
-    pub session: SessionSettings,
+    pub(crate) agent: String,
+    pub(crate) fallbacks: Vec<String>,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) network: bool,
+    pub(crate) model: Option<String>,
+    pub(crate) workspace: WorkspaceSettings,
+    pub(crate) verify: VerifySettings,
+    pub(crate) session: SessionSettings,
     /// Limits, and how patient a task is; `once` is not a key.
     pub patience: Patience,
-    pub retention: RetentionSettings,
+    pub(crate) retention: RetentionSettings,
+    /// Which variables an agent gets.
     pub env: EnvironmentSettings,
+    /// Additional secrets.
     pub redact: RedactSettings,
     /// The tables of `[agents.<name>]`, by name.
-    pub agents: BTreeMap<String, Json>,
-    pub prompts: PromptSettings,
+    pub(crate) agents: BTreeMap<String, Json>,
+    pub(crate) prompts: PromptSettings,
+    /// Who is notified.
     pub notify: NotifySettings,
 }
 
 /// Where the agent works.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct WorkspaceSettings {
-    pub in_place: bool,
+pub(crate) struct WorkspaceSettings {
+    pub(crate) in_place: bool,
     /// `None`: no setup.
-    pub setup: Option<String>,
+    pub(crate) setup: Option<String>,
 }
 
 /// How a result is checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct VerifySettings {
-    pub commands: Vec<String>,
-    pub checks_in: ChecksIn,
+pub(crate) struct VerifySettings {
+    pub(crate) commands: Vec<String>,
+    pub(crate) checks_in: ChecksIn,
 }
 
 /// When and how a session starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SessionSettings {
-    pub context: Context,
-    pub on_limit: OnLimit,
+pub(crate) struct SessionSettings {
+    pub(crate) context: Context,
+    pub(crate) on_limit: OnLimit,
     /// `None`: at any hour.
-    pub hours: Option<Hours>,
+    pub(crate) hours: Option<Hours>,
 }
 
 /// How long finished tasks are kept; `None` is forever.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RetentionSettings {
-    pub age: Option<Duration>,
-    pub count: Option<u64>,
-    pub bytes: Option<u64>,
+pub(crate) struct RetentionSettings {
+    pub(crate) age: Option<Duration>,
+    pub(crate) count: Option<u64>,
+    pub(crate) bytes: Option<u64>,
 }
 
 /// Which variables an agent gets; names, never values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EnvironmentSettings {
-    pub need: Vec<String>,
+    pub(crate) need: Vec<String>,
     /// `None`: all of them; a list is strict mode.
     pub only: Option<Vec<String>>,
 }
@@ -79,22 +82,22 @@ pub struct RedactSettings {
 
 /// Which prompt templates are used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PromptSettings {
-    pub project: bool,
+pub(crate) struct PromptSettings {
+    pub(crate) project: bool,
 }
 
 /// Who is notified about a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NotifySettings {
     /// Occasions, as they are spelled.
-    pub on: Vec<String>,
+    pub(crate) on: Vec<String>,
     /// A program and its arguments; empty means no program.
-    pub command: Vec<String>,
-    pub file: Option<String>,
+    pub(crate) command: Vec<String>,
+    pub(crate) file: Option<String>,
     /// A URL, or `$NAME` for the variable that holds it.
-    pub webhook: Option<String>,
+    pub(crate) webhook: Option<String>,
     /// The name of the variable that holds the key.
-    pub webhook_secret_env: Option<String>,
-    pub desktop: bool,
-    pub timeout: Duration,
+    pub(crate) webhook_secret_env: Option<String>,
+    pub(crate) desktop: bool,
+    pub(crate) timeout: Duration,
 }

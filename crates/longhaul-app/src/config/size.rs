@@ -28,7 +28,7 @@ pub(super) fn read(text: &str) -> Option<u64> {
 }
 
 /// Writes a size, exactly, in the largest unit that divides it.
-pub fn show(bytes: u64) -> String {
+pub(crate) fn show(bytes: u64) -> String {
     let fits = |(_, factor): &&(&str, u64)| bytes > 0 && bytes.is_multiple_of(*factor);
     match UNITS[..BINARY_UNITS].iter().find(fits) {
         Some((name, factor)) => format!("{}{name}", bytes / factor),

@@ -7,7 +7,7 @@ use longhaul_core::task::{ChecksIn, Context, Hours, OnLimit, Sandbox};
 
 /// A value as written, before a key's kind has read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Raw {
+pub(crate) enum Raw {
     /// A word from the environment or the command line, which is untyped.
     Word(String),
     /// A string of a file.
@@ -26,7 +26,7 @@ pub enum Raw {
 
 /// What a key is set to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub(crate) enum Value {
     /// Explicitly nothing: no limit, no model.
     Nothing,
     /// Yes or no.
@@ -41,7 +41,7 @@ pub enum Value {
 
 impl Value {
     /// Whether this limit is at most as high as the other one. `Nothing` means no limit, so it is the highest.
-    pub fn is_at_most(&self, other: &Value) -> bool {
+    pub(crate) fn is_at_most(&self, other: &Value) -> bool {
         match (self, other) {
             (_, Value::Nothing) => true,
             (Value::Number(own), Value::Number(other)) => own <= other,
@@ -51,7 +51,7 @@ impl Value {
 }
 
 /// A field of the settings that holds one value.
-pub trait Slot {
+pub(crate) trait Slot {
     /// Stores a value; returns false if the type is wrong, which the key's kind prevents.
     fn put(&mut self, value: Value) -> bool;
     /// The value in it.

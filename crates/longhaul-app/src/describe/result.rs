@@ -25,6 +25,7 @@ pub struct ResultFacts {
 /// Why passed checks are not enough.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DoubtFacts {
+    /// A stable name of the doubt.
     pub kind: &'static str,
     /// The cause, and in brackets what to do about it.
     pub words: String,
@@ -33,7 +34,7 @@ pub struct DoubtFacts {
 }
 
 impl ResultFacts {
-    pub fn new(verdict: &Verdict) -> ResultFacts {
+    pub(crate) fn new(verdict: &Verdict) -> ResultFacts {
         let doubts: &[Doubt] = match verdict {
             Verdict::NotVerified { doubts, .. } => doubts,
             Verdict::Verified { .. } | Verdict::NoChecks => &[],

@@ -11,6 +11,7 @@ use serde::Serialize;
 /// An agent that is not started now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnavailableAgent {
+    /// The name of the agent.
     pub agent: String,
     /// When its usage limit ends; null when only a person can make it usable again.
     pub until: Option<String>,
@@ -55,7 +56,9 @@ impl UnavailableAgent {
 /// What a waiting task waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
+    /// What it waits for, in words.
     pub why: String,
+    /// When it continues, if that is known.
     pub until: Option<String>,
     /// Whose usage limit it is.
     pub agent: Option<String>,

@@ -20,10 +20,12 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// The worker's first line.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Greeting {
+    /// The version of the worker.
     pub version: String,
 }
 
 impl Greeting {
+    /// The greeting of this version.
     pub fn own() -> Greeting {
         Greeting { version: env!("CARGO_PKG_VERSION").to_owned() }
     }
@@ -32,7 +34,9 @@ impl Greeting {
 /// The caller's line.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Offer {
+    /// What is handed over.
     pub handover: Handover,
+    /// The variables of the caller.
     pub environment: Environment,
 }
 

@@ -17,8 +17,10 @@ use crate::{describe, lookup, redact_intake};
 /// As long as a list may be.
 pub const MOST_BYTES: usize = 4 << 20;
 
+/// The operation `accept_plan`.
 pub struct AcceptPlan;
 
+/// What `accept_plan` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AcceptPlanInput {
@@ -34,12 +36,14 @@ pub struct AcceptPlanInput {
 /// What was done with a list.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AcceptedPlan {
+    /// The task.
     pub task: TaskView,
+    /// Its plan now.
     pub plan: Option<PlanView>,
     /// False if the list was already the accepted plan.
     pub changed: bool,
     /// What a person can do next.
-    pub next: String,
+    pub next_step: String,
 }
 
 impl View for AcceptedPlan {
@@ -50,7 +54,7 @@ impl View for AcceptedPlan {
             task: TaskView::of(call, stored.task.id).await?,
             plan: PlanView::of(&stored.task),
             changed: false,
-            next: describe::next_command(&stored),
+            next_step: describe::next_command(&stored),
         })
     }
 }

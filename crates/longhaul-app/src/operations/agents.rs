@@ -12,6 +12,7 @@ use crate::config::Overrides;
 use crate::error::{AppError, ErrorKind};
 use crate::operation::{About, Answer, EVERYWHERE, NoInput, Operation, Permit, View};
 
+/// The operation `agents`.
 pub struct Agents;
 
 /// Every agent.
@@ -26,7 +27,9 @@ pub struct AgentListing {
 /// An agent as it is on this machine.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AgentView {
+    /// Its name.
     pub name: String,
+    /// What it is, in a few words.
     pub summary: String,
     /// Whether the configuration declares it.
     pub declared: bool,
@@ -34,6 +37,7 @@ pub struct AgentView {
     pub program: Option<String>,
     /// Whether it can be started.
     pub found: bool,
+    /// Where its program was found.
     pub path: Option<String>,
     /// What the program prints about its version; null if unknown.
     pub version: Option<String>,
@@ -58,12 +62,14 @@ pub struct AgentView {
 pub struct AgentLimit {
     /// Whose it is: the agent, and what selects its login.
     pub account: String,
+    /// When it ends.
     pub until: String,
+    /// How long it lasts from now on.
     pub left_ms: u64,
     /// Whether the agent reported the time; otherwise it is an estimate.
     pub reported: bool,
     /// The task that reached it; null for an agent, which does not see other tasks.
-    pub task: Option<String>,
+    pub task_id: Option<String>,
 }
 
 impl View for AgentListing {
@@ -107,7 +113,7 @@ fn view(call: &Call, status: &AgentStatus, limits: &[AccountLimit]) -> AgentView
         until: limit.until.rfc3339(),
         left_ms: u64::try_from(limit.until.since(call.now()).as_millis()).unwrap_or(u64::MAX),
         reported: limit.told,
-        task: call.caller.actor.session.is_none().then(|| limit.task.to_string()),
+        task_id: call.caller.actor.session.is_none().then(|| limit.task.to_string()),
     });
     AgentView { limits: own.collect(), ..status.view() }
 }

@@ -18,8 +18,10 @@ use crate::{lookup, until};
 /// How long the session's end is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The operation `cancel`.
 pub struct Cancel;
 
+/// What `cancel` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CancelInput {

@@ -11,6 +11,7 @@ use crate::config::{AgentTable, KEYS, Origin, Overrides, defaults};
 use crate::error::AppError;
 use crate::operation::{About, Answer, COMMAND_LINE, NoInput, Operation, Permit, View};
 
+/// The operation `config`.
 pub struct Config;
 
 /// The configuration of a project.
@@ -29,6 +30,7 @@ pub struct ConfigEntry {
     pub value: Value,
     /// The value as a configuration file writes it.
     pub written: String,
+    /// Where the value comes from.
     pub origin: Origin,
     /// The default value; null means `none`, or that a declared agent's key has no default.
     pub default: Value,

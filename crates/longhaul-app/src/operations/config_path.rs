@@ -11,11 +11,13 @@ use crate::error::AppError;
 use crate::operation::{About, Answer, COMMAND_LINE, NoInput, Operation, Permit, View};
 use crate::trust;
 
+/// The operation `config_path`.
 pub struct ConfigPath;
 
 /// The configuration files, those that win last.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ConfigFiles {
+    /// The files.
     pub files: Vec<ConfigFile>,
 }
 
@@ -24,6 +26,7 @@ pub struct ConfigFiles {
 pub struct ConfigFile {
     /// `user` or `workspace`.
     pub layer: &'static str,
+    /// Where it is.
     pub path: String,
     /// Whether it exists, and whether a project's file is trusted.
     pub state: &'static str,

@@ -12,8 +12,10 @@ use crate::error::{AppError, ErrorKind};
 use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 
+/// The operation `diff`.
 pub struct Diff;
 
+/// What `diff` takes.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DiffInput {
@@ -26,11 +28,13 @@ pub struct DiffInput {
 /// What a task changed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DiffView {
-    pub task: String,
+    /// Id of the task.
+    pub task_id: String,
     /// The commit that it began with; null without one.
     pub base: Option<String>,
     /// The first changed files, at most 10,000.
     pub files: Vec<FileChange>,
+    /// How many files changed.
     pub files_total: usize,
     /// The patch; bytes that are not UTF-8 are replaced. Null if only names were requested.
     pub patch: Option<String>,
@@ -60,7 +64,7 @@ impl Operation for Diff {
             false => Some(changed_files::patch(call.home(), task).await.map_err(unknown)?),
         };
         Ok(Answer::new(DiffView {
-            task: task.id.to_string(),
+            task_id: task.id.to_string(),
             base: task.workspace.as_ref().and_then(|workspace| workspace.base.clone()),
             files: changed.files,
             files_total: changed.total,

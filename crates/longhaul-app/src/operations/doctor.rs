@@ -22,6 +22,7 @@ use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, NoInput, Operation, Permit, View};
 use crate::views::{Finding, Verdict};
 
+/// The operation `doctor`.
 pub struct Doctor;
 
 /// What the checks found.
@@ -29,6 +30,7 @@ pub struct Doctor;
 pub struct DoctorView {
     /// Whether there is no problem.
     pub healthy: bool,
+    /// One for each check.
     pub findings: Vec<Finding>,
     /// The file for a bug report, if one was asked for.
     pub bundle: Option<String>,

@@ -15,8 +15,10 @@ use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit};
 use super::doctor::bundle::{self, Goals};
 use super::doctor::{DoctorView, Patient, examine};
 
+/// The operation `doctor_bundle`.
 pub struct DoctorBundle;
 
+/// What `doctor_bundle` takes.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorBundleInput {
     /// The file to write; it must not exist yet.

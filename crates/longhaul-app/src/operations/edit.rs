@@ -14,13 +14,16 @@ use crate::send_command::send_keyed;
 use crate::submit::Changes;
 use crate::views::TaskView;
 
+/// The operation `edit`.
 pub struct Edit;
 
+/// What `edit` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EditInput {
     /// Name or id of the task; by default the only unfinished task of this project.
     pub task: Option<String>,
+    /// The settings to change.
     #[serde(flatten)]
     pub changes: Changes,
     /// Idempotency key: the same request under the same key is carried out once.

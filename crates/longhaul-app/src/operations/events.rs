@@ -3,40 +3,26 @@
 
 use longhaul_core::task::Action;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::TaskPageInput;
 use crate::app::Call;
 use crate::error::AppError;
 use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
-use crate::views::EventView;
+use crate::views::{EventView, Page, PageInput};
 
-/// The most events of one answer, and how many an answer has unless asked otherwise.
-const MOST: u32 = 500;
-/// An answer ends with the event that brings its data to so many bytes.
-const BYTES: usize = 1 << 20;
-
+/// The operation `events`.
 pub struct Events;
-
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct EventsInput {
-    /// Name or id of the task; by default the only unfinished task of this project, else its newest.
-    pub task: Option<String>,
-    /// Only events after this sequence number: the `next` of the last answer.
-    pub after: u64,
-    /// At most this many events; never more than 500.
-    pub limit: Option<u32>,
-}
 
 /// A page of a task's history.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EventPage {
     /// Id of the task.
-    pub task: String,
+    pub task_id: String,
     /// Oldest first.
     pub events: Vec<EventView>,
-    /// Pass it as `after` to get the next page; null at the end.
+    /// Pass it as `after` to get the next page; null at the end. Later events come after the last `seq`.
     pub next: Option<u64>,
 }
 
@@ -46,24 +32,17 @@ impl View for EventPage {
 
 impl Operation for Events {
     const ABOUT: About = About::new("events", "Read the history of a task", Action::Read, EVERYWHERE);
-    type Input = EventsInput;
+    type Input = TaskPageInput;
     type Output = EventPage;
 
-    async fn run(call: &Call, _: Permit, input: EventsInput) -> Result<Answer<EventPage>, AppError> {
+    async fn run(call: &Call, _: Permit, input: TaskPageInput) -> Result<Answer<EventPage>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
-        let limit = input.limit.unwrap_or(MOST).clamp(1, MOST);
-        let mut events = Vec::new();
-        let mut bytes = 0;
-        for event in call.store()?.events(stored.task.id, input.after, limit).await? {
-            let view = EventView::new(&event);
-            bytes += view.text.len() + view.data.to_string().len();
-            events.push(view);
-            if bytes >= BYTES {
-                break;
-            }
-        }
-        let last = events.last().map_or(input.after, |event| event.seq);
+        let found = call.store()?.events(stored.task.id, input.page.after, input.page.most()).await?;
+        let mut events = found.iter().map(EventView::new).collect();
+        // The store has passed over what came before.
+        Page::new(PageInput { after: 0, ..input.page }).cut(&mut events);
+        let last = events.last().map_or(input.page.after, |event| event.seq);
         let next = (last < stored.task.version).then_some(last);
-        Ok(Answer::new(EventPage { task: stored.task.id.to_string(), events, next }))
+        Ok(Answer::new(EventPage { task_id: stored.task.id.to_string(), events, next }))
     }
 }

@@ -23,13 +23,15 @@ use crate::error::{AppError, ErrorKind};
 use crate::home::Home;
 use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit};
 use crate::session::on_disk;
-use crate::views::{KeptTask, RemovedTask, Sweep};
+use crate::views::{KeptTask, PageInput, RemovedTask, Sweep};
 
 use candidates::{Candidate, Needs};
 use removal::Outcome;
 
+/// The operation `gc`.
 pub struct Gc;
 
+/// What `gc` takes.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct GcInput {
@@ -41,6 +43,9 @@ pub struct GcInput {
     pub count: Option<String>,
     /// Keep finished tasks within this much disk space, such as `10GiB`, or `none`; by default `retention.bytes`.
     pub bytes: Option<String>,
+    /// The part of the lists.
+    #[serde(flatten)]
+    pub page: PageInput,
 }
 
 /// Whether anything is deleted.
@@ -71,7 +76,8 @@ impl Operation for Gc {
             Err(error) if error.kind == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        Ok(Answer::new(swept).warn(loaded.warnings()))
+        let more = swept.cut(input.page);
+        Ok(Answer::new(swept).note(more).warn(loaded.warnings()))
     }
 }
 

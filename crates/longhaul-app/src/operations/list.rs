@@ -18,8 +18,10 @@ const MOST: u32 = 1_000;
 /// How many finished tasks are listed beside the unfinished ones.
 const RECENT: u32 = 20;
 
+/// The operation `list`.
 pub struct List;
 
+/// What `list` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ListInput {
@@ -53,7 +55,9 @@ pub struct Listing {
 /// A row that cannot be read.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DamagedRow {
+    /// Which row.
     pub row: String,
+    /// What is wrong with it.
     pub what: String,
 }
 

@@ -16,8 +16,10 @@ use crate::stop::{self, PATIENCE, not_stopped, stopped};
 use crate::views::TaskView;
 use crate::{describe, lookup, until};
 
+/// The operation `pause`.
 pub struct Pause;
 
+/// What `pause` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PauseInput {

@@ -11,12 +11,13 @@ use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::report::refused_plans;
-use crate::views::{PlanAnswer, PlanView};
+use crate::views::{PlanAnswer, PlanView, TaskView};
 use crate::{TaskDir, describe, lookup, text};
 
 /// The most refused lists that are reported.
 const REFUSED: u32 = 100;
 
+/// The operation `plan`.
 pub struct Plan;
 
 impl Operation for Plan {
@@ -29,8 +30,7 @@ impl Operation for Plan {
         let task = &stored.task;
         let refused = call.store()?.newest_events(task.id, &["plan_refused"], REFUSED).await?;
         Ok(Answer::new(PlanAnswer {
-            task: task.id.to_string(),
-            name: task.submission.name.to_string(),
+            task: TaskView::of(call, task.id).await?,
             plan: PlanView::of(task),
             refused: refused_plans(&refused),
             directory: describe::task_directory(task),

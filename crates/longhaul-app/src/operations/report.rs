@@ -3,26 +3,30 @@
 
 use longhaul_core::task::Action;
 
-use super::TaskInput;
+use super::TaskPageInput;
+use super::show::view;
 use crate::app::Call;
 use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::report::{TaskReport, gather};
 use crate::session::history::recent;
+use crate::views::Page;
 use crate::{changed_files, lookup};
 
+/// The operation `report`.
 pub struct Report;
 
 impl Operation for Report {
     const ABOUT: About = About::new("report", "Report on a task from stored facts", Action::Read, EVERYWHERE);
-    type Input = TaskInput;
+    type Input = TaskPageInput;
     type Output = TaskReport;
 
-    async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<TaskReport>, AppError> {
+    async fn run(call: &Call, _: Permit, input: TaskPageInput) -> Result<Answer<TaskReport>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
         let events = recent(call, stored.task.id).await?;
+        let mut page = Page::new(input.page);
+        let show = view(call, &stored, &events, &mut page).await?;
         let changed = changed_files::changed_files(call.home(), &stored.task).await;
-        let notices = call.store()?.notices(stored.task.id).await?;
-        Ok(Answer::new(gather(call, &stored, &events, changed, &notices)))
+        Ok(Answer::new(gather(show, &stored, &events, changed, &mut page)))
     }
 }

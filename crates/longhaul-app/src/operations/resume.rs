@@ -14,8 +14,10 @@ use crate::send_command::{reason, send_keyed};
 use crate::submit::Changes;
 use crate::views::TaskView;
 
+/// The operation `resume`.
 pub struct Resume;
 
+/// What `resume` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ResumeInput {
@@ -23,6 +25,7 @@ pub struct ResumeInput {
     pub task: Option<String>,
     /// What the person changed; required for a task that needs a person.
     pub reason: Option<String>,
+    /// Settings to change first.
     #[serde(flatten)]
     pub changes: Changes,
     /// Idempotency key: the same request under the same key is carried out once.

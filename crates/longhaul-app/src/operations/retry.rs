@@ -25,8 +25,10 @@ const MOST_NAMES: usize = 20;
 /// The last number that a name gets.
 const HIGHEST: u32 = 10_000;
 
+/// The operation `retry`.
 pub struct Retry;
 
+/// What `retry` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RetryInput {

@@ -2,7 +2,7 @@
 //! Commits nothing: a held task whose person is gone is shown as such, and stays held.
 
 use longhaul_core::task::{Action, State};
-use longhaul_store::Stored;
+use longhaul_store::{Stored, StoredEvent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +15,12 @@ use crate::report::{checks, limits, notices, rows};
 use crate::session::history;
 use crate::session::live::live;
 use crate::views::{
-    Attempts, Choices, ConversationView, OwnerView, PlanView, RunView, ShowView, TaskView, WorkspaceView,
+    Attempts, Choices, ConversationView, OwnerView, Page, PageInput, PlanView, RunView, ShowView, TaskView,
+    WorkspaceView,
 };
 use crate::{in_conversation, lookup, mode_warnings, ownership, slot_wait};
 
+/// The operation `show`.
 pub struct Show;
 
 /// Which task an operation is about.
@@ -29,50 +31,78 @@ pub struct TaskInput {
     pub task: Option<String>,
 }
 
+/// Which task an operation is about, and which part of its lists it answers with.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct TaskPageInput {
+    /// Name or id of the task; by default the only unfinished task of this project, else its newest.
+    pub task: Option<String>,
+    /// The part of the lists.
+    #[serde(flatten)]
+    pub page: PageInput,
+}
+
 impl Operation for Show {
     const ABOUT: About = About::new("show", "Show one task in detail", Action::Read, EVERYWHERE);
-    type Input = TaskInput;
+    type Input = TaskPageInput;
     type Output = ShowView;
 
-    async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<ShowView>, AppError> {
+    async fn run(call: &Call, _: Permit, input: TaskPageInput) -> Result<Answer<ShowView>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
-        let task = &stored.task;
-        let events = history::recent(call, task.id).await?;
-        let records = history::sessions_of(&events);
-        let in_line = slot_wait::wait_of(call, &stored).await?;
-        let used = describe::tokens(task.tally.usage.total(), &records);
-        let sessions = rows(call.home(), &events);
-        Ok(Answer::new(ShowView {
-            task: TaskView::of(call, task.id).await?,
-            goal: task.submission.goal.clone(),
-            status: status(call, &stored, in_line.as_ref()),
-            result: task.state.verdict().map(ResultFacts::new),
-            next: next_step(call, &stored, in_line.as_ref()).await?,
-            owner: owner(call, &stored),
-            owner_status: owner_status(call, &stored).await?,
-            live: live(call, task),
-            held_by: held_by(&stored),
-            choices: Choices::new(&task.submission),
-            conversation: ConversationView::of(task),
-            agent_limits: describe::unavailable(task, call.now()),
-            handover: task.handover(call.now()).map(|why| why.to_string()),
-            warnings: mode_warnings(&task.submission),
-            workspace: WorkspaceView::of(task),
-            after: task.submission.after.map(|task| task.to_string()),
-            retry_of: task.submission.retry_of.map(|task| task.to_string()),
-            idle_ms: u64::try_from(call.now().since(task.updated).as_millis()).unwrap_or(u64::MAX),
-            used: format!("{}, {} of work, {used}", describe::count(task.tally.sessions, "session"), worked(&stored)),
-            attempts: Attempts { failed: task.tally.failures, allowed: task.submission.patience.attempts },
-            limits: limits(task, &records),
-            guidance: task.guidance.clone(),
-            verification: checks(call.home(), task, &events),
-            plan: PlanView::of(task),
-            run: RunView::of(task),
-            degraded: sessions.iter().filter(|row| row.degraded).count(),
-            sessions,
-            notices: notices(task, &call.store()?.notices(task.id).await?),
-        }))
+        let events = history::recent(call, stored.task.id).await?;
+        Ok(Answer::new(view(call, &stored, &events, &mut Page::new(input.page)).await?))
     }
+}
+
+/// Everything about one task. The report continues the page.
+pub(super) async fn view(
+    call: &Call,
+    stored: &Stored,
+    events: &[StoredEvent],
+    page: &mut Page,
+) -> Result<ShowView, AppError> {
+    let task = &stored.task;
+    let records = history::sessions_of(events);
+    let in_line = slot_wait::wait_of(call, stored).await?;
+    let used = describe::tokens(task.tally.usage.total(), &records);
+    let sessions = rows(call.home(), events);
+    let mut view = ShowView {
+        task: TaskView::of(call, task.id).await?,
+        goal: task.submission.goal.clone(),
+        status: status(call, stored, in_line.as_ref()),
+        result: task.state.verdict().map(ResultFacts::new),
+        next_step: next_step(call, stored, in_line.as_ref()).await?,
+        owner: owner(call, stored),
+        owner_status: owner_status(call, stored).await?,
+        live: live(call, task),
+        held_by: held_by(stored),
+        choices: Choices::new(&task.submission),
+        conversation: ConversationView::of(task),
+        agent_limits: describe::unavailable(task, call.now()),
+        handover: task.handover(call.now()).map(|why| why.to_string()),
+        warnings: mode_warnings(&task.submission),
+        workspace: WorkspaceView::of(task),
+        after: task.submission.after.map(|task| task.to_string()),
+        retry_of: task.submission.retry_of.map(|task| task.to_string()),
+        idle_ms: u64::try_from(call.now().since(task.updated).as_millis()).unwrap_or(u64::MAX),
+        used: format!("{}, {} of work, {used}", describe::count(task.tally.sessions, "session"), worked(stored)),
+        attempts: Attempts { failed: task.tally.failures, allowed: task.submission.patience.attempts },
+        limits: limits(task, &records),
+        guidance: task.guidance.clone(),
+        verification: checks(call.home(), task, events),
+        plan: PlanView::of(task),
+        run: RunView::of(task),
+        degraded: sessions.iter().filter(|row| row.degraded).count(),
+        sessions,
+        notices: notices(task, &call.store()?.notices(task.id).await?),
+        next: None,
+    };
+    page.cut(&mut view.guidance);
+    page.cut(&mut view.sessions);
+    page.cut(&mut view.verification.earlier_rounds);
+    page.cut(&mut view.notices);
+    view.next = page.next();
+    Ok(view)
 }
 
 fn worked(stored: &Stored) -> String {

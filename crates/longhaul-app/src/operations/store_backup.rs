@@ -12,8 +12,10 @@ use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit, View};
 
+/// The operation `store_backup`.
 pub struct StoreBackup;
 
+/// What `store_backup` takes.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StoreBackupInput {
     /// The file to write; it must not exist yet.
@@ -25,6 +27,7 @@ pub struct StoreBackupInput {
 pub struct Backup {
     /// The absolute path of the copy.
     pub path: String,
+    /// Its size.
     pub bytes: u64,
 }
 

@@ -11,12 +11,14 @@ use serde::Serialize;
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, COMMAND_LINE, NoInput, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit, View};
 use crate::session::on_disk::survey;
 use crate::session::recorded::recorded;
 
 use super::list::DamagedRow;
+use crate::views::{Page, PageInput};
 
+/// The operation `store_check`.
 pub struct StoreCheck;
 
 /// What the check found.
@@ -24,21 +26,27 @@ pub struct StoreCheck;
 pub struct StoreHealth {
     /// Whether nothing is damaged or lost. A half-swept task and a stray directory are no damage.
     pub sound: bool,
+    /// How many tasks were read.
     pub tasks: usize,
+    /// Rows that cannot be read or do not fit together.
     pub damaged: Vec<DamagedRow>,
     /// Sessions that ran and whose directory is gone.
     pub missing: Vec<MissingSession>,
     /// Session directories of no task.
     pub strays: Vec<String>,
+    /// The three lists are one list with a limit, in this order. Pass this as `after` for the rest; null at the end.
+    pub next: Option<u64>,
 }
 
 /// A session that ran and whose directory is gone.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct MissingSession {
     /// The name of its task.
-    pub task: String,
-    pub number: u32,
-    pub session: String,
+    pub task_name: String,
+    /// Its number within the task.
+    pub session: u32,
+    /// Its id, which is the name of the directory.
+    pub session_id: String,
     /// Whether the task is finished: then a sweep was cut off, and the next one finishes it.
     pub half_swept: bool,
 }
@@ -54,10 +62,10 @@ impl Operation for StoreCheck {
         Action::ReadAll("check or copy the store"),
         COMMAND_LINE,
     );
-    type Input = NoInput;
+    type Input = PageInput;
     type Output = StoreHealth;
 
-    async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<StoreHealth>, AppError> {
+    async fn run(call: &Call, _: Permit, input: PageInput) -> Result<Answer<StoreHealth>, AppError> {
         let call = &call.of_all_tenants();
         let damaged = call.app.whole_store()?.check().await?;
         let tasks = call.store()?.summaries(Filter::default()).await?.tasks;
@@ -68,6 +76,11 @@ impl Operation for StoreCheck {
         };
         compare(call, &tasks, &mut health).await?;
         health.sound = health.damaged.is_empty() && health.missing.iter().all(|missing| missing.half_swept);
+        let mut page = Page::new(input);
+        page.cut(&mut health.damaged);
+        page.cut(&mut health.missing);
+        page.cut(&mut health.strays);
+        health.next = page.next();
         Ok(Answer::new(health))
     }
 }
@@ -86,9 +99,9 @@ async fn compare(call: &Call, tasks: &[TaskSummary], health: &mut StoreHealth) -
         named.extend(records.iter().map(|record| record.run.id));
         let lost = records.iter().filter(|record| ran(record) && !existing.contains(&record.run.id));
         health.missing.extend(lost.map(|record| MissingSession {
-            task: outline.name.clone(),
-            number: record.run.number,
-            session: record.run.id.to_string(),
+            task_name: outline.name.clone(),
+            session: record.run.number,
+            session_id: record.run.id.to_string(),
             half_swept: outline.is_final,
         }));
     }

@@ -15,8 +15,10 @@ use crate::request_key::answer;
 use crate::submit::{child_request, choose_place, person_request, place_of_child, send};
 use crate::views::TaskView;
 
+/// The operation `submit`.
 pub struct Submit;
 
+/// What `submit` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SubmitInput {
     /// What to reach.

@@ -13,8 +13,10 @@ use crate::send_command::send_keyed;
 use crate::views::TaskView;
 use crate::{lookup, redact_intake};
 
+/// The operation `tell`.
 pub struct Tell;
 
+/// What `tell` takes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TellInput {
     /// Name or id of the task.

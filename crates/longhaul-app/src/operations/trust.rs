@@ -20,8 +20,10 @@ use crate::trust::{Trusted, add, fingerprint};
 
 use super::trust_list::TrustedFile;
 
+/// The operation `trust`.
 pub struct Trust;
 
+/// What `trust` takes.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TrustInput {
     /// The project's directory, or its `longhaul.toml`.
@@ -34,6 +36,7 @@ pub struct TrustInput {
 /// What was trusted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TrustView {
+    /// The file.
     pub trusted: TrustedFile,
     /// What the file sets.
     pub keys: Vec<TrustedKey>,
@@ -42,7 +45,9 @@ pub struct TrustView {
 /// A key that a trusted file sets.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TrustedKey {
+    /// Its name.
     pub key: String,
+    /// Its value.
     pub value: Value,
     /// The value as a configuration file writes it.
     pub written: String,

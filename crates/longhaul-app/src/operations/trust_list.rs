@@ -7,20 +7,26 @@ use serde::Serialize;
 
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, COMMAND_LINE, NoInput, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit, View};
 use crate::trust::{self, Trusted};
+use crate::views::{Page, PageInput};
 
+/// The operation `trust_list`.
 pub struct TrustList;
 
 /// The trusted files, by path.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TrustListing {
+    /// The files.
     pub trusted: Vec<TrustedFile>,
+    /// Pass it as `after` to get the next page; null at the end.
+    pub next: Option<u64>,
 }
 
 /// A trusted file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TrustedFile {
+    /// Where it is.
     pub path: String,
     /// The SHA-256 of its content when it was trusted, in hexadecimal.
     pub sha256: String,
@@ -45,11 +51,13 @@ impl Operation for TrustList {
         Action::ReadAll("list trusted files"),
         COMMAND_LINE,
     );
-    type Input = NoInput;
+    type Input = PageInput;
     type Output = TrustListing;
 
-    async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<TrustListing>, AppError> {
-        let trusted = trust::list(call.home().root())?.into_iter().map(TrustedFile::from).collect();
-        Ok(Answer::new(TrustListing { trusted }))
+    async fn run(call: &Call, _: Permit, input: PageInput) -> Result<Answer<TrustListing>, AppError> {
+        let mut trusted = trust::list(call.home().root())?.into_iter().map(TrustedFile::from).collect();
+        let mut page = Page::new(input);
+        page.cut(&mut trusted);
+        Ok(Answer::new(TrustListing { trusted, next: page.next() }))
     }
 }

@@ -17,8 +17,10 @@ use crate::trust;
 use super::trust::project;
 use super::trust_list::TrustedFile;
 
+/// The operation `trust_remove`.
 pub struct TrustRemove;
 
+/// What `trust_remove` takes.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TrustRemoveInput {
     /// The project's directory, or its `longhaul.toml`.
@@ -28,6 +30,7 @@ pub struct TrustRemoveInput {
 /// What is no longer trusted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TrustRemoved {
+    /// The file.
     pub removed: TrustedFile,
 }
 

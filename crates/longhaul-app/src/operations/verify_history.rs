@@ -11,13 +11,14 @@ use crate::error::AppError;
 use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 
+/// The operation `verify_history`.
 pub struct VerifyHistory;
 
 /// Whether a history is intact.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ChainView {
     /// Id of the task.
-    pub task: String,
+    pub task_id: String,
     /// How many events were read.
     pub events: u64,
     /// What is wrong; null if the history is intact.
@@ -41,6 +42,6 @@ impl Operation for VerifyHistory {
     async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<ChainView>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
         let report = call.store()?.verify(stored.task.id).await?;
-        Ok(Answer::new(ChainView { task: stored.task.id.to_string(), events: report.events, broken: report.broken }))
+        Ok(Answer::new(ChainView { task_id: stored.task.id.to_string(), events: report.events, broken: report.broken }))
     }
 }

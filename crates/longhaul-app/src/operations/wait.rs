@@ -18,8 +18,10 @@ use crate::slot_wait::Slots;
 use crate::views::TaskView;
 use crate::{describe, directory_wait, lookup};
 
+/// The operation `wait`.
 pub struct Wait;
 
+/// What `wait` takes.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct WaitInput {

@@ -15,24 +15,23 @@ use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 use crate::report::limits;
 use crate::session::{history, live};
+use crate::views::TaskView;
 use crate::{lookup, ownership, slot_wait};
 
+/// The operation `why`.
 pub struct Why;
 
 /// Why a task is in its state.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WhyView {
-    /// Id of the task.
-    pub task: String,
-    pub name: String,
-    /// The stored name of its state.
-    pub state: &'static str,
+    /// The task.
+    pub task: TaskView,
     /// What brought it there, in one sentence.
     pub why: String,
     /// Other facts that matter.
     pub also: Vec<String>,
     /// What would let it continue.
-    pub next: String,
+    pub next_step: String,
 }
 
 impl View for WhyView {
@@ -56,12 +55,10 @@ impl Operation for Why {
         let mut also = also(task, &history::sessions_of(&events), call.now());
         also.extend(live::unreadable(call, task));
         Ok(Answer::new(WhyView {
-            task: task.id.to_string(),
-            name: task.submission.name.to_string(),
-            state: task.state.name(),
+            task: TaskView::of(call, task.id).await?,
             why,
             also,
-            next: next_step(call, &stored, in_line.as_ref()).await?,
+            next_step: next_step(call, &stored, in_line.as_ref()).await?,
         }))
     }
 }

@@ -14,10 +14,15 @@ use crate::describe::Names;
 pub struct Checks {
     /// Whether anything can verify the result.
     pub possible: bool,
+    /// The round that counts; null if none does.
     pub round: Option<RoundFacts>,
+    /// What must be true in the end.
     pub criteria: Vec<CriterionFacts>,
+    /// The setup and every check.
     pub checks: Vec<CheckFacts>,
+    /// Files that must exist in the end.
     pub expected_files: Vec<ExpectedFile>,
+    /// Rounds that no longer count.
     pub earlier_rounds: Vec<EarlierRound>,
 }
 
@@ -146,7 +151,7 @@ pub struct ExpectedFile {
 }
 
 /// What is known of the result.
-pub fn checks(home: &Home, task: &Task, events: &[StoredEvent]) -> Checks {
+pub(crate) fn checks(home: &Home, task: &Task, events: &[StoredEvent]) -> Checks {
     let submission = &task.submission;
     let round = task.round.as_ref();
     let criteria = submission.criteria.iter().map(|criterion| CriterionFacts {

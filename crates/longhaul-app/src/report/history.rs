@@ -36,7 +36,9 @@ pub struct Guidance {
 /// Plan changes that were not accepted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RefusedPlan {
+    /// When.
     pub at: String,
+    /// What was refused, in words.
     pub what: String,
     /// The refused list is kept under this name in the task directory, if there was a readable file.
     pub kept_as: String,
@@ -81,7 +83,7 @@ pub(super) fn guidance(task: &Task, events: &[StoredEvent]) -> Vec<Guidance> {
 }
 
 /// Every plan that was not taken as it was.
-pub fn refused_plans(events: &[StoredEvent]) -> Vec<RefusedPlan> {
+pub(crate) fn refused_plans(events: &[StoredEvent]) -> Vec<RefusedPlan> {
     let refused = events.iter().filter_map(|event| match &event.event {
         Event::PlanRefused { restore, .. } => Some(RefusedPlan {
             at: event.at.rfc3339(),

@@ -9,19 +9,22 @@ use serde::Serialize;
 /// One notice for one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeRow {
+    /// What it is about.
     pub occasion: &'static str,
+    /// When it was made.
     pub at: String,
     /// How it is sent: the name of the channel.
     pub channel: &'static str,
     /// The state of the notice: pending, delivered or failed.
     pub state: &'static str,
+    /// How often it was sent.
     pub tries: u32,
     /// Why the last attempt failed.
     pub error: Option<String>,
 }
 
 /// The notices as rows, in the order they were made.
-pub fn notices(task: &Task, notices: &[Notice]) -> Vec<NoticeRow> {
+pub(crate) fn notices(task: &Task, notices: &[Notice]) -> Vec<NoticeRow> {
     notices.iter().map(|notice| row(task, notice)).collect()
 }
 

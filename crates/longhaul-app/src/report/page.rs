@@ -6,19 +6,27 @@ use std::fmt::Write as _;
 use longhaul_core::task::{Amount, Delivered, state_phrase};
 
 use super::checks::{CheckFacts, EvidenceFacts, Shown};
-use super::facts::{Modes, Outcome, TaskReport};
+use super::facts::TaskReport;
 use super::markdown::{block, code};
 use super::sessions::{SavedWork, SessionRow};
 use crate::describe;
-use crate::views::RunView;
+use crate::views::{Choices, RunView, ShowView};
 
 /// The whole page.
 pub fn page(report: &TaskReport) -> String {
-    let next = format!("## Next step\n\n{}\n", sentence(&report.next));
+    let next = format!("## Next step\n\n{}\n", sentence(&report.show.next_step));
     // Of a run that an outside program executes there is less to tell.
-    let parts = match &report.run {
+    let parts = match &report.show.run {
         Some(run) => {
-            vec![top_of_run(report), verification(report), reports(run), people(report), notices(report), next]
+            vec![
+                top_of_run(report),
+                verification(report),
+                reports(run),
+                people(report),
+                notices(report),
+                next,
+                rest(report),
+            ]
         }
         None => vec![
             top(report),
@@ -33,6 +41,7 @@ pub fn page(report: &TaskReport) -> String {
             trouble(report),
             notices(report),
             next,
+            rest(report),
         ],
     };
     let mut page = String::new();
@@ -48,53 +57,53 @@ pub fn page(report: &TaskReport) -> String {
 }
 
 fn top(report: &TaskReport) -> String {
-    let mut text = format!("# Report of task {}\n\n{}\n\n", code(&report.name), headline(&report.result));
-    let since = report.result.since.as_ref().map(|event| format!("{}: {}", event.at, code(&event.what)));
-    let place = &report.workspace;
+    let (show, task, place) = (&report.show, &report.show.task, &report.show.workspace);
+    let mut text = format!("# Report of task {}\n\n{}\n\n", code(&task.name), headline(show));
+    let since = report.because.as_ref().map(|event| format!("{}: {}", event.at, code(&event.what)));
     let branch = place.branch.as_ref().map_or_else(String::new, |branch| format!(" on branch {}", code(branch)));
     let base = place.base.as_ref().map_or_else(|| "unknown".to_owned(), |base| code(base));
     for (label, value) in [
-        ("State", state_phrase(report.result.state).trim_start_matches("is ").to_owned()),
+        ("State", state_phrase(&task.state).trim_start_matches("is ").to_owned()),
         ("Since", since.unwrap_or_else(|| "unknown".to_owned())),
-        ("Task", report.task.clone()),
-        ("Agent", agent(report)),
-        ("Sandbox", sandbox(&report.modes)),
+        ("Task", task.id.clone()),
+        ("Agent", agent(show)),
+        ("Sandbox", sandbox(&show.choices)),
         ("Workspace", format!("{} ({}){branch}", code(&place.directory), place.kind.unwrap_or("not made yet"))),
         ("Started from commit", base),
         ("Task directory", code(&place.task_directory)),
-        ("Submitted", report.created.clone()),
-        ("Last event", report.updated.clone()),
+        ("Submitted", task.created.clone()),
+        ("Last event", task.updated.clone()),
     ] {
         line(&mut text, format_args!("- {label}: {value}"));
     }
-    for words in &report.modes.network_words {
+    for words in &show.choices.network {
         line(&mut text, format_args!("- Network: {}", code(words)));
     }
-    for warning in &report.modes.warnings {
+    for warning in &show.warnings {
         line(&mut text, format_args!("- Warning: {}", code(warning)));
     }
-    if !report.modes.prompts.is_empty() {
-        line(&mut text, format_args!("- Own prompt templates: {}", report.modes.prompts.join(", ")));
+    if !show.choices.prompts.is_empty() {
+        line(&mut text, format_args!("- Own prompt templates: {}", show.choices.prompts.join(", ")));
     }
-    if let Some(old) = &report.retry_of {
+    if let Some(old) = &show.retry_of {
         line(&mut text, format_args!("- Retry of: task {old}"));
     }
-    line(&mut text, format_args!("\n## Goal\n\n{}", block(&report.goal)));
+    line(&mut text, format_args!("\n## Goal\n\n{}", block(&show.goal)));
     text
 }
 
 fn top_of_run(report: &TaskReport) -> String {
-    let mut text = format!("# Report of task {}\n\n{}\n\n", code(&report.name), headline(&report.result));
+    let mut text = format!("# Report of task {}\n\n{}\n\n", code(&report.show.task.name), headline(&report.show));
     for (label, value) in [
-        ("State", state_phrase(report.result.state).trim_start_matches("is ").to_owned()),
-        ("Task", report.task.clone()),
+        ("State", state_phrase(&report.show.task.state).trim_start_matches("is ").to_owned()),
+        ("Task", report.show.task.id.clone()),
         ("Executed by", "an outside program, which reports here".to_owned()),
-        ("Started", report.created.clone()),
-        ("Last event", report.updated.clone()),
+        ("Started", report.show.task.created.clone()),
+        ("Last event", report.show.task.updated.clone()),
     ] {
         line(&mut text, format_args!("- {label}: {value}"));
     }
-    line(&mut text, format_args!("\n## Goal\n\n{}", block(&report.goal)));
+    line(&mut text, format_args!("\n## Goal\n\n{}", block(&report.show.goal)));
     text
 }
 
@@ -125,28 +134,28 @@ fn reports(run: &RunView) -> String {
     text
 }
 
-fn agent(report: &TaskReport) -> String {
-    let others: String = report.fallbacks.iter().map(|name| format!(", then {}", code(name))).collect();
-    let model = report.model.as_ref().map_or_else(|| "not set".to_owned(), |name| code(name));
-    format!("{}{others}, model {model}", report.agent)
+fn agent(show: &ShowView) -> String {
+    let others: String = show.choices.fallbacks.iter().map(|name| format!(", then {}", code(name))).collect();
+    let model = show.choices.model.as_ref().map_or_else(|| "not set".to_owned(), |name| code(name));
+    format!("{}{others}, model {model}", show.task.agent)
 }
 
-fn sandbox(modes: &Modes) -> String {
-    let hours = modes.hours.as_ref().map_or_else(String::new, |hours| format!(", sessions start at {hours} only"));
-    format!("{}; context {}{hours}", modes.sandbox, modes.context)
+fn sandbox(choices: &Choices) -> String {
+    let hours = choices.hours.as_ref().map_or_else(String::new, |hours| format!(", sessions start at {hours} only"));
+    format!("{}; context {}{hours}", choices.sandbox, choices.context)
 }
 
 /// What a hurried reader must not miss.
-fn headline(result: &Outcome) -> String {
-    match &result.verdict {
-        Some(verdict) => format!("**Done**: {}", code(&verdict.headline)),
-        None if result.finished => format!("**Not done**: {}", code(&result.words)),
-        None => format!("**Not finished**: {}", code(&result.words)),
+fn headline(show: &ShowView) -> String {
+    match &show.result {
+        Some(result) => format!("**Done**: {}", code(&result.headline)),
+        None if show.task.is_finished => format!("**Not done**: {}", code(&show.status)),
+        None => format!("**Not finished**: {}", code(&show.status)),
     }
 }
 
 fn verification(report: &TaskReport) -> String {
-    let facts = &report.verification;
+    let facts = &report.show.verification;
     let mut text = "## Verification\n\n".to_owned();
     match &facts.round {
         _ if !facts.possible => {
@@ -232,12 +241,15 @@ fn brief(report: &TaskReport) -> String {
 
 fn plan(report: &TaskReport) -> String {
     let mut text = "## Plan\n\n".to_owned();
-    match &report.plan {
+    match &report.show.plan {
         None => line(&mut text, format_args!("No plan has been accepted.")),
         Some(plan) => {
             line(
                 &mut text,
-                format_args!("{} of {} steps are ticked (revision {}).\n", plan.done, plan.total, plan.revision),
+                format_args!(
+                    "{} of {} steps are ticked (revision {}).\n",
+                    plan.progress.done, plan.progress.total, plan.revision
+                ),
             );
             for step in &plan.steps {
                 let tick = if step.ticked { 'x' } else { ' ' };
@@ -252,24 +264,24 @@ fn plan(report: &TaskReport) -> String {
 }
 
 fn sessions(report: &TaskReport) -> String {
-    if report.sessions.is_empty() {
+    if report.show.sessions.is_empty() {
         return "## Sessions\n\nNone.\n".to_owned();
     }
     let mut text = "## Sessions\n\n| # | purpose | agent | outcome | exit | time | tokens | cost | work | files |\n|--:|---|---|---|---|--:|--:|--:|---|---|\n".to_owned();
-    for row in &report.sessions {
+    for row in &report.show.sessions {
         line(&mut text, format_args!("{}", table_row(row)));
     }
-    if report.degraded > 0 {
+    if report.show.degraded > 0 {
         line(
             &mut text,
             format_args!(
                 "\n{} of them lost the conversation that they should have continued; see below.",
-                report.degraded
+                report.show.degraded
             ),
         );
     }
     text.push('\n');
-    for row in &report.sessions {
+    for row in &report.show.sessions {
         line(&mut text, format_args!("- Session {}: {}{}", row.number, code(&row.artifact), session_details(row)));
     }
     text
@@ -355,20 +367,19 @@ fn changed(report: &TaskReport) -> String {
 
 fn limits(report: &TaskReport) -> String {
     let mut text = "## Limits\n\n| limit | used of allowed |\n|---|---|\n".to_owned();
-    for row in &report.limits {
+    for row in &report.show.limits {
         line(&mut text, format_args!("| {} | {} |", row.flag, row.words));
     }
     text
 }
 
 fn usage_limits(report: &TaskReport) -> String {
-    let facts = &report.usage_limits;
-    let mut text = format!("## Usage limits\n\nWhen an agent reaches one: {}.\n", facts.on_limit);
-    if facts.reached.is_empty() {
+    let mut text = format!("## Usage limits\n\nWhen an agent reaches one: {}.\n", report.show.choices.on_limit);
+    if report.limits_reached.is_empty() {
         line(&mut text, format_args!("None was reached."));
     }
-    list(&mut text, "### Reached", &facts.reached, |event| format!("- {}: {}", event.at, code(&event.what)));
-    list(&mut text, "### In force now", &facts.now, |limit| format!("- {}", code(&limit.sentence())));
+    list(&mut text, "### Reached", &report.limits_reached, |event| format!("- {}: {}", event.at, code(&event.what)));
+    list(&mut text, "### In force now", &report.show.agent_limits, |limit| format!("- {}", code(&limit.sentence())));
     text
 }
 
@@ -381,7 +392,7 @@ fn people(report: &TaskReport) -> String {
         );
         format!("- {}: {}\n  - answer: {answer}", question.at, code(&question.asked))
     });
-    list(&mut text, "## Guidance", &report.guidance, |guidance| {
+    list(&mut text, "## Guidance", &report.messages, |guidance| {
         let heard = if guidance.waiting { "waiting for the next session" } else { "delivered" };
         format!("- {}, by {} ({heard}):\n\n{}\n", guidance.at, code(&guidance.by), block(&guidance.text))
     });
@@ -401,7 +412,7 @@ fn trouble(report: &TaskReport) -> String {
 
 fn notices(report: &TaskReport) -> String {
     let mut text = String::new();
-    list(&mut text, "## Notices", &report.notices, |notice| {
+    list(&mut text, "## Notices", &report.show.notices, |notice| {
         let why = notice.error.as_ref().map_or_else(String::new, |error| format!(", last error: {}", code(error)));
         format!(
             "- {}: {} by {}: {} ({} tries){why}",
@@ -409,6 +420,15 @@ fn notices(report: &TaskReport) -> String {
         )
     });
     text.trim_start().to_owned()
+}
+
+/// What does not fit on the page.
+fn rest(report: &TaskReport) -> String {
+    let name = &report.show.task.name;
+    let more = |next| {
+        format!("The lists are longer than one report: `longhaul report {name} --after {next}` shows the rest.\n")
+    };
+    report.show.next.map_or_else(String::new, more)
 }
 
 fn list<T>(text: &mut String, heading: &str, items: &[T], item: impl Fn(&T) -> String) {

@@ -13,13 +13,19 @@ use crate::views::usd;
 /// One session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SessionRow {
+    /// Counts from 1 within the task.
     pub number: u32,
+    /// Its id.
     pub id: String,
+    /// `plan`, `work`, `fix` or `check`.
     pub purpose: String,
     /// Null for a check, which has no agent.
     pub agent: Option<String>,
+    /// The command of a check.
     pub command: Option<String>,
+    /// The agent's own id of its conversation.
     pub conversation: Option<String>,
+    /// The conversation that it was asked to continue.
     pub resumed: Option<String>,
     /// Which attempt at its piece of work it was.
     pub attempt: u32,
@@ -32,16 +38,22 @@ pub struct SessionRow {
     pub delivered: Option<Delivered>,
     /// What the agent wanted and was refused.
     pub denied: Vec<String>,
+    /// When it started.
     pub started: String,
     /// Null while it runs.
     pub outcome: Option<&'static str>,
+    /// What the agent reported as its failure.
     pub error: Option<String>,
+    /// How its program ended.
     pub exit: Option<String>,
     /// Who ended it: `itself`, `task`, `shutdown`, `silence`, `wall` or `over`.
     #[schemars(with = "Option<String>")]
     pub stopped_by: Option<StoppedBy>,
+    /// How long it ran.
     pub lasted_ms: Option<u64>,
+    /// Tokens that it used; null if unknown.
     pub tokens: Option<u64>,
+    /// What it cost; null if unknown.
     pub cost_usd: Option<f64>,
     /// Whether it ticked steps of the plan.
     pub progress: bool,
@@ -61,18 +73,23 @@ pub struct SessionRow {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SavedWork {
+    /// There is no git.
     NoGit,
+    /// There was nothing to keep.
     Nothing,
     /// Committed on the task's branch.
     Commit {
+        /// The commit.
         id: String,
     },
     /// Kept under a private reference, because the directory is the user's.
     Snapshot {
+        /// The reference.
         reference: String,
     },
     /// Not committed; the files are as the agent left them.
     Left {
+        /// Why not.
         why: String,
     },
 }
@@ -98,7 +115,7 @@ fn missing(gap: Gap) -> Option<u64> {
 }
 
 /// One row per session, in order.
-pub fn rows(home: &Home, events: &[StoredEvent]) -> Vec<SessionRow> {
+pub(crate) fn rows(home: &Home, events: &[StoredEvent]) -> Vec<SessionRow> {
     let records = sessions(events.iter().map(|event| (event.at, &event.event)));
     records.iter().map(|record| row(home, record)).collect()
 }
@@ -120,8 +137,8 @@ fn row(home: &Home, record: &SessionRecord) -> SessionRow {
         delivered: ended.filter(|_| run.purpose.is_agent()).map(|ended| ended.delivered),
         denied: ended.map_or_else(Vec::new, |ended| ended.denied.clone()),
         started: run.started.rfc3339(),
-        outcome: ended.map(|ended| outcome(ended, run.purpose.is_agent())),
-        error: ended.and_then(error),
+        outcome: ended.map(|ended| session_outcome(ended, run.purpose.is_agent())),
+        error: ended.and_then(session_error),
         exit: ended.map(|ended| ended.exit.to_string()),
         stopped_by: ended.map(|ended| ended.stopped_by),
         lasted_ms: ended.map(|ended| ended.lasted_ms),
@@ -141,7 +158,7 @@ fn changed(before: Option<&String>, ended: &Ended) -> Option<bool> {
 }
 
 /// How it ended, in words that are ours.
-fn outcome(ended: &Ended, is_agent: bool) -> &'static str {
+pub(crate) fn session_outcome(ended: &Ended, is_agent: bool) -> &'static str {
     match (&ended.outcome, ended.stopped_by) {
         (_, StoppedBy::Task) => "stopped on request",
         (_, StoppedBy::Shutdown) => "interrupted from outside",
@@ -164,7 +181,7 @@ fn outcome(ended: &Ended, is_agent: bool) -> &'static str {
 }
 
 /// What the agent said about its failure: quoted, not believed.
-fn error(ended: &Ended) -> Option<String> {
+pub(crate) fn session_error(ended: &Ended) -> Option<String> {
     match &ended.outcome {
         Outcome::Failed(
             Failure::Retryable(why)

@@ -9,18 +9,18 @@ use serde_json::Value;
 
 /// The agents of a task as its events named them so far.
 #[derive(Default)]
-pub struct Agents {
+pub(crate) struct Agents {
     declared: BTreeMap<String, Value>,
 }
 
 impl Agents {
     /// Those of a task as it is.
-    pub fn of_task(submission: &Submission) -> Agents {
+    pub(crate) fn of_task(submission: &Submission) -> Agents {
         Agents { declared: submission.declared.clone() }
     }
 
     /// Takes what one more event says.
-    pub fn note(&mut self, event: &Event) {
+    pub(crate) fn note(&mut self, event: &Event) {
         match event {
             Event::Submitted { submission } => *self = Agents::of_task(submission),
             Event::Edited { settings, .. } => settings.iter().for_each(|setting| {
@@ -33,7 +33,7 @@ impl Agents {
     }
 
     /// The agent of a session; none for a check, and for an agent that this binary does not know.
-    pub fn of(&self, session: &SessionRun) -> Option<Chosen> {
+    pub(crate) fn of(&self, session: &SessionRun) -> Option<Chosen> {
         let known = session.purpose.is_agent().then(|| longhaul_agents::choose(&session.agent, &self.declared));
         known.and_then(Result::ok)
     }

@@ -16,7 +16,7 @@ const STORY: u32 = 2_000;
 const READINGS: u32 = 5_000;
 
 /// The newest events of a task, in order, and its submission.
-pub async fn recent(call: &Call, task: TaskId) -> Result<Vec<StoredEvent>, AppError> {
+pub(crate) async fn recent(call: &Call, task: TaskId) -> Result<Vec<StoredEvent>, AppError> {
     let store = call.store()?;
     let mut events = store.newest_events(task, Event::STORY, STORY).await?;
     if events.first().is_some_and(|first| first.seq > 1) {

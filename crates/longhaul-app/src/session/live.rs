@@ -53,7 +53,7 @@ struct Health {
 }
 
 /// The task's live session, if it has one.
-pub fn live(call: &Call, task: &Task) -> Option<Live> {
+pub(crate) fn live(call: &Call, task: &Task) -> Option<Live> {
     let run = task.state.session()?;
     let dir = SessionDir::at(&call.home().session(run.id)).ok();
     let identity = dir.as_ref().and_then(|dir| dir.identity().ok().flatten());
@@ -80,7 +80,7 @@ pub fn live(call: &Call, task: &Task) -> Option<Live> {
 }
 
 /// Why nothing is known of the live session, where its directory cannot be read.
-pub fn unreadable(call: &Call, task: &Task) -> Option<String> {
+pub(crate) fn unreadable(call: &Call, task: &Task) -> Option<String> {
     let session = task.state.session()?;
     let error = SessionDir::at(&call.home().session(session.id)).ok()?.identity().err()?;
     Some(format!("its session cannot be inspected: {}", with_causes(&error)))

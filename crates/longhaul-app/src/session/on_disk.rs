@@ -11,42 +11,42 @@ use longhaul_keeper::{SessionDir, SessionFiles, survey_session};
 
 /// One session directory.
 #[derive(Debug)]
-pub struct SessionOnDisk {
-    pub id: SessionId,
+pub(crate) struct SessionOnDisk {
+    pub(crate) id: SessionId,
     /// The task its spec names; none without a spec that can be read.
-    pub task: Option<TaskId>,
-    pub files: SessionFiles,
+    pub(crate) task: Option<TaskId>,
+    pub(crate) files: SessionFiles,
 }
 
 /// Everything in `sessions`.
 #[derive(Debug, Default)]
-pub struct OnDisk {
-    pub sessions: Vec<SessionOnDisk>,
+pub(crate) struct OnDisk {
+    pub(crate) sessions: Vec<SessionOnDisk>,
     /// Names that are no sessions.
-    pub strange: Vec<String>,
+    pub(crate) strange: Vec<String>,
     /// Places in `sessions`.
     by_task: HashMap<TaskId, Vec<usize>>,
 }
 
 impl OnDisk {
     /// What all of a task's directories hold, in bytes.
-    pub fn bytes_of(&self, task: TaskId) -> u64 {
+    pub(crate) fn bytes_of(&self, task: TaskId) -> u64 {
         self.of(task).map(|session| session.files.bytes).sum()
     }
 
     /// The directories of a task.
-    pub fn of(&self, task: TaskId) -> impl Iterator<Item = &SessionOnDisk> {
+    pub(crate) fn of(&self, task: TaskId) -> impl Iterator<Item = &SessionOnDisk> {
         self.by_task.get(&task).into_iter().flatten().map(|place| &self.sessions[*place])
     }
 
     /// What all directories hold, in bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.sessions.iter().map(|session| session.files.bytes).sum()
     }
 }
 
 /// Looks at every directory of a home's sessions.
-pub fn survey(home: &Home) -> Result<OnDisk, AppError> {
+pub(crate) fn survey(home: &Home) -> Result<OnDisk, AppError> {
     read(home)
         .map_err(|error| AppError::new(ErrorKind::Failure, "the session directories cannot be read").because(&error))
 }

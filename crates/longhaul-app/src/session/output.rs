@@ -13,20 +13,31 @@ const CHUNK: usize = 64 << 10;
 
 /// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutputLine {
+pub(crate) struct OutputLine {
     /// Where it was printed.
-    pub stream: Stream,
+    pub(crate) stream: Stream,
     /// Without its end. A very long line comes in parts.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// How far the output of a session was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct OutputPlace {
+    /// Records of the index whose output was read.
+    pub(crate) records: u64,
+    pub(crate) out: Offset,
+    pub(crate) err: Offset,
 }
 
 /// The output of one session, read as it grows.
-pub struct SessionOutput {
+pub(crate) struct SessionOutput {
     index: Index,
     out: LogLines,
     err: LogLines,
     /// What the index says was printed and is not read yet.
     entries: VecDeque<(Stream, Offset)>,
+    /// Records of the index whose output was read.
+    records: u64,
     /// What is being read.
     stretch: Option<(Stream, Offset)>,
     ended: bool,
@@ -35,16 +46,24 @@ pub struct SessionOutput {
 }
 
 impl SessionOutput {
-    /// The output of the session in this directory; nothing needs to be there yet.
-    pub fn new(session: &SessionDir) -> SessionOutput {
-        let log = |stream| LogLines::new(session, stream, Offset::default());
-        let index = Index { session: session.clone(), file: None, read_to: 0, pending: Vec::new() };
-        let (out, err, entries) = (log(Stream::Out), log(Stream::Err), VecDeque::new());
-        SessionOutput { index, out, err, entries, stretch: None, ended: false, unread: VecDeque::new() }
+    /// The output of the session in this directory from a place on; nothing needs to be there yet.
+    pub(crate) fn new(session: &SessionDir, OutputPlace { records, out, err }: OutputPlace) -> SessionOutput {
+        let read_to = records.saturating_mul(INDEX_RECORD as u64);
+        let index = Index { session: session.clone(), file: None, read_to, pending: Vec::new() };
+        let (out, err) = (LogLines::new(session, Stream::Out, out), LogLines::new(session, Stream::Err, err));
+        let (entries, unread) = (VecDeque::new(), VecDeque::new());
+        SessionOutput { index, out, err, entries, records, stretch: None, ended: false, unread }
+    }
+
+    /// Where another reader would continue with the same lines; none in the middle of a very long line.
+    pub(crate) fn place(&self) -> Option<OutputPlace> {
+        let (out, err) = (&self.out, &self.err);
+        let is_whole = out.is_between_lines() && err.is_between_lines();
+        is_whole.then(|| OutputPlace { records: self.records, out: out.offset(), err: err.offset() })
     }
 
     /// The next lines, as many as one chunk has, maybe none; nothing at the end of what was printed so far.
-    pub fn more(&mut self) -> Option<Vec<OutputLine>> {
+    pub(crate) fn more(&mut self) -> Option<Vec<OutputLine>> {
         loop {
             if let Some((stream, end)) = self.stretch {
                 // A log that cannot be read has nothing to show.
@@ -56,13 +75,14 @@ impl SessionOutput {
                     let last = self.log(stream).last().map(|line| shown(line, stream));
                     return Some(last.into_iter().filter(|line| !line.bytes.is_empty()).collect());
                 }
+                self.records += 1;
             }
             self.stretch = Some(self.next_stretch()?);
         }
     }
 
     /// No more will come: after what the index knows, the rest of both streams follows, also last lines without an end.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         if !self.ended {
             self.ended = true;
             self.unread.extend([Stream::Out, Stream::Err]);
@@ -162,11 +182,12 @@ mod tests {
     }
 
     fn lines(output: &mut SessionOutput) -> Vec<String> {
-        let shown = |line: OutputLine| {
-            let mark = if line.stream == Stream::Out { "1" } else { "2" };
-            format!("{mark}:{}", String::from_utf8(line.bytes).unwrap())
-        };
-        std::iter::from_fn(|| output.more()).flatten().map(shown).collect()
+        std::iter::from_fn(|| output.more()).flatten().map(spelled).collect()
+    }
+
+    fn spelled(line: OutputLine) -> String {
+        let mark = if line.stream == Stream::Out { "1" } else { "2" };
+        format!("{mark}:{}", String::from_utf8(line.bytes).unwrap())
     }
 
     fn rest(output: &mut SessionOutput) -> Vec<String> {
@@ -177,7 +198,7 @@ mod tests {
     #[test]
     fn both_streams_come_in_the_order_in_which_they_were_printed() {
         let scene = Scene::new();
-        let mut output = SessionOutput::new(&scene.session);
+        let mut output = SessionOutput::new(&scene.session, OutputPlace::default());
         assert!(lines(&mut output).is_empty(), "nothing is there yet");
         scene.print(Stream::Out, "one\nto");
         scene.print(Stream::Err, "oops\r\n");
@@ -185,7 +206,7 @@ mod tests {
         scene.print(Stream::Out, "rn\n");
         scene.print(Stream::Err, "again\n");
         assert_eq!(lines(&mut output), ["1:torn", "2:again"]);
-        let mut late = SessionOutput::new(&scene.session);
+        let mut late = SessionOutput::new(&scene.session, OutputPlace::default());
         assert_eq!(rest(&mut late), ["1:one", "2:oops", "1:torn", "2:again"], "late or early alike");
         assert!(rest(&mut output).is_empty(), "nothing comes twice");
     }
@@ -195,7 +216,7 @@ mod tests {
         let scene = Scene::new();
         scene.print(Stream::Out, "one\ntwo");
         append(&scene.session.err_log(), b"unrecorded\nlast");
-        let mut output = SessionOutput::new(&scene.session);
+        let mut output = SessionOutput::new(&scene.session, OutputPlace::default());
         assert_eq!(lines(&mut output), ["1:one"]);
         assert_eq!(rest(&mut output), ["1:two", "2:unrecorded", "2:last"]);
     }
@@ -206,7 +227,7 @@ mod tests {
         scene.print(Stream::Out, "one\n");
         append(&scene.session.segment(Stream::Out, 1), b"two\nto");
         append(&scene.session.segment(Stream::Out, 3), b"rn\nfour\n");
-        let mut output = SessionOutput::new(&scene.session);
+        let mut output = SessionOutput::new(&scene.session, OutputPlace::default());
         let expected = ["1:one", "1:two", "1:to", "1:=== 0 bytes of output are missing here ===", "1:rn", "1:four"];
         assert_eq!(rest(&mut output), expected);
     }
@@ -220,7 +241,7 @@ mod tests {
         append(&scene.session.segment(Stream::Out, 4), b"three\n");
         let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
         std::fs::File::open(scene.session.path()).unwrap().set_modified(long_ago).unwrap();
-        let mut output = SessionOutput::new(&scene.session);
+        let mut output = SessionOutput::new(&scene.session, OutputPlace::default());
         let gap = "1:=== 0 bytes of output are missing here ===";
         assert_eq!(rest(&mut output), ["1:one", gap, "1:two", gap, "1:three"]);
     }
@@ -229,7 +250,34 @@ mod tests {
     fn an_endless_line_is_handed_on_in_pieces() {
         let scene = Scene::new();
         scene.print(Stream::Out, &"x".repeat(5 << 20));
-        let mut output = SessionOutput::new(&scene.session);
+        let mut output = SessionOutput::new(&scene.session, OutputPlace::default());
         assert!(lines(&mut output).iter().all(|line| line.len() < 2 << 20));
+    }
+
+    #[test]
+    fn another_reader_continues_at_every_place_with_the_lines_that_follow() {
+        let scene = Scene::new();
+        for number in 0..4 {
+            scene.print(Stream::Out, &format!("whole {number}\nbroken "));
+            scene.print(Stream::Err, &format!("oops {number}\n"));
+        }
+        scene.print(Stream::Out, &format!("{}\nlast\n", "x".repeat(5 << 18)));
+        scene.print(Stream::Err, "no end");
+        // Where the parts of the long line begin depends on the reader.
+        let text = |lines: &[String]| lines.concat().replace("1:", "");
+        let whole = rest(&mut SessionOutput::new(&scene.session, OutputPlace::default()));
+        let mut output = SessionOutput::new(&scene.session, OutputPlace::default());
+        output.end();
+        let (mut seen, mut places) = (Vec::new(), 0);
+        loop {
+            if let Some(place) = output.place() {
+                places += 1;
+                let follows = rest(&mut SessionOutput::new(&scene.session, place));
+                assert_eq!(text(&seen) + &text(&follows), text(&whole), "{place:?}");
+            }
+            let Some(lines) = output.more() else { break };
+            seen.extend(lines.into_iter().map(spelled));
+        }
+        assert!(places > 10, "{places}");
     }
 }

@@ -8,7 +8,7 @@ use crate::app::Call;
 use crate::error::AppError;
 
 /// The sessions of a task, in order.
-pub async fn recorded(call: &Call, task: TaskId) -> Result<Vec<SessionRecord>, AppError> {
+pub(crate) async fn recorded(call: &Call, task: TaskId) -> Result<Vec<SessionRecord>, AppError> {
     let events = call.store()?.events(task, 0, u32::MAX).await?;
     Ok(sessions(events.iter().map(|event| (event.at, &event.event))))
 }

@@ -7,37 +7,43 @@ use longhaul_core::task::{Purpose, SessionRun};
 use longhaul_core::time::Time;
 use longhaul_keeper::{SessionDir, Stream};
 
-use super::output::{OutputLine, SessionOutput};
+use super::output::{OutputLine, OutputPlace, SessionOutput};
 use crate::Home;
 use crate::views::{TurnRole, TurnView};
 
 /// The output of one session as turns.
-pub struct SessionTurns {
+pub(crate) struct SessionTurns {
     output: SessionOutput,
     lines: TurnReader,
 }
 
 impl SessionTurns {
-    /// The output of this session; without an agent every line is a turn. None if the session has no directory.
-    pub fn new(home: &Home, run: &SessionRun, agent: Option<Chosen>) -> Option<SessionTurns> {
+    /// The output of this session from a place on; without an agent every line is a turn. None if the session has no directory.
+    /// The agent's reader has no memory of what came before, so at worst a notice is repeated.
+    pub(crate) fn new(home: &Home, run: &SessionRun, agent: Option<Chosen>, from: OutputPlace) -> Option<SessionTurns> {
         let directory = SessionDir::at(&home.session(run.id)).ok()?;
-        Some(SessionTurns { output: SessionOutput::new(&directory), lines: TurnReader::new(run.number, agent) })
+        Some(SessionTurns { output: SessionOutput::new(&directory, from), lines: TurnReader::new(run.number, agent) })
+    }
+
+    /// Where another reader would continue.
+    pub(crate) fn place(&self) -> Option<OutputPlace> {
+        self.output.place()
     }
 
     /// The next turns, as many as one chunk of the log has; none at the end of what was printed so far.
-    pub fn more(&mut self, now: Time) -> Option<Vec<TurnView>> {
+    pub(crate) fn more(&mut self, now: Time) -> Option<Vec<TurnView>> {
         let lines = self.output.more()?;
         Some(lines.iter().flat_map(|line| self.lines.read(line, now)).collect())
     }
 
     /// The session has ended: what was printed without the end of a line is whole.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.output.end();
     }
 }
 
 /// The turns that come before a session's output: where it starts, and the command of a check.
-pub fn opening(run: &SessionRun) -> Vec<TurnView> {
+pub(crate) fn opening(run: &SessionRun) -> Vec<TurnView> {
     let turn = |role, text| TurnView { session: run.number, role, text, tool: None };
     let command = run.command.clone().filter(|_| run.purpose == Purpose::Check);
     let start = format!("{}, started {}", run.purpose, run.started.rfc3339());

@@ -12,6 +12,7 @@ use crate::text;
 /// A durable task.
 #[derive(Debug)]
 pub struct Submitted {
+    /// The new task.
     pub task: TaskId,
     /// What the person should know.
     pub warnings: Vec<String>,

@@ -8,9 +8,13 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
+    /// All is well.
     Ok,
+    /// It works, but should be looked at.
     Warning,
+    /// Something does not work.
     Problem,
+    /// It could not be examined.
     Unknown,
 }
 
@@ -30,6 +34,7 @@ impl Verdict {
 pub struct Finding {
     /// What was examined.
     pub subject: &'static str,
+    /// How bad it is.
     pub verdict: Verdict,
     /// The facts.
     pub facts: String,

@@ -4,6 +4,7 @@
 mod event;
 mod finding;
 mod outcome;
+mod page;
 mod plan;
 mod run;
 mod show;
@@ -12,14 +13,16 @@ mod sweep;
 mod task;
 mod turn;
 
-pub use event::{ActorView, EventView};
+pub use event::{ActorView, EventFacts, EventView};
 pub use finding::{Finding, Verdict};
 pub use outcome::Outcome;
+pub(crate) use page::Page;
+pub use page::PageInput;
 pub use plan::{PlanAnswer, PlanView, StepView};
 pub use run::{AnswerView, FailedView, ReferenceView, RunView};
 pub use show::{Attempts, Choices, ConversationView, OwnerView, ShowView, WorkspaceView};
 pub use status::{StatusKind, StatusView};
 pub use sweep::{KeptTask, LeftAlone, Orphan, RemovedTask, Sweep};
-pub(crate) use task::usd;
-pub use task::{Progress, TaskPage, TaskView, WaitView};
+pub use task::{Progress, TaskView, WaitView};
+pub(crate) use task::{TaskPage, usd};
 pub use turn::{TurnRole, TurnView};

@@ -14,6 +14,7 @@ pub enum Outcome {
     Done,
     /// Done and the checks passed, but the result is not verified.
     NotVerified,
+    /// A person gave it up.
     Cancelled,
     /// The outside program that executed it gave up.
     Failed,
@@ -30,6 +31,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The outcome of a task in this state.
     pub fn of(state: &State) -> Outcome {
         match state {
             State::Done { verdict } => Outcome::of_result(verdict.kind()),

@@ -6,7 +6,7 @@ use longhaul_core::task::Task;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Progress;
+use super::{Progress, TaskView};
 use crate::operation::View;
 use crate::report::RefusedPlan;
 
@@ -17,30 +17,35 @@ pub struct PlanView {
     pub revision: u32,
     /// SHA-256 of the list that it was read from.
     pub hash: String,
+    /// How many steps are done.
     #[serde(flatten)]
     pub progress: Progress,
+    /// The same in percent.
     pub percent: u32,
     /// The number of the step that is next.
     pub current: Option<u32>,
+    /// In the order of the list.
     pub steps: Vec<StepView>,
 }
 
 /// One step of a plan.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StepView {
+    /// Its number in the list.
     pub number: u32,
+    /// What is to be done.
     pub text: String,
     /// The heading above it.
     pub phase: Option<String>,
+    /// Whether it is done.
     pub ticked: bool,
 }
 
 /// What `plan` answers.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanAnswer {
-    /// Id of the task.
-    pub task: String,
-    pub name: String,
+    /// The task.
+    pub task: TaskView,
     /// Null until a plan is accepted.
     pub plan: Option<PlanView>,
     /// Changes that were refused, newest last.
@@ -57,7 +62,7 @@ impl View for PlanAnswer {
 
 impl PlanView {
     /// The plan of a task, if it has one.
-    pub fn of(task: &Task) -> Option<PlanView> {
+    pub(crate) fn of(task: &Task) -> Option<PlanView> {
         let accepted = task.plan.as_ref()?;
         let plan = &accepted.plan;
         let count = |steps: usize| u32::try_from(steps).unwrap_or(u32::MAX);

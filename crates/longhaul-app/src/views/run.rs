@@ -33,7 +33,9 @@ pub struct RunView {
 /// Something that did not work.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FailedView {
+    /// What it was.
     pub item: String,
+    /// Why it failed.
     pub reason: String,
 }
 
@@ -42,15 +44,20 @@ pub struct FailedView {
 pub struct ReferenceView {
     /// Such as `url`, `file` or `commit`.
     pub kind: String,
+    /// Its address, path or id.
     pub target: String,
+    /// What it shows.
     pub summary: Option<String>,
 }
 
 /// An answer to a request for help.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AnswerView {
+    /// What changed.
     pub reason: String,
+    /// Who gave it.
     pub by: String,
+    /// When.
     pub at: String,
 }
 

@@ -14,6 +14,7 @@ use crate::session::live::Live;
 /// One task in detail.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ShowView {
+    /// What lists show of it.
     pub task: TaskView,
     /// The whole goal.
     pub goal: String,
@@ -22,7 +23,7 @@ pub struct ShowView {
     /// Null until it is done.
     pub result: Option<ResultFacts>,
     /// What a person can do next.
-    pub next: String,
+    pub next_step: String,
     /// The worker that carries it out.
     pub owner: Option<OwnerView>,
     /// The same in words, with what to do if it does not work.
@@ -31,6 +32,7 @@ pub struct ShowView {
     pub live: Option<Live>,
     /// Process ids of a person's own work in the agent's conversation; null unless the task is held.
     pub held_by: Option<Vec<u32>>,
+    /// Which agents work, and how.
     pub choices: Choices,
     /// The conversation of the live session, or the one that the next session continues.
     pub conversation: Option<ConversationView>,
@@ -40,6 +42,7 @@ pub struct ShowView {
     pub handover: Option<String>,
     /// Warnings about its settings.
     pub warnings: Vec<String>,
+    /// Where the agent works.
     pub workspace: WorkspaceView,
     /// The task that has to be done before this one starts.
     pub after: Option<String>,
@@ -49,10 +52,13 @@ pub struct ShowView {
     pub idle_ms: u64,
     /// What it has used, in words.
     pub used: String,
+    /// Failed sessions in a row.
     pub attempts: Attempts,
+    /// Every limit with what is used of it.
     pub limits: Vec<LimitRow>,
     /// Messages that wait for the next session.
     pub guidance: Vec<String>,
+    /// What the checks showed.
     pub verification: Checks,
     /// Null until one is accepted.
     pub plan: Option<PlanView>,
@@ -64,13 +70,18 @@ pub struct ShowView {
     pub degraded: usize,
     /// Notices to its targets, and whether they were delivered.
     pub notices: Vec<NoticeRow>,
+    /// Messages, sessions, rounds and notices, in this order, are one list with a limit. Pass this as `after` for the rest; null at the end.
+    pub next: Option<u64>,
 }
 
 /// The worker of a task.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OwnerView {
+    /// The id of the worker.
     pub worker: String,
+    /// The machine that it runs on.
     pub host: String,
+    /// When it took the task.
     pub since: String,
     /// False if its lock proves it dead.
     pub alive: bool,
@@ -83,6 +94,7 @@ pub struct OwnerView {
 pub struct Choices {
     /// Agents that replace it at a usage limit, in order.
     pub fallbacks: Vec<String>,
+    /// The model; null for the agent's default.
     pub model: Option<String>,
     /// `read-only`, `workspace` or `full`.
     pub sandbox: String,
@@ -101,17 +113,23 @@ pub struct Choices {
 /// A conversation of an agent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ConversationView {
+    /// The agent's own id of it.
     pub id: String,
+    /// Whose it is.
     pub agent: String,
 }
 
 /// Where the agent works.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WorkspaceView {
+    /// The directory.
     pub directory: String,
     /// `worktree` or `in place`; null until it is made.
     pub kind: Option<&'static str>,
+    /// The branch of its worktree.
     pub branch: Option<String>,
+    /// The commit that it began with; null without one.
+    pub base: Option<String>,
     /// The directory with the agent's plan and progress.
     pub task_directory: String,
 }
@@ -119,7 +137,9 @@ pub struct WorkspaceView {
 /// Failed sessions in a row.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct Attempts {
+    /// How many failed.
     pub failed: u32,
+    /// How many may fail.
     pub allowed: u32,
 }
 
@@ -128,7 +148,7 @@ impl View for ShowView {
 }
 
 impl Choices {
-    pub fn new(submission: &Submission) -> Choices {
+    pub(crate) fn new(submission: &Submission) -> Choices {
         Choices {
             fallbacks: submission.fallbacks.clone(),
             model: submission.model.clone(),
@@ -144,7 +164,7 @@ impl Choices {
 
 impl ConversationView {
     /// The conversation of the live session, else the one that the next session continues.
-    pub fn of(task: &Task) -> Option<ConversationView> {
+    pub(crate) fn of(task: &Task) -> Option<ConversationView> {
         let live = task.state.session().and_then(|run| Some((&run.agent, run.conversation.as_ref()?)));
         let next = || task.conversations.last().map(|talk| (&talk.agent, &talk.id));
         let (agent, id) = live.or_else(next)?;
@@ -153,12 +173,13 @@ impl ConversationView {
 }
 
 impl WorkspaceView {
-    pub fn of(task: &Task) -> WorkspaceView {
+    pub(crate) fn of(task: &Task) -> WorkspaceView {
         let workspace = task.workspace.as_ref();
         WorkspaceView {
             directory: task.cwd().to_owned(),
             kind: workspace.map(|workspace| if workspace.is_worktree() { "worktree" } else { "in place" }),
             branch: workspace.and_then(|workspace| workspace.branch.clone()),
+            base: workspace.and_then(|workspace| workspace.base.clone()),
             task_directory: describe::task_directory(task),
         }
     }

@@ -10,12 +10,15 @@ use crate::operation::View;
 /// News about a followed task that is not part of its history.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StatusView {
+    /// When it was seen.
     pub at: String,
+    /// What kind of news it is.
     pub status: StatusKind,
     /// One sentence for people.
-    pub text: String,
+    pub sentence: String,
 }
 
+/// The kinds of news.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StatusKind {
@@ -30,7 +33,7 @@ impl View for StatusView {
 }
 
 impl StatusView {
-    pub(crate) fn new(at: Time, status: StatusKind, text: impl Into<String>) -> StatusView {
-        StatusView { at: at.rfc3339(), status, text: text.into() }
+    pub(crate) fn new(at: Time, status: StatusKind, sentence: impl Into<String>) -> StatusView {
+        StatusView { at: at.rfc3339(), status, sentence: sentence.into() }
     }
 }

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::{Page, PageInput};
 use crate::operation::View;
 
 /// What a sweep did.
@@ -19,18 +20,29 @@ pub struct Sweep {
     pub orphans: Vec<Orphan>,
     /// What Longhaul did not create in its home, or cannot delete.
     pub left: Vec<LeftAlone>,
+    /// How many tasks were removed.
+    pub tasks_total: usize,
+    /// How many files and directories of no task were removed.
+    pub orphans_total: usize,
     /// How many removals failed.
     pub failed: u32,
     /// The sum of the known sizes.
     pub freed_bytes: u64,
+    /// The four lists are one list with a limit, in this order. After a dry run, pass this as `after` for the rest; null at the end, and
+    /// after a sweep, which leaves nothing to read again.
+    pub next: Option<u64>,
 }
 
 /// A task that was removed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RemovedTask {
+    /// Its id.
     pub id: String,
+    /// Its name.
     pub name: String,
+    /// The reason.
     pub why: String,
+    /// How many sessions it had.
     pub sessions: usize,
     /// The size of its session directories and its history.
     pub bytes: u64,
@@ -39,8 +51,11 @@ pub struct RemovedTask {
 /// A task that stays.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct KeptTask {
+    /// Its id.
     pub id: String,
+    /// Its name.
     pub name: String,
+    /// The reason.
     pub why: String,
 }
 
@@ -49,6 +64,7 @@ pub struct KeptTask {
 pub struct Orphan {
     /// Its path in the home.
     pub name: String,
+    /// What it is, in words.
     pub what: &'static str,
     /// Null for a worktree or a checkout, whose size is not measured.
     pub bytes: Option<u64>,
@@ -59,6 +75,7 @@ pub struct Orphan {
 pub struct LeftAlone {
     /// Its path in the home.
     pub name: String,
+    /// The reason.
     pub why: String,
 }
 
@@ -69,16 +86,36 @@ impl View for Sweep {
 impl Sweep {
     pub(crate) fn remove(&mut self, task: RemovedTask) {
         self.freed_bytes += task.bytes;
+        self.tasks_total += 1;
         self.removed.push(task);
     }
 
     pub(crate) fn orphan(&mut self, name: String, what: &'static str, bytes: Option<u64>) {
         self.freed_bytes += bytes.unwrap_or(0);
+        self.orphans_total += 1;
         self.orphans.push(Orphan { name, what, bytes });
     }
 
     pub(crate) fn leave(&mut self, name: String, why: String) {
         self.left.push(LeftAlone { name, why });
+    }
+
+    /// Leaves in the lists what one answer has, and tells how much a sweep did beyond that.
+    pub(crate) fn cut(&mut self, input: PageInput) -> Option<String> {
+        let all = self.lines();
+        let mut page = Page::new(input);
+        page.cut(&mut self.removed);
+        page.cut(&mut self.kept);
+        page.cut(&mut self.orphans);
+        page.cut(&mut self.left);
+        self.next = page.next().filter(|_| self.dry_run);
+        let more = all - self.lines();
+        (more > 0 && !self.dry_run)
+            .then(|| format!("the lists end here; {more} more tasks and leftovers are not listed"))
+    }
+
+    fn lines(&self) -> usize {
+        self.removed.len() + self.kept.len() + self.orphans.len() + self.left.len()
     }
 
     /// Leaves something alone because it cannot be removed.

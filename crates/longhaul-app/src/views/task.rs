@@ -20,7 +20,9 @@ use crate::views::Outcome;
 /// A task.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TaskView {
+    /// Its id.
     pub id: String,
+    /// Its name, unique among the unfinished tasks of its project.
     pub name: String,
     /// The checkout or directory where it was submitted.
     pub project: String,
@@ -28,7 +30,7 @@ pub struct TaskView {
     pub parent: Option<String>,
     /// The first line of the goal, at most 200 characters.
     pub goal: String,
-    /// Empty if an outside program executes it.
+    /// The agent that works on it; empty if an outside program executes it.
     pub agent: String,
     /// Who executes it: `supervised` (a worker), `runner` (`run-session`) or `external` (an outside program).
     pub driver: &'static str,
@@ -58,6 +60,7 @@ pub struct TaskView {
     pub step: Option<String>,
     /// Null until it has a plan.
     pub progress: Option<Progress>,
+    /// How many sessions of agents it had.
     pub sessions: u32,
     /// Working time of all ended agent sessions.
     pub worked_ms: u64,
@@ -67,6 +70,7 @@ pub struct TaskView {
     pub cost_usd: Option<f64>,
     /// Tasks with a higher priority start first.
     pub priority: i64,
+    /// When it was submitted.
     pub created: String,
     /// When its last event happened.
     pub updated: String,
@@ -77,7 +81,9 @@ pub struct TaskView {
 /// How much of a plan is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Progress {
+    /// Ticked steps.
     pub done: u32,
+    /// All steps.
     pub total: u32,
 }
 
@@ -94,7 +100,7 @@ pub struct WaitView {
 
 /// A part of a list.
 #[derive(Debug, Default)]
-pub struct TaskPage {
+pub(crate) struct TaskPage {
     /// Newest first.
     pub tasks: Vec<TaskView>,
     /// Rows that cannot be read.
@@ -122,7 +128,7 @@ impl TaskView {
     }
 
     /// The tasks that the caller may see. The cost of a row does not depend on files or other tables, unless it waits in line or is held.
-    pub async fn page(call: &Call, filter: Filter) -> Result<TaskPage, AppError> {
+    pub(crate) async fn page(call: &Call, filter: Filter) -> Result<TaskPage, AppError> {
         let mut found = call.summaries(filter.clone()).await?;
         let owners = Owners::load(call, &found.tasks).await?;
         if owners.any_dead() {

@@ -16,6 +16,7 @@ const DETAIL: usize = 400;
 pub struct TurnView {
     /// The number of the session.
     pub session: u32,
+    /// The kind of turn.
     pub role: TurnRole,
     /// The words; for a tool, what it was used on. A line of more than 1 MiB comes in parts.
     pub text: String,

@@ -55,6 +55,11 @@ impl LogLines {
         self.consumed
     }
 
+    /// Whether a reader that starts at [`LogLines::offset`] sees the same lines from here on: no part of the next one was handed out.
+    pub fn is_between_lines(&self) -> bool {
+        self.begins
+    }
+
     /// The lines that end in the next stretch before `end`, at most one chunk; none at the end of what exists now.
     pub fn next_before(&mut self, end: Offset) -> io::Result<Option<Vec<LogLine>>> {
         Ok(self.reader.next_piece_before(end)?.map(|piece| match piece {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::Page;
+
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
     /// Directory for the demo's files; by default a temporary one
@@ -80,6 +82,8 @@ pub(crate) struct Trust {
     /// Trust the file only if its content has this SHA-256
     #[arg(long, value_name = "HASH", requires = "path")]
     pub(crate) sha256: Option<String>,
+    #[command(flatten)]
+    pub(crate) page: Page,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -111,6 +115,8 @@ pub(crate) struct Gc {
     /// Keep finished tasks within this much disk space, or `none`; by default `retention.bytes`
     #[arg(long, value_name = "SIZE")]
     pub(crate) bytes: Option<String>,
+    #[command(flatten)]
+    pub(crate) page: Page,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -126,6 +132,8 @@ pub(crate) struct Store {
 pub(crate) enum StoreVerb {
     /// Read everything, recompute every hash chain, rebuild every task, and list damage
     Check {
+        #[command(flatten)]
+        page: Page,
         /// Print JSON
         #[arg(long)]
         json: bool,

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use longhaul_app::views::PageInput;
 
 use super::Which;
 
@@ -39,6 +40,30 @@ pub(crate) struct Read {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    pub(crate) read: Read,
+    #[command(flatten)]
+    pub(crate) page: Page,
+}
+
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Page {
+    /// List at most this many entries (at most 1000)
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// Start after this position, the `next` of the page before
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    after: u64,
+}
+
+impl From<Page> for PageInput {
+    fn from(Page { limit, after }: Page) -> PageInput {
+        PageInput { limit, after }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -88,6 +113,8 @@ pub(crate) struct Report {
     /// Write the report to this file, whole or not at all
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: Page,
 }
 
 #[derive(Debug, Args)]

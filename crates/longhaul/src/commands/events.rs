@@ -2,7 +2,7 @@
 //! Only prints; the operations return the pages.
 
 use longhaul_app::operation::Answer;
-use longhaul_app::operations::{Events, EventsInput, TaskInput, VerifyHistory};
+use longhaul_app::operations::{Events, TaskInput, TaskPageInput, VerifyHistory};
 use longhaul_app::views::EventView;
 use longhaul_app::{AppError, Call, ErrorKind};
 
@@ -23,14 +23,17 @@ pub(crate) async fn events(line: &CommandLine, args: &cli::Events) -> Result<Cod
         let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
         return follow(&call, stored, args.json).await;
     }
-    let mut input = EventsInput { task: args.which.task.clone(), ..EventsInput::default() };
+    let mut input = TaskPageInput { task: args.which.task.clone(), ..TaskPageInput::default() };
     loop {
         let page = call.perform::<Events>(input.clone()).await?.view;
         for event in page.events {
             if args.json { out::data(&Answer::new(event).document()?) } else { out::data(&line_of(&event)) }
         }
         match page.next {
-            Some(next) if !out::is_closed() => input = EventsInput { task: Some(page.task), after: next, ..input },
+            Some(next) if !out::is_closed() => {
+                input.task = Some(page.task_id);
+                input.page.after = next;
+            }
             Some(_) | None => return Ok(Code::Done),
         }
     }
@@ -43,7 +46,7 @@ async fn follow(call: &Call, stored: Stored, json: bool) -> Result<Code, AppErro
         && !out::is_closed()
     {
         match item {
-            Item::Event(event) if json => out::view(&event),
+            Item::Event(event) if json => out::view(&*event),
             Item::Event(event) => out::data(&line_of(&event)),
             Item::Turn(_) | Item::Status(_) | Item::UpToDate(_) | Item::Settled(_) => {}
         }
@@ -53,8 +56,8 @@ async fn follow(call: &Call, stored: Stored, json: bool) -> Result<Code, AppErro
 
 /// One event as a person reads it.
 fn line_of(event: &EventView) -> String {
-    let (principal, text) = (out::safe(&event.actor.principal), out::safe(&event.text));
-    format!("{:>4}  {}  {principal:9}  {text}", event.seq, event.at)
+    let (principal, sentence) = (out::safe(&event.actor.principal), out::safe(&event.sentence));
+    format!("{:>4}  {}  {principal:9}  {sentence}", event.seq, event.at)
 }
 
 async fn verify(call: &Call, args: &cli::Events) -> Result<Code, AppError> {

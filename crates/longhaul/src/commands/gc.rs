@@ -12,8 +12,8 @@ use crate::exit::Code;
 use crate::out;
 
 pub(crate) async fn gc(line: &CommandLine, args: &cli::Gc) -> Result<Code, AppError> {
-    let input =
-        GcInput { dry_run: args.dry_run, age: args.age.clone(), count: args.count.clone(), bytes: args.bytes.clone() };
+    let (age, count, bytes) = (args.age.clone(), args.count.clone(), args.bytes.clone());
+    let input = GcInput { dry_run: args.dry_run, age, count, bytes, page: args.page.into() };
     let answer = line.call()?.perform::<Gc>(input).await?;
     out::answer(&answer, args.json, print)?;
     Ok(if answer.view.failed == 0 { Code::Done } else { Code::Failure })
@@ -31,8 +31,9 @@ fn print(swept: &Sweep) {
     }
     swept.kept.iter().for_each(|kept| line("kept", &kept.name, &kept.why));
     swept.left.iter().for_each(|left| line("left", &left.name, &left.why));
+    out::more(swept.next);
     let freed = units::bytes(swept.freed_bytes);
-    let (tasks, orphans) = (swept.removed.len(), swept.orphans.len());
+    let (tasks, orphans) = (swept.tasks_total, swept.orphans_total);
     match (swept.dry_run, tasks + orphans) {
         (_, 0) => out::note("nothing to remove"),
         (true, _) => out::note(&format!("{freed} would be freed: {tasks} task(s), {orphans} leftover(s)")),

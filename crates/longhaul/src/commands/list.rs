@@ -3,9 +3,8 @@
 
 use longhaul_app::config::read_span;
 use longhaul_app::operations::{List, ListInput, Listing};
-use longhaul_app::session::turns::cut;
 use longhaul_app::views::{Progress, TaskView};
-use longhaul_app::{AppError, now};
+use longhaul_app::{AppError, cut, now};
 
 use crate::cli;
 use crate::command_line::CommandLine;

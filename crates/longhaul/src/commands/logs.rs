@@ -24,7 +24,8 @@ async fn print_last(call: &Call, args: &cli::Logs, last: u32) -> Result<Code, Ap
     let input = LogsInput { task, session, last: Some(last), ..LogsInput::default() };
     let answer = call.perform::<Logs>(input).await?;
     answer.view.turns.iter().for_each(|turn| print(turn, args));
-    Ok(Code::Done)
+    answer.notes.iter().for_each(|line| out::note(line));
+    Ok(ended(answer.view.turns.is_empty() && last > 0))
 }
 
 async fn print_all(call: &Call, args: &cli::Logs) -> Result<Code, AppError> {
@@ -32,19 +33,29 @@ async fn print_all(call: &Call, args: &cli::Logs) -> Result<Code, AppError> {
     let output = if args.raw { Output::Lines } else { Output::Turns };
     let until = if args.follow { Until::Settled } else { Until::Now };
     let mut feed = Follow::new(call, stored, Interest { output, session: args.session, until, ..Interest::default() })?;
-    let mut found = args.session.is_none();
+    let mut is_empty = true;
     while let Some(item) = feed.next().await?
         && !out::is_closed()
     {
         if let Item::Turn(turn) = item {
-            found = true;
+            is_empty = false;
             print(&turn, args);
         }
     }
     match args.session {
-        Some(number) if !found => Err(AppError::new(ErrorKind::NotFound, format!("the task has no session {number}"))),
-        Some(_) | None => Ok(Code::Done),
+        Some(number) if is_empty => {
+            Err(AppError::new(ErrorKind::NotFound, format!("the task has no session {number}")))
+        }
+        Some(_) | None => Ok(ended(is_empty)),
     }
+}
+
+/// Every session has a turn, so a log without one is a task without sessions.
+fn ended(is_empty: bool) -> Code {
+    if is_empty {
+        out::note("no session has started yet");
+    }
+    Code::Done
 }
 
 fn print(turn: &TurnView, args: &cli::Logs) {

@@ -42,7 +42,7 @@ fn report(accepted: &AcceptedPlan) {
         Some(PlanView { revision, progress, .. }) if accepted.changed => out::note(&format!(
             "task {name}: plan revision {revision} accepted, {}; {}",
             words(*progress),
-            accepted.next
+            accepted.next_step
         )),
         Some(_) | None => out::note(&format!("task {name}: this is already its plan")),
     }
@@ -50,14 +50,14 @@ fn report(accepted: &AcceptedPlan) {
 
 fn print(answer: &PlanAnswer) {
     match &answer.plan {
-        None => out::data("no plan yet"),
+        None => out::note("no plan has been accepted yet"),
         Some(plan) => print_steps(plan),
     }
     for refused in &answer.refused {
         out::data(&format!("refused {}: {}", refused.at, out::safe(&refused.what)));
     }
     if answer.plan.is_some() && answer.file == "changed" {
-        let name = &answer.name;
+        let name = &answer.task.name;
         out::note(&format!("task_list.md has changed since; accept it with `longhaul plan {name} --accept`"));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use longhaul_app::operations::{Report, TaskInput};
+use longhaul_app::operations::{Report, TaskPageInput};
 use longhaul_app::report::page;
 use longhaul_app::{AppError, ErrorKind};
 use longhaul_keeper::files::replace;
@@ -14,7 +14,7 @@ use crate::exit::Code;
 use crate::out;
 
 pub(crate) async fn report(line: &CommandLine, args: &cli::Report) -> Result<Code, AppError> {
-    let input = TaskInput { task: args.which.task.clone() };
+    let input = TaskPageInput { task: args.which.task.clone(), page: args.page.into() };
     let answer = line.call()?.perform::<Report>(input).await?;
     let Some(path) = &args.output else {
         return out::answer(&answer, args.json, |report| out::data(page(report).trim_end()));

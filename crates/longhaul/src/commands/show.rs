@@ -6,14 +6,14 @@ mod sessions;
 use std::time::Duration;
 
 use longhaul_app::AppError;
-use longhaul_app::operations::{Show, TaskInput};
+use longhaul_app::cut;
+use longhaul_app::operations::{Show, TaskPageInput};
 use longhaul_app::report::{Checks, undelivered};
-pub(crate) use longhaul_app::session::history::sessions_of;
-use longhaul_app::session::turns::cut;
+pub(crate) use longhaul_app::sessions_of;
 use longhaul_app::views::{PlanView, RunView, ShowView};
 
 use super::plan::words;
-use crate::cli::Read;
+use crate::cli;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
@@ -21,9 +21,9 @@ use crate::out;
 /// So many items of a tracked run are printed; the report has all that are kept.
 const SHOWN_ITEMS: usize = 5;
 
-pub(crate) async fn show(line: &CommandLine, args: &Read) -> Result<Code, AppError> {
-    let answer = line.call()?.perform::<Show>(TaskInput { task: args.which.task.clone() }).await?;
-    out::answer(&answer, args.json, print)
+pub(crate) async fn show(line: &CommandLine, args: &cli::Show) -> Result<Code, AppError> {
+    let input = TaskPageInput { task: args.read.which.task.clone(), page: args.page.into() };
+    out::answer(&line.call()?.perform::<Show>(input).await?, args.read.json, print)
 }
 
 fn print(view: &ShowView) {
@@ -43,6 +43,7 @@ fn print(view: &ShowView) {
     print_checks(&view.verification);
     view.plan.iter().for_each(print_plan);
     sessions::print(&view.sessions);
+    out::more(view.next);
 }
 
 fn row(label: &str, text: &str) {
@@ -53,7 +54,7 @@ fn print_state(view: &ShowView) {
     row("task", &format!("{} ({})", view.task.name, view.task.id));
     row("goal", view.goal.lines().next().unwrap_or_default());
     row("state", &view.status);
-    row("next", &view.next);
+    row("next", &view.next_step);
     row("owner", &view.owner_status);
     if let Some(live) = &view.live {
         row("session", &live.words());
@@ -72,7 +73,7 @@ fn print_run(view: &ShowView, run: &RunView) {
     row("task", &format!("{} ({})", view.task.name, view.task.id));
     row("goal", view.goal.lines().next().unwrap_or_default());
     row("state", &view.status);
-    row("next", &view.next);
+    row("next", &view.next_step);
     row("executed", "by an outside program");
     for (label, text) in [("summary", &run.summary), ("at", &run.cursor), ("checkpoint", &run.checkpoint)] {
         text.iter().for_each(|text| row(label, &cut(&text.lines().collect::<Vec<_>>().join(" "), 200)));

@@ -2,7 +2,6 @@
 //! Only prints what the operations return; damage has its own exit code.
 
 use longhaul_app::AppError;
-use longhaul_app::operation::NoInput;
 use longhaul_app::operations::{StoreBackup, StoreBackupInput, StoreCheck, StoreHealth};
 use longhaul_core::units;
 
@@ -14,8 +13,8 @@ use crate::out;
 pub(crate) async fn store(line: &CommandLine, args: &Store) -> Result<Code, AppError> {
     let call = line.call()?;
     match &args.verb {
-        StoreVerb::Check { json } => {
-            let answer = call.perform::<StoreCheck>(NoInput {}).await?;
+        StoreVerb::Check { page, json } => {
+            let answer = call.perform::<StoreCheck>((*page).into()).await?;
             out::answer(&answer, *json, print)?;
             Ok(if answer.view.sound { Code::Done } else { Code::Damaged })
         }
@@ -37,12 +36,13 @@ fn print(health: &StoreHealth) {
         let why = if missing.half_swept { " (partly removed; `longhaul gc` finishes it)" } else { "" };
         line(format!(
             "missing   directory of session {} of task {}: sessions/{}{why}",
-            missing.number, missing.task, missing.session
+            missing.session, missing.task_name, missing.session_id
         ));
     }
     for stray in &health.strays {
         line(format!("stray     sessions/{stray} belongs to no task; `longhaul gc` removes old ones"));
     }
+    out::more(health.next);
     out::note(&match health.sound {
         true => format!("the store is intact: {} task(s), all hash chains and states checked", health.tasks),
         false => "the store is damaged; nothing was changed. Keep the file; docs/guide/care.md explains how to restore a backup"

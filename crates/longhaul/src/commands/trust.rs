@@ -2,7 +2,6 @@
 //! Prints every key the file sets, so a person sees what they trust.
 
 use longhaul_app::AppError;
-use longhaul_app::operation::NoInput;
 use longhaul_app::operations::{Trust, TrustInput, TrustList, TrustListing, TrustRemove, TrustRemoveInput, TrustView};
 
 use crate::cli;
@@ -23,7 +22,7 @@ pub(crate) async fn trust(line: &CommandLine, args: &cli::Trust) -> Result<Code,
                 out::note(&format!("`{}` is no longer trusted", out::safe(&view.removed.path)));
             })
         }
-        (None, None) => out::answer(&call.perform::<TrustList>(NoInput {}).await?, args.json, print_all),
+        (None, None) => out::answer(&call.perform::<TrustList>(args.page.into()).await?, args.json, print_all),
     }
 }
 
@@ -41,6 +40,7 @@ fn print_all(view: &TrustListing) {
     for trusted in &view.trusted {
         out::data(&out::safe(&format!("{}  {}  {}", trusted.sha256, trusted.since, trusted.path)));
     }
+    out::more(view.next);
     if view.trusted.is_empty() {
         out::note("no trusted files");
     }

@@ -2,7 +2,7 @@
 //! After `--timeout` it always exits with 124.
 
 use longhaul_app::AppError;
-use longhaul_app::operations::{Show, TaskInput, Wait, WaitInput};
+use longhaul_app::operations::{Show, TaskPageInput, Wait, WaitInput};
 
 use crate::cli;
 use crate::command_line::CommandLine;
@@ -17,7 +17,12 @@ pub(crate) async fn wait(line: &CommandLine, args: &cli::Wait) -> Result<Code, A
     // People get the whole sentence, with what keeps a result from being verified.
     let status = match args.json {
         true => String::new(),
-        false => call.perform::<Show>(TaskInput { task: Some(answer.view.id.clone()) }).await?.view.status,
+        false => {
+            call.perform::<Show>(TaskPageInput { task: Some(answer.view.id.clone()), ..TaskPageInput::default() })
+                .await?
+                .view
+                .status
+        }
     };
     out::answer(&answer, args.json, |task| out::data(&format!("{} {}", task.name, out::safe(&status))))?;
     Ok(answer.view.outcome.into())

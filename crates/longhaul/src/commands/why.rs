@@ -14,6 +14,6 @@ pub(crate) async fn why(line: &CommandLine, args: &Read) -> Result<Code, AppErro
     out::answer(&answer, args.json, |view| {
         out::data(&out::safe(&view.why));
         view.also.iter().for_each(|fact| out::data(&out::readable(fact)));
-        out::data(&out::safe(&view.next));
+        out::data(&out::safe(&view.next_step));
     })
 }

@@ -6,8 +6,8 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use longhaul_app::cut;
 use longhaul_app::follow::Item;
-use longhaul_app::session::turns::cut;
 use longhaul_app::views::{StatusKind, TurnRole, TurnView};
 use longhaul_app::{describe, now};
 use longhaul_core::task::Task;
@@ -47,9 +47,9 @@ impl Screen {
         self.flush();
         match item {
             Item::Event(event) if ["session_read", "noted"].contains(&event.kind) => {}
-            Item::Event(event) => self.moment(&event.at, &event.text),
-            Item::Status(status) if status.status == StatusKind::InLine => self.moment(&status.at, &status.text),
-            Item::Status(status) => self.line(&status.text),
+            Item::Event(event) => self.moment(&event.at, &event.sentence),
+            Item::Status(status) if status.status == StatusKind::InLine => self.moment(&status.at, &status.sentence),
+            Item::Status(status) => self.line(&status.sentence),
             Item::UpToDate(stored) => self.task(&stored.task),
             Item::Turn(_) | Item::Settled(_) => {}
         }

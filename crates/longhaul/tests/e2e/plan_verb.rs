@@ -112,7 +112,8 @@ fn a_stuck_task_takes_a_plan_of_a_person_and_goes_on_with_it() {
     let mut env = TestEnv::new().var("DEMO_FAULT", "no-plan");
     let name = env.submit("Stuck", &["--attempts", "1", "--idle-sessions", "1", "--backoff", "1ms"]);
     assert_eq!(env.settle(&name), "needs_help");
-    assert_eq!(env.ok(&["plan", &name]).trim(), "no plan yet");
+    let shown = env.run(&["plan", &name]);
+    assert_eq!((shown.code, shown.stdout.as_str(), shown.stderr.trim()), (0, "", "no plan has been accepted yet"));
     let file = env.path().join("mine.md");
     std::fs::write(&file, "## Tasks\n\n- [ ] Task 1: Write a note\n").unwrap();
     env.ok(&["plan", &name, "--accept", file.to_str().unwrap()]);

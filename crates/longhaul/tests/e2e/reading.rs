@@ -190,7 +190,7 @@ fn the_work_in_a_worktree_is_shown_and_told() {
     let report = env.json(&["report", "in-git"]);
     assert_eq!(report["changed_files"]["files"], facts["files"]);
     assert_eq!(report["workspace"]["kind"], "worktree");
-    assert!(report["result"]["verdict"]["tree"].is_string(), "{}", report["result"]);
+    assert!(report["result"]["tree"].is_string(), "{}", report["result"]);
     let show = env.ok(&["show", "in-git"]);
     assert!(show.contains("(worktree on branch longhaul/in-git)"), "{show}");
 }

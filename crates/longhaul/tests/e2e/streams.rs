@@ -62,7 +62,7 @@ fn a_wait_in_line_is_part_of_the_stream() {
     let status = lines.by_ref().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
     let status = status.into_iter().find(|document| document["kind"] == "status").unwrap()["data"].clone();
     assert_eq!(status["status"], "in_line");
-    assert!(status["text"].as_str().unwrap().contains("waiting for a free slot (1 of 1 in use)"), "{status}");
+    assert!(status["sentence"].as_str().unwrap().contains("waiting for a free slot (1 of 1 in use)"), "{status}");
     env.ok(&["cancel", "second"]);
     let last: Value = serde_json::from_str(&lines.last().unwrap().unwrap()).unwrap();
     assert_eq!((&last["kind"], &last["data"]["outcome"]), (&"task".into(), &"cancelled".into()));

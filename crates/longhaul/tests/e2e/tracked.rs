@@ -1,52 +1,17 @@
 //! Runs of outside programs as people see them: the reading verbs, the two that change something, and the refusals of all others.
 //! A program's calls are performed on the table of operations, as a server does.
 
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
-
-use longhaul_app::operations::OPERATIONS;
-use longhaul_app::{App, AppError, Asked, BootService, Call, Caller, Handover, NewWorker, Processes, Reply, System};
+use longhaul_app::{AppError, Caller};
 use longhaul_core::task::Actor;
-use longhaul_keeper::Environment;
 use serde_json::{Value, json};
 
 use crate::env::TestEnv;
-
-/// A tracked run starts nothing.
-struct NoProcesses;
-
-impl Processes for NoProcesses {
-    fn start_worker(&self, _: &App, worker: NewWorker) -> Result<u32, AppError> {
-        panic!("a worker was started: {worker:?}")
-    }
-
-    fn start_worker_for(&self, _: &App, handover: &Handover) -> Result<Reply, AppError> {
-        panic!("a worker was started for {handover:?}")
-    }
-
-    fn ask(&self, _: &Path, _: &[&str], _: Duration) -> Asked {
-        Asked::Unknown
-    }
-
-    fn boot_service(&self, _: &Environment) -> Result<Option<BootService>, AppError> {
-        Ok(None)
-    }
-}
+use crate::in_process::perform;
 
 /// One call of an outside program that works in the workspace.
 fn program(env: &TestEnv, tool: &str, input: Value) -> Result<Value, AppError> {
-    let environment = Environment::from(vec![
-        ("LONGHAUL_HOME".into(), env.home().into()),
-        ("HOME".into(), env.path().join("nobody").into()),
-    ]);
-    let system = System { environment, clock: longhaul_app::now, processes: Arc::new(NoProcesses) };
     let caller = Caller::new(Actor::person("crawler"), Ok(env.workspace()));
-    let call = Call::new(Arc::new(App::new(&env.home(), system)), caller);
-    let entry = OPERATIONS.iter().find(|entry| entry.about.name == tool).expect("an operation");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let text = runtime.block_on((entry.perform)(&call, input))?;
-    Ok(serde_json::from_str::<Value>(&text).unwrap()["data"].take())
+    Ok(perform(env, caller, tool, input)?["data"].take())
 }
 
 fn started(env: &TestEnv, goal: &str) -> String {

@@ -61,8 +61,8 @@ fn a_short_limit_is_over_by_itself_also_when_the_worker_is_killed_in_it() {
     assert_eq!(env.run(&["wait", "t"]).code, PASSED, "{}", env.ok(&["events", "t"]));
     assert_eq!(env.told("t", "agent_limited").len(), 1, "tried once, after its end");
     let report = env.json(&["report", "t"]);
-    assert_eq!(report["usage_limits"]["reached"].as_array().unwrap().len(), 1);
-    assert_eq!((&report["usage_limits"]["now"], &report["sessions"][0]["agent"]), (&json!([]), &json!("demo")));
+    assert_eq!(report["limits_reached"].as_array().unwrap().len(), 1);
+    assert_eq!((&report["agent_limits"], &report["sessions"][0]["agent"]), (&json!([]), &json!("demo")));
     env.deserted();
     checker::assert_clean(&env);
 }

@@ -11,8 +11,10 @@ use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::operation::{About, Answer, Operation, Permit, View};
 
+/// The operation `task_run_checkpoint`.
 pub struct TaskRunCheckpoint;
 
+/// What `task_run_checkpoint` takes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunCheckpointInput {
     /// REQUIRED. The run, as task_run_start returned it.
@@ -33,6 +35,7 @@ pub struct TaskRunCheckpointInput {
 /// The newest checkpoint of the run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CheckpointAnswer {
+    /// The stored checkpoint.
     pub checkpoint: RunCheckpoint,
 }
 

@@ -10,8 +10,10 @@ use crate::app::Call;
 use crate::error::AppError;
 use crate::operation::{About, Answer, Operation, Permit};
 
+/// The operation `task_run_complete`.
 pub struct TaskRunComplete;
 
+/// What `task_run_complete` takes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunCompleteInput {
     /// REQUIRED. The run, as task_run_start returned it.

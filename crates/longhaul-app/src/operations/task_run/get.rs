@@ -15,8 +15,10 @@ use crate::operation::{About, Answer, Operation, Permit, View};
 /// The most events of one answer.
 const MOST: u32 = 500;
 
+/// The operation `task_run_get`.
 pub struct TaskRunGet;
 
+/// What `task_run_get` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunGetInput {
     /// REQUIRED. The run, as task_run_start or task_run_list returned it.
@@ -32,6 +34,7 @@ pub struct TaskRunGetInput {
 /// A run, and what was asked for besides.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TaskRunDetails {
+    /// The run.
     pub task_run: TaskRun,
     /// In order.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,6 +42,7 @@ pub struct TaskRunDetails {
     /// How many older events are not in this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events_truncated: Option<u64>,
+    /// The stored checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<RunCheckpoint>,
 }
@@ -54,6 +58,7 @@ pub struct RunEvent {
     pub kind: &'static str,
     /// One sentence for people.
     pub text: String,
+    /// What it says, in TaskRun's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }

@@ -21,8 +21,10 @@ const BATCH: u32 = 20;
 /// An answer ends after the run that makes it larger than this.
 const MOST_BYTES: usize = 1024 * 1024;
 
+/// The operation `task_run_list`.
 pub struct TaskRunList;
 
+/// What `task_run_list` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TaskRunListInput {

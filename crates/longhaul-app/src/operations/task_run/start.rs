@@ -17,8 +17,10 @@ use crate::operation::{About, Answer, Operation, Permit};
 /// So many numbered names are tried; then the name gets a part of the id.
 const NUMBERED: usize = 9;
 
+/// The operation `task_run_start`.
 pub struct TaskRunStart;
 
+/// What `task_run_start` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunStartInput {
     /// REQUIRED. What the run is to reach; at most 4096 bytes are kept.

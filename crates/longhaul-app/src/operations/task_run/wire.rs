@@ -14,41 +14,52 @@ use crate::operation::View;
 /// A run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TaskRun {
+    /// The id of the run.
     pub run_id: String,
+    /// Where it stands.
     #[schemars(extend("enum" = RunStatus::NAMES))]
     pub status: &'static str,
     /// Who executes it: `external` (the program that started it), `supervised` or `runner` (Longhaul).
     pub driver: &'static str,
     /// The name that people see.
     pub name: String,
+    /// What it is to achieve.
     pub goal: String,
+    /// When it is achieved, as its program said.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub success_criteria: Vec<String>,
     /// Whether Longhaul itself ran checks on the result. Never true for a run of an outside program.
     pub verified: bool,
+    /// The session elsewhere that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// The workflow elsewhere that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow_id: Option<String>,
+    /// Tasks of another ledger that belong to it.
     pub ledger_task_ids: Vec<String>,
     /// How many ids are no longer kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ledger_task_ids_truncated: Option<u64>,
+    /// How far it is, in its program's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress_summary: Option<String>,
+    /// Items it completed, the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub completed_items: Vec<String>,
     /// How many completed items are no longer kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completed_items_truncated: Option<u64>,
+    /// Items that failed, with the reason of each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub failed_items: Vec<FailedItem>,
     /// How many failed items are no longer kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_items_truncated: Option<u64>,
+    /// Where it works now: a step, an address, a line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_cursor: Option<String>,
     /// What the program pointed at. Longhaul did not look at it.
@@ -102,9 +113,11 @@ pub struct Evidence {
 /// What a run waits for.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HelpView {
+    /// Why it cannot continue.
     pub reason: String,
     /// Unix milliseconds.
     pub requested_at: u64,
+    /// What would let it continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_hint: Option<String>,
 }
@@ -112,11 +125,16 @@ pub struct HelpView {
 /// A summary from which another process can continue.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunCheckpoint {
+    /// The id of the checkpoint.
     pub checkpoint_id: String,
+    /// The id of the run.
     pub run_id: String,
+    /// What another process needs to know to continue.
     pub summary: String,
+    /// Where it works now: a step, an address, a line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_cursor: Option<String>,
+    /// What it points at. Longhaul did not look at it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub evidence: Vec<Evidence>,
@@ -140,6 +158,7 @@ pub struct EventRange {
 /// What the operations that change a run answer with.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TaskRunAnswer {
+    /// The run.
     pub task_run: TaskRun,
 }
 

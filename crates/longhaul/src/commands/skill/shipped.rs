@@ -56,7 +56,7 @@ pub(super) fn names() -> Vec<&'static str> {
 impl File {
     /// Whether any version shipped with this content.
     pub(super) fn is_ours(&self, content: &[u8]) -> bool {
-        self.versions.contains(&longhaul_app::trust::fingerprint(content).as_str())
+        self.versions.contains(&longhaul_app::fingerprint(content).as_str())
     }
 }
 
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn the_last_hash_of_each_file_is_that_of_its_text() {
         for file in FILES {
-            let hash = longhaul_app::trust::fingerprint(file.text.as_bytes());
+            let hash = longhaul_app::fingerprint(file.text.as_bytes());
             assert_eq!(file.versions.last(), Some(&hash.as_str()), "{}/{}: add {hash}", file.skill, file.path);
         }
     }
