@@ -21,8 +21,10 @@ pub enum ErrorKind {
     Usage,
     /// There is no such task, or the caller may not see it.
     NotFound,
-    /// The state of the task, another caller or the caller's scope does not allow it.
+    /// The state of the task or another caller does not allow it.
     Conflict,
+    /// The caller's scope or rights do not allow it.
+    Forbidden,
     /// Only a person can help.
     NeedsPerson,
     /// It waits for a time that is known; asking again later is right.
@@ -161,10 +163,8 @@ impl From<Refusal> for AppError {
     fn from(refusal: Refusal) -> AppError {
         let kind = match refusal {
             Refusal::BadGoal { .. } | Refusal::BadInput { .. } | Refusal::ReasonMissing => ErrorKind::Usage,
-            Refusal::WrongState { .. }
-            | Refusal::LimitReached { .. }
-            | Refusal::Scope { .. }
-            | Refusal::UnknownCaller { .. } => ErrorKind::Conflict,
+            Refusal::WrongState { .. } | Refusal::LimitReached { .. } => ErrorKind::Conflict,
+            Refusal::Scope { .. } | Refusal::Right { .. } | Refusal::UnknownCaller { .. } => ErrorKind::Forbidden,
         };
         let is_scope = matches!(refusal, Refusal::Scope { .. });
         let error = AppError::new(kind, refusal.to_string());

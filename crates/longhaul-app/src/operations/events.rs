@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::error::AppError;
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
+use crate::operation::{About, Answer, NO_TOOL, Operation, Permit, View};
 use crate::views::EventView;
 
 /// The most events of one answer, and how many an answer has unless asked otherwise.
@@ -45,7 +45,7 @@ impl View for EventPage {
 }
 
 impl Operation for Events {
-    const ABOUT: About = About::new("events", "Read the history of a task", Action::Read, EVERYWHERE);
+    const ABOUT: About = About::new("events", "Read the history of a task", Action::Read, NO_TOOL);
     type Input = EventsInput;
     type Output = EventPage;
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use longhaul_core::names::{self, STATE_DIR, TaskName};
-use longhaul_core::task::{Action, Place, Refusal, Setting, Submission, Task};
+use longhaul_core::task::{Action, Need, Place, Refusal, Right, Setting, Submission, Task};
 use longhaul_store::{Filter, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::project::Project;
 use crate::request_key::{answer, earlier, key_of};
-use crate::submit::{self, Changes, Submitted, files, send};
+use crate::submit::{self, Changes, Submitted, files, need_of_terms, send};
 use crate::views::TaskView;
 
 /// How many names are tried when others take them at the same time.
@@ -45,9 +45,16 @@ impl Operation for Retry {
         "Start a new task with the goal and settings of a finished one",
         Action::Manage("retry"),
         EVERYWHERE,
-    );
+    )
+    .needs(Right::Run)
+    .runs_agents()
+    .by_hand("retry TASK");
     type Input = RetryInput;
     type Output = TaskView;
+
+    fn need(input: &RetryInput) -> Need {
+        need_of_terms::<Retry>(&input.changes.settings, false)
+    }
 
     async fn run(call: &Call, _: Permit, input: RetryInput) -> Result<Answer<TaskView>, AppError> {
         let key = key_of::<Retry>(call, input.key.as_deref(), &input)?;

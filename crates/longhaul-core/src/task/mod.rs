@@ -27,6 +27,7 @@ mod permit;
 mod reasons;
 mod record;
 mod refusal;
+mod rights;
 mod runner;
 mod session;
 mod settings;
@@ -57,10 +58,11 @@ pub use narrate::narrate;
 pub use notice::{notice, tells_why};
 pub use notify::{Notify, Occasion, Target};
 pub use patience::Patience;
-pub use permit::{Action, permit};
+pub use permit::{Action, Need, permit, permit_with};
 pub use reasons::{Cause, HelpReason, Reached, Wait};
 pub use record::{Accepted, Restore, Tally, Task};
 pub use refusal::Refusal;
+pub use rights::{Right, Rights, UnknownRight};
 pub use runner::{Resume, RunnerOptions};
 pub use session::{
     Delivered, Ended, Exit, Failure, Gap, Offset, Outcome, Purpose, ReadTo, SessionRun, StopSignal, StopStep,
