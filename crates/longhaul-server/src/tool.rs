@@ -38,7 +38,7 @@ fn annotations(effect: Effect) -> ToolAnnotations {
 
 /// The schema of the input. Models often leave out a field that is only listed as required, so its description says so too.
 fn input_schema(entry: &Entry) -> JsonObject {
-    let mut schema = object((entry.input_schema)().to_value());
+    let mut schema = object(standard((entry.input_schema)().to_value()));
     let required = schema.get("required").cloned().unwrap_or_default();
     let fields = schema.entry("properties").or_insert_with(|| json!({}));
     for name in required.as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -51,7 +51,7 @@ fn input_schema(entry: &Entry) -> JsonObject {
 
 /// The schema of every answer, errors included: some clients validate those too.
 fn output_schema(entry: &Entry) -> JsonObject {
-    let mut view = object((entry.view_schema)().to_value());
+    let mut view = object(standard((entry.view_schema)().to_value()));
     view.remove("$schema");
     let definitions = view.remove("$defs");
     let texts = json!({ "type": "array", "items": { "type": "string" } });
@@ -78,6 +78,18 @@ fn output_schema(entry: &Entry) -> JsonObject {
     }));
     schema.extend(definitions.map(|definitions| ("$defs".to_owned(), definitions)));
     schema
+}
+
+/// The schema without formats of numbers, which JSON Schema does not know: the official client prints a warning about each.
+fn standard(schema: Value) -> Value {
+    match schema {
+        Value::Object(fields) => {
+            let fields = fields.into_iter().filter(|(name, value)| name != "format" || !value.is_string());
+            fields.map(|(name, value)| (name, standard(value))).collect()
+        }
+        Value::Array(items) => items.into_iter().map(standard).collect(),
+        other => other,
+    }
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -40,10 +40,8 @@ impl Operation for Wait {
 
     async fn run(call: &Call, _: Permit, input: WaitInput) -> Result<Answer<TaskView>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
-        let asked = input.timeout_ms.map(Duration::from_millis);
         let is_tool = call.caller.channel == FrontEnd::Mcp;
-        let most = is_tool.then_some(PATIENCE_OF_ASSISTANTS);
-        let timeout = [asked, most].into_iter().flatten().min();
+        let timeout = patience(call.caller.channel, input.timeout_ms);
         // A time that the clock cannot represent is forever.
         let deadline = timeout.and_then(|span| Instant::now().checked_add(span));
         let mut feed = Follow::new(call, stored, Interest { keeps_worker: true, ..Interest::default() })?;
@@ -67,6 +65,12 @@ impl Operation for Wait {
             limit = deadline;
         }
     }
+}
+
+/// How long this caller waits; none is forever.
+fn patience(channel: FrontEnd, asked_ms: Option<u64>) -> Option<Duration> {
+    let most = (channel == FrontEnd::Mcp).then_some(PATIENCE_OF_ASSISTANTS);
+    [asked_ms.map(Duration::from_millis), most].into_iter().flatten().min()
 }
 
 /// For a model an error would mean that something is wrong with the task.
@@ -101,4 +105,19 @@ async fn needs_this_session(call: &Call, stored: &Stored) -> Result<Option<&'sta
         return Ok(Some("directory"));
     }
     Ok(Slots::now(call).await?.are_taken().then_some("slot"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_assistant_never_waits_longer_than_its_client() {
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        assert_eq!(patience(FrontEnd::Mcp, None), seconds(50));
+        assert_eq!(patience(FrontEnd::Mcp, Some(3_600_000)), seconds(50));
+        assert_eq!(patience(FrontEnd::Mcp, Some(1_000)), seconds(1));
+        assert_eq!(patience(FrontEnd::CommandLine, None), None);
+        assert_eq!(patience(FrontEnd::CommandLine, Some(3_600_000)), seconds(3_600));
+    }
 }

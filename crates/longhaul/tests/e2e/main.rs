@@ -41,6 +41,7 @@ mod keys;
 mod killloop;
 mod kills;
 mod limits;
+mod mcp;
 mod misbehaviour;
 mod notify;
 mod plan_verb;
