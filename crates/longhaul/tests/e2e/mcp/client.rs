@@ -87,7 +87,8 @@ impl Client {
     }
 
     pub(super) fn call_with(&mut self, tool: &str, arguments: Value, meta: Value) -> (Value, bool) {
-        let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
+        let mut params = json!({ "name": tool });
+        (params["arguments"], params["_meta"]) = (arguments, meta);
         let response = self.request("tools/call", params);
         let result = &response["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{tool}: {response}"));
@@ -110,8 +111,8 @@ impl Client {
 
     /// Calls a tool that must fail; returns the error.
     pub(super) fn error(&mut self, tool: &str, arguments: Value) -> Value {
-        let (answer, is_error) = self.call(tool, arguments.clone());
-        assert!(is_error, "{tool} {arguments}: {answer}");
+        let (answer, is_error) = self.call(tool, arguments);
+        assert!(is_error, "{tool}: {answer}");
         answer["error"].clone()
     }
 
