@@ -1,4 +1,4 @@
-//! Where the pinned agent programs are installed: a cache outside the clone, named after the lockfile beside this file.
+//! Where the pinned programs that tests run are installed: a cache outside the clone, named after their lockfile.
 //! Compiled into `xtask`, which installs them, and into the scripted model's crate, which finds them: one truth for both.
 //! It never looks at the disk.
 
@@ -7,20 +7,37 @@ use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
-/// The variable that names another directory, for programs installed by hand.
-pub(crate) const OVERRIDE: &str = "LONGHAUL_TEST_AGENTS";
-
-const LOCKFILE: &[u8] = include_bytes!("package-lock.json");
 const DIGEST_BYTES: usize = 8;
 
-/// Returns the directory that holds `node_modules`; none without a home directory.
-pub(crate) fn directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(directory) = set(OVERRIDE) {
-        return Some(directory);
+/// Programs that one lockfile pins.
+pub(crate) struct Pinned {
+    /// The directory below `e2e` with the lockfile.
+    pub(crate) name: &'static str,
+    /// The variable that names another directory, for programs installed by hand.
+    pub(crate) variable: &'static str,
+    lockfile: &'static [u8],
+}
+
+/// The agents' programs.
+pub(crate) const AGENTS: Pinned =
+    Pinned { name: "agents", variable: "LONGHAUL_TEST_AGENTS", lockfile: include_bytes!("package-lock.json") };
+/// The MCP clients that nobody here wrote.
+pub(crate) const CLIENTS: Pinned = Pinned {
+    name: "clients",
+    variable: "LONGHAUL_TEST_CLIENTS",
+    lockfile: include_bytes!("../clients/package-lock.json"),
+};
+
+impl Pinned {
+    /// Returns the directory that holds `node_modules`; none without a home directory.
+    pub(crate) fn directory(&self, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        if let Some(directory) = set(self.variable) {
+            return Some(directory);
+        }
+        let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
+        let digest = Sha256::digest(self.lockfile);
+        let digest: String = digest[..DIGEST_BYTES].iter().map(|byte| format!("{byte:02x}")).collect();
+        Some(cache.join("longhaul").join(format!("{}-{digest}", self.name)))
     }
-    let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
-    let digest = Sha256::digest(LOCKFILE);
-    let name: String = digest[..DIGEST_BYTES].iter().map(|byte| format!("{byte:02x}")).collect();
-    Some(cache.join("longhaul").join(format!("agents-{name}")))
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask agents`: installs the pinned agent programs that tests run against the scripted model.
+//! `cargo xtask agents`: installs the pinned programs that tests run: agents against the scripted model, and MCP clients.
 //! Called by `main` and as one suite of `test`; what is installed stays in a cache outside the clone and is used again.
 //! It never changes a finished installation, and no install script of a package runs.
 
@@ -13,6 +13,7 @@ use std::process::{Command, ExitCode, Stdio};
 use tempfile::TempDir;
 
 use crate::repository::{Outcome, Repository};
+use place::Pinned;
 
 /// Npm gives up on a lost connection; what it has fetched by then stays in its own cache.
 const TRIES: usize = 3;
@@ -24,35 +25,41 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Outcome<Exit
     if let Some(argument) = arguments.first() {
         return Ok(crate::usage(&format!("`agents` takes no argument, but got `{argument}`")));
     }
-    println!("agents: installed in {}", provide(repository)?.display());
+    for directory in provide(repository)? {
+        println!("agents: installed in {}", directory.display());
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns where the programs are, installed if they have to be.
-pub(crate) fn provide(repository: &Repository) -> Outcome<PathBuf> {
-    let no_cache = || format!("neither `XDG_CACHE_HOME` nor `HOME` is set; name a directory in `{}`", place::OVERRIDE);
-    let directory = place::directory(|name| env::var_os(name)).ok_or_else(no_cache)?;
+pub(crate) fn provide(repository: &Repository) -> Outcome<Vec<PathBuf>> {
+    [place::AGENTS, place::CLIENTS].iter().map(|pinned| provide_one(repository, pinned)).collect()
+}
+
+fn provide_one(repository: &Repository, pinned: &Pinned) -> Outcome<PathBuf> {
+    let no_cache = || format!("neither `XDG_CACHE_HOME` nor `HOME` is set; name a directory in `{}`", pinned.variable);
+    let directory = pinned.directory(|name| env::var_os(name)).ok_or_else(no_cache)?;
     if directory.join("node_modules").is_dir() {
         return Ok(directory);
     }
     if !starts(repository.command(Path::new("npm")).arg("--version")) {
         return Err("there is no npm; install Node.js 20 or newer with npm, then run `cargo xtask agents`".into());
     }
-    println!("installing the agents' programs into {}: 1.6 GB, about a minute, once", directory.display());
-    let unfinished = copy_inputs(repository, &directory)?;
+    println!("installing the {} into {}, once; the agents are 1.6 GB", pinned.name, directory.display());
+    let unfinished = copy_inputs(repository, pinned.name, &directory)?;
     install(repository, unfinished.path())?;
     publish(unfinished, &directory)?;
     Ok(directory)
 }
 
 /// A sibling of the final place, so that a rename can put all of it there at once.
-fn copy_inputs(repository: &Repository, directory: &Path) -> Outcome<TempDir> {
+fn copy_inputs(repository: &Repository, pinned: &str, directory: &Path) -> Outcome<TempDir> {
     let failed = |error| format!("failed to prepare `{}`: {error}", directory.display());
     let parent = directory.parent().unwrap_or(directory);
     fs::create_dir_all(parent).map_err(failed)?;
     let unfinished = tempfile::Builder::new().prefix("installing-").tempdir_in(parent).map_err(failed)?;
     for name in INPUTS {
-        let source = repository.root().join("e2e").join("agents").join(name);
+        let source = repository.root().join("e2e").join(pinned).join(name);
         fs::copy(source, unfinished.path().join(name)).map_err(failed)?;
     }
     Ok(unfinished)
@@ -101,7 +108,7 @@ mod tests {
 
     fn directory(variables: &[(&str, &str)]) -> Option<String> {
         let variable = |name: &str| variables.iter().find(|(set, _)| *set == name).map(|(_, value)| value.into());
-        place::directory(|name| -> Option<OsString> { variable(name) }).map(|path| path.display().to_string())
+        place::AGENTS.directory(|name| -> Option<OsString> { variable(name) }).map(|path| path.display().to_string())
     }
 
     #[test]
@@ -119,7 +126,8 @@ mod tests {
         let cache = tempfile::tempdir().expect("a temporary directory");
         let directory = cache.path().join("longhaul").join("agents-x");
         for content in ["first", "second"] {
-            let unfinished = copy_inputs(&Repository::here(), &directory).expect("the inputs are in the clone");
+            let unfinished =
+                copy_inputs(&Repository::here(), "clients", &directory).expect("the inputs are in the clone");
             assert!(INPUTS.iter().all(|name| unfinished.path().join(name).is_file()));
             fs::create_dir(unfinished.path().join("node_modules")).expect("a new directory");
             fs::write(unfinished.path().join("node_modules/mark"), content).expect("a new file");
@@ -130,12 +138,15 @@ mod tests {
     }
 
     #[test]
-    fn the_lockfile_names_no_registry_and_every_pinned_program() {
-        let path = Repository::here().root().join("e2e/agents/package-lock.json");
-        let lockfile = fs::read_to_string(Path::new(&path)).expect("the lockfile is in the clone");
-        assert!(!lockfile.contains("\"resolved\""), "set `omit-lockfile-registry-resolved` and lock again");
-        for name in ["@openai/codex", "@anthropic-ai/claude-code", "opencode-ai", "@google/gemini-cli"] {
-            assert!(lockfile.contains(&format!("node_modules/{name}\"")), "{name}");
+    fn the_lockfiles_name_no_registry_and_every_pinned_program() {
+        let agents = ["@openai/codex", "@anthropic-ai/claude-code", "opencode-ai", "@google/gemini-cli"];
+        for (pinned, names) in [("agents", &agents[..]), ("clients", &["@modelcontextprotocol/sdk"])] {
+            let path = Repository::here().root().join(format!("e2e/{pinned}/package-lock.json"));
+            let lockfile = fs::read_to_string(Path::new(&path)).expect("the lockfile is in the clone");
+            assert!(!lockfile.contains("\"resolved\""), "set `omit-lockfile-registry-resolved` and lock again");
+            for name in names {
+                assert!(lockfile.contains(&format!("node_modules/{name}\"")), "{name}");
+            }
         }
     }
 }

@@ -5,12 +5,13 @@
 use std::path::{Path, PathBuf};
 
 use longhaul_core::ids::{SessionId, TaskId};
-use longhaul_core::task::{Actor, Scope, Task};
+use longhaul_core::task::{Actor, Rights, Scope, Task};
 use longhaul_keeper::SessionDir;
 use longhaul_store::Tenant;
 
 use crate::error::{AppError, ErrorKind};
 use crate::home::Home;
+use crate::operation::FrontEnd;
 use crate::project::Project;
 
 /// Who calls.
@@ -20,14 +21,25 @@ pub struct Caller {
     pub actor: Actor,
     /// Whose tasks are meant. It comes from how the caller was recognised, never from a request.
     pub tenant: Tenant,
+    /// Through what it calls.
+    pub channel: FrontEnd,
+    /// What it was given; its scope may allow less.
+    pub rights: Rights,
     /// The directory the call comes from, or why there is none.
     directory: Result<PathBuf, String>,
 }
 
 impl Caller {
-    /// This actor, calling from this directory, with the tasks of the person whose home it is.
+    /// This actor at the command line in this directory, with the tasks of the person whose home it is and every right that its scope
+    /// allows.
     pub fn new(actor: Actor, directory: Result<PathBuf, String>) -> Caller {
-        Caller { actor, tenant: Tenant::default(), directory }
+        Caller { actor, tenant: Tenant::default(), channel: FrontEnd::CommandLine, rights: Rights::ALL, directory }
+    }
+
+    /// The same through another channel, with these rights.
+    #[must_use]
+    pub fn through(self, channel: FrontEnd, rights: Rights) -> Caller {
+        Caller { channel, rights, ..self }
     }
 
     /// Whether a person calls, as far as is known.

@@ -21,8 +21,10 @@ pub enum ErrorKind {
     Usage,
     /// There is no such task, or the caller may not see it.
     NotFound,
-    /// The state of the task, another caller or the caller's scope does not allow it.
+    /// The state of the task or another caller does not allow it.
     Conflict,
+    /// The caller's scope or rights do not allow it.
+    Forbidden,
     /// Only a person can help.
     NeedsPerson,
     /// It waits for a time that is known; asking again later is right.
@@ -48,38 +50,31 @@ pub struct AppError {
     pub because: Vec<String>,
     /// What a person can do.
     pub hints: Vec<String>,
-    /// What the core refused, if it did.
+    /// Whether the state of the task is what does not allow it.
     #[serde(skip)]
-    pub(crate) refused: Option<Refused>,
-}
-
-/// What a refusal of the core is about.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Refused {
-    /// The state of the task.
-    Transition,
-    /// Who asks.
-    Caller,
+    pub(crate) is_transition: bool,
 }
 
 impl AppError {
     /// A failure without causes or hints.
     pub fn new(kind: ErrorKind, what: impl Into<String>) -> AppError {
-        AppError { kind, what: what.into(), because: Vec::new(), hints: Vec::new(), refused: None }
+        AppError { kind, what: what.into(), because: Vec::new(), hints: Vec::new(), is_transition: false }
     }
 
     /// The stable code for programs, of tools and routes alike.
     pub fn code(&self) -> &'static str {
-        match (self.kind, self.refused) {
-            (_, Some(Refused::Transition)) => "invalid_task_run_transition",
-            (_, Some(Refused::Caller)) => "forbidden",
-            (ErrorKind::Usage, None) => "invalid_argument",
-            (ErrorKind::NotFound, None) => "task_run_not_found",
-            (ErrorKind::Conflict | ErrorKind::NeedsPerson | ErrorKind::Waiting | ErrorKind::TimedOut, None) => {
-                "conflict"
-            }
-            (ErrorKind::Damaged, None) => "storage_damaged",
-            (ErrorKind::Interrupted | ErrorKind::Failure, None) => "internal",
+        match self.kind {
+            ErrorKind::Usage => "invalid_argument",
+            ErrorKind::NotFound => "task_run_not_found",
+            ErrorKind::Conflict if self.is_transition => "invalid_task_run_transition",
+            ErrorKind::Conflict => "conflict",
+            ErrorKind::Forbidden => "forbidden",
+            ErrorKind::NeedsPerson => "needs_person",
+            ErrorKind::Waiting => "waiting",
+            ErrorKind::TimedOut => "timed_out",
+            ErrorKind::Interrupted => "interrupted",
+            ErrorKind::Damaged => "storage_damaged",
+            ErrorKind::Failure => "internal",
         }
     }
 
@@ -193,15 +188,14 @@ impl From<CommitError> for AppError {
 
 impl From<Refusal> for AppError {
     fn from(refusal: Refusal) -> AppError {
-        let (kind, refused) = match refusal {
-            Refusal::BadGoal { .. } | Refusal::BadInput { .. } | Refusal::ReasonMissing => (ErrorKind::Usage, None),
-            Refusal::WrongState { .. } | Refusal::LimitReached { .. } => {
-                (ErrorKind::Conflict, Some(Refused::Transition))
-            }
-            Refusal::Scope { .. } | Refusal::UnknownCaller { .. } => (ErrorKind::Conflict, Some(Refused::Caller)),
+        let kind = match refusal {
+            Refusal::BadGoal { .. } | Refusal::BadInput { .. } | Refusal::ReasonMissing => ErrorKind::Usage,
+            Refusal::WrongState { .. } | Refusal::LimitReached { .. } => ErrorKind::Conflict,
+            Refusal::Scope { .. } | Refusal::Right { .. } | Refusal::UnknownCaller { .. } => ErrorKind::Forbidden,
         };
         let is_scope = matches!(refusal, Refusal::Scope { .. });
-        let error = AppError { refused, ..AppError::new(kind, refusal.to_string()) };
+        let is_transition = kind == ErrorKind::Conflict;
+        let error = AppError { is_transition, ..AppError::new(kind, refusal.to_string()) };
         if is_scope { error.hint("ask a person to do it") } else { error }
     }
 }

@@ -1,4 +1,4 @@
-//! What an operation is: a name, what it does at worst, who may offer it, an input, a view, and the function that carries it out.
+//! What an operation is: a name, what it needs and does at worst, who may offer it, an input, a view, and the function that carries it out.
 //!
 //! The command line performs operations typed; servers perform them through the table in `operations`, from JSON to JSON. Either way
 //! `Call::perform` asks for permission first: only it can make the [`Permit`] that every operation needs.
@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use longhaul_core::task::{Action, Actor, permit};
+use longhaul_core::task::{Action, Need, Refusal, Right, permit_with};
 use longhaul_store::{Key, Stored};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::app::Call;
+use crate::caller::Caller;
 use crate::error::{AppError, ErrorKind};
 use crate::request_key::{earlier, key_of};
 use crate::text::Document;
@@ -27,6 +28,10 @@ pub struct About {
     pub summary: &'static str,
     /// What the core's permission check is asked.
     pub action: Action<'static>,
+    /// What the caller must have been given.
+    pub right: Right,
+    /// What a person runs instead of a caller without the right, after `longhaul`.
+    pub by_hand: &'static str,
     /// What it does at worst.
     pub effect: Effect,
     /// Who may offer it.
@@ -34,18 +39,30 @@ pub struct About {
 }
 
 impl About {
-    /// An operation that does at worst what its action says: it reads or changes.
+    /// An operation that needs and does at worst what its action says.
     pub(crate) const fn new(
         name: &'static str,
         summary: &'static str,
         action: Action<'static>,
         offered_by: &'static [FrontEnd],
     ) -> About {
-        let effect = match action {
-            Action::Read | Action::ReadAll(_) => Effect::Reads,
-            Action::Submit(_) | Action::Command(_) | Action::Input(..) | Action::Manage(_) => Effect::Changes,
+        let (effect, right) = match action {
+            Action::Read => (Effect::Reads, Right::Read),
+            Action::ReadAll(_) => (Effect::Reads, Right::Admin),
+            Action::Submit(_) | Action::Command(_) | Action::Input(..) => (Effect::Changes, Right::Run),
+            Action::Manage(_) => (Effect::Changes, Right::Admin),
         };
-        About { name, summary, action, effect, offered_by }
+        About { name, summary, action, right, by_hand: name, effect, offered_by }
+    }
+
+    /// The same with another right.
+    pub(crate) const fn needs(self, right: Right) -> About {
+        About { right, ..self }
+    }
+
+    /// The same for one that a person runs under another name.
+    pub(crate) const fn by_hand(self, by_hand: &'static str) -> About {
+        About { by_hand, ..self }
     }
 
     /// The same for one that starts a worker, though it changes no task itself.
@@ -53,9 +70,35 @@ impl About {
         About { effect: Effect::Changes, ..self }
     }
 
-    /// The same for one that removes something for good.
+    /// The same for one that removes or ends something for good.
     pub(crate) const fn destroys(self) -> About {
         About { effect: Effect::Destroys, ..self }
+    }
+
+    /// The same for one that lets an agent work.
+    pub(crate) const fn runs_agents(self) -> About {
+        About { effect: Effect::RunsAgents, ..self }
+    }
+
+    /// Whether this caller may perform it, as far as that does not depend on the input. What it may not do is not offered to it.
+    pub fn permit(&self, caller: &Caller) -> Result<(), AppError> {
+        self.permit_for(caller, Need { right: self.right, verb: self.action.verb() }, &self.action)
+    }
+
+    fn permit_for(&self, caller: &Caller, need: Need, action: &Action<'_>) -> Result<(), AppError> {
+        if !self.offered_by.contains(&caller.channel) {
+            return Err(AppError::new(ErrorKind::Forbidden, format!("`{}` is not offered here", self.name))
+                .hint(self.ask_a_person()));
+        }
+        let permitted = permit_with(&caller.actor, caller.rights, need, action);
+        permitted.map_err(|refusal| match refusal {
+            Refusal::Right { .. } => AppError::from(refusal).hint(self.ask_a_person()),
+            refusal => refusal.into(),
+        })
+    }
+
+    fn ask_a_person(&self) -> String {
+        format!("ask a person to run `longhaul {}`", self.by_hand)
     }
 }
 
@@ -73,6 +116,8 @@ pub enum Effect {
     Changes,
     /// It removes or ends something for good.
     Destroys,
+    /// It lets an agent work, which may do anything that its sandbox allows.
+    RunsAgents,
 }
 
 /// Who may offer an operation.
@@ -88,6 +133,8 @@ pub enum FrontEnd {
 
 /// Offered to people, agents and programs.
 pub const EVERYWHERE: &[FrontEnd] = &[FrontEnd::CommandLine, FrontEnd::Mcp, FrontEnd::Http];
+/// Offered to people and programs: an assistant has better tools for it.
+pub const NO_TOOL: &[FrontEnd] = &[FrontEnd::CommandLine, FrontEnd::Http];
 /// Offered only to whoever has a shell on this machine.
 pub const COMMAND_LINE: &[FrontEnd] = &[FrontEnd::CommandLine];
 
@@ -175,6 +222,11 @@ pub trait Operation {
         Self::ABOUT.action
     }
 
+    /// The right that the caller needs, and what for, if that depends on the input.
+    fn need(_: &Self::Input) -> Need {
+        Need { right: Self::ABOUT.right, verb: Self::ABOUT.action.verb() }
+    }
+
     /// The caller's idempotency key. Only operations that change something take one.
     fn key(_: &Self::Input) -> Option<&str> {
         None
@@ -200,7 +252,7 @@ pub trait Operation {
 impl Call {
     /// Performs an operation if the caller may. The key comes first: later the same words may mean another task.
     pub async fn perform<O: Operation>(&self, input: O::Input) -> Result<Answer<O::Output>, AppError> {
-        permit(&self.caller.actor, &O::action(&input))?;
+        permit_input::<O>(&self.caller, &input)?;
         let key = key_of::<O>(self, &input)?;
         match earlier(self, key.as_ref()).await? {
             Some(stored) => Ok(Answer { repeated: true, ..O::repeat(self, input, stored).await? }),
@@ -225,8 +277,8 @@ pub struct Entry {
     pub input_schema: SchemaOf,
     /// The schema of its view.
     pub view_schema: SchemaOf,
-    /// Whether this actor may perform it with this input. `perform` asks the same first.
-    pub permit: fn(&Actor, Value) -> Result<(), AppError>,
+    /// Whether this caller may perform it with this input. `perform` asks the same first.
+    pub permit: fn(&Caller, Value) -> Result<(), AppError>,
     /// From a JSON input to a JSON document.
     pub perform: for<'a> fn(&'a Call, Value) -> Performed<'a>,
 }
@@ -248,8 +300,12 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Schema {
     schemars::SchemaGenerator::default().into_root_schema_for::<T>()
 }
 
-fn permit_json<O: Operation>(actor: &Actor, input: Value) -> Result<(), AppError> {
-    Ok(permit(actor, &O::action(&read::<O>(input)?))?)
+fn permit_input<O: Operation>(caller: &Caller, input: &O::Input) -> Result<(), AppError> {
+    O::ABOUT.permit_for(caller, O::need(input), &O::action(input))
+}
+
+fn permit_json<O: Operation>(caller: &Caller, input: Value) -> Result<(), AppError> {
+    permit_input::<O>(caller, &read::<O>(input)?)
 }
 
 fn perform_json<O: Operation>(call: &Call, input: Value) -> Performed<'_> {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use longhaul_app::operation::FrontEnd;
+use longhaul_app::operation::{Effect, FrontEnd};
 use longhaul_app::operations::{OPERATIONS, STREAMED};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -87,16 +87,22 @@ fn a_name_means_the_same_in_every_document() {
 #[test]
 fn the_page_of_operations_is_fresh() {
     let mut text = String::from(
-        "# Operations\n\nA test writes this page from the table of operations (`UPDATE_DOCS=1 cargo test -p longhaul-app`). Each operation answers\nwith one kind of [JSON document](json.md).\n\n| operation | purpose | at worst | offered by | answers |\n|---|---|---|---|---|\n",
+        "# Operations\n\nA test writes this page from the table of operations (`UPDATE_DOCS=1 cargo test -p longhaul-app`). Each operation answers\nwith one kind of [JSON document](json.md).\n\n| operation | purpose | needs | at worst | offered by | answers |\n|---|---|---|---|---|---|\n",
     );
     for entry in OPERATIONS {
         let about = &entry.about;
         let offered: Vec<&str> = about.offered_by.iter().map(|front_end| name_of(*front_end)).collect();
-        let effect = format!("{:?}", about.effect).to_lowercase();
+        let effect = match about.effect {
+            Effect::Reads => "reads",
+            Effect::Changes => "changes",
+            Effect::Destroys => "destroys",
+            Effect::RunsAgents => "runs agents",
+        };
         text.push_str(&format!(
-            "| {} | {} | {effect} | {} | [{}](json/{}.schema.json) |\n",
+            "| {} | {} | {} | {effect} | {} | [{}](json/{}.schema.json) |\n",
             about.name,
             about.summary,
+            about.right.name(),
             offered.join(", "),
             entry.kind,
             entry.kind,

@@ -3,6 +3,7 @@
 
 mod care;
 mod examples;
+mod mcp;
 mod reading;
 mod runner;
 mod setup;
@@ -16,6 +17,7 @@ use longhaul_core::task::Action;
 pub(crate) use care::{
     Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker,
 };
+pub(crate) use mcp::{Mcp, McpVerb};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
 pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Skill, SkillClient, SkillPlace, SkillVerb};
@@ -39,7 +41,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["run", "retry", "demo", "run-session"]),
     ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report"]),
     ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
-    ("Set up", &["agents", "config", "trust", "service", "skill", "completions", "man"]),
+    ("Set up", &["agents", "config", "trust", "mcp", "service", "skill", "completions", "man"]),
     ("Maintain", &["doctor", "worker", "gc", "store"]),
 ];
 
@@ -139,6 +141,8 @@ pub(crate) enum Verb {
     Service(Service),
     /// Install skills that teach agents to use Longhaul
     Skill(Skill),
+    /// Serve Longhaul's tools to an assistant over MCP, on standard input and output
+    Mcp(Mcp),
 }
 
 impl Verb {
@@ -181,6 +185,7 @@ impl Verb {
             | Verb::Report(_)
             | Verb::Diff(_)
             | Verb::Attach(_)
+            | Verb::Mcp(_)
             | Verb::Agents(_) => Action::Read,
         }
     }

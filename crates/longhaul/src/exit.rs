@@ -34,7 +34,7 @@ impl From<ErrorKind> for Code {
         match kind {
             ErrorKind::Usage => Code::Usage,
             ErrorKind::NotFound => Code::NotFound,
-            ErrorKind::Conflict => Code::Conflict,
+            ErrorKind::Conflict | ErrorKind::Forbidden => Code::Conflict,
             ErrorKind::NeedsPerson => Code::NeedsPerson,
             ErrorKind::Waiting => Code::Waiting,
             ErrorKind::TimedOut => Code::TimedOut,

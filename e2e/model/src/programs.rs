@@ -110,16 +110,23 @@ pub fn place_for_homes(target: &Path) -> io::Result<PathBuf> {
     if !temporary.iter().any(|directory| target.starts_with(directory)) {
         return Ok(target.to_owned());
     }
-    let programs = place::directory(|name| env::var_os(name)).unwrap_or_default();
+    let programs = place::AGENTS.directory(|name| env::var_os(name)).unwrap_or_default();
     let homes = programs.with_file_name("homes");
     fs::create_dir_all(&homes)?;
     Ok(homes)
 }
 
+/// The directory with the installed MCP clients.
+pub fn clients() -> Result<PathBuf, Missing> {
+    let directory = place::CLIENTS.directory(|name| env::var_os(name)).unwrap_or_default();
+    let path = directory.join("node_modules/@modelcontextprotocol/sdk/package.json");
+    if path.is_file() { Ok(directory) } else { Err(Missing { path }) }
+}
+
 impl Programs {
     /// Finds the programs, all of them.
     pub fn find() -> Result<Self, Missing> {
-        Self::find_in(place::directory(|name| env::var_os(name)).unwrap_or_default())
+        Self::find_in(place::AGENTS.directory(|name| env::var_os(name)).unwrap_or_default())
     }
 
     fn find_in(directory: PathBuf) -> Result<Self, Missing> {

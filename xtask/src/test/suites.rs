@@ -26,7 +26,7 @@ pub(super) const SUITES: &[Suite] = &[
     Suite { name: "deny", about: "bans, licences and sources of dependencies", run: deny },
     Suite { name: "programs", about: "what the tests need of the system", run: programs },
     Suite { name: "doc tests", about: "examples in the documentation", run: doc_tests },
-    Suite { name: "agents", about: "the agent programs that tests run, installed from npm", run: agents },
+    Suite { name: "agents", about: "the agents and MCP clients that tests run, installed from npm", run: agents },
     TESTS,
 ];
 
@@ -68,8 +68,8 @@ fn programs(repository: &Repository, _: &Wishes) -> Outcome {
 
 fn agents(repository: &Repository, _: &Wishes) -> Outcome {
     match crate::agents::provide(repository) {
-        Ok(directory) => {
-            println!("installed in {}", directory.display());
+        Ok(directories) => {
+            directories.iter().for_each(|directory| println!("installed in {}", directory.display()));
             Outcome::Passed
         }
         Err(error) => Outcome::Missing(error.to_string()),

@@ -1,7 +1,7 @@
 //! `accept_plan`: takes a person's list as the plan, whatever it changes.
 //! Whether that is allowed now is decided by the core; the file in the task directory is put in order before the next session.
 
-use longhaul_core::task::{Action, Command, Task, TaskListFile};
+use longhaul_core::task::{Action, Command, Right, Task, TaskListFile};
 use longhaul_store::{Committed, Key, Stored};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,9 @@ impl Operation for AcceptPlan {
         "Replace a task's plan with your own list",
         Action::Command("accept a plan"),
         EVERYWHERE,
-    );
+    )
+    .needs(Right::Approve)
+    .by_hand("plan TASK --accept FILE");
     type Input = AcceptPlanInput;
     type Output = AcceptedPlan;
 

@@ -36,7 +36,8 @@ pub struct CancelInput {
 
 impl Operation for Cancel {
     const ABOUT: About =
-        About::new("cancel", "Cancel a task; its files and history are kept", Action::Command("cancel"), EVERYWHERE);
+        About::new("cancel", "Cancel a task; its files and history are kept", Action::Command("cancel"), EVERYWHERE)
+            .destroys();
     type Input = CancelInput;
     type Output = TaskView;
 

@@ -1,7 +1,7 @@
 //! `config`: every key of the configuration with its value, its default and where the value comes from.
 //! Only reads, and makes nothing.
 
-use longhaul_core::task::Action;
+use longhaul_core::task::{Action, Right};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -42,7 +42,8 @@ impl View for ConfigView {
 
 impl Operation for Config {
     const ABOUT: About =
-        About::new("config", "Show the configuration and where each value comes from", Action::Read, COMMAND_LINE);
+        About::new("config", "Show the configuration and where each value comes from", Action::Read, COMMAND_LINE)
+            .needs(Right::Admin);
     type Input = NoInput;
     type Output = ConfigView;
 

@@ -1,7 +1,7 @@
 //! `config_path`: which configuration files are used here.
 //! Works even if one of them is not valid configuration, and makes nothing.
 
-use longhaul_core::task::Action;
+use longhaul_core::task::{Action, Right};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -38,7 +38,8 @@ impl View for ConfigFiles {
 
 impl Operation for ConfigPath {
     const ABOUT: About =
-        About::new("config_path", "Show which configuration files are used", Action::Read, COMMAND_LINE);
+        About::new("config_path", "Show which configuration files are used", Action::Read, COMMAND_LINE)
+            .needs(Right::Admin);
     type Input = NoInput;
     type Output = ConfigFiles;
 

@@ -1,7 +1,7 @@
 //! `edit`: changes limits, checks, agents, modes or priority of a task that is not finished.
 //! What a change does to a running session is decided by the core: it counts from the next one, unless a limit is already used up.
 
-use longhaul_core::task::{Action, Command, Submission};
+use longhaul_core::task::{Action, Command, Right, Submission};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,9 @@ impl Operation for Edit {
         "Change the limits, checks, agents, modes or priority of an unfinished task",
         Action::Command("edit"),
         EVERYWHERE,
-    );
+    )
+    .needs(Right::Approve)
+    .by_hand("edit TASK");
     type Input = EditInput;
     type Output = TaskView;
 

@@ -9,7 +9,7 @@ use super::TaskPageInput;
 use crate::app::Call;
 use crate::error::AppError;
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
+use crate::operation::{About, Answer, NO_TOOL, Operation, Permit, View};
 use crate::views::{EventView, Page, PageInput};
 
 /// The operation `events`.
@@ -31,7 +31,7 @@ impl View for EventPage {
 }
 
 impl Operation for Events {
-    const ABOUT: About = About::new("events", "Read the history of a task", Action::Read, EVERYWHERE);
+    const ABOUT: About = About::new("events", "Read the history of a task", Action::Read, NO_TOOL);
     type Input = TaskPageInput;
     type Output = EventPage;
 

@@ -1,7 +1,7 @@
 //! `resume`: continues a task that is paused, blocked, stopped or needs a person.
 //! Whether that is allowed is decided by the core.
 
-use longhaul_core::task::{Action, Command};
+use longhaul_core::task::{Action, Command, Need, Right};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,9 +39,19 @@ impl Operation for Resume {
         "Continue a task that is paused, blocked, stopped or needs you",
         Action::Command("resume"),
         EVERYWHERE,
-    );
+    )
+    .runs_agents()
+    .by_hand("resume TASK");
     type Input = ResumeInput;
     type Output = TaskView;
+
+    /// Continuing a task is one thing, giving it other limits or checks another.
+    fn need(input: &ResumeInput) -> Need {
+        match input.changes.is_empty() {
+            true => Need { right: Right::Run, verb: "resume" },
+            false => Need { right: Right::Approve, verb: "change a task" },
+        }
+    }
 
     fn key(input: &ResumeInput) -> Option<&str> {
         input.key.as_deref()

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::names::{self, STATE_DIR, TaskName};
-use longhaul_core::task::{Action, Driver, Place, Refusal, Setting, Submission, Task};
+use longhaul_core::task::{Action, Driver, Need, Place, Refusal, Right, Setting, Submission, Task};
 use longhaul_store::{Filter, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use crate::lookup;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::project::Project;
 use crate::request_key::answer;
-use crate::submit::{self, Changes, Submitted, files, send};
+use crate::submit::{self, Changes, Submitted, files, need_of_terms, send};
 use crate::views::TaskView;
 
 /// How many names are tried when others take them at the same time.
@@ -50,9 +50,16 @@ impl Operation for Retry {
         "Start a new task with the goal and settings of a finished one",
         Action::Manage("retry"),
         EVERYWHERE,
-    );
+    )
+    .needs(Right::Run)
+    .runs_agents()
+    .by_hand("retry TASK");
     type Input = RetryInput;
     type Output = TaskView;
+
+    fn need(input: &RetryInput) -> Need {
+        need_of_terms::<Retry>(&input.changes.settings, false)
+    }
 
     fn key(input: &RetryInput) -> Option<&str> {
         input.key.as_deref()

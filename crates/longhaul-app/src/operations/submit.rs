@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use longhaul_core::task::Action;
+use longhaul_core::task::{Action, Need};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::app::Call;
 use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::request_key::answer;
-use crate::submit::{child_request, choose_place, person_request, place_of_child, send};
+use crate::submit::{child_request, choose_place, need_of_terms, person_request, place_of_child, send};
 use crate::views::TaskView;
 
 /// The operation `submit`.
@@ -68,9 +68,14 @@ pub struct SubmitInput {
 }
 
 impl Operation for Submit {
-    const ABOUT: About = About::new("submit", "Start a task", Action::Submit("submit a task"), EVERYWHERE);
+    const ABOUT: About =
+        About::new("submit", "Start a task", Action::Submit("submit a task"), EVERYWHERE).runs_agents().by_hand("run");
     type Input = SubmitInput;
     type Output = TaskView;
+
+    fn need(input: &SubmitInput) -> Need {
+        need_of_terms::<Submit>(&input.settings, input.in_place)
+    }
 
     fn key(input: &SubmitInput) -> Option<&str> {
         input.key.as_deref()

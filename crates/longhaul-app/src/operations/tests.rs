@@ -5,13 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use longhaul_core::task::Actor;
+use longhaul_core::task::{Actor, Right, Rights};
 use longhaul_keeper::Environment;
 use serde_json::{Value, json};
 
 use super::OPERATIONS;
-use crate::operation::{Effect, Entry};
-use crate::{App, AppError, Asked, BootService, Call, Caller, Handover, NewWorker, Processes, Reply, System};
+use crate::operation::{Effect, Entry, FrontEnd};
+use crate::{
+    App, AppError, Asked, BootService, Call, Caller, ErrorKind, Handover, NewWorker, Processes, Reply, System,
+};
 
 /// A name, an input, and whether a person, a session, a worker and somebody unknown may: `+` or `-`.
 pub(super) fn table() -> Vec<(&'static str, Value, &'static str)> {
@@ -55,6 +57,32 @@ pub(super) fn table() -> Vec<(&'static str, Value, &'static str)> {
         ("why", task(), "++-+"),
     ]
 }
+
+/// The right that each operation needs, and whether it is a tool for assistants.
+const RIGHTS: &[(Right, &[&str], &[&str])] = &[
+    (
+        Right::Read,
+        &["agents", "diff", "list", "logs", "plan", "report", "show", "wait", "why"],
+        &["doctor", "events", "verify_history"],
+    ),
+    (Right::Run, &["cancel", "pause", "resume", "retry", "submit", "tell"], &[]),
+    (Right::Approve, &["accept_plan", "edit"], &[]),
+    (
+        Right::Admin,
+        &[],
+        &[
+            "config",
+            "config_path",
+            "doctor_bundle",
+            "gc",
+            "store_backup",
+            "store_check",
+            "trust",
+            "trust_list",
+            "trust_remove",
+        ],
+    ),
+];
 
 fn callers() -> [Actor; 4] {
     let session = crate::mint_session();
@@ -120,14 +148,15 @@ async fn every_operation_and_every_caller() {
         let entry = OPERATIONS.iter().find(|entry| entry.about.name == name).expect("an operation of the table");
         for (actor, expected) in callers().into_iter().zip(expected.chars()) {
             let scope = actor.scope;
-            let permitted = (entry.permit)(&actor, input.clone());
+            let caller = Caller::new(actor.clone(), Ok(project.clone()));
+            let permitted = (entry.permit)(&caller, input.clone());
             assert_eq!(permitted.is_ok(), expected == '+', "{name} by {scope:?}: {permitted:?}");
             if actor == Actor::person("ann") {
                 continue;
             }
             let environment = Environment::from(vec![("LONGHAUL_HOME".into(), home.clone().into())]);
             let app = App::new(&home, System { environment, clock: crate::now, processes: Arc::new(NoProcesses) });
-            let call = Call::new(Arc::new(app), Caller::new(actor, Ok(project.clone())));
+            let call = Call::new(Arc::new(app), caller);
             let performed = (entry.perform)(&call, input.clone()).await;
             if let Err(refused) = permitted {
                 assert_eq!(performed.unwrap_err().what, refused.what, "{name} by {scope:?}");
@@ -135,5 +164,84 @@ async fn every_operation_and_every_caller() {
             assert!(!home.exists(), "{name} by {scope:?} created something");
             assert_eq!(std::fs::read_dir(&project).unwrap().count(), 0, "{name} by {scope:?} wrote into the project");
         }
+    }
+}
+
+/// Every operation through every channel with every single right: refused unless both allow it, and by the same function that `perform` asks.
+#[test]
+fn every_operation_every_channel_and_every_right() {
+    let listed = RIGHTS.iter().map(|(_, tools, others)| tools.len() + others.len()).sum::<usize>();
+    assert_eq!(listed, OPERATIONS.len(), "RIGHTS has every operation once");
+    for (needed, tools, others) in RIGHTS {
+        for (name, is_tool) in tools.iter().map(|name| (name, true)).chain(others.iter().map(|name| (name, false))) {
+            let entry = operation(name);
+            let input = table().into_iter().find(|(row, ..)| row == name).expect("a row").1;
+            for given in ["", "read", "run", "approve", "admin"] {
+                let rights: Rights = given.parse().unwrap();
+                let may = |channel| permitted(entry, channel, rights, &input);
+                assert_eq!(may(FrontEnd::CommandLine), rights.include(*needed), "{name} with `{given}`");
+                assert_eq!(may(FrontEnd::Mcp), is_tool && rights.include(*needed), "{name} as a tool with `{given}`");
+            }
+        }
+    }
+}
+
+fn operation(name: &str) -> &'static Entry {
+    OPERATIONS.iter().find(|entry| entry.about.name == name).unwrap_or_else(|| panic!("no operation {name}"))
+}
+
+fn permitted(entry: &Entry, channel: FrontEnd, rights: Rights, input: &Value) -> bool {
+    let caller = Caller::new(Actor::person("ann"), Err("nowhere".to_owned())).through(channel, rights);
+    let answer = (entry.permit)(&caller, input.clone());
+    assert_eq!(
+        answer.is_ok(),
+        entry.about.permit(&caller).is_ok(),
+        "{} does not depend on this input",
+        entry.about.name
+    );
+    if let Err(refused) = &answer {
+        assert_eq!(refused.kind, ErrorKind::Forbidden, "{refused:?}");
+        assert!(refused.hints[0].starts_with("ask a person to run `longhaul "), "{refused:?}");
+    }
+    answer.is_ok()
+}
+
+#[test]
+fn terms_that_protect_a_person_need_another_right() {
+    let person = || Caller::new(Actor::person("ann"), Err("nowhere".to_owned()));
+    let run = person().through(FrontEnd::Mcp, "run".parse().unwrap());
+    let approve = person().through(FrontEnd::Mcp, "run,approve".parse().unwrap());
+    let (settings, goal) = (|key: &str| json!({ key: "true" }), "g");
+    for (name, input) in [
+        ("submit", json!({ "goal": goal, "in_place": true })),
+        ("submit", json!({ "goal": goal, "settings": settings("sandbox") })),
+        ("submit", json!({ "goal": goal, "settings": settings("network") })),
+        ("submit", json!({ "goal": goal, "settings": settings("workspace.in_place") })),
+        ("submit", json!({ "goal": goal, "settings": settings("notify.command") })),
+        ("retry", json!({ "task": "t", "settings": settings("network") })),
+        ("resume", json!({ "task": "t", "settings": settings("limits.max_sessions") })),
+        ("resume", json!({ "task": "t", "checks": [] })),
+    ] {
+        let entry = operation(name);
+        let refused = (entry.permit)(&run, input.clone()).unwrap_err();
+        assert!(
+            refused.what.contains("`approve`") && refused.hints[0].contains("`longhaul "),
+            "{name} {input}: {refused:?}"
+        );
+        assert!((entry.permit)(&approve, input.clone()).is_ok(), "{name} {input}");
+    }
+    assert!((operation("submit").permit)(&run, json!({ "goal": goal, "settings": settings("agent") })).is_ok());
+}
+
+/// What may be said to an approval dialog: the worst case.
+#[test]
+fn the_worst_case_of_every_tool() {
+    for (effect, names) in [
+        (Effect::Reads, &["agents", "diff", "list", "logs", "plan", "report", "show", "why"][..]),
+        (Effect::Changes, &["accept_plan", "edit", "pause", "tell", "wait"]),
+        (Effect::Destroys, &["cancel"]),
+        (Effect::RunsAgents, &["resume", "retry", "submit"]),
+    ] {
+        names.iter().for_each(|name| assert_eq!(operation(name).about.effect, effect, "{name}"));
     }
 }

@@ -13,10 +13,13 @@ use crate::app::Call;
 use crate::config::show_span;
 use crate::error::{AppError, ErrorKind};
 use crate::follow::{Follow, Interest, Item};
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, EVERYWHERE, FrontEnd, Operation, Permit};
 use crate::slot_wait::Slots;
 use crate::views::TaskView;
 use crate::{describe, directory_wait, lookup};
+
+/// How long an assistant waits for one answer: some clients give up after 60 seconds.
+const PATIENCE_OF_ASSISTANTS: Duration = Duration::from_secs(50);
 
 /// The operation `wait`.
 pub struct Wait;
@@ -27,7 +30,7 @@ pub struct Wait;
 pub struct WaitInput {
     /// Name or id of the task; by default the only unfinished one of the project.
     pub task: Option<String>,
-    /// Give up after this time; the task is not affected.
+    /// Give up after this time; the task is not affected. As a tool it answers after at most 50 seconds, and says if the task is still running.
     pub timeout_ms: Option<u64>,
 }
 
@@ -39,14 +42,19 @@ impl Operation for Wait {
 
     async fn run(call: &Call, _: Permit, input: WaitInput) -> Result<Answer<TaskView>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
-        let timeout = input.timeout_ms.map(Duration::from_millis);
+        let is_tool = call.caller.channel == FrontEnd::Mcp;
+        let timeout = patience(call.caller.channel, input.timeout_ms);
         // A time that the clock cannot represent is forever.
         let deadline = timeout.and_then(|span| Instant::now().checked_add(span));
         let mut feed = Follow::new(call, stored, Interest { keeps_worker: true, ..Interest::default() })?;
         let mut limit = None;
         loop {
             let item = match limit {
-                Some(limit) => timeout_at(limit, feed.next()).await.map_err(|_| gave_up(feed.stored(), timeout))?,
+                Some(limit) => match timeout_at(limit, feed.next()).await {
+                    Ok(item) => item,
+                    Err(_) if is_tool => return still_running(call, feed.stored()).await,
+                    Err(_) => return Err(gave_up(feed.stored(), timeout)),
+                },
                 None => feed.next().await,
             };
             match item? {
@@ -59,6 +67,18 @@ impl Operation for Wait {
             limit = deadline;
         }
     }
+}
+
+/// How long this caller waits; none is forever.
+fn patience(channel: FrontEnd, asked_ms: Option<u64>) -> Option<Duration> {
+    let most = (channel == FrontEnd::Mcp).then_some(PATIENCE_OF_ASSISTANTS);
+    [asked_ms.map(Duration::from_millis), most].into_iter().flatten().min()
+}
+
+/// For a model an error would mean that something is wrong with the task.
+async fn still_running(call: &Call, stored: &Stored) -> Result<Answer<TaskView>, AppError> {
+    let task = TaskView::of(call, stored.task.id).await?;
+    Ok(Answer::new(task).note(["the task is still running; call `wait` again".to_owned()]))
 }
 
 /// The same answer in every state: what the task does at that moment is chance.
@@ -87,4 +107,19 @@ async fn needs_this_session(call: &Call, stored: &Stored) -> Result<Option<&'sta
         return Ok(Some("directory"));
     }
     Ok(Slots::now(call).await?.are_taken().then_some("slot"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_assistant_never_waits_longer_than_its_client() {
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        assert_eq!(patience(FrontEnd::Mcp, None), seconds(50));
+        assert_eq!(patience(FrontEnd::Mcp, Some(3_600_000)), seconds(50));
+        assert_eq!(patience(FrontEnd::Mcp, Some(1_000)), seconds(1));
+        assert_eq!(patience(FrontEnd::CommandLine, None), None);
+        assert_eq!(patience(FrontEnd::CommandLine, Some(3_600_000)), seconds(3_600));
+    }
 }

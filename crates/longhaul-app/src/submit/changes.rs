@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use longhaul_core::task::{Limit, Setting, Submission};
+use longhaul_core::task::{Limit, Need, Right, Setting, Submission};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,7 @@ use super::{agent_choice, declared};
 use crate::app::Call;
 use crate::config;
 use crate::error::{AppError, ErrorKind};
+use crate::operation::Operation;
 use crate::{mode_warnings, redact_intake};
 
 /// Changes of a task.
@@ -27,7 +28,24 @@ pub struct Changes {
     pub priority: Option<i64>,
 }
 
+/// What a new task needs: the terms that protect a person are changed only by who may approve.
+pub(crate) fn need_of_terms<O: Operation>(settings: &BTreeMap<String, String>, in_place: bool) -> Need {
+    let protects = |key: &String| {
+        matches!(key.as_str(), "sandbox" | "network" | "workspace.in_place") || key.starts_with("notify.")
+    };
+    match in_place || settings.keys().any(protects) {
+        true => Need { right: Right::Approve, verb: "choose sandbox, network, place or notifications" },
+        false => Need { right: O::ABOUT.right, verb: O::ABOUT.action.verb() },
+    }
+}
+
 impl Changes {
+    /// Whether nothing is to be changed.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Changes { settings, once, checks, priority } = self;
+        settings.is_empty() && !once && checks.is_none() && priority.is_none()
+    }
+
     /// What is to be changed, before the task is known.
     pub(crate) fn read(&self) -> Result<Vec<Setting>, AppError> {
         agent_choice::refuse_twice(&self.settings)?;

@@ -13,6 +13,7 @@ mod unchosen_agent;
 pub(crate) mod workspace_choice;
 
 pub use changes::Changes;
+pub(crate) use changes::need_of_terms;
 pub(crate) use child_request::{child_request, place_of_child};
 pub(crate) use request::{choose_place, person_request};
 pub use send::{Submitted, send};

@@ -13,6 +13,7 @@ use crate::config::{self, Overrides, Settings, Sources};
 use crate::directory_wait::DirectoryWait;
 use crate::error::{AppError, ErrorKind};
 use crate::handover::Request;
+use crate::operation::FrontEnd;
 use crate::operations::SubmitInput;
 use crate::project::Project;
 use crate::{lookup, prompt_files};
@@ -34,6 +35,7 @@ pub(crate) async fn person_request(call: &Call, input: &SubmitInput) -> Result<(
     let mut warnings: Vec<String> = loaded.warnings().collect();
     let unchosen = unchosen_agent::warning(environment, caller, &loaded);
     let settings = loaded.settings;
+    refuse_missing_variables(call, &settings.env.need)?;
     let (tables, in_place) = (settings.agents.clone(), settings.workspace.in_place || input.in_place);
     let prompts = prompt_files::read(&Sources::of(environment, caller, &project.root)?, &settings)?;
     let mut submission = submission(call, input, &project, settings, prompts.templates).await?;
@@ -44,6 +46,19 @@ pub(crate) async fn person_request(call: &Call, input: &SubmitInput) -> Result<(
     warnings.extend(unchosen);
     let request = Request::new(call, input.name.clone(), submission);
     Ok((Prepared { request, notes: prompts.files.iter().map(prompt_note).collect(), warnings }, in_place))
+}
+
+/// Refuses a task whose agent would miss a variable. Some MCP clients start their servers with an almost empty environment, and nobody sees it;
+/// a person at a shell may set the variable where the worker runs.
+fn refuse_missing_variables(call: &Call, needed: &[String]) -> Result<(), AppError> {
+    let is_missing = |name: &&String| call.app.system.environment.get(name).is_none();
+    let missing: Vec<String> = needed.iter().filter(is_missing).map(|name| format!("`{name}`")).collect();
+    if call.caller.channel != FrontEnd::Mcp || missing.is_empty() {
+        return Ok(());
+    }
+    let what = format!("the task needs variables that the MCP client did not pass on: {}", missing.join(", "));
+    Err(AppError::new(ErrorKind::Usage, what)
+        .hint("add them to the environment of this server in the client's settings"))
 }
 
 /// Templates are instructions to agents, so a person sees which are used.

@@ -1,9 +1,10 @@
 //! Who may do what: the one permission check, for every front end and for `decide`.
 //!
 //! Front ends ask before they start, with what they are about to do; `decide` asks again with the task and the input, so that no front end
-//! can forget to. A session may read and submit child tasks; somebody who may be an agent may only read.
+//! can forget to. A session may read and submit child tasks; somebody who may be an agent may only read. On top of that, a caller needs the
+//! right for what it asks: a person at a shell has all rights, a program what it was given.
 
-use super::{Actor, Command, Input, Refusal, ReleasedBy, Scope, Task};
+use super::{Actor, Command, Input, Refusal, ReleasedBy, Right, Rights, Scope, Task};
 
 /// What somebody is about to do.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +25,7 @@ pub enum Action<'a> {
 
 impl Action<'_> {
     /// The verb, for the refusal.
-    fn verb(&self) -> &'static str {
+    pub fn verb(&self) -> &'static str {
         match self {
             Action::Read => "read",
             Action::ReadAll(verb) | Action::Submit(verb) | Action::Command(verb) | Action::Manage(verb) => verb,
@@ -33,7 +34,23 @@ impl Action<'_> {
     }
 }
 
-/// Whether this actor may do this.
+/// What an action needs besides a scope that allows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Need {
+    /// The right.
+    pub right: Right,
+    /// What it is needed for, for the refusal.
+    pub verb: &'static str,
+}
+
+/// Whether this actor may do this with these rights.
+pub fn permit_with(actor: &Actor, rights: Rights, need: Need, action: &Action<'_>) -> Result<(), Refusal> {
+    permit(actor, action)?;
+    let Need { right, verb } = need;
+    if rights.include(right) { Ok(()) } else { Err(Refusal::Right { verb, right: right.name() }) }
+}
+
+/// Whether this actor may do this, whatever its rights.
 pub fn permit(actor: &Actor, action: &Action<'_>) -> Result<(), Refusal> {
     let verb = action.verb();
     if is_allowed(actor.scope, action) {

@@ -24,6 +24,14 @@ pub enum Refusal {
         /// The verb.
         verb: &'static str,
     },
+    /// The caller was not given the right.
+    #[error("cannot {verb}: this needs the right `{right}`, which the caller does not have")]
+    Right {
+        /// What for.
+        verb: &'static str,
+        /// The name of the right.
+        right: &'static str,
+    },
     /// The caller may be an agent.
     #[error(
         "cannot {verb}: this process and a worker of this home are in different PID namespaces, so Longhaul cannot tell whether an \

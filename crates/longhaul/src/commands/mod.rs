@@ -15,6 +15,7 @@ mod gc;
 mod list;
 mod logs;
 mod man;
+mod mcp;
 mod pause;
 mod plan;
 mod report;
@@ -101,6 +102,7 @@ async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
         Verb::Agents(args) => agents::agents(line, &args).await,
         Verb::Service(args) => service::service(line, &args),
         Verb::Skill(args) => skill::skill(line, &args),
+        Verb::Mcp(args) => mcp::mcp(line, &args).await,
         Verb::RunSession(args) => run_session::run_session(line, &args).await,
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::env::TestEnv;
 
 /// Kinds that no operation answers with: they belong to what only the command line has.
-const OF_THE_BINARY: [&str; 2] = ["service", "skills"];
+const OF_THE_BINARY: [&str; 3] = ["service", "skills", "tools"];
 
 fn reference(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "../../docs/reference", name].iter().collect()

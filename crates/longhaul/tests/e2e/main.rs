@@ -42,6 +42,7 @@ mod keys;
 mod killloop;
 mod kills;
 mod limits;
+mod mcp;
 mod misbehaviour;
 mod notify;
 mod pages;

@@ -17,9 +17,9 @@ pub struct TaskRunCheckpoint;
 /// What `task_run_checkpoint` takes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunCheckpointInput {
-    /// REQUIRED. The run, as task_run_start returned it.
+    /// The run, as task_run_start returned it.
     pub run_id: String,
-    /// REQUIRED. What another process needs to know to continue; at most 8192 bytes are kept.
+    /// What another process needs to know to continue; at most 8192 bytes are kept.
     pub summary: String,
     /// Where the run works now: a step, an address, a line.
     #[serde(default)]

@@ -16,7 +16,7 @@ pub struct TaskRunComplete;
 /// What `task_run_complete` takes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunCompleteInput {
-    /// REQUIRED. The run, as task_run_start returned it.
+    /// The run, as task_run_start returned it.
     pub run_id: String,
     /// How it ended; COMPLETED by default.
     #[serde(default)]

@@ -21,7 +21,7 @@ pub struct TaskRunGet;
 /// What `task_run_get` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunGetInput {
-    /// REQUIRED. The run, as task_run_start or task_run_list returned it.
+    /// The run, as task_run_start or task_run_list returned it.
     pub run_id: String,
     /// Whether to return its newest events, at most 500.
     #[serde(default)]

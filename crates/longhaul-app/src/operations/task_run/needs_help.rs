@@ -16,9 +16,9 @@ pub struct TaskRunNeedsHelp;
 /// What `task_run_needs_help` takes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunNeedsHelpInput {
-    /// REQUIRED. The run, as task_run_start returned it.
+    /// The run, as task_run_start returned it.
     pub run_id: String,
-    /// REQUIRED. Why only a person can help; at most 2048 bytes are kept.
+    /// Why only a person can help; at most 2048 bytes are kept.
     pub reason: String,
     /// What would let the run continue; at most 2048 bytes are kept.
     #[serde(default)]

@@ -23,7 +23,7 @@ pub struct TaskRunStart;
 /// What `task_run_start` takes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunStartInput {
-    /// REQUIRED. What the run is to reach; at most 4096 bytes are kept.
+    /// What the run is to reach; at most 4096 bytes are kept.
     pub goal: String,
     /// What must hold in the end; at most 50.
     #[serde(default)]

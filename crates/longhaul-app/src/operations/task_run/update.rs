@@ -16,7 +16,7 @@ pub struct TaskRunUpdate;
 /// What `task_run_update` takes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunUpdateInput {
-    /// REQUIRED. The run, as task_run_start returned it.
+    /// The run, as task_run_start returned it.
     pub run_id: String,
     /// RUNNING to continue after a request for help. Other statuses have their own tools.
     #[serde(default)]

@@ -90,19 +90,19 @@ pub struct TaskRun {
 /// Something that did not work.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct FailedItem {
-    /// REQUIRED. What failed.
+    /// What failed.
     pub item: String,
-    /// REQUIRED. Why.
+    /// Why.
     pub reason: String,
 }
 
 /// Something a caller points at.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
-    /// REQUIRED. What it is.
+    /// What it is.
     #[schemars(with = "String", extend("enum" = ReferenceKind::NAMES))]
     pub kind: ReferenceKind,
-    /// REQUIRED. Where it is: an address, an id, a path, a commit.
+    /// Where it is: an address, an id, a path, a commit.
     #[serde(rename = "ref")]
     pub target: String,
     /// What it shows.

@@ -37,6 +37,44 @@ fn every_caller_and_every_action() {
     }
 }
 
+/// `+` may, `-` lacks the right: read, run, approve, admin.
+#[test]
+fn every_set_of_rights_and_every_right() {
+    for (rights, expected) in [
+        ("", "----"),
+        ("read", "+---"),
+        ("run", "++--"),
+        ("write", "++--"),
+        ("approve", "+-+-"),
+        ("run, approve", "+++-"),
+        ("admin", "++++"),
+    ] {
+        let set: Rights = rights.parse().expect("rights");
+        let answer = |right: Right| {
+            let need = Need { right, verb: "go" };
+            let refused = Err(Refusal::Right { verb: "go", right: right.name() });
+            match permit_with(&Actor::person("ann"), set, need, &Action::Manage("go")) {
+                Ok(()) => '+',
+                answer if answer == refused => '-',
+                answer => panic!("{rights} and {right:?}: {answer:?}"),
+            }
+        };
+        let rights_in_order = [Right::Read, Right::Run, Right::Approve, Right::Admin];
+        assert_eq!(rights_in_order.map(answer).iter().collect::<String>(), expected, "{rights}");
+        let again: Rights = set.to_string().parse().expect("rights as they are written");
+        assert!(rights_in_order.iter().all(|right| again.include(*right) == set.include(*right)), "{rights}");
+    }
+    assert!("read,rule".parse::<Rights>().is_err());
+}
+
+#[test]
+fn rights_never_widen_a_scope() {
+    let need = Need { right: Right::Run, verb: "pause" };
+    let session = Actor::below(session_id(1));
+    let refused = permit_with(&session, Rights::ALL, need, &Action::Command("pause"));
+    assert!(matches!(refused, Err(Refusal::Scope { .. })), "{refused:?}");
+}
+
 #[test]
 fn a_worker_pauses_only_the_task_of_a_runner() {
     let pause = Input::from(Command::Pause { mode: StopMode::Graceful });

@@ -1,0 +1,42 @@
+//! `longhaul mcp`: serves the tools of this binary to one MCP client on standard input and output, and ends with it.
+//! It carries out no task: submitting hands it to a worker with this process's environment, as `run -d` does. A signal simply ends it, because
+//! nothing lives in this process.
+
+use longhaul_app::operation::FrontEnd;
+use longhaul_app::{AppError, Call, Caller};
+use longhaul_core::task::Rights;
+use longhaul_server::{rights, serve_stdio, tools};
+use serde_json::json;
+
+use crate::cli::{Mcp, McpVerb};
+use crate::command_line::CommandLine;
+use crate::exit::Code;
+use crate::out;
+
+pub(crate) async fn mcp(line: &CommandLine, args: &Mcp) -> Result<Code, AppError> {
+    let caller = client(line, args.rights);
+    match args.verb {
+        Some(McpVerb::Tools { json }) => print_tools(&caller, json),
+        None => {
+            let call = line.call()?;
+            serve_stdio(Call::new(call.app, caller)).await?;
+        }
+    }
+    Ok(Code::Done)
+}
+
+/// The client acts for whoever started this process. Below a session its scope allows less than any right that is added.
+fn client(line: &CommandLine, added: Rights) -> Caller {
+    line.caller.clone().through(FrontEnd::Mcp, rights(added))
+}
+
+fn print_tools(caller: &Caller, as_json: bool) {
+    let tools = tools(caller);
+    if as_json {
+        out::json("tools", &json!({ "tools": tools }));
+        return;
+    }
+    for tool in tools {
+        out::data(&format!("{:12} {}", tool.name, tool.description.unwrap_or_default()));
+    }
+}
