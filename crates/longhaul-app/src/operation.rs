@@ -87,18 +87,22 @@ impl About {
 
     fn permit_for(&self, caller: &Caller, need: Need, action: &Action<'_>) -> Result<(), AppError> {
         if !self.offered_by.contains(&caller.channel) {
-            return Err(AppError::new(ErrorKind::Forbidden, format!("`{}` is not offered here", self.name))
-                .hint(self.ask_a_person()));
+            let refused = AppError::new(ErrorKind::Forbidden, format!("`{}` is not offered here", self.name));
+            return Err(self.with_hint(refused));
         }
         let permitted = permit_with(&caller.actor, caller.rights, need, action);
         permitted.map_err(|refusal| match refusal {
-            Refusal::Right { .. } => AppError::from(refusal).hint(self.ask_a_person()),
+            Refusal::Right { .. } => self.with_hint(refusal.into()),
             refusal => refusal.into(),
         })
     }
 
-    fn ask_a_person(&self) -> String {
-        format!("ask a person to run `longhaul {}`", self.by_hand)
+    /// Names the command of a person, if there is one.
+    fn with_hint(&self, refused: AppError) -> AppError {
+        if !self.offered_by.contains(&FrontEnd::CommandLine) {
+            return refused;
+        }
+        refused.hint(format!("ask a person to run `longhaul {}`", self.by_hand))
     }
 }
 

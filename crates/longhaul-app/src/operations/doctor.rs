@@ -11,7 +11,7 @@ mod staying;
 mod store;
 mod tasks;
 
-use longhaul_core::task::Action;
+use longhaul_core::task::{Action, Right};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -52,7 +52,8 @@ impl Operation for Doctor {
         "Check this machine and Longhaul's home, and say how to fix problems",
         Action::Read,
         NO_TOOL,
-    );
+    )
+    .needs(Right::Admin);
     type Input = NoInput;
     type Output = DoctorView;
 

@@ -1,8 +1,9 @@
 //! Runs of outside programs as people see them: the reading verbs, the two that change something, and the refusals of all others.
 //! A program's calls are performed on the table of operations, as a server does.
 
+use longhaul_app::operation::FrontEnd;
 use longhaul_app::{AppError, Caller};
-use longhaul_core::task::Actor;
+use longhaul_core::task::{Actor, Rights};
 use serde_json::{Value, json};
 
 use crate::env::TestEnv;
@@ -10,7 +11,7 @@ use crate::in_process::perform;
 
 /// One call of an outside program that works in the workspace.
 fn program(env: &TestEnv, tool: &str, input: Value) -> Result<Value, AppError> {
-    let caller = Caller::new(Actor::person("crawler"), Ok(env.workspace()));
+    let caller = Caller::new(Actor::person("crawler"), Ok(env.workspace())).through(FrontEnd::Mcp, Rights::ALL);
     Ok(perform(env, caller, tool, input)?["data"].take())
 }
 

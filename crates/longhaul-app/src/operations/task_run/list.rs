@@ -39,7 +39,7 @@ pub struct TaskRunListInput {
     #[schemars(extend("enum" = ["external", "supervised", "runner", null]))]
     pub driver: Option<String>,
     /// Where the last answer ended: its `next`.
-    pub cursor: Option<String>,
+    pub after: Option<String>,
 }
 
 /// A page of runs.
@@ -47,7 +47,7 @@ pub struct TaskRunListInput {
 pub struct TaskRuns {
     /// Newest first.
     pub task_runs: Vec<TaskRun>,
-    /// Pass it as `cursor` to get the next page; null at the end.
+    /// Pass it as `after` to get the next page; null at the end.
     pub next: Option<String>,
     /// How many damaged records were left out.
     pub skipped: usize,
@@ -102,7 +102,7 @@ fn filter(input: &TaskRunListInput) -> Result<Filter, AppError> {
         status: input.status,
         driver: input.driver.as_deref().map(driver_named).transpose()?,
         created_since,
-        after: input.cursor.as_deref().map(cursor).transpose()?,
+        after: input.after.as_deref().map(cursor).transpose()?,
         limit: Some(BATCH),
         ..Filter::default()
     })
@@ -127,6 +127,6 @@ fn driver_named(name: &str) -> Result<Driver, AppError> {
 
 fn cursor(text: &str) -> Result<Cursor, AppError> {
     text.parse().map_err(|_| {
-        AppError::new(ErrorKind::Usage, "cursor is not a list position").hint("pass the `next` of the last answer")
+        AppError::new(ErrorKind::Usage, "`after` is not a list position").hint("pass the `next` of the last answer")
     })
 }

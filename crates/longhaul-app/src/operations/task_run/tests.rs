@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use longhaul_core::names::TaskName;
-use longhaul_core::task::{Actor, Event, ReferenceKind, RunStatus, Submission};
+use longhaul_core::task::{Actor, Event, ReferenceKind, Rights, RunStatus, Submission};
 use longhaul_keeper::Environment;
 use longhaul_store::{Change, Filter, Guard};
 use serde_json::{Value, json};
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::app::{App, Call};
 use crate::caller::Caller;
 use crate::error::AppError;
+use crate::operation::FrontEnd;
 use crate::operations::tests::NoProcesses;
 use crate::operations::{Cancel, CancelInput, Edit, OPERATIONS, Pause, Resume, ResumeInput, Retry, Tell};
 use crate::processes::System;
@@ -63,7 +64,8 @@ fn call_on(dir: &Path, actor: Actor) -> Call {
     ];
     let environment = Environment::from(variables);
     let system = System { environment, clock: crate::now, processes: Arc::new(NoProcesses) };
-    Call::new(App::new(&dir.join("home"), system).into(), Caller::new(actor, Ok(dir.to_owned())))
+    let caller = Caller::new(actor, Ok(dir.to_owned())).through(FrontEnd::Mcp, Rights::ALL);
+    Call::new(App::new(&dir.join("home"), system).into(), caller)
 }
 
 async fn perform(call: &Call, tool: &str, input: Value) -> Result<Value, AppError> {
@@ -405,7 +407,7 @@ async fn lists_have_pages_with_clamped_limits() {
     let mut cursor = Value::Null;
     let mut pages = 0;
     loop {
-        let page = scene.ask("list", json!({ "limit": 20.9, "cursor": cursor })).await.unwrap();
+        let page = scene.ask("list", json!({ "limit": 20.9, "after": cursor })).await.unwrap();
         found
             .extend(page["task_runs"].as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap().to_owned()));
         cursor = page["next"].clone();
@@ -424,7 +426,7 @@ async fn lists_have_pages_with_clamped_limits() {
     let later = scene.ask("list", json!({ "since": newest + 1 })).await.unwrap();
     assert_eq!(later["task_runs"], json!([]));
     for bad in
-        [json!({ "limit": "many" }), json!({ "since": "today" }), json!({ "cursor": "x" }), json!({ "status": "x" })]
+        [json!({ "limit": "many" }), json!({ "since": "today" }), json!({ "after": "x" }), json!({ "status": "x" })]
     {
         assert_eq!(scene.ask("list", bad).await, Err("invalid_argument"));
     }
@@ -444,7 +446,7 @@ async fn a_page_has_a_bound_in_bytes() {
     let (runs, next) = (first["data"]["task_runs"].as_array().unwrap().len(), &first["data"]["next"]);
     assert!(runs < 4 && !next.is_null(), "{runs}");
     assert!(first.to_string().len() < 3_000_000);
-    let rest = scene.ask("list", json!({ "cursor": next })).await.unwrap();
+    let rest = scene.ask("list", json!({ "after": next })).await.unwrap();
     assert_eq!(runs + rest["task_runs"].as_array().unwrap().len(), 4);
 }
 
@@ -471,10 +473,6 @@ async fn schemas_and_behaviour_agree() {
     };
     for tool in SEVEN {
         let schema = schema(tool);
-        for field in schema["required"].as_array().into_iter().flatten() {
-            let text = schema["properties"][field.as_str().unwrap()]["description"].as_str().unwrap_or_default();
-            assert!(text.starts_with("REQUIRED"), "{tool}: {field}: {text}");
-        }
         assert_eq!(schema["required"].is_null(), tool == "list", "{tool}: {schema}");
     }
     let scene = Scene::new();
