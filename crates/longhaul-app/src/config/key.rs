@@ -47,8 +47,13 @@ pub struct LimitFlag {
     pub help: &'static str,
 }
 
+/// The flags that limit a task.
+pub fn limit_flags() -> impl Iterator<Item = LimitFlag> {
+    KEYS.iter().filter_map(Key::limit_flag)
+}
+
 impl Key {
-    pub(super) fn limit_flag(&self) -> Option<LimitFlag> {
+    fn limit_flag(&self) -> Option<LimitFlag> {
         let (value, help) = self.help?;
         Some(LimitFlag { key: self.name, name: self.flag?, value, help })
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use longhaul_core::task::{ChecksIn, Context, Limit, Occasion, OnLimit, Sandbox, Setting};
 
-use super::key::{Key, LimitFlag, Untrusted};
+use super::key::{Key, Untrusted};
 use super::kind::{Kind, NONE};
 use super::settings::Settings;
 use super::value::Raw;
@@ -64,11 +64,6 @@ const KEY: Key = Key {
     help: None,
     edit: None,
 };
-
-/// The flags that limit a task.
-pub fn limit_flags() -> impl Iterator<Item = LimitFlag> {
-    KEYS.iter().filter_map(Key::limit_flag)
-}
 
 /// Every key.
 pub(crate) const KEYS: &[Key] = &[

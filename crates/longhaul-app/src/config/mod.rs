@@ -21,9 +21,8 @@ mod tests;
 
 pub(crate) use agent_tables::AgentTable;
 pub(crate) use file::{Layer, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
-pub use key::LimitFlag;
 pub(crate) use key::Untrusted;
-pub use keys::limit_flags;
+pub use key::{LimitFlag, limit_flags};
 pub(crate) use keys::{KEYS, defaults};
 #[cfg(test)]
 pub(crate) use load::Named;

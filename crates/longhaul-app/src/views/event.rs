@@ -1,7 +1,9 @@
 //! One event of a task's history, as lists and streams of events show it: a sentence for people, and a few named facts for programs.
 //! The stored event itself is never sent: it contains prompts, addresses and definitions that belong to whoever submitted the task.
 
-use longhaul_core::task::{Actor, Event, Observation, RoundOutcome, SessionRun, Then, Until, narrate};
+use longhaul_core::task::{
+    Actor, Event, Observation, Report, RoundOutcome, SessionRun, Submission, Then, Until, narrate,
+};
 use longhaul_core::time::Time;
 use longhaul_store::StoredEvent;
 use schemars::JsonSchema;
@@ -132,9 +134,7 @@ impl EventFacts {
 fn facts(event: &Event) -> EventFacts {
     let none = EventFacts::default();
     match event {
-        Event::Submitted { submission } => {
-            EventFacts { agent: Some(submission.agent.clone()).filter(|agent| !agent.is_empty()), ..none }
-        }
+        Event::Submitted { submission } => EventFacts { agent: agent_of(submission), ..none },
         Event::Claimed { worker, .. } => EventFacts { worker_id: Some(worker.to_string()), ..none },
         Event::SessionStarted { session } => started(session),
         Event::SessionRead { session, said, .. } => EventFacts {
@@ -169,13 +169,9 @@ fn facts(event: &Event) -> EventFacts {
         | Event::Failed { reason }
         | Event::Cancelled { reason, .. } => EventFacts { reason: reason.clone(), ..none },
         Event::HelpNeeded { reason } => EventFacts::because(reason),
-        Event::HelpAsked { reason, report, .. } => {
-            EventFacts { summary: report.summary.clone(), ..EventFacts::because(reason) }
-        }
+        Event::Reported { report } | Event::Checkpointed { report } => reported(report),
+        Event::HelpAsked { reason, report, .. } => EventFacts { reason: Some(reason.clone()), ..reported(report) },
         Event::HelpAnswered { reason, .. } => EventFacts::because(reason),
-        Event::Reported { report } | Event::Checkpointed { report } => {
-            EventFacts { summary: report.summary.clone(), ..none }
-        }
         Event::Blocked { cause } => EventFacts::because(cause),
         Event::Placed { workspace } => EventFacts { branch: workspace.branch.clone(), ..none },
         Event::PlanAccepted { revision, .. } => EventFacts { revision: Some(*revision), ..none },
@@ -213,6 +209,15 @@ fn facts(event: &Event) -> EventFacts {
         | Event::AfterMet
         | Event::Forced { .. } => none,
     }
+}
+
+/// None if an outside program executes the task.
+fn agent_of(submission: &Submission) -> Option<String> {
+    Some(submission.agent.clone()).filter(|agent| !agent.is_empty())
+}
+
+fn reported(report: &Report) -> EventFacts {
+    EventFacts { summary: report.summary.clone(), ..EventFacts::default() }
 }
 
 fn started(run: &SessionRun) -> EventFacts {

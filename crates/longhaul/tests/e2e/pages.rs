@@ -70,7 +70,7 @@ fn a_log_is_continued_where_it_ended_while_the_task_runs() {
     let first = perform(&env, "logs", json!({ "task": name })).unwrap()["data"].take();
     assert_eq!(first["at_end"], true);
     let again = perform(&env, "logs", json!({ "task": name, "after": first["next"] })).unwrap()["data"].take();
-    let seen = [first.clone(), again.clone()];
+    let seen = [first, again.clone()];
     env.set("DEMO_FAULT", "");
     env.ok(&["pause", &name, "--now"]);
     env.ok(&["resume", &name]);
