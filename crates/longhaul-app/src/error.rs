@@ -50,23 +50,22 @@ pub struct AppError {
     pub because: Vec<String>,
     /// What a person can do.
     pub hints: Vec<String>,
-    /// Whether the state of the task is what does not allow it.
+    /// A code that says more than the kind does.
     #[serde(skip)]
-    pub(crate) is_transition: bool,
+    pub(crate) code: Option<&'static str>,
 }
 
 impl AppError {
     /// A failure without causes or hints.
     pub fn new(kind: ErrorKind, what: impl Into<String>) -> AppError {
-        AppError { kind, what: what.into(), because: Vec::new(), hints: Vec::new(), is_transition: false }
+        AppError { kind, what: what.into(), because: Vec::new(), hints: Vec::new(), code: None }
     }
 
     /// The stable code for programs, of tools and routes alike.
     pub fn code(&self) -> &'static str {
-        match self.kind {
+        self.code.unwrap_or(match self.kind {
             ErrorKind::Usage => "invalid_argument",
-            ErrorKind::NotFound => "task_run_not_found",
-            ErrorKind::Conflict if self.is_transition => "invalid_task_run_transition",
+            ErrorKind::NotFound => "not_found",
             ErrorKind::Conflict => "conflict",
             ErrorKind::Forbidden => "forbidden",
             ErrorKind::NeedsPerson => "needs_person",
@@ -75,7 +74,12 @@ impl AppError {
             ErrorKind::Interrupted => "interrupted",
             ErrorKind::Damaged => "storage_damaged",
             ErrorKind::Failure => "internal",
-        }
+        })
+    }
+
+    /// The same with a code that says more than the kind does.
+    pub(crate) fn coded(self, code: &'static str) -> AppError {
+        AppError { code: Some(code), ..self }
     }
 
     /// The same with one more hint.
@@ -194,8 +198,7 @@ impl From<Refusal> for AppError {
             Refusal::Scope { .. } | Refusal::Right { .. } | Refusal::UnknownCaller { .. } => ErrorKind::Forbidden,
         };
         let is_scope = matches!(refusal, Refusal::Scope { .. });
-        let is_transition = kind == ErrorKind::Conflict;
-        let error = AppError { is_transition, ..AppError::new(kind, refusal.to_string()) };
+        let error = AppError::new(kind, refusal.to_string());
         if is_scope { error.hint("ask a person to do it") } else { error }
     }
 }

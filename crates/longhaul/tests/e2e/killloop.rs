@@ -161,8 +161,10 @@ impl Scene {
     /// A worker killed before its lock had a name leaves a file that is swept when it is a minute old; here it is older at once.
     fn age_locks_without_a_name(&self) {
         let long_ago = SystemTime::now() - Duration::from_secs(3600);
-        for entry in std::fs::read_dir(self.env.home().join("workers")).unwrap().flatten() {
-            let file = std::fs::File::options().write(true).open(entry.path()).unwrap();
+        let entries = std::fs::read_dir(self.env.home().join("workers")).unwrap().flatten().map(|entry| entry.path());
+        // Sockets are not opened; the sweep removes them with the lock of their worker.
+        for lock in entries.filter(|path| path.extension().is_some_and(|extension| extension == "lock")) {
+            let file = std::fs::File::options().write(true).open(lock).unwrap();
             file.set_modified(long_ago).unwrap();
         }
     }

@@ -4,6 +4,7 @@
 mod bad_input;
 mod client;
 mod sdk;
+mod task_run;
 
 use std::process::Command;
 
@@ -15,8 +16,22 @@ use crate::sight::{kill_9, send};
 
 use client::{Client, MODERN, assert_fits};
 
-const READERS: &[&str] = &["agents", "diff", "list", "logs", "plan", "report", "show", "wait", "why"];
-const RUNNERS: &[&str] = &["cancel", "pause", "resume", "retry", "submit", "tell"];
+const READERS: &[&str] =
+    &["agents", "diff", "list", "logs", "plan", "report", "show", "task_run_get", "task_run_list", "wait", "why"];
+const RUNNERS: &[&str] = &[
+    "cancel",
+    "pause",
+    "resume",
+    "retry",
+    "submit",
+    "task_run_checkpoint",
+    "task_run_complete",
+    "task_run_needs_help",
+    "task_run_start",
+    "task_run_update",
+    "tell",
+];
+const UNKNOWN_RUN: &str = "0190c5a4-7d4e-7c3a-8f00-000000000001";
 const APPROVERS: &[&str] = &["accept_plan", "edit"];
 
 fn server(env: &TestEnv, rights: &[&str]) -> Command {
@@ -92,7 +107,7 @@ fn check_manifest(tool: &Value) {
     let hints = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"].map(hint);
     let expected = match name {
         "submit" | "retry" | "resume" => [false, true, false, true],
-        "cancel" => [false, true, false, false],
+        "cancel" | "task_run_complete" => [false, true, false, false],
         // It starts a worker if the task has none.
         "wait" => [false, false, false, false],
         _ if READERS.contains(&name) => [true, false, true, false],
@@ -147,10 +162,16 @@ fn every_tool_answers_wrong_types_and_unknown_tasks_with_an_error() {
             "agents" => continue,
             "submit" => json!({ "goal": "g", "checks": "cargo test" }),
             "list" => json!({ "all": "yes" }),
+            "task_run_list" => json!({ "status": "ASLEEP" }),
+            "task_run_start" => json!({ "goal": "g", "success_criteria": "all pages" }),
+            _ if tool.starts_with("task_run_") => json!({ "run_id": 7, "summary": "s", "reason": "r" }),
             _ => json!({ "task": 7, "text": "x" }),
         };
         assert_eq!(client.error(&tool, wrong)["code"], "invalid_argument", "{tool}");
-        if !["list", "submit"].contains(&tool.as_str()) {
+        if tool.starts_with("task_run_") && !["task_run_list", "task_run_start"].contains(&tool.as_str()) {
+            let unknown = json!({ "run_id": UNKNOWN_RUN, "summary": "s", "reason": "r" });
+            assert_eq!(client.error(&tool, unknown)["code"], "task_run_not_found", "{tool}");
+        } else if !["list", "submit", "task_run_list", "task_run_start"].contains(&tool.as_str()) {
             let unknown = json!({ "task": "no-such-task", "text": "x", "priority": 1 });
             assert_eq!(client.error(&tool, unknown)["code"], "not_found", "{tool}");
         }

@@ -24,11 +24,12 @@ pub use update::{TaskRunUpdate, TaskRunUpdateInput};
 pub use wire::{Evidence, FailedItem, HelpView, RunCheckpoint, TaskRun, TaskRunAnswer};
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Command, MOST_REFERENCES, Reference, RunCall, State};
+use longhaul_core::task::{Command, MOST_REFERENCES, Reference, Refusal, RunCall, State};
 use longhaul_redact::{Secrets, redact_text};
 use longhaul_store::{Committed, Key, Stored};
 
 use crate::app::Call;
+use crate::change::{ChangeError, change};
 use crate::error::{AppError, ErrorKind};
 use crate::operation::{Answer, FrontEnd};
 
@@ -37,7 +38,7 @@ const PROGRAMS: &[FrontEnd] = &[FrontEnd::Mcp, FrontEnd::Http];
 
 /// The run that a caller means. A foreign one looks exactly like none.
 async fn find(call: &Call, run_id: &str) -> Result<Stored, AppError> {
-    let unknown = || AppError::new(ErrorKind::NotFound, "there is no run with this run_id");
+    let unknown = || AppError::new(ErrorKind::NotFound, "there is no run with this run_id").coded("task_run_not_found");
     match call.load(parse(run_id)?).await {
         Ok(stored) => stored.ok_or_else(unknown),
         // Without a home there are no runs either.
@@ -57,8 +58,13 @@ fn parse(run_id: &str) -> Result<TaskId, AppError> {
 /// Sends a program's call to its run.
 async fn send(call: &Call, stored: &Stored, run_call: RunCall, key: Option<Key>) -> Result<Committed, AppError> {
     let command = Command::Track { call: Box::new(run_call) };
-    Ok(crate::change(call.store()?, call.app.system.clock, stored.task.id, command, &call.caller.actor, key, None)
-        .await?)
+    let (clock, task) = (call.app.system.clock, stored.task.id);
+    change(call.store()?, clock, task, command, &call.caller.actor, key, None).await.map_err(|error| match error {
+        ChangeError::Refused(refusal @ Refusal::WrongState { .. }) => {
+            AppError::from(refusal).coded("invalid_task_run_transition")
+        }
+        error => error.into(),
+    })
 }
 
 /// The run after a call. One that still waits for a person says so, because its program must not take an accepted report for a permission.
