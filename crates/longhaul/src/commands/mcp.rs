@@ -36,7 +36,8 @@ fn print_tools(caller: &Caller, as_json: bool) {
         out::json("tools", &json!({ "tools": tools }));
         return;
     }
+    let width = tools.iter().map(|tool| tool.name.len()).max().unwrap_or_default();
     for tool in tools {
-        out::data(&format!("{:12} {}", tool.name, tool.description.unwrap_or_default()));
+        out::data(&format!("{:width$}  {}", tool.name, tool.description.unwrap_or_default()));
     }
 }
