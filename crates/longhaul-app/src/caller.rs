@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use longhaul_core::ids::{SessionId, TaskId};
-use longhaul_core::task::{Actor, Rights, Scope, Task};
+use longhaul_core::task::{Actor, Channel, Rights, Scope, Task};
 use longhaul_keeper::SessionDir;
 use longhaul_store::Tenant;
 
@@ -36,10 +36,15 @@ impl Caller {
         Caller { actor, tenant: Tenant::default(), channel: FrontEnd::CommandLine, rights: Rights::ALL, directory }
     }
 
-    /// The same through another channel, with these rights.
+    /// The same through another channel, with these rights. Its events say through which.
     #[must_use]
     pub fn through(self, channel: FrontEnd, rights: Rights) -> Caller {
-        Caller { channel, rights, ..self }
+        let recorded = match channel {
+            FrontEnd::CommandLine => None,
+            FrontEnd::Mcp => Some(Channel::Mcp),
+            FrontEnd::Http => Some(Channel::Http),
+        };
+        Caller { actor: Actor { channel: recorded, ..self.actor }, channel, rights, ..self }
     }
 
     /// Whether a person calls, as far as is known.

@@ -41,7 +41,7 @@ pub struct LimitFlag {
     pub key: &'static str,
     /// Its name, with the dashes.
     pub name: &'static str,
-    /// What stands for its value in `--help`.
+    /// The placeholder of its value in `--help`.
     pub value: &'static str,
     /// Its line in `--help`.
     pub help: &'static str,

@@ -49,7 +49,8 @@ impl Operation for Cancel {
         let stored = lookup::find(call, input.task.as_deref()).await?;
         let command = Command::Cancel { reason: reason(call, input.reason.as_ref(), &stored) };
         let sent = send_keyed(call, &stored, command, permit.key()).await?;
-        until(call, stored.task.id, PATIENCE, |task| task.state.is_final()).await?;
-        answer(call, stored.task.id, sent.repeated).await
+        let task = sent.stored.task.id;
+        until(call, task, PATIENCE, |task| task.state.is_final()).await?;
+        answer(call, task, sent.repeated).await
     }
 }

@@ -48,16 +48,16 @@ impl Operation for Pause {
         input.key.as_deref()
     }
 
-    /// A repeat waits for the end as the first request did.
+    /// A repeat waits for the end as the first request did, but never kills: the task may be stopping for another reason by now.
     async fn repeat(call: &Call, input: PauseInput, stored: Stored) -> Result<Answer<TaskView>, AppError> {
-        ended(call, stored.task.id, &input).await
+        ended(call, stored.task.id, &PauseInput { force: false, ..input }).await
     }
 
     async fn run(call: &Call, permit: Permit, input: PauseInput) -> Result<Answer<TaskView>, AppError> {
         let mode = if input.now { StopMode::Immediate } else { StopMode::Graceful };
         let stored = lookup::find(call, input.task.as_deref()).await?;
         let sent = send_keyed(call, &stored, Command::Pause { mode }, permit.key()).await?;
-        Ok(Answer { repeated: sent.repeated, ..ended(call, stored.task.id, &input).await? })
+        Ok(Answer { repeated: sent.repeated, ..ended(call, sent.stored.task.id, &input).await? })
     }
 }
 

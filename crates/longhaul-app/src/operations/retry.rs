@@ -58,7 +58,7 @@ impl Operation for Retry {
     type Output = TaskView;
 
     fn need(input: &RetryInput) -> Need {
-        need_of_terms::<Retry>(&input.changes.settings, false)
+        need_of_terms::<Retry>(&input.changes.settings, input.changes.checks.is_some())
     }
 
     fn key(input: &RetryInput) -> Option<&str> {

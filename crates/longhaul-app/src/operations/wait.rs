@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use longhaul_core::task::{Action, State};
+use longhaul_core::task::{Action, Right, State};
 use longhaul_store::{Holder, Stored};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,11 @@ impl Operation for Wait {
         let timeout = patience(call.caller.channel, input.timeout_ms);
         // A time that the clock cannot represent is forever.
         let deadline = timeout.and_then(|span| Instant::now().checked_add(span));
-        let mut feed = Follow::new(call, stored, Interest { keeps_worker: true, ..Interest::default() })?;
+        let mut feed = Follow::new(
+            call,
+            stored,
+            Interest { keeps_worker: call.caller.rights.include(Right::Run), ..Interest::default() },
+        )?;
         let mut limit = None;
         loop {
             let item = match limit {

@@ -28,13 +28,22 @@ pub struct Changes {
     pub priority: Option<i64>,
 }
 
+/// Keys that whoever may start a task may choose for it. Every other key is a term that protects a person.
+const FREE: [&str; 8] = [
+    "agent",
+    "fallbacks",
+    "model",
+    "env.need",
+    "session.delay",
+    "session.context",
+    "session.on_limit",
+    "session.hours",
+];
+
 /// What a new task needs: the terms that protect a person are changed only by who may approve.
-pub(crate) fn need_of_terms<O: Operation>(settings: &BTreeMap<String, String>, in_place: bool) -> Need {
-    let protects = |key: &String| {
-        matches!(key.as_str(), "sandbox" | "network" | "workspace.in_place") || key.starts_with("notify.")
-    };
-    match in_place || settings.keys().any(protects) {
-        true => Need { right: Right::Approve, verb: "choose sandbox, network, place or notifications" },
+pub(crate) fn need_of_terms<O: Operation>(settings: &BTreeMap<String, String>, drops_terms: bool) -> Need {
+    match drops_terms || settings.keys().any(|key| !FREE.contains(&key.as_str())) {
+        true => Need { right: Right::Approve, verb: "choose sandbox, network, place, limits or notifications" },
         false => Need { right: O::ABOUT.right, verb: O::ABOUT.action.verb() },
     }
 }

@@ -237,7 +237,7 @@ pub enum Event {
     HelpAnswered {
         /// What changed.
         reason: String,
-        /// Who says so.
+        /// Who answered.
         by: String,
     },
     /// It gave up.

@@ -196,7 +196,7 @@ pub struct HelpRequest {
 pub struct HelpAnswer {
     /// What changed.
     pub reason: String,
-    /// Who says so.
+    /// Who answered.
     pub by: String,
     /// When.
     pub at: Time,

@@ -34,7 +34,7 @@ pub(super) fn feed(
     let moment = connection.unchecked_transaction().map_err(store_error)?;
     let range = range(&moment, tenant, i64::try_from(after).unwrap_or(i64::MAX))?;
     let mut feed = Feed { has_gap: range.has_gap, position: range.to.unsigned_abs(), ..Feed::default() };
-    if let Some(stopped_at) = page(&moment, tenant, &range, Most { events, bytes }, &mut feed)? {
+    if let Some(stopped_at) = page(&moment, tenant, &range, Most { events: events.max(1), bytes }, &mut feed)? {
         feed.position = stopped_at.unsigned_abs();
     }
     feed.more = feed.position < range.end.unsigned_abs();

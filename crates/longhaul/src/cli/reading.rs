@@ -25,7 +25,7 @@ pub(crate) struct List {
     /// List at most this many tasks
     #[arg(long, short = 'n', value_name = "N")]
     pub(crate) limit: Option<u32>,
-    /// Start after this cursor, the `next` of the page before
+    /// Start after this position, the `next` of the page before
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<String>,
     /// Print JSON

@@ -16,7 +16,7 @@ use crate::operation::View;
 pub struct TaskRun {
     /// The id of the run.
     pub run_id: String,
-    /// Where it stands.
+    /// Its status.
     #[schemars(extend("enum" = RunStatus::NAMES))]
     pub status: &'static str,
     /// Who executes it: `external` (the program that started it), `supervised` or `runner` (Longhaul).

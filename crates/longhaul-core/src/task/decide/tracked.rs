@@ -80,14 +80,11 @@ fn leave_help(
 /// Finished, in the word of the program that executed it: never verified.
 fn complete(task: &Task, status: RunStatus, report: &Report, actor: &Actor) -> Decision {
     let said = (!report.is_empty()).then(|| Event::Reported { report: report.clone() });
-    let known = task.tracked.as_ref().and_then(|tracked| tracked.summary.clone());
-    let summary = report.summary.clone().or(known);
+    let reason = report.summary.as_deref().map(first_line);
     let end = match status {
         RunStatus::Completed => Event::Finished { verdict: Verdict::NoChecks },
-        RunStatus::Failed => Event::Failed { reason: summary.as_deref().map(first_line) },
-        RunStatus::Cancelled => {
-            Event::Cancelled { by: actor.principal.clone(), reason: report.summary.as_deref().map(first_line) }
-        }
+        RunStatus::Failed => Event::Failed { reason },
+        RunStatus::Cancelled => Event::Cancelled { by: actor.principal.clone(), reason },
         RunStatus::Pending | RunStatus::Running | RunStatus::NeedsHelp => {
             return refuse(task, "complete", "a run ends as COMPLETED, FAILED or CANCELLED");
         }

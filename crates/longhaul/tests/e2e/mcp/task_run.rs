@@ -32,6 +32,19 @@ fn a_program_that_is_killed_continues_from_its_checkpoint() {
     assert_eq!(kinds, ["started", "updated", "checkpointed"], "{found}");
     let ended = second.ok("task_run_complete", json!({ "run_id": run_id, "completed_items": ["page 3"] }));
     assert_eq!((&ended["task_run"]["status"], &ended["task_run"]["verified"]), (&json!("COMPLETED"), &json!(false)));
+    let actors = env
+        .database()
+        .unwrap()
+        .prepare("SELECT DISTINCT actor FROM events")
+        .unwrap()
+        .query_map([], |row| row.get::<_, String>(0))
+        .unwrap()
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap();
+    assert!(
+        actors.iter().all(|actor| actor.contains("\"channel\":\"mcp\"")),
+        "history tells a client from its person: {actors:?}"
+    );
     let late = second.error("task_run_update", json!({ "run_id": run_id, "progress_summary": "one more" }));
     assert_eq!(late["code"], "invalid_task_run_transition", "{late}");
 }
