@@ -36,7 +36,7 @@ fn annotations(effect: Effect) -> ToolAnnotations {
     ToolAnnotations::new().read_only(reads).destructive(destroys).idempotent(reads).open_world(open_world)
 }
 
-/// The schema of the input. Models often leave out a field that is only listed as required, so its description says so too.
+/// The schema of the input. Models often leave out a field that is only listed as required, so its description repeats it.
 fn input_schema(entry: &Entry) -> JsonObject {
     let mut schema = object(standard((entry.input_schema)().to_value()));
     let required = schema.get("required").cloned().unwrap_or_default();

@@ -277,7 +277,7 @@ impl Hub {
         if !error.is_transient() {
             return Err(HubExit::Store(error));
         }
-        // The session goes on meanwhile: its keeper writes its own files, and waits for room of its own.
+        // The session continues: its keeper writes its own files and waits for space itself.
         self.report(&format!("{error}; trying again"));
         tokio::time::sleep(TRY_AGAIN).await;
         Ok(())

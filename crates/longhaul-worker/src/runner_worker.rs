@@ -143,7 +143,7 @@ impl RunnerProcess {
         }
     }
 
-    /// Ends the invocation, once it was told what came of it: tells those who are not looking, unless somebody is in a hurry.
+    /// Ends the invocation after its result is known: delivers the notices, unless it was interrupted.
     pub async fn leave(self, task: &Task, asks: &mut mpsc::Receiver<StopMode>) -> Result<(), RunnerError> {
         tokio::select! {
             () = notify::deliver_of(&self.context, task) => {}

@@ -84,7 +84,7 @@ fn of_words(message: &str, moment: Option<&Moment<'_>>) -> Failure {
     }
     let why = reason(message);
     by_sayings(MESSAGES, message, &why).unwrap_or_else(|| match message.trim_start().starts_with('{') {
-        // The body of a refused request stands there as it came.
+        // This is the unchanged body of a refused request.
         true => Failure::Configuration(why),
         false => by_status(status_in(message), None, why),
     })

@@ -70,7 +70,7 @@ pub(super) fn outcome(definition: &Definition, reader: &Reader, exit: &Exit, std
     let waits_for_done = !definition.done.is_empty();
     match (&reader.verdict, exit) {
         (Some(Outcome::Completed), exit) if *exit == Exit::Code(0) || was_stopped(reader, exit) => Outcome::Completed,
-        // Overcome: it went on after the error and ended well.
+        // The agent continued after the error and ended well.
         (Some(Outcome::Failed(_)), Exit::Code(0)) if !waits_for_done && !reader.recall::<Memory>().troubled => {
             Outcome::Completed
         }

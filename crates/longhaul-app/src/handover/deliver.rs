@@ -20,7 +20,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// Hands one input to a live worker of this home, or else to one that it starts, and waits for the answer.
 ///
 /// A worker that does not answer is passed over, unless it committed this very input all the same. If it commits it later, the next
-/// worker's answer says so: a hand-over counts once.
+/// worker answers that it is a repeat: a hand-over counts once.
 pub(crate) async fn deliver(call: &Call, handover: &Handover) -> Result<Reply, AppError> {
     let environment = call.app.system.environment.clone().with("LONGHAUL_HOME", call.home().root());
     let mut asked = HashSet::new();

@@ -1,4 +1,4 @@
-//! The six statuses of a TaskRun: what programs are told about any task, tracked or supervised. One function of the state.
+//! The six statuses of a TaskRun: how programs see any task, tracked or supervised. One function of the state.
 //! Never stored: the state is. The store's filter says the same in SQL, and a conformance test compares the two.
 
 use serde::{Deserialize, Serialize};

@@ -60,7 +60,7 @@ pub(crate) enum Fault {
     IgnoresTheInput,
     /// Every tenant is shown everything.
     IgnoresTenants,
-    /// Nobody is told that events are missing.
+    /// The feed does not report that events are missing.
     HidesTheGap,
     /// A page of the feed is followed by the one after the next.
     SkipsInTheFeed,

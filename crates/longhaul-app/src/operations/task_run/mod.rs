@@ -67,7 +67,7 @@ async fn send(call: &Call, stored: &Stored, run_call: RunCall, key: Option<Key>)
     })
 }
 
-/// The run after a call. One that still waits for a person says so, because its program must not take an accepted report for a permission.
+/// The run after a call, with a warning if it still waits for a person: its program must not mistake an accepted report for permission.
 fn answer(committed: &Committed, said: Said) -> Answer<TaskRunAnswer> {
     let task = &committed.stored.task;
     let waiting = match &task.state {

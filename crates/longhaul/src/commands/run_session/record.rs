@@ -74,8 +74,13 @@ impl Record {
             return Ok(());
         }
         let name = &task.submission.name;
-        Err(AppError::new(ErrorKind::Conflict, format!("task `{name}` is supervised by Longhaul"))
-            .hint(format!("continue it with `longhaul resume {name}`")))
+        let refused = |what: &str| AppError::new(ErrorKind::Conflict, format!("task `{name}` is {what}"));
+        Err(match task.submission.driver {
+            Driver::External => refused("executed by an outside program").hint("choose another name"),
+            Driver::Supervised | Driver::Runner => {
+                refused("supervised by Longhaul").hint(format!("continue it with `longhaul resume {name}`"))
+            }
+        })
     }
 
     /// Whether its directory existed and is gone.
