@@ -216,23 +216,24 @@ impl TaskRun {
             State::Tracked { help, .. } => help.as_ref(),
             _ => None,
         };
-        let answer = tracked.answer.as_ref();
+        let Tracked { reported, links_dropped, answer, .. } = tracked;
+        let answer = answer.as_ref();
         TaskRun {
-            session_id: tracked.links.session_id.clone(),
-            workflow_id: tracked.links.workflow_id.clone(),
-            ledger_task_ids: tracked.links.ledger_task_ids.clone(),
-            ledger_task_ids_truncated: more_than_none(tracked.links_dropped),
-            progress_summary: tracked.summary.clone(),
-            completed_items: tracked.completed.clone(),
-            completed_items_truncated: more_than_none(tracked.completed_dropped),
-            failed_items: tracked
+            session_id: reported.links.session_id.clone(),
+            workflow_id: reported.links.workflow_id.clone(),
+            ledger_task_ids: reported.links.ledger_task_ids.clone(),
+            ledger_task_ids_truncated: more_than_none(*links_dropped),
+            progress_summary: reported.summary.clone(),
+            completed_items: reported.completed.clone(),
+            completed_items_truncated: more_than_none(reported.completed_dropped),
+            failed_items: reported
                 .failed
                 .iter()
                 .map(|failed| FailedItem { item: failed.item.clone(), reason: failed.reason.clone() })
                 .collect(),
-            failed_items_truncated: more_than_none(tracked.failed_dropped),
-            current_cursor: tracked.cursor.clone(),
-            last_evidence: tracked.references.iter().map(Evidence::from).collect(),
+            failed_items_truncated: more_than_none(reported.failed_dropped),
+            current_cursor: reported.cursor.clone(),
+            last_evidence: reported.references.iter().map(Evidence::from).collect(),
             needs_help: help.map(|help| HelpView {
                 reason: help.reason.clone(),
                 requested_at: help.asked.millis(),
