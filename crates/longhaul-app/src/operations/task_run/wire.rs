@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::describe;
 use crate::error::AppError;
-use crate::operation::View;
+use crate::operation::{Answer, View};
 
 /// A run.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -165,8 +165,22 @@ pub struct TaskRunAnswer {
 impl View for TaskRunAnswer {
     const KIND: &'static str = "task_run";
 
-    async fn of_repeat(_: &Call, stored: Stored) -> Result<TaskRunAnswer, AppError> {
-        Ok(TaskRunAnswer { task_run: TaskRun::of(&stored.task) })
+    async fn of_repeat(_: &Call, stored: Stored) -> Result<Answer<TaskRunAnswer>, AppError> {
+        Ok(TaskRunAnswer::of(&stored.task))
+    }
+}
+
+impl TaskRunAnswer {
+    /// The run, with a warning if it still waits for a person: its program must not mistake an accepted report for permission.
+    pub(super) fn of(task: &Task) -> Answer<TaskRunAnswer> {
+        let waiting = match &task.state {
+            State::Tracked { help: Some(help), .. } => Some(format!(
+                "the run still waits for a person: {}. It continues when somebody answers, or with status RUNNING and a resume_reason",
+                help.reason
+            )),
+            _ => None,
+        };
+        Answer::new(TaskRunAnswer { task_run: TaskRun::of(task) }).warn(waiting)
     }
 }
 
@@ -267,7 +281,7 @@ impl TaskRun {
 
 impl RunCheckpoint {
     /// The newest checkpoint of a run, if it has one.
-    pub fn of(task: &Task) -> Option<RunCheckpoint> {
+    pub(super) fn of(task: &Task) -> Option<RunCheckpoint> {
         let checkpoint: &Checkpoint = task.tracked.as_ref()?.checkpoint.as_ref()?;
         Some(RunCheckpoint {
             checkpoint_id: format!("{}.{}", task.id, checkpoint.number),
