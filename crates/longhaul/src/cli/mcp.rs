@@ -11,6 +11,9 @@ pub(crate) struct Mcp {
     /// Rights to add to `read` and `run`, separated by commas: `approve` lets the client change limits, checks and plans
     #[arg(long, value_name = "RIGHTS", default_value = "", hide_default_value = true, global = true)]
     pub(crate) rights: Rights,
+    /// Let the client only read: it sees tasks, and can neither start nor change any
+    #[arg(long, conflicts_with = "rights", global = true)]
+    pub(crate) read_only: bool,
 }
 
 #[derive(Debug, Subcommand)]

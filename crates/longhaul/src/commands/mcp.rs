@@ -4,7 +4,7 @@
 
 use longhaul_app::operation::FrontEnd;
 use longhaul_app::{AppError, Call, Caller};
-use longhaul_core::task::Rights;
+use longhaul_core::task::{Right, Rights};
 use longhaul_server::{rights, serve_stdio, tools};
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use crate::exit::Code;
 use crate::out;
 
 pub(crate) async fn mcp(line: &CommandLine, args: &Mcp) -> Result<Code, AppError> {
-    let caller = client(line, args.rights);
+    let caller = client(line, args);
     match args.verb {
         Some(McpVerb::Tools { json }) => print_tools(&caller, json),
         None => {
@@ -26,8 +26,9 @@ pub(crate) async fn mcp(line: &CommandLine, args: &Mcp) -> Result<Code, AppError
 }
 
 /// The client acts for whoever started this process. Below a session its scope allows less than any right that is added.
-fn client(line: &CommandLine, added: Rights) -> Caller {
-    line.caller.clone().through(FrontEnd::Mcp, rights(added))
+fn client(line: &CommandLine, args: &Mcp) -> Caller {
+    let rights = if args.read_only { Rights::NONE.with(Right::Read) } else { rights(args.rights) };
+    line.caller.clone().through(FrontEnd::Mcp, rights)
 }
 
 fn print_tools(caller: &Caller, as_json: bool) {

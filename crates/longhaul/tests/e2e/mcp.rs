@@ -87,6 +87,7 @@ fn tools_follow_from_the_rights_and_say_their_worst_case() {
     for (rights, expected) in [
         (&[][..], sorted(&[READERS, RUNNERS])),
         (&["--rights", "read"], sorted(&[READERS, RUNNERS])),
+        (&["--read-only"], sorted(&[READERS])),
         (&["--rights", "approve"], sorted(&[READERS, RUNNERS, APPROVERS])),
         (&["--rights", "write,admin"], sorted(&[READERS, RUNNERS, APPROVERS])),
     ] {
@@ -96,6 +97,9 @@ fn tools_follow_from_the_rights_and_say_their_worst_case() {
         assert_eq!(tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>(), expected);
         tools.iter().for_each(check_manifest);
     }
+    let mut reader = Client::connect(server(&env, &["--read-only"]), MODERN);
+    assert_eq!(reader.error("submit", json!({ "goal": "g" }))["code"], "forbidden");
+    assert_eq!(env.run(&["mcp", "--read-only", "--rights", "run"]).code, 2, "one contradicts the other");
     let refused = env.run(&["mcp", "--rights", "rule"]);
     assert_eq!(refused.code, 2, "{}", refused.stderr);
     assert!(refused.stderr.contains("the rights are read, run, approve and admin"), "{}", refused.stderr);
@@ -202,6 +206,7 @@ fn what_needs_another_right_names_the_command_for_a_person() {
 #[test]
 fn wait_reports_progress_and_answers_before_a_client_gives_up() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@1");
+    env.make_repository();
     let mut client = connect(&env);
     let name = client.ok("submit", json!({ "goal": "Hang" }))["name"].as_str().unwrap().to_owned();
     let wait = json!({ "task": name, "timeout_ms": 9_000 });
@@ -221,6 +226,7 @@ fn wait_reports_progress_and_answers_before_a_client_gives_up() {
 #[test]
 fn a_killed_server_loses_nothing_and_the_next_one_knows_the_task() {
     let env = TestEnv::new();
+    env.make_repository();
     let mut client = connect(&env);
     let name = client.ok("submit", json!({ "goal": "Outlive it" }))["name"].as_str().unwrap().to_owned();
     kill_9(client.child.id().cast_signed());
@@ -233,6 +239,7 @@ fn a_killed_server_loses_nothing_and_the_next_one_knows_the_task() {
 fn a_signal_ends_the_server_and_not_its_tasks() {
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
         let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+        env.make_repository();
         let mut client = connect(&env);
         let name = client.ok("submit", json!({ "goal": format!("{signal}") }))["name"].as_str().unwrap().to_owned();
         let live = env.live(&name, 2);
@@ -246,6 +253,7 @@ fn a_signal_ends_the_server_and_not_its_tasks() {
 #[test]
 fn a_task_runs_with_the_servers_environment_and_a_missing_variable_is_named() {
     let env = TestEnv::new();
+    env.make_repository();
     let mut client = connect(&env);
     let check = "test -n \"$ACME_API_KEY\"";
     let needs = json!({ "goal": "g", "checks": [check], "settings": { "env.need": "ACME_API_KEY" } });
