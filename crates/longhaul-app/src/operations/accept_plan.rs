@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::plan::task_list;
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL, View};
 use crate::send_command::send_keyed;
 use crate::views::{PlanView, TaskView};
 use crate::{describe, lookup, redact_intake};
@@ -66,8 +66,9 @@ impl Operation for AcceptPlan {
         "accept_plan",
         "Replace a task's plan with your own list",
         Action::Command("accept a plan"),
-        EVERYWHERE,
+        VERB_AND_TOOL,
     )
+    .route("/tasks/{task}/plan")
     .needs(Right::Approve)
     .by_hand("plan TASK --accept FILE");
     type Input = AcceptPlanInput;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::change::ChangeError;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::send_command::send_keyed;
 use crate::stop::{self, PATIENCE, not_stopped, stopped};
 use crate::views::TaskView;
@@ -39,8 +39,9 @@ impl Operation for Pause {
         "pause",
         "Stop the session and keep the task until you resume it",
         Action::Command("pause"),
-        EVERYWHERE,
-    );
+        VERB_AND_TOOL,
+    )
+    .route("/tasks/{task}/pause");
     type Input = PauseInput;
     type Output = TaskView;
 

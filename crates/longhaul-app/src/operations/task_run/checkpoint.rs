@@ -6,10 +6,10 @@ use longhaul_store::{Earlier, Stored, StoredEvent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, PROGRAMS, RunCheckpoint, Said, find, send};
+use super::{Evidence, RunCheckpoint, Said, find, send};
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, Operation, Permit, View};
+use crate::operation::{About, Answer, Operation, Permit, TOOL, View};
 
 /// The operation `task_run_checkpoint`.
 pub struct TaskRunCheckpoint;
@@ -76,8 +76,9 @@ impl Operation for TaskRunCheckpoint {
         "task_run_checkpoint",
         "Store a summary of your run from which another process can continue",
         Action::Command("checkpoint a run"),
-        PROGRAMS,
-    );
+        TOOL,
+    )
+    .route("/runs/{run_id}/checkpoint");
     type Input = TaskRunCheckpointInput;
     type Output = CheckpointAnswer;
 

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{PROGRAMS, RunCheckpoint, TaskRun, find};
+use super::{RunCheckpoint, TaskRun, find};
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, Operation, Permit, View};
+use crate::operation::{About, Answer, Operation, Permit, TOOL, View};
 use crate::views::{Page, PageInput};
 
 /// The most events of one answer.
@@ -70,7 +70,8 @@ impl View for TaskRunDetails {
 
 impl Operation for TaskRunGet {
     const ABOUT: About =
-        About::new("task_run_get", "Read one run, with its events and its newest checkpoint", Action::Read, PROGRAMS);
+        About::new("task_run_get", "Read one run, with its events and its newest checkpoint", Action::Read, TOOL)
+            .route("/runs/{run_id}");
     type Input = TaskRunGetInput;
     type Output = TaskRunDetails;
 

@@ -31,10 +31,7 @@ use longhaul_store::{Committed, Key, Stored};
 use crate::app::Call;
 use crate::change::{ChangeError, change};
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{Answer, FrontEnd};
-
-/// For programs: a person has other verbs for the same.
-const PROGRAMS: &[FrontEnd] = &[FrontEnd::Mcp, FrontEnd::Http];
+use crate::operation::Answer;
 
 /// The run that a caller means. A foreign one looks exactly like none.
 async fn find(call: &Call, run_id: &str) -> Result<Stored, AppError> {
