@@ -278,10 +278,12 @@ impl Call {
     pub async fn perform<O: Operation>(&self, input: O::Input) -> Result<Answer<O::Output>, AppError> {
         permit_input::<O>(&self.caller, &input)?;
         let key = key_of::<O>(self, &input)?;
-        match earlier(self, key.as_ref()).await? {
-            Some(earlier) => Ok(Answer { repeated: true, ..O::repeat(self, input, earlier).await? }),
-            None => O::run(self, Permit { key }, input).await,
-        }
+        let call = self.fresh();
+        let answer = match earlier(&call, key.as_ref()).await? {
+            Some(earlier) => Answer { repeated: true, ..O::repeat(&call, input, earlier).await? },
+            None => O::run(&call, Permit { key }, input).await?,
+        };
+        Ok(answer.warn(call.damage()))
     }
 }
 

@@ -83,3 +83,29 @@ fn a_supervised_task_is_read_and_not_reported_on() {
     let refused = client.error("task_run_update", json!({ "run_id": id, "progress_summary": "mine now" }));
     assert_eq!(refused["code"], "invalid_task_run_transition", "{refused}");
 }
+
+/// One bad event must not take a run away from its program and its person; nothing is changed on top of it.
+#[test]
+fn a_run_with_a_damaged_event_is_still_read_and_the_damage_counted() {
+    let env = TestEnv::new();
+    let mut client = connect(&env);
+    let run_id = start(&mut client, "Crawl the site");
+    client.ok("task_run_update", json!({ "run_id": run_id, "completed_items": ["page 1"] }));
+    client.ok("task_run_update", json!({ "run_id": run_id, "completed_items": ["page 2"] }));
+    client.close();
+    let damage = "DROP TRIGGER events_are_not_changed; UPDATE events SET payload = '{}' WHERE seq = 2";
+    rusqlite::Connection::open(env.home().join("longhaul.db")).unwrap().execute_batch(damage).unwrap();
+    let mut client = connect(&env);
+    let (found, is_error) = client.call("task_run_get", json!({ "run_id": run_id, "include_events": true }));
+    let data = &found["data"];
+    assert!(!is_error && data["events_damaged"] == 1 && data["events"].as_array().unwrap().len() == 2, "{found}");
+    assert_eq!(data["task_run"]["completed_items"], json!(["page 2"]), "the sound events count: {found}");
+    assert!(found["warnings"][0].as_str().unwrap().contains("stored data is damaged"), "{found}");
+    let refused = client.error("task_run_update", json!({ "run_id": run_id, "completed_items": ["page 3"] }));
+    assert_eq!(refused["code"], "storage_damaged", "{refused}");
+    let name = data["task_run"]["name"].as_str().unwrap();
+    for verb in ["show", "why", "report"] {
+        let shown = env.run(&[verb, name]);
+        assert_eq!((shown.code, shown.stderr.contains("longhaul store check")), (0, true), "{verb}: {}", shown.stderr);
+    }
+}
