@@ -3,6 +3,7 @@
 //! Used by every verb that takes a task. It makes nothing, also for names that nobody has, and finds only what the caller may see.
 
 use longhaul_core::ids::TaskId;
+use longhaul_core::task::Driver;
 use longhaul_store::{Filter, Listed, StoreError, Stored, Which};
 
 use crate::app::Call;
@@ -99,6 +100,18 @@ pub async fn find_to_read(call: &Call, wanted: Option<&str>) -> Result<Stored, A
         }
         found => found,
     }
+}
+
+/// As [`find_to_read`], for what only a task has that Longhaul executes: sessions, a plan, a workspace, and a result that can be verified.
+pub async fn find_executed(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
+    let stored = find_to_read(call, wanted).await?;
+    if stored.task.submission.driver != Driver::External {
+        return Ok(stored);
+    }
+    let name = &stored.task.submission.name;
+    let what =
+        format!("{name} is executed by an outside program: it has no sessions, plan or files, and is never verified");
+    Err(AppError::new(ErrorKind::Conflict, what).hint(format!("`longhaul show {name}` has what the program reported")))
 }
 
 fn not_found(wanted: &str) -> AppError {

@@ -27,7 +27,7 @@ impl Operation for Plan {
     type Output = PlanAnswer;
 
     async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<PlanAnswer>, AppError> {
-        let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let stored = lookup::find_executed(call, input.task.as_deref()).await?;
         let task = &stored.task;
         let refused = call.newest_events(task.id, &["plan_refused"], REFUSED).await?;
         Ok(Answer::new(PlanAnswer {

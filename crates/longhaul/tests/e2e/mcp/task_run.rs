@@ -109,3 +109,22 @@ fn a_run_with_a_damaged_event_is_still_read_and_the_damage_counted() {
         assert_eq!((shown.code, shown.stderr.contains("longhaul store check")), (0, true), "{verb}: {}", shown.stderr);
     }
 }
+
+/// What only a task of ours has is refused with one sentence, and the others speak of the program.
+#[test]
+fn a_persons_verbs_speak_of_the_program() {
+    let env = TestEnv::new();
+    let mut client = connect(&env);
+    let run_id = start(&mut client, "Crawl");
+    for verb in ["logs", "plan", "diff"] {
+        let refused = env.run(&[verb, "crawl"]);
+        assert!(refused.stderr.contains("crawl is executed by an outside program: it has no sessions"), "{verb}");
+        assert!(refused.code != 0 && refused.stderr.contains("`longhaul show crawl`"), "{verb}: {}", refused.stderr);
+    }
+    assert!(env.ok(&["why", "crawl"]).starts_with("crawl is run by an outside program (since "));
+    client.ok("task_run_needs_help", json!({ "run_id": run_id, "reason": "a login" }));
+    let answered = env.run(&["resume", "crawl", "--reason", "it is on the desk"]);
+    assert_eq!((answered.code, answered.stderr.contains("gets your answer")), (0, true), "{}", answered.stderr);
+    let cancelled = env.run(&["cancel", "crawl"]);
+    assert_eq!((cancelled.code, cancelled.stderr.contains("its next call")), (0, true), "{}", cancelled.stderr);
+}
