@@ -45,7 +45,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("edit", &["longhaul edit my-task --max-time 8h", "longhaul edit my-task --check 'make test'"]),
     ("takeover", &["longhaul takeover my-task"]),
     ("cancel", &["longhaul cancel my-task", "longhaul cancel my-task --reason \"no longer needed\""]),
-    ("mcp", &["longhaul mcp", "longhaul mcp tools --json", "longhaul mcp --rights approve"]),
+    ("mcp", &["longhaul mcp install --client claude", "longhaul mcp tools --json", "longhaul mcp --rights approve"]),
     ("agents", &["longhaul agents", "longhaul agents --json"]),
     ("config", &["longhaul config show --origin", "longhaul config path"]),
     ("trust", &["longhaul trust .", "longhaul trust --list"]),
