@@ -17,7 +17,7 @@ use longhaul_core::task::Action;
 pub(crate) use care::{
     Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker,
 };
-pub(crate) use mcp::{Mcp, McpVerb};
+pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Transport};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
 pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Skill, SkillClient, SkillPlace, SkillVerb};
@@ -167,6 +167,7 @@ impl Verb {
             Verb::Service(_) => Action::Manage("change the service"),
             Verb::Skill(Skill { verb: SkillVerb::List { .. } }) => Action::Read,
             Verb::Skill(_) => Action::Manage("change skills"),
+            Verb::Mcp(Mcp { verb: Some(McpVerb::Install(_)), .. }) => Action::Manage("connect a client"),
             // Their operations check the rights they need.
             Verb::Doctor(_)
             | Verb::Gc(_)

@@ -47,7 +47,12 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("cancel", &["longhaul cancel my-task", "longhaul cancel my-task --reason \"no longer needed\""]),
     (
         "mcp",
-        &["longhaul mcp", "longhaul mcp tools --json", "longhaul mcp --rights approve", "longhaul mcp --read-only"],
+        &[
+            "longhaul mcp install --client claude",
+            "longhaul mcp tools --json",
+            "longhaul mcp --rights approve",
+            "longhaul mcp --read-only",
+        ],
     ),
     ("agents", &["longhaul agents", "longhaul agents --json"]),
     ("config", &["longhaul config show --origin", "longhaul config path"]),

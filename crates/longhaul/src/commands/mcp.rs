@@ -2,6 +2,8 @@
 //! It carries out no task: submitting hands it to a worker with this process's environment, as `run -d` does. A signal simply ends it, because
 //! nothing lives in this process.
 
+mod install;
+
 use longhaul_app::operation::FrontEnd;
 use longhaul_app::{AppError, Call, Caller};
 use longhaul_core::task::{Right, Rights};
@@ -15,8 +17,9 @@ use crate::out;
 
 pub(crate) async fn mcp(line: &CommandLine, args: &Mcp) -> Result<Code, AppError> {
     let caller = client(line, args);
-    match args.verb {
-        Some(McpVerb::Tools { json }) => print_tools(&caller, json),
+    match &args.verb {
+        Some(McpVerb::Install(install)) => return install::install(line, args.rights, install),
+        Some(McpVerb::Tools { json }) => print_tools(&caller, *json),
         None => {
             let call = line.call()?;
             serve_stdio(Call::new(call.app, caller)).await?;

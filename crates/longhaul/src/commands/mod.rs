@@ -26,6 +26,7 @@ mod run_session;
 pub(crate) mod service;
 mod show;
 mod skill;
+mod step;
 mod store;
 mod takeover;
 mod tell;
