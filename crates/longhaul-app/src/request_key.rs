@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::Action;
-use longhaul_store::{Key, Stored};
+use longhaul_store::{Earlier, Key};
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
@@ -66,8 +66,8 @@ fn in_own_task(call: &Call, name: &str) -> String {
     call.own_task().map_or_else(|| name.to_owned(), |task| format!("{task}/{name}"))
 }
 
-/// The task of a request that was carried out before under this key, as it is now.
-pub(crate) async fn earlier(call: &Call, key: Option<&Key>) -> Result<Option<Stored>, AppError> {
+/// The request that was carried out before under this key.
+pub(crate) async fn earlier(call: &Call, key: Option<&Key>) -> Result<Option<Earlier>, AppError> {
     let Some(key) = key else { return Ok(None) };
     let store = match call.store() {
         // Without a home nothing was carried out.

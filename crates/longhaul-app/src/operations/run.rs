@@ -2,7 +2,7 @@
 //! The command line has its own `run`, which follows the task on the screen.
 
 use longhaul_core::task::{Action, Need};
-use longhaul_store::Stored;
+use longhaul_store::{Earlier, Stored};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,8 +48,8 @@ impl Operation for Run {
         Submit::key(&input.task)
     }
 
-    async fn repeat(call: &Call, input: RunInput, stored: Stored) -> Result<Answer<TaskView>, AppError> {
-        wait(call, stored, input.timeout_ms).await
+    async fn repeat(call: &Call, input: RunInput, earlier: Earlier) -> Result<Answer<TaskView>, AppError> {
+        wait(call, earlier.stored, input.timeout_ms).await
     }
 
     async fn run(call: &Call, permit: Permit, input: RunInput) -> Result<Answer<TaskView>, AppError> {

@@ -13,29 +13,29 @@ use super::failure::{damaged, store_error};
 use super::row::TaskRow;
 use crate::{Change, CommitError, Guard, Key, StoreError, Stored};
 
-/// The task that the request with this key changed; none if nobody used the key.
+/// The task that the request with this key changed, and its last event then; none if nobody used the key.
 pub(super) fn task_of(
     connection: &Connection,
     tenant: &str,
     key: &Key,
     principal: &str,
-) -> Result<Option<TaskId>, CommitError> {
-    const SQL: &str = "SELECT tasks.id, (operation, input) = (?4, ?5), \
+) -> Result<Option<(TaskId, u64)>, CommitError> {
+    const SQL: &str = "SELECT tasks.id, (operation, input) = (?4, ?5), keys.seq, \
          ?6 IS NULL OR (created > ?6 AND final = 0 AND waits_for_person = 0) \
          FROM keys LEFT JOIN tasks ON number = task WHERE keys.tenant = ?1 AND key = ?2 AND keys.principal = ?3";
     let guessed_after = key.guessed_after.map(|time| time.0);
     let values = params![tenant, key.name, principal, key.operation, key.input, guessed_after];
-    let found: Option<(Option<String>, bool, bool)> = connection
+    let found: Option<(Option<String>, bool, u64, bool)> = connection
         .prepare_cached(SQL)
         .and_then(|mut statement| {
-            statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
+            statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).optional()
         })
         .map_err(store_error)?;
     match found {
-        None | Some((Some(_), true, false)) => Ok(None),
-        Some((_, false, _)) => Err(CommitError::KeyReused),
-        Some((id, true, _)) => match id.and_then(|id| id.parse().ok()) {
-            Some(task) => Ok(Some(task)),
+        None | Some((Some(_), true, _, false)) => Ok(None),
+        Some((_, false, ..)) => Err(CommitError::KeyReused),
+        Some((id, true, seq, _)) => match id.and_then(|id| id.parse().ok()) {
+            Some(task) => Ok(Some((task, seq))),
             None => Err(missing(key).into()),
         },
     }
@@ -49,7 +49,7 @@ pub(super) fn repeat_of_change(
     change: &Change,
 ) -> Result<Option<Arc<Stored>>, CommitError> {
     let Some(key) = &change.key else { return Ok(None) };
-    let Some(task) = task_of(connection, tenant, key, &change.actor.principal)? else { return Ok(None) };
+    let Some((task, _)) = task_of(connection, tenant, key, &change.actor.principal)? else { return Ok(None) };
     // A repeated submission may come with an id that was minted again.
     if task != change.task && change.guard != Guard::New {
         return Err(CommitError::KeyReused);

@@ -225,6 +225,7 @@ fn run_answers_with_the_end_of_a_task_or_when_it_needs_a_person() {
 #[test]
 fn run_reports_progress_and_a_task_that_outlives_the_call() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@1");
+    env.make_repository();
     let mut client = connect(&env);
     let run = json!({ "goal": "Hang", "timeout_ms": 9_000 });
     let (answer, is_error) = client.call_with("run", run, json!({ "progressToken": 7 }));
@@ -238,6 +239,7 @@ fn run_reports_progress_and_a_task_that_outlives_the_call() {
 #[test]
 fn wait_reports_progress_and_answers_before_a_client_gives_up() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@1");
+    env.make_repository();
     let mut client = connect(&env);
     let name = client.ok("submit", json!({ "goal": "Hang" }))["name"].as_str().unwrap().to_owned();
     let wait = json!({ "task": name, "timeout_ms": 9_000 });
@@ -257,6 +259,7 @@ fn wait_reports_progress_and_answers_before_a_client_gives_up() {
 #[test]
 fn a_killed_server_loses_nothing_and_the_next_one_knows_the_task() {
     let env = TestEnv::new();
+    env.make_repository();
     let mut client = connect(&env);
     let name = client.ok("submit", json!({ "goal": "Outlive it" }))["name"].as_str().unwrap().to_owned();
     kill_9(client.child.id().cast_signed());
@@ -269,6 +272,7 @@ fn a_killed_server_loses_nothing_and_the_next_one_knows_the_task() {
 fn a_signal_ends_the_server_and_not_its_tasks() {
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
         let env = TestEnv::new().var("DEMO_FAULT", "hang@2");
+        env.make_repository();
         let mut client = connect(&env);
         let name = client.ok("submit", json!({ "goal": format!("{signal}") }))["name"].as_str().unwrap().to_owned();
         let live = env.live(&name, 2);
@@ -282,6 +286,7 @@ fn a_signal_ends_the_server_and_not_its_tasks() {
 #[test]
 fn a_task_runs_with_the_servers_environment_and_a_missing_variable_is_named() {
     let env = TestEnv::new();
+    env.make_repository();
     let mut client = connect(&env);
     let check = "test -n \"$ACME_API_KEY\"";
     let needs = json!({ "goal": "g", "checks": [check], "settings": { "env.need": "ACME_API_KEY" } });

@@ -39,6 +39,7 @@ fn send_again(env: &TestEnv, tool: &str, arguments: &Value) -> Value {
 #[test]
 fn every_tool_that_changes_something_is_carried_out_once() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@1,hang@2,hang@3");
+    env.make_repository();
     let submitted = send_again(&env, "submit", &json!({ "goal": "Hang on" }));
     let name = submitted["name"].as_str().unwrap().to_owned();
     assert_eq!(tasks(&env), 1);
@@ -119,6 +120,7 @@ fn an_id_of_a_call_names_one_request_and_no_key_of_anyone() {
 #[test]
 fn an_equal_submission_is_presumed_to_be_a_repeat_while_its_task_is_at_work() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@1");
+    env.make_repository();
     let mut client = connect(&env);
     for tool in ["submit", "run"] {
         // Only `run` has a time to wait; it is no part of what is asked for.
@@ -157,6 +159,7 @@ fn an_equal_submission_is_presumed_to_be_a_repeat_while_its_task_is_at_work() {
 #[test]
 fn of_equal_calls_at_once_one_starts_a_task() {
     let env = TestEnv::new().var("DEMO_FAULT", "hang@1");
+    env.make_repository();
     for tool in ["submit", "run"] {
         let mut clients: Vec<Client> = (0..4).map(|_| connect(&env)).collect();
         let arguments = || json!({ "goal": format!("At once: {tool}") });
