@@ -19,6 +19,7 @@ mod plan;
 mod report;
 mod resume;
 mod retry;
+mod run;
 #[cfg(test)]
 mod serving_tests;
 mod show;
@@ -56,6 +57,7 @@ pub use plan::Plan;
 pub use report::Report;
 pub use resume::{Resume, ResumeInput};
 pub use retry::{Retry, RetryInput};
+pub use run::{Run, RunInput};
 pub use show::{Show, TaskInput, TaskPageInput};
 pub use store_backup::{Backup, StoreBackup, StoreBackupInput};
 pub use store_check::{MissingSession, StoreCheck, StoreHealth};
@@ -98,6 +100,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Report>(),
     entry::<Resume>(),
     entry::<Retry>(),
+    entry::<Run>(),
     entry::<Show>(),
     entry::<StoreBackup>(),
     entry::<StoreCheck>(),
