@@ -61,7 +61,7 @@ fn a_key_is_revoked_by_id_or_name() {
     assert!(revoked["revoked"].is_string() && revoked["is_usable"] == false, "{revoked}");
     assert_eq!(env.json(&["keys", "revoke", &ids[1]])["revoked"], revoked["revoked"], "it stays revoked as it was");
     let unknown = env.run(&["keys", "revoke", "one"]);
-    assert!(unknown.code == 4 && unknown.stderr.contains("there is no API key `one`"), "{}", unknown.stderr);
+    assert!(unknown.code == 7 && unknown.stderr.contains("there is no API key `one`"), "{}", unknown.stderr);
     assert!(env.ok(&["keys", "list"]).matches("revoked ").count() == 2);
     create(&env, &["one"]);
 }
@@ -87,7 +87,7 @@ fn bad_input_is_refused_and_creates_nothing() {
     assert!(!env.home().exists());
     create(&env, &["ci"]);
     let taken = env.run(&["keys", "create", "ci"]);
-    assert!(taken.code == 5 && taken.stderr.contains("already has an API key `ci`"), "{} {}", taken.code, taken.stderr);
+    assert!(taken.code == 8 && taken.stderr.contains("already has an API key `ci`"), "{} {}", taken.code, taken.stderr);
     create(&env, &["ci", "--tenant", "acme"]);
     let ambiguous = env.run(&["keys", "revoke", "ci"]);
     assert!(ambiguous.code == 2 && ambiguous.stderr.contains("(acme)"), "{}", ambiguous.stderr);

@@ -5,10 +5,10 @@ use longhaul_core::task::{Action, Report, RunCall, RunStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, FailedItem, PROGRAMS, Said, TaskRunAnswer, answer, find, send};
+use super::{Evidence, FailedItem, Said, TaskRunAnswer, answer, find, send};
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, TOOL};
 
 /// The operation `task_run_complete`.
 pub struct TaskRunComplete;
@@ -44,8 +44,9 @@ impl Operation for TaskRunComplete {
         "task_run_complete",
         "End your run for good, as completed, failed or cancelled",
         Action::Command("complete a run"),
-        PROGRAMS,
+        TOOL,
     )
+    .route("/runs/{run_id}/complete")
     .destroys();
     type Input = TaskRunCompleteInput;
     type Output = TaskRunAnswer;

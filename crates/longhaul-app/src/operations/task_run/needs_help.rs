@@ -5,10 +5,10 @@ use longhaul_core::task::{Action, Report, RunCall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, PROGRAMS, Said, TaskRunAnswer, answer, find, send};
+use super::{Evidence, Said, TaskRunAnswer, answer, find, send};
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, TOOL};
 
 /// The operation `task_run_needs_help`.
 pub struct TaskRunNeedsHelp;
@@ -39,8 +39,9 @@ impl Operation for TaskRunNeedsHelp {
         "task_run_needs_help",
         "Say that your run cannot continue without a person",
         Action::Command("ask for help with a run"),
-        PROGRAMS,
-    );
+        TOOL,
+    )
+    .route("/runs/{run_id}/needs_help");
     type Input = TaskRunNeedsHelpInput;
     type Output = TaskRunAnswer;
 

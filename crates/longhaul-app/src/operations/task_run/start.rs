@@ -8,11 +8,11 @@ use longhaul_store::{Change, CommitError, Committed, Guard, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{PROGRAMS, Said, TaskRunAnswer, answer};
+use super::{Said, TaskRunAnswer, answer};
 use crate::app::Call;
 use crate::config::{self, Overrides};
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, TOOL};
 
 /// So many numbered names are tried; then the name gets a part of the id.
 const NUMBERED: usize = 9;
@@ -47,8 +47,9 @@ impl Operation for TaskRunStart {
         "task_run_start",
         "Start a run that you execute yourself and report here, so that it survives restarts",
         Action::Command("start a run"),
-        PROGRAMS,
-    );
+        TOOL,
+    )
+    .route("/runs");
     type Input = TaskRunStartInput;
     type Output = TaskRunAnswer;
 

@@ -5,10 +5,10 @@ use longhaul_core::task::{Action, Links, Report, RunCall, RunStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, FailedItem, PROGRAMS, Said, TaskRunAnswer, answer, find, send};
+use super::{Evidence, FailedItem, Said, TaskRunAnswer, answer, find, send};
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, TOOL};
 
 /// The operation `task_run_update`.
 pub struct TaskRunUpdate;
@@ -56,8 +56,9 @@ impl Operation for TaskRunUpdate {
         "task_run_update",
         "Report progress of your run, or continue it after a request for help",
         Action::Command("update a run"),
-        PROGRAMS,
-    );
+        TOOL,
+    )
+    .route("/runs/{run_id}/update");
     type Input = TaskRunUpdateInput;
     type Output = TaskRunAnswer;
 
