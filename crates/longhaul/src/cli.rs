@@ -3,6 +3,7 @@
 
 mod care;
 mod examples;
+mod keys;
 mod mcp;
 mod reading;
 mod runner;
@@ -17,6 +18,7 @@ use longhaul_core::task::Action;
 pub(crate) use care::{
     Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker,
 };
+pub(crate) use keys::{Keys, KeysVerb};
 pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Transport};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
@@ -41,7 +43,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["run", "retry", "demo", "run-session"]),
     ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report"]),
     ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
-    ("Set up", &["agents", "config", "trust", "mcp", "service", "skill", "completions", "man"]),
+    ("Set up", &["agents", "config", "trust", "mcp", "keys", "service", "skill", "completions", "man"]),
     ("Maintain", &["doctor", "worker", "gc", "store"]),
 ];
 
@@ -143,6 +145,8 @@ pub(crate) enum Verb {
     Skill(Skill),
     /// Serve Longhaul's tools to an assistant over MCP, on standard input and output
     Mcp(Mcp),
+    /// Create, list and revoke API keys for the HTTP server
+    Keys(Keys),
 }
 
 impl Verb {
@@ -171,6 +175,7 @@ impl Verb {
             // Their operations check the rights they need.
             Verb::Doctor(_)
             | Verb::Gc(_)
+            | Verb::Keys(_)
             | Verb::Store(_)
             | Verb::Trust(_)
             | Verb::Plan(_)

@@ -54,6 +54,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "longhaul mcp --read-only",
         ],
     ),
+    ("keys", &["longhaul keys create ci --rights read --expires 30d", "longhaul keys list", "longhaul keys revoke ci"]),
     ("agents", &["longhaul agents", "longhaul agents --json"]),
     ("config", &["longhaul config show --origin", "longhaul config path"]),
     ("trust", &["longhaul trust .", "longhaul trust --list"]),
