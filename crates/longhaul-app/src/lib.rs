@@ -16,6 +16,7 @@ pub mod config;
 pub mod describe;
 pub mod directory_wait;
 mod error;
+pub mod feed;
 mod floors;
 pub mod follow;
 mod git_failure;

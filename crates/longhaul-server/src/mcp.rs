@@ -36,7 +36,7 @@ pub fn rights(added: Rights) -> Rights {
 pub async fn serve_stdio(call: Call) -> Result<(), AppError> {
     let failed =
         |error: &dyn std::error::Error| AppError::new(ErrorKind::Failure, "the MCP server failed").because(error);
-    let served = Server { call }.serve(rmcp::transport::stdio()).await;
+    let served = Server::new(call).serve(rmcp::transport::stdio()).await;
     let service = match served {
         // The client left before it said anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -46,11 +46,16 @@ pub async fn serve_stdio(call: Call) -> Result<(), AppError> {
     Ok(())
 }
 
-struct Server {
+pub(crate) struct Server {
     call: Call,
 }
 
 impl Server {
+    /// A server for this caller.
+    pub(crate) fn new(call: Call) -> Server {
+        Server { call }
+    }
+
     async fn perform(&self, name: &str, input: Value) -> Option<CallToolResult> {
         let entry = tool::operation(name)?;
         let performed = (entry.perform)(&self.call, input).await;

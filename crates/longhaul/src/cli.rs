@@ -6,6 +6,7 @@ mod examples;
 mod mcp;
 mod reading;
 mod runner;
+mod serve;
 mod setup;
 mod task;
 
@@ -20,6 +21,7 @@ pub(crate) use care::{
 pub(crate) use mcp::{Mcp, McpVerb};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
+pub(crate) use serve::Serve;
 pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Skill, SkillClient, SkillPlace, SkillVerb};
 pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Resume, Retry, Run, Takeover, Tell, Wait};
 
@@ -41,7 +43,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["run", "retry", "demo", "run-session"]),
     ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report"]),
     ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
-    ("Set up", &["agents", "config", "trust", "mcp", "service", "skill", "completions", "man"]),
+    ("Set up", &["agents", "config", "trust", "mcp", "serve", "service", "skill", "completions", "man"]),
     ("Maintain", &["doctor", "worker", "gc", "store"]),
 ];
 
@@ -143,6 +145,8 @@ pub(crate) enum Verb {
     Skill(Skill),
     /// Serve Longhaul's tools to an assistant over MCP, on standard input and output
     Mcp(Mcp),
+    /// Serve Longhaul to programs over HTTP, and carry out tasks
+    Serve(Serve),
 }
 
 impl Verb {
@@ -159,6 +163,7 @@ impl Verb {
             Verb::Plan(args) if args.accept.is_some() => Action::Command("accept a plan"),
             Verb::Demo(_) => Action::Manage("run the demo"),
             Verb::Worker(_) => Action::Manage("start a worker"),
+            Verb::Serve(_) => Action::Manage("serve"),
             Verb::Retry(_) => Action::Manage("retry"),
             Verb::RunSession(args) if args.list => Action::Read,
             // All its errors must end with code 1, so it checks permissions again itself.
