@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use longhaul_core::task::{Action, Need, Refusal, Right, permit_with};
-use longhaul_store::{Key, Stored};
+use longhaul_store::{Earlier, Key, Stored};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -227,7 +227,7 @@ pub trait View: Serialize + JsonSchema + Send + Sized {
 
     /// What a repeated request is answered with: the task that the first one changed, as it is now. Views of operations that take keys
     /// have it.
-    fn of_repeat(_: &Call, _: Stored) -> impl Future<Output = Result<Self, AppError>> + Send {
+    fn of_repeat(_: &Call, _: Stored) -> impl Future<Output = Result<Answer<Self>, AppError>> + Send {
         async { Err(AppError::new(ErrorKind::Failure, format!("`{}` does not show a task", Self::KIND))) }
     }
 }
@@ -260,9 +260,9 @@ pub trait Operation {
     fn repeat(
         call: &Call,
         _: Self::Input,
-        stored: Stored,
+        earlier: Earlier,
     ) -> impl Future<Output = Result<Answer<Self::Output>, AppError>> + Send {
-        async { Ok(Answer::new(Self::Output::of_repeat(call, stored).await?)) }
+        Self::Output::of_repeat(call, earlier.stored)
     }
 
     /// Carries it out.
@@ -279,7 +279,7 @@ impl Call {
         permit_input::<O>(&self.caller, &input)?;
         let key = key_of::<O>(self, &input)?;
         match earlier(self, key.as_ref()).await? {
-            Some(stored) => Ok(Answer { repeated: true, ..O::repeat(self, input, stored).await? }),
+            Some(earlier) => Ok(Answer { repeated: true, ..O::repeat(self, input, earlier).await? }),
             None => O::run(self, Permit { key }, input).await,
         }
     }

@@ -49,13 +49,15 @@ pub struct AcceptedPlan {
 impl View for AcceptedPlan {
     const KIND: &'static str = "accepted_plan";
 
-    async fn of_repeat(call: &Call, stored: Stored) -> Result<AcceptedPlan, AppError> {
-        Ok(AcceptedPlan {
-            task: TaskView::of(call, stored.task.id).await?,
-            plan: PlanView::of(&stored.task),
-            changed: false,
-            next_step: describe::next_command(&stored),
-        })
+    async fn of_repeat(call: &Call, stored: Stored) -> Result<Answer<AcceptedPlan>, AppError> {
+        Ok(Answer::new(AcceptedPlan::of(call, &stored, false).await?))
+    }
+}
+
+impl AcceptedPlan {
+    async fn of(call: &Call, stored: &Stored, changed: bool) -> Result<AcceptedPlan, AppError> {
+        let (task, plan) = (TaskView::of(call, stored.task.id).await?, PlanView::of(&stored.task));
+        Ok(AcceptedPlan { task, plan, changed, next_step: describe::next_command(stored) })
     }
 }
 
@@ -86,7 +88,7 @@ impl Operation for AcceptPlan {
         };
         let after = accept(call, &stored, Command::AcceptPlan { text, seen }, permit.key()).await?;
         let changed = after.stored.task.version != stored.task.version;
-        let view = AcceptedPlan { changed, ..AcceptedPlan::of_repeat(call, after.stored).await? };
+        let view = AcceptedPlan::of(call, &after.stored, changed).await?;
         Ok(Answer { repeated: after.repeated, ..Answer::new(view) })
     }
 }

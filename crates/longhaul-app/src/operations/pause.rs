@@ -3,7 +3,7 @@
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Action, Command, StopMode};
-use longhaul_store::Stored;
+use longhaul_store::Earlier;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,8 +50,8 @@ impl Operation for Pause {
     }
 
     /// A repeat waits for the end as the first request did, but never kills: the task may be stopping for another reason by now.
-    async fn repeat(call: &Call, input: PauseInput, stored: Stored) -> Result<Answer<TaskView>, AppError> {
-        ended(call, stored.task.id, &PauseInput { force: false, ..input }).await
+    async fn repeat(call: &Call, input: PauseInput, earlier: Earlier) -> Result<Answer<TaskView>, AppError> {
+        ended(call, earlier.stored.task.id, &PauseInput { force: false, ..input }).await
     }
 
     async fn run(call: &Call, permit: Permit, input: PauseInput) -> Result<Answer<TaskView>, AppError> {

@@ -83,7 +83,7 @@ impl Operation for Retry {
         let mut notes = news(&old, &submission, &settings);
         if matches!(old.submission.place, Place::Worktree { .. }) {
             // Its own worktree, from the commit that the project is at now.
-            let (chosen, warnings) = submit::workspace_choice::choose(Path::new(&submission.project), call.home())?;
+            let (chosen, warnings) = submit::workspace_choice::choose(call, Path::new(&submission.project))?;
             submission.place = chosen;
             notes.extend(warnings);
         }

@@ -125,7 +125,7 @@ fn also(task: &Task, records: &[SessionRecord], now: Time) -> Vec<String> {
 /// What the program of a tracked run said last.
 fn last_report(task: &Task, now: Time) -> Option<String> {
     let State::Tracked { reported, .. } = &task.state else { return None };
-    let summary = task.tracked.as_ref().and_then(|tracked| tracked.summary.as_deref());
+    let summary = task.tracked.as_ref().and_then(|tracked| tracked.reported.summary.as_deref());
     let summary = summary.and_then(|text| text.trim().lines().next());
     let summary = summary.map_or_else(String::new, |line| format!(": {line}"));
     Some(format!("last report {} ago{summary}", longhaul_core::units::span(now.since(*reported))))

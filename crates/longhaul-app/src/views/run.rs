@@ -68,16 +68,17 @@ impl RunView {
     }
 
     fn new(tracked: &Tracked) -> RunView {
-        let failed = tracked.failed.iter();
-        let checkpoint = tracked.checkpoint.as_ref();
+        let Tracked { reported, answer, checkpoint, .. } = tracked;
+        let failed = reported.failed.iter();
+        let checkpoint = checkpoint.as_ref();
         RunView {
-            summary: tracked.summary.clone(),
-            cursor: tracked.cursor.clone(),
-            completed: tracked.completed.clone(),
-            completed_total: tracked.completed.len() as u64 + tracked.completed_dropped,
+            summary: reported.summary.clone(),
+            cursor: reported.cursor.clone(),
+            completed: reported.completed.clone(),
+            completed_total: reported.completed.len() as u64 + reported.completed_dropped,
             failed: failed.map(|one| FailedView { item: one.item.clone(), reason: one.reason.clone() }).collect(),
-            failed_total: tracked.failed.len() as u64 + tracked.failed_dropped,
-            references: tracked
+            failed_total: reported.failed.len() as u64 + reported.failed_dropped,
+            references: reported
                 .references
                 .iter()
                 .map(|reference| ReferenceView {
@@ -88,7 +89,7 @@ impl RunView {
                 .collect(),
             checkpoint: checkpoint.map(|checkpoint| checkpoint.summary.clone()),
             checkpoint_at: checkpoint.map(|checkpoint| checkpoint.at.rfc3339()),
-            answer: tracked.answer.as_ref().map(|answer| AnswerView {
+            answer: answer.as_ref().map(|answer| AnswerView {
                 reason: answer.reason.clone(),
                 by: answer.by.clone(),
                 at: answer.at.rfc3339(),

@@ -58,6 +58,8 @@ pub(super) async fn answer(
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let stopping = http.stopping.clone();
     let stream = Stream { http, presented, reader, stopping, look, is_over: false, _slot: slot };
+    // An id without data: a client that loses its connection before the first event knows where it was.
+    let start = stream::iter([Ok(Event::default().id(stream.reader.position().to_string()))]);
     let events =
         stream::unfold(stream, |mut stream| async { Some((Ok::<Event, Infallible>(stream.next().await?), stream)) });
     Ok(Sse::new(start.chain(events)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())

@@ -24,7 +24,7 @@ pub use update::{TaskRunUpdate, TaskRunUpdateInput};
 pub use wire::{Evidence, FailedItem, HelpView, RunCheckpoint, TaskRun, TaskRunAnswer};
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Command, MOST_REFERENCES, Reference, Refusal, RunCall, State};
+use longhaul_core::task::{Command, MOST_REFERENCES, Reference, Refusal, RunCall};
 use longhaul_redact::{Secrets, redact_text};
 use longhaul_store::{Committed, Key, Stored};
 
@@ -64,18 +64,10 @@ async fn send(call: &Call, stored: &Stored, run_call: RunCall, key: Option<Key>)
     })
 }
 
-/// The run after a call, with a warning if it still waits for a person: its program must not mistake an accepted report for permission.
+/// The run after a call.
 fn answer(committed: &Committed, said: Said) -> Answer<TaskRunAnswer> {
-    let task = &committed.stored.task;
-    let waiting = match &task.state {
-        State::Tracked { help: Some(help), .. } => Some(format!(
-            "the run still waits for a person: {}. It continues when somebody answers, or with status RUNNING and a resume_reason",
-            help.reason
-        )),
-        _ => None,
-    };
-    let view = TaskRunAnswer { task_run: TaskRun::of(task) };
-    Answer { repeated: committed.repeated, ..Answer::new(view) }.warn(waiting).warn(said.warnings())
+    let answer = TaskRunAnswer::of(&committed.stored.task);
+    Answer { repeated: committed.repeated, ..answer }.warn(said.warnings())
 }
 
 /// What a caller said, with secrets masked before anything is cut or stored.
