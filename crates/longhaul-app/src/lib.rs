@@ -5,6 +5,7 @@
 
 mod agent_launch;
 mod agent_status;
+pub mod api_keys;
 mod app;
 mod caller;
 mod change;

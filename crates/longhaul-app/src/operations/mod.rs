@@ -30,7 +30,7 @@ mod tell;
 #[cfg(test)]
 mod tenant_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod trust;
 mod trust_list;
 mod trust_remove;

@@ -107,7 +107,7 @@ fn callers() -> [Actor; 4] {
 }
 
 /// Fails the test if anything is started.
-pub(super) struct NoProcesses;
+pub(crate) struct NoProcesses;
 
 impl Processes for NoProcesses {
     fn start_worker(&self, _: &App, worker: NewWorker) -> Result<u32, AppError> {
