@@ -27,6 +27,7 @@ mod home;
 mod intake;
 pub mod locations;
 pub mod lookup;
+pub mod meter;
 pub mod operation;
 pub mod operations;
 pub mod ownership;

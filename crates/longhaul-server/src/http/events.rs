@@ -12,13 +12,14 @@ use axum::http::header::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt};
+use longhaul_app::api_keys::authenticate;
 use longhaul_app::feed::{FeedItem, FeedReader};
 use longhaul_app::{AppError, Call, Caller, ErrorKind};
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::Http;
-use super::gate::{self, Presented};
+use super::gate::Presented;
 use super::limits::Slot;
 use super::refusal::Refused;
 use super::routes::BASE;
@@ -88,7 +89,7 @@ impl Stream {
             match item {
                 Ok(Some(item)) => return Some(event(&item)),
                 // Something else happened, perhaps to the key.
-                Ok(None) => match gate::authenticate(&self.http.app, &self.presented.0).await {
+                Ok(None) => match authenticate(&self.http.app, &self.presented.0).await {
                     Ok(Some(_)) => {}
                     Ok(None) => return Some(self.end(&unusable())),
                     Err(error) => return Some(self.end(&error)),

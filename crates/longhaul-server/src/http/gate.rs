@@ -11,6 +11,7 @@ use axum::http::uri::{Authority, Uri};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use longhaul_app::api_keys::authenticate;
 use longhaul_app::{AppError, ErrorKind};
 
 use super::Http;
@@ -127,10 +128,6 @@ async fn pass(http: &Http, mut request: Request) -> Result<Request, Refused> {
     request.extensions_mut().insert(Presented(presented));
     request.extensions_mut().insert(caller);
     Ok(request)
-}
-
-pub(super) async fn authenticate(_: &longhaul_app::App, _: &str) -> Result<Option<longhaul_app::Caller>, AppError> {
-    Ok(None)
 }
 
 /// The same for no key, a bad one, an unknown one and one that ended.

@@ -11,7 +11,9 @@ mod gate;
 mod input;
 mod limits;
 mod mcp;
+mod metrics;
 mod openapi;
+mod ready;
 mod refusal;
 mod routes;
 #[cfg(test)]
@@ -27,6 +29,7 @@ use tokio::sync::watch;
 use self::gate::Doors;
 pub use self::limits::Caps;
 use self::limits::Limits;
+use self::metrics::Figures;
 
 /// Where and for whom the server listens.
 pub struct Options {
@@ -51,6 +54,7 @@ struct Http {
     app: Arc<App>,
     doors: Doors,
     limits: Limits,
+    figures: Figures,
     /// Becomes true when the server is about to stop.
     stopping: watch::Receiver<bool>,
 }
@@ -80,7 +84,8 @@ impl HttpServer {
     pub async fn serve(self, app: Arc<App>, leave: impl Future<Output = ()>) {
         let (stop, stopping) = watch::channel(false);
         let limits = Limits::new(&self.caps);
-        let router = routes::router(Arc::new(Http { app, doors: self.doors, limits, stopping }));
+        let http = Http { app, doors: self.doors, limits, figures: Figures::default(), stopping };
+        let router = routes::router(Arc::new(http));
         connections::serve(self.listener, router, &self.caps, leave, stop).await;
     }
 }

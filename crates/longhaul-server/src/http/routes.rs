@@ -18,7 +18,7 @@ use super::gate::{HEALTH, gate};
 use super::input::input;
 use super::limits::Slot;
 use super::refusal::{Refused, json};
-use super::{Http, events, mcp, openapi};
+use super::{Http, events, mcp, metrics, openapi, ready};
 
 /// Where the operations are.
 pub(super) const BASE: &str = "/api/v1";
@@ -44,6 +44,8 @@ pub(super) fn router(http: Arc<Http>) -> Router {
     let document: Arc<str> = openapi::document().to_string().into();
     let mut router = Router::new()
         .route(HEALTH, get("ok\n"))
+        .route(ready::PATH, get(ready::answer))
+        .route(metrics::PATH, get(metrics::answer))
         .route(mcp::PATH, any(mcp::answer))
         .route(&events::path(), get(events::answer))
         .route(&format!("{BASE}/openapi.json"), get(move || async move { json(StatusCode::OK, document.to_string()) }));

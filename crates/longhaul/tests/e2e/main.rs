@@ -35,6 +35,7 @@ mod gc;
 mod git_failures;
 mod guidance;
 mod handover;
+mod http;
 mod in_process;
 mod in_worktree;
 mod interrupted_rounds;
