@@ -3,6 +3,7 @@
 //! `cargo xtask test` installs the programs; without them these tests fail and say so.
 
 mod adopt;
+mod clients;
 mod controls;
 mod delivered;
 mod finish;
