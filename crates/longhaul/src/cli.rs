@@ -3,6 +3,7 @@
 
 mod care;
 mod examples;
+mod keys;
 mod mcp;
 mod reading;
 mod runner;
@@ -18,6 +19,7 @@ use longhaul_core::task::Action;
 pub(crate) use care::{
     Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker,
 };
+pub(crate) use keys::{Keys, KeysVerb};
 pub(crate) use mcp::{Mcp, McpVerb};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
@@ -43,7 +45,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["run", "retry", "demo", "run-session"]),
     ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report"]),
     ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
-    ("Set up", &["agents", "config", "trust", "mcp", "serve", "service", "skill", "completions", "man"]),
+    ("Set up", &["agents", "config", "trust", "mcp", "serve", "keys", "service", "skill", "completions", "man"]),
     ("Maintain", &["doctor", "worker", "gc", "store"]),
 ];
 
@@ -147,6 +149,8 @@ pub(crate) enum Verb {
     Mcp(Mcp),
     /// Serve Longhaul to programs over HTTP, and carry out tasks
     Serve(Serve),
+    /// Create, list and revoke API keys for the HTTP server
+    Keys(Keys),
 }
 
 impl Verb {
@@ -175,6 +179,7 @@ impl Verb {
             // Their operations check the rights they need.
             Verb::Doctor(_)
             | Verb::Gc(_)
+            | Verb::Keys(_)
             | Verb::Store(_)
             | Verb::Trust(_)
             | Verb::Plan(_)

@@ -84,6 +84,9 @@ const BANS: &[Ban] = &[
             "crates/longhaul-app/src/handover.rs",
             "crates/longhaul-app/src/operations/doctor",
             "crates/longhaul-app/src/operations/gc",
+            "crates/longhaul-app/src/operations/keys_create.rs",
+            "crates/longhaul-app/src/operations/keys_list.rs",
+            "crates/longhaul-app/src/operations/keys_revoke.rs",
             "crates/longhaul-app/src/operations/store_backup.rs",
             "crates/longhaul-app/src/operations/store_check.rs",
             // Both are workers.

@@ -12,6 +12,9 @@ mod doctor_bundle;
 mod edit;
 mod events;
 mod gc;
+mod keys_create;
+mod keys_list;
+mod keys_revoke;
 mod list;
 mod logs;
 mod pause;
@@ -49,6 +52,9 @@ pub use doctor_bundle::{DoctorBundle, DoctorBundleInput};
 pub use edit::{Edit, EditInput};
 pub use events::{EventPage, Events};
 pub use gc::{Gc, GcInput};
+pub use keys_create::{KeysCreate, KeysCreateInput, NewApiKey};
+pub use keys_list::{ApiKeyView, ApiKeys, KeysList};
+pub use keys_revoke::{KeysRevoke, KeysRevokeInput};
 pub use list::{DamagedRow, List, ListInput, Listing};
 pub use logs::{Logs, LogsInput, Turns};
 pub use pause::{Pause, PauseInput};
@@ -92,6 +98,9 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Edit>(),
     entry::<Events>(),
     entry::<Gc>(),
+    entry::<KeysCreate>(),
+    entry::<KeysList>(),
+    entry::<KeysRevoke>(),
     entry::<List>(),
     entry::<Logs>(),
     entry::<Pause>(),

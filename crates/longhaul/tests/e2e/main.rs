@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails loudly, which is what it is for")]
 
 mod agent_choices;
+mod api_keys;
 mod attach;
 mod bad_input;
 mod bad_workspace;
