@@ -4,6 +4,7 @@
 //! the store, and a submitted task is carried out by a worker. The binary passes in how processes start.
 
 mod mcp;
+mod task;
 mod tool;
 
 pub use mcp::{rights, serve_stdio};
