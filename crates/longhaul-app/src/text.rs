@@ -62,6 +62,15 @@ pub fn safe(text: &str) -> String {
     out
 }
 
+/// A word of a command, quoted for a shell if necessary.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,=%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 /// The same for a text of several lines, which stay lines.
 pub fn safe_lines(text: &str) -> String {
     text.split('\n').map(safe).collect::<Vec<_>>().join("\n")

@@ -12,6 +12,9 @@ mod doctor_bundle;
 mod edit;
 mod events;
 mod gc;
+mod keys_create;
+mod keys_list;
+mod keys_revoke;
 mod list;
 mod logs;
 mod pause;
@@ -31,7 +34,7 @@ mod tell;
 #[cfg(test)]
 mod tenant_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod trust;
 mod trust_list;
 mod trust_remove;
@@ -50,6 +53,9 @@ pub use doctor_bundle::{DoctorBundle, DoctorBundleInput};
 pub use edit::{Edit, EditInput};
 pub use events::{EventPage, Events};
 pub use gc::{Gc, GcInput};
+pub use keys_create::{KeysCreate, KeysCreateInput, NewApiKey};
+pub use keys_list::{ApiKeyView, ApiKeys, KeysList};
+pub use keys_revoke::{KeysRevoke, KeysRevokeInput};
 pub use list::{DamagedRow, List, ListInput, Listing};
 pub use logs::{Logs, LogsInput, Turns};
 pub use pause::{Pause, PauseInput};
@@ -77,6 +83,7 @@ pub use wait::{Wait, WaitInput};
 pub use why::{Why, WhyView};
 
 use crate::error::ErrorView;
+use crate::feed::{FeedEventView, FeedGapView};
 use crate::operation::{Entry, SchemaOf, View, entry, schema_of};
 use crate::views::{EventView, StatusView, TurnView};
 
@@ -93,6 +100,9 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Edit>(),
     entry::<Events>(),
     entry::<Gc>(),
+    entry::<KeysCreate>(),
+    entry::<KeysList>(),
+    entry::<KeysRevoke>(),
     entry::<List>(),
     entry::<Logs>(),
     entry::<Pause>(),
@@ -125,6 +135,8 @@ pub const OPERATIONS: &[Entry] = &[
 pub const STREAMED: &[(&str, SchemaOf)] = &[
     ("error", schema_of::<ErrorView<'static>>),
     (EventView::KIND, schema_of::<EventView>),
+    (FeedEventView::KIND, schema_of::<FeedEventView>),
+    (FeedGapView::KIND, schema_of::<FeedGapView>),
     (StatusView::KIND, schema_of::<StatusView>),
     (TurnView::KIND, schema_of::<TurnView>),
 ];

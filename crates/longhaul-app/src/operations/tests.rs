@@ -30,6 +30,9 @@ pub(super) fn table() -> Vec<(&'static str, Value, &'static str)> {
         ("edit", json!({ "task": "t", "priority": 1 }), "+---"),
         ("events", task(), "++-+"),
         ("gc", json!({}), "+---"),
+        ("keys_create", json!({ "name": "ci" }), "+---"),
+        ("keys_list", json!({}), "+--+"),
+        ("keys_revoke", json!({ "api_key": "ci" }), "+---"),
         ("list", json!({}), "++-+"),
         ("logs", task(), "++-+"),
         ("pause", task(), "+---"),
@@ -94,6 +97,9 @@ const RIGHTS: &[(Right, &[&str], &[&str])] = &[
             "doctor",
             "doctor_bundle",
             "gc",
+            "keys_create",
+            "keys_list",
+            "keys_revoke",
             "store_backup",
             "store_check",
             "trust",
@@ -109,7 +115,7 @@ fn callers() -> [Actor; 4] {
 }
 
 /// Fails the test if anything is started.
-pub(super) struct NoProcesses;
+pub(crate) struct NoProcesses;
 
 impl Processes for NoProcesses {
     fn start_worker(&self, _: &App, worker: NewWorker) -> Result<u32, AppError> {

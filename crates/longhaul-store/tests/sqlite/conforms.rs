@@ -2,8 +2,8 @@
 
 use super::SqliteHarness;
 use super::conformance::{
-    accounts, bell, families, feed, history, keeping, keys, leases, moving, notices, refusals, sessions, submitting,
-    summaries, tenants,
+    accounts, api_keys, bell, families, feed, history, keeping, keys, leases, moving, notices, refusals, sessions,
+    submitting, summaries, tenants,
 };
 
 macro_rules! conforms {
@@ -20,6 +20,8 @@ macro_rules! conforms {
 conforms! {
     accounts: a_limit_is_shared_with_the_change_that_reports_it, a_limit_is_cleared_by_whoever_knew_it,
         a_guess_does_not_shorten_a_reported_limit;
+    api_keys: an_api_key_is_found_by_its_digest_alone, an_api_key_is_revoked_for_good,
+        usable_api_keys_of_a_tenant_have_different_names;
     bell: the_bell_rings_for_another_handles_commits, the_bell_rings_for_every_listener_of_a_handle,
         the_bell_rings_when_it_is_rung;
     families: one_task_at_a_time_works_in_a_directory, the_task_in_progress_goes_before_the_older_one,

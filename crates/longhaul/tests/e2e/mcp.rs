@@ -91,6 +91,7 @@ fn tools_follow_from_the_rights_and_say_their_worst_case() {
     for (rights, expected) in [
         (&[][..], sorted(&[READERS, RUNNERS])),
         (&["--rights", "read"], sorted(&[READERS, RUNNERS])),
+        (&["--read-only"], sorted(&[READERS])),
         (&["--rights", "approve"], sorted(&[READERS, RUNNERS, APPROVERS])),
         (&["--rights", "write,admin"], sorted(&[READERS, RUNNERS, APPROVERS])),
     ] {
@@ -100,6 +101,9 @@ fn tools_follow_from_the_rights_and_say_their_worst_case() {
         assert_eq!(tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>(), expected);
         tools.iter().for_each(check_manifest);
     }
+    let mut reader = Client::connect(server(&env, &["--read-only"]), MODERN);
+    assert_eq!(reader.error("submit", json!({ "goal": "g" }))["code"], "forbidden");
+    assert_eq!(env.run(&["mcp", "--read-only", "--rights", "run"]).code, 2, "one contradicts the other");
     let refused = env.run(&["mcp", "--rights", "rule"]);
     assert_eq!(refused.code, 2, "{}", refused.stderr);
     assert!(refused.stderr.contains("the rights are read, run, approve and admin"), "{}", refused.stderr);
