@@ -51,8 +51,11 @@ async fn named(call: &Call, wanted: &str) -> Result<Stored, AppError> {
     }
 }
 
-/// What is of the project this command is run in.
+/// What is of the project this command is run in. Whoever calls from no directory of this machine has no project, and means all of them.
 pub async fn of_this_project(call: &Call) -> Result<Filter, AppError> {
+    if !call.caller.is_local() {
+        return Ok(Filter::default());
+    }
     let project = match task_of_worktree(call).await? {
         Some(stored) => stored.task.submission.project.clone(),
         None => call.caller.project()?.root.display().to_string(),

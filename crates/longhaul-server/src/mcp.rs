@@ -38,7 +38,7 @@ pub fn rights(added: Rights) -> Rights {
 pub async fn serve_stdio(call: Call) -> Result<(), AppError> {
     let failed =
         |error: &dyn std::error::Error| AppError::new(ErrorKind::Failure, "the MCP server failed").because(error);
-    let served = Server { call }.serve(rmcp::transport::stdio()).await;
+    let served = Server::new(call).serve(rmcp::transport::stdio()).await;
     let service = match served {
         // The client left before it said anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -48,7 +48,7 @@ pub async fn serve_stdio(call: Call) -> Result<(), AppError> {
     Ok(())
 }
 
-struct Server {
+pub(crate) struct Server {
     call: Call,
 }
 
@@ -60,6 +60,11 @@ fn request_id(meta: &RequestMetaObject) -> Option<String> {
 }
 
 impl Server {
+    /// A server for this caller.
+    pub(crate) fn new(call: Call) -> Server {
+        Server { call }
+    }
+
     async fn perform(&self, name: &str, input: Value, request_id: Option<String>) -> Option<CallToolResult> {
         let entry = tool::operation(name)?;
         let call = self.call.of_request(request_id);

@@ -7,6 +7,7 @@ mod keys;
 mod mcp;
 mod reading;
 mod runner;
+mod serve;
 mod setup;
 mod task;
 
@@ -22,6 +23,7 @@ pub(crate) use keys::{Keys, KeysVerb};
 pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Transport};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
+pub(crate) use serve::Serve;
 pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Skill, SkillClient, SkillPlace, SkillVerb};
 pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Resume, Retry, Run, Takeover, Tell, Wait};
 
@@ -43,7 +45,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["run", "retry", "demo", "run-session"]),
     ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report"]),
     ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
-    ("Set up", &["agents", "config", "trust", "mcp", "keys", "service", "skill", "completions", "man"]),
+    ("Set up", &["agents", "config", "trust", "mcp", "serve", "keys", "service", "skill", "completions", "man"]),
     ("Maintain", &["doctor", "worker", "gc", "store"]),
 ];
 
@@ -145,6 +147,8 @@ pub(crate) enum Verb {
     Skill(Skill),
     /// Serve Longhaul's tools to an assistant over MCP, on standard input and output
     Mcp(Mcp),
+    /// Serve Longhaul to programs over HTTP, and carry out tasks
+    Serve(Serve),
     /// Create, list and revoke API keys for the HTTP server
     Keys(Keys),
 }
@@ -163,6 +167,7 @@ impl Verb {
             Verb::Plan(args) if args.accept.is_some() => Action::Command("accept a plan"),
             Verb::Demo(_) => Action::Manage("run the demo"),
             Verb::Worker(_) => Action::Manage("start a worker"),
+            Verb::Serve(_) => Action::Manage("serve"),
             Verb::Retry(_) => Action::Manage("retry"),
             Verb::RunSession(args) if args.list => Action::Read,
             // All its errors must end with code 1, so it checks permissions again itself.

@@ -85,6 +85,7 @@ pub use wait::{Wait, WaitInput};
 pub use why::{Why, WhyView};
 
 use crate::error::ErrorView;
+use crate::feed::{FeedEventView, FeedGapView};
 use crate::operation::{Entry, SchemaOf, View, entry, schema_of};
 use crate::views::{EventView, StatusView, TurnView};
 
@@ -136,6 +137,8 @@ pub const OPERATIONS: &[Entry] = &[
 pub const STREAMED: &[(&str, SchemaOf)] = &[
     ("error", schema_of::<ErrorView<'static>>),
     (EventView::KIND, schema_of::<EventView>),
+    (FeedEventView::KIND, schema_of::<FeedEventView>),
+    (FeedGapView::KIND, schema_of::<FeedGapView>),
     (StatusView::KIND, schema_of::<StatusView>),
     (TurnView::KIND, schema_of::<TurnView>),
 ];

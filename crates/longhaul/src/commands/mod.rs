@@ -24,6 +24,7 @@ mod resume;
 mod retry;
 mod run;
 mod run_session;
+mod serve;
 pub(crate) mod service;
 mod show;
 mod skill;
@@ -106,6 +107,7 @@ async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
         Verb::Skill(args) => skill::skill(line, &args),
         Verb::Keys(args) => keys::keys(line, &args).await,
         Verb::Mcp(args) => mcp::mcp(line, &args).await,
+        Verb::Serve(args) => serve::serve(line, &args).await,
         Verb::RunSession(args) => run_session::run_session(line, &args).await,
     }
 }

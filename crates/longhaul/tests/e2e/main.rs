@@ -36,6 +36,7 @@ mod gc;
 mod git_failures;
 mod guidance;
 mod handover;
+mod http;
 mod in_process;
 mod in_worktree;
 mod interrupted_rounds;
