@@ -5,6 +5,8 @@
 
 mod agent_launch;
 mod agent_status;
+mod allowed_paths;
+pub mod api_keys;
 mod app;
 mod caller;
 mod change;
@@ -17,6 +19,7 @@ mod damage;
 pub mod describe;
 pub mod directory_wait;
 mod error;
+pub mod feed;
 mod floors;
 pub mod follow;
 mod git_failure;
@@ -26,6 +29,7 @@ mod home;
 mod intake;
 pub mod locations;
 pub mod lookup;
+pub mod meter;
 pub mod operation;
 pub mod operations;
 pub mod ownership;
@@ -51,6 +55,7 @@ pub mod usual_span;
 pub mod views;
 
 pub use agent_launch::{as_seen, passed, spec_of, writable};
+pub use agent_status::agent_variables;
 pub use app::{App, Call};
 pub use caller::{Caller, Visibility, task_of};
 pub use change::{ChangeError, Terms, change, commit_input};
