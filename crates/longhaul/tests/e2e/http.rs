@@ -5,7 +5,9 @@ mod bad_input;
 mod client;
 mod feed;
 mod gate;
+mod guide;
 mod mcp;
+mod monitoring;
 
 use std::time::Duration;
 
@@ -32,6 +34,7 @@ fn runner(env: &TestEnv) -> String {
 /// A world in which the workspace may be used over HTTP.
 fn open() -> TestEnv {
     let mut env = TestEnv::new();
+    env.make_repository();
     let projects = json!({ "default": [env.workspace()], "acme": [env.workspace()] });
     env.set("LONGHAUL_SERVE_PROJECTS", &projects.to_string());
     env
@@ -95,11 +98,7 @@ fn a_task_goes_from_submission_to_its_end_and_outlives_the_server() {
         (answer["state"] == "done").then_some(answer)
     });
     assert_eq!(settled["id"], task["id"]);
-    for (path, args) in [
-        ("/api/v1/tasks/t/plan", &["plan", "t"][..]),
-        ("/api/v1/tasks/t/report", &["report", "t"]),
-        ("/api/v1/tasks?all=true", &["list", "--all"]),
-    ] {
+    for (path, args) in [("/api/v1/tasks/t/plan", &["plan", "t"][..]), ("/api/v1/tasks?all=true", &["list", "--all"])] {
         let printed = env.ok(&[args, &["--json"]].concat());
         assert_eq!(serving.get(&key, path).body, printed, "{path}: the same bytes as on the command line");
     }
@@ -108,6 +107,7 @@ fn a_task_goes_from_submission_to_its_end_and_outlives_the_server() {
 #[test]
 fn a_task_is_only_submitted_where_the_configuration_allows_it() {
     let env = TestEnv::new();
+    env.make_repository();
     let key = runner(&env);
     let serving = Serving::start(&env, &[]);
     let input = json!({ "goal": "build it", "workspace": env.workspace() });
