@@ -53,6 +53,7 @@ pub mod usual_span;
 pub mod views;
 
 pub use agent_launch::{as_seen, passed, spec_of, writable};
+pub use agent_status::agent_variables;
 pub use app::{App, Call};
 pub use caller::{Caller, Visibility, task_of};
 pub use change::{ChangeError, Terms, change, commit_input};

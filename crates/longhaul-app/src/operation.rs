@@ -30,8 +30,8 @@ pub struct About {
     pub action: Action<'static>,
     /// What the caller must have been given.
     pub right: Right,
-    /// What a person runs instead of a caller without the right, after `longhaul`.
-    pub by_hand: &'static str,
+    /// What a person runs instead of a caller without the right, after `longhaul`; none if no verb does the same.
+    pub by_hand: Option<&'static str>,
     /// What it does at worst.
     pub effect: Effect,
     /// Whether it is a verb, a tool, or both.
@@ -54,7 +54,12 @@ impl About {
             Action::Submit(_) | Action::Command(_) | Action::Input(..) => (Effect::Changes, Right::Run),
             Action::Manage(_) => (Effect::Changes, Right::Admin),
         };
-        About { name, summary, action, right, by_hand: name, effect, offered_by, route: None }
+        // What the command line offers is listed first.
+        let by_hand = match offered_by {
+            [FrontEnd::CommandLine, ..] => Some(name),
+            _ => None,
+        };
+        About { name, summary, action, right, by_hand, effect, offered_by, route: None }
     }
 
     /// The same, offered over HTTP too: reading with GET, everything else with POST.
@@ -69,7 +74,7 @@ impl About {
 
     /// The same for one that a person runs under another name.
     pub(crate) const fn by_hand(self, by_hand: &'static str) -> About {
-        About { by_hand, ..self }
+        About { by_hand: Some(by_hand), ..self }
     }
 
     /// The same for one that starts a worker, though it changes no task itself.
@@ -114,10 +119,10 @@ impl About {
 
     /// Names the command of a person, if there is one.
     fn with_hint(&self, refused: AppError) -> AppError {
-        if !self.is_offered_by(FrontEnd::CommandLine) {
-            return refused;
+        match self.by_hand {
+            Some(by_hand) => refused.hint(format!("ask a person to run `longhaul {by_hand}`")),
+            None => refused,
         }
-        refused.hint(format!("ask a person to run `longhaul {}`", self.by_hand))
     }
 }
 
@@ -186,12 +191,14 @@ pub struct Answer<T> {
     pub warnings: Vec<String>,
     /// The same request was carried out before under its key; nothing was done now.
     pub repeated: bool,
+    /// That it is the same is a guess, because the caller gave neither a key nor an id.
+    pub deduplicated: bool,
 }
 
 impl<T> Answer<T> {
     /// An answer without warnings.
     pub fn new(view: T) -> Answer<T> {
-        Answer { view, notes: Vec::new(), warnings: Vec::new(), repeated: false }
+        Answer { view, notes: Vec::new(), warnings: Vec::new(), repeated: false, deduplicated: false }
     }
 
     /// The same with these notes.
@@ -205,6 +212,11 @@ impl<T> Answer<T> {
         self.warnings.extend(warnings);
         self
     }
+
+    fn deduplicated(self) -> Answer<T> {
+        let why = "the same call came less than a minute ago, so nothing was started now; pass a new `key` to start another task";
+        Answer { deduplicated: true, ..self }.note([why.to_owned()])
+    }
 }
 
 impl<T: View> Answer<T> {
@@ -214,6 +226,7 @@ impl<T: View> Answer<T> {
             notes: &self.notes,
             warnings: &self.warnings,
             repeated: self.repeated,
+            deduplicated: self.deduplicated,
             ..Document::new(T::KIND, &self.view)
         };
         document.text().map_err(|error| not_json(&error))
@@ -278,10 +291,12 @@ impl Call {
     pub async fn perform<O: Operation>(&self, input: O::Input) -> Result<Answer<O::Output>, AppError> {
         permit_input::<O>(&self.caller, &input)?;
         let key = key_of::<O>(self, &input)?;
-        match earlier(self, key.as_ref()).await? {
-            Some(earlier) => Ok(Answer { repeated: true, ..O::repeat(self, input, earlier).await? }),
-            None => O::run(self, Permit { key }, input).await,
-        }
+        let is_guess = key.as_ref().is_some_and(|key| key.guessed_after.is_some());
+        let answer = match earlier(self, key.as_ref()).await? {
+            Some(earlier) => Answer { repeated: true, ..O::repeat(self, input, earlier).await? },
+            None => O::run(self, Permit { key }, input).await?,
+        };
+        Ok(if is_guess && answer.repeated { answer.deduplicated() } else { answer })
     }
 }
 

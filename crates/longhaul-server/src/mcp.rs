@@ -12,7 +12,7 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, Implementation,
     ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
     ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProtocolVersion, ServerCapabilities, ServerConfig,
+    ProgressNotificationParam, ProtocolVersion, RequestMetaObject, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
@@ -23,6 +23,8 @@ use crate::tool;
 
 /// A client that asked for progress hears something at least this often. Clients give up after 60 seconds of silence.
 const PROGRESS: Duration = Duration::from_secs(4);
+/// Longer ids of calls are not remembered.
+const LONGEST_ID: usize = 200;
 const VERSIONS: &[ProtocolVersion] =
     &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
 const INSTRUCTIONS: &str = include_str!("instructions.md");
@@ -50,15 +52,23 @@ pub(crate) struct Server {
     call: Call,
 }
 
+/// The client's own id for a call, as far as it is known to have one: claude's, or codex's within a thread.
+fn request_id(meta: &RequestMetaObject) -> Option<String> {
+    let text = |name: &str| meta.get(name).and_then(Value::as_str).filter(|id| (1..=LONGEST_ID).contains(&id.len()));
+    let codex = || Some(format!("codex/{}/{}", text("threadId").unwrap_or_default(), text("callId")?));
+    text("claudecode/toolUseId").map(|id| format!("claude/{id}")).or_else(codex)
+}
+
 impl Server {
     /// A server for this caller.
     pub(crate) fn new(call: Call) -> Server {
         Server { call }
     }
 
-    async fn perform(&self, name: &str, input: Value) -> Option<CallToolResult> {
+    async fn perform(&self, name: &str, input: Value, request_id: Option<String>) -> Option<CallToolResult> {
         let entry = tool::operation(name)?;
-        let performed = (entry.perform)(&self.call, input).await;
+        let call = self.call.of_request(request_id);
+        let performed = (entry.perform)(&call, input).await;
         Some(performed.map_or_else(|error| tool::error(&error), tool::answer))
     }
 }
@@ -95,7 +105,7 @@ impl ServerHandler for Server {
         let began = Instant::now();
         let mut ticks = interval_at(began + PROGRESS, PROGRESS);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut performed = std::pin::pin!(self.perform(&request.name, input));
+        let mut performed = std::pin::pin!(self.perform(&request.name, input, request_id(&context.meta)));
         loop {
             tokio::select! {
                 result = &mut performed => {

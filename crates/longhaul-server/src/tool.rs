@@ -64,6 +64,7 @@ fn output_schema(entry: &Entry) -> JsonObject {
             "notes": texts,
             "warnings": texts,
             "repeated": { "type": "boolean", "description": "The same request was carried out before; nothing was done now." },
+            "deduplicated": { "type": "boolean", "description": "That it was the same is a guess; pass a new `key` to start another task." },
             "error": {
                 "type": "object",
                 "properties": {

@@ -20,7 +20,7 @@ pub(crate) use care::{
     Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker,
 };
 pub(crate) use keys::{Keys, KeysVerb};
-pub(crate) use mcp::{Mcp, McpVerb};
+pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Transport};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
 pub(crate) use serve::Serve;
@@ -176,6 +176,7 @@ impl Verb {
             Verb::Service(_) => Action::Manage("change the service"),
             Verb::Skill(Skill { verb: SkillVerb::List { .. } }) => Action::Read,
             Verb::Skill(_) => Action::Manage("change skills"),
+            Verb::Mcp(Mcp { verb: Some(McpVerb::Install(_)), .. }) => Action::Manage("connect a client"),
             // Their operations check the rights they need.
             Verb::Doctor(_)
             | Verb::Gc(_)

@@ -24,6 +24,7 @@ use crate::caller::Caller;
 use crate::error::{AppError, ErrorKind};
 use crate::intake::blocking_here;
 use crate::locations;
+use crate::text::shell_word;
 use crate::trust::{self, Standing, TrustError};
 use longhaul_keeper::Environment;
 
@@ -141,7 +142,7 @@ impl fmt::Display for Notice {
                 };
                 let (file, keys) = (project.join(WORKSPACE_FILE), keys.join(", "));
                 write!(f, "`{}` {why}, so these keys of it are ignored: {keys}; ", file.display())?;
-                write!(f, "read it, then `longhaul trust {}`", shell_word(project))
+                write!(f, "read it, then `longhaul trust {}`", shell_word(&project.display().to_string()))
             }
         }
     }
@@ -365,13 +366,6 @@ pub(super) fn quoted(text: &str) -> String {
     let shown: String = text.chars().take(LONGEST_QUOTE).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
     format!("{}{more}", shown.escape_debug().to_string().replace("\\'", "'").replace("\\\"", "\""))
-}
-
-/// A path, quoted for a shell if necessary.
-pub(super) fn shell_word(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 impl From<ConfigError> for AppError {

@@ -1,4 +1,5 @@
-//! `keys_create`: a new API key for the HTTP server. This answer is the only place where its text ever is; the store keeps a digest.
+//! `keys_create`: a new API key for the HTTP server.
+//! Its answer is the only place where the key itself appears; the store keeps a digest.
 
 use longhaul_core::task::{Action, Rights};
 use longhaul_core::time::Time;

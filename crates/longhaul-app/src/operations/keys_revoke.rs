@@ -1,4 +1,5 @@
-//! `keys_revoke`: ends an API key for good. What is served with it ends at its next look at the store, streams included.
+//! `keys_revoke`: ends an API key for good.
+//! The server asks the store again with every request and while a stream is open, so both end with the key.
 
 use longhaul_core::task::Action;
 use longhaul_store::ApiKey;

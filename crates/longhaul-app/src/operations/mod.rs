@@ -22,6 +22,7 @@ mod plan;
 mod report;
 mod resume;
 mod retry;
+mod run;
 #[cfg(test)]
 mod serving_tests;
 mod show;
@@ -62,6 +63,7 @@ pub use plan::Plan;
 pub use report::Report;
 pub use resume::{Resume, ResumeInput};
 pub use retry::{Retry, RetryInput};
+pub use run::{Run, RunInput};
 pub use show::{Show, TaskInput, TaskPageInput};
 pub use store_backup::{Backup, StoreBackup, StoreBackupInput};
 pub use store_check::{MissingSession, StoreCheck, StoreHealth};
@@ -108,6 +110,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Report>(),
     entry::<Resume>(),
     entry::<Retry>(),
+    entry::<Run>(),
     entry::<Show>(),
     entry::<StoreBackup>(),
     entry::<StoreCheck>(),

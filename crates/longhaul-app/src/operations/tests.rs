@@ -40,6 +40,7 @@ pub(super) fn table() -> Vec<(&'static str, Value, &'static str)> {
         ("report", task(), "++-+"),
         ("resume", task(), "+---"),
         ("retry", task(), "+---"),
+        ("run", json!({ "goal": "g" }), "++--"),
         ("show", task(), "++-+"),
         ("store_backup", json!({ "file": "/nowhere/copy" }), "+--+"),
         ("store_check", json!({}), "+--+"),
@@ -75,6 +76,7 @@ const RIGHTS: &[(Right, &[&str], &[&str])] = &[
             "pause",
             "resume",
             "retry",
+            "run",
             "submit",
             "task_run_checkpoint",
             "task_run_complete",
@@ -211,7 +213,7 @@ fn every_operation_every_channel_and_every_right() {
             for given in ["", "read", "run", "approve", "admin"] {
                 let rights: Rights = given.parse().unwrap();
                 let may = |channel| permitted(entry, channel, rights, &input);
-                let has_verb = !name.starts_with("task_run_");
+                let has_verb = *name != "run" && !name.starts_with("task_run_");
                 assert_eq!(may(FrontEnd::CommandLine), has_verb && rights.include(*needed), "{name} with `{given}`");
                 assert_eq!(may(FrontEnd::Mcp), is_tool && rights.include(*needed), "{name} as a tool with `{given}`");
             }
@@ -278,7 +280,7 @@ fn the_worst_case_of_every_tool() {
         (Effect::Reads, &["agents", "diff", "list", "logs", "plan", "report", "show", "why"][..]),
         (Effect::Changes, &["accept_plan", "edit", "pause", "tell", "wait"]),
         (Effect::Destroys, &["cancel"]),
-        (Effect::RunsAgents, &["resume", "retry", "submit"]),
+        (Effect::RunsAgents, &["resume", "retry", "run", "submit"]),
     ] {
         names.iter().for_each(|name| assert_eq!(operation(name).about.effect, effect, "{name}"));
     }

@@ -60,6 +60,8 @@ pub(crate) enum Fault {
     ForgetsKeys,
     /// Keys stand for any input.
     IgnoresTheInput,
+    /// A guess is kept like a key that somebody chose.
+    NeverDropsAGuess,
     /// Every tenant is shown everything.
     IgnoresTenants,
     /// The feed does not report that events are missing.
@@ -120,6 +122,10 @@ fn without_input(key: Key) -> Key {
     Key { input: String::new(), ..key }
 }
 
+fn chosen(key: Key) -> Key {
+    Key { guessed_after: None, ..key }
+}
+
 fn as_check(event: &mut Event) {
     if let Event::SessionStarted { session } = event {
         session.purpose = Purpose::Check;
@@ -135,6 +141,7 @@ impl Store for Faulty {
             (Fault::IgnoresTheLease, _, Guard::Owner { version, .. }) => change.guard = Guard::Version(version),
             (Fault::ForgetsKeys, ..) => change.key = None,
             (Fault::IgnoresTheInput, ..) => change.key = change.key.map(without_input),
+            (Fault::NeverDropsAGuess, ..) => change.key = change.key.map(chosen),
             (Fault::IgnoresTheCap, ..) => change.session_cap = None,
             (Fault::IgnoresFamilies, ..) => change.events.iter_mut().for_each(as_check),
             _ => {}

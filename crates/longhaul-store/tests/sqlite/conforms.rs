@@ -36,7 +36,8 @@ conforms! {
     keeping: outlines_say_what_the_tasks_say, outlines_are_filtered_by_end_and_age, a_finished_task_is_removed_whole,
         what_may_be_needed_is_not_removed, a_backup_is_whole_and_replaces_nothing;
     keys: a_key_names_one_request, a_key_is_bound_to_its_caller_operation_and_input,
-        a_repeated_submission_is_answered_with_its_task, a_refused_change_uses_no_key, a_request_that_changes_nothing_uses_its_key;
+        a_repeated_submission_is_answered_with_its_task, a_refused_change_uses_no_key, a_request_that_changes_nothing_uses_its_key,
+        a_guessed_key_names_a_task_while_it_is_at_work, of_equal_submissions_at_once_one_is_made;
     leases: one_of_many_claimers_wins, an_old_lease_is_fenced_off, a_front_ends_change_is_a_conflict_to_the_owner,
         a_claim_needs_the_epoch_and_another_worker, a_claim_alone_may_ride_on_a_commit,
         the_lease_is_kept_while_there_is_work, the_lease_is_given_up_with_the_work;

@@ -48,6 +48,7 @@ caught! {
     forgotten_revocations_are_caught: ForgetsRevocations by api_keys an_api_key_is_revoked_for_good;
     forgotten_keys_are_caught: ForgetsKeys by keys a_key_names_one_request;
     ignored_inputs_are_caught: IgnoresTheInput by keys a_key_is_bound_to_its_caller_operation_and_input;
+    guesses_that_are_kept_are_caught: NeverDropsAGuess by keys a_guessed_key_names_a_task_while_it_is_at_work;
     tenants_shown_each_others_tasks_are_caught: IgnoresTenants by tenants another_tenants_task_is_answered_like_an_unknown_one;
     tenants_shown_each_others_lists_are_caught: IgnoresTenants by tenants lists_show_one_tenant;
     tenants_with_shared_names_are_caught: IgnoresTenants by tenants names_and_keys_are_each_tenants_own;

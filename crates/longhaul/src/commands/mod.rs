@@ -28,6 +28,7 @@ mod serve;
 pub(crate) mod service;
 mod show;
 mod skill;
+mod step;
 mod store;
 mod takeover;
 mod tell;

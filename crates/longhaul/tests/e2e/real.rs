@@ -7,6 +7,7 @@ mod clients;
 mod controls;
 mod delivered;
 mod finish;
+mod install;
 mod kill;
 mod leftovers;
 mod limits;

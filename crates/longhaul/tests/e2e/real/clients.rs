@@ -1,5 +1,5 @@
-//! Real agents as clients of `longhaul mcp`: each is connected as the guide says, its scripted model starts a task, waits for it and keeps a
-//! run of its own. What counts is what the store then holds, not what a model was told.
+//! Real agents as clients of `longhaul mcp`: each is connected by `longhaul mcp install`, its scripted model starts a task, waits for it and
+//! keeps a run of its own. What counts is what the store then holds, not what a model was told.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use longhaul_scripted_model::{Agent, Reply, Turn};
 use serde_json::{Value, json};
 
 use super::world::World;
-use crate::env::done;
+use crate::env::{Done, done};
 
 const PROMPT: &str = "Start a long task in Longhaul and wait for it";
 
@@ -17,9 +17,12 @@ fn model(turn: &Turn) -> Reply {
         return Reply::text("ok");
     }
     let call = |tool: &str, arguments: Value| Reply::mcp("longhaul", tool, arguments);
-    if turn.answer_of("submit").is_none() {
+    let Some(submitted) = turn.answer_of("submit") else {
         let settings = json!({ "agent": "demo" });
         return call("submit", json!({ "goal": "Port it", "name": "port", "checks": ["true"], "settings": settings }));
+    };
+    if submitted["data"].is_null() {
+        return Reply::text(format!("no task: {submitted}"));
     }
     if turn.answer_of("wait").is_none_or(|answer| answer["data"]["is_finished"] == false) {
         return call("wait", json!({ "task": "port" }));
@@ -49,26 +52,36 @@ fn headless(agent: Agent) -> &'static [&'static str] {
 
 impl World {
     /// Runs an agent's own command in the workspace.
-    fn agent(&self, agent: Agent, arguments: &[&str], prompt: &str) -> String {
+    pub(super) fn agent(&self, agent: Agent, arguments: &[&str], prompt: &str) -> Done {
         let file = self.env.path().join("prompt");
         std::fs::write(&file, prompt).unwrap();
         let mut command = self.env.command_of(Path::new(agent.name()), arguments);
-        let done = done(&command.stdin(std::fs::File::open(file).unwrap()).output().unwrap());
-        let said = format!("{}\n{}", done.stdout, done.stderr);
-        assert_eq!(done.code, 0, "{} {arguments:?}: {said}", agent.name());
-        said
+        done(&command.stdin(std::fs::File::open(file).unwrap()).output().unwrap())
+    }
+
+    /// Registers the server with an agent.
+    pub(super) fn install(&self, agent: Agent, more: &[&str]) -> Done {
+        self.env.run(&[&["mcp", "install", "--client", agent.name()], more].concat())
     }
 }
 
-fn runs_a_task_and_keeps_a_run(agent: Agent, connect: impl Fn(&World)) {
+fn run_as_client(agent: Agent, more: &[&str]) -> (World, String) {
     let world = World::new(agent, model);
-    connect(&world);
-    let said = world.agent(agent, headless(agent), PROMPT);
+    let installed = world.install(agent, more);
+    assert_eq!(installed.code, 0, "{}", installed.stderr);
+    let Done { code, stdout, stderr } = world.agent(agent, headless(agent), PROMPT);
+    let said = format!("{stdout}\n{stderr}");
+    assert_eq!(code, 0, "{said}");
+    (world, said)
+}
+
+fn runs_a_task_and_keeps_a_run(agent: Agent, more: &[&str]) {
+    let (world, said) = run_as_client(agent, more);
     assert!(said.contains("all done"), "{said}");
     let task = world.env.json(&["show", "port"])["task"].clone();
-    assert_eq!(task["result"], "verified", "{task}\n{said}");
+    assert_eq!(task["result"], "verified", "{task}");
     let run = world.env.json(&["show", "crawl-it"])["task"].clone();
-    assert_eq!(run["outcome"], "done", "{run}\n{said}");
+    assert_eq!(run["outcome"], "done", "{run}");
     for name in ["port", "crawl-it"] {
         let first = world.env.events(name).remove(0);
         assert_eq!(first["actor"]["channel"], "mcp", "{first}");
@@ -77,29 +90,22 @@ fn runs_a_task_and_keeps_a_run(agent: Agent, connect: impl Fn(&World)) {
 
 #[test]
 fn claude_runs_a_task_and_keeps_a_run() {
-    runs_a_task_and_keeps_a_run(Agent::Claude, |world| {
-        world.agent(Agent::Claude, &["mcp", "add", "longhaul", "--", env!("CARGO_BIN_EXE_longhaul"), "mcp"], "");
-    });
+    runs_a_task_and_keeps_a_run(Agent::Claude, &[]);
 }
 
 #[test]
 fn codex_runs_a_task_and_keeps_a_run() {
-    runs_a_task_and_keeps_a_run(Agent::Codex, |world| {
-        let home = format!("LONGHAUL_HOME={}", world.env.home().display());
-        let server = [env!("CARGO_BIN_EXE_longhaul"), "mcp"];
-        world.agent(Agent::Codex, &[&["mcp", "add", "longhaul", "--env", &home, "--"], &server[..]].concat(), "");
-        let config = world.env.path().join("agents/.codex/config.toml");
-        let text = std::fs::read_to_string(&config).unwrap();
-        let table = "[mcp_servers.longhaul]\n";
-        let text = text.replace(table, &format!("{table}default_tools_approval_mode = \"approve\"\n"));
-        std::fs::write(config, text).unwrap();
-    });
+    runs_a_task_and_keeps_a_run(Agent::Codex, &["--auto-approve"]);
 }
 
 #[test]
 fn opencode_runs_a_task_and_keeps_a_run() {
-    runs_a_task_and_keeps_a_run(Agent::OpenCode, |world| {
-        let server = [env!("CARGO_BIN_EXE_longhaul"), "mcp"];
-        world.agent(Agent::OpenCode, &[&["mcp", "add", "longhaul", "--"], &server[..]].concat(), "");
-    });
+    runs_a_task_and_keeps_a_run(Agent::OpenCode, &[]);
+}
+
+#[test]
+fn codex_refuses_what_nobody_approves() {
+    let (world, said) = run_as_client(Agent::Codex, &[]);
+    assert!(said.contains("no task: ") && said.contains("requires approval"), "{said}");
+    assert!(!world.env.home().join("longhaul.db").exists(), "the call never arrived");
 }
