@@ -22,6 +22,13 @@ pub fn mint() -> String {
     format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(random::<BYTES>()))
 }
 
+/// Whether a text can name a key or a tenant.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && text.len() <= 64
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+}
+
 /// Who calls with this text as a key: the caller that a usable key stands for, in the key's tenant and with its rights, through HTTP and
 /// from no directory. None for anything else, whatever is wrong with it.
 pub async fn authenticate(app: &App, presented: &str) -> Result<Option<Caller>, AppError> {

@@ -80,8 +80,13 @@ impl Caller {
         Project::of(self.directory()?)
     }
 
-    /// A path of a request, absolute: relative ones start at the directory the call comes from.
+    /// A path of a request, absolute: relative ones start at the directory the call comes from. A caller with an API key reaches no file
+    /// this way, only through `Call::path`.
     pub fn resolve(&self, path: &Path) -> Result<PathBuf, AppError> {
+        if !self.is_local() {
+            let what = "a caller with an API key cannot name a file here";
+            return Err(AppError::new(ErrorKind::Forbidden, what).hint("ask a person to do it on the command line"));
+        }
         if path.as_os_str().is_empty() {
             return Err(AppError::new(ErrorKind::Usage, "a path is empty").hint("name a file or a directory"));
         }

@@ -5,6 +5,7 @@
 
 mod agent_launch;
 mod agent_status;
+mod allowed_paths;
 pub mod api_keys;
 mod app;
 mod caller;

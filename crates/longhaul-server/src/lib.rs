@@ -5,6 +5,7 @@
 
 mod http;
 mod mcp;
+mod task;
 mod tool;
 
 pub use http::{Caps, HttpServer, Options};

@@ -332,7 +332,8 @@ impl Loading {
 fn user_file(environment: &Environment, caller: &Caller) -> Result<Option<(PathBuf, Named)>, AppError> {
     let set = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(named) = set("LONGHAUL_CONFIG") {
-        return Ok(Some((caller.resolve(&named)?, Named::Expressly)));
+        let path = if named.is_absolute() { named } else { caller.resolve(&named)? };
+        return Ok(Some((path, Named::Expressly)));
     }
     let config = set("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
     let directory = config.or_else(|| Some(set("HOME")?.join(".config")));

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::keys_list::ApiKeyView;
-use crate::api_keys::mint;
+use crate::api_keys::{is_name, mint};
 use crate::app::Call;
 use crate::config::read_span;
 use crate::error::{AppError, ErrorKind};
@@ -84,10 +84,7 @@ fn read(input: &KeysCreateInput, now: Time) -> Result<ApiKey, AppError> {
 }
 
 fn check_name(what: &str, name: &str) -> Result<(), AppError> {
-    let is_sound = name.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && name.len() <= 64
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
-    if is_sound {
+    if is_name(name) {
         return Ok(());
     }
     Err(AppError::new(ErrorKind::Usage, format!("`{}` cannot be the name of {what}", text::safe(name))).hint(

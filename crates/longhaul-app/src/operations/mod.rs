@@ -17,6 +17,8 @@ mod keys_list;
 mod keys_revoke;
 mod list;
 mod logs;
+#[cfg(test)]
+mod path_tests;
 mod pause;
 mod plan;
 mod report;

@@ -6,6 +6,7 @@ mod client;
 mod resent;
 mod sdk;
 mod task_run;
+mod tasks;
 
 use std::process::Command;
 
@@ -71,7 +72,8 @@ fn one_server_answers_discover_and_initialize_in_any_order() {
     assert_eq!(found["result"]["supportedVersions"], json!(["2025-06-18", "2025-11-25", MODERN]), "{found}");
     let instructions = found["result"]["instructions"].as_str().unwrap();
     assert!(instructions.len() < 4_096, "claude cuts them after 4,096 characters");
-    assert_eq!(found["result"]["capabilities"], json!({ "tools": {} }), "no list ever changes: {found}");
+    let offered = json!({ "tools": {}, "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    assert_eq!(found["result"]["capabilities"], offered, "no list ever changes: {found}");
     let old = client.initialize("2025-06-18");
     assert_eq!(old["result"]["protocolVersion"], "2025-06-18", "{old}");
     client.ok("list", json!({}));
