@@ -1,4 +1,5 @@
 //! Every combination of hosts, origins and fetch metadata that a hostile page can cause, and those of real clients.
+//! Of the real server, `e2e/http/gate.rs` tries fewer on every route.
 
 use super::*;
 
