@@ -32,7 +32,7 @@ pub(super) async fn answer(
     read_json(&body)?;
     let rights = caller.rights;
     let call = Call::new(Arc::clone(&http.app), caller.through(FrontEnd::Mcp, rights));
-    let server = move || Ok(Server::new(call.clone()));
+    let server = move || Ok(Server::new(call.clone(), ""));
     let service = StreamableHttpService::new(server, Arc::new(NeverSessionManager::default()), config());
     let answer = service.handle(Request::from_parts(head, Full::new(body))).await;
     // The place is taken until the last message was sent.
