@@ -35,8 +35,8 @@ fn runner(env: &TestEnv) -> String {
 fn open() -> TestEnv {
     let mut env = TestEnv::new();
     env.make_repository();
-    let projects = json!({ "default": [env.workspace()], "acme": [env.workspace()] });
-    env.set("LONGHAUL_SERVE_PROJECTS", &projects.to_string());
+    let workspace = env.workspace().display().to_string();
+    env.set("LONGHAUL_SERVE_PROJECTS", &format!("{workspace}\nacme={workspace}"));
     env
 }
 
@@ -81,7 +81,7 @@ fn a_port_that_is_taken_and_an_address_without_tls_are_refused() {
 #[test]
 fn a_task_goes_from_submission_to_its_end_and_outlives_the_server() {
     let env = open().var("DEMO_FAULT", "hang@1");
-    let key = runner(&env);
+    let key = key(&env, "runner", "run,approve", "default");
     let mut serving = Serving::start(&env, &[]);
     let input = json!({ "goal": "build it", "name": "t", "workspace": env.workspace(), "key": "k1" });
     let task = serving.post(&key, "/api/v1/tasks", &input).data();
@@ -105,8 +105,8 @@ fn a_task_goes_from_submission_to_its_end_and_outlives_the_server() {
 }
 
 #[test]
-fn a_task_is_only_submitted_where_the_configuration_allows_it() {
-    let env = TestEnv::new();
+pub(crate) fn a_task_is_only_submitted_where_the_configuration_allows_it() {
+    let mut env = TestEnv::new();
     env.make_repository();
     let key = runner(&env);
     let serving = Serving::start(&env, &[]);
@@ -115,6 +115,13 @@ fn a_task_is_only_submitted_where_the_configuration_allows_it() {
     assert_eq!(refused.error(), (403, "forbidden".to_owned()), "{}", refused.body);
     assert!(refused.body.contains("serve.projects"), "{}", refused.body);
     assert_eq!(env.json(&["list", "--all"])["tasks"], json!([]));
+    drop(serving);
+    env.set("LONGHAUL_SERVE_PROJECTS", &env.workspace().display().to_string());
+    let serving = Serving::start(&env, &[]);
+    let outside = json!({ "goal": "build it", "workspace": env.workspace().join("..") });
+    assert_eq!(serving.post(&key, "/api/v1/tasks", &outside).error(), (403, "forbidden".to_owned()));
+    let task = serving.post(&key, "/api/v1/tasks", &input).data();
+    assert_eq!(env.json(&["list", "--all"])["tasks"][0]["id"], task["id"]);
 }
 
 #[test]
