@@ -81,7 +81,7 @@ fn a_port_that_is_taken_and_an_address_without_tls_are_refused() {
 #[test]
 fn a_task_goes_from_submission_to_its_end_and_outlives_the_server() {
     let env = open().var("DEMO_FAULT", "hang@1");
-    let key = key(&env, "runner", "run,approve", "default");
+    let key = runner(&env);
     let mut serving = Serving::start(&env, &[]);
     let input = json!({ "goal": "build it", "name": "t", "workspace": env.workspace(), "key": "k1" });
     let task = serving.post(&key, "/api/v1/tasks", &input).data();
