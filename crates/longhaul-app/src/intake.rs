@@ -35,10 +35,11 @@ pub(crate) async fn commit_submission(
     refuse_secrets(&request, environment)?;
     let (goal, mut warnings) = redact_goal(&request.submission, environment);
     warnings.extend(notes);
-    if !request.submission.driver.conduct().warns_of_every_session {
+    let works = request.submission.follow_up.is_none();
+    if works && !request.submission.driver.conduct().warns_of_every_session {
         warnings.extend(mode_warnings(&request.submission));
     }
-    warnings.extend(agents.iter().skip(1).filter_map(|agent| missing_stand_in(agent, environment)));
+    warnings.extend(agents.iter().skip(1).filter(|_| works).filter_map(|agent| missing_stand_in(agent, environment)));
     let wanted = request.name.as_deref().map(TaskName::new).transpose()?;
     let mut names = {
         let (wanted, goal, submission, home) = (wanted.clone(), goal.clone(), request.submission.clone(), home.clone());

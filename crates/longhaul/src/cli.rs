@@ -3,6 +3,7 @@
 
 mod care;
 mod examples;
+mod finish;
 mod keys;
 mod mcp;
 mod reading;
@@ -19,6 +20,7 @@ use longhaul_core::task::Action;
 pub(crate) use care::{
     Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker,
 };
+pub(crate) use finish::{Discard, Land};
 pub(crate) use keys::{Keys, KeysVerb};
 pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Offer, Transport};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
@@ -45,6 +47,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["run", "retry", "demo", "run-session"]),
     ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report"]),
     ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
+    ("Finish", &["land", "discard"]),
     ("Set up", &["agents", "config", "trust", "mcp", "serve", "keys", "service", "skill", "completions", "man"]),
     ("Maintain", &["doctor", "worker", "gc", "store"]),
 ];
@@ -105,6 +108,10 @@ pub(crate) enum Verb {
     Takeover(Takeover),
     /// End a task for good
     Cancel(Cancel),
+    /// Bring the work of finished tasks onto your branch, as one commit each
+    Land(Land),
+    /// Remove the worktree and branch of finished tasks without landing their work
+    Discard(Discard),
     /// Wait until a task is done or needs you
     Wait(Wait),
     /// Run a worker, which carries out tasks
@@ -169,6 +176,8 @@ impl Verb {
             Verb::Worker(_) => Action::Manage("start a worker"),
             Verb::Serve(_) => Action::Manage("serve"),
             Verb::Retry(_) => Action::Manage("retry"),
+            Verb::Land(_) => Action::Manage("land"),
+            Verb::Discard(_) => Action::Manage("discard"),
             Verb::RunSession(args) if args.list => Action::Read,
             // All its errors must end with code 1, so it checks permissions again itself.
             Verb::RunSession(_) => Action::Submit("run-session"),

@@ -42,6 +42,11 @@ fn since(text: &str) -> String {
     read_span(text).map_or_else(|| text.to_owned(), |span| now().before(span).rfc3339())
 }
 
+/// A follow-up is shown by what it does: `landing fix-tests`.
+fn shown_name(task: &TaskView) -> &str {
+    if task.follows.is_some() { &task.goal } else { &task.name }
+}
+
 /// Done, ended without success, in progress, without a plan.
 fn mark(task: &TaskView) -> char {
     match (&task.result, task.is_finished, task.progress) {
@@ -84,15 +89,16 @@ fn print(listing: &Listing, args: &cli::List, is_continued: bool) {
         });
         return;
     }
-    let width = listing.tasks.iter().map(|task| task.name.len()).max().unwrap_or(4).max(4);
+    let width = listing.tasks.iter().map(|task| shown_name(task).len()).max().unwrap_or(4).max(4);
     let states: Vec<String> = listing.tasks.iter().map(status).collect();
     let wide = states.iter().map(String::len).max().unwrap_or(0).max(22);
     let [name, state, progress_title, sessions, priority] = ["NAME", "STATE", "PROGRESS", "SESSIONS", "PRIORITY"];
     let title = format!("  {name:width$}  {state:wide$}  {progress_title:12}  {sessions:>8}  {priority:>8}  UPDATED");
     let mut lines: Vec<String> = (!is_continued).then_some(title).into_iter().collect();
     for (task, state) in listing.tasks.iter().zip(&states) {
-        let project = if args.all || args.tenant.is_some() { format!("  {}", out::safe(&task.project)) } else { String::new() };
-        let (mark, name, progress) = (mark(task), out::safe(&task.name), progress(task));
+        let project =
+            if args.all || args.tenant.is_some() { format!("  {}", out::safe(&task.project)) } else { String::new() };
+        let (mark, name, progress) = (mark(task), out::safe(shown_name(task)), progress(task));
         let (sessions, priority, updated) = (task.sessions, task.priority, &task.updated);
         lines.push(format!(
             "{mark} {name:width$}  {state:wide$}  {progress:12}  {sessions:>8}  {priority:>8}  {updated}{project}"

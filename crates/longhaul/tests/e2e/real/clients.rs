@@ -73,24 +73,26 @@ impl World {
     }
 
     /// Starts `longhaul serve`, and returns its address. It ends with the world.
-fn serve(&mut self) -> String {
-    let projects = json!({ "default": [self.env.workspace()] });
-    self.env.set("LONGHAUL_SERVE_PROJECTS", &projects.to_string());
-    let mut server = self.env.command(&["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}")).to_owned()
-}
+    fn serve(&mut self) -> String {
+        let projects = json!({ "default": [self.env.workspace()] });
+        self.env.set("LONGHAUL_SERVE_PROJECTS", &projects.to_string());
+        let mut server =
+            self.env.command(&["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}")).to_owned()
+    }
 
-/// Registers the server with an agent, lets it work, and returns what it printed.
-fn run_as_client(&self, agent: Agent, more: &[&str]) -> String {
-    let installed = self.install(agent, more);
-    assert_eq!(installed.code, 0, "{}", installed.stderr);
-    let prompt = format!("{PROMPT}\n{WORKSPACE}{}\n", self.env.workspace().display());
-    let Done { code, stdout, stderr } = self.agent(agent, headless(agent), &prompt);
-    let said = format!("{stdout}\n{stderr}");
-    assert_eq!(code, 0, "{said}");
-    said
+    /// Registers the server with an agent, lets it work, and returns what it printed.
+    fn run_as_client(&self, agent: Agent, more: &[&str]) -> String {
+        let installed = self.install(agent, more);
+        assert_eq!(installed.code, 0, "{}", installed.stderr);
+        let prompt = format!("{PROMPT}\n{WORKSPACE}{}\n", self.env.workspace().display());
+        let Done { code, stdout, stderr } = self.agent(agent, headless(agent), &prompt);
+        let said = format!("{stdout}\n{stderr}");
+        assert_eq!(code, 0, "{said}");
+        said
+    }
 }
 
 fn runs_a_task_and_keeps_a_run(agent: Agent, more: &[&str]) {
