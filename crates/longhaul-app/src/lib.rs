@@ -15,6 +15,7 @@ pub mod checkouts;
 mod child;
 mod clock;
 pub mod config;
+mod damage;
 pub mod describe;
 pub mod directory_wait;
 mod error;

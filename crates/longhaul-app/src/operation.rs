@@ -293,10 +293,12 @@ impl Call {
         permit_input::<O>(&self.caller, &input)?;
         let key = key_of::<O>(self, &input)?;
         let is_guess = key.as_ref().is_some_and(|key| key.guessed_after.is_some());
-        let answer = match earlier(self, key.as_ref()).await? {
-            Some(earlier) => Answer { repeated: true, ..O::repeat(self, input, earlier).await? },
-            None => O::run(self, Permit { key }, input).await?,
+        let call = self.fresh();
+        let answer = match earlier(&call, key.as_ref()).await? {
+            Some(earlier) => Answer { repeated: true, ..O::repeat(&call, input, earlier).await? },
+            None => O::run(&call, Permit { key }, input).await?,
         };
+        let answer = answer.warn(call.damage());
         Ok(if is_guess && answer.repeated { answer.deduplicated() } else { answer })
     }
 }

@@ -103,8 +103,9 @@ async fn another_tenants_task_is_answered_like_an_unknown_one() {
             }
             let unknown = answer(caller, name, absent).await.replace(nobodys, "ASKED");
             assert_eq!(answer(caller, name, input).await.replace(foreign, "ASKED"), unknown, "{name}");
-            let is_unknown =
-                ["there is no task", "there is no run", "run_id is not an id"].iter().any(|said| unknown.contains(said));
+            let is_unknown = ["there is no task", "there is no run", "run_id is not an id"]
+                .iter()
+                .any(|said| unknown.contains(said));
             assert!(is_unknown, "{name}: {unknown}");
             asked += 1;
         }
