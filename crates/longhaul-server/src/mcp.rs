@@ -194,7 +194,7 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         let invalid = |what: &'static str| Err(ErrorData::invalid_params(what, None));
         match request.method.as_str() {
-            "tools/call" => match request.params.as_ref().and_then(tool::misshapen) {
+            "tools/call" => match request.params.as_ref().and_then(|params| tool::misshapen(params, &self.prefix)) {
                 Some(result) => Ok(CustomResult::new(spelled(&context, result))),
                 None => invalid("a call has a `name` and, if any, `arguments` as an object"),
             },
