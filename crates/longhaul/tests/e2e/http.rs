@@ -32,6 +32,7 @@ fn runner(env: &TestEnv) -> String {
 /// A world in which the workspace may be used over HTTP.
 fn open() -> TestEnv {
     let mut env = TestEnv::new();
+    env.make_repository();
     let projects = json!({ "default": [env.workspace()], "acme": [env.workspace()] });
     env.set("LONGHAUL_SERVE_PROJECTS", &projects.to_string());
     env
