@@ -30,8 +30,8 @@ pub struct About {
     pub action: Action<'static>,
     /// What the caller must have been given.
     pub right: Right,
-    /// What a person runs instead of a caller without the right, after `longhaul`.
-    pub by_hand: &'static str,
+    /// What a person runs instead of a caller without the right, after `longhaul`; none if a person has no such command.
+    pub by_hand: Option<&'static str>,
     /// What it does at worst.
     pub effect: Effect,
     /// Who may offer it.
@@ -49,10 +49,14 @@ impl About {
         let (effect, right) = match action {
             Action::Read => (Effect::Reads, Right::Read),
             Action::ReadAll(_) => (Effect::Reads, Right::Admin),
-            Action::Submit(_) | Action::Command(_) | Action::Input(..) => (Effect::Changes, Right::Run),
+            Action::Submit(_) | Action::Command(_) | Action::Report(_) | Action::Input(..) => {
+                (Effect::Changes, Right::Run)
+            }
             Action::Manage(_) => (Effect::Changes, Right::Admin),
         };
-        About { name, summary, action, right, by_hand: name, effect, offered_by }
+        // Only whoever executes a task can report on it.
+        let by_hand = if matches!(action, Action::Report(_)) { None } else { Some(name) };
+        About { name, summary, action, right, by_hand, effect, offered_by }
     }
 
     /// The same with another right.
@@ -62,7 +66,7 @@ impl About {
 
     /// The same for one that a person runs under another name.
     pub(crate) const fn by_hand(self, by_hand: &'static str) -> About {
-        About { by_hand, ..self }
+        About { by_hand: Some(by_hand), ..self }
     }
 
     /// The same for one that starts a worker, though it changes no task itself.
@@ -99,10 +103,11 @@ impl About {
 
     /// Names the command of a person, if there is one.
     fn with_hint(&self, refused: AppError) -> AppError {
-        if !self.offered_by.contains(&FrontEnd::CommandLine) {
-            return refused;
+        let by_hand = self.by_hand.filter(|_| self.offered_by.contains(&FrontEnd::CommandLine));
+        match by_hand {
+            Some(verb) => refused.hint(format!("ask a person to run `longhaul {verb}`")),
+            None => refused,
         }
-        refused.hint(format!("ask a person to run `longhaul {}`", self.by_hand))
     }
 }
 

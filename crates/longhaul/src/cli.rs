@@ -6,6 +6,7 @@ mod examples;
 mod mcp;
 mod reading;
 mod runner;
+mod session;
 mod setup;
 mod task;
 
@@ -20,8 +21,9 @@ pub(crate) use care::{
 pub(crate) use mcp::{Mcp, McpVerb};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
+pub(crate) use session::{Session, SessionVerb};
 pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Skill, SkillClient, SkillPlace, SkillVerb};
-pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Resume, Retry, Run, Takeover, Tell, Wait};
+pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Request, Resume, Retry, Run, Takeover, Tell, Wait};
 
 use crate::exit;
 
@@ -43,6 +45,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
     ("Set up", &["agents", "config", "trust", "mcp", "service", "skill", "completions", "man"]),
     ("Maintain", &["doctor", "worker", "gc", "store"]),
+    ("For agents", &["session"]),
 ];
 
 impl Cli {
@@ -143,6 +146,8 @@ pub(crate) enum Verb {
     Skill(Skill),
     /// Serve Longhaul's tools to an assistant over MCP, on standard input and output
     Mcp(Mcp),
+    /// Report on the task of this session, or ask a person for help; for agents that Longhaul runs
+    Session(Session),
 }
 
 impl Verb {
@@ -160,6 +165,7 @@ impl Verb {
             Verb::Demo(_) => Action::Manage("run the demo"),
             Verb::Worker(_) => Action::Manage("start a worker"),
             Verb::Retry(_) => Action::Manage("retry"),
+            Verb::Session(_) => Action::Report("report on a session"),
             Verb::RunSession(args) if args.list => Action::Read,
             // All its errors must end with code 1, so it checks permissions again itself.
             Verb::RunSession(_) => Action::Submit("run-session"),

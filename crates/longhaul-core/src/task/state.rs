@@ -138,6 +138,11 @@ pub enum Then {
         /// Which.
         reached: Reached,
     },
+    /// The task waits for a person, because the agent asked.
+    Ask {
+        /// What.
+        reason: HelpReason,
+    },
     /// The next session: a pause was taken back, or the session was longer than it may be now.
     GoOn,
 }
@@ -346,6 +351,16 @@ impl State {
     /// Whether a person works in the agent's conversation.
     pub fn is_held(&self) -> bool {
         self.stage() == Stage::Held
+    }
+
+    /// What the agent asked a person, while nobody has answered: the question, and what would let it continue.
+    pub fn question(&self) -> Option<(&str, Option<&str>)> {
+        let reason = match self {
+            State::NeedsHelp { reason } | State::Stopping { then: Then::Ask { reason }, .. } => reason,
+            _ => return None,
+        };
+        let HelpReason::Asked { question, hint } = reason else { return None };
+        Some((question, hint.as_deref()))
     }
 
     /// The session whose process may be alive.

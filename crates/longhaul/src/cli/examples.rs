@@ -46,6 +46,15 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("takeover", &["longhaul takeover my-task"]),
     ("cancel", &["longhaul cancel my-task", "longhaul cancel my-task --reason \"no longer needed\""]),
     ("mcp", &["longhaul mcp", "longhaul mcp tools --json", "longhaul mcp --rights approve"]),
+    (
+        "session",
+        &[
+            "longhaul session report \"half of the files are ported\" --completed src/parser.rs",
+            "longhaul session checkpoint - < notes.md",
+            "longhaul session help \"which database should the tests use?\"",
+            "longhaul session done \"everything is ported\"",
+        ],
+    ),
     ("agents", &["longhaul agents", "longhaul agents --json"]),
     ("config", &["longhaul config show --origin", "longhaul config path"]),
     ("trust", &["longhaul trust .", "longhaul trust --list"]),

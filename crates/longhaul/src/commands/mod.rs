@@ -24,6 +24,7 @@ mod retry;
 mod run;
 mod run_session;
 pub(crate) mod service;
+mod session;
 mod show;
 mod skill;
 mod store;
@@ -102,6 +103,7 @@ async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
         Verb::Agents(args) => agents::agents(line, &args).await,
         Verb::Service(args) => service::service(line, &args),
         Verb::Skill(args) => skill::skill(line, &args),
+        Verb::Session(args) => session::session(line, &args).await,
         Verb::Mcp(args) => mcp::mcp(line, &args).await,
         Verb::RunSession(args) => run_session::run_session(line, &args).await,
     }

@@ -6,16 +6,16 @@ use longhaul_store::Stored;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, PROGRAMS, RunCheckpoint, Said, find, send};
+use super::{Evidence, RunCheckpoint, Said, find, send};
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, Operation, Permit, View};
+use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
 
 /// The operation `task_run_checkpoint`.
 pub struct TaskRunCheckpoint;
 
 /// What `task_run_checkpoint` takes.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunCheckpointInput {
     /// The run, as task_run_start returned it.
     pub run_id: String,
@@ -52,8 +52,8 @@ impl Operation for TaskRunCheckpoint {
     const ABOUT: About = About::new(
         "task_run_checkpoint",
         "Store a summary of your run from which another process can continue",
-        Action::Command("checkpoint a run"),
-        PROGRAMS,
+        Action::Report("checkpoint a run"),
+        EVERYWHERE,
     );
     type Input = TaskRunCheckpointInput;
     type Output = CheckpointAnswer;

@@ -1,7 +1,8 @@
-//! The seven operations of a TaskRun: an outside program starts a run, reports on it, and reads it back, also after a restart.
+//! The seven operations of a TaskRun: an outside program starts a run, reports on it, and reads it back, also after a restart. The agent of
+//! a live session reports on its own task with the same operations.
 //!
 //! Field names and times are those of existing TaskRun clients (unix milliseconds), not those of our other views. `get` and `list` show
-//! supervised tasks too; the five that change something accept only tracked runs. What the calls lead to is decided by the core.
+//! supervised tasks too. What the calls lead to, and who may make them, is decided by the core.
 
 mod checkpoint;
 mod complete;
@@ -32,6 +33,10 @@ use crate::app::Call;
 use crate::change::{ChangeError, change};
 use crate::error::{AppError, ErrorKind};
 use crate::operation::{Answer, FrontEnd};
+
+/// What an agent has to know after it asked.
+const PARKS: &str =
+    "a person has been asked; end your turn now: Longhaul ends this session, and a later one continues with the answer";
 
 /// For programs: a person has other verbs for the same.
 const PROGRAMS: &[FrontEnd] = &[FrontEnd::Mcp, FrontEnd::Http];
@@ -67,6 +72,18 @@ async fn send(call: &Call, stored: &Stored, run_call: RunCall, key: Option<Key>)
     })
 }
 
+/// The task whose session the caller runs below.
+pub async fn own_task(call: &Call) -> Result<Stored, AppError> {
+    let own = match call.own_task() {
+        Some(own) => call.load(own).await?,
+        None => None,
+    };
+    own.ok_or_else(|| {
+        AppError::new(ErrorKind::Forbidden, "only the agent of a session of this home can report on its task")
+            .hint("to leave the next session a message, use `longhaul tell`")
+    })
+}
+
 /// The run after a call, with a warning if it still waits for a person: its program must not mistake an accepted report for permission.
 fn answer(committed: &Committed, said: Said) -> Answer<TaskRunAnswer> {
     let task = &committed.stored.task;
@@ -78,7 +95,8 @@ fn answer(committed: &Committed, said: Said) -> Answer<TaskRunAnswer> {
         _ => None,
     };
     let view = TaskRunAnswer { task_run: TaskRun::of(task) };
-    Answer { repeated: committed.repeated, ..Answer::new(view) }.warn(waiting).warn(said.warnings())
+    let parks = task.state.question().map(|_| PARKS.to_owned());
+    Answer { repeated: committed.repeated, ..Answer::new(view) }.note(parks).warn(waiting).warn(said.warnings())
 }
 
 /// What a caller said, with secrets masked before anything is cut or stored.
