@@ -54,7 +54,7 @@ pub use app::{App, Call};
 pub use caller::{Caller, Visibility, task_of};
 pub use change::{ChangeError, Terms, change, commit_input};
 pub use clock::{Clock, mint_lease, mint_session, mint_task, mint_worker, now, since_boot, time_of};
-pub use error::{AppError, ErrorKind};
+pub use error::{AppError, ErrorKind, ErrorView};
 pub use floors::{check as check_floors, free_disk, free_memory};
 pub use git_failure::unfit;
 pub use handover::{

@@ -75,8 +75,9 @@ fn sound(listed: Listed) -> Result<Vec<Stored>, AppError> {
     }
 }
 
+/// Runs of outside programs come and go without the person, so they are always named.
 async fn only_live_one(call: &Call) -> Result<Stored, AppError> {
-    let filter = Filter { which: Which::Unfinished, limit: MOST, ..of_this_project(call).await? };
+    let filter = Filter { which: Which::Executed, limit: MOST, ..of_this_project(call).await? };
     let mut tasks = sound(call.list(filter).await?)?;
     match tasks.len() {
         0 => {

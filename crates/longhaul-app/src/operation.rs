@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use longhaul_core::task::{Action, Need, Refusal, Right, permit_with};
-use longhaul_store::{Key, Stored};
+use longhaul_store::{Earlier, Key, Stored};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -34,8 +34,10 @@ pub struct About {
     pub by_hand: Option<&'static str>,
     /// What it does at worst.
     pub effect: Effect,
-    /// Who may offer it.
-    pub offered_by: &'static [FrontEnd],
+    /// Whether it is a verb, a tool, or both.
+    offered_by: &'static [FrontEnd],
+    /// Where it is offered over HTTP, below `/api/v1`: a path whose `{parameters}` are fields of the input. Without one it is not.
+    pub route: Option<&'static str>,
 }
 
 impl About {
@@ -56,7 +58,12 @@ impl About {
         };
         // Only whoever executes a task can report on it.
         let by_hand = if matches!(action, Action::Report(_)) { None } else { Some(name) };
-        About { name, summary, action, right, by_hand, effect, offered_by }
+        About { name, summary, action, right, by_hand, effect, offered_by, route: None }
+    }
+
+    /// The same, offered over HTTP too: reading with GET, everything else with POST.
+    pub(crate) const fn route(self, path: &'static str) -> About {
+        About { route: Some(path), ..self }
     }
 
     /// The same with another right.
@@ -84,13 +91,21 @@ impl About {
         About { effect: Effect::RunsAgents, ..self }
     }
 
+    /// Whether this front end offers it.
+    pub fn is_offered_by(&self, front_end: FrontEnd) -> bool {
+        match front_end {
+            FrontEnd::CommandLine | FrontEnd::Mcp => self.offered_by.contains(&front_end),
+            FrontEnd::Http => self.route.is_some(),
+        }
+    }
+
     /// Whether this caller may perform it, as far as that does not depend on the input. What it may not do is not offered to it.
     pub fn permit(&self, caller: &Caller) -> Result<(), AppError> {
         self.permit_for(caller, Need { right: self.right, verb: self.action.verb() }, &self.action)
     }
 
     fn permit_for(&self, caller: &Caller, need: Need, action: &Action<'_>) -> Result<(), AppError> {
-        if !self.offered_by.contains(&caller.channel) {
+        if !self.is_offered_by(caller.channel) {
             let refused = AppError::new(ErrorKind::Forbidden, format!("`{}` is not offered here", self.name));
             return Err(self.with_hint(refused));
         }
@@ -103,7 +118,7 @@ impl About {
 
     /// Names the command of a person, if there is one.
     fn with_hint(&self, refused: AppError) -> AppError {
-        let by_hand = self.by_hand.filter(|_| self.offered_by.contains(&FrontEnd::CommandLine));
+        let by_hand = self.by_hand.filter(|_| self.is_offered_by(FrontEnd::CommandLine));
         match by_hand {
             Some(verb) => refused.hint(format!("ask a person to run `longhaul {verb}`")),
             None => refused,
@@ -140,12 +155,17 @@ pub enum FrontEnd {
     Http,
 }
 
-/// Offered to people, agents and programs.
-pub const EVERYWHERE: &[FrontEnd] = &[FrontEnd::CommandLine, FrontEnd::Mcp, FrontEnd::Http];
-/// Offered to people and programs: an assistant has better tools for it.
-pub const NO_TOOL: &[FrontEnd] = &[FrontEnd::CommandLine, FrontEnd::Http];
-/// Offered only to whoever has a shell on this machine.
-pub const COMMAND_LINE: &[FrontEnd] = &[FrontEnd::CommandLine];
+impl FrontEnd {
+    /// Every one.
+    pub const ALL: [FrontEnd; 3] = [FrontEnd::CommandLine, FrontEnd::Mcp, FrontEnd::Http];
+}
+
+/// A verb for people, and a tool for assistants.
+pub(crate) const VERB_AND_TOOL: &[FrontEnd] = &[FrontEnd::CommandLine, FrontEnd::Mcp];
+/// A verb only. Without a route it is only for whoever has a shell on this machine.
+pub(crate) const COMMAND_LINE: &[FrontEnd] = &[FrontEnd::CommandLine];
+/// A tool only.
+pub(crate) const TOOL: &[FrontEnd] = &[FrontEnd::Mcp];
 
 /// Proof that the caller may perform the operation, and that the request was not carried out before under its key.
 #[derive(Debug)]
@@ -212,7 +232,7 @@ pub trait View: Serialize + JsonSchema + Send + Sized {
 
     /// What a repeated request is answered with: the task that the first one changed, as it is now. Views of operations that take keys
     /// have it.
-    fn of_repeat(_: &Call, _: Stored) -> impl Future<Output = Result<Self, AppError>> + Send {
+    fn of_repeat(_: &Call, _: Stored) -> impl Future<Output = Result<Answer<Self>, AppError>> + Send {
         async { Err(AppError::new(ErrorKind::Failure, format!("`{}` does not show a task", Self::KIND))) }
     }
 }
@@ -245,9 +265,9 @@ pub trait Operation {
     fn repeat(
         call: &Call,
         _: Self::Input,
-        stored: Stored,
+        earlier: Earlier,
     ) -> impl Future<Output = Result<Answer<Self::Output>, AppError>> + Send {
-        async { Ok(Answer::new(Self::Output::of_repeat(call, stored).await?)) }
+        Self::Output::of_repeat(call, earlier.stored)
     }
 
     /// Carries it out.
@@ -264,7 +284,7 @@ impl Call {
         permit_input::<O>(&self.caller, &input)?;
         let key = key_of::<O>(self, &input)?;
         match earlier(self, key.as_ref()).await? {
-            Some(stored) => Ok(Answer { repeated: true, ..O::repeat(self, input, stored).await? }),
+            Some(earlier) => Ok(Answer { repeated: true, ..O::repeat(self, input, earlier).await? }),
             None => O::run(self, Permit { key }, input).await,
         }
     }

@@ -2,7 +2,7 @@
 //! Looked up by `Call::perform` before an operation runs.
 
 use longhaul_core::ids::TaskId;
-use longhaul_store::{Key, Stored};
+use longhaul_store::{Earlier, Key};
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
@@ -27,8 +27,8 @@ pub(crate) fn key_of<O: Operation>(call: &Call, input: &O::Input) -> Result<Opti
     Ok(Some(Key::new(name, O::ABOUT.name, &text)))
 }
 
-/// The task of a request that was carried out before under this key, as it is now.
-pub(crate) async fn earlier(call: &Call, key: Option<&Key>) -> Result<Option<Stored>, AppError> {
+/// The request that was carried out before under this key.
+pub(crate) async fn earlier(call: &Call, key: Option<&Key>) -> Result<Option<Earlier>, AppError> {
     let Some(key) = key else { return Ok(None) };
     let store = match call.store() {
         // Without a home nothing was carried out.

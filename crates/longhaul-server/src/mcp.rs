@@ -26,6 +26,7 @@ const PROGRESS: Duration = Duration::from_secs(4);
 const VERSIONS: &[ProtocolVersion] =
     &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
 const INSTRUCTIONS: &str = include_str!("instructions.md");
+const IN_A_SESSION: &str = include_str!("session_instructions.md");
 
 /// What a client on standard input and output may do, besides what its user adds.
 pub fn rights(added: Rights) -> Rights {
@@ -51,6 +52,13 @@ struct Server {
 }
 
 impl Server {
+    fn instructions(&self) -> String {
+        match self.call.own_task() {
+            Some(own) => IN_A_SESSION.replace("{RUN_ID}", &own.to_string()),
+            None => INSTRUCTIONS.to_owned(),
+        }
+    }
+
     async fn perform(&self, name: &str, input: Value) -> Option<CallToolResult> {
         let entry = tool::operation(name)?;
         let performed = (entry.perform)(&self.call, input).await;
@@ -63,7 +71,7 @@ impl ServerHandler for Server {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
             .with_server_info(Implementation::new("longhaul", env!("CARGO_PKG_VERSION")))
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(self.instructions())
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {

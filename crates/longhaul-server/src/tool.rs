@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 /// The operation behind a tool.
 pub(crate) fn operation(name: &str) -> Option<&'static Entry> {
-    let is_tool = |entry: &&Entry| entry.about.offered_by.contains(&FrontEnd::Mcp);
+    let is_tool = |entry: &&Entry| entry.about.is_offered_by(FrontEnd::Mcp);
     OPERATIONS.iter().filter(is_tool).find(|entry| entry.about.name == name)
 }
 

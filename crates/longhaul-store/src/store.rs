@@ -32,9 +32,9 @@ pub trait Store: Send + Sync {
     /// What the change is worth telling (`core::task::notice`) is put into the outbox in the same commit, once for each target.
     async fn commit(&self, change: Change) -> Result<Committed, CommitError>;
 
-    /// The task that the request with this key changed, as it is now; none if nobody used the key. Callers ask before they decide: on the
+    /// The request that was made before with this key; none if nobody used the key. Callers ask before they decide: on the
     /// changed task the same request may make no sense any more. Refused as a commit with that key would be.
-    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError>;
+    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Earlier>, CommitError>;
 
     /// One task with its ownership, or `None` if there is no such task. Damage is an error, never absence.
     async fn load(&self, task: TaskId) -> Result<Option<Stored>, StoreError>;
@@ -226,6 +226,15 @@ pub struct Committed {
     pub stored: Stored,
     /// The change had been committed before under this key; nothing was written now.
     pub repeated: bool,
+}
+
+/// A request that was made before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Earlier {
+    /// Its task, as it is now.
+    pub stored: Stored,
+    /// The task's last event when the request had been made.
+    pub seq: u64,
 }
 
 /// Why a commit was not made. Nothing of it was written.

@@ -22,6 +22,7 @@ use super::{environment, keys};
 use crate::app::Call;
 use crate::caller::Caller;
 use crate::error::{AppError, ErrorKind};
+use crate::intake::blocking_here;
 use crate::locations;
 use crate::trust::{self, Standing, TrustError};
 use longhaul_keeper::Environment;
@@ -187,7 +188,7 @@ pub fn load(
     project: &Path,
     overrides: &Overrides,
 ) -> Result<Loaded, AppError> {
-    Ok(Sources::of(environment, caller, project)?.load(overrides)?)
+    Ok(blocking_here(|| Sources::of(environment, caller, project)?.load(overrides).map_err(AppError::from))?)
 }
 
 /// What a request changes in a task that exists. The second half are the flags or keys that only a new task takes.
@@ -207,7 +208,7 @@ impl Sources {
         let home = locations::home(environment)?;
         let agents = caller.actor.session.is_some() || project.starts_with(home.canonicalize().unwrap_or(home.clone()));
         Ok(Sources {
-            user: user_file(environment),
+            user: user_file(environment, caller)?,
             project: (!agents).then(|| project.to_owned()),
             home,
             environment: environment.clone().into(),
@@ -327,14 +328,14 @@ impl Loading {
 }
 
 /// The path of the user's own file, if there is a place for it.
-pub(super) fn user_file(environment: &Environment) -> Option<(PathBuf, Named)> {
+fn user_file(environment: &Environment, caller: &Caller) -> Result<Option<(PathBuf, Named)>, AppError> {
     let set = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(named) = set("LONGHAUL_CONFIG") {
-        return Some((std::path::absolute(&named).unwrap_or(named), Named::Expressly));
+        return Ok(Some((caller.resolve(&named)?, Named::Expressly)));
     }
     let config = set("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-    let directory = config.or_else(|| Some(set("HOME")?.join(".config")))?;
-    Some((directory.join(USER_FILE), Named::ByCustom))
+    let directory = config.or_else(|| Some(set("HOME")?.join(".config")));
+    Ok(directory.map(|directory| (directory.join(USER_FILE), Named::ByCustom)))
 }
 
 pub(super) fn unknown_key(origin: Origin, name: &str) -> ConfigError {

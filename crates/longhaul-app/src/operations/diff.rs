@@ -10,7 +10,7 @@ use crate::app::Call;
 use crate::changed_files::{self, FileChange, Unknown};
 use crate::error::{AppError, ErrorKind};
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL, View};
 
 /// The operation `diff`.
 pub struct Diff;
@@ -50,7 +50,8 @@ impl View for DiffView {
 }
 
 impl Operation for Diff {
-    const ABOUT: About = About::new("diff", "Show what a task has changed", Action::Read, EVERYWHERE);
+    const ABOUT: About =
+        About::new("diff", "Show what a task has changed", Action::Read, VERB_AND_TOOL).route("/tasks/{task}/diff");
     type Input = DiffInput;
     type Output = DiffView;
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL, View};
 use crate::views::{TaskPage, TaskView};
 
 /// The most tasks of one answer, and how many an answer has unless asked otherwise.
@@ -66,7 +66,7 @@ impl View for Listing {
 }
 
 impl Operation for List {
-    const ABOUT: About = About::new("list", "List tasks, newest first", Action::Read, EVERYWHERE);
+    const ABOUT: About = About::new("list", "List tasks, newest first", Action::Read, VERB_AND_TOOL).route("/tasks");
     type Input = ListInput;
     type Output = Listing;
 

@@ -74,7 +74,7 @@ pub use verify_history::{ChainView, VerifyHistory};
 pub use wait::{Wait, WaitInput};
 pub use why::{Why, WhyView};
 
-use crate::error::AppError;
+use crate::error::ErrorView;
 use crate::operation::{Entry, SchemaOf, View, entry, schema_of};
 use crate::views::{EventView, StatusView, TurnView};
 
@@ -120,7 +120,7 @@ pub const OPERATIONS: &[Entry] = &[
 
 /// Kinds of documents that only streams and errors have, with their schemas.
 pub const STREAMED: &[(&str, SchemaOf)] = &[
-    ("error", schema_of::<AppError>),
+    ("error", schema_of::<ErrorView<'static>>),
     (EventView::KIND, schema_of::<EventView>),
     (StatusView::KIND, schema_of::<StatusView>),
     (TurnView::KIND, schema_of::<TurnView>),

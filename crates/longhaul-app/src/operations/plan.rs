@@ -9,7 +9,7 @@ use longhaul_core::task::{Accepted, Action, Task, TaskListFile};
 use super::TaskInput;
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::report::refused_plans;
 use crate::views::{PlanAnswer, PlanView, TaskView};
 use crate::{TaskDir, describe, lookup, text};
@@ -21,7 +21,8 @@ const REFUSED: u32 = 100;
 pub struct Plan;
 
 impl Operation for Plan {
-    const ABOUT: About = About::new("plan", "Show a task's plan", Action::Read, EVERYWHERE);
+    const ABOUT: About =
+        About::new("plan", "Show a task's plan", Action::Read, VERB_AND_TOOL).route("/tasks/{task}/plan");
     type Input = TaskInput;
     type Output = PlanAnswer;
 

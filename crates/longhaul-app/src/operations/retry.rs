@@ -14,7 +14,7 @@ use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::handover::Request;
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::project::Project;
 use crate::request_key::answer;
 use crate::submit::{self, Changes, Submitted, files, need_of_terms, send};
@@ -49,8 +49,9 @@ impl Operation for Retry {
         "retry",
         "Start a new task with the goal and settings of a finished one",
         Action::Manage("retry"),
-        EVERYWHERE,
+        VERB_AND_TOOL,
     )
+    .route("/tasks/{task}/retry")
     .needs(Right::Run)
     .runs_agents()
     .by_hand("retry TASK");
@@ -82,7 +83,7 @@ impl Operation for Retry {
         let mut notes = news(&old, &submission, &settings);
         if matches!(old.submission.place, Place::Worktree { .. }) {
             // Its own worktree, from the commit that the project is at now.
-            let (chosen, warnings) = submit::workspace_choice::choose(Path::new(&submission.project), call.home())?;
+            let (chosen, warnings) = submit::workspace_choice::choose(call, Path::new(&submission.project))?;
             submission.place = chosen;
             notes.extend(warnings);
         }

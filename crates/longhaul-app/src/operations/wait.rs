@@ -13,7 +13,7 @@ use crate::app::Call;
 use crate::config::show_span;
 use crate::error::{AppError, ErrorKind};
 use crate::follow::{Follow, Interest, Item};
-use crate::operation::{About, Answer, EVERYWHERE, FrontEnd, Operation, Permit};
+use crate::operation::{About, Answer, FrontEnd, Operation, Permit, VERB_AND_TOOL};
 use crate::slot_wait::Slots;
 use crate::views::TaskView;
 use crate::{describe, directory_wait, lookup};
@@ -35,8 +35,9 @@ pub struct WaitInput {
 }
 
 impl Operation for Wait {
-    const ABOUT: About =
-        About::new("wait", "Wait until a task is done or needs a person", Action::Read, EVERYWHERE).changes();
+    const ABOUT: About = About::new("wait", "Wait until a task is done or needs a person", Action::Read, VERB_AND_TOOL)
+        .route("/tasks/{task}/wait")
+        .changes();
     type Input = WaitInput;
     type Output = TaskView;
 

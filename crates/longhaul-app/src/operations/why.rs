@@ -12,7 +12,7 @@ use crate::app::Call;
 use crate::describe::{self, UnavailableAgent, Waiting, explains_state};
 use crate::directory_wait::DirectoryWait;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL, View};
 use crate::report::limits;
 use crate::session::{history, live};
 use crate::views::TaskView;
@@ -40,7 +40,8 @@ impl View for WhyView {
 
 impl Operation for Why {
     const ABOUT: About =
-        About::new("why", "Explain in a few lines why a task is in its current state", Action::Read, EVERYWHERE);
+        About::new("why", "Explain in a few lines why a task is in its current state", Action::Read, VERB_AND_TOOL)
+            .route("/tasks/{task}/why");
     type Input = TaskInput;
     type Output = WhyView;
 
@@ -124,7 +125,7 @@ fn also(task: &Task, records: &[SessionRecord], now: Time) -> Vec<String> {
 /// What the program of a tracked run said last.
 fn last_report(task: &Task, now: Time) -> Option<String> {
     let State::Tracked { reported, .. } = &task.state else { return None };
-    let summary = task.tracked.as_ref().and_then(|tracked| tracked.summary.as_deref());
+    let summary = task.tracked.as_ref().and_then(|tracked| tracked.reported.summary.as_deref());
     let summary = summary.and_then(|text| text.trim().lines().next());
     let summary = summary.map_or_else(String::new, |line| format!(": {line}"));
     Some(format!("last report {} ago{summary}", longhaul_core::units::span(now.since(*reported))))

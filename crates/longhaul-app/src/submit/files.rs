@@ -9,6 +9,7 @@ use longhaul_core::task::{Criterion, InputFile};
 
 use crate::caller::Caller;
 use crate::error::{AppError, ErrorKind};
+use crate::intake::blocking_here;
 
 /// `words`, or `words = command`: the first ` = ` separates them, so that the command may have more. Empty halves are refused by
 /// the core.
@@ -21,7 +22,7 @@ pub fn criterion(text: &str) -> Criterion {
 
 /// Files to start from must exist and be readable; their content is remembered by its hash.
 pub fn inputs(caller: &Caller, paths: &[PathBuf]) -> Result<Vec<InputFile>, AppError> {
-    paths.iter().map(|path| input(caller, path)).collect()
+    blocking_here(|| paths.iter().map(|path| input(caller, path)).collect())
 }
 
 fn input(caller: &Caller, path: &Path) -> Result<InputFile, AppError> {

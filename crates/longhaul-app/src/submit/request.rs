@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use longhaul_core::ids::TaskId;
 use longhaul_core::names::TaskName;
-use longhaul_core::task::{Patience, Submission};
+use longhaul_core::task::{Driver, Patience, Submission};
+use longhaul_store::Stored;
 
 use super::{agent_choice, declared, files, notify_targets, unchosen_agent, workspace_choice};
 use crate::app::Call;
@@ -78,7 +80,7 @@ async fn submission(
     let directory = files::utf8(&project.directory)?;
     let bare = Submission::new(input.goal.clone(), provisional, directory, settings.agent.clone());
     let after = match &input.after {
-        Some(other) => Some(lookup::find_to_read(call, Some(other)).await?.task.id),
+        Some(other) => Some(verifiable(lookup::find_to_read(call, Some(other)).await?)?),
         None => None,
     };
     Ok(Submission {
@@ -109,6 +111,17 @@ async fn submission(
     })
 }
 
+/// The id of a task that another one can wait for.
+fn verifiable(other: Stored) -> Result<TaskId, AppError> {
+    let Stored { task, .. } = other;
+    if task.submission.driver == Driver::External {
+        let what = format!("{} is executed by an outside program and is never verified", task.submission.name);
+        return Err(AppError::new(ErrorKind::Usage, what)
+            .hint("submit this task when the run has ended, or wait for a task that Longhaul executes"));
+    }
+    Ok(task.id)
+}
+
 /// Gives the task its own worktree where git allows it, and reports who already works in the directory otherwise.
 pub(crate) async fn choose_place(
     call: &Call,
@@ -118,7 +131,7 @@ pub(crate) async fn choose_place(
 ) -> Result<(), AppError> {
     let submission = &mut prepared.request.submission;
     if !in_place {
-        let (chosen, notes) = workspace_choice::choose(Path::new(&submission.project), call.home())?;
+        let (chosen, notes) = workspace_choice::choose(call, Path::new(&submission.project))?;
         submission.place = chosen;
         prepared.notes.extend(notes);
     }

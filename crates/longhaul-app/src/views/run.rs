@@ -74,16 +74,17 @@ impl RunView {
     }
 
     fn new(tracked: &Tracked) -> RunView {
-        let failed = tracked.failed.iter();
-        let checkpoint = tracked.checkpoint.as_ref();
+        let Tracked { reported, answer, checkpoint, said_done, .. } = tracked;
+        let failed = reported.failed.iter();
+        let checkpoint = checkpoint.as_ref();
         RunView {
-            summary: tracked.summary.clone(),
-            cursor: tracked.cursor.clone(),
-            completed: tracked.completed.clone(),
-            completed_total: tracked.completed.len() as u64 + tracked.completed_dropped,
+            summary: reported.summary.clone(),
+            cursor: reported.cursor.clone(),
+            completed: reported.completed.clone(),
+            completed_total: reported.completed.len() as u64 + reported.completed_dropped,
             failed: failed.map(|one| FailedView { item: one.item.clone(), reason: one.reason.clone() }).collect(),
-            failed_total: tracked.failed.len() as u64 + tracked.failed_dropped,
-            references: tracked
+            failed_total: reported.failed.len() as u64 + reported.failed_dropped,
+            references: reported
                 .references
                 .iter()
                 .map(|reference| ReferenceView {
@@ -95,8 +96,8 @@ impl RunView {
             checkpoint: checkpoint.map(|checkpoint| checkpoint.summary.clone()),
             checkpoint_at: checkpoint.map(|checkpoint| checkpoint.at.rfc3339()),
             checkpoint_session: checkpoint.and_then(|checkpoint| checkpoint.session),
-            said_done_at: tracked.said_done.map(Time::rfc3339),
-            answer: tracked.answer.as_ref().map(|answer| AnswerView {
+            said_done_at: said_done.map(Time::rfc3339),
+            answer: answer.as_ref().map(|answer| AnswerView {
                 reason: answer.reason.clone(),
                 by: answer.by.clone(),
                 at: answer.at.rfc3339(),

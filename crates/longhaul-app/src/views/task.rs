@@ -12,7 +12,7 @@ use crate::app::Call;
 use crate::describe::{self, Waiting};
 use crate::error::{AppError, ErrorKind};
 use crate::hold;
-use crate::operation::View;
+use crate::operation::{Answer, View};
 use crate::ownership::Owners;
 use crate::slot_wait::Slots;
 use crate::views::Outcome;
@@ -112,8 +112,8 @@ pub(crate) struct TaskPage {
 impl View for TaskView {
     const KIND: &'static str = "task";
 
-    async fn of_repeat(call: &Call, stored: Stored) -> Result<TaskView, AppError> {
-        TaskView::of(call, stored.task.id).await
+    async fn of_repeat(call: &Call, stored: Stored) -> Result<Answer<TaskView>, AppError> {
+        Ok(Answer::new(TaskView::of(call, stored.task.id).await?))
     }
 }
 

@@ -4,6 +4,7 @@
 //! Bounded when a command is decided, so that events are small too; folded by `apply` into the task. Redaction comes before: a cut must
 //! never expose half a secret. What a caller hands in is a reference, not evidence: nothing here was observed.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -239,30 +240,9 @@ pub struct Checkpoint {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tracked {
-    /// The newest summary.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub summary: Option<String>,
-    /// The newest completed items, each once.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub completed: Vec<String>,
-    /// Completed items that are no longer kept.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub completed_dropped: u64,
-    /// The newest failed items, each once; none of them is completed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub failed: Vec<FailedItem>,
-    /// Failed items that are no longer kept.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub failed_dropped: u64,
-    /// The newest cursor.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
-    /// The newest references.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub references: Vec<Reference>,
-    /// What it belongs to elsewhere.
-    #[serde(skip_serializing_if = "Links::is_empty")]
-    pub links: Links,
+    /// The newest of each text, and the newest items, each once; none is both completed and failed.
+    #[serde(flatten)]
+    pub reported: Report,
     /// Ids of tool executions that are no longer kept.
     #[serde(skip_serializing_if = "is_zero")]
     pub links_dropped: u64,
@@ -293,15 +273,16 @@ impl Submission {
 impl Report {
     /// The same within the caps. An item that is both has failed: that is the news a reader must not miss.
     pub(super) fn bounded(&self) -> Report {
-        let mut failed: Vec<FailedItem> = Vec::new();
-        for FailedItem { item, reason } in &self.failed {
-            put_failed(&mut failed, FailedItem { item: cut(item.trim(), ITEM), reason: cut(reason, REASON) });
-        }
-        failed.retain(|failed| !failed.item.is_empty());
+        let cut_failed = |failed: &FailedItem| FailedItem {
+            item: cut(failed.item.trim(), ITEM),
+            reason: cut(&failed.reason, REASON),
+        };
+        let mut failed = Vec::new();
+        add_failed(&mut failed, self.failed.iter().map(cut_failed).filter(|failed| !failed.item.is_empty()));
+        let is_failed: HashSet<&str> = failed.iter().map(|failed| failed.item.as_str()).collect();
         let items = self.completed.iter().map(|item| cut(item.trim(), ITEM));
-        let items = items.filter(|item| !item.is_empty() && !failed.iter().any(|failed| failed.item == *item));
         let mut completed = Vec::new();
-        add_new(&mut completed, items);
+        add_new(&mut completed, items.filter(|item| !item.is_empty() && !is_failed.contains(item.as_str())));
         let references = &self.references[self.references.len().saturating_sub(MOST_REFERENCES)..];
         Report {
             summary: self.summary.as_deref().filter(|text| !text.trim().is_empty()).map(|text| cut(text, SUMMARY)),
@@ -368,30 +349,25 @@ pub(super) fn bounded_help(text: &str) -> String {
 impl Tracked {
     /// What is known of a run before its first report.
     pub(super) fn new(links: &Links) -> Tracked {
-        Tracked { links: links.clone(), ..Tracked::default() }
+        Tracked { reported: Report { links: links.clone(), ..Report::default() }, ..Tracked::default() }
     }
 
-    fn fold(&mut self, report: &Report) {
-        self.failed.retain(|failed| !report.completed.contains(&failed.item));
-        self.completed.retain(|item| !report.failed.iter().any(|failed| failed.item == *item));
-        add_new(&mut self.completed, report.completed.iter().cloned());
-        report.failed.iter().for_each(|failed| put_failed(&mut self.failed, failed.clone()));
-        self.completed_dropped += report.completed_dropped + keep_newest(&mut self.completed, ITEMS);
-        self.failed_dropped += report.failed_dropped + keep_newest(&mut self.failed, ITEMS);
-        if report.summary.is_some() {
-            self.summary.clone_from(&report.summary);
+    fn fold(&mut self, news: &Report) {
+        let known = &mut self.reported;
+        known.failed.retain(|failed| !news.completed.contains(&failed.item));
+        known.completed.retain(|item| !news.failed.iter().any(|failed| failed.item == *item));
+        add_new(&mut known.completed, news.completed.iter().cloned());
+        add_failed(&mut known.failed, news.failed.iter().cloned());
+        known.completed_dropped += news.completed_dropped + keep_newest(&mut known.completed, ITEMS);
+        known.failed_dropped += news.failed_dropped + keep_newest(&mut known.failed, ITEMS);
+        replace(&mut known.summary, &news.summary);
+        replace(&mut known.cursor, &news.cursor);
+        replace(&mut known.links.workflow_id, &news.links.workflow_id);
+        if !news.references.is_empty() {
+            known.references.clone_from(&news.references);
         }
-        if report.cursor.is_some() {
-            self.cursor.clone_from(&report.cursor);
-        }
-        if !report.references.is_empty() {
-            self.references.clone_from(&report.references);
-        }
-        if report.links.workflow_id.is_some() {
-            self.links.workflow_id.clone_from(&report.links.workflow_id);
-        }
-        add_new(&mut self.links.ledger_task_ids, report.links.ledger_task_ids.iter().cloned());
-        self.links_dropped += keep_newest(&mut self.links.ledger_task_ids, LINKS);
+        add_new(&mut known.links.ledger_task_ids, news.links.ledger_task_ids.iter().cloned());
+        self.links_dropped += keep_newest(&mut known.links.ledger_task_ids, LINKS);
     }
 }
 
@@ -425,8 +401,8 @@ impl Task {
             summary: report.summary.clone().unwrap_or_default(),
             cursor: report.cursor.clone(),
             references: report.references.clone(),
-            completed: tracked.completed.len() as u64 + tracked.completed_dropped,
-            failed: tracked.failed.len() as u64 + tracked.failed_dropped,
+            completed: tracked.reported.completed.len() as u64 + tracked.reported.completed_dropped,
+            failed: tracked.reported.failed.len() as u64 + tracked.reported.failed_dropped,
             at,
         });
     }
@@ -447,18 +423,32 @@ impl Task {
     }
 }
 
-/// A failed item in a list: the newest reason counts, at the place of the first.
-fn put_failed(list: &mut Vec<FailedItem>, failed: FailedItem) {
-    match list.iter_mut().find(|known| known.item == failed.item) {
-        Some(known) => known.reason = failed.reason,
-        None => list.push(failed),
+/// Adds failed items to a list: the newest reason of each counts, at the place of the first.
+fn add_failed(list: &mut Vec<FailedItem>, items: impl Iterator<Item = FailedItem>) {
+    let mut places: HashMap<String, usize> =
+        list.iter().enumerate().map(|(place, known)| (known.item.clone(), place)).collect();
+    for failed in items {
+        match places.get(&failed.item) {
+            Some(&place) => list[place].reason = failed.reason,
+            None => {
+                places.insert(failed.item.clone(), list.len());
+                list.push(failed);
+            }
+        }
     }
 }
 
 /// Adds what a list does not have yet.
 fn add_new(list: &mut Vec<String>, items: impl Iterator<Item = String>) {
-    let mut known: std::collections::HashSet<String> = list.iter().cloned().collect();
+    let mut known: HashSet<String> = list.iter().cloned().collect();
     list.extend(items.filter(|item| known.insert(item.clone())));
+}
+
+/// Replaces a text by a newer one, if there is one.
+fn replace(known: &mut Option<String>, newer: &Option<String>) {
+    if newer.is_some() {
+        known.clone_from(newer);
+    }
 }
 
 /// Drops the oldest entries above a number; says how many.

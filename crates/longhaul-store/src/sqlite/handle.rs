@@ -36,9 +36,9 @@ use super::turns::turns;
 use super::verify::{check, verify};
 use super::writer::Writer;
 use crate::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Feed, Filter, Guard, Holder, Key, Listed,
-    NewLease, News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Tenant, Turns,
-    WholeStore,
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Earlier, Feed, Filter, Guard, Holder,
+    Key, Listed, NewLease, News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries,
+    Tenant, Turns, WholeStore,
 };
 
 /// The store of one machine: `longhaul.db` in the home.
@@ -121,7 +121,7 @@ impl Store for SqliteStore {
         self.change(move |connection, cache| commit(connection, cache, &prepared)).await
     }
 
-    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError> {
+    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Earlier>, CommitError> {
         let (key, principal) = (key.clone(), actor.principal.clone());
         let task_of = move |connection: &Connection, tenant: Option<&Tenant>| {
             let tenant = tenant.map_or(Tenant::DEFAULT, Tenant::name);
@@ -129,7 +129,7 @@ impl Store for SqliteStore {
         };
         let named = self.read(task_of).await??;
         match named {
-            Some(task) => Ok(self.load(task).await?),
+            Some((task, seq)) => Ok(self.load(task).await?.map(|stored| Earlier { stored, seq })),
             None => Ok(None),
         }
     }

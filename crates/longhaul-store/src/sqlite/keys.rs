@@ -13,25 +13,27 @@ use super::failure::{damaged, store_error};
 use super::row::TaskRow;
 use crate::{Change, CommitError, Guard, Key, StoreError, Stored};
 
-/// The task that the request with this key changed; none if nobody used the key.
+/// The task that the request with this key changed, and its last event then; none if nobody used the key.
 pub(super) fn task_of(
     connection: &Connection,
     tenant: &str,
     key: &Key,
     principal: &str,
-) -> Result<Option<TaskId>, CommitError> {
-    const SQL: &str = "SELECT tasks.id, (operation, input) = (?4, ?5) FROM keys LEFT JOIN tasks ON number = task \
+) -> Result<Option<(TaskId, u64)>, CommitError> {
+    const SQL: &str = "SELECT tasks.id, (operation, input) = (?4, ?5), keys.seq FROM keys LEFT JOIN tasks ON number = task \
          WHERE keys.tenant = ?1 AND key = ?2 AND keys.principal = ?3";
     let values = params![tenant, key.name, principal, key.operation, key.input];
-    let found: Option<(Option<String>, bool)> = connection
+    let found: Option<(Option<String>, bool, u64)> = connection
         .prepare_cached(SQL)
-        .and_then(|mut statement| statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional())
+        .and_then(|mut statement| {
+            statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
+        })
         .map_err(store_error)?;
     match found {
         None => Ok(None),
-        Some((_, false)) => Err(CommitError::KeyReused),
-        Some((id, true)) => match id.and_then(|id| id.parse().ok()) {
-            Some(task) => Ok(Some(task)),
+        Some((_, false, _)) => Err(CommitError::KeyReused),
+        Some((id, true, seq)) => match id.and_then(|id| id.parse().ok()) {
+            Some(task) => Ok(Some((task, seq))),
             None => Err(missing(key).into()),
         },
     }
@@ -45,7 +47,7 @@ pub(super) fn repeat_of_change(
     change: &Change,
 ) -> Result<Option<Arc<Stored>>, CommitError> {
     let Some(key) = &change.key else { return Ok(None) };
-    let Some(task) = task_of(connection, tenant, key, &change.actor.principal)? else { return Ok(None) };
+    let Some((task, _)) = task_of(connection, tenant, key, &change.actor.principal)? else { return Ok(None) };
     // A repeated submission may come with an id that was minted again.
     if task != change.task && change.guard != Guard::New {
         return Err(CommitError::KeyReused);

@@ -8,9 +8,9 @@ use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_core::task::{AccountLimit, Actor, Event, Purpose, Task};
 use longhaul_core::time::Time;
 use longhaul_store::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Feed, Filter, Guard, Holder, Key, Listed,
-    NewLease, News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Tenant, Turns,
-    WholeStore,
+    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Earlier, Feed, Filter, Guard, Holder,
+    Key, Listed, NewLease, News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries,
+    Tenant, Turns, WholeStore,
 };
 
 use super::Harness;
@@ -140,7 +140,7 @@ impl Store for Faulty {
         self.sound.commit(change).await
     }
 
-    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError> {
+    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Earlier>, CommitError> {
         self.sound.repeat_of(key, actor).await
     }
 

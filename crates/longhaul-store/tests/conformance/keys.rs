@@ -1,7 +1,7 @@
 //! Promises about idempotency keys: a repeat is answered and not made twice, and a key stands for one request of one principal.
 
 use longhaul_core::task::Actor;
-use longhaul_store::{Change, CommitError, Key, Store, Stored};
+use longhaul_store::{Change, CommitError, Earlier, Key, Store, Stored};
 
 use super::Harness;
 use super::sample::{by_person, mark, reload, submission, submit, submitted, task_id};
@@ -14,7 +14,7 @@ fn keyed(seen: &Stored, key: Key, text: &str) -> Change {
     Change { key: Some(key), ..by_person(seen, vec![mark(text)]) }
 }
 
-async fn ask(store: &dyn Store, key: &Key) -> Result<Option<Stored>, CommitError> {
+async fn ask(store: &dyn Store, key: &Key) -> Result<Option<Earlier>, CommitError> {
     store.repeat_of(key, &Actor::person("ann")).await
 }
 
@@ -30,7 +30,7 @@ pub(crate) async fn a_key_names_one_request(harness: &dyn Harness) {
         let again = harness.open().await.commit(keyed(&one, key(), text)).await.expect("a repeat");
         assert_eq!((again.repeated, again.stored), (true, moved.clone()));
     }
-    assert_eq!(ask(&*harness.open().await, &key()).await.expect("an answer"), Some(moved));
+    assert_eq!(ask(&*harness.open().await, &key()).await.expect("an answer"), Some(Earlier { stored: moved, seq: 2 }));
     let elsewhere = store.commit(keyed(&two, key(), "x")).await;
     assert!(matches!(elsewhere, Err(CommitError::KeyReused)), "{elsewhere:?}");
     assert_eq!(store.events(one.task.id, 0, 10).await.expect("events").len(), 3);
@@ -84,7 +84,10 @@ pub(crate) async fn a_request_that_changes_nothing_uses_its_key(harness: &dyn Ha
     assert!(matches!(without, Err(CommitError::Illegal(_))), "the control: {without:?}");
     let first = store.commit(nothing(Some(key()))).await.expect("nothing to change");
     assert_eq!((first.repeated, &first.stored), (false, &task));
-    assert_eq!(ask(&*harness.open().await, &key()).await.expect("an answer"), Some(task.clone()));
+    assert_eq!(
+        ask(&*harness.open().await, &key()).await.expect("an answer"),
+        Some(Earlier { stored: task.clone(), seq: 1 })
+    );
     assert!(store.commit(nothing(Some(key()))).await.expect("a repeat").repeated);
     let other = Key::new("k1", "tell", "another input");
     for change in [nothing(Some(other.clone())), keyed(&task, other, "x")] {

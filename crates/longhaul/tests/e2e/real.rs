@@ -3,6 +3,7 @@
 //! `cargo xtask test` installs the programs; without them these tests fail and say so.
 
 mod adopt;
+mod clients;
 mod controls;
 mod delivered;
 mod finish;
@@ -12,6 +13,7 @@ mod limits;
 mod lost;
 mod refused;
 mod runner;
+mod session_tools;
 mod switch;
 mod takeover;
 mod transcripts;

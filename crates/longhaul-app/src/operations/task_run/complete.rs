@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Evidence, FailedItem, Said, TaskRunAnswer, answer, find, send};
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 
 /// What an agent has to know after it said that it is done.
 const UNPROVEN: &str = "noted, and not taken as proof: end your turn now; once every step of task_list.md is ticked, Longhaul runs the checks itself";
@@ -47,8 +47,9 @@ impl Operation for TaskRunComplete {
         "task_run_complete",
         "End your run for good, as completed, failed or cancelled",
         Action::Report("complete a run"),
-        EVERYWHERE,
+        VERB_AND_TOOL,
     )
+    .route("/runs/{run_id}/complete")
     .destroys();
     type Input = TaskRunCompleteInput;
     type Output = TaskRunAnswer;

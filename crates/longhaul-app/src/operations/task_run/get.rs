@@ -7,10 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{PROGRAMS, RunCheckpoint, TaskRun, find};
+use super::{RunCheckpoint, TaskRun, find};
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, Operation, Permit, View};
+use crate::operation::{About, Answer, Operation, Permit, TOOL, View};
+use crate::views::{Page, PageInput};
 
 /// The most events of one answer.
 const MOST: u32 = 500;
@@ -69,7 +70,8 @@ impl View for TaskRunDetails {
 
 impl Operation for TaskRunGet {
     const ABOUT: About =
-        About::new("task_run_get", "Read one run, with its events and its newest checkpoint", Action::Read, PROGRAMS);
+        About::new("task_run_get", "Read one run, with its events and its newest checkpoint", Action::Read, TOOL)
+            .route("/runs/{run_id}");
     type Input = TaskRunGetInput;
     type Output = TaskRunDetails;
 
@@ -92,9 +94,13 @@ impl Operation for TaskRunGet {
             }
             events => events?,
         };
+        // The newest ones that fit.
+        let mut events: Vec<RunEvent> = events.iter().rev().map(|event| RunEvent::of(task.id, event)).collect();
+        Page::new(PageInput { after: 0, limit: Some(MOST) }).cut(&mut events);
+        events.reverse();
         let older = events.first().map_or(0, |first| first.seq.saturating_sub(1));
         view.events_truncated = (older > 0).then_some(older);
-        view.events = Some(events.iter().map(|event| RunEvent::of(task.id, event)).collect());
+        view.events = Some(events);
         Ok(Answer::new(view))
     }
 }

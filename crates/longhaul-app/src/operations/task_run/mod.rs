@@ -25,21 +25,14 @@ pub use update::{TaskRunUpdate, TaskRunUpdateInput};
 pub use wire::{Evidence, FailedItem, HelpView, RunCheckpoint, TaskRun, TaskRunAnswer};
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Command, MOST_REFERENCES, Reference, Refusal, RunCall, State};
+use longhaul_core::task::{Command, MOST_REFERENCES, Reference, Refusal, RunCall};
 use longhaul_redact::{Secrets, redact_text};
 use longhaul_store::{Committed, Key, Stored};
 
 use crate::app::Call;
 use crate::change::{ChangeError, change};
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{Answer, FrontEnd};
-
-/// What an agent has to know after it asked.
-const PARKS: &str =
-    "a person has been asked; end your turn now: Longhaul ends this session, and a later one continues with the answer";
-
-/// For programs: a person has other verbs for the same.
-const PROGRAMS: &[FrontEnd] = &[FrontEnd::Mcp, FrontEnd::Http];
+use crate::operation::Answer;
 
 /// The run that a caller means. A foreign one looks exactly like none.
 async fn find(call: &Call, run_id: &str) -> Result<Stored, AppError> {
@@ -84,19 +77,10 @@ pub async fn own_task(call: &Call) -> Result<Stored, AppError> {
     })
 }
 
-/// The run after a call, with a warning if it still waits for a person: its program must not mistake an accepted report for permission.
+/// The run after a call.
 fn answer(committed: &Committed, said: Said) -> Answer<TaskRunAnswer> {
-    let task = &committed.stored.task;
-    let waiting = match &task.state {
-        State::Tracked { help: Some(help), .. } => Some(format!(
-            "the run still waits for a person: {}. It continues when somebody answers, or with status RUNNING and a resume_reason",
-            help.reason
-        )),
-        _ => None,
-    };
-    let view = TaskRunAnswer { task_run: TaskRun::of(task) };
-    let parks = task.state.question().map(|_| PARKS.to_owned());
-    Answer { repeated: committed.repeated, ..Answer::new(view) }.note(parks).warn(waiting).warn(said.warnings())
+    let answer = TaskRunAnswer::of(&committed.stored.task);
+    Answer { repeated: committed.repeated, ..answer }.warn(said.warnings())
 }
 
 /// What a caller said, with secrets masked before anything is cut or stored.

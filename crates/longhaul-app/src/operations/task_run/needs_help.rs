@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Evidence, Said, TaskRunAnswer, answer, find, send};
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 
 /// The operation `task_run_needs_help`.
 pub struct TaskRunNeedsHelp;
@@ -39,8 +39,9 @@ impl Operation for TaskRunNeedsHelp {
         "task_run_needs_help",
         "Say that your run cannot continue without a person",
         Action::Report("ask for help with a run"),
-        EVERYWHERE,
-    );
+        VERB_AND_TOOL,
+    )
+    .route("/runs/{run_id}/needs_help");
     type Input = TaskRunNeedsHelpInput;
     type Output = TaskRunAnswer;
 

@@ -9,11 +9,11 @@ use longhaul_store::{Change, CommitError, Committed, Guard, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{PROGRAMS, Said, TaskRun, TaskRunAnswer, answer, own_task};
+use super::{Said, TaskRunAnswer, answer, own_task};
 use crate::app::Call;
 use crate::config::{self, Overrides};
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, TOOL};
 
 /// Why an agent gets no run of its own.
 const OWN: &str = "this session works on the task of this run_id, so no other run was started; report on this one";
@@ -51,8 +51,9 @@ impl Operation for TaskRunStart {
         "task_run_start",
         "Start a run that you execute yourself and report here, so that it survives restarts",
         Action::Report("start a run"),
-        PROGRAMS,
-    );
+        TOOL,
+    )
+    .route("/runs");
     type Input = TaskRunStartInput;
     type Output = TaskRunAnswer;
 
@@ -62,8 +63,7 @@ impl Operation for TaskRunStart {
 
     async fn run(call: &Call, permit: Permit, input: TaskRunStartInput) -> Result<Answer<TaskRunAnswer>, AppError> {
         if call.caller.actor.session.is_some() {
-            let own = TaskRunAnswer { task_run: TaskRun::of(&own_task(call).await?.task) };
-            return Ok(Answer::new(own).note([OWN.to_owned()]));
+            return Ok(TaskRunAnswer::of(&own_task(call).await?.task).note([OWN.to_owned()]));
         }
         let project = call.caller.project().ok().map(|project| project.root);
         let secret_names = match &project {

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use longhaul_core::ids::TaskId;
 use longhaul_core::names::TaskName;
 use longhaul_core::task::{Actor, Event, ReferenceKind, Rights, RunStatus, Submission};
 use longhaul_keeper::Environment;
@@ -13,9 +14,12 @@ use serde_json::{Value, json};
 use crate::app::{App, Call};
 use crate::caller::Caller;
 use crate::error::AppError;
+use crate::lookup;
 use crate::operation::FrontEnd;
 use crate::operations::tests::NoProcesses;
-use crate::operations::{Cancel, CancelInput, Edit, OPERATIONS, Pause, Resume, ResumeInput, Retry, Tell};
+use crate::operations::{
+    Cancel, CancelInput, Edit, OPERATIONS, Pause, Resume, ResumeInput, Retry, Submit, SubmitInput, Tell,
+};
 use crate::processes::System;
 
 const SEVEN: [&str; 7] = ["start", "update", "checkpoint", "needs_help", "complete", "get", "list"];
@@ -53,6 +57,19 @@ impl Scene {
     async fn get(&self, run_id: &str) -> Value {
         let input = json!({ "run_id": run_id, "include_events": true, "include_checkpoint": true });
         self.ask("get", input).await.unwrap()
+    }
+}
+
+impl Scene {
+    /// A task of this project that Longhaul executes.
+    async fn supervised(&self) -> TaskId {
+        let (name, project) = (TaskName::new("ours").unwrap(), self.call.caller.project().unwrap().root);
+        let submission = Submission::new("port it".into(), name, project.to_str().unwrap().into(), "demo".into());
+        let (task, actor, at) = (crate::mint_task(), Actor::person("ann"), crate::now());
+        let events = vec![Event::Submitted { submission: submission.into() }];
+        let change = Change { task, guard: Guard::New, events, actor, at, key: None, claim: None, session_cap: None };
+        self.call.store().unwrap().commit(change).await.unwrap();
+        task
     }
 }
 
@@ -365,12 +382,7 @@ async fn a_person_answers_and_cancels_and_nothing_else() {
 async fn a_supervised_task_is_shown_and_not_changed() {
     let scene = Scene::new();
     let run = scene.start("mine").await;
-    let name = TaskName::new("ours").unwrap();
-    let submission = Submission::new("port it".into(), name, "/p".into(), "demo".into());
-    let (task, actor, at) = (crate::mint_task(), Actor::person("ann"), crate::now());
-    let events = vec![Event::Submitted { submission: submission.into() }];
-    let change = Change { task, guard: Guard::New, events, actor, at, key: None, claim: None, session_cap: None };
-    scene.call.store().unwrap().commit(change).await.unwrap();
+    let task = scene.supervised().await;
     let shown = scene.get(&task.to_string()).await["task_run"].take();
     assert_eq!((shown["status"].as_str(), shown["driver"].as_str()), (Some("PENDING"), Some("supervised")));
     for (tool, mut input) in changes() {
@@ -427,6 +439,77 @@ async fn lists_have_pages_with_clamped_limits() {
     {
         assert_eq!(scene.ask("list", bad).await, Err("invalid_argument"));
     }
+}
+
+#[tokio::test]
+async fn a_repeated_checkpoint_answers_with_itself() {
+    let scene = Scene::new();
+    let id = scene.start("g").await;
+    let checkpoint = async |key: &str| {
+        let input = json!({ "run_id": id, "summary": format!("summary {key}"), "key": key });
+        scene.document("checkpoint", input).await.unwrap()
+    };
+    scene.ask("update", json!({ "run_id": id, "completed_items": ["a"] })).await.unwrap();
+    let first = checkpoint("one").await;
+    scene.ask("update", json!({ "run_id": id, "completed_items": ["b"] })).await.unwrap();
+    let second = checkpoint("two").await;
+    for (key, made) in [("one", first), ("two", second)] {
+        let again = checkpoint(key).await;
+        assert_eq!((&again["repeated"], &again["data"]), (&json!(true), &made["data"]), "{key}");
+    }
+}
+
+#[tokio::test]
+async fn a_repeat_warns_that_the_run_still_waits() {
+    let scene = Scene::new();
+    let id = scene.start("g").await;
+    let help = json!({ "run_id": id, "reason": "no password", "key": "h" });
+    let update = json!({ "run_id": id, "progress_summary": "waiting", "key": "u" });
+    for _ in 0..2 {
+        for (tool, input) in [("needs_help", &help), ("update", &update)] {
+            let answer = scene.document(tool, input.clone()).await.unwrap();
+            assert!(answer["warnings"][0].as_str().unwrap().contains("still waits for a person"), "{answer}");
+        }
+    }
+    let resumed = json!({ "run_id": id, "status": "RUNNING", "resume_reason": "found it" });
+    scene.ask("update", resumed).await.unwrap();
+    assert_eq!(scene.document("update", update).await.unwrap().get("warnings"), None, "the control");
+}
+
+#[tokio::test]
+async fn the_events_of_a_run_have_a_bound_in_bytes() {
+    let scene = Scene::new();
+    let id = scene.start("g").await;
+    let long = "x".repeat(2_000);
+    for number in 0..250 {
+        let help = json!({ "run_id": id, "reason": format!("{number} {long}"), "resume_hint": long });
+        scene.ask("needs_help", help).await.unwrap();
+    }
+    let got = scene.get(&id).await;
+    let events = got["events"].as_array().unwrap();
+    assert!((100..250).contains(&events.len()) && got.to_string().len() < 1_200_000, "{}", events.len());
+    assert_eq!((&events.last().unwrap()["seq"], &got["events_truncated"]), (&json!(251), &json!(251 - events.len())));
+}
+
+/// Outside programs start runs when they like, and that must not change what a person means.
+#[tokio::test]
+async fn a_run_is_meant_only_by_its_name() {
+    let scene = Scene::new();
+    scene.start("a run").await;
+    let nothing = lookup::find(&scene.call, None).await.unwrap_err();
+    assert_eq!(nothing.what, "no unfinished task in this project");
+    let ours = scene.supervised().await;
+    scene.start("another run").await;
+    assert_eq!(lookup::find(&scene.call, None).await.unwrap().task.id, ours);
+}
+
+#[tokio::test]
+async fn a_task_cannot_wait_for_a_run() {
+    let scene = Scene::new();
+    let id = scene.start("crawl").await;
+    let after = SubmitInput { goal: "g".into(), after: Some(id), in_place: true, ..SubmitInput::default() };
+    let refused = scene.call.perform::<Submit>(after).await.unwrap_err();
+    assert_eq!((refused.code(), says(&refused, "crawl is executed by an outside program")), ("invalid_argument", true));
 }
 
 /// A page of large records ends early, and nothing is lost between pages.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Evidence, FailedItem, Said, TaskRunAnswer, answer, find, send};
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 
 /// The operation `task_run_update`.
 pub struct TaskRunUpdate;
@@ -56,8 +56,9 @@ impl Operation for TaskRunUpdate {
         "task_run_update",
         "Report progress of your run, or continue it after a request for help",
         Action::Report("update a run"),
-        EVERYWHERE,
-    );
+        VERB_AND_TOOL,
+    )
+    .route("/runs/{run_id}/update");
     type Input = TaskRunUpdateInput;
     type Output = TaskRunAnswer;
 

@@ -10,7 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::describe;
 use crate::error::AppError;
-use crate::operation::View;
+use crate::operation::{Answer, View};
+
+/// What an agent has to know after it asked.
+const PARKS: &str =
+    "a person has been asked; end your turn now: Longhaul ends this session, and a later one continues with the answer";
 
 /// A run.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -166,8 +170,23 @@ pub struct TaskRunAnswer {
 impl View for TaskRunAnswer {
     const KIND: &'static str = "task_run";
 
-    async fn of_repeat(_: &Call, stored: Stored) -> Result<TaskRunAnswer, AppError> {
-        Ok(TaskRunAnswer { task_run: TaskRun::of(&stored.task) })
+    async fn of_repeat(_: &Call, stored: Stored) -> Result<Answer<TaskRunAnswer>, AppError> {
+        Ok(TaskRunAnswer::of(&stored.task))
+    }
+}
+
+impl TaskRunAnswer {
+    /// The run, with a warning if it still waits for a person: its program must not mistake an accepted report for permission.
+    pub(super) fn of(task: &Task) -> Answer<TaskRunAnswer> {
+        let parks = task.state.question().map(|_| PARKS.to_owned());
+        let waiting = match &task.state {
+            State::Tracked { help: Some(help), .. } => Some(format!(
+                "the run still waits for a person: {}. It continues when somebody answers, or with status RUNNING and a resume_reason",
+                help.reason
+            )),
+            _ => None,
+        };
+        Answer::new(TaskRunAnswer { task_run: TaskRun::of(task) }).note(parks).warn(waiting)
     }
 }
 
@@ -214,23 +233,24 @@ impl TaskRun {
     }
 
     fn with_reports(self, tracked: &Tracked) -> TaskRun {
-        let answer = tracked.answer.as_ref();
+        let Tracked { reported, links_dropped, answer, .. } = tracked;
+        let answer = answer.as_ref();
         TaskRun {
-            session_id: tracked.links.session_id.clone(),
-            workflow_id: tracked.links.workflow_id.clone(),
-            ledger_task_ids: tracked.links.ledger_task_ids.clone(),
-            ledger_task_ids_truncated: more_than_none(tracked.links_dropped),
-            progress_summary: tracked.summary.clone(),
-            completed_items: tracked.completed.clone(),
-            completed_items_truncated: more_than_none(tracked.completed_dropped),
-            failed_items: tracked
+            session_id: reported.links.session_id.clone(),
+            workflow_id: reported.links.workflow_id.clone(),
+            ledger_task_ids: reported.links.ledger_task_ids.clone(),
+            ledger_task_ids_truncated: more_than_none(*links_dropped),
+            progress_summary: reported.summary.clone(),
+            completed_items: reported.completed.clone(),
+            completed_items_truncated: more_than_none(reported.completed_dropped),
+            failed_items: reported
                 .failed
                 .iter()
                 .map(|failed| FailedItem { item: failed.item.clone(), reason: failed.reason.clone() })
                 .collect(),
-            failed_items_truncated: more_than_none(tracked.failed_dropped),
-            current_cursor: tracked.cursor.clone(),
-            last_evidence: tracked.references.iter().map(Evidence::from).collect(),
+            failed_items_truncated: more_than_none(reported.failed_dropped),
+            current_cursor: reported.cursor.clone(),
+            last_evidence: reported.references.iter().map(Evidence::from).collect(),
             resume_reason: answer.map(|answer| answer.reason.clone()),
             resumed_by: answer.map(|answer| answer.by.clone()),
             resumed_at: answer.map(|answer| answer.at.millis()),
@@ -277,7 +297,7 @@ impl HelpView {
 
 impl RunCheckpoint {
     /// The newest checkpoint of a run, if it has one.
-    pub fn of(task: &Task) -> Option<RunCheckpoint> {
+    pub(super) fn of(task: &Task) -> Option<RunCheckpoint> {
         let checkpoint: &Checkpoint = task.tracked.as_ref()?.checkpoint.as_ref()?;
         Some(RunCheckpoint {
             checkpoint_id: format!("{}.{}", task.id, checkpoint.number),

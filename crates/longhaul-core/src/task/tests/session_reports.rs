@@ -30,7 +30,7 @@ fn a_report_changes_what_is_known_and_nothing_else() {
     assert_eq!(after.state.name(), before.state.name());
     assert_eq!((&after.plan, &after.tally, due(&after)), (&before.plan, &before.tally, due(&before)));
     let said = after.tracked.as_deref().expect("reports");
-    assert_eq!((said.summary.as_deref(), said.said_done), (Some("page 2"), Some(NOW)));
+    assert_eq!((said.reported.summary.as_deref(), said.said_done), (Some("page 2"), Some(NOW)));
     let ended = feed(&after, end_of(&after, completed(), sight(&[false, false])), &Actor::worker());
     assert_eq!(
         (ended.state.name(), ended.phase()),
