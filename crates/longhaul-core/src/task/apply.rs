@@ -90,18 +90,14 @@ impl Task {
         match event {
             // An outside program gives its own run up; an agent cannot.
             E::Failed { .. } | E::Submitted { .. } => None,
-            E::Reported { report } | E::Checkpointed { report } | E::SaidDone { report } => match stage {
-                Stage::Live(run) if run.purpose.is_agent() => Some(started(run.with_report(report))),
-                _ => None,
-            },
-            E::HelpAsked { reason, hint, report } => match stage {
-                Stage::Live(run) if run.purpose.is_agent() => {
-                    let reason = HelpReason::Asked { question: reason.clone(), hint: hint.clone() };
-                    let (session, then) = (run.with_report(report), Then::Ask { reason });
-                    Some(S::Stopping { session, mode: StopMode::Graceful, then })
-                }
-                _ => None,
-            },
+            E::Reported { report } | E::Checkpointed { report } | E::SaidDone { report } => {
+                stage.agent().map(|run| started(run.with_report(report)))
+            }
+            E::HelpAsked { reason, hint, report } => stage.agent().map(|run| {
+                let reason = HelpReason::Asked { question: reason.clone(), hint: hint.clone() };
+                let (session, then) = (run.with_report(report), Then::Ask { reason });
+                S::Stopping { session, mode: StopMode::Graceful, then }
+            }),
             E::HelpAnswered { .. } => state.question().map(|_| state.clone()),
             E::Claimed { .. } if stage == Stage::Queued => Some(S::Preparing),
             E::Claimed { .. } => state.wants_owner().then(|| state.clone()),

@@ -224,6 +224,11 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// The session in which an agent works, unless it is being stopped.
+    pub fn agent(self) -> Option<&'a SessionRun> {
+        if let Stage::Live(session) = self { Some(session).filter(|session| session.purpose.is_agent()) } else { None }
+    }
+
     /// The result of a task that is done; none for every other.
     pub fn verdict(self) -> Option<&'a Verdict> {
         match self {
@@ -355,9 +360,8 @@ impl State {
 
     /// What the agent asked a person, while nobody has answered: the question, and what would let it continue.
     pub fn question(&self) -> Option<(&str, Option<&str>)> {
-        let reason = match self {
-            State::NeedsHelp { reason } | State::Stopping { then: Then::Ask { reason }, .. } => reason,
-            _ => return None,
+        let (State::NeedsHelp { reason } | State::Stopping { then: Then::Ask { reason }, .. }) = self else {
+            return None;
         };
         let HelpReason::Asked { question, hint } = reason else { return None };
         Some((question, hint.as_deref()))

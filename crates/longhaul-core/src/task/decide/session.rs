@@ -1,13 +1,13 @@
 //! What the agent of a live session says about its own task: progress, a checkpoint, a request for help, that it is done. Called by `decide`
 //! only, after the permission check has compared the session. Nothing an agent says ends its task, changes a setting or proves a result.
 
-use super::super::{Event, Refusal, RunCall, RunStatus, SessionRun, Stage, Task};
+use super::super::{Event, Refusal, RunCall, RunStatus, SessionRun, Task};
 use super::command::{Decision, refuse};
 use super::tracked::{asked_help, checkpointed};
 
 pub(super) fn report(task: &Task, call: &RunCall) -> Decision {
     let no = |why| refuse(task, call.verb(), why);
-    let Stage::Live(session) = task.state.stage() else {
+    let Some(session) = task.state.stage().agent() else {
         return no("its session is being stopped; end your turn now");
     };
     match call {
