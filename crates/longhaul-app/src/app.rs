@@ -91,6 +91,8 @@ pub struct Call {
     pub app: Arc<App>,
     /// Who calls.
     pub caller: Caller,
+    /// The client's own id for this request, if it has one.
+    pub(crate) request_id: Option<String>,
     visibility: Visibility,
     reach: Reach,
     store: OnceLock<Arc<dyn Store>>,
@@ -107,7 +109,13 @@ impl Call {
     /// A call of this caller.
     pub fn new(app: Arc<App>, caller: Caller) -> Call {
         let visibility = Visibility::of(&caller.actor, &app.home);
-        Call { app, caller, visibility, reach: Reach::OwnTenant, store: OnceLock::new() }
+        Call { app, caller, request_id: None, visibility, reach: Reach::OwnTenant, store: OnceLock::new() }
+    }
+
+    /// The same for one request that its client has an id for: a repeat with the same id is answered and not carried out again.
+    #[must_use]
+    pub fn of_request(&self, id: Option<String>) -> Call {
+        Call { request_id: id, ..self.clone() }
     }
 
     /// The home.

@@ -5,6 +5,8 @@
 
 mod agent_launch;
 mod agent_status;
+mod allowed_paths;
+pub mod api_keys;
 mod app;
 mod caller;
 mod change;
@@ -16,6 +18,7 @@ pub mod config;
 pub mod describe;
 pub mod directory_wait;
 mod error;
+pub mod feed;
 mod floors;
 pub mod follow;
 mod git_failure;
@@ -25,6 +28,7 @@ mod home;
 mod intake;
 pub mod locations;
 pub mod lookup;
+pub mod meter;
 pub mod operation;
 pub mod operations;
 pub mod ownership;
@@ -50,6 +54,7 @@ pub mod usual_span;
 pub mod views;
 
 pub use agent_launch::{as_seen, passed, spec_of, writable};
+pub use agent_status::agent_variables;
 pub use app::{App, Call};
 pub use caller::{Caller, Visibility, task_of};
 pub use change::{ChangeError, Terms, change, commit_input};

@@ -32,9 +32,11 @@ async fn named(call: &Call, wanted: &str) -> Result<Stored, AppError> {
         return call.load(id).await?.ok_or_else(|| not_found(wanted));
     }
     // Of the tasks with one name only the newest can be unfinished.
-    let here = Filter { name: Some(wanted.to_owned()), limit: Some(1), ..of_this_project(call).await? };
-    if let Some(stored) = sound(call.list(here).await?)?.into_iter().next() {
-        return Ok(stored);
+    if call.caller.is_local() {
+        let here = Filter { name: Some(wanted.to_owned()), limit: Some(1), ..of_this_project(call).await? };
+        if let Some(stored) = sound(call.list(here).await?)?.into_iter().next() {
+            return Ok(stored);
+        }
     }
     let anywhere = Filter { name: Some(wanted.to_owned()), limit: MOST, ..Filter::default() };
     let mut found = sound(call.list(anywhere).await?)?;
@@ -49,8 +51,11 @@ async fn named(call: &Call, wanted: &str) -> Result<Stored, AppError> {
     }
 }
 
-/// What is of the project this command is run in.
+/// What is of the project this command is run in. Whoever calls from no directory of this machine has no project, and means all of them.
 pub async fn of_this_project(call: &Call) -> Result<Filter, AppError> {
+    if !call.caller.is_local() {
+        return Ok(Filter::default());
+    }
     let project = match task_of_worktree(call).await? {
         Some(stored) => stored.task.submission.project.clone(),
         None => call.caller.project()?.root.display().to_string(),

@@ -30,7 +30,7 @@ pub struct About {
     pub action: Action<'static>,
     /// What the caller must have been given.
     pub right: Right,
-    /// What a person runs instead of a caller without the right, after `longhaul`; none if a person has no such command.
+    /// What a person runs instead of a caller without the right, after `longhaul`; none if no verb does the same.
     pub by_hand: Option<&'static str>,
     /// What it does at worst.
     pub effect: Effect,
@@ -56,8 +56,12 @@ impl About {
             }
             Action::Manage(_) => (Effect::Changes, Right::Admin),
         };
-        // Only whoever executes a task can report on it.
-        let by_hand = if matches!(action, Action::Report(_)) { None } else { Some(name) };
+        // What the command line offers is listed first. Only whoever executes a task can report on it.
+        let by_hand = match (action, offered_by) {
+            (Action::Report(_), _) => None,
+            (_, [FrontEnd::CommandLine, ..]) => Some(name),
+            _ => None,
+        };
         About { name, summary, action, right, by_hand, effect, offered_by, route: None }
     }
 
@@ -118,9 +122,8 @@ impl About {
 
     /// Names the command of a person, if there is one.
     fn with_hint(&self, refused: AppError) -> AppError {
-        let by_hand = self.by_hand.filter(|_| self.is_offered_by(FrontEnd::CommandLine));
-        match by_hand {
-            Some(verb) => refused.hint(format!("ask a person to run `longhaul {verb}`")),
+        match self.by_hand {
+            Some(by_hand) => refused.hint(format!("ask a person to run `longhaul {by_hand}`")),
             None => refused,
         }
     }
@@ -191,12 +194,14 @@ pub struct Answer<T> {
     pub warnings: Vec<String>,
     /// The same request was carried out before under its key; nothing was done now.
     pub repeated: bool,
+    /// That it is the same is a guess, because the caller gave neither a key nor an id.
+    pub deduplicated: bool,
 }
 
 impl<T> Answer<T> {
     /// An answer without warnings.
     pub fn new(view: T) -> Answer<T> {
-        Answer { view, notes: Vec::new(), warnings: Vec::new(), repeated: false }
+        Answer { view, notes: Vec::new(), warnings: Vec::new(), repeated: false, deduplicated: false }
     }
 
     /// The same with these notes.
@@ -210,6 +215,11 @@ impl<T> Answer<T> {
         self.warnings.extend(warnings);
         self
     }
+
+    fn deduplicated(self) -> Answer<T> {
+        let why = "the same call came less than a minute ago, so nothing was started now; pass a new `key` to start another task";
+        Answer { deduplicated: true, ..self }.note([why.to_owned()])
+    }
 }
 
 impl<T: View> Answer<T> {
@@ -219,6 +229,7 @@ impl<T: View> Answer<T> {
             notes: &self.notes,
             warnings: &self.warnings,
             repeated: self.repeated,
+            deduplicated: self.deduplicated,
             ..Document::new(T::KIND, &self.view)
         };
         document.text().map_err(|error| not_json(&error))
@@ -283,10 +294,12 @@ impl Call {
     pub async fn perform<O: Operation>(&self, input: O::Input) -> Result<Answer<O::Output>, AppError> {
         permit_input::<O>(&self.caller, &input)?;
         let key = key_of::<O>(self, &input)?;
-        match earlier(self, key.as_ref()).await? {
-            Some(earlier) => Ok(Answer { repeated: true, ..O::repeat(self, input, earlier).await? }),
-            None => O::run(self, Permit { key }, input).await,
-        }
+        let is_guess = key.as_ref().is_some_and(|key| key.guessed_after.is_some());
+        let answer = match earlier(self, key.as_ref()).await? {
+            Some(earlier) => Answer { repeated: true, ..O::repeat(self, input, earlier).await? },
+            None => O::run(self, Permit { key }, input).await?,
+        };
+        Ok(if is_guess && answer.repeated { answer.deduplicated() } else { answer })
     }
 }
 

@@ -4,7 +4,7 @@
 
 use longhaul_app::operation::{Effect, Entry, FrontEnd};
 use longhaul_app::operations::OPERATIONS;
-use longhaul_app::{AppError, Caller};
+use longhaul_app::{AppError, Caller, ErrorKind};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -64,6 +64,7 @@ fn output_schema(entry: &Entry) -> JsonObject {
             "notes": texts,
             "warnings": texts,
             "repeated": { "type": "boolean", "description": "The same request was carried out before; nothing was done now." },
+            "deduplicated": { "type": "boolean", "description": "That it was the same is a guess; pass a new `key` to start another task." },
             "error": {
                 "type": "object",
                 "properties": {
@@ -92,7 +93,7 @@ fn standard(schema: Value) -> Value {
     }
 }
 
-fn object(value: Value) -> Map<String, Value> {
+pub(crate) fn object(value: Value) -> Map<String, Value> {
     if let Value::Object(fields) = value { fields } else { Map::new() }
 }
 
@@ -105,6 +106,14 @@ pub(crate) fn answer(document: String) -> CallToolResult {
 pub(crate) fn error(error: &AppError) -> CallToolResult {
     let value = json!({ "code": error.code(), "message": error.sentence(), "hints": error.hints });
     result(longhaul_app::text::safe_json(&json!({ "error": value }).to_string()), true)
+}
+
+/// The answer to a call of a tool whose arguments are no object; none if it is no such call.
+pub(crate) fn misshapen(params: &Value) -> Option<CallToolResult> {
+    let name = operation(params["name"].as_str()?)?.about.name;
+    let is_misshapen = !matches!(params["arguments"], Value::Object(_) | Value::Null);
+    let what = || format!("the arguments of `{name}` must be an object, such as {{\"task\": \"NAME\"}}");
+    is_misshapen.then(|| error(&AppError::new(ErrorKind::Usage, what())))
 }
 
 fn result(document: String, is_error: bool) -> CallToolResult {

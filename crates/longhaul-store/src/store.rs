@@ -11,7 +11,7 @@ use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
 use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, Reached, Task, state_phrase};
 use longhaul_core::time::Time;
 
-use crate::{Feed, Filter, Key, Listed, Notice, Settled, Summaries, Tenant};
+use crate::{ApiKey, Feed, Filter, Key, Listed, Notice, Settled, Summaries, Tenant};
 
 /// Tasks and their events, durable, as one tenant may use them: what every front end holds. Through it another tenant's task, key, place in a
 /// list or position is answered exactly as if it did not exist. A [`WholeStore`] is one too, and sees every tenant.
@@ -129,6 +129,19 @@ pub trait WholeStore: Store {
     /// Removes a finished task with its events, keys and notices, all or nothing, if its version is still the one seen. Once this returns
     /// `Ok` the task is absent, and stays so over crashes; after an error nothing of it is gone. Its children go first.
     async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError>;
+
+    /// Keeps an API key under the digest of its text. False, and nothing written, if a usable key of the same tenant has its name.
+    async fn create_api_key(&self, key: ApiKey, digest: &str) -> Result<bool, StoreError>;
+
+    /// Every API key, revoked and expired ones too, the oldest first.
+    async fn api_keys(&self) -> Result<Vec<ApiKey>, StoreError>;
+
+    /// The API key that is kept under this digest, whether it is usable or not.
+    async fn find_api_key(&self, digest: &str) -> Result<Option<ApiKey>, StoreError>;
+
+    /// Revokes an API key for good, and answers with it; none if there is no key with this id. The bell rings, for those who serve a
+    /// request that came with it. Revoking it again changes nothing.
+    async fn revoke_api_key(&self, id: &str, at: Time) -> Result<Option<ApiKey>, StoreError>;
 
     /// Copies everything, as of one moment and while others keep committing, to a new file, and checks the copy. A file that is
     /// there already is refused. After a crash there is the whole copy or none of that name.

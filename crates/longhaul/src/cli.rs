@@ -3,9 +3,11 @@
 
 mod care;
 mod examples;
+mod keys;
 mod mcp;
 mod reading;
 mod runner;
+mod serve;
 mod session;
 mod setup;
 mod task;
@@ -18,9 +20,11 @@ use longhaul_core::task::Action;
 pub(crate) use care::{
     Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker,
 };
-pub(crate) use mcp::{Mcp, McpVerb};
+pub(crate) use keys::{Keys, KeysVerb};
+pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Transport};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
+pub(crate) use serve::Serve;
 pub(crate) use session::{Session, SessionVerb};
 pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Skill, SkillClient, SkillPlace, SkillVerb};
 pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Request, Resume, Retry, Run, Takeover, Tell, Wait};
@@ -43,7 +47,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["run", "retry", "demo", "run-session"]),
     ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report"]),
     ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
-    ("Set up", &["agents", "config", "trust", "mcp", "service", "skill", "completions", "man"]),
+    ("Set up", &["agents", "config", "trust", "mcp", "serve", "keys", "service", "skill", "completions", "man"]),
     ("Maintain", &["doctor", "worker", "gc", "store"]),
     ("For agents", &["session"]),
 ];
@@ -146,6 +150,10 @@ pub(crate) enum Verb {
     Skill(Skill),
     /// Serve Longhaul's tools to an assistant over MCP, on standard input and output
     Mcp(Mcp),
+    /// Serve Longhaul to programs over HTTP, and carry out tasks
+    Serve(Serve),
+    /// Create, list and revoke API keys for the HTTP server
+    Keys(Keys),
     /// Report on the task of this session, or ask a person for help; for agents that Longhaul runs
     Session(Session),
 }
@@ -164,6 +172,7 @@ impl Verb {
             Verb::Plan(args) if args.accept.is_some() => Action::Command("accept a plan"),
             Verb::Demo(_) => Action::Manage("run the demo"),
             Verb::Worker(_) => Action::Manage("start a worker"),
+            Verb::Serve(_) => Action::Manage("serve"),
             Verb::Retry(_) => Action::Manage("retry"),
             Verb::Session(_) => Action::Report("report on a session"),
             Verb::RunSession(args) if args.list => Action::Read,
@@ -173,9 +182,11 @@ impl Verb {
             Verb::Service(_) => Action::Manage("change the service"),
             Verb::Skill(Skill { verb: SkillVerb::List { .. } }) => Action::Read,
             Verb::Skill(_) => Action::Manage("change skills"),
+            Verb::Mcp(Mcp { verb: Some(McpVerb::Install(_)), .. }) => Action::Manage("connect a client"),
             // Their operations check the rights they need.
             Verb::Doctor(_)
             | Verb::Gc(_)
+            | Verb::Keys(_)
             | Verb::Store(_)
             | Verb::Trust(_)
             | Verb::Plan(_)

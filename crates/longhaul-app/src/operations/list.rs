@@ -101,9 +101,10 @@ async fn find(call: &Call, input: &ListInput) -> Result<(TaskPage, bool), AppErr
     Ok((page, recent.next.is_some()))
 }
 
-/// Below a session only its own task and that task's children are visible, in whatever project they work.
+/// Below a session only its own task and that task's children are visible, in whatever project they work. A caller with an API key comes
+/// from no project.
 async fn filter(call: &Call, input: &ListInput) -> Result<Filter, AppError> {
-    let everywhere = input.all || call.caller.actor.session.is_some();
+    let everywhere = input.all || call.caller.actor.session.is_some() || !call.caller.is_local();
     let scope = if everywhere { Filter::default() } else { lookup::of_this_project(call).await? };
     Ok(Filter {
         state: input.state.as_deref().map(state).transpose()?,

@@ -15,7 +15,6 @@ use crate::error::{AppError, ErrorKind};
 use crate::handover::Request;
 use crate::lookup;
 use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
-use crate::project::Project;
 use crate::request_key::answer;
 use crate::submit::{self, Changes, Submitted, files, need_of_terms, send};
 use crate::views::TaskView;
@@ -96,9 +95,11 @@ impl Operation for Retry {
 /// What was asked for then, with the files to start from as they are now.
 fn submission(call: &Call, old: &Task, settings: &[Setting]) -> Result<Submission, AppError> {
     let mut submission = Submission::clone(&old.submission);
-    Project::of(Path::new(&submission.workspace))?;
+    for directory in [&submission.workspace, &submission.project] {
+        call.project_at(Path::new(directory))?;
+    }
     let paths: Vec<PathBuf> = submission.inputs.iter().map(|file| PathBuf::from(&file.path)).collect();
-    submission.inputs = files::inputs(&call.caller, &paths)?;
+    submission.inputs = files::inputs(call, &paths)?;
     submission.retry_of = Some(old.id);
     settings.iter().for_each(|setting| submission.set(setting));
     submission.declared = submit::declared::refreshed(&call.app.system.environment, &call.caller, &submission)?;

@@ -26,8 +26,8 @@ use crate::{
 const NOW: Time = Time(1_900_000_000_000_000);
 
 /// Takes a hand-over itself, once it may.
-struct OwnWorker {
-    may_start: Mutex<mpsc::Receiver<()>>,
+pub(super) struct OwnWorker {
+    pub(super) may_start: Mutex<mpsc::Receiver<()>>,
 }
 
 impl Processes for OwnWorker {

@@ -43,34 +43,36 @@ impl Operation for Wait {
 
     async fn run(call: &Call, _: Permit, input: WaitInput) -> Result<Answer<TaskView>, AppError> {
         let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
-        let is_tool = call.caller.channel == FrontEnd::Mcp;
-        let timeout = patience(call.caller.channel, input.timeout_ms);
-        // A time that the clock cannot represent is forever.
-        let deadline = timeout.and_then(|span| Instant::now().checked_add(span));
-        let mut feed = Follow::new(
-            call,
-            stored,
-            Interest { keeps_worker: call.caller.rights.include(Right::Run), ..Interest::default() },
-        )?;
-        let mut limit = None;
-        loop {
-            let item = match limit {
-                Some(limit) => match timeout_at(limit, feed.next()).await {
-                    Ok(item) => item,
-                    Err(_) if is_tool => return still_running(call, feed.stored()).await,
-                    Err(_) => return Err(gave_up(feed.stored(), timeout)),
-                },
-                None => feed.next().await,
-            };
-            match item? {
-                Some(Item::Settled(task)) => return Ok(Answer::new(*task)),
-                Some(Item::UpToDate(stored)) => refuse_to_block(call, &stored).await?,
-                Some(_) => {}
-                None => return Err(AppError::new(ErrorKind::Failure, "the task was not followed to its end")),
-            }
-            // From the first look on: a task that has settled already is never late.
-            limit = deadline;
+        settle(call, stored, input.timeout_ms).await
+    }
+}
+
+/// The task once it is done or needs someone, or after this time.
+pub(super) async fn settle(call: &Call, stored: Stored, timeout_ms: Option<u64>) -> Result<Answer<TaskView>, AppError> {
+    let is_tool = call.caller.channel == FrontEnd::Mcp;
+    let timeout = patience(call.caller.channel, timeout_ms);
+    // A time that the clock cannot represent is forever.
+    let deadline = timeout.and_then(|span| Instant::now().checked_add(span));
+    let keeps_worker = call.caller.rights.include(Right::Run);
+    let mut feed = Follow::new(call, stored, Interest { keeps_worker, ..Interest::default() })?;
+    let mut limit = None;
+    loop {
+        let item = match limit {
+            Some(limit) => match timeout_at(limit, feed.next()).await {
+                Ok(item) => item,
+                Err(_) if is_tool => return still_running(call, feed.stored()).await,
+                Err(_) => return Err(gave_up(feed.stored(), timeout)),
+            },
+            None => feed.next().await,
+        };
+        match item? {
+            Some(Item::Settled(task)) => return Ok(Answer::new(*task)),
+            Some(Item::UpToDate(stored)) => refuse_to_block(call, &stored).await?,
+            Some(_) => {}
+            None => return Err(AppError::new(ErrorKind::Failure, "the task was not followed to its end")),
         }
+        // From the first look on: a task that has settled already is never late.
+        limit = deadline;
     }
 }
 

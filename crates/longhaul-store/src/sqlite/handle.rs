@@ -14,6 +14,7 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::accounts;
+use super::api_keys;
 use super::append::as_json;
 use super::backup::back_up;
 use super::cache::Cache;
@@ -36,9 +37,9 @@ use super::turns::turns;
 use super::verify::{check, verify};
 use super::writer::Writer;
 use crate::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Earlier, Feed, Filter, Guard, Holder,
-    Key, Listed, NewLease, News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries,
-    Tenant, Turns, WholeStore,
+    ApiKey, Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Earlier, Feed, Filter, Guard,
+    Holder, Key, Listed, NewLease, News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent,
+    Summaries, Tenant, Turns, WholeStore,
 };
 
 /// The store of one machine: `longhaul.db` in the home.
@@ -272,6 +273,28 @@ impl WholeStore for SqliteStore {
 
     async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError> {
         self.shared.writer.ask(|()| true, move |connection, cache| remove(connection, cache, task, guard)).await
+    }
+
+    async fn create_api_key(&self, key: ApiKey, digest: &str) -> Result<bool, StoreError> {
+        let digest = digest.to_owned();
+        self.shared
+            .writer
+            .ask(|created| *created, move |connection, _| api_keys::create(connection, &key, &digest))
+            .await
+    }
+
+    async fn api_keys(&self) -> Result<Vec<ApiKey>, StoreError> {
+        self.read(|connection, _| api_keys::list(connection)).await
+    }
+
+    async fn find_api_key(&self, digest: &str) -> Result<Option<ApiKey>, StoreError> {
+        let digest = digest.to_owned();
+        self.read(move |connection, _| api_keys::find(connection, &digest)).await
+    }
+
+    async fn revoke_api_key(&self, id: &str, at: Time) -> Result<Option<ApiKey>, StoreError> {
+        let id = id.to_owned();
+        self.shared.writer.ask(Option::is_some, move |connection, _| api_keys::revoke(connection, &id, at)).await
     }
 
     async fn backup(&self, target: &Path) -> Result<(), StoreError> {

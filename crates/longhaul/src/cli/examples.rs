@@ -45,7 +45,17 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("edit", &["longhaul edit my-task --max-time 8h", "longhaul edit my-task --check 'make test'"]),
     ("takeover", &["longhaul takeover my-task"]),
     ("cancel", &["longhaul cancel my-task", "longhaul cancel my-task --reason \"no longer needed\""]),
-    ("mcp", &["longhaul mcp", "longhaul mcp tools --json", "longhaul mcp --rights approve"]),
+    (
+        "mcp",
+        &[
+            "longhaul mcp install --client claude",
+            "longhaul mcp tools --json",
+            "longhaul mcp --rights approve",
+            "longhaul mcp --read-only",
+        ],
+    ),
+    ("serve", &["longhaul serve", "longhaul serve --listen 127.0.0.1:0 --no-worker"]),
+    ("keys", &["longhaul keys create ci --rights read --expires 30d", "longhaul keys list", "longhaul keys revoke ci"]),
     (
         "session",
         &[

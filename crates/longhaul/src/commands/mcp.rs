@@ -2,9 +2,11 @@
 //! It carries out no task: submitting hands it to a worker with this process's environment, as `run -d` does. A signal simply ends it, because
 //! nothing lives in this process.
 
+mod install;
+
 use longhaul_app::operation::FrontEnd;
 use longhaul_app::{AppError, Call, Caller};
-use longhaul_core::task::Rights;
+use longhaul_core::task::{Right, Rights};
 use longhaul_server::{rights, serve_stdio, tools};
 use serde_json::json;
 
@@ -14,9 +16,10 @@ use crate::exit::Code;
 use crate::out;
 
 pub(crate) async fn mcp(line: &CommandLine, args: &Mcp) -> Result<Code, AppError> {
-    let caller = client(line, args.rights);
-    match args.verb {
-        Some(McpVerb::Tools { json }) => print_tools(&caller, json),
+    let caller = client(line, args);
+    match &args.verb {
+        Some(McpVerb::Install(install)) => return install::install(line, args.rights, install),
+        Some(McpVerb::Tools { json }) => print_tools(&caller, *json),
         None => {
             let call = line.call()?;
             serve_stdio(Call::new(call.app, caller)).await?;
@@ -26,8 +29,9 @@ pub(crate) async fn mcp(line: &CommandLine, args: &Mcp) -> Result<Code, AppError
 }
 
 /// The client acts for whoever started this process. Below a session its scope allows less than any right that is added.
-fn client(line: &CommandLine, added: Rights) -> Caller {
-    line.caller.clone().through(FrontEnd::Mcp, rights(added))
+fn client(line: &CommandLine, args: &Mcp) -> Caller {
+    let rights = if args.read_only { Rights::NONE.with(Right::Read) } else { rights(args.rights) };
+    line.caller.clone().through(FrontEnd::Mcp, rights)
 }
 
 fn print_tools(caller: &Caller, as_json: bool) {

@@ -68,7 +68,7 @@ const EFFECTS: &[(&str, fn())] = &[
 ];
 
 /// Keys whose effect no test shows yet.
-const WITHOUT_YET: &[&str] = &[];
+const WITHOUT_YET: &[&str] = &["serve.projects"];
 
 /// What is wrong with the two lists, given the keys there are.
 fn complaints(keys: &BTreeSet<String>, shown: &BTreeSet<String>, without: &BTreeSet<String>) -> Vec<String> {

@@ -1,15 +1,20 @@
-//! Real agents as clients of `longhaul mcp`: each is connected as the guide says, its scripted model starts a task, waits for it and keeps a
-//! run of its own. What counts is what the store then holds, not what a model was told.
+//! Real agents as clients of `longhaul mcp` and of `longhaul serve`: each is connected by `longhaul mcp install`, its scripted model starts a
+//! task, waits for it and keeps a run. What counts is what the store then holds, not what a model was told.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::Stdio;
 
 use longhaul_scripted_model::{Agent, Reply, Turn};
 use serde_json::{Value, json};
 
 use super::world::World;
-use crate::env::done;
+use crate::env::{Done, done};
 
 const PROMPT: &str = "Start a long task in Longhaul and wait for it";
+
+/// Over HTTP a server has no directory of its client.
+const WORKSPACE: &str = "Workspace: ";
 
 /// What the model does: a task to its end, and then a run with a checkpoint.
 fn model(turn: &Turn) -> Reply {
@@ -17,9 +22,15 @@ fn model(turn: &Turn) -> Reply {
         return Reply::text("ok");
     }
     let call = |tool: &str, arguments: Value| Reply::mcp("longhaul", tool, arguments);
-    if turn.answer_of("submit").is_none() {
+    let Some(submitted) = turn.answer_of("submit") else {
         let settings = json!({ "agent": "demo" });
-        return call("submit", json!({ "goal": "Port it", "name": "port", "checks": ["true"], "settings": settings }));
+        let workspace = turn.last_prompt().lines().find_map(|line| line.strip_prefix(WORKSPACE));
+        let arguments = json!({ "goal": "Port it", "name": "port", "checks": ["true"], "settings": settings,
+            "workspace": workspace });
+        return call("submit", arguments);
+    };
+    if submitted["data"].is_null() {
+        return Reply::text(format!("no task: {submitted}"));
     }
     if turn.answer_of("wait").is_none_or(|answer| answer["data"]["is_finished"] == false) {
         return call("wait", json!({ "task": "port" }));
@@ -49,57 +60,105 @@ fn headless(agent: Agent) -> &'static [&'static str] {
 
 impl World {
     /// Runs an agent's own command in the workspace.
-    fn agent(&self, agent: Agent, arguments: &[&str], prompt: &str) -> String {
+    pub(super) fn agent(&self, agent: Agent, arguments: &[&str], prompt: &str) -> Done {
         let file = self.env.path().join("prompt");
         std::fs::write(&file, prompt).unwrap();
         let mut command = self.env.command_of(Path::new(agent.name()), arguments);
-        let done = done(&command.stdin(std::fs::File::open(file).unwrap()).output().unwrap());
-        let said = format!("{}\n{}", done.stdout, done.stderr);
-        assert_eq!(done.code, 0, "{} {arguments:?}: {said}", agent.name());
+        done(&command.stdin(std::fs::File::open(file).unwrap()).output().unwrap())
+    }
+
+    /// Registers the server with an agent.
+    pub(super) fn install(&self, agent: Agent, more: &[&str]) -> Done {
+        self.env.run(&[&["mcp", "install", "--client", agent.name()], more].concat())
+    }
+
+    /// Starts `longhaul serve`, and returns its address. It ends with the world.
+    fn serve(&mut self) -> String {
+        let projects = json!({ "default": [self.env.workspace()] });
+        self.env.set("LONGHAUL_SERVE_PROJECTS", &projects.to_string());
+        let mut server =
+            self.env.command(&["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}")).to_owned()
+    }
+
+    /// Registers the server with an agent, lets it work, and returns what it printed.
+    fn run_as_client(&self, agent: Agent, more: &[&str]) -> String {
+        let installed = self.install(agent, more);
+        assert_eq!(installed.code, 0, "{}", installed.stderr);
+        let prompt = format!("{PROMPT}\n{WORKSPACE}{}\n", self.env.workspace().display());
+        let Done { code, stdout, stderr } = self.agent(agent, headless(agent), &prompt);
+        let said = format!("{stdout}\n{stderr}");
+        assert_eq!(code, 0, "{said}");
         said
     }
 }
 
-fn runs_a_task_and_keeps_a_run(agent: Agent, connect: impl Fn(&World)) {
+fn runs_a_task_and_keeps_a_run(agent: Agent, more: &[&str]) {
     let world = World::new(agent, model);
-    connect(&world);
-    let said = world.agent(agent, headless(agent), PROMPT);
+    let said = world.run_as_client(agent, more);
+    check_what_was_done(&world, &said, "mcp");
+}
+
+fn does_the_same_over_http(agent: Agent, more: &[&str]) {
+    let mut world = World::new(agent, model);
+    let key = world.env.ok(&["keys", "create", "client", "--rights", "run"]);
+    let url = format!("{}/mcp", world.serve());
+    world.env.set("LONGHAUL_API_KEY", key.trim());
+    let said = world.run_as_client(agent, &[&["--transport", "http", "--url", &url], more].concat());
+    check_what_was_done(&world, &said, "http");
+    let again = world.install(agent, &["--transport", "http", "--url", &url]);
+    assert!(again.stdout.contains("nothing was changed"), "{}{}", again.stdout, again.stderr);
+    assert!(!super::install::read(&world, agent).contains(key.trim()), "the key is in no file of the client");
+}
+
+fn check_what_was_done(world: &World, said: &str, channel: &str) {
     assert!(said.contains("all done"), "{said}");
     let task = world.env.json(&["show", "port"])["task"].clone();
-    assert_eq!(task["result"], "verified", "{task}\n{said}");
+    assert_eq!(task["result"], "verified", "{task}");
     let run = world.env.json(&["show", "crawl-it"])["task"].clone();
-    assert_eq!(run["outcome"], "done", "{run}\n{said}");
+    assert_eq!(run["outcome"], "done", "{run}");
     for name in ["port", "crawl-it"] {
         let first = world.env.events(name).remove(0);
-        assert_eq!(first["actor"]["channel"], "mcp", "{first}");
+        assert_eq!(first["actor"]["channel"], channel, "{first}");
     }
 }
 
 #[test]
 fn claude_runs_a_task_and_keeps_a_run() {
-    runs_a_task_and_keeps_a_run(Agent::Claude, |world| {
-        world.agent(Agent::Claude, &["mcp", "add", "longhaul", "--", env!("CARGO_BIN_EXE_longhaul"), "mcp"], "");
-    });
+    runs_a_task_and_keeps_a_run(Agent::Claude, &[]);
 }
 
 #[test]
 fn codex_runs_a_task_and_keeps_a_run() {
-    runs_a_task_and_keeps_a_run(Agent::Codex, |world| {
-        let home = format!("LONGHAUL_HOME={}", world.env.home().display());
-        let server = [env!("CARGO_BIN_EXE_longhaul"), "mcp"];
-        world.agent(Agent::Codex, &[&["mcp", "add", "longhaul", "--env", &home, "--"], &server[..]].concat(), "");
-        let config = world.env.path().join("agents/.codex/config.toml");
-        let text = std::fs::read_to_string(&config).unwrap();
-        let table = "[mcp_servers.longhaul]\n";
-        let text = text.replace(table, &format!("{table}default_tools_approval_mode = \"approve\"\n"));
-        std::fs::write(config, text).unwrap();
-    });
+    runs_a_task_and_keeps_a_run(Agent::Codex, &["--auto-approve"]);
 }
 
 #[test]
 fn opencode_runs_a_task_and_keeps_a_run() {
-    runs_a_task_and_keeps_a_run(Agent::OpenCode, |world| {
-        let server = [env!("CARGO_BIN_EXE_longhaul"), "mcp"];
-        world.agent(Agent::OpenCode, &[&["mcp", "add", "longhaul", "--"], &server[..]].concat(), "");
-    });
+    runs_a_task_and_keeps_a_run(Agent::OpenCode, &[]);
+}
+
+#[test]
+fn claude_does_the_same_over_http() {
+    does_the_same_over_http(Agent::Claude, &[]);
+}
+
+#[test]
+fn codex_does_the_same_over_http() {
+    does_the_same_over_http(Agent::Codex, &["--auto-approve"]);
+}
+
+#[test]
+fn opencode_does_the_same_over_http() {
+    does_the_same_over_http(Agent::OpenCode, &[]);
+}
+
+#[test]
+fn codex_refuses_what_nobody_approves() {
+    let world = World::new(Agent::Codex, model);
+    let said = world.run_as_client(Agent::Codex, &[]);
+    assert!(said.contains("no task: ") && said.contains("requires approval"), "{said}");
+    assert!(!world.env.home().join("longhaul.db").exists(), "the call never arrived");
 }

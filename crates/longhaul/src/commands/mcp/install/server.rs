@@ -1,0 +1,65 @@
+//! What a client is told about this server: a command to start, or an address. Built once; each client writes it in its own format.
+//! No key is ever written: an address goes with the name of the variable that holds the key.
+
+use std::path::Path;
+
+use longhaul_app::config::{self, Overrides};
+use longhaul_app::submit::files::utf8;
+use longhaul_app::{AppError, ErrorKind, agent_variables};
+use longhaul_core::task::Rights;
+
+use crate::cli::{McpInstall, Transport};
+use crate::command_line::CommandLine;
+use crate::start::own_program;
+
+/// The name under which clients know this server.
+pub(super) const NAME: &str = "longhaul";
+pub(super) const HOME: &str = "LONGHAUL_HOME";
+
+/// How a client reaches this server.
+pub(super) enum Server {
+    /// It starts the command.
+    Stdio {
+        command: Vec<String>,
+        /// LONGHAUL_HOME.
+        home: String,
+        /// Variables to pass on, for a client that passes on none by itself.
+        variables: Vec<String>,
+    },
+    /// It calls the address.
+    Http { url: String, key_variable: String },
+}
+
+impl Server {
+    pub(super) fn of(line: &CommandLine, rights: Rights, args: &McpInstall) -> Result<Server, AppError> {
+        match args.transport {
+            Transport::Http => Ok(Server::Http { url: args.url.clone(), key_variable: args.key_variable.clone() }),
+            Transport::Stdio => Server::stdio(line, rights),
+        }
+    }
+
+    fn stdio(line: &CommandLine, rights: Rights) -> Result<Server, AppError> {
+        let environment = &line.system.environment;
+        let mut command = vec![utf8(&own_program(environment)?)?, "mcp".to_owned()];
+        if rights != Rights::NONE {
+            command.extend(["--rights".to_owned(), rights.to_string()]);
+        }
+        // Clients start the server in any directory, so no project's configuration counts.
+        let loaded = config::load(environment, &line.caller, Path::new("/"), &Overrides::default())?;
+        let mut variables = agent_variables(&line.system, &loaded.settings);
+        variables.extend(["LONGHAUL_CONFIG", "XDG_CONFIG_HOME"].map(str::to_owned));
+        Ok(Server::Stdio { command, home: utf8(&line.home()?)?, variables })
+    }
+}
+
+/// Whether a client's server is one that an earlier `install`, or a person who followed the guide, registered.
+pub(super) fn is_ours(command: &[&str], url: Option<&str>) -> bool {
+    let is_longhaul = |program: &str| Path::new(program).file_name().is_some_and(|name| name == NAME);
+    matches!(command, [program, "mcp", ..] if is_longhaul(program)) || url.is_some_and(|url| url.ends_with("/mcp"))
+}
+
+/// The error for a server that somebody else registered under our name.
+pub(super) fn foreign(client: &str, remove: &str) -> AppError {
+    let what = format!("{client} already has another server called `{NAME}`; nothing was changed");
+    AppError::new(ErrorKind::Conflict, what).hint(format!("if you do not need it, {remove}, and run this again"))
+}
