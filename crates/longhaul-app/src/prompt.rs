@@ -56,8 +56,8 @@ pub fn check_template(name: &str, text: &str) -> Result<(), BadTemplate> {
     }
 }
 
-/// The prompt of one session; a check has none.
-pub fn prompt(task: &Task, session: &SessionRun, task_dir: &str) -> String {
+/// The prompt of one session; a check has none. `longhaul` is the command by which the agent's shell finds this program.
+pub fn prompt(task: &Task, session: &SessionRun, task_dir: &str, longhaul: &str) -> String {
     let Some(template) = template(task, session) else { return String::new() };
     fill(
         template,
@@ -65,6 +65,7 @@ pub fn prompt(task: &Task, session: &SessionRun, task_dir: &str) -> String {
             ("{ROLE}", role(session.purpose)),
             ("{MARK}", &session.mark(task.id)),
             ("{TASK_DIR}", task_dir),
+            ("{LONGHAUL}", longhaul),
             ("{GOAL}", &task.submission.goal),
             ("{PROGRESS}", &task.progress()),
             ("{BRIEF}", &brief(&task.submission)),

@@ -1,5 +1,5 @@
-//! Longhaul's MCP server for the agent of a session: what the agent's program is told about it. The agent starts the server; a session works
-//! without it too. Called when a session is launched.
+//! How the agent of a session reaches Longhaul: the MCP server that its program is told about and starts, and the command for its shell. A
+//! session works without either. Called when a session is launched.
 
 use longhaul_agents::SessionServer;
 use longhaul_core::task::SessionRun;
@@ -36,6 +36,14 @@ impl Server {
     pub(super) fn spec(&self) -> SessionServer<'_> {
         let Server { program, environment, inherited } = self;
         SessionServer { program, arguments: &["mcp"], environment, inherited }
+    }
+}
+
+/// How the agent's shell finds this program.
+pub(super) fn command_for_shells(job: &Job) -> String {
+    match (job.environment.find_program("longhaul"), job.context.executable.path()) {
+        (None, Some(path)) => path.display().to_string(),
+        (Some(_), _) | (None, None) => "longhaul".to_owned(),
     }
 }
 

@@ -12,7 +12,7 @@ use longhaul_keeper::{
 };
 
 use super::Job;
-use super::session_server::{Server, merged};
+use super::session_server::{Server, command_for_shells, merged};
 use longhaul_app::{TaskDir, passed, pointer, prompt, spec_of, writable};
 
 /// How a program of our own is named in argv: the keeper's own executable, even when its path was replaced meanwhile.
@@ -129,7 +129,7 @@ pub(super) fn start(
     dir: &TaskDir,
 ) -> Result<(SessionDir, Child), StartError> {
     let context = &job.context;
-    let text = prompt(&job.task, session, &dir.path().display().to_string());
+    let text = prompt(&job.task, session, &dir.path().display().to_string(), &command_for_shells(job));
     let launch = program.launch(job, session);
     let environment = merged(&job.environment, &launch.env_merge);
     let spec = spec(job, session, program, launch);

@@ -109,7 +109,8 @@ fn pi_asks_in_a_shell() {
             return worker(turn);
         }
         let asked = turn.results_since_prompt().next().is_some();
-        let command = format!("{} session help '{QUESTION}'", env!("CARGO_BIN_EXE_longhaul"));
+        let command = turn.last_prompt().split('`').find(|words| words.ends_with("session help QUESTION"));
+        let command = command.expect("the prompt has the command").replace("QUESTION", &format!("'{QUESTION}'"));
         if asked { Reply::text("I wait") } else { Reply::shell(command) }
     };
     let (world, task) = world(Agent::Pi, shell);
