@@ -10,4 +10,5 @@ mod tool;
 
 pub use http::{Caps, HttpServer, Options};
 pub use mcp::{rights, serve_stdio};
+pub use rmcp::model::Tool;
 pub use tool::tools;

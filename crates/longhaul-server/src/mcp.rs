@@ -37,10 +37,10 @@ pub fn rights(added: Rights) -> Rights {
 }
 
 /// Serves one client until it closes standard input. Calls that were not answered by then get a few seconds.
-pub async fn serve_stdio(call: Call) -> Result<(), AppError> {
+pub async fn serve_stdio(call: Call, prefix: &str) -> Result<(), AppError> {
     let failed =
         |error: &dyn std::error::Error| AppError::new(ErrorKind::Failure, "the MCP server failed").because(error);
-    let served = Server::new(call).serve(rmcp::transport::stdio()).await;
+    let served = Server::new(call, prefix).serve(rmcp::transport::stdio()).await;
     let service = match served {
         // The client left before it said anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -52,6 +52,7 @@ pub async fn serve_stdio(call: Call) -> Result<(), AppError> {
 
 pub(crate) struct Server {
     call: Call,
+    prefix: String,
 }
 
 /// The client's own id for a call, as far as it is known to have one: claude's, or codex's within a thread.
@@ -70,9 +71,9 @@ fn spelled(context: &RequestContext<RoleServer>, mut result: CallToolResult) -> 
 }
 
 impl Server {
-    /// A server for this caller.
-    pub(crate) fn new(call: Call) -> Server {
-        Server { call }
+    /// A server for this caller, whose tools have this prefix in front of their names.
+    pub(crate) fn new(call: Call, prefix: &str) -> Server {
+        Server { call, prefix: prefix.to_owned() }
     }
 
     fn instructions(&self) -> String {
@@ -92,10 +93,14 @@ impl Server {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
+        let names = match self.prefix.as_str() {
+            "" => String::new(),
+            prefix => format!("\nHere the name of every tool begins with `{prefix}`.\n"),
+        };
         ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tasks().build())
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
             .with_server_info(Implementation::new("longhaul", env!("CARGO_PKG_VERSION")))
-            .with_instructions(self.instructions())
+            .with_instructions(format!("{}{names}", self.instructions()))
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -107,7 +112,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tool::tools(&self.call.caller)))
+        Ok(ListToolsResult::with_all_items(tool::tools(&self.call.caller, &self.prefix)))
     }
 
     /// Performs the operation, with progress for a client that asked for it. A client that cancels the request loses only the answer: what
@@ -117,8 +122,10 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let unknown = || ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None);
+        let name = request.name.strip_prefix(&self.prefix).ok_or_else(unknown)?;
         let mut input = Value::Object(request.arguments.unwrap_or_default());
-        let wants_handle = request.name == task::TOOL && task::is_declared(&context);
+        let wants_handle = name == task::TOOL && task::is_declared(&context);
         if wants_handle {
             input = task::without_waiting(input);
         }
@@ -126,11 +133,10 @@ impl ServerHandler for Server {
         let began = Instant::now();
         let mut ticks = interval_at(began + PROGRESS, PROGRESS);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut performed = std::pin::pin!(self.perform(&request.name, input, request_id(&context.meta)));
+        let mut performed = std::pin::pin!(self.perform(name, input, request_id(&context.meta)));
         loop {
             tokio::select! {
                 result = &mut performed => {
-                    let unknown = || ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None);
                     let result = result.ok_or_else(unknown)?;
                     let handle = if wants_handle { task::handle(&result) } else { None };
                     return Ok(handle.map_or_else(|| result.into(), Into::into));

@@ -14,13 +14,13 @@ pub(crate) fn operation(name: &str) -> Option<&'static Entry> {
     OPERATIONS.iter().filter(is_tool).find(|entry| entry.about.name == name)
 }
 
-/// The tools that this caller may call.
-pub fn tools(caller: &Caller) -> Vec<Tool> {
-    OPERATIONS.iter().filter(|entry| entry.about.permit(caller).is_ok()).map(tool).collect()
+/// The tools that this caller may call, with this prefix in front of their names.
+pub fn tools(caller: &Caller, prefix: &str) -> Vec<Tool> {
+    OPERATIONS.iter().filter(|entry| entry.about.permit(caller).is_ok()).map(|entry| tool(entry, prefix)).collect()
 }
 
-fn tool(entry: &Entry) -> Tool {
-    Tool::new(entry.about.name, entry.about.summary, input_schema(entry))
+fn tool(entry: &Entry, prefix: &str) -> Tool {
+    Tool::new(format!("{prefix}{}", entry.about.name), entry.about.summary, input_schema(entry))
         .with_raw_output_schema(output_schema(entry).into())
         .with_annotations(annotations(entry.about.effect))
 }
