@@ -1,6 +1,7 @@
 //! What a process that serves many callers needs: its own clock, callers' directories, and threads that no silent worker blocks.
 //! The worker here is the application's own process, as a server's will be.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -79,7 +80,8 @@ impl Scene {
 }
 
 fn submission() -> SubmitInput {
-    SubmitInput { goal: "Äöü".into(), in_place: true, ..SubmitInput::default() }
+    let settings = BTreeMap::from([("agent".to_owned(), "demo".to_owned())]);
+    SubmitInput { goal: "Äöü".into(), in_place: true, settings, ..SubmitInput::default() }
 }
 
 #[tokio::test]

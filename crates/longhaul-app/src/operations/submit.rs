@@ -59,6 +59,9 @@ pub struct SubmitInput {
     /// Pause after one session.
     #[serde(default)]
     pub once: bool,
+    /// Submit although the agent, the workspace or a check looks unusable.
+    #[serde(default)]
+    pub no_preflight: bool,
     /// Configuration keys and their values for this task, spelled as in the environment, such as `{"agent": "codex"}`.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,

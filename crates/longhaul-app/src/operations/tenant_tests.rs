@@ -64,7 +64,7 @@ fn inputs(asked: &str) -> Vec<(&'static str, Value)> {
         *field = asked.into();
         Some((name, input))
     };
-    let submit = ("submit", json!({ "goal": "g", "after": asked, "in_place": true }));
+    let submit = ("submit", json!({ "goal": "g", "after": asked, "in_place": true, "settings": { "agent": "demo" } }));
     table().into_iter().filter_map(task_named).chain([submit]).collect()
 }
 

@@ -5,11 +5,11 @@ mod agent_choice;
 mod changes;
 mod child_request;
 pub(crate) mod declared;
+mod default_agent;
 pub mod files;
 pub mod notify_targets;
 mod request;
 mod send;
-mod unchosen_agent;
 pub(crate) mod workspace_choice;
 
 pub use changes::Changes;
