@@ -12,7 +12,9 @@ use crate::app::Call;
 use crate::error::AppError;
 use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
 use crate::request_key::answer;
-use crate::submit::{child_request, choose_place, need_of_terms, person_request, place_of_child, send};
+use crate::submit::{
+    child_request, choose_place, need_of_terms, person_request, place_of_child, refuse_impossible_checks, send,
+};
 use crate::views::TaskView;
 
 /// The operation `submit`.
@@ -95,6 +97,9 @@ impl Operation for Submit {
         if session.is_none() {
             call.app.create()?;
             choose_place(call, &mut prepared, in_place, input.no_wait).await?;
+            if !input.no_preflight {
+                refuse_impossible_checks(call, &prepared.request.submission).await?;
+            }
         }
         let sent = send(call, prepared.request).await?;
         if session.is_some() {

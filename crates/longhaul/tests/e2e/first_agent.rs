@@ -137,3 +137,65 @@ fn a_login_is_remembered_and_a_missing_one_is_not() {
     install(&env, "codex", true);
     assert_eq!(submit(&env, "d", &["--agent", "codex"]).code, 0, "after the login it works at once");
 }
+
+/// Refused with these words, and no task exists.
+#[track_caller]
+fn refused_check(env: &TestEnv, check: &str, words: &str) {
+    let done = submit(env, "t", &["--agent", "demo", "--check", check]);
+    assert_eq!(done.code, 2, "{check}: {}", done.stderr);
+    assert!(done.stderr.contains(words) && done.stderr.contains("`--no-preflight`"), "{check}: {}", done.stderr);
+    assert_eq!(env.json(&["list", "--all"])["tasks"].as_array().unwrap().len(), 0, "{check}");
+}
+
+#[test]
+fn a_check_that_cannot_be_a_command_is_refused_before_anything_is_stored() {
+    let env = world(&[]);
+    std::fs::write(env.workspace().join("notes.sh"), "true\n").unwrap();
+    program_at(&env, "check.sh");
+    env.make_repository();
+    env.git(&["add", "check.sh", "notes.sh"]);
+    env.git(&["commit", "-q", "-m", "scripts"]);
+    program_at(&env, "later.sh");
+    refused_check(&env, "carg test", "there is no program `carg` on PATH");
+    refused_check(&env, "CI=1 carg test", "there is no program `carg` on PATH");
+    refused_check(&env, "if true; then", "the shell cannot parse it");
+    refused_check(&env, "./notes.sh", "`./notes.sh` is not an executable file in the commit");
+    refused_check(&env, "./later.sh", "`./later.sh` is not an executable file in the commit");
+    refused_check(&env, "/no/such/tool x", "`/no/such/tool` is not a program");
+    for (number, check) in
+        ["./check.sh", "grep x y", "cd sub && carg", "$TOOL x", "[ -f x ]", "A=1 B=$(date) carg"].iter().enumerate()
+    {
+        let done = submit(&env, &format!("ok-{number}"), &["--agent", "demo", "--check", check]);
+        assert_eq!(done.code, 0, "{check}: {}", done.stderr);
+    }
+    assert_eq!(submit(&env, "t", &["--agent", "demo", "--check", "carg test", "--no-preflight"]).code, 0);
+}
+
+fn program_at(env: &TestEnv, name: &str) {
+    let path = env.workspace().join(name);
+    std::fs::write(&path, "#!/bin/sh\n").unwrap();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn without_git_the_file_on_disk_decides() {
+    let env = world(&[]);
+    refused_check(&env, "./check.sh", "`./check.sh` is not an executable file in the directory");
+    program_at(&env, "check.sh");
+    assert_eq!(submit(&env, "t", &["--agent", "demo", "--check", "./check.sh"]).code, 0);
+}
+
+#[test]
+fn a_command_that_is_missing_later_asks_a_person_and_starts_no_fixing_session() {
+    let env = crate::rounds::one_step();
+    let done = env.run(&["run", "Do it", "--name", "t", "--check", "true && carg test"]);
+    assert_eq!(done.code, 5, "{}", done.stderr);
+    assert!(!env.purposes("t").contains(&"fix".to_owned()), "{:?}", env.purposes("t"));
+    let why = env.ok(&["why", "t"]);
+    assert!(why.contains("ended with exit code 127: the command may be missing"), "{why}");
+    assert!(why.contains("longhaul edit t --check COMMAND"), "{why}");
+    env.ok(&["edit", "t", "--check", "true"]);
+    env.ok(&["resume", "t", "--reason", "another check"]);
+    assert_eq!(env.run(&["wait", "t"]).code, crate::env::PASSED);
+    assert!(!env.purposes("t").contains(&"fix".to_owned()), "{:?}", env.purposes("t"));
+}
