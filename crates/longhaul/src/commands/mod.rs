@@ -4,6 +4,7 @@
 mod agents;
 mod attach;
 mod cancel;
+mod choose;
 mod completions;
 mod config;
 mod demo;
