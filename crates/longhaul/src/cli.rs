@@ -177,6 +177,7 @@ impl Verb {
             Verb::Skill(Skill { verb: SkillVerb::List { .. } }) => Action::Read,
             Verb::Skill(_) => Action::Manage("change skills"),
             Verb::Mcp(Mcp { verb: Some(McpVerb::Install(_)), .. }) => Action::Manage("connect a client"),
+            Verb::List(args) if args.tenant.is_some() => Action::ReadAll("list the tasks of another tenant"),
             // Their operations check the rights they need.
             Verb::Doctor(_)
             | Verb::Gc(_)

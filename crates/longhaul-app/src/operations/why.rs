@@ -140,11 +140,15 @@ fn conversation(task: &Task, now: Time) -> Option<String> {
 
 /// The last event that moved the task, with its time, and who is behind it.
 fn sentence(task: &Task, events: &[StoredEvent]) -> String {
-    let (name, state) = (&task.submission.name, state_phrase(task.state.name()));
+    let name = &task.submission.name;
+    let state = match task.state {
+        State::Tracked { help: None, .. } => "is run by an outside program".to_owned(),
+        _ => state_phrase(task.state.name()),
+    };
     let Some(event) = newest(events, u64::MAX, explains_state) else { return format!("{name} {state}") };
     let who = asked_by(events, event).map_or_else(String::new, |who| format!(" (by {who})"));
     let because = because(events, event);
-    format!("{name} {state} since {}: {}{because}{who}", event.at.rfc3339(), narrate(&event.event))
+    format!("{name} {state} (since {}): {}{because}{who}", event.at.rfc3339(), narrate(&event.event))
 }
 
 /// What a backoff follows: a failed session, or a failed inspection of the workspace.

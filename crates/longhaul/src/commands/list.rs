@@ -12,9 +12,9 @@ use crate::exit::Code;
 use crate::out;
 
 pub(crate) async fn list(line: &CommandLine, args: &cli::List) -> Result<Code, AppError> {
-    let call = line.call()?;
+    let call = line.call_for(args.tenant.as_deref())?;
     let mut input = ListInput {
-        all: args.all,
+        all: args.all || args.tenant.is_some(),
         state: args.state.clone(),
         agent: args.agent.clone(),
         since: args.since.as_deref().map(since),
@@ -75,6 +75,8 @@ fn print(listing: &Listing, args: &cli::List, is_continued: bool) {
         let narrowed = args.state.is_some() || args.agent.is_some() || args.since.is_some() || args.after.is_some();
         out::note(if narrowed {
             "no task matches"
+        } else if args.tenant.is_some() {
+            "no tasks of this tenant; `longhaul keys list` shows which tenants have API keys"
         } else if args.all {
             "no tasks; start one with `longhaul run \"goal\"`"
         } else {
@@ -89,7 +91,7 @@ fn print(listing: &Listing, args: &cli::List, is_continued: bool) {
     let title = format!("  {name:width$}  {state:wide$}  {progress_title:12}  {sessions:>8}  {priority:>8}  UPDATED");
     let mut lines: Vec<String> = (!is_continued).then_some(title).into_iter().collect();
     for (task, state) in listing.tasks.iter().zip(&states) {
-        let project = if args.all { format!("  {}", out::safe(&task.project)) } else { String::new() };
+        let project = if args.all || args.tenant.is_some() { format!("  {}", out::safe(&task.project)) } else { String::new() };
         let (mark, name, progress) = (mark(task), out::safe(&task.name), progress(task));
         let (sessions, priority, updated) = (task.sessions, task.priority, &task.updated);
         lines.push(format!(

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod client;
+mod many;
 mod resent;
 mod sdk;
 mod task_run;
