@@ -50,6 +50,7 @@ pub mod takeover;
 mod task_dir;
 pub mod text;
 mod trust;
+mod unknown_fields;
 mod until;
 pub mod usual_span;
 pub mod views;

@@ -18,6 +18,7 @@ use crate::caller::Caller;
 use crate::error::{AppError, ErrorKind};
 use crate::request_key::{earlier, key_of};
 use crate::text::Document;
+use crate::unknown_fields;
 
 /// What everybody can know of an operation before they perform it.
 #[derive(Debug, Clone, Copy)]
@@ -51,12 +52,15 @@ impl About {
         let (effect, right) = match action {
             Action::Read => (Effect::Reads, Right::Read),
             Action::ReadAll(_) => (Effect::Reads, Right::Admin),
-            Action::Submit(_) | Action::Command(_) | Action::Input(..) => (Effect::Changes, Right::Run),
+            Action::Submit(_) | Action::Command(_) | Action::Report(_) | Action::Input(..) => {
+                (Effect::Changes, Right::Run)
+            }
             Action::Manage(_) => (Effect::Changes, Right::Admin),
         };
-        // What the command line offers is listed first.
-        let by_hand = match offered_by {
-            [FrontEnd::CommandLine, ..] => Some(name),
+        // What the command line offers is listed first. Only whoever executes a task can report on it.
+        let by_hand = match (action, offered_by) {
+            (Action::Report(_), _) => None,
+            (_, [FrontEnd::CommandLine, ..]) => Some(name),
             _ => None,
         };
         About { name, summary, action, right, by_hand, effect, offered_by, route: None }
@@ -350,16 +354,8 @@ fn permit_json<O: Operation>(caller: &Caller, input: Value) -> Result<(), AppErr
 }
 
 fn perform_json<O: Operation>(call: &Call, input: Value) -> Performed<'_> {
-    let ignored = unknown_fields::<O>(&input);
+    let ignored = unknown_fields::warnings(O::ABOUT.name, &schema_of::<O::Input>(), &input);
     Box::pin(async move { call.perform::<O>(read::<O>(input)?).await?.warn(ignored).document() })
-}
-
-/// A sentence for each field that the operation does not have: some clients add their own, so they are no error.
-fn unknown_fields<O: Operation>(input: &Value) -> Vec<String> {
-    let schema = schema_of::<O::Input>();
-    let is_known = |field: &str| schema.get("properties").is_some_and(|known| known.get(field).is_some());
-    let fields = input.as_object().into_iter().flat_map(|fields| fields.keys());
-    fields.filter(|field| !is_known(field)).map(|field| format!("`{}` has no field `{field}`", O::ABOUT.name)).collect()
 }
 
 fn read<O: Operation>(input: Value) -> Result<O::Input, AppError> {

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use longhaul_app::operation::Answer;
 use longhaul_app::operations::{Cancel, CancelInput, TaskInput, Why, WhyView};
+use longhaul_app::ownership::ensure_worker;
 use longhaul_app::views::{Outcome, TaskView};
 use longhaul_app::{AppError, Call, ErrorKind, text};
 use longhaul_core::ids::TaskId;
+use longhaul_core::task::Right;
 use rmcp::model::{CallToolResult, CreateTaskResult, DetailedTask, ProtocolVersion, Task, TaskPayload, TaskStatus};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -54,6 +56,7 @@ pub(crate) fn handle(result: &CallToolResult) -> Option<CreateTaskResult> {
 /// The task behind a handle as it is now.
 pub(crate) async fn get(call: &Call, handle: &str) -> Result<DetailedTask, ErrorData> {
     let id = parse(handle)?;
+    keep_worker(call, id).await.map_err(|error| refused(&error))?;
     let age = id.minted().map_or(Duration::MAX, |minted| call.now().since(minted));
     let poll = millis((age / 10).clamp(FASTEST, SLOWEST));
     let (task, payload) = match why(call, id).await {
@@ -72,6 +75,16 @@ pub(crate) async fn get(call: &Call, handle: &str) -> Result<DetailedTask, Error
         Err(error) => return Err(refused(&error)),
     };
     Ok(DetailedTask::new(task.with_poll_interval_ms(poll), payload))
+}
+
+/// Whoever polls waits for the end, so the task must have a worker, as with `wait`.
+async fn keep_worker(call: &Call, id: TaskId) -> Result<(), AppError> {
+    if call.caller.rights.include(Right::Run)
+        && let Some(stored) = call.load(id).await?
+    {
+        ensure_worker(call, &stored).await?;
+    }
+    Ok(())
 }
 
 /// What a client sends to a task that asked it something. Ours ask people instead, so it changes nothing.

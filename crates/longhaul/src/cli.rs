@@ -8,6 +8,7 @@ mod mcp;
 mod reading;
 mod runner;
 mod serve;
+mod session;
 mod setup;
 mod task;
 
@@ -24,8 +25,9 @@ pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Offer, Transport};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
 pub(crate) use serve::Serve;
+pub(crate) use session::{Session, SessionVerb};
 pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Skill, SkillClient, SkillPlace, SkillVerb};
-pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Resume, Retry, Run, Takeover, Tell, Wait};
+pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Request, Resume, Retry, Run, Takeover, Tell, Wait};
 
 use crate::exit;
 
@@ -47,6 +49,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
     ("Set up", &["agents", "config", "trust", "mcp", "serve", "keys", "service", "skill", "completions", "man"]),
     ("Maintain", &["doctor", "worker", "gc", "store"]),
+    ("For agents", &["session"]),
 ];
 
 impl Cli {
@@ -151,6 +154,8 @@ pub(crate) enum Verb {
     Serve(Serve),
     /// Create, list and revoke API keys for the HTTP server
     Keys(Keys),
+    /// Report on the task of this session, or ask a person for help; for agents that Longhaul runs
+    Session(Session),
 }
 
 impl Verb {
@@ -169,6 +174,7 @@ impl Verb {
             Verb::Worker(_) => Action::Manage("start a worker"),
             Verb::Serve(_) => Action::Manage("serve"),
             Verb::Retry(_) => Action::Manage("retry"),
+            Verb::Session(_) => Action::Report("report on a session"),
             Verb::RunSession(args) if args.list => Action::Read,
             // All its errors must end with code 1, so it checks permissions again itself.
             Verb::RunSession(_) => Action::Submit("run-session"),
@@ -177,6 +183,7 @@ impl Verb {
             Verb::Skill(Skill { verb: SkillVerb::List { .. } }) => Action::Read,
             Verb::Skill(_) => Action::Manage("change skills"),
             Verb::Mcp(Mcp { verb: Some(McpVerb::Install(_)), .. }) => Action::Manage("connect a client"),
+            Verb::List(args) if args.tenant.is_some() => Action::ReadAll("list the tasks of another tenant"),
             // Their operations check the rights they need.
             Verb::Doctor(_)
             | Verb::Gc(_)

@@ -61,6 +61,7 @@ impl Task {
             }
             Event::AfterMet => self.after_met = true,
             Event::Reported { report } => self.fold_report(report),
+            Event::SaidDone { report } => self.fold_said_done(report),
             Event::Checkpointed { report } => self.fold_checkpoint(report),
             Event::HelpAsked { report, .. } => self.fold_help(report),
             Event::HelpAnswered { reason, by } => self.fold_answer(reason, by),

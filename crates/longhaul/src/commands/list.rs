@@ -19,9 +19,9 @@ use crate::out;
 const NARROWEST: usize = 60;
 
 pub(crate) async fn list(line: &CommandLine, args: &cli::List) -> Result<Code, AppError> {
-    let call = line.call()?;
+    let call = line.call_for(args.tenant.as_deref())?;
     let mut input = ListInput {
-        all: args.all,
+        all: args.all || args.tenant.is_some(),
         state: args.state.clone(),
         agent: args.agent.clone(),
         since: args.since.as_deref().map(since),
@@ -140,6 +140,8 @@ fn print(listing: &Listing, args: &cli::List, is_continued: bool) {
         let narrowed = args.state.is_some() || args.agent.is_some() || args.since.is_some() || args.after.is_some();
         out::note(if narrowed {
             "no task matches"
+        } else if args.tenant.is_some() {
+            "no tasks of this tenant; `longhaul keys list` shows which tenants have API keys"
         } else if args.all {
             "no tasks; start one with `longhaul run \"goal\"`"
         } else {
@@ -147,9 +149,10 @@ fn print(listing: &Listing, args: &cli::List, is_continued: bool) {
         });
         return;
     }
-    let lines = match terminal_width().filter(|_| !args.all) {
+    let with_project = args.all || args.tenant.is_some();
+    let lines = match terminal_width().filter(|_| !with_project) {
         Some(columns) => narrow(&listing.tasks, columns, now()),
-        None => wide(&listing.tasks, args.all),
+        None => wide(&listing.tasks, with_project),
     };
     // One write, not thousands.
     out::data(&lines[usize::from(is_continued)..].join("\n"));

@@ -51,11 +51,11 @@ fn steps(line: &CommandLine, server: &Server, args: &McpInstall) -> Result<Vec<S
 fn advice(args: &McpInstall) -> Vec<String> {
     let mut sentences = vec![match args.client {
         McpClient::Claude => {
-            "interactive Claude Code gets `run` as a native task; `claude -p` calls `wait` until the task ends, and \
-             needs `--allowedTools mcp__longhaul`"
+            "interactive Claude Code takes `run` as a native task and is notified of its end; `claude -p` calls `wait` until the \
+             task ends, and needs `--allowedTools mcp__longhaul`"
         }
-        McpClient::Codex => "codex has no native tasks; it calls `wait` until the task ends",
-        McpClient::Opencode => "opencode has no native tasks; it calls `wait` until the task ends",
+        McpClient::Codex => "codex has no native tasks: it calls `wait` until the task ends",
+        McpClient::Opencode => "opencode has no native tasks: it calls `wait` until the task ends",
     }
     .to_owned()];
     if args.client == McpClient::Codex && !args.auto_approve {

@@ -61,3 +61,22 @@ fn calls_of_the_wrong_shape_are_refused_with_a_sentence() {
         assert_eq!(client.request("tasks/get", params)["error"]["code"], -32602);
     }
 }
+
+#[test]
+fn unknown_arguments_are_named_at_every_depth() {
+    let env = TestEnv::new();
+    let mut client = connect(&env);
+    let run = client.ok("task_run_start", json!({ "goal": "Crawl" }))["task_run"]["run_id"].clone();
+    let update = json!({
+        "run_id": run,
+        "wait_for_previous": true,
+        "last_evidence": [{ "kind": "file", "ref": "a.txt", "sumary": "typo" }],
+        "failed_items": [{ "item": "a", "reason": "b", "code": 7 }],
+    });
+    let (answer, is_error) = client.call("task_run_update", update);
+    assert!(!is_error, "{answer}");
+    let warnings: Vec<&str> = answer["warnings"].as_array().unwrap().iter().flat_map(Value::as_str).collect();
+    for field in ["failed_items[].code", "last_evidence[].sumary", "wait_for_previous"] {
+        assert!(warnings.contains(&format!("`task_run_update` has no field `{field}`").as_str()), "{answer}");
+    }
+}
