@@ -104,7 +104,7 @@ pub(crate) enum Verb {
     Pause(Pause),
     /// Continue a task that is paused, blocked, stopped or needs you
     Resume(Resume),
-    /// Continue the agent's conversation yourself, in the agent's own program
+    /// Continue the agent's conversation yourself, in its own program
     Takeover(Takeover),
     /// End a task for good
     Cancel(Cancel),
@@ -112,7 +112,7 @@ pub(crate) enum Verb {
     Wait(Wait),
     /// Run a worker, which carries out tasks
     Worker(Worker),
-    /// Change the limits, checks, agents, modes or priority of an unfinished task
+    /// Change limits, checks, agents, modes or priority of a task
     Edit(Edit),
     /// Give the next session a message
     Tell(Tell),
@@ -122,7 +122,7 @@ pub(crate) enum Verb {
     Trust(Trust),
     /// Print a completion script for a shell
     Completions(Completions),
-    /// Print the manual page, or write one page per command into a directory
+    /// Print the manual page, or write all pages into a directory
     Man(Man),
     /// Write a one-page report of a task from stored facts
     Report(Report),
@@ -138,17 +138,17 @@ pub(crate) enum Verb {
     Gc(Gc),
     /// Check or back up the store
     Store(Store),
-    /// Check this machine and Longhaul's home, and say how to fix problems
+    /// Check this machine and Longhaul's home, and suggest fixes
     Doctor(Doctor),
     /// Run a task in place with codex, like the autonomous-skill runner
     RunSession(RunSession),
     /// List all agents: installed, version, logged in, and what to do
     Agents(Agents),
-    /// Start a worker at boot or login, so that tasks continue after a reboot
+    /// Start a worker at boot or login, so tasks outlive a reboot
     Service(Service),
     /// Install skills that teach agents to use Longhaul
     Skill(Skill),
-    /// Serve Longhaul's tools to an assistant over MCP, on standard input and output
+    /// Serve Longhaul's tools to an assistant over MCP
     Mcp(Mcp),
     /// Serve Longhaul to programs over HTTP, and carry out tasks
     Serve(Serve),
@@ -230,6 +230,8 @@ mod tests {
         verbs.sort_unstable();
         assert_eq!(grouped, verbs);
         assert!(command.get_subcommands().all(|verb| verb.get_about().is_some()));
+        let groups = groups(&command);
+        assert_eq!(groups.lines().find(|line| line.len() > 80), None, "a terminal would break it");
         let mut shown: Vec<&str> = examples::EXAMPLES.iter().map(|(verb, _)| *verb).collect();
         shown.sort_unstable();
         assert_eq!(shown, verbs, "every verb has examples");
