@@ -220,7 +220,7 @@ pub enum Event {
     },
     /// The branch moved before the commit was on it.
     TargetMoved,
-    /// The outside program that executes it reported.
+    /// Whoever executes it reported: the live session's agent, or an outside program.
     Reported {
         /// What it said.
         report: Report,
@@ -230,7 +230,12 @@ pub enum Event {
         /// What it said, with that summary.
         report: Report,
     },
-    /// It needs a person.
+    /// The agent said that it is done. Proves nothing: the checks are run all the same.
+    SaidDone {
+        /// What it said.
+        report: Report,
+    },
+    /// It needs a person. An agent's session is asked to stop.
     HelpAsked {
         /// Why.
         reason: String,
@@ -346,6 +351,7 @@ events! {
     // What a program reports beside explains no state: `why` names the newest report itself.
     Reported = "reported", Beside;
     Checkpointed = "checkpointed", Beside;
+    SaidDone = "said_done", Beside;
     HelpAsked = "help_asked", Asks;
     HelpAnswered = "help_answered", Answers;
     Failed = "failed", Rests;

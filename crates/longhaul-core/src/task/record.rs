@@ -74,7 +74,7 @@ pub struct Task {
     /// The commit that this follow-up is about to put on a branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub landing: Option<Landing>,
-    /// What an outside program reported about its run.
+    /// What the task's agents or the outside program that executes it reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracked: Option<Arc<Tracked>>,
 }
