@@ -4,6 +4,7 @@
 mod agents;
 mod attach;
 mod cancel;
+mod choose;
 mod completions;
 mod config;
 mod demo;
@@ -26,6 +27,7 @@ mod run;
 mod run_session;
 mod serve;
 pub(crate) mod service;
+mod session;
 mod show;
 mod skill;
 mod step;
@@ -106,6 +108,7 @@ async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
         Verb::Service(args) => service::service(line, &args),
         Verb::Skill(args) => skill::skill(line, &args),
         Verb::Keys(args) => keys::keys(line, &args).await,
+        Verb::Session(args) => session::session(line, &args).await,
         Verb::Mcp(args) => mcp::mcp(line, &args).await,
         Verb::Serve(args) => serve::serve(line, &args).await,
         Verb::RunSession(args) => run_session::run_session(line, &args).await,
