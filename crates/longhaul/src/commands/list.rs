@@ -91,7 +91,8 @@ fn print(listing: &Listing, args: &cli::List, is_continued: bool) {
     let title = format!("  {name:width$}  {state:wide$}  {progress_title:12}  {sessions:>8}  {priority:>8}  UPDATED");
     let mut lines: Vec<String> = (!is_continued).then_some(title).into_iter().collect();
     for (task, state) in listing.tasks.iter().zip(&states) {
-        let project = if args.all || args.tenant.is_some() { format!("  {}", out::safe(&task.project)) } else { String::new() };
+        let project =
+            if args.all || args.tenant.is_some() { format!("  {}", out::safe(&task.project)) } else { String::new() };
         let (mark, name, progress) = (mark(task), out::safe(&task.name), progress(task));
         let (sessions, priority, updated) = (task.sessions, task.priority, &task.updated);
         lines.push(format!(

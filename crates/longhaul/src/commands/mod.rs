@@ -12,6 +12,7 @@ mod doctor;
 mod edit;
 mod events;
 mod gc;
+mod import;
 mod keys;
 mod list;
 mod logs;
@@ -105,6 +106,7 @@ async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
         Verb::Agents(args) => agents::agents(line, &args).await,
         Verb::Service(args) => service::service(line, &args),
         Verb::Skill(args) => skill::skill(line, &args),
+        Verb::Import(args) => import::import(line, &args).await,
         Verb::Keys(args) => keys::keys(line, &args).await,
         Verb::Mcp(args) => mcp::mcp(line, &args).await,
         Verb::Serve(args) => serve::serve(line, &args).await,
