@@ -98,7 +98,7 @@ impl FeedReader {
         Events::ABOUT.permit(&call.caller)?;
         if call.caller.actor.session.is_some() {
             let what = "the feed has the tasks of others too";
-            return Err(AppError::new(ErrorKind::Forbidden, what).hint("read the events of your own task"));
+            return Err(AppError::new(ErrorKind::Forbidden, what).hint("read the events of the task instead"));
         }
         let changes = call.store()?.changes()?;
         let position = match after {

@@ -18,6 +18,7 @@ use crate::caller::Caller;
 use crate::error::{AppError, ErrorKind};
 use crate::request_key::{earlier, key_of};
 use crate::text::Document;
+use crate::unknown_fields;
 
 /// What everybody can know of an operation before they perform it.
 #[derive(Debug, Clone, Copy)]
@@ -292,10 +293,12 @@ impl Call {
         permit_input::<O>(&self.caller, &input)?;
         let key = key_of::<O>(self, &input)?;
         let is_guess = key.as_ref().is_some_and(|key| key.guessed_after.is_some());
-        let answer = match earlier(self, key.as_ref()).await? {
-            Some(earlier) => Answer { repeated: true, ..O::repeat(self, input, earlier).await? },
-            None => O::run(self, Permit { key }, input).await?,
+        let call = self.fresh();
+        let answer = match earlier(&call, key.as_ref()).await? {
+            Some(earlier) => Answer { repeated: true, ..O::repeat(&call, input, earlier).await? },
+            None => O::run(&call, Permit { key }, input).await?,
         };
+        let answer = answer.warn(call.damage());
         Ok(if is_guess && answer.repeated { answer.deduplicated() } else { answer })
     }
 }
@@ -348,16 +351,8 @@ fn permit_json<O: Operation>(caller: &Caller, input: Value) -> Result<(), AppErr
 }
 
 fn perform_json<O: Operation>(call: &Call, input: Value) -> Performed<'_> {
-    let ignored = unknown_fields::<O>(&input);
+    let ignored = unknown_fields::warnings(O::ABOUT.name, &schema_of::<O::Input>(), &input);
     Box::pin(async move { call.perform::<O>(read::<O>(input)?).await?.warn(ignored).document() })
-}
-
-/// A sentence for each field that the operation does not have: some clients add their own, so they are no error.
-fn unknown_fields<O: Operation>(input: &Value) -> Vec<String> {
-    let schema = schema_of::<O::Input>();
-    let is_known = |field: &str| schema.get("properties").is_some_and(|known| known.get(field).is_some());
-    let fields = input.as_object().into_iter().flat_map(|fields| fields.keys());
-    fields.filter(|field| !is_known(field)).map(|field| format!("`{}` has no field `{field}`", O::ABOUT.name)).collect()
 }
 
 fn read<O: Operation>(input: Value) -> Result<O::Input, AppError> {

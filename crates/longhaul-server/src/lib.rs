@@ -5,8 +5,10 @@
 
 mod http;
 mod mcp;
+mod task;
 mod tool;
 
 pub use http::{Caps, HttpServer, Options};
 pub use mcp::{rights, serve_stdio};
+pub use rmcp::model::Tool;
 pub use tool::tools;

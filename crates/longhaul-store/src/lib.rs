@@ -22,7 +22,8 @@ pub use key::Key;
 pub use listing::{Filter, Listed, Steps, Summaries, TaskSummary, Which};
 pub use notice::{Notice, NoticeState, Settled};
 pub use store::{
-    Candidate, Carrier, ChainReport, Change, Changes, CommitError, Committed, Damaged, Earlier, Guard, Holder, Lease,
-    MovedTask, NewLease, News, Owner, RemoveError, Store, StoreError, Stored, StoredEvent, Turn, Turns, WholeStore,
+    Candidate, Carrier, ChainReport, Change, Changes, CommitError, Committed, Damaged, Earlier, Guard, History, Holder,
+    Lease, MovedTask, NewLease, News, Owner, RemoveError, Salvaged, Store, StoreError, Stored, StoredEvent, Turn,
+    Turns, WholeStore,
 };
 pub use tenant::Tenant;

@@ -39,6 +39,10 @@ pub trait Store: Send + Sync {
     /// One task with its ownership, or `None` if there is no such task. Damage is an error, never absence.
     async fn load(&self, task: TaskId) -> Result<Option<Stored>, StoreError>;
 
+    /// One task for showing, although some of its history is damaged: what its snapshot and its sound events make, and what is damaged.
+    /// Where nothing is, as [`Store::load`]; an error where row and events contradict each other, or nothing can be read.
+    async fn salvage(&self, task: TaskId) -> Result<Option<Salvaged>, StoreError>;
+
     /// Tasks for people, newest first. A damaged row is reported beside the others and hides none of them.
     async fn list(&self, filter: Filter) -> Result<Listed, StoreError>;
 
@@ -50,8 +54,8 @@ pub trait Store: Send + Sync {
     async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
 
     /// The newest events of a task, at most `limit`, in order: only those of these kinds, or of any kind if none is named. What a task's
-    /// sessions were, or why it is where it is, is found so without reading the many events between.
-    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
+    /// sessions were, or why it is where it is, is found so without reading the many events between. Damaged ones are named beside the others.
+    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<History, StoreError>;
 
     /// Events of all tasks after a position, in the order of their commits: at most `events` of them, and no more than `bytes` unless the
     /// first one alone is larger. The answer says where to continue, and whether events after the position are missing.
@@ -420,6 +424,24 @@ pub struct Damaged {
     pub row: String,
     /// What is wrong with it.
     pub what: String,
+}
+
+/// A task as far as it can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Salvaged {
+    /// The task, without the changes that damaged events made.
+    pub stored: Stored,
+    /// What cannot be read.
+    pub damaged: Vec<Damaged>,
+}
+
+/// Events of a task as far as they can be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct History {
+    /// In order.
+    pub events: Vec<StoredEvent>,
+    /// What cannot be read.
+    pub damaged: Vec<Damaged>,
 }
 
 /// An event as stored.

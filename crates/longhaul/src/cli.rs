@@ -20,7 +20,7 @@ pub(crate) use care::{
     Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Import, ImportFrom, Man, Store, StoreVerb, Trust, Worker,
 };
 pub(crate) use keys::{Keys, KeysVerb};
-pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Transport};
+pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Offer, Transport};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
 pub(crate) use serve::Serve;

@@ -189,7 +189,7 @@ pub fn load(
     project: &Path,
     overrides: &Overrides,
 ) -> Result<Loaded, AppError> {
-    Ok(blocking_here(|| Sources::of(environment, caller, project)?.load(overrides).map_err(AppError::from))?)
+    blocking_here(|| Ok(Sources::of(environment, caller, project)?.load(overrides)?))
 }
 
 /// What a request changes in a task that exists. The second half are the flags or keys that only a new task takes.

@@ -56,7 +56,7 @@ impl Operation for Diff {
     type Output = DiffView;
 
     async fn run(call: &Call, _: Permit, input: DiffInput) -> Result<Answer<DiffView>, AppError> {
-        let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let stored = lookup::find_executed(call, input.task.as_deref()).await?;
         let unknown = |why: Unknown| unknown(&stored, &why);
         let task = &stored.task;
         let changed = changed_files::changed_files(call.home(), task).await.map_err(unknown)?;

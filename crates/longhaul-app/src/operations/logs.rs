@@ -64,7 +64,7 @@ impl Operation for Logs {
     type Output = Turns;
 
     async fn run(call: &Call, _: Permit, input: LogsInput) -> Result<Answer<Turns>, AppError> {
-        let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let stored = lookup::find_executed(call, input.task.as_deref()).await?;
         let (output, until) = (Output::Turns, Until::Now);
         let interest = Interest { output, session: input.session, until, ..Interest::default() };
         let mut feed = Follow::new(call, stored, interest)?;

@@ -27,9 +27,9 @@ impl Operation for Plan {
     type Output = PlanAnswer;
 
     async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<PlanAnswer>, AppError> {
-        let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let stored = lookup::find_executed(call, input.task.as_deref()).await?;
         let task = &stored.task;
-        let refused = call.store()?.newest_events(task.id, &["plan_refused"], REFUSED).await?;
+        let refused = call.newest_events(task.id, &["plan_refused"], REFUSED).await?;
         Ok(Answer::new(PlanAnswer {
             task: TaskView::of(call, task.id).await?,
             plan: PlanView::of(task),

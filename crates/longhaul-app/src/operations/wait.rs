@@ -18,8 +18,8 @@ use crate::slot_wait::Slots;
 use crate::views::TaskView;
 use crate::{describe, directory_wait, lookup};
 
-/// How long an assistant waits for one answer: some clients give up after 60 seconds.
-const PATIENCE_OF_ASSISTANTS: Duration = Duration::from_secs(50);
+/// How long an assistant or a program waits for one answer: some clients and proxies give up after 60 seconds.
+const PATIENCE_OF_CLIENTS: Duration = Duration::from_secs(50);
 
 /// The operation `wait`.
 pub struct Wait;
@@ -30,7 +30,7 @@ pub struct Wait;
 pub struct WaitInput {
     /// Name or id of the task; by default the only unfinished one of the project.
     pub task: Option<String>,
-    /// Give up after this time; the task is not affected. As a tool it answers after at most 50 seconds, and says if the task is still running.
+    /// Give up after this time; the task is not affected. As a tool or over HTTP it answers after at most 50 seconds, and says if the task is still running.
     pub timeout_ms: Option<u64>,
 }
 
@@ -49,7 +49,7 @@ impl Operation for Wait {
 
 /// The task once it is done or needs someone, or after this time.
 pub(super) async fn settle(call: &Call, stored: Stored, timeout_ms: Option<u64>) -> Result<Answer<TaskView>, AppError> {
-    let is_tool = call.caller.channel == FrontEnd::Mcp;
+    let is_bounded = call.caller.channel != FrontEnd::CommandLine;
     let timeout = patience(call.caller.channel, timeout_ms);
     // A time that the clock cannot represent is forever.
     let deadline = timeout.and_then(|span| Instant::now().checked_add(span));
@@ -60,7 +60,7 @@ pub(super) async fn settle(call: &Call, stored: Stored, timeout_ms: Option<u64>)
         let item = match limit {
             Some(limit) => match timeout_at(limit, feed.next()).await {
                 Ok(item) => item,
-                Err(_) if is_tool => return still_running(call, feed.stored()).await,
+                Err(_) if is_bounded => return still_running(call, feed.stored()).await,
                 Err(_) => return Err(gave_up(feed.stored(), timeout)),
             },
             None => feed.next().await,
@@ -78,11 +78,11 @@ pub(super) async fn settle(call: &Call, stored: Stored, timeout_ms: Option<u64>)
 
 /// How long this caller waits; none is forever.
 fn patience(channel: FrontEnd, asked_ms: Option<u64>) -> Option<Duration> {
-    let most = (channel == FrontEnd::Mcp).then_some(PATIENCE_OF_ASSISTANTS);
+    let most = (channel != FrontEnd::CommandLine).then_some(PATIENCE_OF_CLIENTS);
     [asked_ms.map(Duration::from_millis), most].into_iter().flatten().min()
 }
 
-/// For a model an error would mean that something is wrong with the task.
+/// For a model or a program an error would mean that something is wrong with the task.
 async fn still_running(call: &Call, stored: &Stored) -> Result<Answer<TaskView>, AppError> {
     let task = TaskView::of(call, stored.task.id).await?;
     Ok(Answer::new(task).note(["the task is still running; call `wait` again".to_owned()]))
@@ -121,11 +121,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_assistant_never_waits_longer_than_its_client() {
+    fn a_client_of_a_server_never_waits_long() {
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         assert_eq!(patience(FrontEnd::Mcp, None), seconds(50));
         assert_eq!(patience(FrontEnd::Mcp, Some(3_600_000)), seconds(50));
         assert_eq!(patience(FrontEnd::Mcp, Some(1_000)), seconds(1));
+        assert_eq!(patience(FrontEnd::Http, None), seconds(50));
         assert_eq!(patience(FrontEnd::CommandLine, None), None);
         assert_eq!(patience(FrontEnd::CommandLine, Some(3_600_000)), seconds(3_600));
     }

@@ -46,7 +46,10 @@ impl Operation for Why {
     type Output = WhyView;
 
     async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<WhyView>, AppError> {
-        let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let found = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let view = TaskView::of(call, found.task.id).await?;
+        // Loaded after the view: a task that the view says has ended is never explained by what it did before.
+        let stored = call.load(found.task.id).await?.unwrap_or(found);
         let task = &stored.task;
         let events = history::recent(call, task.id).await?;
         let in_line = slot_wait::wait_of(call, &stored).await?;
@@ -55,12 +58,7 @@ impl Operation for Why {
         why.extend(unattended(call, &stored).await?);
         let mut also = also(task, &history::sessions_of(&events), call.now());
         also.extend(live::unreadable(call, task));
-        Ok(Answer::new(WhyView {
-            task: TaskView::of(call, task.id).await?,
-            why,
-            also,
-            next_step: next_step(call, &stored, in_line.as_ref()).await?,
-        }))
+        Ok(Answer::new(WhyView { task: view, why, also, next_step: next_step(call, &stored, in_line.as_ref()).await? }))
     }
 }
 
@@ -142,11 +140,15 @@ fn conversation(task: &Task, now: Time) -> Option<String> {
 
 /// The last event that moved the task, with its time, and who is behind it.
 fn sentence(task: &Task, events: &[StoredEvent]) -> String {
-    let (name, state) = (&task.submission.name, state_phrase(task.state.name()));
+    let name = &task.submission.name;
+    let state = match task.state {
+        State::Tracked { help: None, .. } => "is run by an outside program".to_owned(),
+        _ => state_phrase(task.state.name()),
+    };
     let Some(event) = newest(events, u64::MAX, explains_state) else { return format!("{name} {state}") };
     let who = asked_by(events, event).map_or_else(String::new, |who| format!(" (by {who})"));
     let because = because(events, event);
-    format!("{name} {state} since {}: {}{because}{who}", event.at.rfc3339(), narrate(&event.event))
+    format!("{name} {state} (since {}): {}{because}{who}", event.at.rfc3339(), narrate(&event.event))
 }
 
 /// What a backoff follows: a failed session, or a failed inspection of the workspace.

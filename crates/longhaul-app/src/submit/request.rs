@@ -4,10 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use longhaul_core::ids::TaskId;
 use longhaul_core::names::TaskName;
-use longhaul_core::task::{Driver, Patience, Submission};
-use longhaul_store::Stored;
+use longhaul_core::task::{Patience, Submission};
 
 use super::{agent_choice, declared, files, notify_targets, unchosen_agent, workspace_choice};
 use crate::app::Call;
@@ -81,7 +79,7 @@ async fn submission(
     let directory = files::utf8(&project.directory)?;
     let bare = Submission::new(input.goal.clone(), provisional, directory, settings.agent.clone());
     let after = match &input.after {
-        Some(other) => Some(verifiable(lookup::find_to_read(call, Some(other)).await?)?),
+        Some(other) => Some(lookup::find_executed(call, Some(other)).await?.task.id),
         None => None,
     };
     Ok(Submission {
@@ -110,17 +108,6 @@ async fn submission(
         after,
         ..bare
     })
-}
-
-/// The id of a task that another one can wait for.
-fn verifiable(other: Stored) -> Result<TaskId, AppError> {
-    let Stored { task, .. } = other;
-    if task.submission.driver == Driver::External {
-        let what = format!("{} is executed by an outside program and is never verified", task.submission.name);
-        return Err(AppError::new(ErrorKind::Usage, what)
-            .hint("submit this task when the run has ended, or wait for a task that Longhaul executes"));
-    }
-    Ok(task.id)
 }
 
 /// Gives the task its own worktree where git allows it, and reports who already works in the directory otherwise.

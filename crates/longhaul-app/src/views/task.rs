@@ -2,7 +2,7 @@
 //! Made from the columns of the task's row, so that a list of many thousands is fast.
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{State, Wait};
+use longhaul_core::task::{Driver, State, Wait};
 use longhaul_core::time::Time;
 use longhaul_store::{Cursor, Damaged, Filter, Stored, TaskSummary};
 use schemars::JsonSchema;
@@ -118,6 +118,11 @@ impl View for TaskView {
 }
 
 impl TaskView {
+    /// Whether an outside program executes it.
+    pub fn is_run(&self) -> bool {
+        self.driver == Driver::External.word()
+    }
+
     /// One task that the caller may see, as it is now.
     pub async fn of(call: &Call, task: TaskId) -> Result<TaskView, AppError> {
         let one = Filter { id_prefix: Some(task.to_string()), ..Filter::default() };

@@ -1,4 +1,5 @@
-//! Accepts connections, so many at a time, and drops those that neither send nor read. It knows nothing of what they ask.
+//! Accepts connections, so many at a time, and drops those that neither send nor read.
+//! Called once by the server; what a connection asks is the router's.
 
 use std::io;
 use std::sync::Arc;

@@ -32,12 +32,19 @@ fn object(body: &[u8]) -> Result<Map<String, Value>, AppError> {
     if body.is_empty() {
         return Ok(Map::new());
     }
-    let invalid = |error: serde_json::Error| AppError::new(ErrorKind::Usage, "the body is not JSON").because(&error);
-    match serde_json::from_slice(body).map_err(invalid)? {
+    match read_json(body)? {
         Value::Object(fields) => Ok(fields),
-        _ => Err(AppError::new(ErrorKind::Usage, "the body is not a JSON object")
-            .hint("send the fields of the input in { }")),
+        _ => {
+            let what = "the body is not a JSON object";
+            Err(AppError::new(ErrorKind::Usage, what).hint("send the fields of the input in { }"))
+        }
     }
+}
+
+/// A body as JSON. What is nested more than 127 levels deep is none.
+pub(super) fn read_json(body: &[u8]) -> Result<Value, AppError> {
+    serde_json::from_slice(body)
+        .map_err(|error| AppError::new(ErrorKind::Usage, "the body is not JSON").because(&error))
 }
 
 /// A text as the type that the schema wants. An unknown field stays a text; the operation names it in a warning.

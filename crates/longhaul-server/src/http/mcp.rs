@@ -13,6 +13,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::Http;
+use super::input::read_json;
 use super::limits::Slot;
 use super::refusal::Refused;
 use crate::mcp::Server;
@@ -27,12 +28,13 @@ pub(super) async fn answer(
     request: Request,
 ) -> Result<Response, Refused> {
     let (head, body) = request.into_parts();
-    let body = Full::new(http.limits.body(body).await?);
+    let body = http.limits.body(body).await?;
+    read_json(&body)?;
     let rights = caller.rights;
     let call = Call::new(Arc::clone(&http.app), caller.through(FrontEnd::Mcp, rights));
-    let server = move || Ok(Server::new(call.clone()));
+    let server = move || Ok(Server::new(call.clone(), ""));
     let service = StreamableHttpService::new(server, Arc::new(NeverSessionManager::default()), config());
-    let answer = service.handle(Request::from_parts(head, body)).await;
+    let answer = service.handle(Request::from_parts(head, Full::new(body))).await;
     // The place is taken until the last message was sent.
     Ok(answer.map(|body| Body::new(body.map_frame(move |frame| with(&slot, frame)))).into_response())
 }

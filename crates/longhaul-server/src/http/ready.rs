@@ -1,4 +1,5 @@
-//! What a monitor asks with a key: can a task be carried out now? Whether the server answers at all needs no key (`/healthz`).
+//! `/readyz`: what a monitor asks with a key: can a task be carried out now?
+//! Whether the server answers at all needs no key (`/healthz`).
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Errors as HTTP responses: the kind of an error decides the status, and the body is the document that the command line prints with `--json`.
+//! Errors as HTTP responses: the kind of an error decides the status.
+//! The body is the document that the command line prints with `--json`.
 
 use axum::http::StatusCode;
 use axum::http::header::{self, HeaderValue};

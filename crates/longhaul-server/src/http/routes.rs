@@ -1,4 +1,5 @@
-//! The routes: one for each operation that has a path, from the table, with one handler for all of them, and what is no operation.
+//! The routes: one for each operation that has a path, from the table, with one handler for all of them.
+//! Beside them only what is no operation: the feed, MCP, and what a monitor asks.
 
 use std::sync::Arc;
 

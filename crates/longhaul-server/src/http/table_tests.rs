@@ -1,4 +1,5 @@
-//! Table, routes, document and page agree, in both directions. `UPDATE_DOCS=1 cargo test -p longhaul-server` writes the page.
+//! Table, routes, document and page agree, in both directions.
+//! `UPDATE_DOCS=1 cargo test -p longhaul-server` writes the page.
 
 use std::collections::BTreeSet;
 

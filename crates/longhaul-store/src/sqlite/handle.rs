@@ -26,7 +26,7 @@ use super::family::family;
 use super::feed::feed;
 use super::keys;
 use super::listing::{list, summaries};
-use super::load::{find_task, is_of_tenant, tenant_of};
+use super::load::{find_task, is_of_tenant, salvage, tenant_of};
 use super::open::{Probe, open_copier, open_writer};
 use super::outbox;
 use super::place::{Found, Place};
@@ -38,8 +38,8 @@ use super::verify::{check, verify};
 use super::writer::Writer;
 use crate::{
     ApiKey, Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Earlier, Feed, Filter, Guard,
-    Holder, Key, Listed, NewLease, News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent,
-    Summaries, Tenant, Turns, WholeStore,
+    History, Holder, Key, Listed, NewLease, News, Notice, RemoveError, Salvaged, Settled, Store, StoreError, Stored,
+    StoredEvent, Summaries, Tenant, Turns, WholeStore,
 };
 
 /// The store of one machine: `longhaul.db` in the home.
@@ -142,6 +142,10 @@ impl Store for SqliteStore {
         .await
     }
 
+    async fn salvage(&self, task: TaskId) -> Result<Option<Salvaged>, StoreError> {
+        self.read(move |connection, tenant| salvage(connection, tenant, task)).await
+    }
+
     async fn list(&self, filter: Filter) -> Result<Listed, StoreError> {
         self.read(move |connection, tenant| list(connection, tenant, &filter)).await
     }
@@ -154,7 +158,7 @@ impl Store for SqliteStore {
         self.read(move |connection, tenant| events(connection, tenant, task, after, limit)).await
     }
 
-    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<History, StoreError> {
         let kinds = as_json(&kinds)?;
         self.read(move |connection, tenant| newest_events(connection, tenant, task, &kinds, limit)).await
     }

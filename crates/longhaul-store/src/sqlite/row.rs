@@ -213,6 +213,11 @@ pub(super) fn read_event(row: &Row<'_>) -> Result<StoredEvent, String> {
     })
 }
 
+/// Names an event of a task that does not fit itself.
+pub(super) fn damaged_event(task: impl std::fmt::Display, row: &Row<'_>, what: String) -> Damaged {
+    Damaged { row: format!("events/{task}/{}", text_of(row, 1)), what }
+}
+
 /// Names the task of a row of [`TASK_COLUMNS`] that does not fit itself.
 pub(super) fn damaged_task(row: &Row<'_>, what: String) -> Damaged {
     Damaged { row: format!("tasks/{}", text_of(row, FROM_THE_TASK)), what }

@@ -9,8 +9,8 @@ use longhaul_core::task::{AccountLimit, Actor, Event, Purpose, Task};
 use longhaul_core::time::Time;
 use longhaul_store::{
     ApiKey, Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Earlier, Feed, Filter, Guard,
-    Holder, Key, Listed, NewLease, News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent,
-    Summaries, Tenant, Turns, WholeStore,
+    History, Holder, Key, Listed, NewLease, News, Notice, RemoveError, Salvaged, Settled, Store, StoreError, Stored,
+    StoredEvent, Summaries, Tenant, Turns, WholeStore,
 };
 
 use super::Harness;
@@ -157,6 +157,10 @@ impl Store for Faulty {
         self.sound.load(task).await
     }
 
+    async fn salvage(&self, task: TaskId) -> Result<Option<Salvaged>, StoreError> {
+        self.sound.salvage(task).await
+    }
+
     async fn list(&self, filter: Filter) -> Result<Listed, StoreError> {
         self.sound.list(filter).await
     }
@@ -177,7 +181,7 @@ impl Store for Faulty {
         Ok(events)
     }
 
-    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<History, StoreError> {
         self.sound.newest_events(task, kinds, limit).await
     }
 

@@ -8,12 +8,41 @@ use longhaul_core::task::Rights;
 pub(crate) struct Mcp {
     #[command(subcommand)]
     pub(crate) verb: Option<McpVerb>,
+    #[command(flatten)]
+    pub(crate) offer: Offer,
+}
+
+/// What a server offers its client.
+#[derive(Debug, Args)]
+pub(crate) struct Offer {
     /// Rights to add to `read` and `run`, separated by commas: `approve` lets the client change limits, checks and plans
     #[arg(long, value_name = "RIGHTS", default_value = "", hide_default_value = true, global = true)]
     pub(crate) rights: Rights,
     /// Let the client only read: it sees tasks, and can neither start nor change any
     #[arg(long, conflicts_with = "rights", global = true)]
     pub(crate) read_only: bool,
+    /// Put this in front of every tool's name; `oc_` gives the tools of runs the names that OpenChrome had
+    #[arg(long, value_name = "PREFIX", default_value = "", hide_default_value = true, global = true, value_parser = prefix)]
+    pub(crate) tool_prefix: String,
+}
+
+impl Offer {
+    /// The arguments that start a server with the same offer.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let rights = (self.rights != Rights::NONE).then(|| ["--rights".to_owned(), self.rights.to_string()]);
+        let prefix = (!self.tool_prefix.is_empty()).then(|| ["--tool-prefix".to_owned(), self.tool_prefix.clone()]);
+        let read_only = self.read_only.then(|| "--read-only".to_owned());
+        rights.into_iter().flatten().chain(read_only).chain(prefix.into_iter().flatten()).collect()
+    }
+}
+
+/// Clients accept only such names, and cut long ones.
+fn prefix(text: &str) -> Result<String, String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    match text.len() <= 16 && text.bytes().all(is_plain) {
+        true => Ok(text.to_owned()),
+        false => Err("use at most 16 letters, digits, `_` and `-`".to_owned()),
+    }
 }
 
 #[derive(Debug, Subcommand)]

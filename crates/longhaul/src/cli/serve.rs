@@ -1,4 +1,5 @@
-//! Arguments of `longhaul serve`. Parsed with the rest of the command line; `commands/serve.rs` carries it out.
+//! Arguments of `longhaul serve`.
+//! Parsed with the rest of the command line; `commands/serve.rs` carries it out.
 
 use std::net::SocketAddr;
 

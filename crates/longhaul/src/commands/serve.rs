@@ -20,7 +20,13 @@ pub(crate) async fn serve(line: &CommandLine, args: &Serve) -> Result<Code, AppE
     let call = line.open()?;
     let (stop, mut stopped) = watch::channel(false);
     let work = async {
-        let worked = if args.no_worker { Ok(leave.await) } else { worker::resident(&call, leave).await };
+        let worked = match args.no_worker {
+            true => {
+                leave.await;
+                Ok(())
+            }
+            false => worker::resident(&call, leave).await,
+        };
         stop.send_replace(true);
         worked
     };

@@ -5,7 +5,9 @@ mod bad_input;
 mod client;
 mod feed;
 mod gate;
+mod guide;
 mod mcp;
+mod monitoring;
 
 use std::time::Duration;
 
@@ -32,6 +34,7 @@ fn runner(env: &TestEnv) -> String {
 /// A world in which the workspace may be used over HTTP.
 fn open() -> TestEnv {
     let mut env = TestEnv::new();
+    env.make_repository();
     let workspace = env.workspace().display().to_string();
     env.set("LONGHAUL_SERVE_PROJECTS", &format!("{workspace}\nacme={workspace}"));
     env
@@ -78,7 +81,7 @@ fn a_port_that_is_taken_and_an_address_without_tls_are_refused() {
 #[test]
 fn a_task_goes_from_submission_to_its_end_and_outlives_the_server() {
     let env = open().var("DEMO_FAULT", "hang@1");
-    let key = key(&env, "runner", "run,approve", "default");
+    let key = runner(&env);
     let mut serving = Serving::start(&env, &[]);
     let input = json!({ "goal": "build it", "name": "t", "workspace": env.workspace(), "key": "k1" });
     let task = serving.post(&key, "/api/v1/tasks", &input).data();
@@ -95,11 +98,7 @@ fn a_task_goes_from_submission_to_its_end_and_outlives_the_server() {
         (answer["state"] == "done").then_some(answer)
     });
     assert_eq!(settled["id"], task["id"]);
-    for (path, args) in [
-        ("/api/v1/tasks/t/plan", &["plan", "t"][..]),
-        ("/api/v1/tasks/t/report", &["report", "t"]),
-        ("/api/v1/tasks?all=true", &["list", "--all"]),
-    ] {
+    for (path, args) in [("/api/v1/tasks/t/plan", &["plan", "t"][..]), ("/api/v1/tasks?all=true", &["list", "--all"])] {
         let printed = env.ok(&[args, &["--json"]].concat());
         assert_eq!(serving.get(&key, path).body, printed, "{path}: the same bytes as on the command line");
     }
@@ -108,7 +107,8 @@ fn a_task_goes_from_submission_to_its_end_and_outlives_the_server() {
 #[test]
 pub(crate) fn a_task_is_only_submitted_where_the_configuration_allows_it() {
     let mut env = TestEnv::new();
-    let key = key(&env, "runner", "run,approve", "default");
+    env.make_repository();
+    let key = runner(&env);
     let serving = Serving::start(&env, &[]);
     let input = json!({ "goal": "build it", "workspace": env.workspace() });
     let refused = serving.post(&key, "/api/v1/tasks", &input);

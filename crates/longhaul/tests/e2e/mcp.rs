@@ -3,9 +3,11 @@
 
 mod bad_input;
 mod client;
+mod many;
 mod resent;
 mod sdk;
 mod task_run;
+mod tasks;
 
 use std::process::Command;
 
@@ -71,7 +73,8 @@ fn one_server_answers_discover_and_initialize_in_any_order() {
     assert_eq!(found["result"]["supportedVersions"], json!(["2025-06-18", "2025-11-25", MODERN]), "{found}");
     let instructions = found["result"]["instructions"].as_str().unwrap();
     assert!(instructions.len() < 4_096, "claude cuts them after 4,096 characters");
-    assert_eq!(found["result"]["capabilities"], json!({ "tools": {} }), "no list ever changes: {found}");
+    let offered = json!({ "tools": {}, "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    assert_eq!(found["result"]["capabilities"], offered, "no list ever changes: {found}");
     let old = client.initialize("2025-06-18");
     assert_eq!(old["result"]["protocolVersion"], "2025-06-18", "{old}");
     client.ok("list", json!({}));
@@ -105,6 +108,25 @@ fn tools_follow_from_the_rights_and_say_their_worst_case() {
     let refused = env.run(&["mcp", "--rights", "rule"]);
     assert_eq!(refused.code, 2, "{}", refused.stderr);
     assert!(refused.stderr.contains("the rights are read, run, approve and admin"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_prefix_gives_runs_the_names_that_openchrome_had() {
+    let env = TestEnv::new();
+    let prefix = ["--tool-prefix", "oc_"];
+    let mut client = Client::connect(server(&env, &prefix), MODERN);
+    let names: Vec<String> = sorted(&[READERS, RUNNERS]).iter().map(|name| format!("oc_{name}")).collect();
+    assert_eq!(client.tools(), names);
+    let listed = env.json(&[&["mcp", "tools"], &prefix[..]].concat());
+    assert_eq!(listed["tools"][0]["name"].as_str(), names.first().map(String::as_str));
+    let run = client.ok("oc_task_run_start", json!({ "goal": "g" }));
+    let id = run["task_run"]["run_id"].as_str().unwrap();
+    assert_eq!(client.ok("oc_task_run_get", json!({ "run_id": id }))["task_run"]["status"], "RUNNING");
+    let unknown = client.request("tools/call", json!({ "name": "task_run_start", "arguments": { "goal": "g" } }));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    for bad in ["a b", "ä", "an_endless_prefix_"] {
+        assert_eq!(env.run(&["mcp", "--tool-prefix", bad]).code, 2, "{bad}");
+    }
 }
 
 fn check_manifest(tool: &Value) {

@@ -42,7 +42,7 @@ use crate::operation::Answer;
 /// The run that a caller means. A foreign one looks exactly like none.
 async fn find(call: &Call, run_id: &str) -> Result<Stored, AppError> {
     let unknown = || AppError::new(ErrorKind::NotFound, "there is no run with this run_id").coded("task_run_not_found");
-    match call.load(parse(call, run_id)?).await {
+    match call.read(parse(call, run_id)?).await {
         Ok(stored) => stored.ok_or_else(unknown),
         // Without a home there are no runs either.
         Err(error) if error.kind == ErrorKind::NotFound => Err(unknown()),

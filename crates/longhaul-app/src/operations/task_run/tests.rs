@@ -455,7 +455,7 @@ async fn a_task_cannot_wait_for_a_run() {
     let id = scene.start("crawl").await;
     let after = SubmitInput { goal: "g".into(), after: Some(id), in_place: true, ..SubmitInput::default() };
     let refused = scene.call.perform::<Submit>(after).await.unwrap_err();
-    assert_eq!((refused.code(), says(&refused, "crawl is executed by an outside program")), ("invalid_argument", true));
+    assert_eq!((refused.code(), says(&refused, "crawl is executed by an outside program")), ("conflict", true));
 }
 
 /// A page of large records ends early, and nothing is lost between pages.

@@ -22,7 +22,7 @@ pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) 
         Command::TakeOver => take_over(task, actor),
         Command::Release { how } => release(task, *how),
         Command::Drive { run, settings } => {
-            change::reject_blank_checks(settings)?;
+            change::reject_bad_checks(settings)?;
             Ok([change::edit(task, settings, actor, now)?, runner::drive(task, run)?].concat())
         }
         Command::Track { call } => refuse(
@@ -55,7 +55,7 @@ fn pause(task: &Task, asked: StopMode) -> Decision {
 }
 
 fn resume(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Decision {
-    change::reject_blank_checks(settings)?;
+    change::reject_bad_checks(settings)?;
     if !task.submission.driver.is_runner() {
         return go_on(task, reason, settings, actor);
     }

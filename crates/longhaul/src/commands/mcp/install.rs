@@ -7,9 +7,8 @@ mod opencode;
 mod server;
 
 use longhaul_app::{AppError, ErrorKind};
-use longhaul_core::task::Rights;
 
-use crate::cli::{McpClient, McpInstall, Transport};
+use crate::cli::{McpClient, McpInstall, Offer, Transport};
 use crate::command_line::CommandLine;
 use crate::commands::step::{Step, carry_out};
 use crate::exit::Code;
@@ -17,7 +16,7 @@ use crate::out;
 
 use server::Server;
 
-pub(super) fn install(line: &CommandLine, rights: Rights, args: &McpInstall) -> Result<Code, AppError> {
+pub(super) fn install(line: &CommandLine, offer: &Offer, args: &McpInstall) -> Result<Code, AppError> {
     let environment = &line.system.environment;
     let client = args.client;
     let name = client.name();
@@ -29,7 +28,7 @@ pub(super) fn install(line: &CommandLine, rights: Rights, args: &McpInstall) -> 
         return Err(AppError::new(ErrorKind::Usage, format!("{name} has no such setting as --auto-approve"))
             .hint("leave it out; only codex refuses tools that it cannot ask about"));
     }
-    let server = Server::of(line, rights, args)?;
+    let server = Server::of(line, offer, args)?;
     let steps = steps(line, &server, args)?;
     carry_out(environment, &steps, args.dry_run)?;
     if steps.is_empty() {

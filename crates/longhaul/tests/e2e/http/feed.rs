@@ -80,7 +80,7 @@ fn who_missed_events_that_were_removed_is_to_read_again() {
     let serving = Serving::start(&env, &["--no-worker"]);
     let run = start(&serving, &key, "g");
     serving.post(&key, &format!("/api/v1/runs/{run}/complete"), &json!({})).data();
-    env.ok(&["gc", "--older-than", "0s"]);
+    env.ok(&["gc", "--age", "0s", "--count", "0"]);
     let kept = start(&serving, &key, "kept");
     let sent = take(&mut serving.stream(&key, "", &[("last-event-id", "0")]), 2);
     assert_eq!(sent[0].event, "resync", "{sent:?}");

@@ -112,14 +112,15 @@ fn bad_messages_get_an_answer() {
     let key = runner(&env);
     let serving = Serving::start(&env, &["--no-worker"]);
     let long = format!("{{\"a\": \"{}\"}}", "x".repeat(10 << 20));
-    for (body, status) in [("not json", 415), (&*"[".repeat(10_000), 415), (&long, 413)] {
+    let bad = (400, "invalid_argument");
+    for (body, (status, code)) in [("not json", bad), (&*"[".repeat(10_000), bad), (&long, (413, "body_too_large"))] {
         let headers = [
             ("authorization", &*format!("Bearer {key}")),
             ("content-type", "application/json"),
             ("accept", "application/json, text/event-stream"),
         ];
         let answer = serving.send("POST", "/mcp", &headers, body);
-        assert_eq!(answer.status, status, "{body:.20}: {answer:?}");
+        assert_eq!(answer.error(), (status, code.to_owned()), "{body:.20}: {answer:?}");
     }
     let unknown = post(&serving, &key, MODERN, "tools/call", json!({ "name": "no_such_tool", "arguments": {} }));
     assert!(unknown.body.contains("error"), "{unknown:?}");

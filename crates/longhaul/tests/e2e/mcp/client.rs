@@ -14,6 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The first version without a handshake.
 pub(super) const MODERN: &str = "2026-07-28";
 pub(super) const STILL_RUNNING: &str = "the task is still running; call `wait` again";
+/// Agents that work until somebody stops them, whichever task they are of.
+pub(super) const HANG: &str = "hang@1,hang@2,hang@3,hang@4,hang@5,hang@6,hang@7,hang@8,hang@9,hang@10,hang@11,hang@12";
 
 /// One connection.
 pub(super) struct Client {
@@ -60,8 +62,10 @@ impl Client {
     pub(super) fn initialize(&mut self, version: &str) -> Value {
         self.version = version.to_owned();
         let client = json!({ "name": "test", "version": "1" });
-        let answer =
-            self.request("initialize", json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client }));
+        let answer = self.request(
+            "initialize",
+            json!({ "protocolVersion": version, "capabilities": self.capabilities, "clientInfo": client }),
+        );
         self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         answer
     }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, call};
+use super::client::{Client, HANG, call};
 use super::connect;
 use crate::env::TestEnv;
 use crate::sight::kill_9;
@@ -38,7 +38,7 @@ fn send_again(env: &TestEnv, tool: &str, arguments: &Value) -> Value {
 
 #[test]
 fn every_tool_that_changes_something_is_carried_out_once() {
-    let env = TestEnv::new().var("DEMO_FAULT", "hang@1,hang@2,hang@3");
+    let env = TestEnv::new().var("DEMO_FAULT", HANG);
     env.make_repository();
     let submitted = send_again(&env, "submit", &json!({ "goal": "Hang on" }));
     let name = submitted["name"].as_str().unwrap().to_owned();
@@ -119,7 +119,7 @@ fn an_id_of_a_call_names_one_request_and_no_key_of_anyone() {
 
 #[test]
 fn an_equal_submission_is_presumed_to_be_a_repeat_while_its_task_is_at_work() {
-    let env = TestEnv::new().var("DEMO_FAULT", "hang@1");
+    let env = TestEnv::new().var("DEMO_FAULT", HANG);
     env.make_repository();
     let mut client = connect(&env);
     for tool in ["submit", "run"] {
@@ -158,7 +158,7 @@ fn an_equal_submission_is_presumed_to_be_a_repeat_while_its_task_is_at_work() {
 
 #[test]
 fn of_equal_calls_at_once_one_starts_a_task() {
-    let env = TestEnv::new().var("DEMO_FAULT", "hang@1");
+    let env = TestEnv::new().var("DEMO_FAULT", HANG);
     env.make_repository();
     for tool in ["submit", "run"] {
         let mut clients: Vec<Client> = (0..4).map(|_| connect(&env)).collect();

@@ -1,7 +1,9 @@
-//! Real agents as clients of `longhaul mcp`: each is connected by `longhaul mcp install`, its scripted model starts a task, waits for it and
-//! keeps a run of its own. What counts is what the store then holds, not what a model was told.
+//! Real agents as clients of `longhaul mcp` and of `longhaul serve`: each is connected by `longhaul mcp install`, its scripted model starts a
+//! task, waits for it and keeps a run. What counts is what the store then holds, not what a model was told.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::Stdio;
 
 use longhaul_scripted_model::{Agent, Reply, Turn};
 use serde_json::{Value, json};
@@ -11,6 +13,9 @@ use crate::env::{Done, done};
 
 const PROMPT: &str = "Start a long task in Longhaul and wait for it";
 
+/// Over HTTP a server has no directory of its client.
+const WORKSPACE: &str = "Workspace: ";
+
 /// What the model does: a task to its end, and then a run with a checkpoint.
 fn model(turn: &Turn) -> Reply {
     if !turn.last_prompt().contains(PROMPT) {
@@ -19,7 +24,10 @@ fn model(turn: &Turn) -> Reply {
     let call = |tool: &str, arguments: Value| Reply::mcp("longhaul", tool, arguments);
     let Some(submitted) = turn.answer_of("submit") else {
         let settings = json!({ "agent": "demo" });
-        return call("submit", json!({ "goal": "Port it", "name": "port", "checks": ["true"], "settings": settings }));
+        let workspace = turn.last_prompt().lines().find_map(|line| line.strip_prefix(WORKSPACE));
+        let arguments = json!({ "goal": "Port it", "name": "port", "checks": ["true"], "settings": settings,
+            "workspace": workspace });
+        return call("submit", arguments);
     };
     if submitted["data"].is_null() {
         return Reply::text(format!("no task: {submitted}"));
@@ -63,20 +71,47 @@ impl World {
     pub(super) fn install(&self, agent: Agent, more: &[&str]) -> Done {
         self.env.run(&[&["mcp", "install", "--client", agent.name()], more].concat())
     }
+
+    /// Starts `longhaul serve`, and returns its address. It ends with the world.
+fn serve(&mut self) -> String {
+    let projects = json!({ "default": [self.env.workspace()] });
+    self.env.set("LONGHAUL_SERVE_PROJECTS", &projects.to_string());
+    let mut server = self.env.command(&["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}")).to_owned()
 }
 
-fn run_as_client(agent: Agent, more: &[&str]) -> (World, String) {
-    let world = World::new(agent, model);
-    let installed = world.install(agent, more);
+/// Registers the server with an agent, lets it work, and returns what it printed.
+fn run_as_client(&self, agent: Agent, more: &[&str]) -> String {
+    let installed = self.install(agent, more);
     assert_eq!(installed.code, 0, "{}", installed.stderr);
-    let Done { code, stdout, stderr } = world.agent(agent, headless(agent), PROMPT);
+    let prompt = format!("{PROMPT}\n{WORKSPACE}{}\n", self.env.workspace().display());
+    let Done { code, stdout, stderr } = self.agent(agent, headless(agent), &prompt);
     let said = format!("{stdout}\n{stderr}");
     assert_eq!(code, 0, "{said}");
-    (world, said)
+    said
 }
 
 fn runs_a_task_and_keeps_a_run(agent: Agent, more: &[&str]) {
-    let (world, said) = run_as_client(agent, more);
+    let world = World::new(agent, model);
+    let said = world.run_as_client(agent, more);
+    check_what_was_done(&world, &said, "mcp");
+}
+
+fn does_the_same_over_http(agent: Agent, more: &[&str]) {
+    let mut world = World::new(agent, model);
+    let key = world.env.ok(&["keys", "create", "client", "--rights", "run"]);
+    let url = format!("{}/mcp", world.serve());
+    world.env.set("LONGHAUL_API_KEY", key.trim());
+    let said = world.run_as_client(agent, &[&["--transport", "http", "--url", &url], more].concat());
+    check_what_was_done(&world, &said, "http");
+    let again = world.install(agent, &["--transport", "http", "--url", &url]);
+    assert!(again.stdout.contains("nothing was changed"), "{}{}", again.stdout, again.stderr);
+    assert!(!super::install::read(&world, agent).contains(key.trim()), "the key is in no file of the client");
+}
+
+fn check_what_was_done(world: &World, said: &str, channel: &str) {
     assert!(said.contains("all done"), "{said}");
     let task = world.env.json(&["show", "port"])["task"].clone();
     assert_eq!(task["result"], "verified", "{task}");
@@ -84,7 +119,7 @@ fn runs_a_task_and_keeps_a_run(agent: Agent, more: &[&str]) {
     assert_eq!(run["outcome"], "done", "{run}");
     for name in ["port", "crawl-it"] {
         let first = world.env.events(name).remove(0);
-        assert_eq!(first["actor"]["channel"], "mcp", "{first}");
+        assert_eq!(first["actor"]["channel"], channel, "{first}");
     }
 }
 
@@ -104,8 +139,24 @@ fn opencode_runs_a_task_and_keeps_a_run() {
 }
 
 #[test]
+fn claude_does_the_same_over_http() {
+    does_the_same_over_http(Agent::Claude, &[]);
+}
+
+#[test]
+fn codex_does_the_same_over_http() {
+    does_the_same_over_http(Agent::Codex, &["--auto-approve"]);
+}
+
+#[test]
+fn opencode_does_the_same_over_http() {
+    does_the_same_over_http(Agent::OpenCode, &[]);
+}
+
+#[test]
 fn codex_refuses_what_nobody_approves() {
-    let (world, said) = run_as_client(Agent::Codex, &[]);
+    let world = World::new(Agent::Codex, model);
+    let said = world.run_as_client(Agent::Codex, &[]);
     assert!(said.contains("no task: ") && said.contains("requires approval"), "{said}");
     assert!(!world.env.home().join("longhaul.db").exists(), "the call never arrived");
 }

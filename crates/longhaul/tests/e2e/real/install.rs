@@ -27,7 +27,7 @@ fn file(world: &World, agent: Agent) -> (PathBuf, &'static str) {
     }
 }
 
-fn read(world: &World, agent: Agent) -> String {
+pub(super) fn read(world: &World, agent: Agent) -> String {
     std::fs::read_to_string(file(world, agent).0).unwrap_or_default()
 }
 

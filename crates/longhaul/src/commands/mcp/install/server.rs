@@ -6,9 +6,8 @@ use std::path::Path;
 use longhaul_app::config::{self, Overrides};
 use longhaul_app::submit::files::utf8;
 use longhaul_app::{AppError, ErrorKind, agent_variables};
-use longhaul_core::task::Rights;
 
-use crate::cli::{McpInstall, Transport};
+use crate::cli::{McpInstall, Offer, Transport};
 use crate::command_line::CommandLine;
 use crate::start::own_program;
 
@@ -31,19 +30,17 @@ pub(super) enum Server {
 }
 
 impl Server {
-    pub(super) fn of(line: &CommandLine, rights: Rights, args: &McpInstall) -> Result<Server, AppError> {
+    pub(super) fn of(line: &CommandLine, offer: &Offer, args: &McpInstall) -> Result<Server, AppError> {
         match args.transport {
             Transport::Http => Ok(Server::Http { url: args.url.clone(), key_variable: args.key_variable.clone() }),
-            Transport::Stdio => Server::stdio(line, rights),
+            Transport::Stdio => Server::stdio(line, offer),
         }
     }
 
-    fn stdio(line: &CommandLine, rights: Rights) -> Result<Server, AppError> {
+    fn stdio(line: &CommandLine, offer: &Offer) -> Result<Server, AppError> {
         let environment = &line.system.environment;
         let mut command = vec![utf8(&own_program(environment)?)?, "mcp".to_owned()];
-        if rights != Rights::NONE {
-            command.extend(["--rights".to_owned(), rights.to_string()]);
-        }
+        command.extend(offer.arguments());
         // Clients start the server in any directory, so no project's configuration counts.
         let loaded = config::load(environment, &line.caller, Path::new("/"), &Overrides::default())?;
         let mut variables = agent_variables(&line.system, &loaded.settings);
