@@ -52,12 +52,15 @@ impl About {
         let (effect, right) = match action {
             Action::Read => (Effect::Reads, Right::Read),
             Action::ReadAll(_) => (Effect::Reads, Right::Admin),
-            Action::Submit(_) | Action::Command(_) | Action::Input(..) => (Effect::Changes, Right::Run),
+            Action::Submit(_) | Action::Command(_) | Action::Report(_) | Action::Input(..) => {
+                (Effect::Changes, Right::Run)
+            }
             Action::Manage(_) => (Effect::Changes, Right::Admin),
         };
-        // What the command line offers is listed first.
-        let by_hand = match offered_by {
-            [FrontEnd::CommandLine, ..] => Some(name),
+        // What the command line offers is listed first. Only whoever executes a task can report on it.
+        let by_hand = match (action, offered_by) {
+            (Action::Report(_), _) => None,
+            (_, [FrontEnd::CommandLine, ..]) => Some(name),
             _ => None,
         };
         About { name, summary, action, right, by_hand, effect, offered_by, route: None }

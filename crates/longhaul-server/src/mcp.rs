@@ -29,6 +29,7 @@ const LONGEST_ID: usize = 200;
 const VERSIONS: &[ProtocolVersion] =
     &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
 const INSTRUCTIONS: &str = include_str!("instructions.md");
+const IN_A_SESSION: &str = include_str!("session_instructions.md");
 
 /// What a client on standard input and output may do, besides what its user adds.
 pub fn rights(added: Rights) -> Rights {
@@ -75,6 +76,13 @@ impl Server {
         Server { call, prefix: prefix.to_owned() }
     }
 
+    fn instructions(&self) -> String {
+        match self.call.own_task() {
+            Some(own) => IN_A_SESSION.replace("{RUN_ID}", &own.to_string()),
+            None => INSTRUCTIONS.to_owned(),
+        }
+    }
+
     async fn perform(&self, name: &str, input: Value, request_id: Option<String>) -> Option<CallToolResult> {
         let entry = tool::operation(name)?;
         let call = self.call.of_request(request_id);
@@ -92,7 +100,7 @@ impl ServerHandler for Server {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tasks().build())
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
             .with_server_info(Implementation::new("longhaul", env!("CARGO_PKG_VERSION")))
-            .with_instructions(format!("{INSTRUCTIONS}{names}"))
+            .with_instructions(format!("{}{names}", self.instructions()))
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -194,7 +202,7 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         let invalid = |what: &'static str| Err(ErrorData::invalid_params(what, None));
         match request.method.as_str() {
-            "tools/call" => match request.params.as_ref().and_then(tool::misshapen) {
+            "tools/call" => match request.params.as_ref().and_then(|params| tool::misshapen(params, &self.prefix)) {
                 Some(result) => Ok(CustomResult::new(spelled(&context, result))),
                 None => invalid("a call has a `name` and, if any, `arguments` as an object"),
             },

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use longhaul_app::operation::Answer;
 use longhaul_app::operations::{Cancel, CancelInput, TaskInput, Why, WhyView};
+use longhaul_app::ownership::ensure_worker;
 use longhaul_app::views::{Outcome, TaskView};
 use longhaul_app::{AppError, Call, ErrorKind, text};
 use longhaul_core::ids::TaskId;
+use longhaul_core::task::Right;
 use rmcp::model::{CallToolResult, CreateTaskResult, DetailedTask, ProtocolVersion, Task, TaskPayload, TaskStatus};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -56,7 +58,7 @@ pub(crate) async fn get(call: &Call, handle: &str) -> Result<DetailedTask, Error
     let id = parse(handle)?;
     let age = id.minted().map_or(Duration::MAX, |minted| call.now().since(minted));
     let poll = millis((age / 10).clamp(FASTEST, SLOWEST));
-    let (task, payload) = match why(call, id).await {
+    let (task, payload) = match followed(call, id).await {
         Ok(why) => {
             let task = Task::new(handle, TaskStatus::Working, &why.task.created, &why.task.updated);
             (task.with_status_message(message(&why)), payload(why.task).map_err(|error| refused(&error))?)
@@ -64,14 +66,22 @@ pub(crate) async fn get(call: &Call, handle: &str) -> Result<DetailedTask, Error
         // It can never be answered, so the client must not poll for ever.
         Err(error) if error.kind == ErrorKind::Damaged => {
             let at = id.minted().unwrap_or_else(|| call.now()).rfc3339();
-            (
-                Task::new(handle, TaskStatus::Failed, &at, &at),
-                TaskPayload::Failed { error: object(serde_json::to_value(refused(&error)).unwrap_or_default()) },
-            )
+            let error = object(serde_json::to_value(refused(&error)).unwrap_or_default());
+            (Task::new(handle, TaskStatus::Failed, &at, &at), TaskPayload::Failed { error })
         }
         Err(error) => return Err(refused(&error)),
     };
     Ok(DetailedTask::new(task.with_poll_interval_ms(poll), payload))
+}
+
+/// Whoever polls waits for the end, so the task must have a worker, as with `wait`.
+async fn followed(call: &Call, id: TaskId) -> Result<WhyView, AppError> {
+    if call.caller.rights.include(Right::Run)
+        && let Some(stored) = call.load(id).await?
+    {
+        ensure_worker(call, &stored).await?;
+    }
+    why(call, id).await
 }
 
 /// What a client sends to a task that asked it something. Ours ask people instead, so it changes nothing.

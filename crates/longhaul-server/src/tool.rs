@@ -109,10 +109,10 @@ pub(crate) fn error(error: &AppError) -> CallToolResult {
 }
 
 /// The answer to a call of a tool whose arguments are no object; none if it is no such call.
-pub(crate) fn misshapen(params: &Value) -> Option<CallToolResult> {
-    let name = operation(params["name"].as_str()?)?.about.name;
+pub(crate) fn misshapen(params: &Value, prefix: &str) -> Option<CallToolResult> {
+    let name = operation(params["name"].as_str()?.strip_prefix(prefix)?)?.about.name;
     let is_misshapen = !matches!(params["arguments"], Value::Object(_) | Value::Null);
-    let what = || format!("the arguments of `{name}` must be an object, such as {{\"task\": \"NAME\"}}");
+    let what = || format!("the arguments of `{name}` must be an object, with a field for each argument");
     is_misshapen.then(|| error(&AppError::new(ErrorKind::Usage, what())))
 }
 

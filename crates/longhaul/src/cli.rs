@@ -8,6 +8,7 @@ mod mcp;
 mod reading;
 mod runner;
 mod serve;
+mod session;
 mod setup;
 mod task;
 
@@ -24,8 +25,9 @@ pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Offer, Transport};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
 pub(crate) use serve::Serve;
+pub(crate) use session::{Session, SessionVerb};
 pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Skill, SkillClient, SkillPlace, SkillVerb};
-pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Resume, Retry, Run, Takeover, Tell, Wait};
+pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Request, Resume, Retry, Run, Takeover, Tell, Wait};
 
 use crate::exit;
 
@@ -50,6 +52,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &["agents", "config", "trust", "mcp", "serve", "keys", "import", "service", "skill", "completions", "man"],
     ),
     ("Maintain", &["doctor", "worker", "gc", "store"]),
+    ("For agents", &["session"]),
 ];
 
 impl Cli {
@@ -104,7 +107,7 @@ pub(crate) enum Verb {
     Pause(Pause),
     /// Continue a task that is paused, blocked, stopped or needs you
     Resume(Resume),
-    /// Continue the agent's conversation yourself, in the agent's own program
+    /// Continue the agent's conversation yourself, in its own program
     Takeover(Takeover),
     /// End a task for good
     Cancel(Cancel),
@@ -112,7 +115,7 @@ pub(crate) enum Verb {
     Wait(Wait),
     /// Run a worker, which carries out tasks
     Worker(Worker),
-    /// Change the limits, checks, agents, modes or priority of an unfinished task
+    /// Change limits, checks, agents, modes or priority of a task
     Edit(Edit),
     /// Give the next session a message
     Tell(Tell),
@@ -122,7 +125,7 @@ pub(crate) enum Verb {
     Trust(Trust),
     /// Print a completion script for a shell
     Completions(Completions),
-    /// Print the manual page, or write one page per command into a directory
+    /// Print the manual page, or write all pages into a directory
     Man(Man),
     /// Write a one-page report of a task from stored facts
     Report(Report),
@@ -138,17 +141,17 @@ pub(crate) enum Verb {
     Gc(Gc),
     /// Check or back up the store
     Store(Store),
-    /// Check this machine and Longhaul's home, and say how to fix problems
+    /// Check this machine and Longhaul's home, and suggest fixes
     Doctor(Doctor),
     /// Run a task in place with codex, like the autonomous-skill runner
     RunSession(RunSession),
     /// List all agents: installed, version, logged in, and what to do
     Agents(Agents),
-    /// Start a worker at boot or login, so that tasks continue after a reboot
+    /// Start a worker at boot or login, so tasks outlive a reboot
     Service(Service),
     /// Install skills that teach agents to use Longhaul
     Skill(Skill),
-    /// Serve Longhaul's tools to an assistant over MCP, on standard input and output
+    /// Serve Longhaul's tools to an assistant over MCP
     Mcp(Mcp),
     /// Serve Longhaul to programs over HTTP, and carry out tasks
     Serve(Serve),
@@ -156,6 +159,8 @@ pub(crate) enum Verb {
     Import(Import),
     /// Create, list and revoke API keys for the HTTP server
     Keys(Keys),
+    /// Report on the task of this session, or ask a person for help; for agents that Longhaul runs
+    Session(Session),
 }
 
 impl Verb {
@@ -174,6 +179,7 @@ impl Verb {
             Verb::Worker(_) => Action::Manage("start a worker"),
             Verb::Serve(_) => Action::Manage("serve"),
             Verb::Retry(_) => Action::Manage("retry"),
+            Verb::Session(_) => Action::Report("report on a session"),
             Verb::RunSession(args) if args.list => Action::Read,
             // All its errors must end with code 1, so it checks permissions again itself.
             Verb::RunSession(_) => Action::Submit("run-session"),
@@ -230,6 +236,8 @@ mod tests {
         verbs.sort_unstable();
         assert_eq!(grouped, verbs);
         assert!(command.get_subcommands().all(|verb| verb.get_about().is_some()));
+        let groups = groups(&command);
+        assert_eq!(groups.lines().find(|line| line.len() > 80), None, "a terminal would break it");
         let mut shown: Vec<&str> = examples::EXAMPLES.iter().map(|(verb, _)| *verb).collect();
         shown.sort_unstable();
         assert_eq!(shown, verbs, "every verb has examples");

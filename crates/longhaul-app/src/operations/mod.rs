@@ -74,7 +74,7 @@ pub use task_run::{
     CheckpointAnswer, Evidence, FailedItem, HelpView, ImportOpenchrome, ImportOpenchromeInput, Imported, RunCheckpoint,
     RunEvent, Skipped, TaskRun, TaskRunAnswer, TaskRunCheckpoint, TaskRunCheckpointInput, TaskRunComplete,
     TaskRunCompleteInput, TaskRunDetails, TaskRunGet, TaskRunGetInput, TaskRunList, TaskRunListInput, TaskRunNeedsHelp,
-    TaskRunNeedsHelpInput, TaskRunStart, TaskRunStartInput, TaskRunUpdate, TaskRunUpdateInput, TaskRuns,
+    TaskRunNeedsHelpInput, TaskRunStart, TaskRunStartInput, TaskRunUpdate, TaskRunUpdateInput, TaskRuns, own_task,
 };
 pub use tell::{Tell, TellInput};
 pub use trust::{Trust, TrustInput, TrustView, TrustedKey};

@@ -89,7 +89,7 @@ pub struct EventFacts {
     pub branch: Option<String>,
     /// Why it happened, or what went wrong.
     pub reason: Option<String>,
-    /// What the outside program of a tracked run said.
+    /// What the task's agent, or the outside program of a tracked run, said.
     pub summary: Option<String>,
     /// When a wait or a usage limit ends.
     pub until: Option<String>,
@@ -189,8 +189,10 @@ fn facts(event: &Event) -> EventFacts {
         | Event::Resumed { reason }
         | Event::Failed { reason }
         | Event::Cancelled { reason, .. } => EventFacts { reason: reason.clone(), ..none },
-        Event::HelpNeeded { reason } => EventFacts::because(reason),
-        Event::Reported { report } | Event::Checkpointed { report } => reported(report),
+        Event::HelpNeeded { reason } | Event::StopAsked { then: Then::Ask { reason }, .. } => {
+            EventFacts::because(reason)
+        }
+        Event::Reported { report } | Event::Checkpointed { report } | Event::SaidDone { report } => reported(report),
         Event::HelpAsked { reason, report, .. } => EventFacts { reason: Some(reason.clone()), ..reported(report) },
         Event::HelpAnswered { reason, .. } => EventFacts::because(reason),
         Event::Blocked { cause } => EventFacts::because(cause),

@@ -1,4 +1,5 @@
-//! A run that an outside program executes and reports here: what it says, what is kept of that, and how much.
+//! What an outside program says about the run that it executes, or an agent about the task that it works on: what is kept of that, and how
+//! much.
 //!
 //! Bounded when a command is decided, so that events are small too; folded by `apply` into the task. Redaction comes before: a cut must
 //! never expose half a secret. What a caller hands in is a reference, not evidence: nothing here was observed.
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{RunStatus, Submission, Task};
+use super::{RunStatus, SessionRun, Submission, Task};
 use crate::names::TaskName;
 use crate::time::Time;
 
@@ -28,10 +29,14 @@ const ITEMS: usize = 500;
 const LINKS: usize = 500;
 /// The most references of one report.
 pub const MOST_REFERENCES: usize = 50;
+/// What the reports of one session may add up to, in bytes.
+const OF_A_SESSION: u64 = 1024 * 1024;
+/// What an event takes besides its report, in bytes.
+const EVENT: usize = 1024;
 /// What a text ends with that was cut.
 const MARK: &str = "… [cut]";
 
-/// What an outside program asks for.
+/// What an outside program, or the agent of a live session, asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "call", rename_all = "snake_case")]
 pub enum RunCall {
@@ -206,6 +211,9 @@ pub struct HelpAnswer {
 /// A summary from which another process could continue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
+    /// The number of the session whose agent left it; none of an outside program's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<u32>,
     /// The sequence number of its event, which identifies it within the run.
     pub number: u64,
     /// The first event that it covers: the one after the last checkpoint's range.
@@ -228,7 +236,7 @@ pub struct Checkpoint {
     pub at: Time,
 }
 
-/// What is kept of everything that a program reported. It outlasts the run.
+/// What is kept of everything that was reported. It outlasts the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tracked {
@@ -244,6 +252,9 @@ pub struct Tracked {
     /// The newest checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
+    /// When an agent last said that it is done, which proves nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub said_done: Option<Time>,
 }
 
 impl Submission {
@@ -285,9 +296,26 @@ impl Report {
         }
     }
 
+    /// What it takes to store it, in bytes. Even an empty one is an event.
+    fn bytes(&self) -> u64 {
+        (EVENT + serde_json::to_string(self).map_or(0, |text| text.len())) as u64
+    }
+
     /// Whether it says nothing.
     pub(super) fn is_empty(&self) -> bool {
         *self == Report::default()
+    }
+}
+
+impl SessionRun {
+    /// The session after its agent has reported this.
+    pub(super) fn with_report(&self, report: &Report) -> SessionRun {
+        SessionRun { reported: self.reported.saturating_add(report.bytes()), ..self.clone() }
+    }
+
+    /// Whether its agent may report this too: one in a loop must not fill the store.
+    pub(super) fn may_report(&self, report: &Report) -> bool {
+        self.with_report(report).reported <= OF_A_SESSION
     }
 }
 
@@ -344,19 +372,29 @@ impl Tracked {
 }
 
 impl Task {
-    /// Folds a report into what is kept of a tracked run.
+    fn tracked_mut(&mut self) -> &mut Tracked {
+        Arc::make_mut(self.tracked.get_or_insert_default())
+    }
+
+    /// Folds a report into what is kept.
     pub(super) fn fold_report(&mut self, report: &Report) {
-        if let Some(tracked) = &mut self.tracked {
-            Arc::make_mut(tracked).fold(report);
-        }
+        self.tracked_mut().fold(report);
+    }
+
+    /// Folds an agent's word that it is done.
+    pub(super) fn fold_said_done(&mut self, report: &Report) {
+        self.fold_report(report);
+        self.tracked_mut().said_done = Some(self.updated);
     }
 
     /// Folds a checkpoint, whose event is the one that made this version.
     pub(super) fn fold_checkpoint(&mut self, report: &Report) {
         self.fold_report(report);
         let (number, at) = (self.version, self.updated);
-        let Some(tracked) = self.tracked.as_mut().map(Arc::make_mut) else { return };
+        let session = self.state.session().map(|session| session.number);
+        let tracked = self.tracked_mut();
         tracked.checkpoint = Some(Checkpoint {
+            session,
             number,
             from: tracked.checkpoint.as_ref().map_or(1, |last| last.to + 1),
             to: number - 1,
@@ -372,16 +410,15 @@ impl Task {
     /// Folds a request for help: an older answer was to another request.
     pub(super) fn fold_help(&mut self, report: &Report) {
         self.fold_report(report);
-        if let Some(tracked) = &mut self.tracked {
-            Arc::make_mut(tracked).answer = None;
-        }
+        self.tracked_mut().answer = None;
     }
 
-    /// Folds the answer to a request for help.
+    /// Folds the answer to a request for help. The program of a tracked run reads it; an agent finds it in its next prompt.
     pub(super) fn fold_answer(&mut self, reason: &str, by: &str) {
         let answer = HelpAnswer { reason: reason.to_owned(), by: by.to_owned(), at: self.updated };
-        if let Some(tracked) = &mut self.tracked {
-            Arc::make_mut(tracked).answer = Some(answer);
+        self.tracked_mut().answer = Some(answer);
+        if let Some((question, _)) = self.state.question() {
+            self.guidance.push(format!("An earlier session asked: {question:?}. The answer: {reason}"));
         }
     }
 }

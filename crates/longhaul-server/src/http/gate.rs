@@ -119,7 +119,7 @@ async fn pass(http: &Http, mut request: Request) -> Result<Request, Refused> {
     let presented = key(request.headers()).ok_or_else(unauthorized)?.to_owned();
     let caller = authenticate(&http.app, &presented).await?.ok_or_else(unauthorized)?;
     let slot = http.limits.admit(&caller)?;
-    if matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH) && !is_json(request.headers()) {
+    if request.method() == Method::POST && !is_json(request.headers()) {
         let what = "the body of a request that changes something must be JSON";
         return Err(Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", what)
             .hint("send the header `Content-Type: application/json`"));

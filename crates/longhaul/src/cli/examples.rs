@@ -57,6 +57,15 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("serve", &["longhaul serve", "longhaul serve --listen 127.0.0.1:0 --no-worker"]),
     ("import", &["longhaul import openchrome ~/.openchrome --dry-run", "longhaul import openchrome ~/.openchrome"]),
     ("keys", &["longhaul keys create ci --rights read --expires 30d", "longhaul keys list", "longhaul keys revoke ci"]),
+    (
+        "session",
+        &[
+            "longhaul session report \"half of the files are ported\" --completed src/parser.rs",
+            "longhaul session checkpoint - < notes.md",
+            "longhaul session help \"which database should the tests use?\"",
+            "longhaul session done \"everything is ported\"",
+        ],
+    ),
     ("agents", &["longhaul agents", "longhaul agents --json"]),
     ("config", &["longhaul config show --origin", "longhaul config path"]),
     ("trust", &["longhaul trust .", "longhaul trust --list"]),

@@ -4,6 +4,7 @@
 mod agents;
 mod attach;
 mod cancel;
+mod choose;
 mod completions;
 mod config;
 mod demo;
@@ -27,6 +28,7 @@ mod run;
 mod run_session;
 mod serve;
 pub(crate) mod service;
+mod session;
 mod show;
 mod skill;
 mod step;
@@ -108,6 +110,7 @@ async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
         Verb::Skill(args) => skill::skill(line, &args),
         Verb::Import(args) => import::import(line, &args).await,
         Verb::Keys(args) => keys::keys(line, &args).await,
+        Verb::Session(args) => session::session(line, &args).await,
         Verb::Mcp(args) => mcp::mcp(line, &args).await,
         Verb::Serve(args) => serve::serve(line, &args).await,
         Verb::RunSession(args) => run_session::run_session(line, &args).await,

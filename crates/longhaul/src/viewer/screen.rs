@@ -108,7 +108,8 @@ impl Screen {
 }
 
 fn bar() -> ProgressBar {
-    let bar = ProgressBar::new(0);
+    // Empty until there is a plan: a length of zero is shown as a full bar.
+    let bar = ProgressBar::new(1);
     let style =
         ProgressStyle::with_template("{spinner} [{bar:24}] {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars("=> "));
@@ -118,18 +119,18 @@ fn bar() -> ProgressBar {
 
 /// The status line: progress, current step, session, elapsed time, tokens.
 fn status(task: &Task) -> String {
-    let progress = task.plan.as_ref().map_or_else(|| "planning".to_owned(), |accepted| accepted.plan.progress());
+    let progress = task.plan.as_ref().map_or_else(|| "no plan yet".to_owned(), |accepted| accepted.plan.progress());
     let step = task.plan.as_ref().and_then(|accepted| accepted.plan.current()).map_or_else(String::new, |step| {
         let text: String = step.text.chars().take(40).collect();
         format!(" · Task {}: {}", step.number, out::safe(&text))
     });
     let tokens = describe::tokens_so_far(task);
     let elapsed = out::span(now().since(task.created));
-    format!(
-        "{progress}{step} · {} · session {} · {elapsed} · {tokens}",
-        out::safe(&describe::state(task)),
-        task.tally.sessions
-    )
+    let session = match task.tally.sessions {
+        0 => String::new(),
+        number => format!(" · session {number}"),
+    };
+    format!("{progress}{step} · {}{session} · {elapsed} · {tokens}", out::safe(&describe::state(task)))
 }
 
 /// Local wall-clock time of day.

@@ -30,6 +30,7 @@ mod doctor;
 mod documents;
 mod env;
 mod escapes;
+mod first_agent;
 mod floors;
 mod followers;
 mod gc;

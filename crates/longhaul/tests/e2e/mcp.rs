@@ -21,6 +21,9 @@ use client::{Client, MODERN, STILL_RUNNING, assert_fits};
 
 const READERS: &[&str] =
     &["agents", "diff", "list", "logs", "plan", "report", "show", "task_run_get", "task_run_list", "wait", "why"];
+/// What an agent says about the task of its own session.
+const REPORTS: &[&str] =
+    &["task_run_checkpoint", "task_run_complete", "task_run_needs_help", "task_run_start", "task_run_update"];
 const RUNNERS: &[&str] = &[
     "cancel",
     "pause",
@@ -337,7 +340,7 @@ fn below_a_session_only_that_sessions_rights_count() {
     let mut command = server(&env, &["--rights", "approve,admin"]);
     command.env("LONGHAUL_SESSION", &live.session);
     let mut client = Client::connect(command, "2025-06-18");
-    assert_eq!(client.tools(), sorted(&[READERS, &["run", "submit"]]));
+    assert_eq!(client.tools(), sorted(&[READERS, REPORTS, &["run", "submit"]]));
     for tool in ["pause", "cancel", "resume", "retry", "edit", "accept_plan"] {
         let refused = client.error(tool, json!({ "task": parent, "priority": 1 }));
         assert_eq!(refused["code"], "forbidden", "{tool}: {refused}");
@@ -345,5 +348,19 @@ fn below_a_session_only_that_sessions_rights_count() {
     assert_eq!(client.ok("show", json!({ "task": parent }))["task"]["name"], parent.as_str());
     assert_eq!(client.error("show", json!({ "task": stranger }))["code"], "not_found", "it looks like none");
     let child = client.ok("submit", json!({ "goal": "A child" }));
-    assert_eq!(child["parent"], env.json(&["show", &parent])["task"]["id"], "{child}");
+    let own = env.json(&["show", &parent])["task"]["id"].clone();
+    assert_eq!(child["parent"], own, "{child}");
+    let started = client.ok("task_run_start", json!({ "goal": "another run" }));
+    assert_eq!(started["task_run"]["run_id"], own, "its own task, and no other run: {started}");
+    for (run_id, code) in [(&child["id"], "forbidden"), (&env.task(&stranger)["id"], "task_run_not_found")] {
+        for tool in REPORTS.iter().filter(|tool| **tool != "task_run_start") {
+            let refused = client.error(tool, json!({ "run_id": run_id, "summary": "x", "reason": "x" }));
+            assert_eq!(refused["code"], code, "{tool}: {refused}");
+        }
+    }
+    assert_eq!(client.ok("task_run_update", json!({ "run_id": own }))["task_run"]["driver"], "supervised");
+    for name in [&stranger, child["name"].as_str().unwrap()] {
+        let kinds = env.kinds(name);
+        assert!(!kinds.iter().any(|kind| ["reported", "help_asked", "said_done"].contains(&&**kind)), "{kinds:?}");
+    }
 }

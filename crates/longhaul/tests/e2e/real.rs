@@ -15,6 +15,7 @@ mod lost;
 mod native_task;
 mod refused;
 mod runner;
+mod session_tools;
 mod switch;
 mod takeover;
 mod terminal;

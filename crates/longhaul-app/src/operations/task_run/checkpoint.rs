@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::{Evidence, RunCheckpoint, Said, find, send};
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, Operation, Permit, TOOL, View};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL, View};
 
 /// The operation `task_run_checkpoint`.
 pub struct TaskRunCheckpoint;
 
 /// What `task_run_checkpoint` takes.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunCheckpointInput {
     /// The run, as task_run_start returned it.
     pub run_id: String,
@@ -75,8 +75,8 @@ impl Operation for TaskRunCheckpoint {
     const ABOUT: About = About::new(
         "task_run_checkpoint",
         "Store a summary of your run from which another process can continue",
-        Action::Command("checkpoint a run"),
-        TOOL,
+        Action::Report("checkpoint a run"),
+        VERB_AND_TOOL,
     )
     .route("/runs/{run_id}/checkpoint");
     type Input = TaskRunCheckpointInput;

@@ -1,7 +1,8 @@
-//! The seven operations of a TaskRun: an outside program starts a run, reports on it, and reads it back, also after a restart.
+//! The seven operations of a TaskRun: an outside program starts a run, reports on it, and reads it back, also after a restart. The agent of
+//! a live session reports on its own task with the same operations.
 //!
 //! Field names and times are those of existing TaskRun clients (unix milliseconds), not those of our other views. `get` and `list` show
-//! supervised tasks too; the five that change something accept only tracked runs. What the calls lead to is decided by the core.
+//! supervised tasks too. What the calls lead to, and who may make them, is decided by the core.
 
 mod checkpoint;
 mod complete;
@@ -67,6 +68,18 @@ async fn send(call: &Call, stored: &Stored, run_call: RunCall, key: Option<Key>)
             AppError::from(refusal).coded("invalid_task_run_transition")
         }
         error => error.into(),
+    })
+}
+
+/// The task whose session the caller runs below.
+pub async fn own_task(call: &Call) -> Result<Stored, AppError> {
+    let own = match call.own_task() {
+        Some(own) => call.load(own).await?,
+        None => None,
+    };
+    own.ok_or_else(|| {
+        AppError::new(ErrorKind::Forbidden, "only the agent of a session of this home can report on its task")
+            .hint("to leave the next session a message, use `longhaul tell`")
     })
 }
 

@@ -477,14 +477,18 @@ async fn a_page_has_a_bound_in_bytes() {
 }
 
 #[tokio::test]
-async fn a_session_may_read_and_not_change() {
+async fn a_session_reports_on_no_run_but_its_own() {
     let scene = Scene::new();
     let id = scene.start("g").await;
     let below = call_on(scene.dir.path(), Actor::below(crate::mint_session()));
-    for (tool, mut input) in changes().into_iter().chain([("start", json!({ "goal": "g" }))]) {
+    let before = scene.get(&id).await;
+    for (tool, mut input) in changes() {
         input["run_id"] = json!(id);
-        assert_eq!(perform(&below, tool, input).await.unwrap_err().code(), "forbidden", "{tool}");
+        assert_eq!(perform(&below, tool, input).await.unwrap_err().code(), "task_run_not_found", "{tool}");
     }
+    let refused = perform(&below, "start", json!({ "goal": "g" })).await.unwrap_err();
+    assert!(refused.code() == "forbidden" && says(&refused, "only the agent of a session"), "{refused:?}");
+    assert_eq!(scene.get(&id).await, before);
     let foreign = perform(&below, "get", json!({ "run_id": id })).await.unwrap_err();
     let unknown = perform(&below, "get", json!({ "run_id": crate::mint_task().to_string() })).await.unwrap_err();
     assert_eq!((foreign.code(), foreign.text()), ("task_run_not_found", unknown.text()));

@@ -2,6 +2,7 @@
 //! Made from any task; what a supervised one has no words for is derived from its state.
 
 use longhaul_core::task::{Checkpoint, Driver, Reference, ReferenceKind, RunStatus, State, Task, Tracked, Verdict};
+use longhaul_core::time::Time;
 use longhaul_store::Stored;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,10 @@ use crate::app::Call;
 use crate::describe;
 use crate::error::AppError;
 use crate::operation::{Answer, View};
+
+/// What an agent has to know after it asked.
+const PARKS: &str =
+    "a person has been asked; end your turn now: Longhaul ends this session, and a later one continues with the answer";
 
 /// A run.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -173,6 +178,7 @@ impl View for TaskRunAnswer {
 impl TaskRunAnswer {
     /// The run, with a warning if it still waits for a person: its program must not mistake an accepted report for permission.
     pub(super) fn of(task: &Task) -> Answer<TaskRunAnswer> {
+        let parks = task.state.question().map(|_| PARKS.to_owned());
         let waiting = match &task.state {
             State::Tracked { help: Some(help), .. } => Some(format!(
                 "the run still waits for a person: {}. It continues when somebody answers, or with status RUNNING and a resume_reason",
@@ -180,7 +186,7 @@ impl TaskRunAnswer {
             )),
             _ => None,
         };
-        Answer::new(TaskRunAnswer { task_run: TaskRun::of(task) }).warn(waiting)
+        Answer::new(TaskRunAnswer { task_run: TaskRun::of(task) }).note(parks).warn(waiting)
     }
 }
 
@@ -189,7 +195,8 @@ impl TaskRun {
     pub fn of(task: &Task) -> TaskRun {
         let bare = TaskRun::bare(task);
         match &task.tracked {
-            Some(tracked) => bare.with_reports(task, tracked),
+            Some(tracked) if task.submission.driver == Driver::External => bare.with_reports(tracked),
+            Some(tracked) => bare.with_reports(tracked).with_plan(task),
             None => bare.with_plan(task),
         }
     }
@@ -215,7 +222,7 @@ impl TaskRun {
             failed_items_truncated: None,
             current_cursor: None,
             last_evidence: Vec::new(),
-            needs_help: None,
+            needs_help: HelpView::of(task),
             resume_reason: None,
             resumed_by: None,
             resumed_at: None,
@@ -225,11 +232,7 @@ impl TaskRun {
         }
     }
 
-    fn with_reports(self, task: &Task, tracked: &Tracked) -> TaskRun {
-        let help = match &task.state {
-            State::Tracked { help, .. } => help.as_ref(),
-            _ => None,
-        };
+    fn with_reports(self, tracked: &Tracked) -> TaskRun {
         let Tracked { reported, links_dropped, answer, .. } = tracked;
         let answer = answer.as_ref();
         TaskRun {
@@ -248,11 +251,6 @@ impl TaskRun {
             failed_items_truncated: more_than_none(reported.failed_dropped),
             current_cursor: reported.cursor.clone(),
             last_evidence: reported.references.iter().map(Evidence::from).collect(),
-            needs_help: help.map(|help| HelpView {
-                reason: help.reason.clone(),
-                requested_at: help.asked.millis(),
-                resume_hint: help.hint.clone(),
-            }),
             resume_reason: answer.map(|answer| answer.reason.clone()),
             resumed_by: answer.map(|answer| answer.by.clone()),
             resumed_at: answer.map(|answer| answer.at.millis()),
@@ -260,22 +258,40 @@ impl TaskRun {
         }
     }
 
-    /// A task of ours: its ticked steps are its completed items, and what its state needs is its request for help.
+    /// A task of ours: its ticked steps are completed items, before what its agents reported.
     fn with_plan(self, task: &Task) -> TaskRun {
         let plan = task.plan.as_ref().map(|accepted| &accepted.plan);
         let ticked = plan.into_iter().flat_map(|plan| &plan.steps).filter(|step| step.ticked);
-        let stored = || Stored { task: task.clone(), epoch: 0, owner: None };
+        let current = || plan.and_then(|plan| plan.current()).map(|step| step.text.clone());
         TaskRun {
-            progress_summary: plan.map(longhaul_core::plan::Plan::progress),
-            completed_items: ticked.map(|step| step.text.clone()).collect(),
-            current_cursor: plan.and_then(|plan| plan.current()).map(|step| step.text.clone()),
-            needs_help: task.state.waits_for_person().then(|| HelpView {
-                reason: describe::state(task),
-                requested_at: task.since.millis(),
-                resume_hint: Some(describe::next_command(&stored())),
-            }),
+            completed_items: ticked.map(|step| step.text.clone()).chain(self.completed_items).collect(),
+            progress_summary: self.progress_summary.or_else(|| plan.map(longhaul_core::plan::Plan::progress)),
+            current_cursor: self.current_cursor.or_else(current),
             ..self
         }
+    }
+}
+
+impl HelpView {
+    /// What a task waits for a person for: the question of its program or agent, else what its state needs.
+    fn of(task: &Task) -> Option<HelpView> {
+        let asked = match &task.state {
+            State::Tracked { help, .. } => {
+                let help = help.as_ref()?;
+                return Some(HelpView::new(&help.reason, help.asked, help.hint.clone()));
+            }
+            state => state.question(),
+        };
+        if let Some((question, hint)) = asked {
+            return Some(HelpView::new(question, task.since, hint.map(str::to_owned)));
+        }
+        let stored = || Stored { task: task.clone(), epoch: 0, owner: None };
+        let waits = task.state.waits_for_person();
+        waits.then(|| HelpView::new(&describe::state(task), task.since, Some(describe::next_command(&stored()))))
+    }
+
+    fn new(reason: &str, since: Time, resume_hint: Option<String>) -> HelpView {
+        HelpView { reason: reason.to_owned(), requested_at: since.millis(), resume_hint }
     }
 }
 

@@ -12,6 +12,7 @@ mod plan;
 mod prepared;
 mod rules;
 mod runner;
+mod session;
 mod start;
 mod tracked;
 mod verify;

@@ -14,10 +14,12 @@ fn post(serving: &Serving, key: &str, version: &str, method: &str, mut params: V
     if version == MODERN {
         params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
         params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({ "name": "test", "version": "1" });
-        params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+        let tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+        let declared = if method.starts_with("tasks/") { tasks } else { json!({}) };
+        params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = declared;
     }
     let bearer = format!("Bearer {key}");
-    let name = params["name"].as_str().map(str::to_owned);
+    let name = params["name"].as_str().or(params["taskId"].as_str()).map(str::to_owned);
     let mut headers = vec![
         ("authorization", bearer.as_str()),
         ("content-type", "application/json"),
@@ -33,6 +35,10 @@ fn post(serving: &Serving, key: &str, version: &str, method: &str, mut params: V
 /// The messages of an answer, which is one document or a stream.
 fn messages(answer: &Answer) -> Vec<Value> {
     assert_eq!(answer.status, 200, "{answer:?}");
+    parsed(answer)
+}
+
+fn parsed(answer: &Answer) -> Vec<Value> {
     let lines = answer.body.lines().filter_map(|line| line.strip_prefix("data: ").or(Some(line)));
     lines.filter_map(|line| serde_json::from_str(line).ok()).filter(Value::is_object).collect()
 }
@@ -84,6 +90,25 @@ fn tenants_are_those_of_the_keys() {
     assert_eq!(call(&keys[1], "task_run_get", json!({ "run_id": id }))["error"]["code"], "task_run_not_found");
     assert_eq!(call(&keys[1], "task_run_list", json!({}))["data"]["task_runs"], json!([]));
     assert_eq!(call(&keys[0], "task_run_get", json!({ "run_id": id }))["data"]["task_run"]["goal"], "secret-goal");
+}
+
+#[test]
+fn a_handle_of_another_tenant_is_unknown() {
+    let env = TestEnv::new();
+    let keys = ["default", "acme"].map(|tenant| key(&env, tenant, "run", tenant));
+    let serving = Serving::start(&env, &["--no-worker"]);
+    let run = serving.post(&keys[0], "/api/v1/runs", &json!({ "goal": "secret-goal" })).data();
+    let id = run["task_run"]["run_id"].as_str().unwrap();
+    let ask = |key: &str, method: &str, id: &str| {
+        let answer = post(&serving, key, MODERN, method, json!({ "taskId": id, "inputResponses": {} }));
+        parsed(&answer).pop().unwrap_or_else(|| panic!("{answer:?}"))
+    };
+    for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+        let unknown = ask(&keys[1], method, "0190c5a4-7d4e-7c3a-8f00-000000000001");
+        assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+        assert_eq!(ask(&keys[1], method, id), unknown, "{method}");
+    }
+    assert_eq!(ask(&keys[0], "tasks/get", id)["result"]["status"], "working", "the control, and nobody cancelled it");
 }
 
 /// Claude gives up after 60 seconds without a byte.

@@ -23,7 +23,7 @@ fn the_official_client_runs_a_task_to_its_verified_end() {
     assert_eq!((node.code, node.stderr.as_str()), (0, ""), "{}", node.stdout);
     let found: Value = serde_json::from_str(&node.stdout).unwrap();
     assert_eq!((&found["server"], &found["tools"]), (&"longhaul".into(), &json!(sorted(&[READERS, RUNNERS]))));
-    assert_eq!(found["end"]["result"], "verified", "{found}");
+    assert_eq!((&found["end"]["result"], &found["ran"]), (&"verified".into(), &"verified".into()), "{found}");
     assert_eq!((&found["refused"], &found["wrong"]), (&"forbidden".into(), &"invalid_argument".into()), "{found}");
 }
 

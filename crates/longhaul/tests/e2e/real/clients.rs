@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use longhaul_scripted_model::{Agent, Reply, Turn};
 use serde_json::{Value, json};
@@ -13,8 +13,13 @@ use crate::env::{Done, done};
 
 const PROMPT: &str = "Start a long task in Longhaul and wait for it";
 
-/// Over HTTP a server has no directory of its client.
 const WORKSPACE: &str = "Workspace: ";
+
+/// The arguments with which a model starts its task. Over HTTP a server does not know the directory of its client.
+pub(super) fn task_for(turn: &Turn) -> Value {
+    let workspace = turn.last_prompt().lines().find_map(|line| line.strip_prefix(WORKSPACE));
+    json!({ "goal": "Port it", "name": "port", "checks": ["true"], "settings": { "agent": "demo" }, "workspace": workspace })
+}
 
 /// What the model does: a task to its end, and then a run with a checkpoint.
 fn model(turn: &Turn) -> Reply {
@@ -23,11 +28,7 @@ fn model(turn: &Turn) -> Reply {
     }
     let call = |tool: &str, arguments: Value| Reply::mcp("longhaul", tool, arguments);
     let Some(submitted) = turn.answer_of("submit") else {
-        let settings = json!({ "agent": "demo" });
-        let workspace = turn.last_prompt().lines().find_map(|line| line.strip_prefix(WORKSPACE));
-        let arguments = json!({ "goal": "Port it", "name": "port", "checks": ["true"], "settings": settings,
-            "workspace": workspace });
-        return call("submit", arguments);
+        return call("submit", task_for(turn));
     };
     if submitted["data"].is_null() {
         return Reply::text(format!("no task: {submitted}"));
@@ -72,46 +73,59 @@ impl World {
         self.env.run(&[&["mcp", "install", "--client", agent.name()], more].concat())
     }
 
-    /// Starts `longhaul serve`, and returns its address. It ends with the world.
-fn serve(&mut self) -> String {
-    let projects = json!({ "default": [self.env.workspace()] });
-    self.env.set("LONGHAUL_SERVE_PROJECTS", &projects.to_string());
-    let mut server = self.env.command(&["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}")).to_owned()
-}
+    /// Starts `longhaul serve`, and returns it with its address. It ends with the world.
+    pub(super) fn serve(&mut self, listen: &str) -> (Child, String) {
+        let workspace = self.env.workspace().display().to_string();
+        self.env.set("LONGHAUL_SERVE_PROJECTS", &workspace);
+        let mut server = self.env.command(&["serve", "--listen", listen]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on http://").unwrap_or_else(|| panic!("{line}")).to_owned();
+        (server, address)
+    }
 
-/// Registers the server with an agent, lets it work, and returns what it printed.
-fn run_as_client(&self, agent: Agent, more: &[&str]) -> String {
-    let installed = self.install(agent, more);
-    assert_eq!(installed.code, 0, "{}", installed.stderr);
-    let prompt = format!("{PROMPT}\n{WORKSPACE}{}\n", self.env.workspace().display());
-    let Done { code, stdout, stderr } = self.agent(agent, headless(agent), &prompt);
-    let said = format!("{stdout}\n{stderr}");
-    assert_eq!(code, 0, "{said}");
-    said
+    /// A prompt that names the workspace.
+    pub(super) fn prompt(&self, words: &str) -> String {
+        format!("{words}\n{WORKSPACE}{}\n", self.env.workspace().display())
+    }
+
+    /// Creates a key for clients and puts it where they look for it.
+    pub(super) fn create_key(&mut self) -> String {
+        let key = self.env.ok(&["keys", "create", "client", "--rights", "run"]).trim().to_owned();
+        self.env.set("LONGHAUL_API_KEY", &key);
+        key
+    }
+
+    /// Registers the server with an agent, lets it work, and returns what it printed.
+    fn run_as_client(&self, agent: Agent, more: &[&str]) -> String {
+        let installed = self.install(agent, more);
+        assert_eq!(installed.code, 0, "{}", installed.stderr);
+        let Done { code, stdout, stderr } = self.agent(agent, headless(agent), &self.prompt(PROMPT));
+        let said = format!("{stdout}\n{stderr}");
+        assert_eq!(code, 0, "{said}");
+        said
+    }
 }
 
 fn runs_a_task_and_keeps_a_run(agent: Agent, more: &[&str]) {
     let world = World::new(agent, model);
     let said = world.run_as_client(agent, more);
-    check_what_was_done(&world, &said, "mcp");
+    check_what_was_done(&world, &said, None);
 }
 
 fn does_the_same_over_http(agent: Agent, more: &[&str]) {
     let mut world = World::new(agent, model);
-    let key = world.env.ok(&["keys", "create", "client", "--rights", "run"]);
-    let url = format!("{}/mcp", world.serve());
-    world.env.set("LONGHAUL_API_KEY", key.trim());
+    let key = world.create_key();
+    let (_server, address) = world.serve("127.0.0.1:0");
+    let url = format!("http://{address}/mcp");
     let said = world.run_as_client(agent, &[&["--transport", "http", "--url", &url], more].concat());
-    check_what_was_done(&world, &said, "http");
+    check_what_was_done(&world, &said, Some("client"));
     let again = world.install(agent, &["--transport", "http", "--url", &url]);
     assert!(again.stdout.contains("nothing was changed"), "{}{}", again.stdout, again.stderr);
-    assert!(!super::install::read(&world, agent).contains(key.trim()), "the key is in no file of the client");
+    assert!(!super::install::read(&world, agent).contains(&key), "the key is in no file of the client");
 }
 
-fn check_what_was_done(world: &World, said: &str, channel: &str) {
+fn check_what_was_done(world: &World, said: &str, principal: Option<&str>) {
     assert!(said.contains("all done"), "{said}");
     let task = world.env.json(&["show", "port"])["task"].clone();
     assert_eq!(task["result"], "verified", "{task}");
@@ -119,7 +133,9 @@ fn check_what_was_done(world: &World, said: &str, channel: &str) {
     assert_eq!(run["outcome"], "done", "{run}");
     for name in ["port", "crawl-it"] {
         let first = world.env.events(name).remove(0);
-        assert_eq!(first["actor"]["channel"], channel, "{first}");
+        let actor = &first["actor"];
+        assert_eq!((&actor["channel"], actor["key"].is_string()), (&json!("mcp"), principal.is_some()), "{first}");
+        assert!(principal.is_none_or(|principal| actor["principal"] == principal), "{first}");
     }
 }
 
