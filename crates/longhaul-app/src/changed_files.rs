@@ -169,11 +169,11 @@ mod tests {
         std::fs::write(root.join("old.txt"), "two\n").unwrap();
         std::fs::write(root.join("new.txt"), "new\n").unwrap();
         let (repository, base) = find(&dir.path().join("state"), &workspace).unwrap();
-        let files = repository.changed_files(&base).unwrap();
+        let files = repository.changed_files(&base, None).unwrap();
         let changes: Vec<FileChange> = files.iter().map(file_change).collect();
         let change = |path: &str, status| FileChange { path: path.to_owned(), status };
         assert_eq!(changes, [change("new.txt", "added"), change("old.txt", "modified")]);
-        let patch = String::from_utf8(repository.diff(&base).unwrap().bytes).unwrap();
+        let patch = String::from_utf8(repository.diff(&base, None).unwrap().bytes).unwrap();
         assert!(patch.contains("-one") && patch.contains("+two") && patch.contains("+new"), "{patch}");
     }
 
