@@ -8,6 +8,7 @@ mod gate;
 mod guide;
 mod mcp;
 mod monitoring;
+mod schema;
 
 use std::time::Duration;
 
