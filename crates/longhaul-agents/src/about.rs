@@ -31,6 +31,8 @@ pub struct About {
     pub version: Version,
     /// How to ask, offline, whether it is logged in.
     pub login: Login,
+    /// The command that installs it, for a message; `None` if there is not one.
+    pub install_help: Option<&'static str>,
     /// How a person logs in, for a message; `None` if only the program's own help explains it.
     pub login_help: Option<&'static str>,
 }

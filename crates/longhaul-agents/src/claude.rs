@@ -54,7 +54,8 @@ static ABOUT: About = About {
     },
     version: Version::of(&["2.1.325"]),
     login: Login::Command(&["auth", "status"]),
-    login_help: Some("run `claude`, then enter `/login`"),
+    install_help: Some("`npm install -g @anthropic-ai/claude-code`"),
+    login_help: Some("`claude`, then `/login`"),
 };
 
 /// Tools that change no file.

@@ -51,6 +51,7 @@ static ABOUT: About = About {
     },
     version: Version::of(&["0.166.0"]),
     login: Login::Command(&["login", "status"]),
+    install_help: Some("`npm install -g @openai/codex`"),
     login_help: Some("`codex login`"),
 };
 

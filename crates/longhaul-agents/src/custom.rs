@@ -202,6 +202,7 @@ fn about(name: &str, definition: &Definition) -> About {
         },
         version: Version { arguments: definition.version.iter().map(owned).collect(), known: &[] },
         login: Login::Unknown,
+        install_help: None,
         login_help: None,
     }
 }

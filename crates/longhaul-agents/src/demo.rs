@@ -38,6 +38,7 @@ static ABOUT: About = About {
     },
     version: Version { arguments: Cow::Borrowed(&[]), known: &[] },
     login: Login::NotNeeded,
+    install_help: None,
     login_help: None,
 };
 

@@ -60,7 +60,8 @@ static ABOUT: About = About {
     },
     version: Version::of(&["0.61.0"]),
     login: Login::Unknown,
-    login_help: None,
+    install_help: Some("`npm install -g @google/gemini-cli`"),
+    login_help: Some("an API key in `GEMINI_API_KEY` or an enterprise licence; Google serves no other logins any more"),
 };
 
 /// Else the program is only a parent that ignores signals, and the real one outlives it, writing and spending.

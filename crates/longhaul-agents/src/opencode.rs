@@ -59,6 +59,7 @@ static ABOUT: About = About {
     },
     version: Version::of(&["1.18.33"]),
     login: Login::Unknown,
+    install_help: Some("`npm install -g opencode-ai`"),
     login_help: None,
 };
 

@@ -53,6 +53,7 @@ static ABOUT: About = About {
     },
     version: Version::of(&["1.5.0", "0.87.1"]),
     login: Login::Unknown,
+    install_help: Some("`npm install -g @earendil-works/pi-coding-agent`"),
     login_help: None,
 };
 

@@ -34,6 +34,8 @@ pub(crate) struct AgentStatus {
     login: LoggedIn,
     /// What a person does to log in.
     login_help: Option<&'static str>,
+    /// The command that installs it.
+    install_help: Option<&'static str>,
     /// A variable with a key that is set; only a session shows whether the key is good.
     key: Option<String>,
 }
@@ -114,8 +116,9 @@ fn of(system: &System, agent: &Chosen) -> AgentStatus {
         program: agent.program().map(str::to_owned),
         version: path.as_deref().map_or(VersionAnswer::Nothing, |path| version(system, agent, path)),
         known: about.version.known,
-        login: login(system, agent, path.as_deref()),
+        login: login(system, agent, path.as_deref(), PATIENCE),
         login_help: about.login_help,
+        install_help: about.install_help,
         key: key_set(system, agent),
         path,
     }
@@ -136,10 +139,11 @@ fn version(system: &System, agent: &Chosen, path: &Path) -> VersionAnswer {
     line.map_or(VersionAnswer::Nothing, |line| VersionAnswer::Version(line.chars().take(LONGEST_VERSION).collect()))
 }
 
-fn login(system: &System, agent: &Chosen, path: Option<&Path>) -> LoggedIn {
+/// Whether it is logged in, as far as it answers in time.
+pub(crate) fn login(system: &System, agent: &Chosen, path: Option<&Path>, patience: Duration) -> LoggedIn {
     match (agent.about().login, path) {
         (Login::NotNeeded, _) => LoggedIn::NotNeeded,
-        (Login::Command(arguments), Some(path)) => match system.processes.ask(path, arguments, PATIENCE) {
+        (Login::Command(arguments), Some(path)) => match system.processes.ask(path, arguments, patience) {
             Asked::Said(_) => LoggedIn::Yes,
             // Without a login a key may do as well; only a session shows whether it is good.
             Asked::Failed if key_set(system, agent).is_none() => LoggedIn::No,
@@ -150,7 +154,7 @@ fn login(system: &System, agent: &Chosen, path: Option<&Path>) -> LoggedIn {
 }
 
 /// A variable that is set and holds a key of the agent: a secret by its name, or named by the program's own configuration.
-fn key_set(system: &System, agent: &Chosen) -> Option<String> {
+pub(crate) fn key_set(system: &System, agent: &Chosen) -> Option<String> {
     let is_set = |name: &String| system.environment.get(name).is_some_and(|value| !value.is_empty());
     let own = agent.about().env.iter().filter(|name| longhaul_redact::is_secret_name(name));
     own.map(ToString::to_string).chain(provider_keys(system, agent)).find(is_set)
@@ -173,6 +177,11 @@ fn provider_keys(system: &System, agent: &Chosen) -> Vec<String> {
     let directory = set.or_else(|| Some(PathBuf::from(system.environment.get("HOME")?).join(keys.default)));
     let text = directory.and_then(|directory| std::fs::read_to_string(directory.join(keys.file)).ok());
     text.map_or_else(Vec::new, |text| keys.names_in(&text))
+}
+
+/// What a person does to log in.
+pub(crate) fn log_in(help: Option<&str>) -> String {
+    format!("log in with {}", help.unwrap_or("the program itself; see its help"))
 }
 
 impl AgentStatus {
@@ -203,11 +212,14 @@ impl AgentStatus {
         if !self.is_found() {
             let program = self.program.as_deref().unwrap_or(name);
             let key = if self.custom { "argv" } else { "program" };
-            return Some(format!("install `{program}`, or set `{key}` in [agents.{name}]"));
+            let how = self.install_help.map_or_else(String::new, |command| format!(" ({command})"));
+            return Some(format!("install `{program}`{how}, or set `{key}` in [agents.{name}]"));
         }
         if self.login == LoggedIn::No {
-            let generic = "the program itself; see its help";
-            return Some(format!("log in with {}", self.login_help.unwrap_or(generic)));
+            return Some(log_in(self.login_help));
+        }
+        if let (LoggedIn::Unknown, None, Some(help)) = (&self.login, &self.key, self.login_help) {
+            return Some(format!("if it is not logged in: {}", log_in(Some(help))));
         }
         if self.known_good() == Some(false) {
             return Some(format!("tested with {}; other versions may work", self.known.join(", ")));
@@ -268,6 +280,7 @@ mod tests {
             known,
             login: LoggedIn::Unknown,
             login_help: None,
+            install_help: None,
             key: None,
         }
     }

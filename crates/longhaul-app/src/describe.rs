@@ -88,6 +88,10 @@ pub fn next_command(stored: &Stored) -> String {
         State::NeedsHelp { reason: HelpReason::LimitTooLong { .. }, .. } => format!(
             "try again with `longhaul resume {name} --reason \"what changed\"`, add `--agent OTHER` to switch agents"
         ),
+        State::NeedsHelp { reason: HelpReason::CheckCannotRun { .. }, .. } => format!(
+            "install the command, or change the checks with `longhaul edit {name} --check COMMAND`; then run `longhaul resume {name} \
+             --reason \"what changed\"`"
+        ),
         State::NeedsHelp { reason: HelpReason::Permission { .. }, .. } => format!(
             "do it yourself or allow it (`--sandbox`, or the agent's own configuration), then `longhaul resume {name} --reason \"what \
              changed\"`; `longhaul tell {name}` gives the next session other instructions"

@@ -50,6 +50,9 @@ pub struct AppError {
     pub because: Vec<String>,
     /// What a person can do.
     pub hints: Vec<String>,
+    /// What to choose from, if a choice is all that is missing; a front end with a person at it may ask.
+    #[serde(skip)]
+    pub choices: Vec<String>,
     /// A code that says more than the kind does.
     #[serde(skip)]
     pub(crate) code: Option<&'static str>,
@@ -68,7 +71,7 @@ pub struct ErrorView<'a> {
 impl AppError {
     /// A failure without causes or hints.
     pub fn new(kind: ErrorKind, what: impl Into<String>) -> AppError {
-        AppError { kind, what: what.into(), because: Vec::new(), hints: Vec::new(), code: None }
+        AppError { kind, what: what.into(), because: Vec::new(), hints: Vec::new(), choices: Vec::new(), code: None }
     }
 
     /// The stable code for programs, of tools and routes alike.

@@ -4,6 +4,7 @@
 //! process, and every change of a task goes through `decide` and a commit.
 
 mod agent_launch;
+mod agent_readiness;
 mod agent_status;
 mod allowed_paths;
 pub mod api_keys;

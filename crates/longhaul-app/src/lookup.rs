@@ -45,11 +45,22 @@ async fn named(call: &Call, wanted: &str) -> Result<Stored, AppError> {
         let prefixed = Filter { id_prefix: Some(wanted.to_owned()), limit: MOST, ..Filter::default() };
         found = readable(call, call.list(prefixed).await?).await?;
     }
+    if found.is_empty()
+        && let Some(alias) = alias(call, wanted)
+    {
+        found.extend(call.load(alias).await?);
+    }
     match found.len() {
         0 => Err(not_found(wanted)),
         1 => found.pop().ok_or_else(|| not_found(wanted)),
         _ => Err(ambiguous(wanted, &found)),
     }
+}
+
+/// The id of the task that has this text as its id in the system it was imported from: 16 hexadecimal digits.
+pub(crate) fn alias(call: &Call, text: &str) -> Option<TaskId> {
+    let is_alias = text.len() == 16 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+    is_alias.then(|| TaskId::of_alias(call.caller.tenant.name(), text))
 }
 
 /// What is of the project this command is run in. Whoever calls from no directory of this machine has no project, and means all of them.

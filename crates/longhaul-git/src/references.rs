@@ -226,6 +226,13 @@ impl Repository {
         Ok(is_plain || self.branch_tip(branch)?.is_some())
     }
 
+    /// Whether a commit has a file at this path, relative to the top level, that can be run: one with the mode of a program, or a link.
+    pub fn has_program(&self, commit: &CommitId, path: &str) -> Result<bool, GitError> {
+        let call = self.call()?.words(&["ls-tree", "--full-tree", "-z"]).value(commit.as_str())?.words(&["--"]);
+        let entry = call.value(path)?.succeed()?;
+        Ok(entry.starts_with(b"100755 ") || entry.starts_with(b"120000 "))
+    }
+
     /// Whether a task of this name would find its branch taken.
     pub fn has_task_branch(&self, name: &str) -> Result<bool, GitError> {
         is_taken(self, &task_branch(name))

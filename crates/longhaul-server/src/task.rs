@@ -56,10 +56,9 @@ pub(crate) fn handle(result: &CallToolResult) -> Option<CreateTaskResult> {
 /// The task behind a handle as it is now.
 pub(crate) async fn get(call: &Call, handle: &str) -> Result<DetailedTask, ErrorData> {
     let id = parse(handle)?;
-    keep_worker(call, id).await.map_err(|error| refused(&error))?;
     let age = id.minted().map_or(Duration::MAX, |minted| call.now().since(minted));
     let poll = millis((age / 10).clamp(FASTEST, SLOWEST));
-    let (task, payload) = match why(call, id).await {
+    let (task, payload) = match followed(call, id).await {
         Ok(why) => {
             let task = Task::new(handle, TaskStatus::Working, &why.task.created, &why.task.updated);
             (task.with_status_message(message(&why)), payload(why.task).map_err(|error| refused(&error))?)
@@ -67,10 +66,8 @@ pub(crate) async fn get(call: &Call, handle: &str) -> Result<DetailedTask, Error
         // It can never be answered, so the client must not poll for ever.
         Err(error) if error.kind == ErrorKind::Damaged => {
             let at = id.minted().unwrap_or_else(|| call.now()).rfc3339();
-            (
-                Task::new(handle, TaskStatus::Failed, &at, &at),
-                TaskPayload::Failed { error: object(serde_json::to_value(refused(&error)).unwrap_or_default()) },
-            )
+            let error = object(serde_json::to_value(refused(&error)).unwrap_or_default());
+            (Task::new(handle, TaskStatus::Failed, &at, &at), TaskPayload::Failed { error })
         }
         Err(error) => return Err(refused(&error)),
     };
@@ -78,13 +75,14 @@ pub(crate) async fn get(call: &Call, handle: &str) -> Result<DetailedTask, Error
 }
 
 /// Whoever polls waits for the end, so the task must have a worker, as with `wait`.
-async fn keep_worker(call: &Call, id: TaskId) -> Result<(), AppError> {
+async fn followed(call: &Call, id: TaskId) -> Result<WhyView, AppError> {
     if call.caller.rights.include(Right::Run)
-        && let Some(stored) = call.load(id).await?
+        && let Ok(Some(stored)) = call.load(id).await
     {
         ensure_worker(call, &stored).await?;
     }
-    Ok(())
+    // What cannot be loaded is explained or refused here.
+    why(call, id).await
 }
 
 /// What a client sends to a task that asked it something. Ours ask people instead, so it changes nothing.

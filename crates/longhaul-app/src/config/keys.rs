@@ -75,12 +75,15 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "agent",
         kind: Kind::Agent,
-        default: "demo",
+        default: NONE,
+        off: Some(
+            "the only one that is installed and logged in, else the one last used in the project, else you are asked",
+        ),
         doc: "the agent that works on tasks",
         affects: "which program every session of a new task runs",
         place: |settings| &mut settings.agent,
         flag: Some("--agent"),
-        edit: Some(|settings| Setting::Agent(settings.agent.clone())),
+        edit: Some(|settings| Setting::Agent(settings.agent.clone().unwrap_or_default())),
         ..KEY
     },
     Key {

@@ -286,7 +286,8 @@ impl Loading {
     /// Checks what depends on all layers: agent declarations are valid, and every agent a key names exists.
     fn finish(mut self) -> Result<Loaded, ConfigError> {
         agent_tables::check(&self.agents)?;
-        let named = [("agent", vec![self.settings.agent.clone()]), ("fallbacks", self.settings.fallbacks.clone())];
+        let named =
+            [("agent", self.settings.agent.iter().cloned().collect()), ("fallbacks", self.settings.fallbacks.clone())];
         for (key, names) in named {
             if let Some(name) = names.iter().find(|name| !agent_tables::is_agent(&self.agents, name)) {
                 return Err(self.no_agent(key, name));

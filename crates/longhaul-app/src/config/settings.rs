@@ -11,7 +11,8 @@ use longhaul_core::task::{ChecksIn, Context, Hours, OnLimit, Patience, Sandbox};
 /// All settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    pub(crate) agent: String,
+    /// `None`: one is chosen when a task is submitted.
+    pub(crate) agent: Option<String>,
     pub(crate) fallbacks: Vec<String>,
     pub(crate) sandbox: Sandbox,
     pub(crate) network: bool,

@@ -20,8 +20,8 @@ pub struct Agents;
 pub struct AgentListing {
     /// Built-in agents first, then those that the configuration declares.
     pub agents: Vec<AgentView>,
-    /// The agent of new tasks that name none.
-    pub default: String,
+    /// The agent of new tasks that name none; null if one is chosen when a task is submitted.
+    pub default: Option<String>,
 }
 
 /// An agent as it is on this machine.

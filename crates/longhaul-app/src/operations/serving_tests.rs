@@ -1,6 +1,7 @@
 //! What a process that serves many callers needs: its own clock, callers' directories, and threads that no silent worker blocks.
 //! The worker here is the application's own process, as a server's will be.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -80,7 +81,8 @@ impl Scene {
 }
 
 fn submission() -> SubmitInput {
-    SubmitInput { goal: "Äöü".into(), in_place: true, ..SubmitInput::default() }
+    let settings = BTreeMap::from([("agent".to_owned(), "demo".to_owned())]);
+    SubmitInput { goal: "Äöü".into(), in_place: true, settings, ..SubmitInput::default() }
 }
 
 #[tokio::test]
@@ -132,7 +134,7 @@ async fn the_configuration_that_a_variable_names_is_found_from_the_callers_direc
         let environment = variables.map(|(name, value)| (name.into(), value.to_owned())).into_iter().collect();
         config::load(&environment, &call.caller, &project, &Overrides::default())
     };
-    assert_eq!(named("./mine.toml").unwrap().settings.agent, "demo");
+    assert_eq!(named("./mine.toml").unwrap().settings.agent.as_deref(), Some("demo"));
     assert!(named("yours.toml").unwrap_err().text().contains(project.join("yours.toml").to_str().unwrap()));
 }
 

@@ -12,7 +12,9 @@ use crate::app::Call;
 use crate::error::AppError;
 use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::request_key::answer;
-use crate::submit::{child_request, choose_place, need_of_terms, person_request, place_of_child, send};
+use crate::submit::{
+    child_request, choose_place, need_of_terms, person_request, place_of_child, refuse_impossible_checks, send,
+};
 use crate::views::TaskView;
 
 /// The operation `submit`.
@@ -59,6 +61,9 @@ pub struct SubmitInput {
     /// Pause after one session.
     #[serde(default)]
     pub once: bool,
+    /// Submit although the agent, the workspace or a check looks unusable.
+    #[serde(default)]
+    pub no_preflight: bool,
     /// Configuration keys and their values for this task, spelled as in the environment, such as `{"agent": "codex"}`.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
@@ -94,6 +99,9 @@ impl Operation for Submit {
         if session.is_none() {
             call.app.create()?;
             choose_place(call, &mut prepared, in_place, input.no_wait).await?;
+            if !input.no_preflight {
+                refuse_impossible_checks(call, &prepared.request.submission).await?;
+            }
         }
         let sent = send(call, prepared.request).await?;
         if session.is_some() {

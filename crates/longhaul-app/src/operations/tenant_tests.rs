@@ -80,7 +80,12 @@ fn inputs(asked: &str, workspace: &str) -> Vec<(&'static str, Value)> {
         input[field] = asked.into();
         Some((name, input))
     };
-    let submit = |name| (name, json!({ "goal": "g", "after": asked, "in_place": true, "workspace": workspace }));
+    let submit = |name| {
+        (
+            name,
+            json!({ "goal": "g", "after": asked, "in_place": true, "workspace": workspace, "settings": { "agent": "demo" } }),
+        )
+    };
     table().into_iter().filter_map(task_named).chain(["submit", "run"].map(submit)).collect()
 }
 

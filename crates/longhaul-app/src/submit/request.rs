@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use longhaul_core::names::TaskName;
 use longhaul_core::task::{Patience, Submission};
 
-use super::{agent_choice, declared, files, notify_targets, unchosen_agent, workspace_choice};
+use super::{agent_choice, declared, default_agent, files, notify_targets, workspace_choice};
 use crate::app::Call;
 use crate::config::{self, Overrides, Settings, Sources};
 use crate::directory_wait::DirectoryWait;
@@ -34,19 +34,30 @@ pub(crate) async fn person_request(call: &Call, input: &SubmitInput) -> Result<(
     let (environment, caller) = (&call.app.system.environment, &call.caller);
     let loaded = config::load(environment, caller, &project.root, &Overrides::of(&input.settings)?)?;
     let mut warnings: Vec<String> = loaded.warnings().collect();
-    let unchosen = unchosen_agent::warning(environment, caller, &loaded);
     let settings = loaded.settings;
     refuse_missing_variables(call, &settings.env.need)?;
     let (tables, in_place) = (settings.agents.clone(), settings.workspace.in_place || input.in_place);
     let prompts = prompt_files::read(&Sources::of(environment, caller, &project.root)?, &settings)?;
-    let mut submission = submission(call, input, &project, settings, prompts.templates).await?;
+    let mut notes: Vec<String> = prompts.files.iter().map(prompt_note).collect();
+    let agent = match settings.agent.clone() {
+        Some(agent) if input.no_preflight => agent,
+        Some(agent) => {
+            default_agent::refuse_unusable(call, &agent, &tables).await?;
+            agent
+        }
+        None => {
+            let (agent, note) = default_agent::pick(call, &files::utf8(&project.root)?, &tables).await?;
+            notes.push(note);
+            agent
+        }
+    };
+    let mut submission = submission(call, input, &project, settings, agent, prompts.templates).await?;
     warnings.extend(declared::fill(&mut submission, &tables));
     // A flag counts before what the configuration declares about an agent.
     config::changes(&input.settings)?.0.iter().for_each(|setting| submission.set(setting));
     warnings.extend(agent_choice::check_switch(&submission, &input.settings)?);
-    warnings.extend(unchosen);
     let request = Request::new(call, input.name.clone(), submission);
-    Ok((Prepared { request, notes: prompts.files.iter().map(prompt_note).collect(), warnings }, in_place))
+    Ok((Prepared { request, notes, warnings }, in_place))
 }
 
 /// Refuses a task whose agent would miss a variable. Some MCP clients start their servers with an almost empty environment, and nobody sees it;
@@ -72,19 +83,20 @@ async fn submission(
     input: &SubmitInput,
     project: &Project,
     settings: Settings,
+    agent: String,
     prompts: BTreeMap<String, String>,
 ) -> Result<Submission, AppError> {
     let provisional =
         TaskName::new("provisional").map_err(|error| AppError::new(ErrorKind::Usage, error.to_string()))?;
     let directory = files::utf8(&project.directory)?;
-    let bare = Submission::new(input.goal.clone(), provisional, directory, settings.agent.clone());
+    let bare = Submission::new(input.goal.clone(), provisional, directory, agent.clone());
     let after = match &input.after {
         Some(other) => Some(lookup::find_executed(call, Some(other)).await?.task.id),
         None => None,
     };
     Ok(Submission {
         project: files::utf8(&project.root)?,
-        fallbacks: agent_choice::others(&settings.agent, &settings.fallbacks),
+        fallbacks: agent_choice::others(&agent, &settings.fallbacks),
         sandbox: settings.sandbox,
         network: settings.network,
         context: settings.session.context,

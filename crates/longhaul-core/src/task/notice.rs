@@ -58,6 +58,7 @@ fn help(reason: &HelpReason) -> Occasion {
         | HelpReason::LimitTooLong { .. }
         | HelpReason::Exhausted { .. }
         | HelpReason::Asked { .. }
+        | HelpReason::CheckCannotRun { .. }
         | HelpReason::AfterUnverified { .. } => Occasion::NeedsPerson,
     }
 }

@@ -116,6 +116,14 @@ pub enum HelpReason {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hint: Option<String>,
     },
+    /// A check ended as a shell ends when a command cannot be run, which no session of an agent can fix.
+    #[error("{check} ended with exit code {code}: the command may be missing")]
+    CheckCannotRun {
+        /// The check as messages name it.
+        check: String,
+        /// 126 or 127.
+        code: i32,
+    },
     /// The task that was to be verified first never will be.
     #[error("it depends on task {task}, which is {how}")]
     AfterUnverified {

@@ -58,6 +58,10 @@ fn typed(name: &str, schema: &Value, text: &str) -> Result<Value, AppError> {
         let number = text.parse::<u64>().map(Value::from).or_else(|_| text.parse::<i64>().map(Value::from));
         return number.map_err(|_| wanted("a whole number"));
     }
+    if is("number") {
+        let number = text.parse::<f64>().ok().and_then(serde_json::Number::from_f64);
+        return number.map(Value::from).ok_or_else(|| wanted("a number"));
+    }
     if is("boolean") {
         return text.parse::<bool>().map(Value::from).map_err(|_| wanted("true or false"));
     }
@@ -83,6 +87,8 @@ mod tests {
         assert_eq!(of(json!(["integer", "null"]), "5"), Some(json!(5)));
         assert_eq!(of(json!("integer"), "-5"), Some(json!(-5)));
         assert_eq!(of(json!("integer"), "5.5"), None);
+        assert_eq!(of(json!(["number", "null"]), "5"), Some(json!(5.0)));
+        assert_eq!(of(json!("number"), "NaN"), None);
         assert_eq!(of(json!("boolean"), "true"), Some(json!(true)));
         assert_eq!(of(json!("boolean"), "yes"), None);
         assert_eq!(of(json!(["string", "null"]), "5"), Some(json!("5")));

@@ -65,12 +65,12 @@ pub(crate) struct McpInstall {
     /// How the client reaches the server: `stdio` starts it, `http` calls a running `longhaul serve`
     #[arg(long, default_value = "stdio")]
     pub(crate) transport: Transport,
-    /// Address of the running server, with `--transport http`
-    #[arg(long, default_value = "http://127.0.0.1:7717/mcp")]
-    pub(crate) url: String,
-    /// Variable in which the client finds its key, with `--transport http`; the key itself is not stored
-    #[arg(long, value_name = "NAME", default_value = "LONGHAUL_API_KEY")]
-    pub(crate) key_variable: String,
+    /// Address of the running server, with `--transport http`; by default http://127.0.0.1:7717/mcp
+    #[arg(long)]
+    pub(crate) url: Option<String>,
+    /// Variable in which the client finds its key, with `--transport http`; by default LONGHAUL_API_KEY. The key itself is not stored
+    #[arg(long, value_name = "NAME")]
+    pub(crate) key_variable: Option<String>,
     /// Let codex call every tool without asking, also where nobody can answer
     #[arg(long)]
     pub(crate) auto_approve: bool,

@@ -66,6 +66,9 @@ pub(crate) struct Run {
     /// Fail instead of waiting if another task works in this directory, a parent or a subdirectory
     #[arg(long)]
     pub(crate) no_wait: bool,
+    /// Submit although the agent or a check cannot work as things are now
+    #[arg(long)]
+    pub(crate) no_preflight: bool,
     /// Wait after the first failed session; doubles with each further failure
     #[arg(long, value_name = "SPAN", help_heading = "Limits")]
     pub(crate) backoff: Option<String>,

@@ -34,7 +34,10 @@ fn print(listing: &AgentListing) {
             out::data(&out::safe(&format!("  to do: {advice}")));
         }
     }
-    out::note(&format!("new tasks use {} by default", out::safe(&listing.default)));
+    out::note(&match &listing.default {
+        Some(agent) => format!("new tasks use {} by default", out::safe(agent)),
+        None => "no agent is configured: `run` picks the one that is installed and logged in".to_owned(),
+    });
 }
 
 fn limit_line(limit: &AgentLimit) -> String {

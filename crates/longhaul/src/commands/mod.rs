@@ -4,6 +4,7 @@
 mod agents;
 mod attach;
 mod cancel;
+mod choose;
 mod completions;
 mod config;
 mod demo;
@@ -12,6 +13,7 @@ mod doctor;
 mod edit;
 mod events;
 mod gc;
+mod import;
 mod keys;
 mod list;
 mod logs;
@@ -106,6 +108,7 @@ async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
         Verb::Agents(args) => agents::agents(line, &args).await,
         Verb::Service(args) => service::service(line, &args),
         Verb::Skill(args) => skill::skill(line, &args),
+        Verb::Import(args) => import::import(line, &args).await,
         Verb::Keys(args) => keys::keys(line, &args).await,
         Verb::Session(args) => session::session(line, &args).await,
         Verb::Mcp(args) => mcp::mcp(line, &args).await,

@@ -7,6 +7,7 @@ use longhaul_app::views::TaskView;
 use longhaul_app::{AppError, ErrorKind, usual_span};
 use longhaul_core::task::{Action, permit};
 
+use super::choose::choose;
 use super::{id_of, tmux_view};
 use crate::cli::Run;
 use crate::command_line::CommandLine;
@@ -19,10 +20,16 @@ pub(crate) async fn run(line: &CommandLine, args: &Run) -> Result<Code, AppError
         permit(&line.caller.actor, &Action::Manage("open a tmux session"))?;
     }
     let is_child = line.caller.actor.session.is_some();
-    let (call, input) = (line.call()?, input(args)?);
+    let (call, mut input) = (line.call()?, input(args)?);
     // Before the submission, so that any later Ctrl+C pauses the task.
-    let signals = if is_child || args.detach || args.tmux { None } else { Some(Signals::listen()?) };
-    let answer = call.perform::<Submit>(input).await?;
+    let mut signals = if is_child || args.detach || args.tmux { None } else { Some(Signals::listen()?) };
+    let answer = match call.perform::<Submit>(input.clone()).await {
+        Err(error) if !error.choices.is_empty() => {
+            input.settings.insert("agent".to_owned(), choose(error, args.json, signals.as_mut()).await?);
+            call.perform::<Submit>(input).await?
+        }
+        outcome => outcome?,
+    };
     print(&answer, args.json)?;
     let task = id_of(&answer.view)?;
     if !is_child && !args.json {
@@ -52,6 +59,7 @@ fn input(args: &Run) -> Result<SubmitInput, AppError> {
         in_place: args.in_place,
         no_wait: args.no_wait,
         once: args.flags.once,
+        no_preflight: args.no_preflight,
         settings,
         key: args.key.clone(),
     })

@@ -37,6 +37,11 @@ impl Signals {
         })
     }
 
+    /// Waits for one of them while there is no task yet.
+    pub(crate) async fn interrupted(&mut self) {
+        self.next().await;
+    }
+
     /// The next request.
     pub(super) async fn next(&mut self) -> Request {
         tokio::select! {

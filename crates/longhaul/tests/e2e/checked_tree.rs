@@ -23,7 +23,7 @@ const CONFIG: &str = "agent = \"bot\"\n[agents.bot]\nargv = [\"BOT\"]\ndone = { 
 
 /// A world whose workspace was made by a shell script and whose agent runs these scripts.
 fn world(setup: &str, work: &str, fix: &str) -> TestEnv {
-    let env = TestEnv::new();
+    let env = TestEnv::new().without_agent();
     let bot = env.path().join("bot");
     fs::write(&bot, include_str!("checked_tree/bot.sh")).unwrap();
     fs::set_permissions(&bot, fs::Permissions::from_mode(0o755)).unwrap();

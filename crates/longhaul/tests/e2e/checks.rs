@@ -149,8 +149,10 @@ fn a_check_that_kills_itself_is_no_pass() {
 
 #[test]
 fn a_program_that_is_not_there_is_no_pass() {
-    let evidence = refused(&one_step(), "no-such-program --at-all");
-    assert_eq!(evidence["exit"], json!({ "code": 127 }));
+    let env = one_step();
+    let done = run(&env, "no-such-program --at-all", &["--no-preflight"]);
+    assert_eq!(done.code, 5, "{}", done.stderr);
+    assert_eq!(env.evidence("t")[0]["exit"], json!({ "code": 127 }));
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn shown(env: &TestEnv, key: &str) -> Value {
 
 #[test]
 fn show_says_what_holds_and_why_and_makes_nothing() {
-    let env = TestEnv::new().var("LONGHAUL_SESSION_DELAY", "7s");
+    let env = TestEnv::new().without_agent().var("LONGHAUL_SESSION_DELAY", "7s");
     write_user(&env, "agent = 'demo'\n[limits]\nmax_time = '8h'\nmax_cost = 2.5\n");
     write_project(&env, "limits.max_time = '1h'\n");
     let text = env.ok(&["config", "show", "--origin"]);
@@ -112,7 +112,7 @@ fn a_bad_configuration_ends_a_run_before_anything_is_made() {
     assert_eq!(run.code, 2, "{}", run.stderr);
     assert!(run.stderr.contains("LONGHAUL_AGENT") && run.stderr.contains("`demo`"), "{}", run.stderr);
     assert!(!env.home().exists());
-    env.unset("LONGHAUL_AGENT");
+    env.set("LONGHAUL_AGENT", "demo");
     assert_eq!(env.run(&["run", "-d", "Something"]).code, 0, "the control: without it all is well");
 }
 

@@ -32,6 +32,7 @@ version = ["--version"]
 /// A world with the strict program on PATH and these tables in the user's file.
 fn world(config: &str) -> TestEnv {
     let env = TestEnv::new();
+    let env = if config.starts_with("agent = ") { env.without_agent() } else { env };
     let fake = env.path().join("fake");
     fs::create_dir(&fake).unwrap();
     program(&env, "strict-agent", include_str!("custom_agents/strict-agent.sh"));
@@ -42,7 +43,7 @@ fn world(config: &str) -> TestEnv {
 }
 
 /// Puts a program into the world's own directory of PATH.
-fn program(env: &TestEnv, name: &str, text: &str) {
+pub(crate) fn program(env: &TestEnv, name: &str, text: &str) {
     let bin = env.path().join("bin");
     fs::create_dir_all(&bin).unwrap();
     let file = bin.join(name);

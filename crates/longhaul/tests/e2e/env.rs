@@ -46,9 +46,10 @@ impl TestEnv {
         let env = TestEnv { dir, vars: Vec::new() };
         std::fs::create_dir(env.workspace()).unwrap();
         let ledger = env.ledger().display().to_string();
-        // Tests want no pause between sessions, and must not depend on how full this machine is or who manages its users.
+        // Tests want no pause between sessions and the demo agent, and must not depend on how full this machine is or who manages its users.
         env.var(DEMO_AGENT_VARIABLE, DEMO_AGENT)
             .var("DEMO_LEDGER", &ledger)
+            .var("LONGHAUL_AGENT", "demo")
             .var("LONGHAUL_SESSION_DELAY", "0s")
             .var("LONGHAUL_SESSION_INHIBIT_SLEEP", "false")
             .var("LONGHAUL_SESSION_SCOPES", "false")
@@ -59,6 +60,12 @@ impl TestEnv {
     /// The same world with one more variable for everything started from now on.
     pub(crate) fn var(mut self, name: &str, value: &str) -> TestEnv {
         self.set(name, value);
+        self
+    }
+
+    /// The same world where no variable names the agent of new tasks.
+    pub(crate) fn without_agent(mut self) -> TestEnv {
+        self.unset("LONGHAUL_AGENT");
         self
     }
 

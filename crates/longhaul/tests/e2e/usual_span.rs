@@ -17,7 +17,7 @@ fn the_usual_span_is_unknown_then_told_here_before_elsewhere() {
     std::fs::create_dir(&elsewhere).unwrap();
     let third = done(&env.command(&["run", "-d", "Do it"]).current_dir(&elsewhere).output().unwrap()).stderr;
     assert!(third.contains("typical demo session in other projects: "), "{third}");
-    let other = said(&["--name", "c", "--agent", "codex"]);
+    let other = said(&["--name", "c", "--agent", "codex", "--no-preflight"]);
     assert!(other.contains("typical codex session: unknown"), "what another agent took says nothing: {other}");
     assert_eq!(env.settle("b"), "done");
 }

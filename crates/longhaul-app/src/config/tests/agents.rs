@@ -10,10 +10,10 @@ const MINE: &str = "[agents.mine]\nargv = ['tool', '--json']\nsilence = '5m'\n";
 #[test]
 fn a_declared_agent_can_be_chosen_everywhere() {
     let loaded = World::new().user(&format!("agent = 'mine'\nfallbacks = ['demo', 'mine']\n{MINE}")).load().unwrap();
-    assert_eq!(loaded.settings.agent, "mine");
+    assert_eq!(loaded.settings.agent.as_deref(), Some("mine"));
     assert_eq!(loaded.settings.agents["mine"], json!({ "argv": ["tool", "--json"], "silence": "5m" }));
     let loaded = World::new().user(MINE).var("LONGHAUL_AGENT", "mine").load().unwrap();
-    assert_eq!(loaded.settings.agent, "mine");
+    assert_eq!(loaded.settings.agent.as_deref(), Some("mine"));
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn a_layer_leaves_the_other_keys_alone() {
 #[test]
 fn every_documented_default_holds_when_nothing_is_set() {
     let expected = [
-        ("agent", "\"demo\""),
+        ("agent", "\"none\""),
         ("fallbacks", "[]"),
         ("sandbox", "\"workspace\""),
         ("network", "false"),

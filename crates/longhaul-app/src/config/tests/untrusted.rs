@@ -74,10 +74,10 @@ fn a_limit_where_the_user_has_none_is_a_lower_one() {
 
 #[test]
 fn what_is_the_same_anyway_is_not_called_ignored() {
-    let mut loaded = World::new().workspace("agent = 'demo'\nverify.commands = []").load().unwrap();
+    let mut loaded = World::new().workspace("sandbox = 'workspace'\nverify.commands = []").load().unwrap();
     assert!(loaded.notices.is_empty());
-    assert_eq!(loaded.origins["agent"].layer(), "default");
-    assert_eq!(set(&mut loaded, key("agent")), Value::Text("demo".to_owned()));
+    assert_eq!(loaded.origins["sandbox"].layer(), "default");
+    assert_eq!(set(&mut loaded, key("sandbox")), Value::Text("workspace".to_owned()));
 }
 
 #[test]

@@ -61,7 +61,8 @@ fn version_of(text: &str) -> Option<(u32, u32)> {
 /// Every agent. Only one that the configuration names can be a problem.
 fn agents(system: &System, settings: Option<&Settings>) -> Vec<Finding> {
     let tables = settings.map(|settings| settings.agents.clone()).unwrap_or_default();
-    let is_wanted = |name: &String| settings.is_some_and(|have| have.agent == *name || have.fallbacks.contains(name));
+    let is_wanted =
+        |name: &String| settings.is_some_and(|have| have.agent.as_ref() == Some(name) || have.fallbacks.contains(name));
     let found = agent_status::probe_agents(system, &tables);
     let check = |status: &AgentStatus| if is_wanted(&status.name) { wanted(status) } else { unused(status) };
     found.iter().map(check).collect()

@@ -3,8 +3,8 @@
 //! A check whose exit nobody saw is run again, never assumed. A round that changed the tree is run once more, and no third time.
 
 use super::super::{
-    Basis, CheckRole, Ended, Event, Evidence, HelpReason, PlanFiles, Remarks, Round, RoundOutcome, SessionRun, Task,
-    TaskListFile, Verdict, Wait,
+    Basis, CheckRole, Ended, Event, Evidence, Exit, HelpReason, PlanFiles, Remarks, Round, RoundOutcome, SessionRun,
+    Task, TaskListFile, Verdict, Wait,
 };
 use super::after_end::wait;
 use super::start::{Preparation, Wanted, start};
@@ -121,7 +121,11 @@ fn end_round(task: &Task, events: &[Event], now: Time) -> Vec<Event> {
     let Some(round) = folded.ok().and_then(|task| task.round) else { return Vec::new() };
     let outcome = verdict::judge(&round);
     let fixes = task.tally.fixes;
-    let help = |why: String| Event::HelpNeeded { reason: HelpReason::VerificationFailed { why, fixes } };
+    let help = |why: String| {
+        let missing = command_missing(&round);
+        Event::HelpNeeded { reason: missing.unwrap_or(HelpReason::VerificationFailed { why, fixes }) }
+    };
+    let is_hopeless = fixes >= task.submission.patience.fix_attempts || command_missing(&round).is_some();
     let next = match &outcome {
         RoundOutcome::Passed { tree } => {
             let doubts = verdict::doubts(&round);
@@ -131,8 +135,16 @@ fn end_round(task: &Task, events: &[Event], now: Time) -> Vec<Event> {
         }
         RoundOutcome::TreeChanged if round.again => Some(help(verdict::changes_what_it_judges(&round))),
         RoundOutcome::TreeChanged => None,
-        RoundOutcome::Failed { why } if fixes >= task.submission.patience.fix_attempts => Some(help(why.clone())),
+        RoundOutcome::Failed { why } if is_hopeless => Some(help(why.clone())),
         RoundOutcome::Failed { .. } => None,
     };
     std::iter::once(Event::RoundEnded { outcome }).chain(next).collect()
+}
+
+/// A check that the shell could not run: a fixing session would cost money and change nothing.
+fn command_missing(round: &Round) -> Option<HelpReason> {
+    round.evidence.iter().find_map(|check| match check.exit {
+        Exit::Code(code @ (126 | 127)) => Some(HelpReason::CheckCannotRun { check: check.title(), code }),
+        Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => None,
+    })
 }

@@ -112,6 +112,20 @@ fn fixing_ends_after_its_attempts_and_a_person_starts_anew() {
 }
 
 #[test]
+fn a_check_that_the_shell_cannot_run_asks_a_person_and_starts_no_fixing_session() {
+    for code in [126, 127] {
+        let task = check(&check(&two_checks(), code, Some("t"), Some("t")), 1, Some("t"), Some("t"));
+        let State::NeedsHelp { reason: reason @ HelpReason::CheckCannotRun { .. }, .. } = &task.state else {
+            panic!("{:?}", task.state)
+        };
+        assert_eq!(reason.to_string(), format!("`make lint` ended with exit code {code}: the command may be missing"));
+        assert_eq!(task.tally.fixes, 0);
+    }
+    let failed = check(&check(&two_checks(), 125, Some("t"), Some("t")), 1, Some("t"), Some("t"));
+    assert!(failed.needs_fix(), "the control");
+}
+
+#[test]
 fn a_check_that_changes_the_tree_is_run_once_more_and_then_refused() {
     let task = check(&check(&two_checks(), 0, Some("a"), Some("b")), 0, Some("b"), Some("b"));
     assert!(matches!(task.state, State::Preparing));

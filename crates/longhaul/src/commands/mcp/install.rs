@@ -8,7 +8,7 @@ mod server;
 
 use longhaul_app::{AppError, ErrorKind};
 
-use crate::cli::{McpClient, McpInstall, Offer, Transport};
+use crate::cli::{McpClient, McpInstall, Offer};
 use crate::command_line::CommandLine;
 use crate::commands::step::{Step, carry_out};
 use crate::exit::Code;
@@ -34,7 +34,8 @@ pub(super) fn install(line: &CommandLine, offer: &Offer, args: &McpInstall) -> R
     if steps.is_empty() {
         out::data(&format!("{name} already has this server; nothing was changed"));
     }
-    advice(args).iter().for_each(|sentence| out::note(sentence));
+    let asks = client == McpClient::Codex && !args.auto_approve && !codex::approves(environment)?;
+    advice(client, asks, &server).iter().for_each(|sentence| out::note(sentence));
     Ok(Code::Done)
 }
 
@@ -48,8 +49,8 @@ fn steps(line: &CommandLine, server: &Server, args: &McpInstall) -> Result<Vec<S
 }
 
 /// What a person should know about this client (`docs/guide/mcp.md` has the same).
-fn advice(args: &McpInstall) -> Vec<String> {
-    let mut sentences = vec![match args.client {
+fn advice(client: McpClient, asks: bool, server: &Server) -> Vec<String> {
+    let mut sentences = vec![match client {
         McpClient::Claude => {
             "interactive Claude Code takes `run` as a native task and is notified of its end; `claude -p` calls `wait` until the \
              task ends, and needs `--allowedTools mcp__longhaul`"
@@ -58,16 +59,15 @@ fn advice(args: &McpInstall) -> Vec<String> {
         McpClient::Opencode => "opencode has no native tasks: it calls `wait` until the task ends",
     }
     .to_owned()];
-    if args.client == McpClient::Codex && !args.auto_approve {
+    if asks {
         sentences.push(
             "codex asks you before it calls `submit`, `run`, `retry`, `resume` or `cancel`, and `codex exec` refuses them; \
-             `longhaul mcp install --client codex --auto-approve` allows them (`default_tools_approval_mode = \"approve\"`)"
+             add `--auto-approve` to allow them all (`default_tools_approval_mode = \"approve\"`)"
                 .to_owned(),
         );
     }
-    if args.transport == Transport::Http {
-        let variable = &args.key_variable;
-        sentences.push(format!("start {} with a key of `longhaul keys create` in {variable}", args.client.name()));
+    if let Server::Http { key_variable, .. } = server {
+        sentences.push(format!("start {} with a key of `longhaul keys create` in {key_variable}", client.name()));
     }
     sentences
 }

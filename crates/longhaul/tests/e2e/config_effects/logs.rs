@@ -33,7 +33,7 @@ fn flooded(variable: (&str, &str)) -> TestEnv {
 
 #[test]
 pub(super) fn agent() {
-    let env = TestEnv::new();
+    let env = TestEnv::new().without_agent();
     let file: PathBuf = env.path().join("config/longhaul/config.toml");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(&file, "agent = \"demmo\"\n").unwrap();

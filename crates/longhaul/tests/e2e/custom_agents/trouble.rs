@@ -59,7 +59,7 @@ fn missing() -> String {
 #[test]
 fn a_program_that_is_not_there_blocks_before_a_session_and_a_person_mends_it() {
     let env = world(&missing());
-    let task = env.submit("Make files", &["--agent", "mine"]);
+    let task = env.submit("Make files", &["--agent", "mine", "--no-preflight"]);
     assert_eq!(env.settle(&task), "blocked");
     let why = env.ok(&["why", &task]);
     assert!(why.contains("`late-agent` is not on PATH") && why.contains("`argv` in [agents.mine]"), "{why}");
@@ -72,7 +72,7 @@ fn a_program_that_is_not_there_blocks_before_a_session_and_a_person_mends_it() {
 #[test]
 fn a_changed_table_reaches_a_task_by_edit() {
     let env = world(&missing());
-    let task = env.submit("Make files", &["--agent", "mine"]);
+    let task = env.submit("Make files", &["--agent", "mine", "--no-preflight"]);
     assert_eq!(env.settle(&task), "blocked");
     configure(&env, &table("mine"));
     let told = env.run(&["edit", &task, "--agent", "mine"]);

@@ -102,22 +102,3 @@ fn doctor_tells_of_every_agent_and_blames_only_those_in_use() {
     env.set("LONGHAUL_AGENT", "codex");
     assert_eq!(of_codex(&env)["verdict"], "warning");
 }
-
-#[test]
-fn a_task_for_which_nobody_chose_an_agent_says_that_it_is_only_played() {
-    let mut env = world("");
-    codex(&env, "0.166.0", "0");
-    let told = |env: &TestEnv, more: &[&str]| env.run(&[&["run", "-d", "Do it"], more].concat()).stderr;
-    let warned = told(&env, &[]);
-    assert!(warned.contains("warning: no agent is chosen: the built-in `demo` agent only simulates work"), "{warned}");
-    assert!(
-        warned.contains("installed agents: codex") && warned.contains("choose one with `--agent codex`"),
-        "{warned}"
-    );
-    assert!(!told(&env, &["--agent", "demo"]).contains("no agent is chosen"), "a flag chose it");
-    env.set("LONGHAUL_AGENT", "demo");
-    assert!(!told(&env, &[]).contains("no agent is chosen"), "a variable chose it");
-    env.unset("LONGHAUL_AGENT");
-    super::configure(&env, "agent = \"demo\"\n");
-    assert!(!told(&env, &[]).contains("no agent is chosen"), "a file chose it");
-}

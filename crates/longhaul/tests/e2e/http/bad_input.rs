@@ -74,6 +74,10 @@ fn a_bad_address_gets_a_code_and_a_sentence() {
     let wrong = serving.post(&key, "/api/v1/tasks/x/why", &json!({}));
     assert_eq!(wrong.error(), (405, "method_not_allowed".to_owned()));
     assert!(wrong.head.contains("allow: get"), "{}", wrong.head);
+    let put = serving.send("PUT", "/api/v1/tasks/x", &[("authorization", &format!("Bearer {key}"))], "");
+    assert_eq!(put.error(), (405, "method_not_allowed".to_owned()));
+    let numbers = serving.get(&key, "/api/v1/runs?limit=1&since=0").data();
+    assert_eq!(numbers["task_runs"], json!([]), "texts of the query are numbers where the schema has numbers");
     let strange = serving.get(&key, "/api/v1/tasks?strange=1");
     assert!(strange.body.contains("`list` has no field `strange`"), "{}", strange.body);
 }

@@ -130,8 +130,10 @@ fn codex_gets_names_of_variables_and_approval_only_when_asked() {
     let transport = &serde_json::from_str::<Value>(&got.stdout).unwrap()["transport"];
     assert_eq!(transport["env"]["LONGHAUL_HOME"], world.env.home().to_str().unwrap(), "{transport}");
     // The last is named in codex's own configuration.
+    let names: Vec<&str> = transport["env_vars"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), names.len(), "each once: {names:?}");
     for name in ["ACME_TOKEN", "ANTHROPIC_API_KEY", "CODEX_HOME", "XDG_CONFIG_HOME", "SCRIPTED_KEY"] {
-        assert!(transport["env_vars"].as_array().unwrap().contains(&name.into()), "{name}: {transport}");
+        assert!(names.contains(&name), "{name}: {transport}");
     }
     let text = text.replace("[mcp_servers.longhaul]\n", "[mcp_servers.longhaul]\ntool_timeout_sec = 70 # mine\n");
     write(&world, Agent::Codex, &text);
@@ -141,7 +143,9 @@ fn codex_gets_names_of_variables_and_approval_only_when_asked() {
     for line in ["default_tools_approval_mode = \"approve\"", "tool_timeout_sec = 70 # mine"] {
         assert!(text.contains(line), "{line}: {text}");
     }
-    assert!(world.install(Agent::Codex, &[]).stdout.contains("nothing was changed"), "it is not taken back");
+    let again = world.install(Agent::Codex, &[]);
+    assert!(again.stdout.contains("nothing was changed"), "it is not taken back: {}", again.stdout);
+    assert!(!again.stderr.contains("codex asks you"), "{}", again.stderr);
 }
 
 #[test]
@@ -165,6 +169,9 @@ fn what_cannot_be_installed_is_refused_with_a_reason() {
         (&["--client", "gemini"][..], 2, "[possible values: codex, claude, opencode]"),
         (&["--client", "claude", "--auto-approve"], 2, "only codex"),
         (&["--client", "claude", "--rights", "rule"], 2, "there is no right `rule`"),
+        (&["--client", "claude", "--transport", "http", "--url", "localhost"], 2, "`localhost` is no address"),
+        (&["--client", "claude", "--url", "http://127.0.0.1:7717/mcp"], 2, "add `--transport http`"),
+        (&["--client", "claude", "--transport", "http", "--rights", "approve"], 2, "the rights of its key"),
         (&[], 2, "--client"),
         (&["--client", "opencode"], 1, "`opencode` is not installed, or not on PATH"),
     ] {

@@ -35,6 +35,14 @@ pub(super) fn steps(environment: &Environment, server: &Server, auto_approve: bo
     Ok(vec![Step::Edit { path, part: part(&document), text }])
 }
 
+/// Whether codex lets its model call our tools without asking.
+pub(super) fn approves(environment: &Environment) -> Result<bool, AppError> {
+    let text = std::fs::read_to_string(file(environment)?).unwrap_or_default();
+    let document: DocumentMut = text.parse().unwrap_or_default();
+    let ours = document.get(SERVERS).and_then(|servers| servers.get(NAME));
+    Ok(ours.and_then(|ours| ours.get(APPROVAL)).and_then(Item::as_str) == Some("approve"))
+}
+
 /// The file itself, where `config.toml` is a link into somebody's dotfiles.
 fn file(environment: &Environment) -> Result<PathBuf, AppError> {
     let directory = match locations::named_directory(environment, "CODEX_HOME") {

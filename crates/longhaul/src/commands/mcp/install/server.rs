@@ -14,6 +14,8 @@ use crate::start::own_program;
 /// The name under which clients know this server.
 pub(super) const NAME: &str = "longhaul";
 pub(super) const HOME: &str = "LONGHAUL_HOME";
+const URL: &str = "http://127.0.0.1:7717/mcp";
+const KEY_VARIABLE: &str = "LONGHAUL_API_KEY";
 
 /// How a client reaches this server.
 pub(super) enum Server {
@@ -31,10 +33,32 @@ pub(super) enum Server {
 
 impl Server {
     pub(super) fn of(line: &CommandLine, offer: &Offer, args: &McpInstall) -> Result<Server, AppError> {
+        let is_for_http = args.url.is_some() || args.key_variable.is_some();
         match args.transport {
-            Transport::Http => Ok(Server::Http { url: args.url.clone(), key_variable: args.key_variable.clone() }),
+            Transport::Stdio if is_for_http => {
+                Err(AppError::new(ErrorKind::Usage, "--url and --key-variable are for a running server")
+                    .hint("add `--transport http`, or leave them out"))
+            }
             Transport::Stdio => Server::stdio(line, offer),
+            Transport::Http if !offer.arguments().is_empty() => {
+                let given = offer.arguments().join(" ");
+                Err(AppError::new(ErrorKind::Usage, format!("`{given}` is for a server that the client starts"))
+                    .hint("leave it out; over HTTP a client has the rights of its key"))
+            }
+            Transport::Http => Server::http(args),
         }
+    }
+
+    fn http(args: &McpInstall) -> Result<Server, AppError> {
+        let url = args.url.as_deref().unwrap_or(URL);
+        let is_url =
+            ["http://", "https://"].iter().any(|start| url.strip_prefix(start).is_some_and(|rest| !rest.is_empty()));
+        if !is_url {
+            return Err(AppError::new(ErrorKind::Usage, format!("`{url}` is no address of a server"))
+                .hint(format!("give the address of `longhaul serve`, such as {URL}")));
+        }
+        let key_variable = args.key_variable.as_deref().unwrap_or(KEY_VARIABLE).to_owned();
+        Ok(Server::Http { url: url.to_owned(), key_variable })
     }
 
     fn stdio(line: &CommandLine, offer: &Offer) -> Result<Server, AppError> {
@@ -45,6 +69,8 @@ impl Server {
         let loaded = config::load(environment, &line.caller, Path::new("/"), &Overrides::default())?;
         let mut variables = agent_variables(&line.system, &loaded.settings);
         variables.extend(["LONGHAUL_CONFIG", "XDG_CONFIG_HOME"].map(str::to_owned));
+        variables.sort_unstable();
+        variables.dedup();
         Ok(Server::Stdio { command, home: utf8(&line.home()?)?, variables })
     }
 }
