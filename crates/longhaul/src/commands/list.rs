@@ -1,15 +1,20 @@
-//! `longhaul list`: prints tasks as a table, or as one JSON document per page.
+//! `longhaul list`: prints tasks in groups, or as one JSON document per page.
 //! Works without a worker, and warns if one is missing.
+
+mod board;
 
 use longhaul_app::config::read_span;
 use longhaul_app::operations::{List, ListInput, Listing};
-use longhaul_app::views::{Progress, TaskView};
-use longhaul_app::{AppError, cut, now};
+use longhaul_app::{AppError, now};
 
+use self::board::Board;
 use crate::cli;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
+use crate::paint::Paint;
+use crate::when::When;
+use crate::width;
 
 pub(crate) async fn list(line: &CommandLine, args: &cli::List) -> Result<Code, AppError> {
     let call = line.call()?;
@@ -24,7 +29,7 @@ pub(crate) async fn list(line: &CommandLine, args: &cli::List) -> Result<Code, A
     let mut code = Code::Done;
     loop {
         let answer = call.perform::<List>(input.clone()).await?;
-        out::answer(&answer, args.json, |listing| print(listing, args, input.after.is_some()))?;
+        out::answer(&answer, args.json, |listing| print(listing, args))?;
         for damaged in &answer.view.damaged {
             out::note(&format!("damaged: {}: {}", out::safe(&damaged.row), out::safe(&damaged.what)));
             code = Code::Damaged;
@@ -42,35 +47,7 @@ fn since(text: &str) -> String {
     read_span(text).map_or_else(|| text.to_owned(), |span| now().before(span).rfc3339())
 }
 
-/// Done, ended without success, in progress, without a plan.
-fn mark(task: &TaskView) -> char {
-    match (&task.result, task.is_finished, task.progress) {
-        (Some(_), ..) => '✓',
-        (None, true, _) => '✗',
-        (None, false, Some(_)) => '○',
-        (None, false, None) if task.reported.is_some() => '○',
-        (None, false, None) => '?',
-    }
-}
-
-fn progress(task: &TaskView) -> String {
-    task.progress.map_or_else(
-        || "-".to_owned(),
-        |Progress { done, total }| {
-            let percent = (u64::from(done) * 100).checked_div(u64::from(total)).unwrap_or(0);
-            format!("{done}/{total} {percent}%")
-        },
-    )
-}
-
-fn status(task: &TaskView) -> String {
-    let said = task.reported.as_ref().and(task.step.as_ref()).filter(|_| !task.needs_person);
-    let said = said.map_or_else(String::new, |words| format!(": {}", cut(words, 40)));
-    let missing = if task.has_worker == Some(false) { " (no worker)" } else { "" };
-    format!("{}{}{missing}", out::safe(&task.status), out::safe(&said))
-}
-
-fn print(listing: &Listing, args: &cli::List, is_continued: bool) {
+fn print(listing: &Listing, args: &cli::List) {
     if listing.tasks.is_empty() {
         let narrowed = args.state.is_some() || args.agent.is_some() || args.since.is_some() || args.after.is_some();
         out::note(if narrowed {
@@ -82,26 +59,18 @@ fn print(listing: &Listing, args: &cli::List, is_continued: bool) {
         });
         return;
     }
-    let width = listing.tasks.iter().map(|task| task.name.len()).max().unwrap_or(4).max(4);
-    let states: Vec<String> = listing.tasks.iter().map(status).collect();
-    let wide = states.iter().map(String::len).max().unwrap_or(0).max(22);
-    let [name, state, progress_title, sessions, priority] = ["NAME", "STATE", "PROGRESS", "SESSIONS", "PRIORITY"];
-    let title = format!("  {name:width$}  {state:wide$}  {progress_title:12}  {sessions:>8}  {priority:>8}  UPDATED");
-    let mut lines: Vec<String> = (!is_continued).then_some(title).into_iter().collect();
-    for (task, state) in listing.tasks.iter().zip(&states) {
-        let project = if args.all { format!("  {}", out::safe(&task.project)) } else { String::new() };
-        let (mark, name, progress) = (mark(task), out::safe(&task.name), progress(task));
-        let (sessions, priority, updated) = (task.sessions, task.priority, &task.updated);
-        lines.push(format!(
-            "{mark} {name:width$}  {state:wide$}  {progress:12}  {sessions:>8}  {priority:>8}  {updated}{project}"
-        ));
-    }
+    let when = When::here();
+    let board = Board { width: width::of_stdout(), when: &when, paint: Paint(out::coloured()), all: args.all };
+    let (lines, folded) = board.lines(&listing.tasks);
     // One write, not thousands.
     out::data(&lines.join("\n"));
     if listing.tasks.iter().any(|task| task.has_worker == Some(false)) {
         out::note("some tasks have no worker; start one with `longhaul worker -d`");
     }
-    if listing.has_older {
-        out::note("older tasks: `longhaul list --all`");
+    match (folded, listing.has_older) {
+        (0, false) => {}
+        (1, false) => out::note("1 older task: `longhaul list --all`"),
+        (many, false) => out::note(&format!("{many} older tasks: `longhaul list --all`")),
+        (_, true) => out::note("older tasks: `longhaul list --all`"),
     }
 }
