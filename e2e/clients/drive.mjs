@@ -24,6 +24,11 @@ do {
     end = await call("wait", { task });
 } while (end.structuredContent.notes?.includes("the task is still running; call `wait` again"));
 
+let ran = await call("run", { goal: "Port the printer", checks: ["true"], key: "sdk run" });
+while (!ran.structuredContent.data.is_finished) {
+    ran = await call("wait", { task: ran.structuredContent.data.name });
+}
+
 for (const name of ["show", "why", "plan", "logs", "diff", "report", "list", "agents"]) {
     const answer = await call(name, name === "agents" || name === "list" ? {} : { task });
     if (answer.isError) throw new Error(`${name}: ${answer.content[0].text}`);
@@ -36,6 +41,7 @@ console.log(JSON.stringify({
     server: client.getServerVersion().name,
     tools: tools.map((tool) => tool.name),
     end: end.structuredContent.data,
+    ran: ran.structuredContent.data.result,
     refused: refused.structuredContent.error.code,
     wrong: wrong.structuredContent.error.code,
 }));

@@ -13,12 +13,52 @@ use std::process::{Command, ExitCode, Stdio};
 use tempfile::TempDir;
 
 use crate::repository::{Outcome, Repository};
-use place::Pinned;
+use place::{Installer, Pinned};
 
-/// Npm gives up on a lost connection; what it has fetched by then stays in its own cache.
+/// Installers give up on a lost connection; what they have fetched by then stays in their own cache.
 const TRIES: usize = 3;
-/// What npm reads; copied, so that an installation needs nothing of the clone.
-const INPUTS: &[&str] = &["package.json", "package-lock.json", ".npmrc"];
+
+/// What the installer reads; copied, so that an installation needs nothing of the clone.
+fn inputs(installer: Installer) -> &'static [&'static str] {
+    match installer {
+        Installer::Npm => &["package.json", "package-lock.json", ".npmrc"],
+        Installer::Pip => &["requirements.txt"],
+    }
+}
+
+/// Its command, without arguments.
+fn program(installer: Installer) -> &'static [&'static str] {
+    match installer {
+        Installer::Npm => &["npm"],
+        Installer::Pip => &["python3", "-m", "pip"],
+    }
+}
+
+/// Installs exactly what is pinned, and runs nothing of it.
+fn arguments(installer: Installer) -> &'static [&'static str] {
+    match installer {
+        Installer::Npm => &["ci", "--loglevel", "error"],
+        Installer::Pip => &[
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--root-user-action=ignore",
+            "--require-hashes",
+            "--no-deps",
+            "--only-binary=:all:",
+            "--target=site-packages",
+            "--requirement=requirements.txt",
+        ],
+    }
+}
+
+/// What a person installs who does not have it.
+fn advice(installer: Installer) -> &'static str {
+    match installer {
+        Installer::Npm => "there is no npm; install Node.js 20 or newer with npm, then run `cargo xtask agents`",
+        Installer::Pip => "there is no pip; install Python 3.11 or newer with pip, then run `cargo xtask agents`",
+    }
+}
 
 /// Runs the verb.
 pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Outcome<ExitCode> {
@@ -33,61 +73,73 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Outcome<Exit
 
 /// Returns where the programs are, installed if they have to be.
 pub(crate) fn provide(repository: &Repository) -> Outcome<Vec<PathBuf>> {
-    [place::AGENTS, place::CLIENTS].iter().map(|pinned| provide_one(repository, pinned)).collect()
+    [place::AGENTS, place::CLIENTS, place::PYTHON].iter().map(|pinned| provide_one(repository, pinned)).collect()
 }
 
 fn provide_one(repository: &Repository, pinned: &Pinned) -> Outcome<PathBuf> {
     let no_cache = || format!("neither `XDG_CACHE_HOME` nor `HOME` is set; name a directory in `{}`", pinned.variable);
     let directory = pinned.directory(|name| env::var_os(name)).ok_or_else(no_cache)?;
-    if directory.join("node_modules").is_dir() {
+    if directory.join(pinned.installer.fills()).is_dir() {
         return Ok(directory);
     }
-    if !starts(repository.command(Path::new("npm")).arg("--version")) {
-        return Err("there is no npm; install Node.js 20 or newer with npm, then run `cargo xtask agents`".into());
+    if !starts(command(repository, pinned.installer).arg("--version")) {
+        return Err(advice(pinned.installer).into());
     }
-    println!("installing the {} into {}, once; the agents are 1.6 GB", pinned.name, directory.display());
-    let unfinished = copy_inputs(repository, pinned.name, &directory)?;
-    install(repository, unfinished.path())?;
-    publish(unfinished, &directory)?;
+    println!(
+        "installing the packages of e2e/{} into {}, once; the agents are 1.6 GB",
+        pinned.name,
+        directory.display()
+    );
+    let unfinished = copy_inputs(repository, pinned, &directory)?;
+    install(repository, pinned.installer, unfinished.path())?;
+    publish(unfinished, &directory, pinned.installer.fills())?;
     Ok(directory)
 }
 
 /// A sibling of the final place, so that a rename can put all of it there at once.
-fn copy_inputs(repository: &Repository, pinned: &str, directory: &Path) -> Outcome<TempDir> {
+fn copy_inputs(repository: &Repository, pinned: &Pinned, directory: &Path) -> Outcome<TempDir> {
     let failed = |error| format!("failed to prepare `{}`: {error}", directory.display());
     let parent = directory.parent().unwrap_or(directory);
     fs::create_dir_all(parent).map_err(failed)?;
     let unfinished = tempfile::Builder::new().prefix("installing-").tempdir_in(parent).map_err(failed)?;
-    for name in INPUTS {
-        let source = repository.root().join("e2e").join(pinned).join(name);
+    for name in inputs(pinned.installer) {
+        let source = repository.root().join("e2e").join(pinned.name).join(name);
         fs::copy(source, unfinished.path().join(name)).map_err(failed)?;
     }
     Ok(unfinished)
 }
 
-fn install(repository: &Repository, place: &Path) -> Outcome {
+fn command(repository: &Repository, installer: Installer) -> Command {
+    let (name, arguments) = program(installer).split_first().expect("a program has a name");
+    let mut command = repository.command(Path::new(name));
+    command.args(arguments);
+    command
+}
+
+fn install(repository: &Repository, installer: Installer, place: &Path) -> Outcome {
+    let name = program(installer).join(" ");
     let mut tries = 1;
     loop {
-        let mut command = repository.command(Path::new("npm"));
-        command.args(["ci", "--loglevel", "error"]).current_dir(place);
-        let status = command.status().map_err(|error| format!("failed to start npm: {error}"))?;
+        let mut command = command(repository, installer);
+        command.args(arguments(installer)).current_dir(place);
+        let status = command.status().map_err(|error| format!("failed to start {name}: {error}"))?;
         match status.success() {
             true => return Ok(()),
             false if tries == TRIES => {
                 let advice = "see its output above, then run `cargo xtask agents`";
-                return Err(format!("`npm ci` ended with {status} {TRIES} times; {advice}").into());
+                return Err(format!("`{name}` ended with {status} {TRIES} times; {advice}").into());
             }
             false => tries += 1,
         }
     }
 }
 
-fn publish(unfinished: TempDir, directory: &Path) -> Outcome {
+fn publish(unfinished: TempDir, directory: &Path, filled: &str) -> Outcome {
     match fs::rename(unfinished.path(), directory) {
         // Taken out of its guard, which would delete by the old name what is no longer there.
         Ok(()) => drop(unfinished.keep()),
         // Another run was first; ours goes away with its guard.
-        Err(_) if directory.join("node_modules").is_dir() => {}
+        Err(_) if directory.join(filled).is_dir() => {}
         Err(error) => return Err(format!("failed to prepare `{}`: {error}", directory.display()).into()),
     }
     Ok(())
@@ -103,7 +155,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{INPUTS, copy_inputs, place, publish};
+    use super::{copy_inputs, inputs, place, publish};
     use crate::repository::Repository;
 
     fn directory(variables: &[(&str, &str)]) -> Option<String> {
@@ -127,14 +179,24 @@ mod tests {
         let directory = cache.path().join("longhaul").join("agents-x");
         for content in ["first", "second"] {
             let unfinished =
-                copy_inputs(&Repository::here(), "clients", &directory).expect("the inputs are in the clone");
-            assert!(INPUTS.iter().all(|name| unfinished.path().join(name).is_file()));
+                copy_inputs(&Repository::here(), &place::CLIENTS, &directory).expect("the inputs are in the clone");
+            assert!(inputs(place::CLIENTS.installer).iter().all(|name| unfinished.path().join(name).is_file()));
             fs::create_dir(unfinished.path().join("node_modules")).expect("a new directory");
             fs::write(unfinished.path().join("node_modules/mark"), content).expect("a new file");
-            publish(unfinished, &directory).expect("it is put in its place");
+            publish(unfinished, &directory, "node_modules").expect("it is put in its place");
         }
         assert_eq!(fs::read_to_string(directory.join("node_modules/mark")).expect("the mark"), "first");
         assert_eq!(fs::read_dir(cache.path().join("longhaul")).expect("the cache").count(), 1);
+    }
+
+    #[test]
+    fn python_packages_are_pinned_by_hash_and_name_no_registry() {
+        let path = Repository::here().root().join("e2e/clients/python/requirements.txt");
+        let pinned = fs::read_to_string(path).expect("the list is in the clone");
+        let (packages, hashes): (Vec<&str>, Vec<&str>) = pinned.lines().partition(|line| !line.starts_with(' '));
+        assert!(packages.iter().all(|line| line.contains("==") && line.ends_with('\\')), "{packages:?}");
+        assert!(hashes.iter().all(|line| line.trim().starts_with("--hash=sha256:")), "{hashes:?}");
+        assert!(packages.iter().any(|line| line.starts_with("mcp==")));
     }
 
     #[test]

@@ -11,12 +11,12 @@ mod tests;
 use std::borrow::Cow;
 
 use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::{Agent, Transcript};
 use crate::json_line::text;
-use crate::launch::{Interactive, Launch, LaunchSpec, Network, TERMINATE, User};
+use crate::launch::{Interactive, Launch, LaunchSpec, Network, SessionServer, TERMINATE, User};
 use crate::reading::{Moment, Reader, Reading};
 
 /// Anthropic's Claude Code.
@@ -72,6 +72,8 @@ impl Agent for Claude {
         // The end of a turn is the end of a session: what is left in the background would be killed with it, so the model is told
         // that there is none.
         let launch = launch.set("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1");
+        // Nor may a task of another server continue the conversation later.
+        let launch = launch.set("CLAUDE_CODE_DISABLE_MCP_TASKS", "1");
         if needs_consent(spec) { launch.set("IS_SANDBOX", "1") } else { launch }
     }
 
@@ -105,10 +107,18 @@ impl Agent for Claude {
 fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
     let mut argv = spec.command("claude", &["-p", "--output-format", "stream-json", "--verbose"]);
     argv.extend(modes(spec));
+    argv.extend(spec.server.iter().map(server));
     argv.extend(spec.extra.iter().cloned());
     let (option, id) = spec.resumes.map_or(("--session-id", spec.session), |id| ("--resume", id));
     argv.extend([option.to_owned(), id.to_owned()]);
     argv
+}
+
+/// Our server, beside those of the user's configuration.
+fn server(server: &SessionServer<'_>) -> String {
+    let (command, args) = (server.program, server.arguments);
+    let own = json!({ "type": "stdio", "command": command, "args": args, "env": server.environment() });
+    format!("--mcp-config={}", json!({ "mcpServers": { SessionServer::NAME: own } }))
 }
 
 /// Whether claude refuses its mode unless the user confirms it.
@@ -128,14 +138,15 @@ fn modes(spec: &LaunchSpec<'_>) -> Vec<String> {
 /// the workspace.
 fn permissions(spec: &LaunchSpec<'_>) -> Vec<String> {
     let web = if spec.network == Network::Open { ",WebFetch,WebSearch" } else { "" };
+    let own = spec.server.map_or_else(String::new, |_| format!(",mcp__{}", SessionServer::NAME));
     match spec.sandbox {
         Sandbox::ReadOnly => vec![
             "--permission-mode=dontAsk".to_owned(),
-            format!("--allowedTools={READING_TOOLS}{web}"),
+            format!("--allowedTools={READING_TOOLS}{web}{own}"),
             "--disallowedTools=Edit,Write,NotebookEdit".to_owned(),
         ],
         Sandbox::Workspace => {
-            vec!["--permission-mode=acceptEdits".to_owned(), format!("--allowedTools=Bash,{READING_TOOLS}{web}")]
+            vec!["--permission-mode=acceptEdits".to_owned(), format!("--allowedTools=Bash,{READING_TOOLS}{web}{own}")]
         }
         Sandbox::Full => vec!["--dangerously-skip-permissions".to_owned()],
     }

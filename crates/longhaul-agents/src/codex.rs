@@ -15,7 +15,9 @@ use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox, StopSignal, StopSte
 
 use crate::about::{About, AgentHome, Cost, Ids, Login, Mode, Modes, Version, words};
 use crate::agent::{Agent, ProviderKeys, Transcript};
-use crate::launch::{Interactive, Launch, LaunchSpec, Network, Stdin};
+use serde_json::Value;
+
+use crate::launch::{Interactive, Launch, LaunchSpec, Network, SessionServer, Stdin};
 use crate::reading::{Moment, Reader, Reading};
 
 /// OpenAI's Codex CLI.
@@ -104,12 +106,16 @@ impl Agent for Codex {
 /// By default a refused connection is tried again for ever.
 const BOUNDED_RETRIES: [&str; 2] = ["-c", "features.unbounded_connection_retries=false"];
 
+/// A loop of codex's own would continue the conversation beside ours.
+const NO_GOALS: [&str; 2] = ["-c", "features.goals=false"];
+
 /// All options come before the word `resume`, which takes few of them; nothing is inherited by a resumed thread.
 fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
     let sandbox = sandbox_mode(spec.sandbox);
     let mut argv = spec.command("codex", &["exec", "--json", "--skip-git-repo-check", "-C", spec.cwd, "-s", sandbox]);
     argv.extend(["-c", "approval_policy=\"never\"", "-c", "check_for_update_on_startup=false"].map(str::to_owned));
-    argv.extend(BOUNDED_RETRIES.map(str::to_owned));
+    argv.extend(BOUNDED_RETRIES.into_iter().chain(NO_GOALS).map(str::to_owned));
+    argv.extend(spec.server.iter().flat_map(server));
     argv.extend(modes(spec));
     argv.extend(spec.extra.iter().cloned());
     if let Some(thread) = spec.resumes {
@@ -117,6 +123,22 @@ fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {
     }
     argv.push("-".to_owned());
     argv
+}
+
+/// Our server, beside those of the user's configuration. Codex gives a server nothing but six variables of its own and what is named here,
+/// starts it outside the sandbox, and refuses its tools unless they are approved.
+fn server(server: &SessionServer<'_>) -> Vec<String> {
+    let set =
+        |key: &str, value: String| ["-c".to_owned(), format!("mcp_servers.{}.{key}={value}", SessionServer::NAME)];
+    let variables = server.environment.iter().map(|(name, value)| format!("{name}={}", Value::from(value.as_str())));
+    [
+        set("command", Value::from(server.program).to_string()),
+        set("args", Value::from(server.arguments).to_string()),
+        set("env", format!("{{{}}}", variables.collect::<Vec<_>>().join(","))),
+        set("env_vars", Value::from(server.inherited).to_string()),
+        set("default_tools_approval_mode", "\"approve\"".to_owned()),
+    ]
+    .concat()
 }
 
 /// The arguments as the existing shell runner passes them: everything that `exec resume` also takes, then the conversation, then a short

@@ -3,6 +3,7 @@
 
 use longhaul_core::task::{Sandbox, StopSignal, StopStep};
 use serde::Deserialize;
+use serde_json::Value;
 
 /// What a launch depends on.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +36,31 @@ pub struct LaunchSpec<'a> {
     pub prompt_file: &'a str,
     /// A short prompt that points at that file and is handed over as an argument, as the existing shell runner does; for codex.
     pub argument: Option<&'a str>,
+    /// Longhaul's MCP server for this session, for programs that can be given one beside the user's own.
+    pub server: Option<SessionServer<'a>>,
+}
+
+/// Longhaul's MCP server for one session. The agent starts it.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionServer<'a> {
+    /// The path of the program.
+    pub program: &'a str,
+    /// Its arguments.
+    pub arguments: &'a [&'a str],
+    /// Variables to set; no secrets.
+    pub environment: &'a [(String, String)],
+    /// Further variables of the agent that the server needs, by name, because it masks their values in what the agent says.
+    pub inherited: &'a [String],
+}
+
+impl SessionServer<'_> {
+    /// Its name among the agent's servers: not `longhaul`, which a user may have given to a server of their own.
+    pub const NAME: &'static str = "longhaul_session";
+
+    /// Its variables as a JSON object.
+    pub(crate) fn environment(&self) -> Value {
+        self.environment.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()
+    }
 }
 
 /// Whether the network is open to an agent's tools.
@@ -62,6 +88,8 @@ pub struct Launch {
     pub argv: Vec<String>,
     /// Environment variables to set; no secrets.
     pub env_set: Vec<(String, String)>,
+    /// JSON objects to merge into those that the user may have in these variables.
+    pub env_merge: Vec<(String, Value)>,
     /// Variables the agent must not see.
     pub env_unset: Vec<String>,
     /// What it gets to read.
@@ -84,7 +112,8 @@ pub(crate) const TERMINATE: &[StopStep] = &[StopStep { signal: StopSignal::Termi
 impl Launch {
     /// A launch that gets the prompt by stdin, with nothing else set.
     pub fn new(argv: Vec<String>, stop: &[StopStep]) -> Launch {
-        Launch { argv, env_set: Vec::new(), env_unset: Vec::new(), stdin: Stdin::Prompt, stop: stop.to_vec() }
+        let (env_set, env_merge, env_unset) = (Vec::new(), Vec::new(), Vec::new());
+        Launch { argv, env_set, env_merge, env_unset, stdin: Stdin::Prompt, stop: stop.to_vec() }
     }
 
     /// The same with a variable set.

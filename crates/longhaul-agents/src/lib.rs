@@ -28,7 +28,7 @@ pub use agent::{Agent, ProviderKeys, Transcript};
 pub use chosen::{Chosen, UnknownAgent, account, choose, find};
 pub use custom::PLACEHOLDERS;
 pub use declared::{BUILT_IN_KEYS, BadDeclaration, CUSTOM_KEYS, Declared, DeclaredKey, Takes};
-pub use launch::{Interactive, Launch, LaunchSpec, Network, Stdin, User};
+pub use launch::{Interactive, Launch, LaunchSpec, Network, SessionServer, Stdin, User};
 pub use reading::{End, Moment, Reader, Reading, Shown, TurnEnd};
 pub use text::conversation_id;
 

@@ -11,7 +11,7 @@ use longhaul_core::task::{Delivered, Exit, Outcome, Sandbox};
 
 use crate::about::{About, Cost, Ids, Login, Mode, Modes, Version, Words, words};
 use crate::agent::{Agent, Transcript};
-use crate::launch::{Interactive, Launch, LaunchSpec, TERMINATE};
+use crate::launch::{Interactive, Launch, LaunchSpec, SessionServer, TERMINATE};
 use crate::mark;
 use crate::reading::{Moment, Reader, Reading};
 
@@ -73,10 +73,12 @@ impl Agent for OpenCode {
         let launch = Launch::new(arguments(spec), TERMINATE)
             .set("OPENCODE_DISABLE_AUTOUPDATE", "1")
             .set("OPENCODE_DISABLE_LSP_DOWNLOAD", "1");
-        match permissions(spec) {
+        let launch = match permissions(spec) {
             Some(rules) => launch.set("OPENCODE_PERMISSION", &rules.to_string()),
             None => launch,
-        }
+        };
+        let own = spec.server.iter().map(|server| ("OPENCODE_CONFIG_CONTENT".to_owned(), config(server)));
+        Launch { env_merge: own.collect(), ..launch }
     }
 
     fn read_line(&self, reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Reading {
@@ -107,6 +109,13 @@ impl Agent for OpenCode {
         let document = lines.collect::<Vec<_>>().join(&b'\n');
         mark::delivered(&mut std::iter::once(&document[..]), mark, user_texts)
     }
+}
+
+/// Our server, beside those of the user's configuration.
+fn config(server: &SessionServer<'_>) -> Value {
+    let command: Vec<&str> = std::iter::once(&server.program).chain(server.arguments).copied().collect();
+    let own = json!({ "type": "local", "command": command, "environment": server.environment(), "enabled": true });
+    json!({ "mcp": { SessionServer::NAME: own } })
 }
 
 fn arguments(spec: &LaunchSpec<'_>) -> Vec<String> {

@@ -41,6 +41,7 @@ pub fn spec_of<'a>(agent: &'a Chosen, task: &'a Task, writable: Option<&'a str>)
         user: if rustix::process::geteuid().is_root() { User::Root } else { User::Plain },
         prompt_file: "",
         argument: None,
+        server: None,
     }
 }
 

@@ -1,13 +1,14 @@
 //! What is known about every agent without a session: found, version, known good, logged in. For `agents` and `doctor`.
 //! Programs are asked offline and with a deadline; their tokens are never read, and nothing is changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use longhaul_agents::{AGENTS, Chosen, Login, choose};
 use serde_json::Value;
 
+use crate::config::Settings;
 use crate::operations::AgentView;
 use crate::processes::{Asked, System};
 
@@ -157,6 +158,16 @@ pub(crate) fn key_set(system: &System, agent: &Chosen) -> Option<String> {
     let is_set = |name: &String| system.environment.get(name).is_some_and(|value| !value.is_empty());
     let own = agent.about().env.iter().filter(|name| longhaul_redact::is_secret_name(name));
     own.map(ToString::to_string).chain(provider_keys(system, agent)).find(is_set)
+}
+
+/// The variables that any agent takes its login and configuration from, and those that a task needs; names, each once.
+pub fn agent_variables(system: &System, settings: &Settings) -> Vec<String> {
+    let of = |agent: &Chosen| -> Vec<String> {
+        agent.about().env.iter().map(ToString::to_string).chain(provider_keys(system, agent)).collect()
+    };
+    let agents = every(&settings.agents);
+    let names: BTreeSet<String> = agents.iter().flat_map(of).chain(settings.env.need.iter().cloned()).collect();
+    names.into_iter().collect()
 }
 
 /// The variables with keys of other providers.

@@ -11,9 +11,10 @@ use longhaul_core::time::Time;
 use longhaul_keeper::fail_point;
 use longhaul_keeper::files::PrivateDirError;
 use longhaul_store::sqlite::SqliteStore;
-use longhaul_store::{Filter, Listed, Store, Stored, Summaries, WholeStore};
+use longhaul_store::{Filter, History, Listed, Salvaged, Store, Stored, StoredEvent, Summaries, WholeStore};
 
 use crate::caller::{Caller, Visibility};
+use crate::damage::Damage;
 use crate::error::{AppError, ErrorKind};
 use crate::hold::{is_abandoned, release_if_gone};
 use crate::home::{Home, HomeError};
@@ -91,9 +92,12 @@ pub struct Call {
     pub app: Arc<App>,
     /// Who calls.
     pub caller: Caller,
+    /// The client's own id for this request, if it has one.
+    pub(crate) request_id: Option<String>,
     visibility: Visibility,
     reach: Reach,
     store: OnceLock<Arc<dyn Store>>,
+    damage: Damage,
 }
 
 /// Whose tasks a call can reach.
@@ -107,7 +111,21 @@ impl Call {
     /// A call of this caller.
     pub fn new(app: Arc<App>, caller: Caller) -> Call {
         let visibility = Visibility::of(&caller.actor, &app.home);
-        Call { app, caller, visibility, reach: Reach::OwnTenant, store: OnceLock::new() }
+        Call {
+            app,
+            caller,
+            request_id: None,
+            visibility,
+            reach: Reach::OwnTenant,
+            store: OnceLock::new(),
+            damage: Damage::default(),
+        }
+    }
+
+    /// The same for one request that its client has an id for: a repeat with the same id is answered and not carried out again.
+    #[must_use]
+    pub fn of_request(&self, id: Option<String>) -> Call {
+        Call { request_id: id, ..self.clone() }
     }
 
     /// The home.
@@ -173,6 +191,42 @@ impl Call {
     /// A task that the caller may see; any other looks like none.
     pub async fn load(&self, task: TaskId) -> Result<Option<Stored>, AppError> {
         Ok(self.store()?.load(task).await?.filter(|stored| self.visibility.allows(&stored.task)))
+    }
+
+    /// A task that the caller may see, for showing: what can be read of it. What cannot is a warning of the answer.
+    pub async fn read(&self, task: TaskId) -> Result<Option<Stored>, AppError> {
+        match self.load(task).await {
+            Err(error) if error.kind == ErrorKind::Damaged => {}
+            loaded => return loaded,
+        }
+        let Some(Salvaged { stored, damaged }) = self.store()?.salvage(task).await? else { return Ok(None) };
+        if !self.visibility.allows(&stored.task) {
+            return Ok(None);
+        }
+        self.damage.add(damaged);
+        Ok(Some(stored))
+    }
+
+    /// The newest events of a task that can be read; see the store. What cannot is a warning of the answer.
+    pub(crate) async fn newest_events(
+        &self,
+        task: TaskId,
+        kinds: &[&str],
+        limit: u32,
+    ) -> Result<Vec<StoredEvent>, AppError> {
+        let History { events, damaged } = self.store()?.newest_events(task, kinds, limit).await?;
+        self.damage.add(damaged);
+        Ok(events)
+    }
+
+    /// The same call without what was found so far: one for each answer.
+    pub(crate) fn fresh(&self) -> Call {
+        Call { damage: Damage::default(), ..self.clone() }
+    }
+
+    /// What was found damaged on the way to an answer, in a sentence.
+    pub(crate) fn damage(&self) -> Option<String> {
+        self.damage.sentence()
     }
 
     /// Whether a person held the task and is gone. Only looks.

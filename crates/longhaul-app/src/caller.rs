@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::task::{Actor, Channel, Rights, Scope, Task};
 use longhaul_keeper::SessionDir;
-use longhaul_store::Tenant;
+use longhaul_store::{ApiKey, Tenant};
 
 use crate::error::{AppError, ErrorKind};
 use crate::home::Home;
@@ -36,6 +36,13 @@ impl Caller {
         Caller { actor, tenant: Tenant::default(), channel: FrontEnd::CommandLine, rights: Rights::ALL, directory }
     }
 
+    /// Whoever presents this key: in its tenant, with its rights, through HTTP and from no directory.
+    pub(crate) fn of_key(key: ApiKey) -> Caller {
+        let actor = Actor { key: Some(key.id), ..Actor::person(key.name) };
+        let caller = Caller::new(actor, Err("it came with an API key".to_owned()));
+        Caller { tenant: key.tenant, ..caller }.through(FrontEnd::Http, key.rights)
+    }
+
     /// The same through another channel, with these rights. Its events say through which.
     #[must_use]
     pub fn through(self, channel: FrontEnd, rights: Rights) -> Caller {
@@ -47,6 +54,11 @@ impl Caller {
         Caller { actor: Actor { channel: recorded, ..self.actor }, channel, rights, ..self }
     }
 
+    /// Whether it runs on this machine as the user whose home it is; not with an API key, which may be used from anywhere.
+    pub fn is_local(&self) -> bool {
+        self.actor.key.is_none()
+    }
+
     /// Whether a person calls, as far as is known.
     pub fn is_person(&self) -> bool {
         self.actor.scope == Scope::Person
@@ -55,8 +67,11 @@ impl Caller {
     /// The directory the call comes from.
     pub fn directory(&self) -> Result<&Path, AppError> {
         self.directory.as_deref().map_err(|why| {
-            let error = AppError::new(ErrorKind::Usage, "the current directory cannot be used");
-            AppError { because: vec![why.clone()], ..error }.hint("change to a directory that exists")
+            let (what, hint) = match self.is_local() {
+                true => ("the current directory cannot be used", "change to a directory that exists"),
+                false => ("this request comes from no directory", "name the task, and write paths in full"),
+            };
+            AppError { because: vec![why.clone()], ..AppError::new(ErrorKind::Usage, what) }.hint(hint)
         })
     }
 
@@ -65,8 +80,13 @@ impl Caller {
         Project::of(self.directory()?)
     }
 
-    /// A path of a request, absolute: relative ones start at the directory the call comes from.
+    /// A path of a request, absolute: relative ones start at the directory the call comes from. A caller with an API key reaches no file
+    /// this way, only through `Call::path`.
     pub fn resolve(&self, path: &Path) -> Result<PathBuf, AppError> {
+        if !self.is_local() {
+            let what = "a caller with an API key cannot name a file here";
+            return Err(AppError::new(ErrorKind::Forbidden, what).hint("ask a person to do it on the command line"));
+        }
         if path.as_os_str().is_empty() {
             return Err(AppError::new(ErrorKind::Usage, "a path is empty").hint("name a file or a directory"));
         }

@@ -4,7 +4,7 @@
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Actor, Command, Event, Input, Refusal, decide};
-use longhaul_store::{Change, CommitError, Committed, Guard, Key, NewLease, Store, StoreError, Stored};
+use longhaul_store::{Change, CommitError, Committed, Earlier, Guard, Key, NewLease, Store, StoreError, Stored};
 
 use crate::clock::Clock;
 
@@ -59,7 +59,7 @@ pub async fn change(
     claim: Option<NewLease>,
 ) -> Result<Committed, ChangeError> {
     if let Some(key) = &key
-        && let Some(stored) = store.repeat_of(key, actor).await?
+        && let Some(Earlier { stored, .. }) = store.repeat_of(key, actor).await?
     {
         return Ok(Committed { stored, repeated: true });
     }

@@ -118,6 +118,9 @@ pub fn next_command(stored: &Stored) -> String {
             )
         }
         State::Blocked { .. } => format!("fix it, then run `longhaul resume {name}`"),
+        State::NeedsHelp { reason: HelpReason::Asked { .. } } => {
+            format!("answer with `longhaul resume {name} --reason \"...\"`; the next session gets the answer")
+        }
         State::NeedsHelp { .. } => {
             format!("read `longhaul logs {name}`, then run `longhaul resume {name} --reason \"what changed\"`")
         }

@@ -58,6 +58,16 @@ pub struct AppError {
     pub(crate) code: Option<&'static str>,
 }
 
+/// An error as front ends send it.
+#[derive(Serialize, JsonSchema)]
+pub struct ErrorView<'a> {
+    /// What it is, for programs; it never changes.
+    pub code: &'static str,
+    /// The error.
+    #[serde(flatten)]
+    pub error: &'a AppError,
+}
+
 impl AppError {
     /// A failure without causes or hints.
     pub fn new(kind: ErrorKind, what: impl Into<String>) -> AppError {
@@ -81,7 +91,7 @@ impl AppError {
     }
 
     /// The same with a code that says more than the kind does.
-    pub(crate) fn coded(self, code: &'static str) -> AppError {
+    pub fn coded(self, code: &'static str) -> AppError {
         AppError { code: Some(code), ..self }
     }
 
@@ -109,10 +119,10 @@ impl AppError {
         struct Document<'a> {
             v: u32,
             kind: &'static str,
-            error: &'a AppError,
+            error: ErrorView<'a>,
         }
         // Texts and lists of texts: no error has what JSON has no words for.
-        let document = Document { v: 1, kind: "error", error: self };
+        let document = Document { v: 1, kind: "error", error: ErrorView { code: self.code(), error: self } };
         text::safe_json(&serde_json::to_string(&document).unwrap_or_default())
     }
 

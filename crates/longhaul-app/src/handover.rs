@@ -51,11 +51,10 @@ pub enum Handover {
 impl Handover {
     /// Whether a worker committed it, answered or not.
     pub async fn is_committed(&self, store: &dyn Store) -> Result<bool, CommitError> {
-        let stored = match self {
-            Handover::Submit(request) => store.load(request.id).await?,
-            Handover::Command { actor, key, .. } => store.repeat_of(key, actor).await?,
-        };
-        Ok(stored.is_some())
+        Ok(match self {
+            Handover::Submit(request) => store.load(request.id).await?.is_some(),
+            Handover::Command { actor, key, .. } => store.repeat_of(key, actor).await?.is_some(),
+        })
     }
 }
 

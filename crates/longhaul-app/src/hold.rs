@@ -20,10 +20,10 @@ use longhaul_store::{Store, Stored};
 pub use interface::{Interface, NoInterface, interface_of};
 pub use lock::{Free, Hold, HoldError, listed as listed_holds};
 
-use crate::blocking;
 use crate::change::{ChangeError, change};
 use crate::clock::Clock;
 use crate::home::Home;
+use crate::intake::{blocking, blocking_here};
 
 /// Why it is unknown whether a person is still working.
 #[derive(Debug, thiserror::Error)]
@@ -91,5 +91,5 @@ pub async fn release_if_gone(
 
 /// Whether a held task's person has left. Only looks: the next worker or operation that changes the task releases it.
 pub(crate) fn is_abandoned(home: &Home, task: TaskId) -> bool {
-    lock::is_free(home, task) && in_conversation(task).is_ok_and(|processes| processes.is_empty())
+    blocking_here(|| lock::is_free(home, task) && in_conversation(task).is_ok_and(|processes| processes.is_empty()))
 }

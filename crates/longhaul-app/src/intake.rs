@@ -8,7 +8,7 @@ use longhaul_agents::{Chosen, Cost, UnknownAgent};
 use longhaul_core::names::{self, STATE_DIR, TaskName};
 use longhaul_core::task::{Criterion, Place, Refusal, Sandbox, Scope, Submission, Target, submit};
 use longhaul_core::time::Time;
-use longhaul_store::{Change, CommitError, Committed, Filter, Guard, NewLease, Store, Which};
+use longhaul_store::{Change, CommitError, Committed, Earlier, Filter, Guard, NewLease, Store, Which};
 
 use crate::change::ChangeError;
 use crate::child::{self, NoChild};
@@ -17,6 +17,7 @@ use crate::home::Home;
 use crate::task_dir::task_dir_exists;
 use longhaul_git::{Git, Repository};
 use longhaul_keeper::Environment;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Commits a submission, once: a repeat of one that is stored already, by its id or its key, answers with that.
 pub(crate) async fn commit_submission(
@@ -86,8 +87,8 @@ async fn earlier(store: &dyn Store, request: &Request) -> Result<Option<Committe
         return Ok(Some(Committed { stored, repeated: false }));
     }
     let Some(key) = &request.key else { return Ok(None) };
-    let stored = store.repeat_of(key, &request.actor).await?;
-    Ok(stored.map(|stored| Committed { stored, repeated: true }))
+    let earlier = store.repeat_of(key, &request.actor).await?;
+    Ok(earlier.map(|Earlier { stored, .. }| Committed { stored, repeated: true }))
 }
 
 /// Runs what asks git or the disk on a thread of its own: a slow answer must not stop the worker's other tasks.
@@ -95,6 +96,15 @@ pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
     match tokio::task::spawn_blocking(work).await {
         Ok(answer) => answer,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+/// The same for work that borrows: it stays where it is, and the other tasks of this thread move to another one.
+pub(crate) fn blocking_here<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        // Here are no other threads.
+        Ok(_) | Err(_) => work(),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Used by every verb that takes a task. It makes nothing, also for names that nobody has, and finds only what the caller may see.
 
 use longhaul_core::ids::TaskId;
+use longhaul_core::task::Driver;
 use longhaul_store::{Filter, Listed, StoreError, Stored, Which};
 
 use crate::app::Call;
@@ -32,18 +33,20 @@ async fn search(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
 
 async fn named(call: &Call, wanted: &str) -> Result<Stored, AppError> {
     if let Ok(id) = wanted.parse::<TaskId>() {
-        return call.load(id).await?.ok_or_else(|| not_found(wanted, None));
+        return call.read(id).await?.ok_or_else(|| not_found(wanted, None));
     }
     // Of the tasks with one name only the newest can be unfinished.
-    let here = Filter { name: Some(wanted.to_owned()), limit: Some(1), ..of_this_project(call).await? };
-    if let Some(stored) = sound(call.list(here).await?)?.into_iter().next() {
-        return Ok(stored);
+    if call.caller.is_local() {
+        let here = Filter { name: Some(wanted.to_owned()), limit: Some(1), ..of_this_project(call).await? };
+        if let Some(stored) = readable(call, call.list(here).await?).await?.into_iter().next() {
+            return Ok(stored);
+        }
     }
     let anywhere = Filter { name: Some(wanted.to_owned()), limit: MOST, ..Filter::default() };
-    let mut found = sound(call.list(anywhere).await?)?;
+    let mut found = readable(call, call.list(anywhere).await?).await?;
     if found.is_empty() && wanted.len() >= 4 {
-        found =
-            sound(call.list(Filter { id_prefix: Some(wanted.to_owned()), limit: MOST, ..Filter::default() }).await?)?;
+        let prefixed = Filter { id_prefix: Some(wanted.to_owned()), limit: MOST, ..Filter::default() };
+        found = readable(call, call.list(prefixed).await?).await?;
     }
     if found.is_empty() && !wanted.is_empty() {
         found = beginning_with(call, wanted).await?;
@@ -60,7 +63,7 @@ async fn beginning_with(call: &Call, wanted: &str) -> Result<Vec<Stored>, AppErr
     for which in [Which::Unfinished, Which::Finished] {
         let prefix = Some(wanted.to_owned());
         let here = Filter { name_prefix: prefix, which, limit: MOST, ..of_this_project(call).await? };
-        let found = sound(call.list(here).await?)?;
+        let found = readable(call, call.list(here).await?).await?;
         if !found.is_empty() {
             return Ok(found);
         }
@@ -75,8 +78,11 @@ async fn nearest_name(call: &Call, wanted: &str) -> Option<String> {
     nearest(wanted, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
-/// What is of the project this command is run in.
+/// What is of the project this command is run in. Whoever calls from no directory of this machine has no project, and means all of them.
 pub async fn of_this_project(call: &Call) -> Result<Filter, AppError> {
+    if !call.caller.is_local() {
+        return Ok(Filter::default());
+    }
     let project = match task_of_worktree(call).await? {
         Some(stored) => stored.task.submission.project.clone(),
         None => call.caller.project()?.root.display().to_string(),
@@ -86,24 +92,25 @@ pub async fn of_this_project(call: &Call) -> Result<Filter, AppError> {
 
 async fn task_of_worktree(call: &Call) -> Result<Option<Stored>, AppError> {
     match call.caller.worktree_task(call.home()) {
-        Some(task) => call.load(task).await,
+        Some(task) => call.read(task).await,
         None => Ok(None),
     }
 }
 
-/// Damage is never taken for absence: where nothing else is meant, the damaged row is.
-fn sound(listed: Listed) -> Result<Vec<Stored>, AppError> {
-    match listed.damaged.into_iter().next() {
-        Some(damaged) if listed.tasks.is_empty() => {
-            Err(StoreError::Damaged { what: format!("{}: {}", damaged.row, damaged.what) }.into())
-        }
-        Some(_) | None => Ok(listed.tasks),
-    }
+/// Damage is never taken for absence: where nothing else is meant, the damaged row is, as far as it can be read.
+async fn readable(call: &Call, listed: Listed) -> Result<Vec<Stored>, AppError> {
+    let Listed { tasks, damaged } = listed;
+    let Some(first) = damaged.into_iter().next().filter(|_| tasks.is_empty()) else { return Ok(tasks) };
+    let id = first.row.rsplit('/').next().and_then(|id| id.parse().ok());
+    let found = if let Some(id) = id { call.read(id).await? } else { None };
+    let damaged = || StoreError::Damaged { what: format!("{}: {}", first.row, first.what) };
+    Ok(vec![found.ok_or_else(damaged)?])
 }
 
+/// Runs of outside programs come and go without the person, so they are always named.
 async fn only_live_one(call: &Call) -> Result<Stored, AppError> {
-    let filter = Filter { which: Which::Unfinished, limit: MOST, ..of_this_project(call).await? };
-    let mut tasks = sound(call.list(filter).await?)?;
+    let filter = Filter { which: Which::Executed, limit: MOST, ..of_this_project(call).await? };
+    let mut tasks = readable(call, call.list(filter).await?).await?;
     match tasks.len() {
         0 => {
             Err(AppError::new(ErrorKind::NotFound, "no unfinished task in this project")
@@ -124,6 +131,18 @@ pub async fn find_to_read(call: &Call, wanted: Option<&str>) -> Result<Stored, A
         }
         found => found,
     }
+}
+
+/// As [`find_to_read`], for what only a task has that Longhaul executes: sessions, a plan, a workspace, and a result that can be verified.
+pub async fn find_executed(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
+    let stored = find_to_read(call, wanted).await?;
+    if stored.task.submission.driver != Driver::External {
+        return Ok(stored);
+    }
+    let name = &stored.task.submission.name;
+    let what =
+        format!("{name} is executed by an outside program: it has no sessions, plan or files, and is never verified");
+    Err(AppError::new(ErrorKind::Conflict, what).hint(format!("`longhaul show {name}` has what the program reported")))
 }
 
 fn not_found(wanted: &str, nearest: Option<String>) -> AppError {

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use longhaul_core::task::{Action, Need, Refusal, Right, permit_with};
-use longhaul_store::{Key, Stored};
+use longhaul_store::{Earlier, Key, Stored};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,6 +18,7 @@ use crate::caller::Caller;
 use crate::error::{AppError, ErrorKind};
 use crate::request_key::{earlier, key_of};
 use crate::text::Document;
+use crate::unknown_fields;
 
 /// What everybody can know of an operation before they perform it.
 #[derive(Debug, Clone, Copy)]
@@ -30,12 +31,14 @@ pub struct About {
     pub action: Action<'static>,
     /// What the caller must have been given.
     pub right: Right,
-    /// What a person runs instead of a caller without the right, after `longhaul`.
-    pub by_hand: &'static str,
+    /// What a person runs instead of a caller without the right, after `longhaul`; none if no verb does the same.
+    pub by_hand: Option<&'static str>,
     /// What it does at worst.
     pub effect: Effect,
-    /// Who may offer it.
-    pub offered_by: &'static [FrontEnd],
+    /// Whether it is a verb, a tool, or both.
+    offered_by: &'static [FrontEnd],
+    /// Where it is offered over HTTP, below `/api/v1`: a path whose `{parameters}` are fields of the input. Without one it is not.
+    pub route: Option<&'static str>,
 }
 
 impl About {
@@ -49,10 +52,23 @@ impl About {
         let (effect, right) = match action {
             Action::Read => (Effect::Reads, Right::Read),
             Action::ReadAll(_) => (Effect::Reads, Right::Admin),
-            Action::Submit(_) | Action::Command(_) | Action::Input(..) => (Effect::Changes, Right::Run),
+            Action::Submit(_) | Action::Command(_) | Action::Report(_) | Action::Input(..) => {
+                (Effect::Changes, Right::Run)
+            }
             Action::Manage(_) => (Effect::Changes, Right::Admin),
         };
-        About { name, summary, action, right, by_hand: name, effect, offered_by }
+        // What the command line offers is listed first. Only whoever executes a task can report on it.
+        let by_hand = match (action, offered_by) {
+            (Action::Report(_), _) => None,
+            (_, [FrontEnd::CommandLine, ..]) => Some(name),
+            _ => None,
+        };
+        About { name, summary, action, right, by_hand, effect, offered_by, route: None }
+    }
+
+    /// The same, offered over HTTP too: reading with GET, everything else with POST.
+    pub(crate) const fn route(self, path: &'static str) -> About {
+        About { route: Some(path), ..self }
     }
 
     /// The same with another right.
@@ -62,7 +78,7 @@ impl About {
 
     /// The same for one that a person runs under another name.
     pub(crate) const fn by_hand(self, by_hand: &'static str) -> About {
-        About { by_hand, ..self }
+        About { by_hand: Some(by_hand), ..self }
     }
 
     /// The same for one that starts a worker, though it changes no task itself.
@@ -80,13 +96,21 @@ impl About {
         About { effect: Effect::RunsAgents, ..self }
     }
 
+    /// Whether this front end offers it.
+    pub fn is_offered_by(&self, front_end: FrontEnd) -> bool {
+        match front_end {
+            FrontEnd::CommandLine | FrontEnd::Mcp => self.offered_by.contains(&front_end),
+            FrontEnd::Http => self.route.is_some(),
+        }
+    }
+
     /// Whether this caller may perform it, as far as that does not depend on the input. What it may not do is not offered to it.
     pub fn permit(&self, caller: &Caller) -> Result<(), AppError> {
         self.permit_for(caller, Need { right: self.right, verb: self.action.verb() }, &self.action)
     }
 
     fn permit_for(&self, caller: &Caller, need: Need, action: &Action<'_>) -> Result<(), AppError> {
-        if !self.offered_by.contains(&caller.channel) {
+        if !self.is_offered_by(caller.channel) {
             let refused = AppError::new(ErrorKind::Forbidden, format!("`{}` is not offered here", self.name));
             return Err(self.with_hint(refused));
         }
@@ -99,10 +123,10 @@ impl About {
 
     /// Names the command of a person, if there is one.
     fn with_hint(&self, refused: AppError) -> AppError {
-        if !self.offered_by.contains(&FrontEnd::CommandLine) {
-            return refused;
+        match self.by_hand {
+            Some(by_hand) => refused.hint(format!("ask a person to run `longhaul {by_hand}`")),
+            None => refused,
         }
-        refused.hint(format!("ask a person to run `longhaul {}`", self.by_hand))
     }
 }
 
@@ -135,12 +159,17 @@ pub enum FrontEnd {
     Http,
 }
 
-/// Offered to people, agents and programs.
-pub const EVERYWHERE: &[FrontEnd] = &[FrontEnd::CommandLine, FrontEnd::Mcp, FrontEnd::Http];
-/// Offered to people and programs: an assistant has better tools for it.
-pub const NO_TOOL: &[FrontEnd] = &[FrontEnd::CommandLine, FrontEnd::Http];
-/// Offered only to whoever has a shell on this machine.
-pub const COMMAND_LINE: &[FrontEnd] = &[FrontEnd::CommandLine];
+impl FrontEnd {
+    /// Every one.
+    pub const ALL: [FrontEnd; 3] = [FrontEnd::CommandLine, FrontEnd::Mcp, FrontEnd::Http];
+}
+
+/// A verb for people, and a tool for assistants.
+pub(crate) const VERB_AND_TOOL: &[FrontEnd] = &[FrontEnd::CommandLine, FrontEnd::Mcp];
+/// A verb only. Without a route it is only for whoever has a shell on this machine.
+pub(crate) const COMMAND_LINE: &[FrontEnd] = &[FrontEnd::CommandLine];
+/// A tool only.
+pub(crate) const TOOL: &[FrontEnd] = &[FrontEnd::Mcp];
 
 /// Proof that the caller may perform the operation, and that the request was not carried out before under its key.
 #[derive(Debug)]
@@ -166,12 +195,14 @@ pub struct Answer<T> {
     pub warnings: Vec<String>,
     /// The same request was carried out before under its key; nothing was done now.
     pub repeated: bool,
+    /// That it is the same is a guess, because the caller gave neither a key nor an id.
+    pub deduplicated: bool,
 }
 
 impl<T> Answer<T> {
     /// An answer without warnings.
     pub fn new(view: T) -> Answer<T> {
-        Answer { view, notes: Vec::new(), warnings: Vec::new(), repeated: false }
+        Answer { view, notes: Vec::new(), warnings: Vec::new(), repeated: false, deduplicated: false }
     }
 
     /// The same with these notes.
@@ -185,6 +216,11 @@ impl<T> Answer<T> {
         self.warnings.extend(warnings);
         self
     }
+
+    fn deduplicated(self) -> Answer<T> {
+        let why = "the same call came less than a minute ago, so nothing was started now; pass a new `key` to start another task";
+        Answer { deduplicated: true, ..self }.note([why.to_owned()])
+    }
 }
 
 impl<T: View> Answer<T> {
@@ -194,6 +230,7 @@ impl<T: View> Answer<T> {
             notes: &self.notes,
             warnings: &self.warnings,
             repeated: self.repeated,
+            deduplicated: self.deduplicated,
             ..Document::new(T::KIND, &self.view)
         };
         document.text().map_err(|error| not_json(&error))
@@ -207,7 +244,7 @@ pub trait View: Serialize + JsonSchema + Send + Sized {
 
     /// What a repeated request is answered with: the task that the first one changed, as it is now. Views of operations that take keys
     /// have it.
-    fn of_repeat(_: &Call, _: Stored) -> impl Future<Output = Result<Self, AppError>> + Send {
+    fn of_repeat(_: &Call, _: Stored) -> impl Future<Output = Result<Answer<Self>, AppError>> + Send {
         async { Err(AppError::new(ErrorKind::Failure, format!("`{}` does not show a task", Self::KIND))) }
     }
 }
@@ -240,9 +277,9 @@ pub trait Operation {
     fn repeat(
         call: &Call,
         _: Self::Input,
-        stored: Stored,
+        earlier: Earlier,
     ) -> impl Future<Output = Result<Answer<Self::Output>, AppError>> + Send {
-        async { Ok(Answer::new(Self::Output::of_repeat(call, stored).await?)) }
+        Self::Output::of_repeat(call, earlier.stored)
     }
 
     /// Carries it out.
@@ -258,10 +295,14 @@ impl Call {
     pub async fn perform<O: Operation>(&self, input: O::Input) -> Result<Answer<O::Output>, AppError> {
         permit_input::<O>(&self.caller, &input)?;
         let key = key_of::<O>(self, &input)?;
-        match earlier(self, key.as_ref()).await? {
-            Some(stored) => Ok(Answer { repeated: true, ..O::repeat(self, input, stored).await? }),
-            None => O::run(self, Permit { key }, input).await,
-        }
+        let is_guess = key.as_ref().is_some_and(|key| key.guessed_after.is_some());
+        let call = self.fresh();
+        let answer = match earlier(&call, key.as_ref()).await? {
+            Some(earlier) => Answer { repeated: true, ..O::repeat(&call, input, earlier).await? },
+            None => O::run(&call, Permit { key }, input).await?,
+        };
+        let answer = answer.warn(call.damage());
+        Ok(if is_guess && answer.repeated { answer.deduplicated() } else { answer })
     }
 }
 
@@ -313,16 +354,8 @@ fn permit_json<O: Operation>(caller: &Caller, input: Value) -> Result<(), AppErr
 }
 
 fn perform_json<O: Operation>(call: &Call, input: Value) -> Performed<'_> {
-    let ignored = unknown_fields::<O>(&input);
+    let ignored = unknown_fields::warnings(O::ABOUT.name, &schema_of::<O::Input>(), &input);
     Box::pin(async move { call.perform::<O>(read::<O>(input)?).await?.warn(ignored).document() })
-}
-
-/// A sentence for each field that the operation does not have: some clients add their own, so they are no error.
-fn unknown_fields<O: Operation>(input: &Value) -> Vec<String> {
-    let schema = schema_of::<O::Input>();
-    let is_known = |field: &str| schema.get("properties").is_some_and(|known| known.get(field).is_some());
-    let fields = input.as_object().into_iter().flat_map(|fields| fields.keys());
-    fields.filter(|field| !is_known(field)).map(|field| format!("`{}` has no field `{field}`", O::ABOUT.name)).collect()
 }
 
 fn read<O: Operation>(input: Value) -> Result<O::Input, AppError> {

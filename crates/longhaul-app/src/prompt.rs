@@ -56,8 +56,8 @@ pub fn check_template(name: &str, text: &str) -> Result<(), BadTemplate> {
     }
 }
 
-/// The prompt of one session; a check has none.
-pub fn prompt(task: &Task, session: &SessionRun, task_dir: &str) -> String {
+/// The prompt of one session; a check has none. `longhaul` is the command by which the agent's shell finds this program.
+pub fn prompt(task: &Task, session: &SessionRun, task_dir: &str, longhaul: &str) -> String {
     let Some(template) = template(task, session) else { return String::new() };
     fill(
         template,
@@ -65,11 +65,12 @@ pub fn prompt(task: &Task, session: &SessionRun, task_dir: &str) -> String {
             ("{ROLE}", role(session.purpose)),
             ("{MARK}", &session.mark(task.id)),
             ("{TASK_DIR}", task_dir),
+            ("{LONGHAUL}", longhaul),
             ("{GOAL}", &task.submission.goal),
             ("{PROGRESS}", &task.progress()),
             ("{BRIEF}", &brief(&task.submission)),
             ("{EVIDENCE}", &task.round.as_ref().map(evidence).unwrap_or_default()),
-            ("{NOTICE}", &(opening(&session.opening) + &notice(task))),
+            ("{NOTICE}", &(opening(&session.opening) + &checkpoint(task, &session.opening) + &notice(task))),
         ],
     )
 }
@@ -125,6 +126,23 @@ fn taking_over(why: &str) -> String {
     )
 }
 
+/// The newest checkpoint, for a session that continues work without its conversation. Fenced as data: an agent wrote it.
+fn checkpoint(task: &Task, how: &Opening) -> String {
+    let is_lost = match how {
+        Opening::Handover { .. } | Opening::TakeOver { .. } => true,
+        Opening::Fresh | Opening::Continue | Opening::Again | Opening::Unsure => false,
+    };
+    let checkpoint = task.tracked.as_deref().and_then(|said| said.checkpoint.as_ref()).filter(|_| is_lost);
+    let Some((checkpoint, session)) = checkpoint.and_then(|left| Some((left, left.session?))) else {
+        return String::new();
+    };
+    let cursor = checkpoint.cursor.as_ref().map_or_else(String::new, |cursor| format!("\nWhere it was: {cursor}"));
+    format!(
+        "\nNote from the supervisor: session {session} left this checkpoint. Compare it with the workspace before you rely on it.\n\n{}\n",
+        fenced(&format!("{}{cursor}", checkpoint.summary))
+    )
+}
+
 /// What was asked for beside the goal, each kind under its heading.
 fn brief(submission: &Submission) -> String {
     let criteria = submission.criteria.iter().map(|criterion| match &criterion.check {
@@ -161,9 +179,12 @@ fn evidence(round: &Round) -> String {
 
 fn failed_check(check: &Evidence) -> Option<String> {
     let why = check.failure.as_ref()?;
-    let fence = "`".repeat(longest_run(&check.output.tail, '`').max(2) + 1);
-    let tail = check.output.tail.trim_end();
-    Some(format!("\n- {}: {why}; the end of its output:\n\n{fence}\n{tail}\n{fence}\n", check.title()))
+    Some(format!("\n- {}: {why}; the end of its output:\n\n{}\n", check.title(), fenced(&check.output.tail)))
+}
+
+fn fenced(text: &str) -> String {
+    let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
+    format!("{fence}\n{}\n{fence}", text.trim_end())
 }
 
 fn longest_run(text: &str, of: char) -> usize {

@@ -15,11 +15,13 @@ pub(crate) struct Document<'a, T> {
     pub(crate) warnings: &'a [String],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) repeated: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) deduplicated: bool,
 }
 
 impl<'a, T: Serialize> Document<'a, T> {
     pub(crate) fn new(kind: &'a str, data: &'a T) -> Document<'a, T> {
-        Document { v: 1, kind, data, notes: &[], warnings: &[], repeated: false }
+        Document { v: 1, kind, data, notes: &[], warnings: &[], repeated: false, deduplicated: false }
     }
 
     /// The document on one line, harmless on a terminal.
@@ -58,6 +60,15 @@ pub fn safe(text: &str) -> String {
         }
     }
     out
+}
+
+/// A word of a command, quoted for a shell if necessary.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,=%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// The same for a text of several lines, which stay lines.

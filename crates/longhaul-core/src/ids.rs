@@ -30,6 +30,13 @@ macro_rules! id {
             pub fn mint(now: Time, random: [u8; 10]) -> Self {
                 Self(uuid::Builder::from_unix_timestamp_millis(now.millis(), &random).into_uuid())
             }
+
+            /// When it was minted, to the millisecond; none of an id that this crate did not mint.
+            pub fn minted(self) -> Option<Time> {
+                let (seconds, nanos) = self.0.get_timestamp()?.to_unix();
+                let seconds = i64::try_from(seconds).ok()?;
+                Some(Time(seconds.checked_mul(1_000_000)?.checked_add(i64::from(nanos / 1_000))?))
+            }
         }
 
         impl fmt::Display for $name {

@@ -14,7 +14,7 @@ use super::error::GitError;
 use super::locks::IndexLock;
 use super::references::{CommitId, TreeId, delete, set};
 use super::repository::{Head, Repository};
-use super::tree::{AgentIndex, Files, Survey, survey, survey_from};
+use super::tree::{Files, Start, Survey, survey, survey_from};
 use super::view::{Objects, View};
 use super::worktree::Worktree;
 
@@ -56,12 +56,12 @@ impl Worktree {
             return Ok(Committed::LeftToAgent { why });
         }
         let view = View::new(repository, Objects::Repository)?;
-        let agent_index = AgentIndex::read(&view);
-        if agent_index.has_conflicts {
+        let index = IndexLock::take(repository.git_dir())?;
+        let start = Start::from(&view, head.as_ref().map(|(_, tree)| tree.clone()))?;
+        if start.agent_index.has_conflicts {
             return Ok(Committed::LeftToAgent { why: "files have unresolved conflicts".to_owned() });
         }
-        let index = IndexLock::take(repository.git_dir())?;
-        let survey = survey_from(&view, head.as_ref().map(|(_, tree)| tree), Files::All, &agent_index)?;
+        let survey = survey_from(&view, &start, Files::All)?;
         if let Some(why) = survey.problem() {
             return Ok(Committed::LeftToAgent { why });
         }
@@ -166,7 +166,7 @@ impl Repository {
         let _lock = self.lock()?;
         let below = format!("{PREFIX}{task}/");
         let shared = self.shared();
-        let call = shared.call()?.words(&["for-each-ref", "--format=%(objectname) %(refname)"]).value(&below)?;
+        let call = shared.reading().words(&["for-each-ref", "--format=%(objectname) %(refname)"]).value(&below)?;
         let text = String::from_utf8_lossy(&call.succeed()?).into_owned();
         for line in text.lines() {
             let read = line.split_once(' ').and_then(|(id, name)| Some((id.parse::<CommitId>().ok()?, name)));

@@ -52,11 +52,13 @@ impl Repository {
         }
         let path = &settled_path(path)?;
         let path_lock = PathLock::take(&self.git.locks(), path)?;
-        let (worktree, branch, fill) =
+        let (mut worktree, branch, fill) =
             self.clone().holding(Some(path_lock.file())).register(path, wanted_branch, base)?;
         if !worktree.git_dir().join("index").exists() {
             let rules = today(&worktree, environment)?;
-            populate(&worktree.clone().with_rules(rules), &branch, &fill)?;
+            worktree = worktree.with_rules(rules);
+            populate(&worktree, &branch, &fill)?;
+            worktree = worktree.with_new_index();
         }
         keep_out_of_git(path);
         let base = self.actual_base(&branch, base)?;
@@ -239,7 +241,7 @@ pub(super) struct Registered {
 
 /// All worktrees of the repository, the main one first.
 pub(super) fn registered(repository: &Repository) -> Result<Vec<Registered>, GitError> {
-    let list = || repository.shared().call()?.words(&["worktree", "list", "--porcelain", "-z"]).succeed();
+    let list = || repository.shared().reading().words(&["worktree", "list", "--porcelain", "-z"]).succeed();
     Ok(read(&patiently(list)?))
 }
 

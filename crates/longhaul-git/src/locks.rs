@@ -65,12 +65,16 @@ impl IndexLock {
         }
     }
 
-    /// Makes the view's index the real one and releases the lock, in one rename.
+    /// Makes the view's index the real one and releases the lock, in one rename. One that is the same already stays.
     pub(super) fn install(mut self, view: &View<'_>) -> Result<(), GitError> {
         let index = self.path.with_extension("");
         let mut install = || -> io::Result<()> {
             let from = view.index();
-            self.file.write_all(&fs::read(&from)?)?;
+            let bytes = fs::read(&from)?;
+            if fs::read(&index).is_ok_and(|present| present == bytes) {
+                return fs::remove_file(&self.path);
+            }
+            self.file.write_all(&bytes)?;
             self.file.sync_all()?;
             // By the time git tells files that changed while the index was written.
             set_modified(&self.path, from.metadata()?.modified()?)?;

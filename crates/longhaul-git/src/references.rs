@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::create::registered;
 use super::error::{GitError, io_failed};
 use super::repository::Repository;
+use super::view::line_of;
 
 /// Why a text is not the id of an object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -216,6 +217,15 @@ impl Repository {
         self.commit_of(&format!("refs/heads/{branch}"))
     }
 
+    /// Whether there is such a branch. Where git keeps it and its commit in plain files, it need not be asked.
+    pub(super) fn has_branch(&self, branch: &str) -> Result<bool, GitError> {
+        let common = self.common_dir();
+        let tip = line_of(&common.join("refs/heads").join(branch)).filter(|line| line.parse::<CommitId>().is_ok());
+        let object = tip.map(|tip| common.join("objects").join(&tip[..2]).join(&tip[2..]));
+        let is_plain = object.is_some_and(|object| object.symlink_metadata().is_ok_and(|meta| meta.is_file()));
+        Ok(is_plain || self.branch_tip(branch)?.is_some())
+    }
+
     /// Whether a commit has a file at this path, relative to the top level, that can be run: one with the mode of a program, or a link.
     pub fn has_program(&self, commit: &CommitId, path: &str) -> Result<bool, GitError> {
         let call = self.call()?.words(&["ls-tree", "--full-tree", "-z"]).value(commit.as_str())?.words(&["--"]);
@@ -272,7 +282,7 @@ fn stem(repository: &Repository, wanted: &str) -> Result<String, GitError> {
 
 /// A branch of this name, one below it, or a claim by another worktree.
 fn is_taken(repository: &Repository, branch: &str) -> Result<bool, GitError> {
-    let call = repository.call()?.words(&["for-each-ref", "--count=1", "--format=%(refname)"]);
+    let call = repository.reading().words(&["for-each-ref", "--count=1", "--format=%(refname)"]);
     let found = call.value(format!("refs/heads/{branch}"))?.succeed()?;
     Ok(!found.is_empty() || is_checked_out(repository, branch)?)
 }

@@ -87,6 +87,24 @@ impl Git {
         self.find_same(directory, Path::new(&recorded.dir), Path::new(&recorded.common))
     }
 
+    /// The same for a worktree of ours with one of its commits. Git is asked where the files do not show plainly that all is as it was.
+    pub(super) fn find_worktree(
+        &self,
+        path: &Path,
+        recorded: &GitPlace,
+        commit: &CommitId,
+    ) -> Result<Repository, GitError> {
+        let (git_dir, common_dir) = (PathBuf::from(&recorded.dir), PathBuf::from(&recorded.common));
+        // Only a worktree's own configuration can lead git to other files: what all share is not asked for that.
+        let has_config = git_dir.join("config.worktree").symlink_metadata().is_ok();
+        let top_level = path.canonicalize().map_err(io_failed("find", path))?;
+        let format = if commit.as_str().len() == 64 { Format::Sha256 } else { Format::Sha1 };
+        let plain = Repository { git: self.clone(), top_level, git_dir, common_dir, format, held: None, rules: None };
+        let is_linked = plain.git_dir != plain.common_dir;
+        let is_plain = is_linked && !has_config && plain.leads_here() == Some(true);
+        if is_plain { Ok(plain) } else { self.find_recorded(path, recorded) }
+    }
+
     fn find_same(&self, directory: &Path, git_dir: &Path, common_dir: &Path) -> Result<Repository, GitError> {
         let swapped =
             |found: String| GitError::Swapped { directory: directory.to_owned(), recorded: git_dir.to_owned(), found };

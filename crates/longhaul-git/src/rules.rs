@@ -95,15 +95,30 @@ impl Repository {
 
     /// The same with the environment that leads to the ignore file of the person whose task it is.
     pub fn with_rules_in(self, task: TaskId, whose: Whose, environment: &Environment) -> Result<Repository, GitError> {
-        let rules = match self.git.read_rules(task)? {
-            Some(rules) => rules,
-            None => {
-                let rules = capture(&self, whose, environment)?;
-                self.git.write_rules(task, &rules)?;
-                rules
-            }
+        if let Some(rules) = self.git.read_rules(task)? {
+            return Ok(self.with_rules(rules));
+        }
+        // A worktree that was made a moment ago has them.
+        let ruled = if self.rules.is_some() {
+            self
+        } else {
+            let rules = capture(&self, whose, environment)?;
+            self.with_rules(rules)
         };
-        Ok(self.with_rules(rules))
+        ruled.git.write_rules(task, &*ruled.rules()?)?;
+        Ok(ruled)
+    }
+
+    /// The same repository after its index was made: now it says which files are not checked out.
+    pub(super) fn with_new_index(self) -> Repository {
+        let is_sparse = |rules: &Rules| rules.value("core.sparsecheckout").is_some_and(|value| !is_no(value));
+        match self.rules.clone() {
+            Some(rules) if is_sparse(&rules) => {
+                let rules = Rules { not_checked_out: not_checked_out(&self), ..Rules::clone(&rules) };
+                self.with_rules(rules)
+            }
+            _ => self,
+        }
     }
 
     /// Adds to what checks left behind in this task's workspace.
@@ -188,8 +203,10 @@ fn capture(repository: &Repository, whose: Whose, environment: &Environment) -> 
 
 /// By the index as it is: only the user has touched it so far.
 fn not_checked_out(repository: &Repository) -> Paths {
-    let listed = repository.call().and_then(|call| call.words(&["ls-files", "-z", "-t"]).succeed());
-    let listed = listed.unwrap_or_default();
+    if !repository.git_dir().join("index").exists() {
+        return Paths::new();
+    }
+    let listed = repository.reading().words(&["ls-files", "-z", "-t"]).succeed().unwrap_or_default();
     zero_separated(&listed).filter_map(|entry| entry.strip_prefix(b"S ")).map(<[u8]>::to_vec).collect()
 }
 

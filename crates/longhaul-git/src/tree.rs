@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use longhaul_core::names::STATE_DIR;
 
@@ -102,19 +103,30 @@ pub(super) fn survey(view: &View<'_>, files: Files<'_>) -> Result<Survey, GitErr
         Files::All => view.repository.commit_and_tree_of("HEAD")?.map(|(_, tree)| tree),
         Files::Of(tree) => Some(tree.clone()),
     };
-    survey_from(view, start.as_ref(), files, &AgentIndex::read(view))
+    survey_from(view, &Start::from(view, start)?, files)
 }
 
-/// The same from a tree that the caller knows.
-pub(super) fn survey_from(
-    view: &View<'_>,
-    start: Option<&TreeId>,
-    files: Files<'_>,
-    agent_index: &AgentIndex,
-) -> Result<Survey, GitError> {
-    let is_clean = start.map_or(Ok(true), |start| start_from(view, start))?;
+/// What a survey begins with.
+pub(super) struct Start {
+    tree: Option<TreeId>,
+    /// Whether all files are as in the tree, which is then the view's index.
+    is_clean: bool,
+    pub(super) agent_index: AgentIndex,
+}
+
+impl Start {
+    /// Hashes every file of a tree.
+    pub(super) fn from(view: &View<'_>, tree: Option<TreeId>) -> Result<Start, GitError> {
+        let is_clean = tree.as_ref().map_or(Ok(true), |tree| start_from(view, tree))?;
+        Ok(Start { tree, is_clean, agent_index: AgentIndex::read(view) })
+    }
+}
+
+/// Brings the view's index up to the files, from where it was started.
+pub(super) fn survey_from(view: &View<'_>, start: &Start, files: Files<'_>) -> Result<Survey, GitError> {
+    let Start { tree: start, is_clean, agent_index } = start;
     let (entries, listed) = entries_and_untracked(view)?;
-    let (mut changed, mut removed) = if is_clean { Default::default() } else { dirty(view)? };
+    let (mut changed, mut removed) = if *is_clean { Default::default() } else { dirty(view)? };
     let not_checked_out: BTreeSet<_> = removed.intersection(&view.rules.not_checked_out).cloned().collect();
     removed.retain(|path| !not_checked_out.contains(path));
     update(view, &["--skip-worktree"], &not_checked_out)?;
@@ -129,7 +141,7 @@ pub(super) fn survey_from(
     let Settled { changed: filtered, smudged } = conversion::settle(view, &entries, filtered.difference(&plain))?;
     changed.retain(|path| plain.contains(path) || filtered.contains_key(path));
     changed.extend(removed);
-    let tree = start.filter(|_| is_same).cloned().map_or_else(|| write_tree(view), Ok)?;
+    let tree = start.clone().filter(|_| is_same).map_or_else(|| write_tree(view), Ok)?;
     let submodules = changed_submodules(view, &entries, &plain)?;
     let content = if filtered.is_empty() { tree.clone() } else { with_raw(view, &entries, &filtered)? };
     Ok(Survey { tree, content, filtered, smudged, submodules, nested, changed, untracked, left_by_checks })
@@ -218,11 +230,12 @@ pub(super) struct AgentIndex {
 }
 
 impl AgentIndex {
-    pub(super) fn read(view: &View<'_>) -> AgentIndex {
+    fn read(view: &View<'_>) -> AgentIndex {
         const WORDS: &[&str] = &["ls-files", "-z", "--stage"];
         let repository = view.repository;
         let index = repository.git_dir().join("index");
-        if !index.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+        // One that is the view's own, byte for byte, lists nothing besides.
+        if !index.symlink_metadata().is_ok_and(|meta| meta.is_file()) || is_same_file(&index, &view.index()) {
             return AgentIndex::default();
         }
         let listed = view.call().variable("GIT_INDEX_FILE", &index).words(WORDS).deadline(LONG).succeed();
@@ -244,6 +257,11 @@ impl AgentIndex {
         let is_new = |path: &&Vec<u8>| !entries.contains_key(*path) && !is_ours(path) && is_file(path);
         self.names.iter().filter(is_new).cloned().collect()
     }
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let length = |path: &Path| path.metadata().ok().map(|meta| meta.len());
+    length(one).is_some() && length(one) == length(other) && std::fs::read(one).ok() == std::fs::read(other).ok()
 }
 
 /// A file below a link is the file of the place the link leads to.

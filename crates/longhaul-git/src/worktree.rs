@@ -122,13 +122,13 @@ impl Worktree {
         if !git_dir.is_dir() {
             return Err(WorktreeError::Pruned { path, git_dir });
         }
-        let repository = git.find_recorded(&path, place)?;
+        let repository = git.find_worktree(&path, place, &base)?;
         // A setting can lead git to other files than those of the worktree.
         let is_its_top_level = path.canonicalize().is_ok_and(|path| path == repository.top_level());
         if !is_its_top_level || metadata_of(repository.common_dir(), &path).is_none() {
             return Err(WorktreeError::NotRegistered { path });
         }
-        if repository.branch_tip(branch)?.is_none() {
+        if !repository.has_branch(branch)? {
             return Err(WorktreeError::BranchGone { path, branch: branch.clone() });
         }
         Ok(Worktree::new(path, branch.clone(), base, repository))

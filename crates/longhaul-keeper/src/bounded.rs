@@ -20,6 +20,8 @@ use crate::tree::process::descriptor_of;
 
 /// Between two looks, where the system does not tell when a process ends.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// A killed program that has not ended by then hangs in the kernel, perhaps on a dead disk, and nobody can end it.
+const TO_DIE: Duration = Duration::from_secs(2);
 const CHUNK: usize = 64 << 10;
 /// Reads and writes of one look: together more than any pipe holds, so that one look takes all that an ended program has printed.
 const CHUNKS: usize = 17;
@@ -130,6 +132,20 @@ impl Bounded {
         kill_process_group(Pid::from_child(&self.child), Signal::KILL).ok();
     }
 
+    /// Waits for the end of a killed program, but not forever. One that ends later stays a zombie until this process ends.
+    fn reap_within(&mut self, time: Duration) {
+        // Nobody reads or feeds it any more, so only its end may wake the wait.
+        (self.stdin, self.out.pipe, self.err.pipe) = (None, None, None);
+        let deadline = Instant::now() + time;
+        while let Ok(None) = self.child.try_wait() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let patience = if self.death.is_some() { left } else { left.min(LOOK_AGAIN) };
+            if left.is_zero() || self.wait(patience).is_err() {
+                return;
+            }
+        }
+    }
+
     fn is_zombie(&self) -> io::Result<bool> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(WaitId::Pid(Pid::from_child(&self.child)), options)?.is_some())
@@ -163,7 +179,7 @@ impl Drop for Bounded {
     fn drop(&mut self) {
         if !self.has_ended {
             self.kill();
-            self.child.wait().ok();
+            self.reap_within(TO_DIE);
         }
     }
 }
@@ -252,6 +268,19 @@ mod tests {
         assert!(sleeping.attend(Duration::ZERO).unwrap().is_none());
         drop(sleeping);
         assert_eq!(std::io::read_to_string(read).unwrap(), "", "nobody holds the pipe any more");
+    }
+
+    /// A program that does not die is played by one that was not killed.
+    #[test]
+    fn a_program_that_does_not_die_is_left_behind() {
+        let mut stuck = start("exec sleep 600", Vec::new(), ALL);
+        let began = Instant::now();
+        stuck.reap_within(Duration::from_millis(50));
+        assert!(began.elapsed() < WHILE && stuck.child.try_wait().unwrap().is_none());
+        let mut killed = start("exec sleep 600", Vec::new(), ALL);
+        killed.kill();
+        killed.reap_within(WHILE);
+        assert!(killed.child.try_wait().unwrap().is_some(), "the control");
     }
 
     #[test]

@@ -52,6 +52,11 @@ impl Executable {
         command
     }
 
+    /// Where it was found, if a file is still there.
+    pub fn path(&self) -> Option<&Path> {
+        Some(&*self.path).filter(|path| path.is_file())
+    }
+
     /// The path under which a program of the system can execute it, while this process lives.
     pub(crate) fn path_for_others(&self) -> PathBuf {
         os::path_for_others(&self.file, &self.path)

@@ -4,23 +4,23 @@
 
 use longhaul_app::operation::{Effect, Entry, FrontEnd};
 use longhaul_app::operations::OPERATIONS;
-use longhaul_app::{AppError, Caller};
+use longhaul_app::{AppError, Caller, ErrorKind};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 /// The operation behind a tool.
 pub(crate) fn operation(name: &str) -> Option<&'static Entry> {
-    let is_tool = |entry: &&Entry| entry.about.offered_by.contains(&FrontEnd::Mcp);
+    let is_tool = |entry: &&Entry| entry.about.is_offered_by(FrontEnd::Mcp);
     OPERATIONS.iter().filter(is_tool).find(|entry| entry.about.name == name)
 }
 
-/// The tools that this caller may call.
-pub fn tools(caller: &Caller) -> Vec<Tool> {
-    OPERATIONS.iter().filter(|entry| entry.about.permit(caller).is_ok()).map(tool).collect()
+/// The tools that this caller may call, with this prefix in front of their names.
+pub fn tools(caller: &Caller, prefix: &str) -> Vec<Tool> {
+    OPERATIONS.iter().filter(|entry| entry.about.permit(caller).is_ok()).map(|entry| tool(entry, prefix)).collect()
 }
 
-fn tool(entry: &Entry) -> Tool {
-    Tool::new(entry.about.name, entry.about.summary, input_schema(entry))
+fn tool(entry: &Entry, prefix: &str) -> Tool {
+    Tool::new(format!("{prefix}{}", entry.about.name), entry.about.summary, input_schema(entry))
         .with_raw_output_schema(output_schema(entry).into())
         .with_annotations(annotations(entry.about.effect))
 }
@@ -64,6 +64,7 @@ fn output_schema(entry: &Entry) -> JsonObject {
             "notes": texts,
             "warnings": texts,
             "repeated": { "type": "boolean", "description": "The same request was carried out before; nothing was done now." },
+            "deduplicated": { "type": "boolean", "description": "That it was the same is a guess; pass a new `key` to start another task." },
             "error": {
                 "type": "object",
                 "properties": {
@@ -92,7 +93,7 @@ fn standard(schema: Value) -> Value {
     }
 }
 
-fn object(value: Value) -> Map<String, Value> {
+pub(crate) fn object(value: Value) -> Map<String, Value> {
     if let Value::Object(fields) = value { fields } else { Map::new() }
 }
 
@@ -105,6 +106,14 @@ pub(crate) fn answer(document: String) -> CallToolResult {
 pub(crate) fn error(error: &AppError) -> CallToolResult {
     let value = json!({ "code": error.code(), "message": error.sentence(), "hints": error.hints });
     result(longhaul_app::text::safe_json(&json!({ "error": value }).to_string()), true)
+}
+
+/// The answer to a call of a tool whose arguments are no object; none if it is no such call.
+pub(crate) fn misshapen(params: &Value, prefix: &str) -> Option<CallToolResult> {
+    let name = operation(params["name"].as_str()?.strip_prefix(prefix)?)?.about.name;
+    let is_misshapen = !matches!(params["arguments"], Value::Object(_) | Value::Null);
+    let what = || format!("the arguments of `{name}` must be an object, with a field for each argument");
+    is_misshapen.then(|| error(&AppError::new(ErrorKind::Usage, what())))
 }
 
 fn result(document: String, is_error: bool) -> CallToolResult {

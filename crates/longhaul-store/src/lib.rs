@@ -3,6 +3,7 @@
 //! Front ends use the [`Store`] trait, bound to a tenant; workers use the [`WholeStore`]. Which database answers is chosen when it is opened.
 //! Only this crate speaks SQL.
 
+mod api_key;
 mod chain;
 mod cursor;
 mod feed;
@@ -13,6 +14,7 @@ pub mod sqlite;
 mod store;
 mod tenant;
 
+pub use api_key::ApiKey;
 pub use chain::{ChainEntry, ChainHead, link};
 pub use cursor::{BadCursor, Cursor};
 pub use feed::{Feed, FeedEvent};
@@ -20,7 +22,8 @@ pub use key::Key;
 pub use listing::{Filter, Listed, Steps, Summaries, TaskSummary, Which};
 pub use notice::{Notice, NoticeState, Settled};
 pub use store::{
-    Candidate, Carrier, ChainReport, Change, Changes, CommitError, Committed, Damaged, Guard, Holder, Lease, MovedTask,
-    NewLease, News, Owner, RemoveError, Store, StoreError, Stored, StoredEvent, Turn, Turns, WholeStore,
+    Candidate, Carrier, ChainReport, Change, Changes, CommitError, Committed, Damaged, Earlier, Guard, History, Holder,
+    Lease, MovedTask, NewLease, News, Owner, RemoveError, Salvaged, Store, StoreError, Stored, StoredEvent, Turn,
+    Turns, WholeStore,
 };
 pub use tenant::Tenant;

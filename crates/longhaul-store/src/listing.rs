@@ -51,6 +51,8 @@ pub enum Which {
     All,
     /// Only unfinished ones.
     Unfinished,
+    /// Only unfinished ones that Longhaul executes.
+    Executed,
     /// Only finished ones.
     Finished,
 }

@@ -11,7 +11,7 @@ use longhaul_core::ids::{LeaseId, TaskId, WorkerId};
 use longhaul_core::task::{AccountLimit, Actor, Event, IllegalEvent, Reached, Task, state_phrase};
 use longhaul_core::time::Time;
 
-use crate::{Feed, Filter, Key, Listed, Notice, Settled, Summaries, Tenant};
+use crate::{ApiKey, Feed, Filter, Key, Listed, Notice, Settled, Summaries, Tenant};
 
 /// Tasks and their events, durable, as one tenant may use them: what every front end holds. Through it another tenant's task, key, place in a
 /// list or position is answered exactly as if it did not exist. A [`WholeStore`] is one too, and sees every tenant.
@@ -32,12 +32,16 @@ pub trait Store: Send + Sync {
     /// What the change is worth telling (`core::task::notice`) is put into the outbox in the same commit, once for each target.
     async fn commit(&self, change: Change) -> Result<Committed, CommitError>;
 
-    /// The task that the request with this key changed, as it is now; none if nobody used the key. Callers ask before they decide: on the
+    /// The request that was made before with this key; none if nobody used the key. Callers ask before they decide: on the
     /// changed task the same request may make no sense any more. Refused as a commit with that key would be.
-    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError>;
+    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Earlier>, CommitError>;
 
     /// One task with its ownership, or `None` if there is no such task. Damage is an error, never absence.
     async fn load(&self, task: TaskId) -> Result<Option<Stored>, StoreError>;
+
+    /// One task for showing, although some of its history is damaged: what its snapshot and its sound events make, and what is damaged.
+    /// Where nothing is, as [`Store::load`]; an error where row and events contradict each other, or nothing can be read.
+    async fn salvage(&self, task: TaskId) -> Result<Option<Salvaged>, StoreError>;
 
     /// Tasks for people, newest first. A damaged row is reported beside the others and hides none of them.
     async fn list(&self, filter: Filter) -> Result<Listed, StoreError>;
@@ -50,8 +54,8 @@ pub trait Store: Send + Sync {
     async fn events(&self, task: TaskId, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
 
     /// The newest events of a task, at most `limit`, in order: only those of these kinds, or of any kind if none is named. What a task's
-    /// sessions were, or why it is where it is, is found so without reading the many events between.
-    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
+    /// sessions were, or why it is where it is, is found so without reading the many events between. Damaged ones are named beside the others.
+    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<History, StoreError>;
 
     /// Events of all tasks after a position, in the order of their commits: at most `events` of them, and no more than `bytes` unless the
     /// first one alone is larger. The answer says where to continue, and whether events after the position are missing.
@@ -129,6 +133,19 @@ pub trait WholeStore: Store {
     /// Removes a finished task with its events, keys and notices, all or nothing, if its version is still the one seen. Once this returns
     /// `Ok` the task is absent, and stays so over crashes; after an error nothing of it is gone. Its children go first.
     async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError>;
+
+    /// Keeps an API key under the digest of its text. False, and nothing written, if a usable key of the same tenant has its name.
+    async fn create_api_key(&self, key: ApiKey, digest: &str) -> Result<bool, StoreError>;
+
+    /// Every API key, revoked and expired ones too, the oldest first.
+    async fn api_keys(&self) -> Result<Vec<ApiKey>, StoreError>;
+
+    /// The API key that is kept under this digest, whether it is usable or not.
+    async fn find_api_key(&self, digest: &str) -> Result<Option<ApiKey>, StoreError>;
+
+    /// Revokes an API key for good, and answers with it; none if there is no key with this id. The bell rings, for those who serve a
+    /// request that came with it. Revoking it again changes nothing.
+    async fn revoke_api_key(&self, id: &str, at: Time) -> Result<Option<ApiKey>, StoreError>;
 
     /// Copies everything, as of one moment and while others keep committing, to a new file, and checks the copy. A file that is
     /// there already is refused. After a crash there is the whole copy or none of that name.
@@ -226,6 +243,15 @@ pub struct Committed {
     pub stored: Stored,
     /// The change had been committed before under this key; nothing was written now.
     pub repeated: bool,
+}
+
+/// A request that was made before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Earlier {
+    /// Its task, as it is now.
+    pub stored: Stored,
+    /// The task's last event when the request had been made.
+    pub seq: u64,
 }
 
 /// Why a commit was not made. Nothing of it was written.
@@ -398,6 +424,24 @@ pub struct Damaged {
     pub row: String,
     /// What is wrong with it.
     pub what: String,
+}
+
+/// A task as far as it can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Salvaged {
+    /// The task, without the changes that damaged events made.
+    pub stored: Stored,
+    /// What cannot be read.
+    pub damaged: Vec<Damaged>,
+}
+
+/// Events of a task as far as they can be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct History {
+    /// In order.
+    pub events: Vec<StoredEvent>,
+    /// What cannot be read.
+    pub damaged: Vec<Damaged>,
 }
 
 /// An event as stored.

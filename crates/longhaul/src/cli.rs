@@ -3,9 +3,12 @@
 
 mod care;
 mod examples;
+mod keys;
 mod mcp;
 mod reading;
 mod runner;
+mod serve;
+mod session;
 mod setup;
 mod task;
 
@@ -17,11 +20,14 @@ use longhaul_core::task::Action;
 pub(crate) use care::{
     Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker,
 };
-pub(crate) use mcp::{Mcp, McpVerb};
+pub(crate) use keys::{Keys, KeysVerb};
+pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Offer, Transport};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
+pub(crate) use serve::Serve;
+pub(crate) use session::{Session, SessionVerb};
 pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Skill, SkillClient, SkillPlace, SkillVerb};
-pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Resume, Retry, Run, Takeover, Tell, Wait};
+pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Request, Resume, Retry, Run, Takeover, Tell, Wait};
 
 use crate::exit;
 
@@ -41,8 +47,9 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["run", "retry", "demo", "run-session"]),
     ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report"]),
     ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
-    ("Set up", &["agents", "config", "trust", "mcp", "service", "skill", "completions", "man"]),
+    ("Set up", &["agents", "config", "trust", "mcp", "serve", "keys", "service", "skill", "completions", "man"]),
     ("Maintain", &["doctor", "worker", "gc", "store"]),
+    ("For agents", &["session"]),
 ];
 
 impl Cli {
@@ -100,7 +107,7 @@ pub(crate) enum Verb {
     Pause(Pause),
     /// Continue a task that is paused, blocked, stopped or needs you
     Resume(Resume),
-    /// Continue the agent's conversation yourself, in the agent's own program
+    /// Continue the agent's conversation yourself, in its own program
     Takeover(Takeover),
     /// End a task for good
     #[command(visible_alias = "kill")]
@@ -109,7 +116,7 @@ pub(crate) enum Verb {
     Wait(Wait),
     /// Run a worker, which carries out tasks
     Worker(Worker),
-    /// Change the limits, checks, agents, modes or priority of an unfinished task
+    /// Change limits, checks, agents, modes or priority of a task
     Edit(Edit),
     /// Give the next session a message
     Tell(Tell),
@@ -119,7 +126,7 @@ pub(crate) enum Verb {
     Trust(Trust),
     /// Print a completion script for a shell
     Completions(Completions),
-    /// Print the manual page, or write one page per command into a directory
+    /// Print the manual page, or write all pages into a directory
     Man(Man),
     /// Write a one-page report of a task from stored facts
     Report(Report),
@@ -135,18 +142,24 @@ pub(crate) enum Verb {
     Gc(Gc),
     /// Check or back up the store
     Store(Store),
-    /// Check this machine and Longhaul's home, and say how to fix problems
+    /// Check this machine and Longhaul's home, and suggest fixes
     Doctor(Doctor),
     /// Run a task in place with codex, like the autonomous-skill runner
     RunSession(RunSession),
     /// List all agents: installed, version, logged in, and what to do
     Agents(Agents),
-    /// Start a worker at boot or login, so that tasks continue after a reboot
+    /// Start a worker at boot or login, so tasks outlive a reboot
     Service(Service),
     /// Install skills that teach agents to use Longhaul
     Skill(Skill),
-    /// Serve Longhaul's tools to an assistant over MCP, on standard input and output
+    /// Serve Longhaul's tools to an assistant over MCP
     Mcp(Mcp),
+    /// Serve Longhaul to programs over HTTP, and carry out tasks
+    Serve(Serve),
+    /// Create, list and revoke API keys for the HTTP server
+    Keys(Keys),
+    /// Report on the task of this session, or ask a person for help; for agents that Longhaul runs
+    Session(Session),
 }
 
 impl Verb {
@@ -163,7 +176,9 @@ impl Verb {
             Verb::Plan(args) if args.accept.is_some() => Action::Command("accept a plan"),
             Verb::Demo(_) => Action::Manage("run the demo"),
             Verb::Worker(_) => Action::Manage("start a worker"),
+            Verb::Serve(_) => Action::Manage("serve"),
             Verb::Retry(_) => Action::Manage("retry"),
+            Verb::Session(_) => Action::Report("report on a session"),
             Verb::RunSession(args) if args.list => Action::Read,
             // All its errors must end with code 1, so it checks permissions again itself.
             Verb::RunSession(_) => Action::Submit("run-session"),
@@ -171,9 +186,12 @@ impl Verb {
             Verb::Service(_) => Action::Manage("change the service"),
             Verb::Skill(Skill { verb: SkillVerb::List { .. } }) => Action::Read,
             Verb::Skill(_) => Action::Manage("change skills"),
+            Verb::Mcp(Mcp { verb: Some(McpVerb::Install(_)), .. }) => Action::Manage("connect a client"),
+            Verb::List(args) if args.tenant.is_some() => Action::ReadAll("list the tasks of another tenant"),
             // Their operations check the rights they need.
             Verb::Doctor(_)
             | Verb::Gc(_)
+            | Verb::Keys(_)
             | Verb::Store(_)
             | Verb::Trust(_)
             | Verb::Plan(_)
@@ -216,6 +234,8 @@ mod tests {
         verbs.sort_unstable();
         assert_eq!(grouped, verbs);
         assert!(command.get_subcommands().all(|verb| verb.get_about().is_some()));
+        let groups = groups(&command);
+        assert_eq!(groups.lines().find(|line| line.len() > 80), None, "a terminal would break it");
         let mut shown: Vec<&str> = examples::EXAMPLES.iter().map(|(verb, _)| *verb).collect();
         shown.sort_unstable();
         assert_eq!(shown, verbs, "every verb has examples");

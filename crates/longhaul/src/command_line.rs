@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhaul_app::config::{Loaded, Overrides};
-use longhaul_app::{App, AppError, Call, Caller, Home, System, config, locations, now};
+use longhaul_app::{App, AppError, Call, Caller, Home, System, Tenant, config, locations, now};
 use longhaul_core::task::Actor;
 use longhaul_keeper::Environment;
 
@@ -36,6 +36,13 @@ impl CommandLine {
     /// A call to the home; creates nothing.
     pub(crate) fn call(&self) -> Result<Call, AppError> {
         Ok(self.call_at(&self.home()?, self.system.clone()))
+    }
+
+    /// The same with the tasks of this tenant. A caller below a session keeps the tenant of its task.
+    pub(crate) fn call_for(&self, tenant: Option<&str>) -> Result<Call, AppError> {
+        let mut caller = self.caller.clone();
+        caller.tenant = tenant.map_or_else(Tenant::default, Tenant::new);
+        Ok(Call::new(self.call()?.app, caller))
     }
 
     /// A call to the given home; processes it starts get this system's environment.

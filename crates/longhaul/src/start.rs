@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -26,6 +26,14 @@ use longhaul_app::tag::tag;
 /// How long a system program may take that waits for other programs.
 const PROGRAM_TIMEOUT: Duration = Duration::from_secs(60);
 const LONGEST_ANSWER: usize = 64 << 10;
+
+/// The path under which others start this program: the one on PATH, which survives an upgrade; otherwise the path of its file.
+pub(crate) fn own_program(environment: &Environment) -> Result<PathBuf, AppError> {
+    let own = std::env::current_exe()
+        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot find the path of this program").because(&error))?;
+    let is_own = |path: &Path| path.canonicalize().ok() == own.canonicalize().ok();
+    Ok(environment.find_program("longhaul").filter(|found| is_own(found)).unwrap_or(own))
+}
 
 /// Starts child processes that outlive this one.
 pub(crate) struct ChildProcesses {

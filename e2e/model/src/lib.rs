@@ -14,7 +14,9 @@ mod tools;
 mod turn;
 mod worker;
 
-pub use programs::{Agent, EnvironmentError, Login, Missing, Programs, Setup, clients, place_for_homes};
+pub use programs::{
+    Agent, EnvironmentError, Login, Missing, Programs, Setup, clients, place_for_homes, python_packages,
+};
 pub use reply::{Answer, Call, Ending, Place, Refusal, Reply, Usage};
 pub use rules::{Rule, Rules};
 pub use script::{Script, limited_for};

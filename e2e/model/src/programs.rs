@@ -118,8 +118,17 @@ pub fn place_for_homes(target: &Path) -> io::Result<PathBuf> {
 
 /// The directory with the installed MCP clients.
 pub fn clients() -> Result<PathBuf, Missing> {
-    let directory = place::CLIENTS.directory(|name| env::var_os(name)).unwrap_or_default();
-    let path = directory.join("node_modules/@modelcontextprotocol/sdk/package.json");
+    installed(&place::CLIENTS, "@modelcontextprotocol/sdk/package.json")
+}
+
+/// The directory with the installed Python packages, for `PYTHONPATH`.
+pub fn python_packages() -> Result<PathBuf, Missing> {
+    Ok(installed(&place::PYTHON, "mcp/__init__.py")?.join(place::PYTHON.installer.fills()))
+}
+
+fn installed(pinned: &place::Pinned, file: &str) -> Result<PathBuf, Missing> {
+    let directory = pinned.directory(|name| env::var_os(name)).unwrap_or_default();
+    let path = directory.join(pinned.installer.fills()).join(file);
     if path.is_file() { Ok(directory) } else { Err(Missing { path }) }
 }
 

@@ -74,6 +74,15 @@ pub enum Call {
         /// What.
         text: String,
     },
+    /// Calls a tool of an MCP server by the agent's name for it, after a search if the agent shows it only then.
+    Mcp {
+        /// The server, as the agent's configuration names it.
+        server: String,
+        /// The tool, as the server names it.
+        tool: String,
+        /// Its arguments.
+        arguments: Value,
+    },
     /// Calls the named tool with these arguments, whatever is offered.
     Raw {
         /// The tool.
@@ -149,6 +158,11 @@ impl Reply {
     /// Calls the shell.
     pub fn shell(command: impl Into<String>) -> Self {
         Self::Answer(Answer::shell(command))
+    }
+
+    /// Calls a tool of an MCP server. An agent that hides its tools gets a search first, so a script must ask again until it has the answer.
+    pub fn mcp(server: impl Into<String>, tool: impl Into<String>, arguments: Value) -> Self {
+        Self::Answer(Answer::call(Call::Mcp { server: server.into(), tool: tool.into(), arguments }))
     }
 }
 

@@ -22,6 +22,9 @@ const SHELLS: &[&str] = &["exec_command", "shell_command", "shell", "Bash", "bas
 const COMMANDS: &[&str] = &["cmd", "command"];
 const WRITERS: &[&str] = &["Write", "write", "write_file"];
 const PATHS: &[&str] = &["file_path", "filePath", "path"];
+/// The tool with which claude, and the one with which codex, shows more tools to its model.
+const CLAUDE_SEARCH: &str = "ToolSearch";
+pub(crate) const CODEX_SEARCH: &str = "tool_search";
 
 /// Puts the calls of one answer into words; an error names the call that no offered tool can do.
 pub(crate) fn put_into_words(turn: &Turn, calls: &[Call]) -> Result<Vec<WireCall>, String> {
@@ -41,6 +44,7 @@ fn next_id(turn: &Turn) -> String {
 fn put_one(turn: &Turn, call: &Call) -> Result<(String, Value), String> {
     match call {
         Call::Raw { name, arguments } => Ok((name.clone(), arguments.clone())),
+        Call::Mcp { server, tool, arguments } => mcp(turn, server, tool, arguments),
         Call::Shell(command) => shell(turn, command),
         Call::WriteFile { path, text } => match find(turn, WRITERS) {
             Some(tool) => Ok((tool.name.clone(), writer_arguments(tool, path, text))),
@@ -64,6 +68,22 @@ fn shell(turn: &Turn, command: &str) -> Result<(String, Value), String> {
         arguments.insert("description".to_owned(), json!("does what the script says"));
     }
     Ok((tool.name.clone(), Value::Object(arguments)))
+}
+
+fn mcp(turn: &Turn, server: &str, tool: &str, arguments: &Value) -> Result<(String, Value), String> {
+    let name = format!("mcp__{server}__{tool}");
+    if let Some(found) = find(turn, &[&name, &format!("{server}_{tool}"), &format!("mcp_{server}_{tool}")]) {
+        return Ok((found.name.clone(), arguments.clone()));
+    }
+    let search = find(turn, &[CLAUDE_SEARCH, CODEX_SEARCH]).ok_or_else(|| format!("`{name}` is not offered"))?;
+    let query = match search.name.as_str() {
+        CLAUDE_SEARCH => json!({"query": format!("select:{name}"), "max_results": 5}),
+        _ => json!({"query": format!("{server} {tool}"), "limit": 8}),
+    };
+    match turn.has_called(&search.name, &query) {
+        true => Err(format!("a search for `{name}` did not find it")),
+        false => Ok((search.name.clone(), query)),
+    }
 }
 
 fn writer_arguments(tool: &Offered, path: &str, text: &str) -> Value {
@@ -90,7 +110,7 @@ mod tests {
 
     use super::put_into_words;
     use crate::reply::Call;
-    use crate::turn::{Delivery, Dialect, Offered, Turn};
+    use crate::turn::{Delivery, Dialect, Entry, Offered, Turn};
 
     fn turn(tools: &[(&str, Value)]) -> Turn {
         let offered = |(name, properties): &(&str, Value)| Offered {
@@ -126,6 +146,24 @@ mod tests {
         assert_eq!((name.as_str(), arguments), ("write", json!({"filePath": "a b", "content": "it's"})));
         let (_, arguments) = worded(&[("bash", json!({"command": {}}))], write()).expect("a shell is offered");
         assert_eq!(arguments, json!({"command": r"printf %s 'it'\''s' > 'a b'"}));
+    }
+
+    #[test]
+    fn a_tool_of_a_server_is_called_by_the_agents_name_for_it_or_searched_for_once() {
+        let call = || Call::Mcp { server: "sup".into(), tool: "run".into(), arguments: json!({"n": 1}) };
+        for name in ["mcp__sup__run", "sup_run", "mcp_sup_run"] {
+            assert_eq!(
+                worded(&[("ToolSearch", json!({})), (name, json!({}))], call()),
+                Ok((name.into(), json!({"n": 1})))
+            );
+        }
+        let (name, query) = worded(&[("ToolSearch", json!({}))], call()).expect("a search");
+        assert_eq!((name.as_str(), &query["query"]), ("ToolSearch", &json!("select:mcp__sup__run")));
+        let mut turn = turn(&[("ToolSearch", json!({}))]);
+        turn.history = vec![Entry::Called { id: "1".into(), name, arguments: query.to_string() }];
+        let error = put_into_words(&turn, &[call()]).expect_err("it was searched for");
+        assert!(error.contains("did not find"), "{error}");
+        assert!(worded(&[("bash", json!({}))], call()).is_err());
     }
 
     #[test]

@@ -111,6 +111,27 @@ impl Turn {
         results_in(&self.history[latest.unwrap_or(0)..])
     }
 
+    /// The newest answer of a tool since the latest prompt, by the end of the tool's name: its JSON, or a string if it is none. Agents put
+    /// words of their own before the JSON.
+    #[must_use]
+    pub fn answer_of(&self, tool: &str) -> Option<Value> {
+        let is_call = |id: &str| self.history.iter().any(|entry| entry.is_call(id, tool));
+        let output = &self.results_since_prompt().rfind(|result| is_call(&result.id))?.output;
+        let json =
+            output.find('{').and_then(|start| serde_json::Deserializer::from_str(&output[start..]).into_iter().next());
+        Some(json.and_then(Result::ok).unwrap_or_else(|| Value::String(output.clone())))
+    }
+
+    /// Whether the model called this tool with these arguments in this conversation.
+    pub(crate) fn has_called(&self, tool: &str, wanted: &Value) -> bool {
+        self.history.iter().any(|entry| match entry {
+            Entry::Called { name, arguments, .. } => {
+                name == tool && serde_json::from_str::<Value>(arguments).is_ok_and(|have| have == *wanted)
+            }
+            _ => false,
+        })
+    }
+
     /// How often the model has answered in this conversation before.
     #[must_use]
     pub fn calls_before(&self) -> usize {
@@ -149,11 +170,16 @@ const NOTES: &[&str] = &[
     "<session_context>",
     "<local-command",
     "<task-notification>",
+    "Tool loaded.",
     "# AGENTS.md instructions",
     "This is the Gemini CLI.",
 ];
 
 impl Entry {
+    fn is_call(&self, wanted: &str, tool: &str) -> bool {
+        matches!(self, Entry::Called { id, name, .. } if id == wanted && name.ends_with(tool))
+    }
+
     /// Takes a text that came in the user's name.
     pub(crate) fn from_user(text: &str) -> Self {
         match NOTES.iter().any(|start| text.trim_start().starts_with(start)) {
@@ -172,7 +198,7 @@ fn results_in(entries: &[Entry]) -> impl DoubleEndedIterator<Item = &ToolResult>
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::{Delivery, Dialect, Entry, ToolResult, Turn};
 
@@ -204,6 +230,23 @@ mod tests {
         assert!(turn.answers_prompt());
         assert_eq!(turn.results().count(), 1);
         assert_eq!(turn.results_since_prompt().count(), 0);
+    }
+
+    #[test]
+    fn the_newest_answer_of_a_tool_is_found_and_read() {
+        let call = |id: &str, name: &str| Entry::Called { id: id.into(), name: name.into(), arguments: "{}".into() };
+        let answer = |id: &str, output: &str| Entry::Returned(ToolResult { id: id.into(), output: output.into() });
+        let turn = turn(vec![
+            Entry::from_user("one"),
+            call("1", "mcp__sup__wait"),
+            answer("1", r#"Output: {"n": 1}"#),
+            call("2", "mcp__sup__wait"),
+            answer("2", r#"{"n": 2} and more"#),
+            call("3", "mcp__sup__run"),
+            answer("3", "no"),
+        ]);
+        assert_eq!(turn.answer_of("wait"), Some(json!({"n": 2})));
+        assert_eq!((turn.answer_of("run"), turn.answer_of("list")), (Some(json!("no")), None));
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub(super) enum Tool {
 /// What the tests start beside our own programs.
 pub(super) const SYSTEM: &[Tool] = &[
     Tool::System("git", "git"),
+    Tool::System("pip3", "python3-pip"),
     Tool::System("strace", "strace"),
     Tool::System("systemd-analyze", "systemd"),
     Tool::System("tmux", "tmux"),

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::launch::Stdin;
 use crate::reading::{Shown, TurnEnd};
-use crate::tests::sample::{moment, spec};
+use crate::tests::sample::{moment, server, spec};
 use crate::tests::strict_cli::{StrictCli, Understood};
 
 const SESSION: &str = "a45164bb-e784-4697-b121-f3155d37e684";
@@ -79,6 +79,7 @@ fn every_spec(check: impl Fn(&LaunchSpec<'_>)) {
                             writable,
                             user,
                             extra: &extra,
+                            server: writable.map(|_| server()),
                             ..spec()
                         });
                     }
@@ -185,6 +186,18 @@ fn flags_that_take_a_list_swallow_nothing() {
         let bare = |argument: &&String| CLAUDE.greedy.contains(&argument.as_str());
         assert_eq!(argv.iter().find(bare), None);
     });
+}
+
+#[test]
+fn our_server_is_one_more_and_its_tools_need_no_approval() {
+    let launch = |sandbox| Claude.launch(&LaunchSpec { sandbox, server: Some(server()), ..spec() });
+    let line = launch(Sandbox::Workspace).argv.join(" ");
+    let own = r#"{"mcpServers":{"longhaul_session":{"args":["mcp"],"command":"/opt/my bin/longhaul","env":{"LONGHAUL_HOME":"/my \"home\"","LONGHAUL_SESSION":"s-1"},"type":"stdio"}}}"#;
+    assert!(line.contains(&format!("--mcp-config={own}")) && !line.contains("--strict-mcp-config"), "{line}");
+    for sandbox in [Sandbox::Workspace, Sandbox::ReadOnly] {
+        assert!(launch(sandbox).argv.iter().any(|word| word.ends_with(",mcp__longhaul_session")), "{sandbox:?}");
+    }
+    assert!(launch(Sandbox::Full).env_set.contains(&("CLAUDE_CODE_DISABLE_MCP_TASKS".into(), "1".into())));
 }
 
 #[test]

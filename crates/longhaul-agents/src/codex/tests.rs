@@ -7,7 +7,7 @@ use longhaul_core::time::Time;
 use super::*;
 use crate::launch::{Stdin, User};
 use crate::reading::{Shown, TurnEnd};
-use crate::tests::sample::{moment, spec};
+use crate::tests::sample::{moment, server, spec};
 use crate::tests::strict_cli::StrictCli;
 
 const THREAD: &str = "01a1e094-4a55-7e31-a327-a686a02badae";
@@ -79,7 +79,8 @@ fn every_spec(check: impl Fn(&LaunchSpec<'_>)) {
                 for model in [None, Some("gpt-5.5")] {
                     for writable in [None, Some("/project/.autonomous")] {
                         for extra in [&[][..], &extra] {
-                            check(&LaunchSpec { sandbox, network, resumes, model, writable, extra, ..spec() });
+                            let server = writable.map(|_| server());
+                            check(&LaunchSpec { sandbox, network, resumes, model, writable, extra, server, ..spec() });
                         }
                     }
                 }
@@ -113,6 +114,19 @@ fn every_command_line_is_one_the_program_takes() {
         let expected: &[&str] = if spec.resumes.is_some() { &["exec", "resume", THREAD, "-"] } else { &["exec", "-"] };
         assert_eq!(understood.positional, expected);
     });
+}
+
+#[test]
+fn our_server_is_one_more_and_its_tools_need_no_approval() {
+    let argv = Codex.launch(&LaunchSpec { server: Some(server()), ..spec() }).argv;
+    let ours: Vec<&str> = argv.iter().filter_map(|word| word.strip_prefix("mcp_servers.longhaul_session.")).collect();
+    let env = r#"env={LONGHAUL_HOME="/my \"home\"",LONGHAUL_SESSION="s-1"}"#;
+    let approved = r#"default_tools_approval_mode="approve""#;
+    let program = r#"command="/opt/my bin/longhaul""#;
+    assert_eq!(ours, [program, r#"args=["mcp"]"#, env, r#"env_vars=["API_TOKEN"]"#, approved]);
+    assert!(argv.contains(&"features.goals=false".to_owned()), "no loop beside ours");
+    let runner = Codex.launch(&LaunchSpec { server: Some(server()), argument: Some("do it"), ..spec() }).argv;
+    assert!(!runner.iter().any(|word| word.contains("mcp_servers")), "as the shell runner starts it");
 }
 
 #[test]
@@ -175,7 +189,7 @@ fn the_whole_command_line_of_a_first_and_a_resumed_session() {
     });
     let expected = format!(
         "/opt/codex exec --json --skip-git-repo-check -C /project -s workspace-write -c approval_policy=\"never\" \
-         -c check_for_update_on_startup=false -c features.unbounded_connection_retries=false \
+         -c check_for_update_on_startup=false -c features.unbounded_connection_retries=false -c features.goals=false \
          -c sandbox_workspace_write.network_access=true --add-dir /tasks --model=m resume {THREAD} -"
     );
     assert_eq!(launch.argv.join(" "), expected);

@@ -9,7 +9,7 @@ use crate::agent::{Agent, Transcript};
 use crate::launch::{LaunchSpec, Stdin};
 use crate::reading::{Reader, Reading, Shown, TurnEnd};
 use crate::tests::every_launch::every_launch;
-use crate::tests::sample::{moment, spec};
+use crate::tests::sample::{moment, server, spec};
 use crate::tests::strict_cli::StrictCli;
 
 /// The options of `opencode run` 1.18.33 that make sense here. `--continue` is left out on purpose.
@@ -53,6 +53,15 @@ fn named_error(name: &str, message: &str) -> Value {
 fn permissions(spec: &LaunchSpec<'_>) -> Option<String> {
     let set = OpenCode.launch(spec).env_set;
     set.into_iter().find_map(|(name, value)| (name == "OPENCODE_PERMISSION").then_some(value))
+}
+
+#[test]
+fn our_server_is_one_more_in_the_users_configuration() {
+    let merged = OpenCode.launch(&LaunchSpec { server: Some(server()), ..spec() }).env_merge;
+    let variables = json!({ "LONGHAUL_HOME": "/my \"home\"", "LONGHAUL_SESSION": "s-1" });
+    let own = json!({ "type": "local", "command": ["/opt/my bin/longhaul", "mcp"], "environment": variables, "enabled": true });
+    let expected = json!({ "mcp": { "longhaul_session": own } });
+    assert_eq!(merged, [("OPENCODE_CONFIG_CONTENT".to_owned(), expected)]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use longhaul_core::task::Sandbox;
 
 use crate::launch::{LaunchSpec, Network, User};
-use crate::tests::sample::spec;
+use crate::tests::sample::{server, spec};
 
 /// Calls with each.
 pub(crate) fn every_launch(mut check: impl FnMut(&LaunchSpec<'_>)) {
@@ -12,7 +12,8 @@ pub(crate) fn every_launch(mut check: impl FnMut(&LaunchSpec<'_>)) {
         for (network, user) in [(Network::AsSandboxed, User::Plain), (Network::Open, User::Root)] {
             for resumes in [None, Some("ses_1-a.b")] {
                 for (model, writable) in [(None, None), (Some("test/m1"), Some("/elsewhere/a dir"))] {
-                    check(&LaunchSpec { sandbox, network, user, resumes, model, writable, ..spec() });
+                    let server = writable.map(|_| server());
+                    check(&LaunchSpec { sandbox, network, user, resumes, model, writable, server, ..spec() });
                 }
             }
         }

@@ -28,6 +28,11 @@ pub(super) fn sections() -> Vec<&'static str> {
     sections
 }
 
+/// Whether a key, by its name, has a path of this machine as its value.
+pub(crate) fn is_path(name: &str) -> bool {
+    KEYS.iter().any(|key| key.name == name && matches!(key.kind, Kind::File | Kind::Projects))
+}
+
 const HOUR: u64 = 3_600;
 const DAY: u64 = 86_400;
 
@@ -529,6 +534,15 @@ pub(crate) const KEYS: &[Key] = &[
         doc: "whether to use the project's own prompt templates, `.longhaul/prompts/*.md`",
         affects: "the prompts of a new task's sessions",
         place: |settings| &mut settings.prompts.project,
+        ..KEY
+    },
+    Key {
+        name: "serve.projects",
+        kind: Kind::Projects,
+        default: "",
+        doc: "the directories that callers of the HTTP server may work in; has no effect in a `longhaul.toml`",
+        affects: "which workspaces and files a request with an API key may name, links resolved; without any, such a request submits nothing",
+        place: |settings| &mut settings.serve.projects,
         ..KEY
     },
     Key {

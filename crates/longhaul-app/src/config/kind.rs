@@ -10,6 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::value::{Raw, Value, millis};
 use super::{money, size};
+use crate::api_keys::is_name;
 
 /// The word that turns an optional key off.
 pub(super) const NONE: &str = "none";
@@ -53,6 +54,8 @@ pub(crate) enum Kind {
     Argv,
     /// An absolute path of a file.
     File,
+    /// Absolute directories, each for one tenant.
+    Projects,
     /// A URL without a password, or `$NAME` for the variable that holds it.
     Url,
 }
@@ -85,6 +88,7 @@ impl Kind {
             Kind::Words(words) => list(raw, ",").filter(|all| are_among(all, words)).map(Value::List),
             Kind::Argv => list(raw, "\n").filter(|argv| is_argv(argv)).map(Value::List),
             Kind::File => word(raw).filter(|path| is_file(path)).map(Value::Text),
+            Kind::Projects => list(raw, "\n").filter(|all| all.iter().all(|one| is_project(one))).map(Value::List),
             Kind::Url => word(raw).filter(|url| is_url(url)).map(Value::Text),
         }
     }
@@ -120,6 +124,11 @@ impl Kind {
                     .to_owned()
             }
             Kind::File => "the absolute path of a file".to_owned(),
+            Kind::Projects => {
+                "a list of absolute directories, with `TENANT=` before those of other tenants than `default` (one per line in a \
+                 variable)"
+                    .to_owned()
+            }
             Kind::Url => "an `http://` or `https://` URL without a password, or `$NAME` for the variable that holds it"
                 .to_owned(),
         }
@@ -197,6 +206,9 @@ impl Kind {
             Kind::Words(words) => json!({ "type": "array", "uniqueItems": true, "items": { "enum": words } }),
             Kind::Argv => json!({ "type": "array", "items": { "type": "string" } }),
             Kind::File => json!({ "type": "string", "pattern": "^/.*[^/]$" }),
+            Kind::Projects => {
+                json!({ "type": "array", "items": { "type": "string", "pattern": "^([A-Za-z0-9][A-Za-z0-9._-]*=)?/" } })
+            }
             Kind::Url => json!({ "type": "string", "pattern": "^(https?://[^@\\s]+|\\$[A-Za-z_][A-Za-z0-9_]*)$" }),
         }
     }
@@ -281,6 +293,14 @@ fn is_argv(argv: &[String]) -> bool {
 
 fn is_file(path: &str) -> bool {
     path.starts_with('/') && !path.ends_with('/') && path.len() <= LONGEST_TEXT && !path.contains(char::is_control)
+}
+
+fn is_project(text: &str) -> bool {
+    let directory = match text.starts_with('/') {
+        true => text,
+        false => text.split_once('=').map_or("", |(tenant, directory)| if is_name(tenant) { directory } else { "" }),
+    };
+    directory.starts_with('/') && text.len() <= LONGEST_TEXT && !text.contains(char::is_control)
 }
 
 /// The part before an `@` would be a password in a file that others may read.

@@ -22,7 +22,9 @@ use super::{environment, keys};
 use crate::app::Call;
 use crate::caller::Caller;
 use crate::error::{AppError, ErrorKind};
+use crate::intake::blocking_here;
 use crate::locations;
+use crate::text::shell_word;
 use crate::trust::{self, Standing, TrustError};
 use longhaul_keeper::Environment;
 
@@ -140,7 +142,7 @@ impl fmt::Display for Notice {
                 };
                 let (file, keys) = (project.join(WORKSPACE_FILE), keys.join(", "));
                 write!(f, "`{}` {why}, so these keys of it are ignored: {keys}; ", file.display())?;
-                write!(f, "read it, then `longhaul trust {}`", shell_word(project))
+                write!(f, "read it, then `longhaul trust {}`", shell_word(&project.display().to_string()))
             }
         }
     }
@@ -187,7 +189,7 @@ pub fn load(
     project: &Path,
     overrides: &Overrides,
 ) -> Result<Loaded, AppError> {
-    Ok(Sources::of(environment, caller, project)?.load(overrides)?)
+    blocking_here(|| Ok(Sources::of(environment, caller, project)?.load(overrides)?))
 }
 
 /// What a request changes in a task that exists. The second half are the flags or keys that only a new task takes.
@@ -207,7 +209,7 @@ impl Sources {
         let home = locations::home(environment)?;
         let agents = caller.actor.session.is_some() || project.starts_with(home.canonicalize().unwrap_or(home.clone()));
         Ok(Sources {
-            user: user_file(environment),
+            user: user_file(environment, caller)?,
             project: (!agents).then(|| project.to_owned()),
             home,
             environment: environment.clone().into(),
@@ -328,14 +330,15 @@ impl Loading {
 }
 
 /// The path of the user's own file, if there is a place for it.
-pub(super) fn user_file(environment: &Environment) -> Option<(PathBuf, Named)> {
+fn user_file(environment: &Environment, caller: &Caller) -> Result<Option<(PathBuf, Named)>, AppError> {
     let set = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(named) = set("LONGHAUL_CONFIG") {
-        return Some((std::path::absolute(&named).unwrap_or(named), Named::Expressly));
+        let path = if named.is_absolute() { named } else { caller.resolve(&named)? };
+        return Ok(Some((path, Named::Expressly)));
     }
     let config = set("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-    let directory = config.or_else(|| Some(set("HOME")?.join(".config")))?;
-    Some((directory.join(USER_FILE), Named::ByCustom))
+    let directory = config.or_else(|| Some(set("HOME")?.join(".config")));
+    Ok(directory.map(|directory| (directory.join(USER_FILE), Named::ByCustom)))
 }
 
 pub(super) fn unknown_key(origin: Origin, name: &str) -> ConfigError {
@@ -365,13 +368,6 @@ pub(super) fn quoted(text: &str) -> String {
     let shown: String = text.chars().take(LONGEST_QUOTE).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
     format!("{}{more}", shown.escape_debug().to_string().replace("\\'", "'").replace("\\\"", "\""))
-}
-
-/// A path, quoted for a shell if necessary.
-pub(super) fn shell_word(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 impl From<ConfigError> for AppError {

@@ -23,7 +23,7 @@ pub(crate) use agent_tables::AgentTable;
 pub(crate) use file::{Layer, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
 pub(crate) use key::Untrusted;
 pub use key::{LimitFlag, limit_flags};
-pub(crate) use keys::{KEYS, defaults};
+pub(crate) use keys::{KEYS, defaults, is_path};
 #[cfg(test)]
 pub(crate) use load::Named;
 pub(crate) use load::{ConfigError, Notice, changes};

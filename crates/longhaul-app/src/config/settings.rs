@@ -30,6 +30,7 @@ pub struct Settings {
     /// The tables of `[agents.<name>]`, by name.
     pub(crate) agents: BTreeMap<String, Json>,
     pub(crate) prompts: PromptSettings,
+    pub(crate) serve: ServeSettings,
     /// Who is notified.
     pub notify: NotifySettings,
 }
@@ -85,6 +86,13 @@ pub struct RedactSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PromptSettings {
     pub(crate) project: bool,
+}
+
+/// What the HTTP server allows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ServeSettings {
+    /// `TENANT=DIRECTORY`, or the directory alone for the default tenant.
+    pub(crate) projects: Vec<String>,
 }
 
 /// Who is notified about a task.

@@ -119,6 +119,7 @@ fn samples(key: &Key) -> [&'static str; 2] {
         Kind::Words(_) => ["done", "done,failed"],
         Kind::Argv => ["tell-me", "/usr/bin/tell\n--loud\na b"],
         Kind::File => ["/a/b", "/a/{name}.{occasion}"],
+        Kind::Projects => ["/work", "/work/a=b\nacme=/srv/acme"],
         Kind::Url => ["https://a.example/x?y=1", "$MY_HOOK"],
     }
 }

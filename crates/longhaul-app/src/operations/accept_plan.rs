@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::plan::task_list;
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL, View};
 use crate::send_command::send_keyed;
 use crate::views::{PlanView, TaskView};
 use crate::{describe, lookup, redact_intake};
@@ -49,13 +49,15 @@ pub struct AcceptedPlan {
 impl View for AcceptedPlan {
     const KIND: &'static str = "accepted_plan";
 
-    async fn of_repeat(call: &Call, stored: Stored) -> Result<AcceptedPlan, AppError> {
-        Ok(AcceptedPlan {
-            task: TaskView::of(call, stored.task.id).await?,
-            plan: PlanView::of(&stored.task),
-            changed: false,
-            next_step: describe::next_command(&stored),
-        })
+    async fn of_repeat(call: &Call, stored: Stored) -> Result<Answer<AcceptedPlan>, AppError> {
+        Ok(Answer::new(AcceptedPlan::of(call, &stored, false).await?))
+    }
+}
+
+impl AcceptedPlan {
+    async fn of(call: &Call, stored: &Stored, changed: bool) -> Result<AcceptedPlan, AppError> {
+        let (task, plan) = (TaskView::of(call, stored.task.id).await?, PlanView::of(&stored.task));
+        Ok(AcceptedPlan { task, plan, changed, next_step: describe::next_command(stored) })
     }
 }
 
@@ -64,8 +66,9 @@ impl Operation for AcceptPlan {
         "accept_plan",
         "Replace a task's plan with your own list",
         Action::Command("accept a plan"),
-        EVERYWHERE,
+        VERB_AND_TOOL,
     )
+    .route("/tasks/{task}/plan")
     .needs(Right::Approve)
     .by_hand("plan TASK --accept FILE");
     type Input = AcceptPlanInput;
@@ -85,7 +88,7 @@ impl Operation for AcceptPlan {
         };
         let after = accept(call, &stored, Command::AcceptPlan { text, seen }, permit.key()).await?;
         let changed = after.stored.task.version != stored.task.version;
-        let view = AcceptedPlan { changed, ..AcceptedPlan::of_repeat(call, after.stored).await? };
+        let view = AcceptedPlan::of(call, &after.stored, changed).await?;
         Ok(Answer { repeated: after.repeated, ..Answer::new(view) })
     }
 }

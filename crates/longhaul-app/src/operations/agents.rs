@@ -10,7 +10,7 @@ use crate::app::Call;
 use crate::blocking;
 use crate::config::Overrides;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, EVERYWHERE, NoInput, Operation, Permit, View};
+use crate::operation::{About, Answer, NoInput, Operation, Permit, VERB_AND_TOOL, View};
 
 /// The operation `agents`.
 pub struct Agents;
@@ -81,8 +81,9 @@ impl Operation for Agents {
         "agents",
         "List all agents: installed, version, logged in, and what to do",
         Action::Read,
-        EVERYWHERE,
-    );
+        VERB_AND_TOOL,
+    )
+    .route("/agents");
     type Input = NoInput;
     type Output = AgentListing;
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::request_key::answer;
 use crate::send_command::{reason, send_keyed};
 use crate::views::TaskView;
@@ -36,7 +36,8 @@ pub struct CancelInput {
 
 impl Operation for Cancel {
     const ABOUT: About =
-        About::new("cancel", "Cancel a task; its files and history are kept", Action::Command("cancel"), EVERYWHERE)
+        About::new("cancel", "Cancel a task; its files and history are kept", Action::Command("cancel"), VERB_AND_TOOL)
+            .route("/tasks/{task}/cancel")
             .destroys();
     type Input = CancelInput;
     type Output = TaskView;

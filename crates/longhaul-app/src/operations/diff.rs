@@ -10,7 +10,7 @@ use crate::app::Call;
 use crate::changed_files::{self, FileChange, Unknown};
 use crate::error::{AppError, ErrorKind};
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL, View};
 
 /// The operation `diff`.
 pub struct Diff;
@@ -50,12 +50,13 @@ impl View for DiffView {
 }
 
 impl Operation for Diff {
-    const ABOUT: About = About::new("diff", "Show what a task has changed", Action::Read, EVERYWHERE);
+    const ABOUT: About =
+        About::new("diff", "Show what a task has changed", Action::Read, VERB_AND_TOOL).route("/tasks/{task}/diff");
     type Input = DiffInput;
     type Output = DiffView;
 
     async fn run(call: &Call, _: Permit, input: DiffInput) -> Result<Answer<DiffView>, AppError> {
-        let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let stored = lookup::find_executed(call, input.task.as_deref()).await?;
         let unknown = |why: Unknown| unknown(&stored, &why);
         let task = &stored.task;
         let changed = changed_files::changed_files(call.home(), task).await.map_err(unknown)?;

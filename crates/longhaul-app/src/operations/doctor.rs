@@ -19,7 +19,7 @@ use crate::app::Call;
 use crate::blocking;
 use crate::config::{Loaded, Overrides};
 use crate::error::AppError;
-use crate::operation::{About, Answer, NO_TOOL, NoInput, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, NoInput, Operation, Permit, View};
 use crate::views::{Finding, Verdict};
 
 /// The operation `doctor`.
@@ -51,8 +51,9 @@ impl Operation for Doctor {
         "doctor",
         "Check this machine and Longhaul's home, and say how to fix problems",
         Action::Read,
-        NO_TOOL,
+        COMMAND_LINE,
     )
+    .route("/doctor")
     .needs(Right::Admin);
     type Input = NoInput;
     type Output = DoctorView;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::request_key::answer;
 use crate::send_command::send_keyed;
 use crate::submit::Changes;
@@ -36,8 +36,9 @@ impl Operation for Edit {
         "edit",
         "Change the limits, checks, agents, modes or priority of an unfinished task",
         Action::Command("edit"),
-        EVERYWHERE,
+        VERB_AND_TOOL,
     )
+    .route("/tasks/{task}/edit")
     .needs(Right::Approve)
     .by_hand("edit TASK");
     type Input = EditInput;

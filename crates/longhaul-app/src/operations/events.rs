@@ -9,7 +9,7 @@ use super::TaskPageInput;
 use crate::app::Call;
 use crate::error::AppError;
 use crate::lookup;
-use crate::operation::{About, Answer, NO_TOOL, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit, View};
 use crate::views::{EventView, Page, PageInput};
 
 /// The operation `events`.
@@ -31,7 +31,8 @@ impl View for EventPage {
 }
 
 impl Operation for Events {
-    const ABOUT: About = About::new("events", "Read the history of a task", Action::Read, NO_TOOL);
+    const ABOUT: About =
+        About::new("events", "Read the history of a task", Action::Read, COMMAND_LINE).route("/tasks/{task}/events");
     type Input = TaskPageInput;
     type Output = EventPage;
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL, View};
 use crate::views::{TaskPage, TaskView};
 
 /// The most tasks of one answer, and how many an answer has unless asked otherwise.
@@ -66,7 +66,7 @@ impl View for Listing {
 }
 
 impl Operation for List {
-    const ABOUT: About = About::new("list", "List tasks, newest first", Action::Read, EVERYWHERE);
+    const ABOUT: About = About::new("list", "List tasks, newest first", Action::Read, VERB_AND_TOOL).route("/tasks");
     type Input = ListInput;
     type Output = Listing;
 
@@ -101,9 +101,10 @@ async fn find(call: &Call, input: &ListInput) -> Result<(TaskPage, bool), AppErr
     Ok((page, recent.next.is_some()))
 }
 
-/// Below a session only its own task and that task's children are visible, in whatever project they work.
+/// Below a session only its own task and that task's children are visible, in whatever project they work. A caller with an API key comes
+/// from no project.
 async fn filter(call: &Call, input: &ListInput) -> Result<Filter, AppError> {
-    let everywhere = input.all || call.caller.actor.session.is_some();
+    let everywhere = input.all || call.caller.actor.session.is_some() || !call.caller.is_local();
     let scope = if everywhere { Filter::default() } else { lookup::of_this_project(call).await? };
     Ok(Filter {
         state: input.state.as_deref().map(state).transpose()?,

@@ -11,7 +11,7 @@ use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::follow::{Follow, Interest, Item, Output, Until};
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL, View};
 use crate::session::position::LogPosition;
 use crate::views::TurnView;
 
@@ -58,12 +58,13 @@ impl View for Turns {
 }
 
 impl Operation for Logs {
-    const ABOUT: About = About::new("logs", "Read what the sessions of a task printed", Action::Read, EVERYWHERE);
+    const ABOUT: About = About::new("logs", "Read what the sessions of a task printed", Action::Read, VERB_AND_TOOL)
+        .route("/tasks/{task}/logs");
     type Input = LogsInput;
     type Output = Turns;
 
     async fn run(call: &Call, _: Permit, input: LogsInput) -> Result<Answer<Turns>, AppError> {
-        let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let stored = lookup::find_executed(call, input.task.as_deref()).await?;
         let (output, until) = (Output::Turns, Until::Now);
         let interest = Interest { output, session: input.session, until, ..Interest::default() };
         let mut feed = Follow::new(call, stored, interest)?;

@@ -12,13 +12,19 @@ mod doctor_bundle;
 mod edit;
 mod events;
 mod gc;
+mod keys_create;
+mod keys_list;
+mod keys_revoke;
 mod list;
 mod logs;
+#[cfg(test)]
+mod path_tests;
 mod pause;
 mod plan;
 mod report;
 mod resume;
 mod retry;
+mod run;
 #[cfg(test)]
 mod serving_tests;
 mod show;
@@ -30,7 +36,7 @@ mod tell;
 #[cfg(test)]
 mod tenant_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod trust;
 mod trust_list;
 mod trust_remove;
@@ -49,6 +55,9 @@ pub use doctor_bundle::{DoctorBundle, DoctorBundleInput};
 pub use edit::{Edit, EditInput};
 pub use events::{EventPage, Events};
 pub use gc::{Gc, GcInput};
+pub use keys_create::{KeysCreate, KeysCreateInput, NewApiKey};
+pub use keys_list::{ApiKeyView, ApiKeys, KeysList};
+pub use keys_revoke::{KeysRevoke, KeysRevokeInput};
 pub use list::{DamagedRow, List, ListInput, Listing};
 pub use logs::{Logs, LogsInput, Turns};
 pub use pause::{Pause, PauseInput};
@@ -56,6 +65,7 @@ pub use plan::Plan;
 pub use report::Report;
 pub use resume::{Resume, ResumeInput};
 pub use retry::{Retry, RetryInput};
+pub use run::{Run, RunInput};
 pub use show::{Show, TaskInput, TaskPageInput};
 pub use store_backup::{Backup, StoreBackup, StoreBackupInput};
 pub use store_check::{MissingSession, StoreCheck, StoreHealth};
@@ -64,7 +74,7 @@ pub use task_run::{
     CheckpointAnswer, Evidence, FailedItem, HelpView, RunCheckpoint, RunEvent, TaskRun, TaskRunAnswer,
     TaskRunCheckpoint, TaskRunCheckpointInput, TaskRunComplete, TaskRunCompleteInput, TaskRunDetails, TaskRunGet,
     TaskRunGetInput, TaskRunList, TaskRunListInput, TaskRunNeedsHelp, TaskRunNeedsHelpInput, TaskRunStart,
-    TaskRunStartInput, TaskRunUpdate, TaskRunUpdateInput, TaskRuns,
+    TaskRunStartInput, TaskRunUpdate, TaskRunUpdateInput, TaskRuns, own_task,
 };
 pub use tell::{Tell, TellInput};
 pub use trust::{Trust, TrustInput, TrustView, TrustedKey};
@@ -74,7 +84,8 @@ pub use verify_history::{ChainView, VerifyHistory};
 pub use wait::{Wait, WaitInput};
 pub use why::{Why, WhyView};
 
-use crate::error::AppError;
+use crate::error::ErrorView;
+use crate::feed::{FeedEventView, FeedGapView};
 use crate::operation::{Entry, SchemaOf, View, entry, schema_of};
 use crate::views::{EventView, StatusView, TurnView};
 
@@ -91,6 +102,9 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Edit>(),
     entry::<Events>(),
     entry::<Gc>(),
+    entry::<KeysCreate>(),
+    entry::<KeysList>(),
+    entry::<KeysRevoke>(),
     entry::<List>(),
     entry::<Logs>(),
     entry::<Pause>(),
@@ -98,6 +112,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Report>(),
     entry::<Resume>(),
     entry::<Retry>(),
+    entry::<Run>(),
     entry::<Show>(),
     entry::<StoreBackup>(),
     entry::<StoreCheck>(),
@@ -120,8 +135,10 @@ pub const OPERATIONS: &[Entry] = &[
 
 /// Kinds of documents that only streams and errors have, with their schemas.
 pub const STREAMED: &[(&str, SchemaOf)] = &[
-    ("error", schema_of::<AppError>),
+    ("error", schema_of::<ErrorView<'static>>),
     (EventView::KIND, schema_of::<EventView>),
+    (FeedEventView::KIND, schema_of::<FeedEventView>),
+    (FeedGapView::KIND, schema_of::<FeedGapView>),
     (StatusView::KIND, schema_of::<StatusView>),
     (TurnView::KIND, schema_of::<TurnView>),
 ];

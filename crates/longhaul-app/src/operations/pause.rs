@@ -3,14 +3,14 @@
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Action, Command, StopMode};
-use longhaul_store::Stored;
+use longhaul_store::Earlier;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
 use crate::change::ChangeError;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::send_command::send_keyed;
 use crate::stop::{self, PATIENCE, not_stopped, stopped};
 use crate::views::TaskView;
@@ -39,8 +39,9 @@ impl Operation for Pause {
         "pause",
         "Stop the session and keep the task until you resume it",
         Action::Command("pause"),
-        EVERYWHERE,
-    );
+        VERB_AND_TOOL,
+    )
+    .route("/tasks/{task}/pause");
     type Input = PauseInput;
     type Output = TaskView;
 
@@ -49,8 +50,8 @@ impl Operation for Pause {
     }
 
     /// A repeat waits for the end as the first request did, but never kills: the task may be stopping for another reason by now.
-    async fn repeat(call: &Call, input: PauseInput, stored: Stored) -> Result<Answer<TaskView>, AppError> {
-        ended(call, stored.task.id, &PauseInput { force: false, ..input }).await
+    async fn repeat(call: &Call, input: PauseInput, earlier: Earlier) -> Result<Answer<TaskView>, AppError> {
+        ended(call, earlier.stored.task.id, &PauseInput { force: false, ..input }).await
     }
 
     async fn run(call: &Call, permit: Permit, input: PauseInput) -> Result<Answer<TaskView>, AppError> {

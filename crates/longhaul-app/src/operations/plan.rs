@@ -9,7 +9,7 @@ use longhaul_core::task::{Accepted, Action, Task, TaskListFile};
 use super::TaskInput;
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::report::refused_plans;
 use crate::views::{PlanAnswer, PlanView, TaskView};
 use crate::{TaskDir, describe, lookup, text};
@@ -21,14 +21,15 @@ const REFUSED: u32 = 100;
 pub struct Plan;
 
 impl Operation for Plan {
-    const ABOUT: About = About::new("plan", "Show a task's plan", Action::Read, EVERYWHERE);
+    const ABOUT: About =
+        About::new("plan", "Show a task's plan", Action::Read, VERB_AND_TOOL).route("/tasks/{task}/plan");
     type Input = TaskInput;
     type Output = PlanAnswer;
 
     async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<PlanAnswer>, AppError> {
-        let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let stored = lookup::find_executed(call, input.task.as_deref()).await?;
         let task = &stored.task;
-        let refused = call.store()?.newest_events(task.id, &["plan_refused"], REFUSED).await?;
+        let refused = call.newest_events(task.id, &["plan_refused"], REFUSED).await?;
         Ok(Answer::new(PlanAnswer {
             task: TaskView::of(call, task.id).await?,
             plan: PlanView::of(task),

@@ -7,7 +7,7 @@ use super::TaskPageInput;
 use super::show::view;
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::report::{TaskReport, gather};
 use crate::session::history::recent;
 use crate::views::Page;
@@ -17,7 +17,8 @@ use crate::{changed_files, lookup};
 pub struct Report;
 
 impl Operation for Report {
-    const ABOUT: About = About::new("report", "Report on a task from stored facts", Action::Read, EVERYWHERE);
+    const ABOUT: About = About::new("report", "Report on a task from stored facts", Action::Read, VERB_AND_TOOL)
+        .route("/tasks/{task}/report");
     type Input = TaskPageInput;
     type Output = TaskReport;
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::error::AppError;
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::request_key::answer;
 use crate::send_command::{reason, send_keyed};
 use crate::submit::Changes;
@@ -38,8 +38,9 @@ impl Operation for Resume {
         "resume",
         "Continue a task that is paused, blocked, stopped or needs you",
         Action::Command("resume"),
-        EVERYWHERE,
+        VERB_AND_TOOL,
     )
+    .route("/tasks/{task}/resume")
     .runs_agents()
     .by_hand("resume TASK");
     type Input = ResumeInput;

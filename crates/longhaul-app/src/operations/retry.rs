@@ -14,8 +14,7 @@ use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
 use crate::handover::Request;
 use crate::lookup;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
-use crate::project::Project;
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::request_key::answer;
 use crate::submit::{self, Changes, Submitted, files, need_of_terms, send};
 use crate::views::TaskView;
@@ -49,8 +48,9 @@ impl Operation for Retry {
         "retry",
         "Start a new task with the goal and settings of a finished one",
         Action::Manage("retry"),
-        EVERYWHERE,
+        VERB_AND_TOOL,
     )
+    .route("/tasks/{task}/retry")
     .needs(Right::Run)
     .runs_agents()
     .by_hand("retry TASK");
@@ -82,7 +82,7 @@ impl Operation for Retry {
         let mut notes = news(&old, &submission, &settings);
         if matches!(old.submission.place, Place::Worktree { .. }) {
             // Its own worktree, from the commit that the project is at now.
-            let (chosen, warnings) = submit::workspace_choice::choose(Path::new(&submission.project), call.home())?;
+            let (chosen, warnings) = submit::workspace_choice::choose(call, Path::new(&submission.project))?;
             submission.place = chosen;
             notes.extend(warnings);
         }
@@ -95,9 +95,11 @@ impl Operation for Retry {
 /// What was asked for then, with the files to start from as they are now.
 fn submission(call: &Call, old: &Task, settings: &[Setting]) -> Result<Submission, AppError> {
     let mut submission = Submission::clone(&old.submission);
-    Project::of(Path::new(&submission.workspace))?;
+    for directory in [&submission.workspace, &submission.project] {
+        call.project_at(Path::new(directory))?;
+    }
     let paths: Vec<PathBuf> = submission.inputs.iter().map(|file| PathBuf::from(&file.path)).collect();
-    submission.inputs = files::inputs(&call.caller, &paths)?;
+    submission.inputs = files::inputs(call, &paths)?;
     submission.retry_of = Some(old.id);
     settings.iter().for_each(|setting| submission.set(setting));
     submission.declared = submit::declared::refreshed(&call.app.system.environment, &call.caller, &submission)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use longhaul_core::task::Actor;
+use longhaul_core::task::{Actor, Right, Rights};
 use longhaul_core::time::Time;
 use longhaul_keeper::{Environment, bind_private};
 use longhaul_store::NewLease;
@@ -17,17 +17,18 @@ use super::{
     Config, Doctor, DoctorBundle, DoctorBundleInput, List, ListInput, StoreBackup, StoreBackupInput, Submit,
     SubmitInput, Tell, TellInput, Trust, TrustInput, TrustRemove, TrustRemoveInput,
 };
-use crate::operation::NoInput;
+use crate::config::{self, Overrides};
+use crate::operation::{FrontEnd, NoInput};
 use crate::{
-    App, AppError, Asked, BootService, Call, Caller, Handover, NewWorker, Processes, Reply, System, mint_lease,
-    mint_session, mint_worker,
+    App, AppError, Asked, BootService, Call, Caller, ErrorKind, Handover, NewWorker, Processes, Reply, System,
+    mint_lease, mint_session, mint_worker,
 };
 
 const NOW: Time = Time(1_900_000_000_000_000);
 
 /// Takes a hand-over itself, once it may.
-struct OwnWorker {
-    may_start: Mutex<mpsc::Receiver<()>>,
+pub(super) struct OwnWorker {
+    pub(super) may_start: Mutex<mpsc::Receiver<()>>,
 }
 
 impl Processes for OwnWorker {
@@ -122,6 +123,34 @@ async fn paths_start_at_the_callers_directory() {
     }
     let empty = call.perform::<Trust>(TrustInput { path: "".into(), sha256: None }).await.unwrap_err();
     assert_eq!(empty.what, "a path is empty");
+}
+
+#[tokio::test]
+async fn the_configuration_that_a_variable_names_is_found_from_the_callers_directory() {
+    let Scene { _dir, project, call, .. } = Scene::new();
+    std::fs::write(project.join("mine.toml"), "agent = \"demo\"\n").unwrap();
+    let named = |file: &str| {
+        let variables = [("HOME", project.as_os_str()), ("LONGHAUL_CONFIG", file.as_ref())];
+        let environment = variables.map(|(name, value)| (name.into(), value.to_owned())).into_iter().collect();
+        config::load(&environment, &call.caller, &project, &Overrides::default())
+    };
+    assert_eq!(named("./mine.toml").unwrap().settings.agent.as_deref(), Some("demo"));
+    assert!(named("yours.toml").unwrap_err().text().contains(project.join("yours.toml").to_str().unwrap()));
+}
+
+/// An agent that asks over MCP must not get a person's own files because a directory happens to be outside git.
+#[tokio::test]
+async fn working_in_place_needs_the_right_to_approve() {
+    let Scene { _dir, call, let_start, .. } = Scene::new();
+    let of = |rights| Call::new(Arc::clone(&call.app), call.caller.clone().through(FrontEnd::Mcp, rights));
+    let goal = || SubmitInput { goal: "g".into(), ..SubmitInput::default() };
+    let run = Rights::NONE.with(Right::Run);
+    let refused = of(run).perform::<Submit>(goal()).await.unwrap_err();
+    assert_eq!((refused.kind, refused.hints.len()), (ErrorKind::Forbidden, 1), "{refused:?}");
+    assert_eq!(refused.what, "working in place needs the right `approve`, and this is not a git repository");
+    assert_eq!(call.perform::<List>(ListInput::default()).await.unwrap().view.tasks.len(), 0);
+    let_start.send(()).unwrap();
+    of(run.with(Right::Approve)).perform::<Submit>(goal()).await.unwrap();
 }
 
 /// The test has one thread, as a busy server may have one left.

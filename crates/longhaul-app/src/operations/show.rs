@@ -10,7 +10,7 @@ use super::why::next_step;
 use crate::app::Call;
 use crate::describe::{self, ResultFacts, Waiting};
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::report::{checks, limits, notices, rows};
 use crate::session::history;
 use crate::session::live::live;
@@ -43,7 +43,8 @@ pub struct TaskPageInput {
 }
 
 impl Operation for Show {
-    const ABOUT: About = About::new("show", "Show one task in detail", Action::Read, EVERYWHERE);
+    const ABOUT: About =
+        About::new("show", "Show one task in detail", Action::Read, VERB_AND_TOOL).route("/tasks/{task}");
     type Input = TaskPageInput;
     type Output = ShowView;
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, NoInput, Operation, Permit, View};
 use crate::session::on_disk::survey;
 use crate::session::recorded::recorded;
 
@@ -34,8 +34,9 @@ pub struct StoreHealth {
     pub missing: Vec<MissingSession>,
     /// Session directories of no task.
     pub strays: Vec<String>,
-    /// The three lists are one list with a limit, in this order. Pass this as `after` for the rest; null at the end.
-    pub next: Option<u64>,
+    /// The three lists are one list of at most 1,000 items, in this order: so many more were found. One check finds all, so there is no
+    /// next page.
+    pub omitted: usize,
 }
 
 /// A session that ran and whose directory is gone.
@@ -62,10 +63,10 @@ impl Operation for StoreCheck {
         Action::ReadAll("check or copy the store"),
         COMMAND_LINE,
     );
-    type Input = PageInput;
+    type Input = NoInput;
     type Output = StoreHealth;
 
-    async fn run(call: &Call, _: Permit, input: PageInput) -> Result<Answer<StoreHealth>, AppError> {
+    async fn run(call: &Call, _: Permit, _: NoInput) -> Result<Answer<StoreHealth>, AppError> {
         let call = &call.of_all_tenants();
         let damaged = call.app.whole_store()?.check().await?;
         let tasks = call.store()?.summaries(Filter::default()).await?.tasks;
@@ -76,12 +77,19 @@ impl Operation for StoreCheck {
         };
         compare(call, &tasks, &mut health).await?;
         health.sound = health.damaged.is_empty() && health.missing.iter().all(|missing| missing.half_swept);
-        let mut page = Page::new(input);
+        let found = health.findings();
+        let mut page = Page::new(PageInput::default());
         page.cut(&mut health.damaged);
         page.cut(&mut health.missing);
         page.cut(&mut health.strays);
-        health.next = page.next();
+        health.omitted = found - health.findings();
         Ok(Answer::new(health))
+    }
+}
+
+impl StoreHealth {
+    fn findings(&self) -> usize {
+        self.damaged.len() + self.missing.len() + self.strays.len()
     }
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::request_key::answer;
 use crate::submit::{
     child_request, choose_place, need_of_terms, person_request, place_of_child, refuse_impossible_checks, send,
@@ -73,8 +73,10 @@ pub struct SubmitInput {
 }
 
 impl Operation for Submit {
-    const ABOUT: About =
-        About::new("submit", "Start a task", Action::Submit("submit a task"), EVERYWHERE).runs_agents().by_hand("run");
+    const ABOUT: About = About::new("submit", "Start a task", Action::Submit("submit a task"), VERB_AND_TOOL)
+        .route("/tasks")
+        .runs_agents()
+        .by_hand("run");
     type Input = SubmitInput;
     type Output = TaskView;
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::request_key::answer;
 use crate::send_command::send_keyed;
 use crate::views::TaskView;
@@ -30,7 +30,8 @@ pub struct TellInput {
 
 impl Operation for Tell {
     const ABOUT: About =
-        About::new("tell", "Leave a message for the next session", Action::Command("tell"), EVERYWHERE);
+        About::new("tell", "Leave a message for the next session", Action::Command("tell"), VERB_AND_TOOL)
+            .route("/tasks/{task}/tell");
     type Input = TellInput;
     type Output = TaskView;
 

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::names::TaskName;
-use longhaul_core::task::{Actor, Event, Submission};
+use longhaul_core::task::{Actor, Event, Rights, Submission};
 use longhaul_keeper::Environment;
-use longhaul_store::{Change, Filter, Guard};
+use longhaul_store::{ApiKey, Change, Filter, Guard};
 use serde_json::{Value, json};
 
 use super::OPERATIONS;
 use super::tests::{NoProcesses, table};
+use crate::operation::{Entry, FrontEnd};
 use crate::{App, Call, Caller, System, Tenant, mint_task, now};
 
 struct Scene {
@@ -23,7 +24,11 @@ impl Scene {
     fn new() -> Scene {
         let directory = tempfile::tempdir().unwrap();
         let home = directory.path().join("home");
-        let environment = Environment::from(vec![("LONGHAUL_HOME".into(), home.clone().into())]);
+        let projects = ["mine", "theirs"].map(|tenant| format!("{tenant}={}", directory.path().display())).join("\n");
+        let environment = Environment::from(vec![
+            ("LONGHAUL_HOME".into(), home.clone().into()),
+            ("LONGHAUL_SERVE_PROJECTS".into(), projects.into()),
+        ]);
         let app = App::new(&home, System { environment, clock: now, processes: Arc::new(NoProcesses) });
         app.create().unwrap();
         Scene { directory, app: Arc::new(app) }
@@ -34,6 +39,14 @@ impl Scene {
         let mut caller = Caller::new(actor, Ok(directory));
         caller.tenant = Tenant::new(tenant);
         Call::new(Arc::clone(&self.app), caller)
+    }
+
+    /// A caller with a key of this tenant that allows everything. Each tenant's key has the same name.
+    fn with_key(&self, tenant: &str, front_end: FrontEnd) -> Call {
+        let (id, name) = (format!("key of {tenant}"), "ci".to_owned());
+        let (tenant, rights) = (Tenant::new(tenant), Rights::ALL);
+        let key = ApiKey { id, tenant, name, rights, created: now(), expires: None, revoked: None };
+        Call::new(Arc::clone(&self.app), Caller::of_key(key).through(front_end, rights))
     }
 
     /// A task that waits for nobody, in this project.
@@ -49,23 +62,31 @@ impl Scene {
     }
 }
 
+fn operation(name: &str) -> &'static Entry {
+    OPERATIONS.iter().find(|entry| entry.about.name == name).unwrap()
+}
+
 async fn answer(call: &Call, operation: &str, input: Value) -> String {
-    let entry = OPERATIONS.iter().find(|entry| entry.about.name == operation).unwrap();
-    match (entry.perform)(call, input).await {
+    match (self::operation(operation).perform)(call, input).await {
         Ok(document) => document,
         Err(error) => serde_json::to_string(&error).unwrap(),
     }
 }
 
 /// The inputs of the table, with this in every field that names a task.
-fn inputs(asked: &str) -> Vec<(&'static str, Value)> {
+fn inputs(asked: &str, workspace: &str) -> Vec<(&'static str, Value)> {
     let task_named = |(name, mut input, _): (&'static str, Value, _)| {
-        let field = input.get_mut("task")?;
-        *field = asked.into();
+        let field = ["task", "run_id"].into_iter().find(|field| input.get(field).is_some())?;
+        input[field] = asked.into();
         Some((name, input))
     };
-    let submit = ("submit", json!({ "goal": "g", "after": asked, "in_place": true, "settings": { "agent": "demo" } }));
-    table().into_iter().filter_map(task_named).chain([submit]).collect()
+    let submit = |name| {
+        (
+            name,
+            json!({ "goal": "g", "after": asked, "in_place": true, "workspace": workspace, "settings": { "agent": "demo" } }),
+        )
+    };
+    table().into_iter().filter_map(task_named).chain(["submit", "run"].map(submit)).collect()
 }
 
 #[tokio::test]
@@ -74,20 +95,66 @@ async fn another_tenants_task_is_answered_like_an_unknown_one() {
     let (theirs, unknown) = (scene.task("theirs", "hidden").await.to_string(), mint_task().to_string());
     scene.task("mine", "own").await;
     let (mine, owner) = (scene.call(Actor::person("ann"), "mine"), scene.call(Actor::person("ann"), "theirs"));
+    let workspace = scene.directory.path().display().to_string();
+    let callers = [mine.clone(), scene.with_key("mine", FrontEnd::Http), scene.with_key("mine", FrontEnd::Mcp)];
     let mut asked = 0;
-    for (foreign, nobodys) in [(&*theirs, &*unknown), ("hidden", "absent"), (&theirs[..20], &unknown[..20])] {
-        for ((name, input), (_, absent)) in inputs(foreign).into_iter().zip(inputs(nobodys)) {
-            let unknown = answer(&mine, name, absent).await.replace(nobodys, "ASKED");
-            assert_eq!(answer(&mine, name, input).await.replace(foreign, "ASKED"), unknown, "{name}");
-            assert!(unknown.contains("there is no task"), "{name}: {unknown}");
+    for (caller, (foreign, nobodys)) in callers.iter().flat_map(|caller| {
+        let named = [(&*theirs, &*unknown), ("hidden", "absent"), (&theirs[..20], &unknown[..20])];
+        named.map(|named| (caller, named))
+    }) {
+        for ((name, input), (_, absent)) in inputs(foreign, &workspace).into_iter().zip(inputs(nobodys, &workspace)) {
+            if !operation(name).about.is_offered_by(caller.caller.channel) {
+                continue;
+            }
+            let unknown = answer(caller, name, absent).await.replace(nobodys, "ASKED");
+            assert_eq!(answer(caller, name, input).await.replace(foreign, "ASKED"), unknown, "{name}");
+            let is_unknown = ["there is no task", "there is no run", "run_id is not an id"]
+                .iter()
+                .any(|said| unknown.contains(said));
+            assert!(is_unknown, "{name}: {unknown}");
             asked += 1;
         }
     }
-    assert!(asked > 45, "{asked}");
+    assert!(asked > 150, "{asked}");
     let shown = answer(&owner, "show", json!({ "task": theirs })).await;
     assert!(shown.contains("hidden"), "control: {shown}");
     let listed = answer(&mine, "list", json!({ "all": true, "everywhere": true })).await;
     assert!(listed.contains("own") && !listed.contains("hidden"), "{listed}");
+}
+
+/// Two keys with the same name, one in each tenant: neither reaches what the other did under the same idempotency key, nor its runs, nor
+/// its place in a list.
+#[tokio::test]
+async fn tenants_with_keys_of_one_name_share_no_idempotency_key_run_or_cursor() {
+    let scene = Scene::new();
+    let [mine, theirs] = ["mine", "theirs"].map(|tenant| scene.with_key(tenant, FrontEnd::Http));
+    let start = json!({ "goal": "count", "key": "k" });
+    let run_of = |document: &str| -> String {
+        let document: Value = serde_json::from_str(document).unwrap();
+        document["data"]["task_run"]["run_id"].as_str().unwrap_or_else(|| panic!("{document}")).to_owned()
+    };
+    let started = run_of(&answer(&theirs, "task_run_start", start.clone()).await);
+    let repeated = answer(&theirs, "task_run_start", start.clone()).await;
+    assert!(run_of(&repeated) == started && repeated.contains("\"repeated\":true"), "control: {repeated}");
+    let own = answer(&mine, "task_run_start", start.clone()).await;
+    assert!(run_of(&own) != started && !own.contains("\"repeated\":true"), "{own}");
+    let conflict = json!({ "goal": "another goal", "key": "k" });
+    assert!(answer(&theirs, "task_run_start", conflict).await.contains("idempotency key"), "control");
+    let listed = answer(&mine, "task_run_list", json!({})).await;
+    assert!(listed.contains(&run_of(&own)) && !listed.contains(&started), "{listed}");
+    let asked = async |run: &str| {
+        let got = answer(&mine, "task_run_get", json!({ "run_id": run, "include_events": true })).await;
+        got.replace(run, "ASKED")
+    };
+    let unknown = asked(&mint_task().to_string()).await;
+    assert!(unknown.contains("there is no run") && asked(&started).await == unknown, "{unknown}");
+    scene.task("theirs", "one").await;
+    scene.task("theirs", "two").await;
+    let page = answer(&theirs, "list", json!({ "all": true, "limit": 1 })).await;
+    let cursor = serde_json::from_str::<Value>(&page).unwrap()["data"]["next"].clone();
+    assert!(cursor.is_string(), "{page}");
+    let rest = answer(&mine, "list", json!({ "all": true, "after": cursor })).await;
+    assert!(!rest.contains("one") && !rest.contains("two") && !rest.contains(&started), "{rest}");
 }
 
 /// What an agent starts belongs to whom its task belongs, whatever else it says.

@@ -9,7 +9,7 @@ use super::TaskInput;
 use crate::app::Call;
 use crate::error::AppError;
 use crate::lookup;
-use crate::operation::{About, Answer, NO_TOOL, Operation, Permit, View};
+use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit, View};
 
 /// The operation `verify_history`.
 pub struct VerifyHistory;
@@ -34,8 +34,9 @@ impl Operation for VerifyHistory {
         "verify_history",
         "Verify the hash chain of a task's history and rebuild its state from it",
         Action::Read,
-        NO_TOOL,
-    );
+        COMMAND_LINE,
+    )
+    .route("/tasks/{task}/chain");
     type Input = TaskInput;
     type Output = ChainView;
 

@@ -12,7 +12,7 @@ use crate::app::Call;
 use crate::describe::{self, UnavailableAgent, Waiting, explains_state};
 use crate::directory_wait::DirectoryWait;
 use crate::error::AppError;
-use crate::operation::{About, Answer, EVERYWHERE, Operation, Permit, View};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL, View};
 use crate::report::limits;
 use crate::session::{history, live};
 use crate::views::TaskView;
@@ -40,12 +40,16 @@ impl View for WhyView {
 
 impl Operation for Why {
     const ABOUT: About =
-        About::new("why", "Explain in a few lines why a task is in its current state", Action::Read, EVERYWHERE);
+        About::new("why", "Explain in a few lines why a task is in its current state", Action::Read, VERB_AND_TOOL)
+            .route("/tasks/{task}/why");
     type Input = TaskInput;
     type Output = WhyView;
 
     async fn run(call: &Call, _: Permit, input: TaskInput) -> Result<Answer<WhyView>, AppError> {
-        let stored = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let found = lookup::find_to_read(call, input.task.as_deref()).await?;
+        let view = TaskView::of(call, found.task.id).await?;
+        // Loaded after the view: a task that the view says has ended is never explained by what it did before.
+        let stored = call.load(found.task.id).await?.unwrap_or(found);
         let task = &stored.task;
         let events = history::recent(call, task.id).await?;
         let in_line = slot_wait::wait_of(call, &stored).await?;
@@ -54,12 +58,7 @@ impl Operation for Why {
         why.extend(unattended(call, &stored).await?);
         let mut also = also(task, &history::sessions_of(&events), call.now());
         also.extend(live::unreadable(call, task));
-        Ok(Answer::new(WhyView {
-            task: TaskView::of(call, task.id).await?,
-            why,
-            also,
-            next_step: next_step(call, &stored, in_line.as_ref()).await?,
-        }))
+        Ok(Answer::new(WhyView { task: view, why, also, next_step: next_step(call, &stored, in_line.as_ref()).await? }))
     }
 }
 
@@ -124,7 +123,7 @@ fn also(task: &Task, records: &[SessionRecord], now: Time) -> Vec<String> {
 /// What the program of a tracked run said last.
 fn last_report(task: &Task, now: Time) -> Option<String> {
     let State::Tracked { reported, .. } = &task.state else { return None };
-    let summary = task.tracked.as_ref().and_then(|tracked| tracked.summary.as_deref());
+    let summary = task.tracked.as_ref().and_then(|tracked| tracked.reported.summary.as_deref());
     let summary = summary.and_then(|text| text.trim().lines().next());
     let summary = summary.map_or_else(String::new, |line| format!(": {line}"));
     Some(format!("last report {} ago{summary}", longhaul_core::units::span(now.since(*reported))))
@@ -141,11 +140,15 @@ fn conversation(task: &Task, now: Time) -> Option<String> {
 
 /// The last event that moved the task, with its time, and who is behind it.
 fn sentence(task: &Task, events: &[StoredEvent]) -> String {
-    let (name, state) = (&task.submission.name, state_phrase(task.state.name()));
+    let name = &task.submission.name;
+    let state = match task.state {
+        State::Tracked { help: None, .. } => "is run by an outside program".to_owned(),
+        _ => state_phrase(task.state.name()),
+    };
     let Some(event) = newest(events, u64::MAX, explains_state) else { return format!("{name} {state}") };
     let who = asked_by(events, event).map_or_else(String::new, |who| format!(" (by {who})"));
     let because = because(events, event);
-    format!("{name} {state} since {}: {}{because}{who}", event.at.rfc3339(), narrate(&event.event))
+    format!("{name} {state} (since {}): {}{because}{who}", event.at.rfc3339(), narrate(&event.event))
 }
 
 /// What a backoff follows: a failed session, or a failed inspection of the workspace.

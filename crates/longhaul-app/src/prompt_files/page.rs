@@ -15,6 +15,10 @@ const PLACEHOLDERS: &[(&str, &str)] = &[
         "{ROLE}",
         "`Initializer Agent` in a planning session, else `Executor Agent`; you can also write the words themselves",
     ),
+    (
+        "{LONGHAUL}",
+        "the command by which the agent's shell finds Longhaul: `longhaul` if that is on PATH, else its path",
+    ),
     ("{GOAL}", "the goal, as it was submitted"),
     ("{PROGRESS}", "steps done and all steps, such as `2/6`"),
     (

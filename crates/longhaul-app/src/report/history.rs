@@ -6,6 +6,8 @@ use longhaul_store::StoredEvent;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::views::ActorView;
+
 /// Something that happened.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Happening {
@@ -46,7 +48,11 @@ pub struct RefusedPlan {
 
 /// One event in words.
 pub(super) fn happening(event: &StoredEvent) -> Happening {
-    Happening { at: event.at.rfc3339(), by: event.actor.principal.clone(), what: narrate(&event.event) }
+    Happening { at: event.at.rfc3339(), by: by(event), what: narrate(&event.event) }
+}
+
+fn by(event: &StoredEvent) -> String {
+    ActorView::new(&event.actor).words()
 }
 
 /// Every time only a person could help.
@@ -73,7 +79,7 @@ pub(super) fn guidance(task: &Task, events: &[StoredEvent]) -> Vec<Guidance> {
     let mut found: Vec<Guidance> = Vec::new();
     for event in events {
         if let Event::Told { text } = &event.event {
-            let (at, by) = (event.at.rfc3339(), event.actor.principal.clone());
+            let (at, by) = (event.at.rfc3339(), by(event));
             found.push(Guidance { at, by, text: text.clone(), waiting: false });
         }
     }

@@ -16,12 +16,12 @@ use crate::views::{Choices, RunView, ShowView};
 pub fn page(report: &TaskReport) -> String {
     let next = format!("## Next step\n\n{}\n", sentence(&report.show.next_step));
     // Of a run that an outside program executes there is less to tell.
-    let parts = match &report.show.run {
+    let parts = match report.show.run.as_ref().filter(|_| report.show.is_tracked()) {
         Some(run) => {
             vec![
                 top_of_run(report),
                 verification(report),
-                reports(run),
+                reports(run, "the program"),
                 people(report),
                 notices(report),
                 next,
@@ -34,6 +34,7 @@ pub fn page(report: &TaskReport) -> String {
             brief(report),
             plan(report),
             sessions(report),
+            report.show.run.as_ref().map(|run| reports(run, "the agent")).unwrap_or_default(),
             changed(report),
             limits(report),
             usage_limits(report),
@@ -107,15 +108,18 @@ fn top_of_run(report: &TaskReport) -> String {
     text
 }
 
-/// What the program said. Its words are quoted, never believed.
-fn reports(run: &RunView) -> String {
-    let mut text = "## Reported by the program\n\n".to_owned();
+/// What the program or the agents said. Their words are quoted, never believed.
+fn reports(run: &RunView, who: &str) -> String {
+    let mut text = format!("## Reported by {who}\n\n");
     match &run.summary {
         Some(summary) => line(&mut text, format_args!("{}", block(summary))),
         None => line(&mut text, format_args!("No summary.")),
     }
     if let Some(cursor) = &run.cursor {
         line(&mut text, format_args!("\nIt works at {}.", code(cursor)));
+    }
+    if let Some(at) = &run.said_done_at {
+        line(&mut text, format_args!("\nIt said at {at} that it is done. That proves nothing."));
     }
     let shown = |heading: &str, kept: usize, total: u64| match kept as u64 {
         kept if kept == total => format!("### {heading}: {total}"),

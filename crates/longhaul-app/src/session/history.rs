@@ -17,12 +17,11 @@ const READINGS: u32 = 5_000;
 
 /// The newest events of a task, in order, and its submission.
 pub(crate) async fn recent(call: &Call, task: TaskId) -> Result<Vec<StoredEvent>, AppError> {
-    let store = call.store()?;
-    let mut events = store.newest_events(task, Event::STORY, STORY).await?;
+    let mut events = call.newest_events(task, Event::STORY, STORY).await?;
     if events.first().is_some_and(|first| first.seq > 1) {
-        events.splice(0..0, store.events(task, 0, 1).await?);
+        events.splice(0..0, call.newest_events(task, &["submitted"], 1).await?);
     }
-    let readings = store.newest_events(task, &["session_read"], READINGS).await?;
+    let readings = call.newest_events(task, &["session_read"], READINGS).await?;
     let is_cut = readings.len() >= READINGS as usize;
     Ok(joined(events, readings, is_cut))
 }

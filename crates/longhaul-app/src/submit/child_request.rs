@@ -62,7 +62,7 @@ fn submission(call: &Call, input: &SubmitInput, parent: &Task) -> Result<Submiss
         checks: input.checks.clone(),
         criteria: input.criteria.iter().map(|text| files::criterion(text)).collect(),
         constraints: input.constraints.clone(),
-        inputs: files::inputs(&call.caller, &input.inputs)?,
+        inputs: files::inputs(call, &input.inputs)?,
         expects: files::expects(&input.expects)?,
         parent: Some(parent.id),
         ..Submission::clone(&parent.submission)

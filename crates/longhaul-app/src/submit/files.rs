@@ -7,8 +7,9 @@ use std::path::{Component, Path, PathBuf};
 use longhaul_core::fingerprint::of_reader as fingerprint_of;
 use longhaul_core::task::{Criterion, InputFile};
 
-use crate::caller::Caller;
+use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
+use crate::intake::blocking_here;
 
 /// `words`, or `words = command`: the first ` = ` separates them, so that the command may have more. Empty halves are refused by
 /// the core.
@@ -20,17 +21,17 @@ pub fn criterion(text: &str) -> Criterion {
 }
 
 /// Files to start from must exist and be readable; their content is remembered by its hash.
-pub fn inputs(caller: &Caller, paths: &[PathBuf]) -> Result<Vec<InputFile>, AppError> {
-    paths.iter().map(|path| input(caller, path)).collect()
+pub(crate) fn inputs(call: &Call, paths: &[PathBuf]) -> Result<Vec<InputFile>, AppError> {
+    blocking_here(|| paths.iter().map(|path| input(call, path)).collect())
 }
 
-fn input(caller: &Caller, path: &Path) -> Result<InputFile, AppError> {
+fn input(call: &Call, path: &Path) -> Result<InputFile, AppError> {
     let unusable = |error: std::io::Error| {
         AppError::new(ErrorKind::Usage, format!("cannot use `{}` as an input", path.display()))
             .because(&error)
             .hint("name a file that exists and can be read")
     };
-    let physical = caller.resolve(path)?.canonicalize().map_err(unusable)?;
+    let physical = call.path(path)?.canonicalize().map_err(unusable)?;
     if !physical.is_file() {
         let what = format!("cannot use `{}` as an input: it is not a file", path.display());
         return Err(AppError::new(ErrorKind::Usage, what).hint("name a file"));

@@ -28,8 +28,9 @@ pub(crate) struct Prepared {
 /// What a person asks for, with the rest from the configuration, and whether it is to work in the person's own checkout.
 pub(crate) async fn person_request(call: &Call, input: &SubmitInput) -> Result<(Prepared, bool), AppError> {
     agent_choice::refuse_twice(&input.settings)?;
+    call.permit_settings(&input.settings)?;
     let workspace = input.workspace.as_deref().unwrap_or(Path::new("."));
-    let project = Project::of(&call.caller.resolve(workspace)?)?;
+    let project = call.project_at(workspace)?;
     let (environment, caller) = (&call.app.system.environment, &call.caller);
     let loaded = config::load(environment, caller, &project.root, &Overrides::of(&input.settings)?)?;
     let mut warnings: Vec<String> = loaded.warnings().collect();
@@ -90,7 +91,7 @@ async fn submission(
     let directory = files::utf8(&project.directory)?;
     let bare = Submission::new(input.goal.clone(), provisional, directory, agent.clone());
     let after = match &input.after {
-        Some(other) => Some(lookup::find_to_read(call, Some(other)).await?.task.id),
+        Some(other) => Some(lookup::find_executed(call, Some(other)).await?.task.id),
         None => None,
     };
     Ok(Submission {
@@ -109,7 +110,7 @@ async fn submission(
         setup: settings.workspace.setup,
         criteria: input.criteria.iter().map(|text| files::criterion(text)).collect(),
         constraints: input.constraints.clone(),
-        inputs: files::inputs(&call.caller, &input.inputs)?,
+        inputs: files::inputs(call, &input.inputs)?,
         expects: files::expects(&input.expects)?,
         model: settings.model,
         needs_env: settings.env.need,
@@ -130,7 +131,7 @@ pub(crate) async fn choose_place(
 ) -> Result<(), AppError> {
     let submission = &mut prepared.request.submission;
     if !in_place {
-        let (chosen, notes) = workspace_choice::choose(Path::new(&submission.project), call.home())?;
+        let (chosen, notes) = workspace_choice::choose(call, Path::new(&submission.project))?;
         submission.place = chosen;
         prepared.notes.extend(notes);
     }

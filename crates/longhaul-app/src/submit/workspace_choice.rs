@@ -3,33 +3,47 @@
 
 use std::path::Path;
 
-use crate::Home;
-use longhaul_core::task::Place;
+use longhaul_core::task::{Place, Right};
 use longhaul_git::{Git, GitError, Repository, Uncommitted};
 
+use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
+use crate::home::Home;
+use crate::intake::blocking_here;
 use crate::text;
 
 /// How many uncommitted files are named.
 const NAMED: usize = 3;
 
-/// The place, and what a person should know about it.
-pub(crate) fn choose(project: &Path, home: &Home) -> Result<(Place, Vec<String>), AppError> {
+/// The place, and what a person should know about it. Without the right to approve, an agent gets a person's own files only where the
+/// configuration says so.
+pub(crate) fn choose(call: &Call, project: &Path) -> Result<(Place, Vec<String>), AppError> {
+    match blocking_here(|| worktree(project, call.home()))? {
+        Ok(worktree) => Ok(worktree),
+        Err(why) if call.caller.rights.include(Right::Approve) => {
+            Ok((Place::InPlace, vec![format!("{why}: the agent works in place, in this directory")]))
+        }
+        Err(why) => {
+            let what = format!("working in place needs the right `approve`, and {why}");
+            Err(AppError::new(ErrorKind::Forbidden, what)
+                .hint("ask a person to run `longhaul run`, or to make a git repository with a commit here"))
+        }
+    }
+}
+
+/// The task's own worktree, or why git cannot make one.
+fn worktree(project: &Path, home: &Home) -> Result<Result<(Place, Vec<String>), &'static str>, AppError> {
     let git = match Git::open(&home.git()) {
-        Err(GitError::NoProgram) => return Ok(in_place("git is not installed")),
+        Err(GitError::NoProgram) => return Ok(Err("git is not installed")),
         answer => answer.map_err(|error| refused(&error))?,
     };
     let Some(repository) = git.find(project).map_err(|error| refused(&error))? else {
-        return Ok(in_place("this is not a git repository"));
+        return Ok(Err("this is not a git repository"));
     };
     let Some(base) = repository.head_commit().map_err(|error| refused(&error))? else {
-        return Ok(in_place("the repository has no commit yet"));
+        return Ok(Err("the repository has no commit yet"));
     };
-    Ok((Place::Worktree { base: base.as_str().to_owned() }, uncommitted(&repository)?))
-}
-
-fn in_place(why: &str) -> (Place, Vec<String>) {
-    (Place::InPlace, vec![format!("{why}: the agent works in place, in this directory")])
+    Ok(Ok((Place::Worktree { base: base.as_str().to_owned() }, uncommitted(&repository)?)))
 }
 
 fn uncommitted(repository: &Repository) -> Result<Vec<String>, AppError> {

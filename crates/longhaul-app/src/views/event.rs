@@ -2,7 +2,7 @@
 //! The stored event itself is never sent: it contains prompts, addresses and definitions that belong to whoever submitted the task.
 
 use longhaul_core::task::{
-    Actor, Event, Observation, Report, RoundOutcome, SessionRun, Submission, Then, Until, narrate,
+    Actor, Channel, Event, Observation, Report, RoundOutcome, SessionRun, Submission, Then, Until, narrate,
 };
 use longhaul_core::time::Time;
 use longhaul_store::StoredEvent;
@@ -40,6 +40,10 @@ pub struct ActorView {
     pub scope: String,
     /// The agent session that it came from.
     pub session_id: Option<String>,
+    /// The server that it came through: `mcp` or `http`; null for the command line and for Longhaul itself.
+    pub channel: Option<&'static str>,
+    /// The id of the API key that it came with.
+    pub key_id: Option<String>,
 }
 
 /// What an event says, field by field. A field that does not apply to the kind is null.
@@ -85,7 +89,7 @@ pub struct EventFacts {
     pub branch: Option<String>,
     /// Why it happened, or what went wrong.
     pub reason: Option<String>,
-    /// What the outside program of a tracked run said.
+    /// What the task's agent, or the outside program of a tracked run, said.
     pub summary: Option<String>,
     /// When a wait or a usage limit ends.
     pub until: Option<String>,
@@ -110,12 +114,29 @@ impl EventView {
 }
 
 impl ActorView {
-    fn new(actor: &Actor) -> ActorView {
+    pub(crate) fn new(actor: &Actor) -> ActorView {
         let scope = serde_json::to_value(actor.scope).ok();
         ActorView {
             principal: actor.principal.clone(),
             scope: scope.and_then(|scope| Some(scope.as_str()?.to_owned())).unwrap_or_default(),
             session_id: actor.session.map(|session| session.to_string()),
+            channel: actor.channel.map(|channel| match channel {
+                Channel::Mcp => "mcp",
+                Channel::Http => "http",
+            }),
+            key_id: actor.key.clone(),
+        }
+    }
+
+    /// Who it was, and how they reached Longhaul unless on the command line.
+    pub fn words(&self) -> String {
+        let who = match self.key_id {
+            Some(_) => format!("the key `{}`", self.principal),
+            None => self.principal.clone(),
+        };
+        match self.channel {
+            Some(channel) => format!("{who} through {}", channel.to_uppercase()),
+            None => who,
         }
     }
 }
@@ -168,8 +189,10 @@ fn facts(event: &Event) -> EventFacts {
         | Event::Resumed { reason }
         | Event::Failed { reason }
         | Event::Cancelled { reason, .. } => EventFacts { reason: reason.clone(), ..none },
-        Event::HelpNeeded { reason } => EventFacts::because(reason),
-        Event::Reported { report } | Event::Checkpointed { report } => reported(report),
+        Event::HelpNeeded { reason } | Event::StopAsked { then: Then::Ask { reason }, .. } => {
+            EventFacts::because(reason)
+        }
+        Event::Reported { report } | Event::Checkpointed { report } | Event::SaidDone { report } => reported(report),
         Event::HelpAsked { reason, report, .. } => EventFacts { reason: Some(reason.clone()), ..reported(report) },
         Event::HelpAnswered { reason, .. } => EventFacts::because(reason),
         Event::Blocked { cause } => EventFacts::because(cause),

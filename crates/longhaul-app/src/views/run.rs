@@ -1,16 +1,18 @@
-//! What an outside program reported about its run, for people and for programs that read our views. Used by `show` and the report.
+//! What an outside program reported about its run, or agents about their task, for people and for programs that read our views. Used by
+//! `show` and the report.
 //! `task_run_get` says the same in the words of TaskRun clients.
 
 use longhaul_core::task::{Task, Tracked};
+use longhaul_core::time::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What is known of a tracked run.
+/// What was reported of a task. Longhaul did not check any of it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunView {
-    /// The program's last words about where the run is.
+    /// The last words about where the work is.
     pub summary: Option<String>,
-    /// Where it works.
+    /// Where it continues.
     pub cursor: Option<String>,
     /// The newest completed items.
     pub completed: Vec<String>,
@@ -20,14 +22,18 @@ pub struct RunView {
     pub failed: Vec<FailedView>,
     /// How many there are in all.
     pub failed_total: u64,
-    /// What the program points at. Longhaul did not look at it.
+    /// What was pointed at. Longhaul did not look at it.
     pub references: Vec<ReferenceView>,
     /// The newest summary from which another process can continue.
     pub checkpoint: Option<String>,
     /// When that was stored.
     pub checkpoint_at: Option<String>,
-    /// The answer to its last request for help, and who gave it.
+    /// The number of the session whose agent left it; null if an outside program did.
+    pub checkpoint_session: Option<u32>,
+    /// The answer to the last request for help, and who gave it.
     pub answer: Option<AnswerView>,
+    /// When an agent last said that it is done, which proves nothing.
+    pub said_done_at: Option<String>,
 }
 
 /// Something that did not work.
@@ -62,22 +68,23 @@ pub struct AnswerView {
 }
 
 impl RunView {
-    /// None for a task that Longhaul executes.
+    /// None if nothing was reported of a task that Longhaul executes.
     pub fn of(task: &Task) -> Option<RunView> {
         task.tracked.as_deref().map(RunView::new)
     }
 
     fn new(tracked: &Tracked) -> RunView {
-        let failed = tracked.failed.iter();
-        let checkpoint = tracked.checkpoint.as_ref();
+        let Tracked { reported, answer, checkpoint, said_done, .. } = tracked;
+        let failed = reported.failed.iter();
+        let checkpoint = checkpoint.as_ref();
         RunView {
-            summary: tracked.summary.clone(),
-            cursor: tracked.cursor.clone(),
-            completed: tracked.completed.clone(),
-            completed_total: tracked.completed.len() as u64 + tracked.completed_dropped,
+            summary: reported.summary.clone(),
+            cursor: reported.cursor.clone(),
+            completed: reported.completed.clone(),
+            completed_total: reported.completed.len() as u64 + reported.completed_dropped,
             failed: failed.map(|one| FailedView { item: one.item.clone(), reason: one.reason.clone() }).collect(),
-            failed_total: tracked.failed.len() as u64 + tracked.failed_dropped,
-            references: tracked
+            failed_total: reported.failed.len() as u64 + reported.failed_dropped,
+            references: reported
                 .references
                 .iter()
                 .map(|reference| ReferenceView {
@@ -88,7 +95,9 @@ impl RunView {
                 .collect(),
             checkpoint: checkpoint.map(|checkpoint| checkpoint.summary.clone()),
             checkpoint_at: checkpoint.map(|checkpoint| checkpoint.at.rfc3339()),
-            answer: tracked.answer.as_ref().map(|answer| AnswerView {
+            checkpoint_session: checkpoint.and_then(|checkpoint| checkpoint.session),
+            said_done_at: said_done.map(Time::rfc3339),
+            answer: answer.as_ref().map(|answer| AnswerView {
                 reason: answer.reason.clone(),
                 by: answer.by.clone(),
                 at: answer.at.rfc3339(),

@@ -1,7 +1,7 @@
 //! Everything about one task: what lists show of it, and its owner, settings, workspace, plan, checks, limits and newest sessions.
 //! Made from the task, the newest part of its history, and the operating system. Nothing is asked of an agent.
 
-use longhaul_core::task::{Submission, Task};
+use longhaul_core::task::{Driver, Submission, Task};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -62,7 +62,7 @@ pub struct ShowView {
     pub verification: Checks,
     /// Null until one is accepted.
     pub plan: Option<PlanView>,
-    /// What its outside program reported; null if Longhaul executes it.
+    /// What was reported of it by its agents, or by the outside program that executes it; null if nothing.
     pub run: Option<RunView>,
     /// The newest sessions, in order. `task.sessions` counts all sessions of agents.
     pub sessions: Vec<SessionRow>,
@@ -145,6 +145,13 @@ pub struct Attempts {
 
 impl View for ShowView {
     const KIND: &'static str = "show";
+}
+
+impl ShowView {
+    /// Whether an outside program executes it.
+    pub fn is_tracked(&self) -> bool {
+        self.task.driver == Driver::External.word()
+    }
 }
 
 impl Choices {

@@ -2,7 +2,7 @@
 //! Made from the columns of the task's row, so that a list of many thousands is fast.
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{State, Wait};
+use longhaul_core::task::{Driver, State, Wait};
 use longhaul_core::time::Time;
 use longhaul_store::{Cursor, Damaged, Filter, Stored, TaskSummary};
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use crate::app::Call;
 use crate::describe::{self, Waiting};
 use crate::error::{AppError, ErrorKind};
 use crate::hold;
-use crate::operation::View;
+use crate::operation::{Answer, View};
 use crate::ownership::Owners;
 use crate::slot_wait::Slots;
 use crate::views::Outcome;
@@ -112,12 +112,17 @@ pub(crate) struct TaskPage {
 impl View for TaskView {
     const KIND: &'static str = "task";
 
-    async fn of_repeat(call: &Call, stored: Stored) -> Result<TaskView, AppError> {
-        TaskView::of(call, stored.task.id).await
+    async fn of_repeat(call: &Call, stored: Stored) -> Result<Answer<TaskView>, AppError> {
+        Ok(Answer::new(TaskView::of(call, stored.task.id).await?))
     }
 }
 
 impl TaskView {
+    /// Whether an outside program executes it.
+    pub fn is_run(&self) -> bool {
+        self.driver == Driver::External.word()
+    }
+
     /// One task that the caller may see, as it is now.
     pub async fn of(call: &Call, task: TaskId) -> Result<TaskView, AppError> {
         let one = Filter { id_prefix: Some(task.to_string()), ..Filter::default() };

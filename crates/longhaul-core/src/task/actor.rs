@@ -43,7 +43,7 @@ pub enum Scope {
     Worker,
     /// Files changed in the workspace between sessions: plan changes only.
     Workspace,
-    /// Something below an agent session: may read and submit child tasks, and command nothing.
+    /// Something below an agent session: may read, submit child tasks, and report on its own task; it commands nothing.
     Session,
     /// It is unknown whether this is an agent: may only read.
     Unknown,

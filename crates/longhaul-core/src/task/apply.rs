@@ -4,7 +4,10 @@
 
 use std::sync::Arc;
 
-use super::{Driver, Event, HelpRequest, Purpose, ReadTo, Said, SessionRun, Stage, State, Tally, Task, Tracked, Wait};
+use super::{
+    Driver, Event, HelpReason, HelpRequest, Purpose, ReadTo, Said, SessionRun, Stage, State, StopMode, Tally, Task,
+    Then, Tracked, Wait,
+};
 use crate::ids::TaskId;
 use crate::time::Time;
 
@@ -85,13 +88,17 @@ impl Task {
         let is_idle = is_unfinished && stage.session().is_none();
         let is_preparing = stage == Stage::Preparing;
         match event {
-            // Only of a tracked run.
-            E::Reported { .. }
-            | E::Checkpointed { .. }
-            | E::HelpAsked { .. }
-            | E::HelpAnswered { .. }
-            | E::Failed { .. }
-            | E::Submitted { .. } => None,
+            // An outside program gives its own run up; an agent cannot.
+            E::Failed { .. } | E::Submitted { .. } => None,
+            E::Reported { report } | E::Checkpointed { report } | E::SaidDone { report } => {
+                stage.agent().map(|run| started(run.with_report(report)))
+            }
+            E::HelpAsked { reason, hint, report } => stage.agent().map(|run| {
+                let reason = HelpReason::Asked { question: reason.clone(), hint: hint.clone() };
+                let (session, then) = (run.with_report(report), Then::Ask { reason });
+                S::Stopping { session, mode: StopMode::Graceful, then }
+            }),
+            E::HelpAnswered { .. } => state.question().map(|_| state.clone()),
             E::Claimed { .. } if stage == Stage::Queued => Some(S::Preparing),
             E::Claimed { .. } => state.wants_owner().then(|| state.clone()),
             E::Forced { .. } | E::Edited { .. } | E::Told { .. } => is_unfinished.then(|| state.clone()),
@@ -152,7 +159,8 @@ fn tracked_after(event: &Event, reported: Time, help: Option<&HelpRequest>, at: 
         E::Finished { verdict } => Some(State::Done { verdict: verdict.clone() }),
         E::Failed { reason } => Some(State::Failed { reason: reason.clone() }),
         E::Cancelled { by, reason } => Some(State::Cancelled { by: by.clone(), reason: reason.clone() }),
-        E::Submitted { .. }
+        E::SaidDone { .. }
+        | E::Submitted { .. }
         | E::Claimed { .. }
         | E::SessionStarted { .. }
         | E::SessionRead { .. }

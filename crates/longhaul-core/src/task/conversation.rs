@@ -134,7 +134,8 @@ impl Task {
         ended: &Ended,
         progress: bool,
     ) -> Result<Option<Conversation>, String> {
-        let completed = ended.outcome == Outcome::Completed;
+        // One that asked a person was in the middle of its work, also if its turn ended in time.
+        let completed = ended.outcome == Outcome::Completed && self.state.question().is_none();
         let Some(id) = run.conversation.as_ref().or(run.resumes.as_ref()) else {
             return match ended.delivered {
                 Delivered::NoTranscript if !completed => {
@@ -145,7 +146,7 @@ impl Task {
             };
         };
         match (&ended.outcome, self.submission.context) {
-            (Outcome::Completed, Context::Auto | Context::Fresh) => return Ok(None),
+            (Outcome::Completed, Context::Auto | Context::Fresh) if completed => return Ok(None),
             (Outcome::Failed(Failure::BadConversation), _) => {
                 return Err(format!("conversation {id} cannot be resumed"));
             }

@@ -213,7 +213,7 @@ pub enum Event {
     },
     /// The task waited for is out of the way.
     AfterMet,
-    /// The outside program that executes it reported.
+    /// Whoever executes it reported: the live session's agent, or an outside program.
     Reported {
         /// What it said.
         report: Report,
@@ -223,7 +223,12 @@ pub enum Event {
         /// What it said, with that summary.
         report: Report,
     },
-    /// It needs a person.
+    /// The agent said that it is done. Proves nothing: the checks are run all the same.
+    SaidDone {
+        /// What it said.
+        report: Report,
+    },
+    /// It needs a person. An agent's session is asked to stop.
     HelpAsked {
         /// Why.
         reason: String,
@@ -337,6 +342,7 @@ events! {
     // What a program reports beside explains no state: `why` names the newest report itself.
     Reported = "reported", Beside;
     Checkpointed = "checkpointed", Beside;
+    SaidDone = "said_done", Beside;
     HelpAsked = "help_asked", Asks;
     HelpAnswered = "help_answered", Answers;
     Failed = "failed", Rests;

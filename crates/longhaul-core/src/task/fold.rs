@@ -61,6 +61,7 @@ impl Task {
             }
             Event::AfterMet => self.after_met = true,
             Event::Reported { report } => self.fold_report(report),
+            Event::SaidDone { report } => self.fold_said_done(report),
             Event::Checkpointed { report } => self.fold_checkpoint(report),
             Event::HelpAsked { report, .. } => self.fold_help(report),
             Event::HelpAnswered { reason, by } => self.fold_answer(reason, by),
@@ -124,7 +125,6 @@ impl Task {
     }
 
     /// Other checks are other evidence: a round that was begun with the old ones says nothing any more.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "most settings change nothing but the submission")]
     fn change_setting(&mut self, setting: &Setting, by: Option<&str>) {
         if let Setting::Checks(checks) = setting {
             self.note_check_edits(checks, by);
@@ -138,7 +138,24 @@ impl Task {
             Setting::Agent(name) => self.forget_limit(name),
             Setting::Fallbacks(names) => names.iter().for_each(|name| self.forget_limit(name)),
             Setting::Limit(limit, _) if !self.edited_limits.contains(limit) => self.edited_limits.push(*limit),
-            _ => {}
+            Setting::Limit(..)
+            | Setting::Driver(_)
+            | Setting::Attempts(_)
+            | Setting::IdleSessions(_)
+            | Setting::FixAttempts(_)
+            | Setting::Silence(_)
+            | Setting::Wall(_)
+            | Setting::Delay(_)
+            | Setting::Once(_)
+            | Setting::Declared(_)
+            | Setting::NeedsEnv(_)
+            | Setting::Sandbox(_)
+            | Setting::Network(_)
+            | Setting::Context(_)
+            | Setting::OnLimit(_)
+            | Setting::Hours(_)
+            | Setting::Model(_)
+            | Setting::Priority(_) => {}
         }
     }
 

@@ -69,6 +69,7 @@ pub fn narrate(event: &Event) -> String {
         Event::AfterMet => "the task it depends on is verified".into(),
         Event::Reported { report } => report_sentence("reported", report),
         Event::Checkpointed { report } => report_sentence("checkpoint", report),
+        Event::SaidDone { report } => report_sentence("the agent says that it is done", report),
         Event::HelpAsked { reason, hint: None, .. } => format!("needs you: {reason}"),
         Event::HelpAsked { reason, hint: Some(hint), .. } => format!("needs you: {reason} (to continue: {hint})"),
         Event::HelpAnswered { reason, by } => format!("answered by {by}: {reason}"),
@@ -204,6 +205,7 @@ fn stop_sentence(mode: StopMode, then: &Then) -> String {
         Then::Pause => "then pausing",
         Then::Hold { person } => return format!("{how} the session, then {person} takes over"),
         Then::Cancel { .. } => "then cancelling",
+        Then::Ask { reason } => return format!("{how} the session, because {reason}"),
         Then::Stop { reached } => return format!("{reached}: {how} the session"),
         Then::GoOn => "then continuing",
     };

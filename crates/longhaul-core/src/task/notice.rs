@@ -57,6 +57,7 @@ fn help(reason: &HelpReason) -> Occasion {
         | HelpReason::UsageLimit { .. }
         | HelpReason::LimitTooLong { .. }
         | HelpReason::Exhausted { .. }
+        | HelpReason::Asked { .. }
         | HelpReason::CheckCannotRun { .. }
         | HelpReason::AfterUnverified { .. } => Occasion::NeedsPerson,
     }

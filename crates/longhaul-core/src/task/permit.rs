@@ -1,8 +1,8 @@
 //! Who may do what: the one permission check, for every front end and for `decide`.
 //!
 //! Front ends ask before they start, with what they are about to do; `decide` asks again with the task and the input, so that no front end
-//! can forget to. A session may read and submit child tasks; somebody who may be an agent may only read. On top of that, a caller needs the
-//! right for what it asks: a person at a shell has all rights, a program what it was given.
+//! can forget to. A session may read, submit child tasks, and report on its own task while it runs; somebody who may be an agent may only
+//! read. On top of that, a caller needs the right for what it asks: a person at a shell has all rights, a program what it was given.
 
 use super::{Actor, Command, Input, Refusal, ReleasedBy, Right, Rights, Scope, Task};
 
@@ -17,6 +17,8 @@ pub enum Action<'a> {
     Submit(&'static str),
     /// Send a command to a task that is not known yet. `decide` asks again once it is.
     Command(&'static str),
+    /// Report on a run that is not known yet: from a session, on its own task. `decide` asks again once it is.
+    Report(&'static str),
     /// Send an input to this task.
     Input(&'a Task, &'a Input),
     /// Change the home, the machine or what is trusted.
@@ -28,7 +30,11 @@ impl Action<'_> {
     pub fn verb(&self) -> &'static str {
         match self {
             Action::Read => "read",
-            Action::ReadAll(verb) | Action::Submit(verb) | Action::Command(verb) | Action::Manage(verb) => verb,
+            Action::ReadAll(verb)
+            | Action::Submit(verb)
+            | Action::Command(verb)
+            | Action::Report(verb)
+            | Action::Manage(verb) => verb,
             Action::Input(_, input) => input.name(),
         }
     }
@@ -53,7 +59,7 @@ pub fn permit_with(actor: &Actor, rights: Rights, need: Need, action: &Action<'_
 /// Whether this actor may do this, whatever its rights.
 pub fn permit(actor: &Actor, action: &Action<'_>) -> Result<(), Refusal> {
     let verb = action.verb();
-    if is_allowed(actor.scope, action) {
+    if is_allowed(actor, action) {
         return Ok(());
     }
     match actor.scope {
@@ -64,18 +70,27 @@ pub fn permit(actor: &Actor, action: &Action<'_>) -> Result<(), Refusal> {
     }
 }
 
-fn is_allowed(scope: Scope, action: &Action<'_>) -> bool {
-    match (scope, action) {
+fn is_allowed(actor: &Actor, action: &Action<'_>) -> bool {
+    match (actor.scope, action) {
         (Scope::Person, Action::Input(_, Input::Observation(_))) => false,
         (Scope::Person, _) => true,
-        (Scope::Session, Action::Read | Action::Submit(_)) => true,
+        (Scope::Session, Action::Read | Action::Submit(_) | Action::Report(_)) => true,
+        (Scope::Session, Action::Input(task, Input::Command(Command::Track { .. }))) => is_its_session(task, actor),
         (Scope::Session, Action::ReadAll(_) | Action::Command(_) | Action::Input(..) | Action::Manage(_)) => false,
         (Scope::Unknown, Action::Read | Action::ReadAll(_)) => true,
-        (Scope::Unknown, Action::Submit(_) | Action::Command(_) | Action::Input(..) | Action::Manage(_)) => false,
+        (
+            Scope::Unknown,
+            Action::Submit(_) | Action::Command(_) | Action::Report(_) | Action::Input(..) | Action::Manage(_),
+        ) => false,
         (Scope::Worker | Scope::Workspace, Action::Input(_, Input::Observation(_))) => true,
         (Scope::Worker, Action::Input(task, Input::Command(command))) => worker_may(task, command),
         (Scope::Worker | Scope::Workspace, _) => false,
     }
+}
+
+/// Whether the actor is the agent that works on the task right now. A check runs what an agent wrote, but is no agent.
+fn is_its_session(task: &Task, actor: &Actor) -> bool {
+    task.state.session().is_some_and(|live| live.purpose.is_agent() && actor.session == Some(live.id))
 }
 
 /// Commands come from people. A worker gives back a task whose person is gone, because it does not own a held task and so has no

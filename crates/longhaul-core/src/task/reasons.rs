@@ -107,6 +107,15 @@ pub enum HelpReason {
         /// Fixing sessions that were tried.
         fixes: u32,
     },
+    /// The agent asked.
+    #[error("the agent asks: {question}{}", hint.as_ref().map_or_else(String::new, |hint| format!(" (to continue: {hint})")))]
+    Asked {
+        /// What.
+        question: String,
+        /// What would let it continue.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
+    },
     /// A check ended as a shell ends when a command cannot be run, which no session of an agent can fix.
     #[error("{check} ended with exit code {code}: the command may be missing")]
     CheckCannotRun {

@@ -71,7 +71,7 @@ pub struct Task {
     /// The invocation of the runner that carries it out, or was the last to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunnerOptions>,
-    /// What an outside program reported about its run.
+    /// What the task's agents or the outside program that executes it reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracked: Option<Arc<Tracked>>,
 }

@@ -17,7 +17,9 @@ pub enum Refusal {
         why: &'static str,
     },
     /// The actor may not ask for this.
-    #[error("{principal} may not {verb}: an agent session may only read and submit child tasks")]
+    #[error(
+        "{principal} may not {verb}: an agent session may only read, submit child tasks, and report on its own task while it runs"
+    )]
     Scope {
         /// Who asked.
         principal: String,

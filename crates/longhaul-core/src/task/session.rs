@@ -77,6 +77,14 @@ pub struct SessionRun {
     /// Counters of the agent's reader from the session before.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub carry: Value,
+    /// How much the agent has reported, in bytes, as far as that is bounded.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reported: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn first() -> u32 {
@@ -115,6 +123,7 @@ impl SessionRun {
             command: None,
             wall_ms: None,
             carry: Value::Null,
+            reported: 0,
         }
     }
 

@@ -138,6 +138,11 @@ pub enum Then {
         /// Which.
         reached: Reached,
     },
+    /// The task waits for a person, because the agent asked.
+    Ask {
+        /// What.
+        reason: HelpReason,
+    },
     /// The next session: a pause was taken back, or the session was longer than it may be now.
     GoOn,
 }
@@ -217,6 +222,11 @@ impl<'a> Stage<'a> {
             | Stage::Tracked { .. }
             | Stage::Final { .. } => None,
         }
+    }
+
+    /// The session in which an agent works, unless it is being stopped.
+    pub fn agent(self) -> Option<&'a SessionRun> {
+        if let Stage::Live(session) = self { Some(session).filter(|session| session.purpose.is_agent()) } else { None }
     }
 
     /// The result of a task that is done; none for every other.
@@ -346,6 +356,15 @@ impl State {
     /// Whether a person works in the agent's conversation.
     pub fn is_held(&self) -> bool {
         self.stage() == Stage::Held
+    }
+
+    /// What the agent asked a person, while nobody has answered: the question, and what would let it continue.
+    pub fn question(&self) -> Option<(&str, Option<&str>)> {
+        let (State::NeedsHelp { reason } | State::Stopping { then: Then::Ask { reason }, .. }) = self else {
+            return None;
+        };
+        let HelpReason::Asked { question, hint } = reason else { return None };
+        Some((question, hint.as_deref()))
     }
 
     /// The session whose process may be alive.

@@ -1,13 +1,15 @@
-//! A run that an outside program executes and reports here: what it says, what is kept of that, and how much.
+//! What an outside program says about the run that it executes, or an agent about the task that it works on: what is kept of that, and how
+//! much.
 //!
 //! Bounded when a command is decided, so that events are small too; folded by `apply` into the task. Redaction comes before: a cut must
 //! never expose half a secret. What a caller hands in is a reference, not evidence: nothing here was observed.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{RunStatus, Submission, Task};
+use super::{RunStatus, SessionRun, Submission, Task};
 use crate::names::TaskName;
 use crate::time::Time;
 
@@ -27,10 +29,14 @@ const ITEMS: usize = 500;
 const LINKS: usize = 500;
 /// The most references of one report.
 pub const MOST_REFERENCES: usize = 50;
+/// What the reports of one session may add up to, in bytes.
+const OF_A_SESSION: u64 = 1024 * 1024;
+/// What an event takes besides its report, in bytes.
+const EVENT: usize = 1024;
 /// What a text ends with that was cut.
 const MARK: &str = "… [cut]";
 
-/// What an outside program asks for.
+/// What an outside program, or the agent of a live session, asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "call", rename_all = "snake_case")]
 pub enum RunCall {
@@ -205,6 +211,9 @@ pub struct HelpAnswer {
 /// A summary from which another process could continue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
+    /// The number of the session whose agent left it; none of an outside program's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<u32>,
     /// The sequence number of its event, which identifies it within the run.
     pub number: u64,
     /// The first event that it covers: the one after the last checkpoint's range.
@@ -227,34 +236,13 @@ pub struct Checkpoint {
     pub at: Time,
 }
 
-/// What is kept of everything that a program reported. It outlasts the run.
+/// What is kept of everything that was reported. It outlasts the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tracked {
-    /// The newest summary.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub summary: Option<String>,
-    /// The newest completed items, each once.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub completed: Vec<String>,
-    /// Completed items that are no longer kept.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub completed_dropped: u64,
-    /// The newest failed items, each once; none of them is completed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub failed: Vec<FailedItem>,
-    /// Failed items that are no longer kept.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub failed_dropped: u64,
-    /// The newest cursor.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
-    /// The newest references.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub references: Vec<Reference>,
-    /// What it belongs to elsewhere.
-    #[serde(skip_serializing_if = "Links::is_empty")]
-    pub links: Links,
+    /// The newest of each text, and the newest items, each once; none is both completed and failed.
+    #[serde(flatten)]
+    pub reported: Report,
     /// Ids of tool executions that are no longer kept.
     #[serde(skip_serializing_if = "is_zero")]
     pub links_dropped: u64,
@@ -264,6 +252,9 @@ pub struct Tracked {
     /// The newest checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
+    /// When an agent last said that it is done, which proves nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub said_done: Option<Time>,
 }
 
 impl Submission {
@@ -282,15 +273,16 @@ impl Submission {
 impl Report {
     /// The same within the caps. An item that is both has failed: that is the news a reader must not miss.
     pub(super) fn bounded(&self) -> Report {
-        let mut failed: Vec<FailedItem> = Vec::new();
-        for FailedItem { item, reason } in &self.failed {
-            put_failed(&mut failed, FailedItem { item: cut(item.trim(), ITEM), reason: cut(reason, REASON) });
-        }
-        failed.retain(|failed| !failed.item.is_empty());
+        let cut_failed = |failed: &FailedItem| FailedItem {
+            item: cut(failed.item.trim(), ITEM),
+            reason: cut(&failed.reason, REASON),
+        };
+        let mut failed = Vec::new();
+        add_failed(&mut failed, self.failed.iter().map(cut_failed).filter(|failed| !failed.item.is_empty()));
+        let is_failed: HashSet<&str> = failed.iter().map(|failed| failed.item.as_str()).collect();
         let items = self.completed.iter().map(|item| cut(item.trim(), ITEM));
-        let items = items.filter(|item| !item.is_empty() && !failed.iter().any(|failed| failed.item == *item));
         let mut completed = Vec::new();
-        add_new(&mut completed, items);
+        add_new(&mut completed, items.filter(|item| !item.is_empty() && !is_failed.contains(item.as_str())));
         let references = &self.references[self.references.len().saturating_sub(MOST_REFERENCES)..];
         Report {
             summary: self.summary.as_deref().filter(|text| !text.trim().is_empty()).map(|text| cut(text, SUMMARY)),
@@ -304,9 +296,26 @@ impl Report {
         }
     }
 
+    /// What it takes to store it, in bytes. Even an empty one is an event.
+    fn bytes(&self) -> u64 {
+        (EVENT + serde_json::to_string(self).map_or(0, |text| text.len())) as u64
+    }
+
     /// Whether it says nothing.
     pub(super) fn is_empty(&self) -> bool {
         *self == Report::default()
+    }
+}
+
+impl SessionRun {
+    /// The session after its agent has reported this.
+    pub(super) fn with_report(&self, report: &Report) -> SessionRun {
+        SessionRun { reported: self.reported.saturating_add(report.bytes()), ..self.clone() }
+    }
+
+    /// Whether its agent may report this too: one in a loop must not fill the store.
+    pub(super) fn may_report(&self, report: &Report) -> bool {
+        self.with_report(report).reported <= OF_A_SESSION
     }
 }
 
@@ -340,55 +349,60 @@ pub(super) fn bounded_help(text: &str) -> String {
 impl Tracked {
     /// What is known of a run before its first report.
     pub(super) fn new(links: &Links) -> Tracked {
-        Tracked { links: links.clone(), ..Tracked::default() }
+        Tracked { reported: Report { links: links.clone(), ..Report::default() }, ..Tracked::default() }
     }
 
-    fn fold(&mut self, report: &Report) {
-        self.failed.retain(|failed| !report.completed.contains(&failed.item));
-        self.completed.retain(|item| !report.failed.iter().any(|failed| failed.item == *item));
-        add_new(&mut self.completed, report.completed.iter().cloned());
-        report.failed.iter().for_each(|failed| put_failed(&mut self.failed, failed.clone()));
-        self.completed_dropped += report.completed_dropped + keep_newest(&mut self.completed, ITEMS);
-        self.failed_dropped += report.failed_dropped + keep_newest(&mut self.failed, ITEMS);
-        if report.summary.is_some() {
-            self.summary.clone_from(&report.summary);
+    fn fold(&mut self, news: &Report) {
+        let known = &mut self.reported;
+        known.failed.retain(|failed| !news.completed.contains(&failed.item));
+        known.completed.retain(|item| !news.failed.iter().any(|failed| failed.item == *item));
+        add_new(&mut known.completed, news.completed.iter().cloned());
+        add_failed(&mut known.failed, news.failed.iter().cloned());
+        known.completed_dropped += news.completed_dropped + keep_newest(&mut known.completed, ITEMS);
+        known.failed_dropped += news.failed_dropped + keep_newest(&mut known.failed, ITEMS);
+        replace(&mut known.summary, &news.summary);
+        replace(&mut known.cursor, &news.cursor);
+        replace(&mut known.links.workflow_id, &news.links.workflow_id);
+        if !news.references.is_empty() {
+            known.references.clone_from(&news.references);
         }
-        if report.cursor.is_some() {
-            self.cursor.clone_from(&report.cursor);
-        }
-        if !report.references.is_empty() {
-            self.references.clone_from(&report.references);
-        }
-        if report.links.workflow_id.is_some() {
-            self.links.workflow_id.clone_from(&report.links.workflow_id);
-        }
-        add_new(&mut self.links.ledger_task_ids, report.links.ledger_task_ids.iter().cloned());
-        self.links_dropped += keep_newest(&mut self.links.ledger_task_ids, LINKS);
+        add_new(&mut known.links.ledger_task_ids, news.links.ledger_task_ids.iter().cloned());
+        self.links_dropped += keep_newest(&mut known.links.ledger_task_ids, LINKS);
     }
 }
 
 impl Task {
-    /// Folds a report into what is kept of a tracked run.
+    fn tracked_mut(&mut self) -> &mut Tracked {
+        Arc::make_mut(self.tracked.get_or_insert_default())
+    }
+
+    /// Folds a report into what is kept.
     pub(super) fn fold_report(&mut self, report: &Report) {
-        if let Some(tracked) = &mut self.tracked {
-            Arc::make_mut(tracked).fold(report);
-        }
+        self.tracked_mut().fold(report);
+    }
+
+    /// Folds an agent's word that it is done.
+    pub(super) fn fold_said_done(&mut self, report: &Report) {
+        self.fold_report(report);
+        self.tracked_mut().said_done = Some(self.updated);
     }
 
     /// Folds a checkpoint, whose event is the one that made this version.
     pub(super) fn fold_checkpoint(&mut self, report: &Report) {
         self.fold_report(report);
         let (number, at) = (self.version, self.updated);
-        let Some(tracked) = self.tracked.as_mut().map(Arc::make_mut) else { return };
+        let session = self.state.session().map(|session| session.number);
+        let tracked = self.tracked_mut();
         tracked.checkpoint = Some(Checkpoint {
+            session,
             number,
             from: tracked.checkpoint.as_ref().map_or(1, |last| last.to + 1),
             to: number - 1,
             summary: report.summary.clone().unwrap_or_default(),
             cursor: report.cursor.clone(),
             references: report.references.clone(),
-            completed: tracked.completed.len() as u64 + tracked.completed_dropped,
-            failed: tracked.failed.len() as u64 + tracked.failed_dropped,
+            completed: tracked.reported.completed.len() as u64 + tracked.reported.completed_dropped,
+            failed: tracked.reported.failed.len() as u64 + tracked.reported.failed_dropped,
             at,
         });
     }
@@ -396,32 +410,45 @@ impl Task {
     /// Folds a request for help: an older answer was to another request.
     pub(super) fn fold_help(&mut self, report: &Report) {
         self.fold_report(report);
-        if let Some(tracked) = &mut self.tracked {
-            Arc::make_mut(tracked).answer = None;
-        }
+        self.tracked_mut().answer = None;
     }
 
-    /// Folds the answer to a request for help.
+    /// Folds the answer to a request for help. The program of a tracked run reads it; an agent finds it in its next prompt.
     pub(super) fn fold_answer(&mut self, reason: &str, by: &str) {
         let answer = HelpAnswer { reason: reason.to_owned(), by: by.to_owned(), at: self.updated };
-        if let Some(tracked) = &mut self.tracked {
-            Arc::make_mut(tracked).answer = Some(answer);
+        self.tracked_mut().answer = Some(answer);
+        if let Some((question, _)) = self.state.question() {
+            self.guidance.push(format!("An earlier session asked: {question:?}. The answer: {reason}"));
         }
     }
 }
 
-/// A failed item in a list: the newest reason counts, at the place of the first.
-fn put_failed(list: &mut Vec<FailedItem>, failed: FailedItem) {
-    match list.iter_mut().find(|known| known.item == failed.item) {
-        Some(known) => known.reason = failed.reason,
-        None => list.push(failed),
+/// Adds failed items to a list: the newest reason of each counts, at the place of the first.
+fn add_failed(list: &mut Vec<FailedItem>, items: impl Iterator<Item = FailedItem>) {
+    let mut places: HashMap<String, usize> =
+        list.iter().enumerate().map(|(place, known)| (known.item.clone(), place)).collect();
+    for failed in items {
+        match places.get(&failed.item) {
+            Some(&place) => list[place].reason = failed.reason,
+            None => {
+                places.insert(failed.item.clone(), list.len());
+                list.push(failed);
+            }
+        }
     }
 }
 
 /// Adds what a list does not have yet.
 fn add_new(list: &mut Vec<String>, items: impl Iterator<Item = String>) {
-    let mut known: std::collections::HashSet<String> = list.iter().cloned().collect();
+    let mut known: HashSet<String> = list.iter().cloned().collect();
     list.extend(items.filter(|item| known.insert(item.clone())));
+}
+
+/// Replaces a text by a newer one, if there is one.
+fn replace(known: &mut Option<String>, newer: &Option<String>) {
+    if newer.is_some() {
+        known.clone_from(newer);
+    }
 }
 
 /// Drops the oldest entries above a number; says how many.

@@ -9,8 +9,8 @@ use rusqlite::{Connection, Row};
 
 use super::failure::store_error;
 use super::read::LAST_POSITION;
-use super::row::{EVENT_COLUMNS, parse_id, read_event, text_of};
-use crate::{Damaged, Feed, FeedEvent, StoreError, Tenant};
+use super::row::{EVENT_COLUMNS, damaged_event, parse_id, read_event, text_of};
+use crate::{Feed, FeedEvent, StoreError, Tenant};
 
 /// One read looks at so many positions.
 const SPAN: i64 = 50_000;
@@ -93,7 +93,7 @@ fn page(
         last = row.get(8).map_err(store_error)?;
         match read(row) {
             Ok(event) => feed.events.push(event),
-            Err(what) => feed.damaged.push(damaged(row, what)),
+            Err(what) => feed.damaged.push(damaged_event(text_of(row, 9), row, what)),
         }
     }
     Ok(None)
@@ -109,8 +109,4 @@ fn read(row: &Row<'_>) -> Result<FeedEvent, String> {
     let task = row.get_ref(9).and_then(|id| Ok(id.as_str()?)).map_err(|_| "its task is missing")?;
     let position = row.get(8).map_err(|error| error.to_string())?;
     Ok(FeedEvent { position, task: parse_id("id", task)?, event: read_event(row)? })
-}
-
-fn damaged(row: &Row<'_>, what: String) -> Damaged {
-    Damaged { row: format!("events/{}/{}", text_of(row, 9), text_of(row, 1)), what }
 }

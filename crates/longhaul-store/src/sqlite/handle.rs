@@ -14,6 +14,7 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::accounts;
+use super::api_keys;
 use super::append::as_json;
 use super::backup::back_up;
 use super::cache::Cache;
@@ -25,7 +26,7 @@ use super::family::family;
 use super::feed::feed;
 use super::keys;
 use super::listing::{list, summaries};
-use super::load::{find_task, is_of_tenant, tenant_of};
+use super::load::{find_task, is_of_tenant, salvage, tenant_of};
 use super::open::{Probe, open_copier, open_writer};
 use super::outbox;
 use super::place::{Found, Place};
@@ -36,9 +37,9 @@ use super::turns::turns;
 use super::verify::{check, verify};
 use super::writer::Writer;
 use crate::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Feed, Filter, Guard, Holder, Key, Listed,
-    NewLease, News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Tenant, Turns,
-    WholeStore,
+    ApiKey, Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Earlier, Feed, Filter, Guard,
+    History, Holder, Key, Listed, NewLease, News, Notice, RemoveError, Salvaged, Settled, Store, StoreError, Stored,
+    StoredEvent, Summaries, Tenant, Turns, WholeStore,
 };
 
 /// The store of one machine: `longhaul.db` in the home.
@@ -121,7 +122,7 @@ impl Store for SqliteStore {
         self.change(move |connection, cache| commit(connection, cache, &prepared)).await
     }
 
-    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError> {
+    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Earlier>, CommitError> {
         let (key, principal) = (key.clone(), actor.principal.clone());
         let task_of = move |connection: &Connection, tenant: Option<&Tenant>| {
             let tenant = tenant.map_or(Tenant::DEFAULT, Tenant::name);
@@ -129,7 +130,7 @@ impl Store for SqliteStore {
         };
         let named = self.read(task_of).await??;
         match named {
-            Some(task) => Ok(self.load(task).await?),
+            Some((task, seq)) => Ok(self.load(task).await?.map(|stored| Earlier { stored, seq })),
             None => Ok(None),
         }
     }
@@ -139,6 +140,10 @@ impl Store for SqliteStore {
             Ok(find_task(connection, tenant, task)?.map(|row| Arc::unwrap_or_clone(row.stored)))
         })
         .await
+    }
+
+    async fn salvage(&self, task: TaskId) -> Result<Option<Salvaged>, StoreError> {
+        self.read(move |connection, tenant| salvage(connection, tenant, task)).await
     }
 
     async fn list(&self, filter: Filter) -> Result<Listed, StoreError> {
@@ -153,7 +158,7 @@ impl Store for SqliteStore {
         self.read(move |connection, tenant| events(connection, tenant, task, after, limit)).await
     }
 
-    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<History, StoreError> {
         let kinds = as_json(&kinds)?;
         self.read(move |connection, tenant| newest_events(connection, tenant, task, &kinds, limit)).await
     }
@@ -272,6 +277,28 @@ impl WholeStore for SqliteStore {
 
     async fn remove(&self, task: TaskId, guard: Guard) -> Result<(), RemoveError> {
         self.shared.writer.ask(|()| true, move |connection, cache| remove(connection, cache, task, guard)).await
+    }
+
+    async fn create_api_key(&self, key: ApiKey, digest: &str) -> Result<bool, StoreError> {
+        let digest = digest.to_owned();
+        self.shared
+            .writer
+            .ask(|created| *created, move |connection, _| api_keys::create(connection, &key, &digest))
+            .await
+    }
+
+    async fn api_keys(&self) -> Result<Vec<ApiKey>, StoreError> {
+        self.read(|connection, _| api_keys::list(connection)).await
+    }
+
+    async fn find_api_key(&self, digest: &str) -> Result<Option<ApiKey>, StoreError> {
+        let digest = digest.to_owned();
+        self.read(move |connection, _| api_keys::find(connection, &digest)).await
+    }
+
+    async fn revoke_api_key(&self, id: &str, at: Time) -> Result<Option<ApiKey>, StoreError> {
+        let id = id.to_owned();
+        self.shared.writer.ask(Option::is_some, move |connection, _| api_keys::revoke(connection, &id, at)).await
     }
 
     async fn backup(&self, target: &Path) -> Result<(), StoreError> {

@@ -122,6 +122,7 @@ pub(super) fn query(tenant: Option<&Tenant>, filter: &Filter) -> (String, Vec<Va
     match filter.which {
         Which::All => {}
         Which::Unfinished => conditions.push("final = 0".to_owned()),
+        Which::Executed => conditions.push(format!("final = 0 AND driver <> '{}'", Driver::External.word())),
         Which::Finished => conditions.push("final = 1".to_owned()),
     }
     let conditions = if conditions.is_empty() { "true".to_owned() } else { conditions.join(" AND ") };

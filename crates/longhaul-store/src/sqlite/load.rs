@@ -14,7 +14,7 @@ use super::replay::Replay;
 use super::row::{
     FROM_THE_TASK, TASK_COLUMNS, TaskRow, WAIT, damaged_task, parse_id, read_owner, read_wait, says, values_of, wait,
 };
-use crate::{ChainHead, Damaged, StoreError, Stored, Tenant};
+use crate::{ChainHead, Damaged, Salvaged, StoreError, Stored, Tenant};
 
 /// One task by its id, or none; also none if it is not this tenant's.
 pub(super) fn find_task(
@@ -45,6 +45,42 @@ pub(super) fn tenant_of(connection: &Connection, task: TaskId) -> Result<Option<
         .map_err(store_error)
 }
 
+/// A task by its id for showing, although some of its history is damaged.
+pub(super) fn salvage(
+    connection: &Connection,
+    tenant: Option<&Tenant>,
+    task: TaskId,
+) -> Result<Option<Salvaged>, StoreError> {
+    // Row, snapshot and events must be of one moment.
+    let moment = connection.unchecked_transaction().map_err(store_error)?;
+    let mut statement = moment.prepare_cached(&BY_ID).map_err(store_error)?;
+    let mut rows = statement.query((task.to_string(), tenant.map(Tenant::name))).map_err(store_error)?;
+    let Some(row) = rows.next().map_err(store_error)? else { return Ok(None) };
+    let unreadable = |what| damage(damaged_task(row, what));
+    let standing = Standing::read(row).map_err(unreadable)?;
+    let owner = read_owner(row, standing.epoch).map_err(unreadable)?;
+    let (snapshot, mut damaged) = match last_snapshot(&moment, standing.number, task)? {
+        Ok(snapshot) => (snapshot, Vec::new()),
+        Err(what) => (None, vec![damaged_task(row, what)]),
+    };
+    let mut replay = snapshot.unwrap_or_else(|| Replay::of(task));
+    while let Some(what) = replay.follow(&moment, standing.number)? {
+        damaged.push(damaged_task(row, what));
+    }
+    match replay.task {
+        Some(task) if !damaged.is_empty() => {
+            Ok(Some(Salvaged { stored: Stored { task, epoch: standing.epoch, owner }, damaged }))
+        }
+        _ => {
+            let whole = find_task(&moment, tenant, task)?;
+            Ok(whole.map(|row| Salvaged { stored: Arc::unwrap_or_clone(row.stored), damaged }))
+        }
+    }
+}
+
+static BY_ID: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {TASK_COLUMNS} FROM tasks WHERE id = ?1 AND (?2 IS NULL OR tenant = ?2)"));
+
 /// One task by its id; its row alone is read when `known` takes it for what it knows already.
 pub(super) fn find_unless<Found: From<TaskRow>>(
     connection: &Connection,
@@ -52,9 +88,7 @@ pub(super) fn find_unless<Found: From<TaskRow>>(
     task: TaskId,
     known: impl FnOnce(&Row<'_>) -> Option<Found>,
 ) -> Result<Option<Result<Found, Damaged>>, StoreError> {
-    static SQL: LazyLock<String> =
-        LazyLock::new(|| format!("SELECT {TASK_COLUMNS} FROM tasks WHERE id = ?1 AND (?2 IS NULL OR tenant = ?2)"));
-    let mut statement = connection.prepare_cached(&SQL).map_err(store_error)?;
+    let mut statement = connection.prepare_cached(&BY_ID).map_err(store_error)?;
     let mut rows = statement.query((task.to_string(), tenant.map(Tenant::name))).map_err(store_error)?;
     match rows.next().map_err(store_error)? {
         None => Ok(None),

@@ -8,6 +8,7 @@
 //! ```
 
 mod accounts;
+mod api_keys;
 mod append;
 mod backup;
 mod busy;

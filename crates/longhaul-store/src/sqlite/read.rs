@@ -9,11 +9,12 @@ use longhaul_core::task::{Driver, State};
 use rusqlite::{Connection, Row, params};
 use tokio::sync::Semaphore;
 
-use super::failure::{damaged, store_error};
+use super::failure::store_error;
+use super::load::damage;
 use super::open::open_reader;
 use super::place::Place;
-use super::row::{EVENT_COLUMNS, parse_optional, read_event, text_of, unless_damaged};
-use crate::{Candidate, Carrier, MovedTask, News, StoreError, StoredEvent, Tenant};
+use super::row::{EVENT_COLUMNS, damaged_event, parse_optional, read_event, unless_damaged};
+use crate::{Candidate, Carrier, History, MovedTask, News, StoreError, StoredEvent, Tenant};
 
 /// What `read_candidate` reads.
 static CANDIDATE_COLUMNS: LazyLock<String> =
@@ -80,7 +81,9 @@ pub(super) fn events(
         format!("SELECT {EVENT_COLUMNS} FROM events WHERE task = {NUMBER} AND seq > ?3 ORDER BY seq LIMIT ?4")
     });
     let after = i64::try_from(after).unwrap_or(i64::MAX);
-    read_events(connection, &SQL, task, params![task.to_string(), tenant.map(Tenant::name), after, limit])
+    let values = params![task.to_string(), tenant.map(Tenant::name), after, limit];
+    let History { events, damaged } = read_events(connection, &SQL, task, values)?;
+    damaged.into_iter().next().map_or(Ok(events), |first| Err(damage(first)))
 }
 
 /// The newest events of a task whose kinds are in a JSON list, or of any kind if that is empty, in order.
@@ -90,7 +93,7 @@ pub(super) fn newest_events(
     task: TaskId,
     kinds: &str,
     limit: u32,
-) -> Result<Vec<StoredEvent>, StoreError> {
+) -> Result<History, StoreError> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
             "SELECT {EVENT_COLUMNS} FROM events WHERE task = {NUMBER} \
@@ -98,9 +101,9 @@ pub(super) fn newest_events(
         )
     });
     let values = params![task.to_string(), tenant.map(Tenant::name), kinds, limit];
-    let mut events = read_events(connection, &SQL, task, values)?;
-    events.reverse();
-    Ok(events)
+    let mut history = read_events(connection, &SQL, task, values)?;
+    history.events.reverse();
+    Ok(history)
 }
 
 fn read_events(
@@ -108,15 +111,17 @@ fn read_events(
     sql: &str,
     task: TaskId,
     values: impl rusqlite::Params,
-) -> Result<Vec<StoredEvent>, StoreError> {
+) -> Result<History, StoreError> {
     let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
     let mut rows = statement.query(values).map_err(store_error)?;
-    let mut events = Vec::new();
+    let mut history = History::default();
     while let Some(row) = rows.next().map_err(store_error)? {
-        let sound = read_event(row).map_err(|what| damaged(format!("events/{task}/{}: {what}", text_of(row, 1))))?;
-        events.push(sound);
+        match read_event(row) {
+            Ok(event) => history.events.push(event),
+            Err(what) => history.damaged.push(damaged_event(task, row, what)),
+        }
     }
-    Ok(events)
+    Ok(history)
 }
 
 /// Unfinished tasks that want an owner, the most urgent first, then the oldest. A damaged row is left out here: `list` and `check` name it.

@@ -37,7 +37,8 @@ impl Replay {
         Replay { id: task.id, seq: task.version, epoch, head, bytes: 0, task: Some(task) }
     }
 
-    /// Follows all events that come next; the first thing that does not fit, if any.
+    /// Follows all events that come next, up to the first thing that does not fit, if any. Asked again it continues behind that: what follows
+    /// a damaged event is sound if it fits the hash that is stored with it.
     pub(super) fn follow(&mut self, connection: &Connection, number: i64) -> Result<Option<String>, StoreError> {
         const SQL: &str = "SELECT task, seq, at, epoch, actor, kind, payload, hash FROM events \
              WHERE task = ?1 AND seq > ?2 ORDER BY seq";
@@ -45,10 +46,20 @@ impl Replay {
         let mut rows = statement.query((number, self.seq)).map_err(store_error)?;
         while let Some(row) = rows.next().map_err(store_error)? {
             if let Err(what) = self.one(row) {
+                self.skip(row);
                 return Ok(Some(format!("event {}: {what}", text_of(row, 1))));
             }
         }
         Ok(None)
+    }
+
+    fn skip(&mut self, row: &Row<'_>) {
+        self.seq = row.get(1).unwrap_or(self.seq + 1);
+        self.epoch = row.get(3).unwrap_or(self.epoch);
+        self.head = row.get(7).ok().and_then(|hash: String| ChainHead::parse(&hash)).unwrap_or(self.head);
+        if let Some(task) = &mut self.task {
+            task.version = self.seq;
+        }
     }
 
     fn one(&mut self, row: &Row<'_>) -> Result<(), String> {

@@ -115,7 +115,7 @@ fn first_line(text: &str) -> String {
 /// The step that is next in the plan, or what the program that executes it said last.
 fn step(task: &Task) -> Option<String> {
     let next = task.plan.as_ref().and_then(|accepted| accepted.plan.current()).map(|step| first_line(&step.text));
-    next.or_else(|| task.tracked.as_ref()?.summary.as_deref().map(first_line))
+    next.or_else(|| task.tracked.as_ref()?.reported.summary.as_deref().map(first_line))
 }
 
 /// The state of a task that waits for a time, a person or something outside.
@@ -211,6 +211,11 @@ pub(super) fn read_event(row: &Row<'_>) -> Result<StoredEvent, String> {
         event,
         hash: text(7)?.to_owned(),
     })
+}
+
+/// Names an event of a task that does not fit itself.
+pub(super) fn damaged_event(task: impl std::fmt::Display, row: &Row<'_>, what: String) -> Damaged {
+    Damaged { row: format!("events/{task}/{}", text_of(row, 1)), what }
 }
 
 /// Names the task of a row of [`TASK_COLUMNS`] that does not fit itself.

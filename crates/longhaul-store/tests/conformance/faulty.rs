@@ -8,9 +8,9 @@ use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_core::task::{AccountLimit, Actor, Event, Purpose, Task};
 use longhaul_core::time::Time;
 use longhaul_store::{
-    Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Feed, Filter, Guard, Holder, Key, Listed,
-    NewLease, News, Notice, RemoveError, Settled, Store, StoreError, Stored, StoredEvent, Summaries, Tenant, Turns,
-    WholeStore,
+    ApiKey, Candidate, ChainReport, Change, Changes, CommitError, Committed, Damaged, Earlier, Feed, Filter, Guard,
+    History, Holder, Key, Listed, NewLease, News, Notice, RemoveError, Salvaged, Settled, Store, StoreError, Stored,
+    StoredEvent, Summaries, Tenant, Turns, WholeStore,
 };
 
 use super::Harness;
@@ -54,10 +54,14 @@ pub(crate) enum Fault {
     SettlesForAnybody,
     /// No account is ever limited.
     ForgetsLimits,
+    /// A revoked API key is still usable.
+    ForgetsRevocations,
     /// Keys are not kept.
     ForgetsKeys,
     /// Keys stand for any input.
     IgnoresTheInput,
+    /// A guess is kept like a key that somebody chose.
+    NeverDropsAGuess,
     /// Every tenant is shown everything.
     IgnoresTenants,
     /// The feed does not report that events are missing.
@@ -118,6 +122,10 @@ fn without_input(key: Key) -> Key {
     Key { input: String::new(), ..key }
 }
 
+fn chosen(key: Key) -> Key {
+    Key { guessed_after: None, ..key }
+}
+
 fn as_check(event: &mut Event) {
     if let Event::SessionStarted { session } = event {
         session.purpose = Purpose::Check;
@@ -133,6 +141,7 @@ impl Store for Faulty {
             (Fault::IgnoresTheLease, _, Guard::Owner { version, .. }) => change.guard = Guard::Version(version),
             (Fault::ForgetsKeys, ..) => change.key = None,
             (Fault::IgnoresTheInput, ..) => change.key = change.key.map(without_input),
+            (Fault::NeverDropsAGuess, ..) => change.key = change.key.map(chosen),
             (Fault::IgnoresTheCap, ..) => change.session_cap = None,
             (Fault::IgnoresFamilies, ..) => change.events.iter_mut().for_each(as_check),
             _ => {}
@@ -140,12 +149,16 @@ impl Store for Faulty {
         self.sound.commit(change).await
     }
 
-    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Stored>, CommitError> {
+    async fn repeat_of(&self, key: &Key, actor: &Actor) -> Result<Option<Earlier>, CommitError> {
         self.sound.repeat_of(key, actor).await
     }
 
     async fn load(&self, task: TaskId) -> Result<Option<Stored>, StoreError> {
         self.sound.load(task).await
+    }
+
+    async fn salvage(&self, task: TaskId) -> Result<Option<Salvaged>, StoreError> {
+        self.sound.salvage(task).await
     }
 
     async fn list(&self, filter: Filter) -> Result<Listed, StoreError> {
@@ -168,7 +181,7 @@ impl Store for Faulty {
         Ok(events)
     }
 
-    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+    async fn newest_events(&self, task: TaskId, kinds: &[&str], limit: u32) -> Result<History, StoreError> {
         self.sound.newest_events(task, kinds, limit).await
     }
 
@@ -293,6 +306,24 @@ impl WholeStore for Faulty {
             Fault::KeepsWhatIsRemoved => Ok(()),
             _ => self.sound.remove(task, guard).await,
         }
+    }
+
+    async fn create_api_key(&self, key: ApiKey, digest: &str) -> Result<bool, StoreError> {
+        self.sound.create_api_key(key, digest).await
+    }
+
+    async fn api_keys(&self) -> Result<Vec<ApiKey>, StoreError> {
+        self.sound.api_keys().await
+    }
+
+    async fn find_api_key(&self, digest: &str) -> Result<Option<ApiKey>, StoreError> {
+        let found = self.sound.find_api_key(digest).await?;
+        let revoked = |key: &ApiKey| key.revoked.filter(|_| !matches!(self.fault, Fault::ForgetsRevocations));
+        Ok(found.map(|key| ApiKey { revoked: revoked(&key), ..key }))
+    }
+
+    async fn revoke_api_key(&self, id: &str, at: Time) -> Result<Option<ApiKey>, StoreError> {
+        self.sound.revoke_api_key(id, at).await
     }
 
     async fn backup(&self, target: &Path) -> Result<(), StoreError> {

@@ -112,7 +112,7 @@ pub(crate) async fn the_newest_events_of_some_kinds_are_found(harness: &dyn Harn
     let all = store.events(task.task.id, 0, u32::MAX).await.expect("events");
     let newest = |kinds: &'static [&'static str], limit| {
         let store = &store;
-        async move { store.newest_events(task.task.id, kinds, limit).await.expect("events") }
+        async move { store.newest_events(task.task.id, kinds, limit).await.expect("events").events }
     };
     assert_eq!(newest(&[], u32::MAX).await, all);
     assert_eq!(newest(&[], 2).await, all[all.len() - 2..]);

@@ -4,6 +4,7 @@
 //! warning, and warnings fail the build. Nothing in here may know which database answers.
 
 pub(crate) mod accounts;
+pub(crate) mod api_keys;
 pub(crate) mod bell;
 pub(crate) mod families;
 pub(crate) mod faulty;

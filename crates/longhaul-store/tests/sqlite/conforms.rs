@@ -2,8 +2,8 @@
 
 use super::SqliteHarness;
 use super::conformance::{
-    accounts, bell, families, feed, history, keeping, keys, leases, moving, notices, refusals, sessions, submitting,
-    summaries, tenants,
+    accounts, api_keys, bell, families, feed, history, keeping, keys, leases, moving, notices, refusals, sessions,
+    submitting, summaries, tenants,
 };
 
 macro_rules! conforms {
@@ -20,6 +20,8 @@ macro_rules! conforms {
 conforms! {
     accounts: a_limit_is_shared_with_the_change_that_reports_it, a_limit_is_cleared_by_whoever_knew_it,
         a_guess_does_not_shorten_a_reported_limit;
+    api_keys: an_api_key_is_found_by_its_digest_alone, an_api_key_is_revoked_for_good,
+        usable_api_keys_of_a_tenant_have_different_names;
     bell: the_bell_rings_for_another_handles_commits, the_bell_rings_for_every_listener_of_a_handle,
         the_bell_rings_when_it_is_rung;
     families: one_task_at_a_time_works_in_a_directory, the_task_in_progress_goes_before_the_older_one,
@@ -34,7 +36,8 @@ conforms! {
     keeping: outlines_say_what_the_tasks_say, outlines_are_filtered_by_end_and_age, a_finished_task_is_removed_whole,
         what_may_be_needed_is_not_removed, a_backup_is_whole_and_replaces_nothing;
     keys: a_key_names_one_request, a_key_is_bound_to_its_caller_operation_and_input,
-        a_repeated_submission_is_answered_with_its_task, a_refused_change_uses_no_key, a_request_that_changes_nothing_uses_its_key;
+        a_repeated_submission_is_answered_with_its_task, a_refused_change_uses_no_key, a_request_that_changes_nothing_uses_its_key,
+        a_guessed_key_names_a_task_while_it_is_at_work, of_equal_submissions_at_once_one_is_made;
     leases: one_of_many_claimers_wins, an_old_lease_is_fenced_off, a_front_ends_change_is_a_conflict_to_the_owner,
         a_claim_needs_the_epoch_and_another_worker, a_claim_alone_may_ride_on_a_commit,
         the_lease_is_kept_while_there_is_work, the_lease_is_given_up_with_the_work;

@@ -3,7 +3,8 @@
 use super::SqliteHarness;
 use super::conformance::faulty::{Fault, FaultyHarness};
 use super::conformance::{
-    accounts, bell, families, feed, history, keeping, keys, leases, moving, notices, refusals, sessions, tenants,
+    accounts, api_keys, bell, families, feed, history, keeping, keys, leases, moving, notices, refusals, sessions,
+    tenants,
 };
 
 macro_rules! caught {
@@ -44,8 +45,10 @@ caught! {
     careless_giving_back_is_caught: SettlesForAnybody by notices a_notice_that_is_given_back_counts_no_try;
     careless_settling_is_caught: SettlesForAnybody by notices a_notice_is_settled_by_its_claimer_alone;
     forgotten_limits_are_caught: ForgetsLimits by accounts a_limit_is_shared_with_the_change_that_reports_it;
+    forgotten_revocations_are_caught: ForgetsRevocations by api_keys an_api_key_is_revoked_for_good;
     forgotten_keys_are_caught: ForgetsKeys by keys a_key_names_one_request;
     ignored_inputs_are_caught: IgnoresTheInput by keys a_key_is_bound_to_its_caller_operation_and_input;
+    guesses_that_are_kept_are_caught: NeverDropsAGuess by keys a_guessed_key_names_a_task_while_it_is_at_work;
     tenants_shown_each_others_tasks_are_caught: IgnoresTenants by tenants another_tenants_task_is_answered_like_an_unknown_one;
     tenants_shown_each_others_lists_are_caught: IgnoresTenants by tenants lists_show_one_tenant;
     tenants_with_shared_names_are_caught: IgnoresTenants by tenants names_and_keys_are_each_tenants_own;

@@ -336,3 +336,44 @@ async fn a_task_is_answered_although_an_old_event_is_damaged() {
     assert_eq!(store.feed(0, 1_000, u64::MAX).await.expect("a feed").damaged.len(), 1);
     assert!(store.verify(task.task.id).await.expect("a report").broken.is_some());
 }
+
+/// What outside programs and people read must not vanish because of one bad event; owners must not act on what is left.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_with_damaged_events_is_shown_without_them_and_never_changed() {
+    for (breakage, damaged) in [
+        // Behind the snapshot.
+        ("UPDATE events SET payload = '{}' WHERE seq = 72 AND task = OF", 1),
+        ("UPDATE events SET payload = replace(payload, 'x', 'y') WHERE seq = 72 AND task = OF", 1),
+        ("UPDATE events SET hash = iif(hash LIKE 'a%', 'b', 'a') || substr(hash, 2) WHERE seq = 72 AND task = OF", 2),
+        // The snapshot itself: all events are sound.
+        ("UPDATE snapshots SET body = '' WHERE task = OF", 1),
+    ] {
+        let harness = SqliteHarness::new();
+        let store = harness.store();
+        let task = with_snapshot(&store, "b").await;
+        let task = store.commit(by_person(&task, vec![mark("after")])).await.expect("a change").stored;
+        assert_eq!(store.salvage(task.task.id).await.expect("sound").expect("a task").damaged, [], "the control");
+        let connection = Connection::open(database(&harness)).expect("a database");
+        connection.execute_batch("DROP TRIGGER events_are_not_changed").expect("no guard");
+        connection.execute(&breakage.replace("OF", OF), [task.task.id.to_string()]).expect("a breakage");
+        assert!(matches!(store.load(task.task.id).await, Err(StoreError::Damaged { .. })), "{breakage}");
+        let found = store.salvage(task.task.id).await.expect("a record").expect("a task");
+        assert_eq!(found.damaged.len(), damaged, "{breakage}: {:?}", found.damaged);
+        assert_eq!((found.stored.task.version, &found.stored.task.state), (73, &task.task.state));
+        // A writer that has the task in memory knows better; the next one does not.
+        let commit = harness.store().commit(by_person(&task, vec![mark("x")])).await;
+        assert!(matches!(commit, Err(CommitError::Store(StoreError::Damaged { .. }))), "{breakage}: {commit:?}");
+        let newest = store.newest_events(task.task.id, &[], 100).await.expect("events");
+        let unreadable = usize::from(breakage.contains("'{}'"));
+        assert_eq!((newest.events.len(), newest.damaged.len()), (73 - unreadable, unreadable), "{breakage}");
+    }
+}
+
+/// Where only the columns lie, nothing says which side is right.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_contradicts_its_events_is_not_shown() {
+    let harness = SqliteHarness::new();
+    let tasks = three_with_one_broken(&harness, "UPDATE tasks SET state = 'paused' WHERE id = ?1").await;
+    let found = harness.store().salvage(tasks[1].task.id).await;
+    assert!(matches!(found, Err(StoreError::Damaged { .. })), "{found:?}");
+}

@@ -135,7 +135,7 @@ async fn an_unreleased_schema_is_refused_untouched() {
         submitted(&harness.store(), "one").await;
         let connection = Connection::open(harness.home().join("longhaul.db")).expect("a database");
         connection.pragma_update(None, "user_version", schema).expect("an older version");
-        connection.execute_batch("DROP TABLE removed_history").expect("an older form");
+        connection.execute_batch("DROP TABLE api_keys").expect("an older form");
         drop(connection);
         refused_untouched(harness.home(), schema);
     }

@@ -15,6 +15,7 @@ mod probe;
 pub(crate) mod program;
 mod read_output;
 mod session_end;
+mod session_server;
 mod sleep_inhibitor;
 mod start_session;
 mod stop_session;

@@ -2,7 +2,6 @@
 //! Called by the attend effect of the very process that committed the start. What an adopter finds is not started from here.
 
 use std::io;
-use std::path::Path;
 use std::process::Child;
 
 use longhaul_agents::{Chosen, Launch, LaunchSpec, Stdin, UnknownAgent};
@@ -13,6 +12,7 @@ use longhaul_keeper::{
 };
 
 use super::Job;
+use super::session_server::{Server, command_for_shells, merged};
 use longhaul_app::{TaskDir, passed, pointer, prompt, spec_of, writable};
 
 /// How a program of our own is named in argv: the keeper's own executable, even when its path was replaced meanwhile.
@@ -92,9 +92,9 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn launch(&self, task: &Task, session: &SessionRun, dir: &Path) -> Launch {
+    fn launch(&self, job: &Job, session: &SessionRun) -> Launch {
         match self {
-            Program::Agent(agent) => launch(agent, task, session, dir),
+            Program::Agent(agent) => launch(agent, job, session),
             Program::Check(command) => {
                 let argv = ["sh", "-c", command].map(str::to_owned).to_vec();
                 Launch::new(argv, &[StopStep { signal: StopSignal::Terminate, grace_ms: CHECK_GRACE_MS }])
@@ -103,9 +103,11 @@ impl<'a> Program<'a> {
     }
 }
 
-fn launch(agent: &Chosen, task: &Task, session: &SessionRun, dir: &Path) -> Launch {
+fn launch(agent: &Chosen, job: &Job, session: &SessionRun) -> Launch {
+    let task = &job.task;
     let writable = writable(task);
-    let prompt_file = dir.join(PROMPT).display().to_string();
+    let prompt_file = job.context.home.session(session.id).join(PROMPT).display().to_string();
+    let server = Server::of(job, session);
     let argument = task.submission.driver.conduct().prompt_as_argument.then(|| pointer(task, session, &prompt_file));
     agent.launch(&LaunchSpec {
         own_program: &own_program(),
@@ -115,6 +117,7 @@ fn launch(agent: &Chosen, task: &Task, session: &SessionRun, dir: &Path) -> Laun
         resumes: session.resumes.as_deref(),
         prompt_file: &prompt_file,
         argument: argument.as_deref(),
+        server: server.as_ref().map(Server::spec),
         ..spec_of(agent, task, writable.as_deref())
     })
 }
@@ -126,11 +129,13 @@ pub(super) fn start(
     dir: &TaskDir,
 ) -> Result<(SessionDir, Child), StartError> {
     let context = &job.context;
-    let text = prompt(&job.task, session, &dir.path().display().to_string());
-    let spec = spec(job, session, program);
+    let text = prompt(&job.task, session, &dir.path().display().to_string(), &command_for_shells(job));
+    let launch = program.launch(job, session);
+    let environment = merged(&job.environment, &launch.env_merge);
+    let spec = spec(job, session, program, launch);
     let dir = prepare_session(&context.home.sessions(), session.id, &spec, text.as_bytes())?;
     fail_point::reach("worker.session_written");
-    let variables: Vec<_> = job.environment.iter().collect();
+    let variables: Vec<_> = environment.iter().collect();
     let child = spawn_keeper_with(&context.executable, &dir, standing(job), &variables).map_err(StartError::Spawn)?;
     fail_point::reach("worker.keeper_spawned");
     Ok((dir, child))
@@ -143,9 +148,8 @@ fn standing(job: &Job) -> Standing {
     if job.task.submission.patience.scopes && finds_manager { Standing::OwnScope } else { Standing::Plain }
 }
 
-fn spec(job: &Job, session: &SessionRun, program: &Program<'_>) -> Spec {
+fn spec(job: &Job, session: &SessionRun, program: &Program<'_>, launch: Launch) -> Spec {
     let submission = &job.task.submission;
-    let launch = program.launch(&job.task, session, &job.context.home.session(session.id));
     let (silence_ms, wall_ms) = spans(&submission.patience, job.task.session_wall_ms(), program);
     Spec {
         version: CONTRACT_VERSION,

@@ -13,8 +13,14 @@ use super::Job;
 /// A keeper that has just been spawned has no identity yet; this is how often it is looked for.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
+/// An agent that asked for help reads the answer to its call and may end its turn, so that its conversation is whole.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
 pub(super) async fn stop(job: Job, session: SessionId, mode: StopMode) {
     fail_point::reach("worker.stop_due");
+    if mode == StopMode::Graceful && job.task.state.question().is_some() {
+        tokio::time::sleep(LAST_WORDS).await;
+    }
     let how = match mode {
         StopMode::Graceful => Stop::Graceful,
         StopMode::Immediate => Stop::Immediate,

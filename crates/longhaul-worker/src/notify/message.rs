@@ -65,7 +65,7 @@ impl Message {
             project: safe(project),
             occasion: notice.occasion.word(),
             state: notice.stands.clone(),
-            message: cut(&safe(&format!("{name} {} since {at}{why}", state_phrase(&notice.stands)))),
+            message: cut(&safe(&format!("{name} {} (since {at}){why}", state_phrase(&notice.stands)))),
             at,
             progress: task.plan.as_ref().map(|accepted| accepted.plan.progress()),
             // By id, because a name means something only in its project.
@@ -133,7 +133,7 @@ pub(crate) mod tests {
             assert!(json[key].is_string(), "{key}: {json}");
         }
         let said = json["message"].as_str().unwrap();
-        assert!(said.starts_with("port-it needs you since ") && said.contains("the agent refuses"), "{said}");
+        assert!(said.starts_with("port-it needs you (since ") && said.contains("the agent refuses"), "{said}");
         assert!(!said.contains("AAAAAAAA") && said.contains("redacted"), "{said}");
         assert_eq!(json["occasion"], "needs_person");
         assert!(

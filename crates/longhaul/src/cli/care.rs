@@ -132,8 +132,6 @@ pub(crate) struct Store {
 pub(crate) enum StoreVerb {
     /// Read everything, recompute every hash chain, rebuild every task, and list damage
     Check {
-        #[command(flatten)]
-        page: Page,
         /// Print JSON
         #[arg(long)]
         json: bool,

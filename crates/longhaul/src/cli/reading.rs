@@ -13,6 +13,9 @@ pub(crate) struct List {
     /// List tasks of all projects and all ages
     #[arg(long, short)]
     pub(crate) all: bool,
+    /// List the tasks of another tenant, in all projects
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tenant: Option<String>,
     /// List only tasks in this state, such as `working` or `done`
     #[arg(long, value_name = "STATE")]
     pub(crate) state: Option<String>,

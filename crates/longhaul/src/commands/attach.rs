@@ -26,7 +26,7 @@ pub(crate) async fn attach(line: &CommandLine, args: &Attach) -> Result<Code, Ap
         return tmux_view::open(&call, task.id).await;
     }
     let signals = Signals::listen()?;
-    let started = call.store()?.newest_events(task.id, &["session_started"], 1).await?;
+    let started = call.store()?.newest_events(task.id, &["session_started"], 1).await?.events;
     let after = started.first().map_or(0, |event| event.seq - 1);
     let name = &task.submission.name;
     out::note(&match mode {

@@ -15,6 +15,7 @@ pub(crate) async fn cancel(line: &CommandLine, args: &cli::Cancel) -> Result<Cod
     out::answer(&answer, args.request.json, |task| {
         let name = &task.name;
         out::note(&match task.is_finished {
+            true if task.is_run() => format!("{name} is cancelled; its program learns that from its next call"),
             true => format!("task {name} is cancelled; its files and history stay"),
             false => format!("task {name} is being cancelled; its session has not ended yet"),
         });

@@ -56,7 +56,7 @@ async fn follow(call: &Call, stored: Stored, json: bool) -> Result<Code, AppErro
 
 /// One event as a person reads it.
 fn line_of(event: &EventView) -> String {
-    let (principal, sentence) = (out::safe(&event.actor.principal), out::safe(&event.sentence));
+    let (principal, sentence) = (out::safe(&event.actor.words()), out::safe(&event.sentence));
     format!("{:>4}  {}  {principal:9}  {sentence}", event.seq, event.at)
 }
 

@@ -17,9 +17,9 @@ use crate::when::When;
 use crate::width;
 
 pub(crate) async fn list(line: &CommandLine, args: &cli::List) -> Result<Code, AppError> {
-    let call = line.call()?;
+    let call = line.call_for(args.tenant.as_deref())?;
     let mut input = ListInput {
-        all: args.all,
+        all: args.all || args.tenant.is_some(),
         state: args.state.clone(),
         agent: args.agent.clone(),
         since: args.since.as_deref().map(since),
@@ -52,6 +52,8 @@ fn print(listing: &Listing, args: &cli::List) {
         let narrowed = args.state.is_some() || args.agent.is_some() || args.since.is_some() || args.after.is_some();
         out::note(if narrowed {
             "no task matches"
+        } else if args.tenant.is_some() {
+            "no tasks of this tenant; `longhaul keys list` shows which tenants have API keys"
         } else if args.all {
             "no tasks; start one with `longhaul run \"goal\"`"
         } else {
@@ -60,7 +62,12 @@ fn print(listing: &Listing, args: &cli::List) {
         return;
     }
     let when = When::here();
-    let board = Board { width: width::of_stdout(), when: &when, paint: Paint(out::coloured()), all: args.all };
+    let board = Board {
+        width: width::of_stdout(),
+        when: &when,
+        paint: Paint(out::coloured()),
+        all: args.all || args.tenant.is_some(),
+    };
     let (lines, folded) = board.lines(&listing.tasks);
     // One write, not thousands.
     out::data(&lines.join("\n"));

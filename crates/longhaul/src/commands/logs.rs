@@ -29,7 +29,7 @@ async fn print_last(call: &Call, args: &cli::Logs, last: u32) -> Result<Code, Ap
 }
 
 async fn print_all(call: &Call, args: &cli::Logs) -> Result<Code, AppError> {
-    let stored = lookup::find_to_read(call, args.which.task.as_deref()).await?;
+    let stored = lookup::find_executed(call, args.which.task.as_deref()).await?;
     let output = if args.raw { Output::Lines } else { Output::Turns };
     let until = if args.follow { Until::Settled } else { Until::Now };
     let mut feed = Follow::new(call, stored, Interest { output, session: args.session, until, ..Interest::default() })?;

@@ -13,6 +13,7 @@ mod doctor;
 mod edit;
 mod events;
 mod gc;
+mod keys;
 mod list;
 mod logs;
 mod man;
@@ -24,9 +25,12 @@ mod resume;
 mod retry;
 mod run;
 mod run_session;
+mod serve;
 pub(crate) mod service;
+mod session;
 mod show;
 mod skill;
+mod step;
 mod store;
 mod takeover;
 mod tell;
@@ -103,7 +107,10 @@ async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
         Verb::Agents(args) => agents::agents(line, &args).await,
         Verb::Service(args) => service::service(line, &args),
         Verb::Skill(args) => skill::skill(line, &args),
+        Verb::Keys(args) => keys::keys(line, &args).await,
+        Verb::Session(args) => session::session(line, &args).await,
         Verb::Mcp(args) => mcp::mcp(line, &args).await,
+        Verb::Serve(args) => serve::serve(line, &args).await,
         Verb::RunSession(args) => run_session::run_session(line, &args).await,
     }
 }

@@ -16,6 +16,9 @@ pub(crate) async fn resume(line: &CommandLine, args: &cli::Resume) -> Result<Cod
     let answer = line.call()?.perform::<Resume>(ResumeInput { task, reason, changes, key }).await?;
     out::answer(&answer, args.request.json, |task| {
         let name = &task.name;
-        out::note(&format!("task {name} continues; follow it with `longhaul logs -f {name}`"));
+        out::note(&match task.is_run() {
+            true => format!("answered: the program that executes {name} gets your answer when it asks for it"),
+            false => format!("task {name} continues; follow it with `longhaul logs -f {name}`"),
+        });
     })
 }

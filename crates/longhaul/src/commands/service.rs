@@ -4,13 +4,13 @@
 mod cron;
 mod file;
 mod launchd;
-mod step;
 mod systemd;
 mod worker;
 
 use serde::Serialize;
 use serde_json::json;
 
+use super::step::{Step, carry_out};
 use crate::cli::{Service, ServiceKind, ServiceVerb};
 use crate::command_line::CommandLine;
 use crate::exit::Code;
@@ -19,7 +19,6 @@ use crate::start::{ProgramOutput, run_program};
 use longhaul_app::{AppError, BootService, ErrorKind};
 use longhaul_keeper::Environment;
 
-use step::Step;
 use worker::Worker;
 
 const KINDS: [ServiceKind; 3] = [ServiceKind::Systemd, ServiceKind::Launchd, ServiceKind::Cron];
@@ -152,16 +151,6 @@ fn uninstall(environment: &Environment, kind: Option<ServiceKind>) -> Result<(Ve
         ServiceKind::Cron => cron::uninstall(environment),
     })?;
     Ok((steps.concat(), unknown))
-}
-
-fn carry_out(environment: &Environment, steps: &[Step], dry_run: bool) -> Result<(), AppError> {
-    for step in steps {
-        match dry_run {
-            true => out::data(&out::safe_lines(&step.plan())),
-            false => out::data(&out::safe(&step.run(environment)?)),
-        }
-    }
-    Ok(())
 }
 
 fn advise(kind: ServiceKind, dry_run: bool) {

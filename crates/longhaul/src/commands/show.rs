@@ -27,7 +27,7 @@ pub(crate) async fn show(line: &CommandLine, args: &cli::Show) -> Result<Code, A
 }
 
 fn print(view: &ShowView) {
-    if let Some(run) = &view.run {
+    if let Some(run) = view.run.as_ref().filter(|_| view.is_tracked()) {
         print_run(view, run);
         return;
     }
@@ -35,6 +35,7 @@ fn print(view: &ShowView) {
     print_agents(view);
     print_place(view);
     print_used(view);
+    view.run.iter().for_each(print_reports);
     undelivered(&view.notices).iter().for_each(|words| row("notices", words));
     for text in &view.guidance {
         let text = cut(&text.lines().collect::<Vec<_>>().join(" "), 200);
@@ -75,21 +76,31 @@ fn print_run(view: &ShowView, run: &RunView) {
     row("state", &view.status);
     row("next", &view.next_step);
     row("executed", "by an outside program");
-    for (label, text) in [("summary", &run.summary), ("at", &run.cursor), ("checkpoint", &run.checkpoint)] {
-        text.iter().for_each(|text| row(label, &cut(&text.lines().collect::<Vec<_>>().join(" "), 200)));
-    }
-    if let Some(answer) = &run.answer {
-        row("answer", &format!("{} (by {}, {})", answer.reason, answer.by, answer.at));
-    }
-    row("items", &format!("{} completed, {} failed", run.completed_total, run.failed_total));
-    let newest = run.failed.iter().rev().take(SHOWN_ITEMS).rev();
-    newest.for_each(|failed| row("failed", &format!("{}: {}", failed.item, failed.reason)));
-    run.references.iter().rev().take(SHOWN_ITEMS).rev().for_each(|reference| row("reference", &reference.words()));
+    print_reports(run);
     row("created", &view.task.created);
     row("updated", &format!("{} ({} ago)", view.task.updated, out::span(Duration::from_millis(view.idle_ms))));
     for criterion in &view.verification.criteria {
         out::data(&format!("  {:7}  {}", criterion.result.word(), out::safe(&criterion.text)));
     }
+}
+
+/// What the agents of a task or its outside program said.
+fn print_reports(run: &RunView) {
+    for (label, text) in [("reported", &run.summary), ("at", &run.cursor), ("checkpoint", &run.checkpoint)] {
+        text.iter().for_each(|text| row(label, &cut(&text.lines().collect::<Vec<_>>().join(" "), 200)));
+    }
+    if let Some(answer) = &run.answer {
+        row("answer", &format!("{} (by {}, {})", answer.reason, answer.by, answer.at));
+    }
+    if let Some(at) = &run.said_done_at {
+        row("said done", &format!("at {at}; not taken as proof"));
+    }
+    if run.completed_total + run.failed_total > 0 {
+        row("items", &format!("{} completed, {} failed", run.completed_total, run.failed_total));
+    }
+    let newest = run.failed.iter().rev().take(SHOWN_ITEMS).rev();
+    newest.for_each(|failed| row("failed", &format!("{}: {}", failed.item, failed.reason)));
+    run.references.iter().rev().take(SHOWN_ITEMS).rev().for_each(|reference| row("reference", &reference.words()));
 }
 
 /// The agents, their permissions, and what blocks them.

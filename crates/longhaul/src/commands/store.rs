@@ -2,6 +2,7 @@
 //! Only prints what the operations return; damage has its own exit code.
 
 use longhaul_app::AppError;
+use longhaul_app::operation::NoInput;
 use longhaul_app::operations::{StoreBackup, StoreBackupInput, StoreCheck, StoreHealth};
 use longhaul_core::units;
 
@@ -13,8 +14,8 @@ use crate::out;
 pub(crate) async fn store(line: &CommandLine, args: &Store) -> Result<Code, AppError> {
     let call = line.call()?;
     match &args.verb {
-        StoreVerb::Check { page, json } => {
-            let answer = call.perform::<StoreCheck>((*page).into()).await?;
+        StoreVerb::Check { json } => {
+            let answer = call.perform::<StoreCheck>(NoInput {}).await?;
             out::answer(&answer, *json, print)?;
             Ok(if answer.view.sound { Code::Done } else { Code::Damaged })
         }
@@ -42,7 +43,9 @@ fn print(health: &StoreHealth) {
     for stray in &health.strays {
         line(format!("stray     sessions/{stray} belongs to no task; `longhaul gc` removes old ones"));
     }
-    out::more(health.next);
+    if health.omitted > 0 {
+        out::note(&format!("{} more findings are not shown", health.omitted));
+    }
     out::note(&match health.sound {
         true => format!("the store is intact: {} task(s), all hash chains and states checked", health.tasks),
         false => "the store is damaged; nothing was changed. Keep the file; docs/guide/care.md explains how to restore a backup"

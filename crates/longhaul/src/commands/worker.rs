@@ -20,17 +20,26 @@ pub(crate) async fn worker(line: &CommandLine, args: &Worker) -> Result<Code, Ap
         return detached(line, args);
     }
     let leave = leave_on_signal()?;
-    let executable = Executable::open_own()
-        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot open our own executable").because(&error))?;
     let call = line.open()?;
     remember_cap(&call, args)?;
     let handover = if args.handover { Some(read_handover()?) } else { None };
     worker_log::keep_bounded(call.home().root());
-    let context =
-        Context::new(Arc::clone(call.app.whole_store()?), call.home().clone(), executable, worker_log::report);
     let options = Options { only: args.only, stay: args.stay, handover };
-    run(Arc::new(context), options, answer, leave).await?;
+    run(context(&call)?, options, answer, leave).await?;
     Ok(Code::Done)
+}
+
+/// A worker in this process that stays until `leave` resolves.
+pub(crate) async fn resident(call: &Call, leave: impl Future<Output = ()>) -> Result<(), AppError> {
+    let options = Options { stay: true, ..Options::default() };
+    Ok(run(context(call)?, options, |_| {}, leave).await?)
+}
+
+fn context(call: &Call) -> Result<Arc<Context>, AppError> {
+    let executable = Executable::open_own()
+        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot open our own executable").because(&error))?;
+    let store = Arc::clone(call.app.whole_store()?);
+    Ok(Arc::new(Context::new(store, call.home().clone(), executable, worker_log::report)))
 }
 
 fn detached(line: &CommandLine, args: &Worker) -> Result<Code, AppError> {
@@ -68,7 +77,7 @@ fn answer(answer: &Answer) {
 }
 
 /// TERM and INT ask for a clean exit; HUP is ignored, because a worker outlives its terminal.
-fn leave_on_signal() -> Result<impl Future<Output = ()>, AppError> {
+pub(crate) fn leave_on_signal() -> Result<impl Future<Output = ()>, AppError> {
     let listen = |kind| {
         signal(kind).map_err(|error| AppError::new(ErrorKind::Failure, "cannot listen for signals").because(&error))
     };

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::env::TestEnv;
-use crate::{checks, children, clean_checks, floors, scopes, waiting};
+use crate::{checks, children, clean_checks, floors, http, scopes, waiting};
 
 /// A key and the test that shows what it does.
 const EFFECTS: &[(&str, fn())] = &[
@@ -55,6 +55,7 @@ const EFFECTS: &[(&str, fn())] = &[
     ("env.only", keys::env_only),
     ("redact.extra", logs::redact_extra),
     ("prompts.project", agents::prompts_project),
+    ("serve.projects", http::a_task_is_only_submitted_where_the_configuration_allows_it),
     crate::gc::EFFECTS[0],
     crate::gc::EFFECTS[1],
     crate::gc::EFFECTS[2],

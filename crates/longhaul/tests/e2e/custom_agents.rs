@@ -2,6 +2,7 @@
 //! is limited, is switched from, and leaves something behind.
 
 mod guide;
+mod session_verb;
 mod trouble;
 mod verb;
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails loudly, which is what it is for")]
 
 mod agent_choices;
+mod api_keys;
 mod attach;
 mod bad_input;
 mod bad_workspace;
@@ -37,6 +38,7 @@ mod gc;
 mod git_failures;
 mod guidance;
 mod handover;
+mod http;
 mod in_process;
 mod in_worktree;
 mod interrupted_rounds;

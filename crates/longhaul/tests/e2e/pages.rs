@@ -94,7 +94,6 @@ fn pages_of_every_other_list_make_the_whole_list() {
         ("events", &task, "/events"),
         ("show", &task, "/sessions"),
         ("report", &task, "/sessions"),
-        ("store_check", &json!({}), "/strays"),
         ("gc", &json!({ "dry_run": true }), "/left"),
     ] {
         let whole = pages(&env, operation, input);
@@ -107,9 +106,21 @@ fn pages_of_every_other_list_make_the_whole_list() {
         assert!(pages.len() > 1 && pages.iter().all(|page| page.pointer(list).unwrap().as_array().unwrap().len() <= 2));
         assert_eq!(joined(&pages, list), whole, "{operation}");
     }
-    let told = env.run(&["store", "check", "--limit", "1"]);
+    let told = env.run(&["show", "t", "--limit", "1"]);
     assert!(told.stderr.contains("add `--after 1`"), "{}", told.stderr);
-    assert_eq!(env.run(&["store", "check", "--after", "1"]).stdout.lines().count(), 2);
+}
+
+/// One check reads everything, so it has no second page.
+#[test]
+fn a_check_says_how_much_it_omits() {
+    let env = TestEnv::new();
+    assert_eq!(env.run(&["run", "Count them"]).code, 0);
+    for number in 0..1_003 {
+        std::fs::create_dir_all(env.home().join(format!("sessions/stray-{number}"))).unwrap();
+    }
+    let found = env.json(&["store", "check"]);
+    assert_eq!((found["strays"].as_array().unwrap().len(), &found["omitted"]), (1_000, &json!(3)));
+    assert!(env.run(&["store", "check"]).stderr.contains("3 more findings are not shown"));
 }
 
 #[test]

@@ -17,6 +17,9 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr};
 use crate::env::{TestEnv, wait_for};
 use crate::sight::{alive, kill_9, send};
 
+/// The width of the terminals.
+const COLUMNS: u16 = 200;
+
 /// A command on a terminal of its own.
 pub(crate) struct Terminal {
     child: Child,
@@ -181,7 +184,7 @@ fn open_terminal() -> (PtyMaster, File) {
     let mut options = OpenOptions::new();
     options.read(true).write(true).custom_flags(OFlag::O_NOCTTY.bits());
     let slave = options.open(ptsname_r(&master).unwrap()).unwrap();
-    let size = Winsize { ws_row: 40, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = Winsize { ws_row: 40, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
     rustix::termios::tcsetwinsize(&slave, size).unwrap();
     (master, slave)
 }
@@ -353,6 +356,22 @@ fn nothing_of_an_agent_reaches_the_terminal_raw() {
     let log = std::fs::read(env.task_dir("spit").join("session.log")).unwrap();
     assert!(log.windows(5).any(|bytes| bytes == b"\x1b]52;"), "the agent did print escapes");
     assert!(env.ok(&["logs", "spit"]).contains("\\u{1b}]52;"), "they are shown visibly");
+}
+
+/// A long state is cut where the terminal ends, and ages are easier to read than times.
+#[test]
+fn a_list_fits_the_terminal() {
+    let env = TestEnv::new();
+    env.submit("Later", &["-n", "first", "--hours", "03:00-03:01"]);
+    env.ok(&["pause", "first"]);
+    env.ok(&["cancel", "first", "--reason", &"because it takes far too long ".repeat(20)]);
+    let (code, shown) = Terminal::run(&env, &["list"]).finish();
+    assert_eq!(code, 0);
+    let rows: Vec<&str> = shown.lines().collect();
+    assert_eq!(rows.len(), 2, "{shown}");
+    assert!(rows.iter().all(|row| row.chars().count() <= usize::from(COLUMNS)), "{shown}");
+    assert!(rows[1].contains("because it takes") && rows[1].contains('…') && rows[1].ends_with(" ago"), "{shown}");
+    assert!(env.ok(&["list"]).contains("T") && !env.ok(&["list"]).contains('…'), "a pipe gets all of it");
 }
 
 #[test]

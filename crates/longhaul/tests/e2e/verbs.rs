@@ -59,7 +59,7 @@ fn every_reading_verb_tells_of_a_finished_task() {
         assert!(show.contains(part), "`{part}` is missing in\n{show}");
     }
     let why = env.ok(&["why", name]);
-    assert!(why.contains("is done since") && why.contains("done, unverified"), "{why}");
+    assert!(why.contains("is done (since ") && why.contains("done, unverified"), "{why}");
     let events = env.ok(&["events", name]);
     assert!(events.lines().next().unwrap().contains("submitted as `read-all-about-it` for agent demo"), "{events}");
     let whole = env.run(&["events", name, "--verify"]);

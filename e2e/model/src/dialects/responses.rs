@@ -1,10 +1,14 @@
 //! OpenAI's Responses, as codex speaks them.
 //! Called by `dialects`; reads the list of input items and writes the events codex waits for.
-//! Reasoning items are passed over.
+//! Reasoning items are passed over. Codex groups the tools of an MCP server in a namespace, and shows them only after a search.
 
 use serde_json::{Value, json};
 
 use super::{Entry, Offered, Side, Worded, list, offered, returned, string, text_of, typed_event};
+use crate::tools::{CODEX_SEARCH, WireCall};
+
+/// Between a namespace and a tool.
+const SEPARATOR: &str = "__";
 
 /// Reads the conversation and the tools.
 pub(super) fn read(body: &Value) -> (Vec<Entry>, Vec<Offered>) {
@@ -12,14 +16,32 @@ pub(super) fn read(body: &Value) -> (Vec<Entry>, Vec<Offered>) {
         Value::String(text) => vec![Entry::from_user(text)],
         items => list(items).iter().flat_map(item_entries).collect(),
     };
-    let tools = list(&body["tools"]).iter().filter_map(|tool| offered(&tool["name"], &tool["parameters"]));
+    let found = list(&body["input"]).iter().flat_map(|item| list(&item["tools"]));
+    let tools = list(&body["tools"]).iter().chain(found).flat_map(tools);
     (history, tools.collect())
 }
 
+/// A tool, or those of a namespace under the names that other agents have for them.
+fn tools(tool: &Value) -> Vec<Offered> {
+    match tool["type"].as_str() {
+        Some("namespace") => {
+            let space = string(&tool["name"]);
+            let name = |tool: &Value| json!(format!("{space}{SEPARATOR}{}", string(&tool["name"])));
+            list(&tool["tools"]).iter().filter_map(|tool| offered(&name(tool), &tool["parameters"])).collect()
+        }
+        Some(CODEX_SEARCH) => offered(&tool["type"], &tool["parameters"]).into_iter().collect(),
+        _ => offered(&tool["name"], &tool["parameters"]).into_iter().collect(),
+    }
+}
+
 fn item_entries(item: &Value) -> Vec<Entry> {
+    let name = match item["namespace"].as_str() {
+        Some(space) => format!("{space}{SEPARATOR}{}", string(&item["name"])),
+        None => string(&item["name"]),
+    };
     let called = |arguments: &Value| Entry::Called {
         id: string(&item["call_id"]),
-        name: string(&item["name"]),
+        name: name.clone(),
         arguments: string(arguments),
     };
     match item["type"].as_str().unwrap_or("message") {
@@ -30,6 +52,11 @@ fn item_entries(item: &Value) -> Vec<Entry> {
         },
         "function_call" => vec![called(&item["arguments"])],
         "custom_tool_call" => vec![called(&item["input"])],
+        "tool_search_call" => {
+            let (id, name) = (string(&item["call_id"]), CODEX_SEARCH.to_owned());
+            vec![Entry::Called { id, name, arguments: item["arguments"].to_string() }]
+        }
+        "tool_search_output" => vec![returned(&item["call_id"], item["tools"].to_string())],
         "function_call_output" | "custom_tool_call_output" => {
             vec![returned(&item["call_id"], text_of(&item["output"]))]
         }
@@ -80,11 +107,24 @@ fn items(answer: &Worded<'_>) -> Vec<Value> {
         json!({"type": "message", "id": format!("{}_text", answer.id), "role": "assistant", "status": "completed",
             "content": content})
     });
-    let calls = answer.calls.iter().map(|call| {
-        json!({"type": "function_call", "id": format!("item_{}", call.id), "call_id": call.id, "name": call.name,
-            "arguments": call.arguments.to_string(), "status": "completed"})
-    });
-    text.into_iter().chain(calls).collect()
+    text.into_iter().chain(answer.calls.iter().map(call_item)).collect()
+}
+
+fn call_item(call: &WireCall) -> Value {
+    let mut item = json!({"id": format!("item_{}", call.id), "call_id": call.id, "status": "completed"});
+    if call.name == CODEX_SEARCH {
+        item["type"] = json!("tool_search_call");
+        item["execution"] = json!("client");
+        item["arguments"] = call.arguments.clone();
+        return item;
+    }
+    item["type"] = json!("function_call");
+    item["arguments"] = json!(call.arguments.to_string());
+    match call.name.rsplit_once(SEPARATOR) {
+        Some((space, name)) => (item["namespace"], item["name"]) = (json!(space), json!(name)),
+        None => item["name"] = json!(call.name),
+    }
+    item
 }
 
 /// An item as it is announced, before its content.

@@ -114,6 +114,31 @@ fn the_events_of_a_stream_add_up_to_the_same_answer() {
     }
 }
 
+/// As codex 0.166 sends and takes them.
+#[test]
+fn codex_searches_for_tools_and_calls_them_in_their_namespace() {
+    let call = Call::Mcp { server: "sup".into(), tool: "run".into(), arguments: json!({"n": 1}) };
+    let answer = Answer::call(call);
+    let search = json!({"type": "tool_search", "execution": "client", "parameters": {}});
+    let mut body = json!({"tools": [search], "input": []});
+    let item = |body: &Value| {
+        let turn = read(Dialect::Responses, None, vec![], body.clone());
+        let Ok(Written::Document(document)) = write(&turn, &answer, 1) else { panic!("a document is expected") };
+        document["output"][0].clone()
+    };
+    let searched = item(&body);
+    assert_eq!((&searched["type"], &searched["arguments"]["query"]), (&json!("tool_search_call"), &json!("sup run")));
+    let space = json!({"type": "namespace", "name": "mcp__sup", "tools": [{"type": "function", "name": "run"}]});
+    let found = json!({"type": "tool_search_output", "call_id": searched["call_id"], "tools": [space]});
+    body["input"] = json!([searched, found]);
+    let called = item(&body);
+    assert_eq!((&called["namespace"], &called["name"]), (&json!("mcp__sup"), &json!("run")), "{called}");
+    let output = json!({"type": "function_call_output", "call_id": called["call_id"], "output": "{\"ok\": true}"});
+    body["input"] = json!([searched, found, called, output]);
+    let answer = read(Dialect::Responses, None, vec![], body).answer_of("run");
+    assert_eq!(answer, Some(json!({"ok": true})));
+}
+
 fn added_up(dialect: Dialect, data: &[Value]) -> Value {
     match dialect {
         Dialect::Responses => {

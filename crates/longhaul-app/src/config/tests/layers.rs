@@ -105,6 +105,7 @@ fn every_documented_default_holds_when_nothing_is_set() {
         ("env.only", "\"none\""),
         ("redact.extra", "[]"),
         ("prompts.project", "false"),
+        ("serve.projects", "[]"),
         ("notify.on", "[\"done\", \"failed\", \"needs_person\", \"limit\", \"stopped\"]"),
         ("notify.command", "[]"),
         ("notify.file", "\"none\""),

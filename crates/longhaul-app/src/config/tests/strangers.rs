@@ -103,6 +103,7 @@ fn a_wrong_word_is_an_error_in_variables_and_flags() {
             | Kind::Money
             | Kind::Words(_)
             | Kind::File
+            | Kind::Projects
             | Kind::Url => "maybe",
         };
         let error = World::new().var(&key.variable(), wrong).error();
@@ -140,6 +141,10 @@ fn files_are_typed_and_units_are_asked_for() {
         ("notify.command = ['./tell']", "notify.command"),
         ("notify.command = 'tell'", "notify.command"),
         ("notify.file = 'marker'", "notify.file"),
+        ("serve.projects = ['work']", "serve.projects"),
+        ("serve.projects = ['acme=work']", "serve.projects"),
+        ("serve.projects = ['=/work']", "serve.projects"),
+        ("serve.projects = ['a b=/work']", "serve.projects"),
         ("notify.webhook = 'https://me@a.example/'", "notify.webhook"),
         ("notify.webhook = 'ftp://a.example/'", "notify.webhook"),
         ("notify.webhook = '$A-B'", "notify.webhook"),
@@ -180,6 +185,7 @@ fn bounds_hold_at_both_ends() {
             | Kind::Words(_)
             | Kind::Argv
             | Kind::File
+            | Kind::Projects
             | Kind::Url => continue,
         };
         for word in within {

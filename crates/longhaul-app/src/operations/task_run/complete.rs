@@ -1,20 +1,23 @@
 //! `task_run_complete`: the end of a run, in its program's own word. It is never verified: Longhaul checked nothing.
-//! Nothing changes a run after its end.
+//! Nothing changes a run after its end. From inside a session it only records that the agent says so.
 
 use longhaul_core::task::{Action, Report, RunCall, RunStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, FailedItem, PROGRAMS, Said, TaskRunAnswer, answer, find, send};
+use super::{Evidence, FailedItem, Said, TaskRunAnswer, answer, find, send};
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
+
+/// What an agent has to know after it said that it is done.
+const UNPROVEN: &str = "noted, and not taken as proof: end your turn now; once every step of task_list.md is ticked, Longhaul runs the checks itself";
 
 /// The operation `task_run_complete`.
 pub struct TaskRunComplete;
 
 /// What `task_run_complete` takes.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunCompleteInput {
     /// The run, as task_run_start returned it.
     pub run_id: String,
@@ -43,9 +46,10 @@ impl Operation for TaskRunComplete {
     const ABOUT: About = About::new(
         "task_run_complete",
         "End your run for good, as completed, failed or cancelled",
-        Action::Command("complete a run"),
-        PROGRAMS,
+        Action::Report("complete a run"),
+        VERB_AND_TOOL,
     )
+    .route("/runs/{run_id}/complete")
     .destroys();
     type Input = TaskRunCompleteInput;
     type Output = TaskRunAnswer;
@@ -66,6 +70,8 @@ impl Operation for TaskRunComplete {
         };
         let status = input.status.unwrap_or(RunStatus::Completed);
         let committed = send(call, &stored, RunCall::Complete { status, report }, permit.key()).await?;
-        Ok(answer(&committed, said))
+        // Whoever executes a run itself ends it; an agent's word ends nothing.
+        let unproven = (!committed.stored.task.state.is_final()).then(|| UNPROVEN.to_owned());
+        Ok(answer(&committed, said).note(unproven))
     }
 }

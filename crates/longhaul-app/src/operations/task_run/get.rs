@@ -2,15 +2,16 @@
 //! How a program continues after a restart. It changes nothing.
 
 use longhaul_core::task::{Action, Event, RunStatus, narrate};
-use longhaul_store::StoredEvent;
+use longhaul_store::{History, StoredEvent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{PROGRAMS, RunCheckpoint, TaskRun, find};
+use super::{RunCheckpoint, TaskRun, find};
 use crate::app::Call;
-use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, Operation, Permit, View};
+use crate::error::AppError;
+use crate::operation::{About, Answer, Operation, Permit, TOOL, View};
+use crate::views::{Page, PageInput};
 
 /// The most events of one answer.
 const MOST: u32 = 500;
@@ -42,6 +43,9 @@ pub struct TaskRunDetails {
     /// How many older events are not in this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events_truncated: Option<u64>,
+    /// How many of these events cannot be read and are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events_damaged: Option<usize>,
     /// The stored checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<RunCheckpoint>,
@@ -69,7 +73,8 @@ impl View for TaskRunDetails {
 
 impl Operation for TaskRunGet {
     const ABOUT: About =
-        About::new("task_run_get", "Read one run, with its events and its newest checkpoint", Action::Read, PROGRAMS);
+        About::new("task_run_get", "Read one run, with its events and its newest checkpoint", Action::Read, TOOL)
+            .route("/runs/{run_id}");
     type Input = TaskRunGetInput;
     type Output = TaskRunDetails;
 
@@ -80,21 +85,21 @@ impl Operation for TaskRunGet {
             task_run: TaskRun::of(task),
             events: None,
             events_truncated: None,
+            events_damaged: None,
             checkpoint: RunCheckpoint::of(task).filter(|_| input.include_checkpoint == Some(true)),
         };
         if input.include_events != Some(true) {
             return Ok(Answer::new(view));
         }
-        let events = match call.store()?.newest_events(task.id, &[], MOST).await.map_err(AppError::from) {
-            // The record is sound, and worth more than nothing.
-            Err(error) if error.kind == ErrorKind::Damaged => {
-                return Ok(Answer::new(view).warn([format!("its events cannot be read: {}", error.sentence())]));
-            }
-            events => events?,
-        };
+        let History { events, damaged } = call.store()?.newest_events(task.id, &[], MOST).await?;
+        view.events_damaged = (!damaged.is_empty()).then_some(damaged.len());
+        // The newest ones that fit.
+        let mut events: Vec<RunEvent> = events.iter().rev().map(|event| RunEvent::of(task.id, event)).collect();
+        Page::new(PageInput { after: 0, limit: Some(MOST) }).cut(&mut events);
+        events.reverse();
         let older = events.first().map_or(0, |first| first.seq.saturating_sub(1));
         view.events_truncated = (older > 0).then_some(older);
-        view.events = Some(events.iter().map(|event| RunEvent::of(task.id, event)).collect());
+        view.events = Some(events);
         Ok(Answer::new(view))
     }
 }

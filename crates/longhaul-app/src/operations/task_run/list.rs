@@ -7,11 +7,11 @@ use longhaul_store::{Cursor, Filter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::TaskRun;
 use super::wire::driver;
-use super::{PROGRAMS, TaskRun};
 use crate::app::Call;
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, Operation, Permit, View};
+use crate::operation::{About, Answer, Operation, Permit, TOOL, View};
 
 /// How many runs an answer has unless asked otherwise, and at most.
 const USUAL: u32 = 50;
@@ -58,7 +58,7 @@ impl View for TaskRuns {
 }
 
 impl Operation for TaskRunList {
-    const ABOUT: About = About::new("task_run_list", "List runs, newest first", Action::Read, PROGRAMS);
+    const ABOUT: About = About::new("task_run_list", "List runs, newest first", Action::Read, TOOL).route("/runs");
     type Input = TaskRunListInput;
     type Output = TaskRuns;
 

@@ -1,7 +1,8 @@
-//! The seven operations of a TaskRun: an outside program starts a run, reports on it, and reads it back, also after a restart.
+//! The seven operations of a TaskRun: an outside program starts a run, reports on it, and reads it back, also after a restart. The agent of
+//! a live session reports on its own task with the same operations.
 //!
 //! Field names and times are those of existing TaskRun clients (unix milliseconds), not those of our other views. `get` and `list` show
-//! supervised tasks too; the five that change something accept only tracked runs. What the calls lead to is decided by the core.
+//! supervised tasks too. What the calls lead to, and who may make them, is decided by the core.
 
 mod checkpoint;
 mod complete;
@@ -24,22 +25,19 @@ pub use update::{TaskRunUpdate, TaskRunUpdateInput};
 pub use wire::{Evidence, FailedItem, HelpView, RunCheckpoint, TaskRun, TaskRunAnswer};
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Command, MOST_REFERENCES, Reference, Refusal, RunCall, State};
+use longhaul_core::task::{Command, MOST_REFERENCES, Reference, Refusal, RunCall};
 use longhaul_redact::{Secrets, redact_text};
 use longhaul_store::{Committed, Key, Stored};
 
 use crate::app::Call;
 use crate::change::{ChangeError, change};
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{Answer, FrontEnd};
-
-/// For programs: a person has other verbs for the same.
-const PROGRAMS: &[FrontEnd] = &[FrontEnd::Mcp, FrontEnd::Http];
+use crate::operation::Answer;
 
 /// The run that a caller means. A foreign one looks exactly like none.
 async fn find(call: &Call, run_id: &str) -> Result<Stored, AppError> {
     let unknown = || AppError::new(ErrorKind::NotFound, "there is no run with this run_id").coded("task_run_not_found");
-    match call.load(parse(run_id)?).await {
+    match call.read(parse(run_id)?).await {
         Ok(stored) => stored.ok_or_else(unknown),
         // Without a home there are no runs either.
         Err(error) if error.kind == ErrorKind::NotFound => Err(unknown()),
@@ -67,18 +65,22 @@ async fn send(call: &Call, stored: &Stored, run_call: RunCall, key: Option<Key>)
     })
 }
 
-/// The run after a call, with a warning if it still waits for a person: its program must not mistake an accepted report for permission.
-fn answer(committed: &Committed, said: Said) -> Answer<TaskRunAnswer> {
-    let task = &committed.stored.task;
-    let waiting = match &task.state {
-        State::Tracked { help: Some(help), .. } => Some(format!(
-            "the run still waits for a person: {}. It continues when somebody answers, or with status RUNNING and a resume_reason",
-            help.reason
-        )),
-        _ => None,
+/// The task whose session the caller runs below.
+pub async fn own_task(call: &Call) -> Result<Stored, AppError> {
+    let own = match call.own_task() {
+        Some(own) => call.load(own).await?,
+        None => None,
     };
-    let view = TaskRunAnswer { task_run: TaskRun::of(task) };
-    Answer { repeated: committed.repeated, ..Answer::new(view) }.warn(waiting).warn(said.warnings())
+    own.ok_or_else(|| {
+        AppError::new(ErrorKind::Forbidden, "only the agent of a session of this home can report on its task")
+            .hint("to leave the next session a message, use `longhaul tell`")
+    })
+}
+
+/// The run after a call.
+fn answer(committed: &Committed, said: Said) -> Answer<TaskRunAnswer> {
+    let answer = TaskRunAnswer::of(&committed.stored.task);
+    Answer { repeated: committed.repeated, ..answer }.warn(said.warnings())
 }
 
 /// What a caller said, with secrets masked before anything is cut or stored.

@@ -5,16 +5,16 @@ use longhaul_core::task::{Action, Report, RunCall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, PROGRAMS, Said, TaskRunAnswer, answer, find, send};
+use super::{Evidence, Said, TaskRunAnswer, answer, find, send};
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 
 /// The operation `task_run_needs_help`.
 pub struct TaskRunNeedsHelp;
 
 /// What `task_run_needs_help` takes.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunNeedsHelpInput {
     /// The run, as task_run_start returned it.
     pub run_id: String,
@@ -38,9 +38,10 @@ impl Operation for TaskRunNeedsHelp {
     const ABOUT: About = About::new(
         "task_run_needs_help",
         "Say that your run cannot continue without a person",
-        Action::Command("ask for help with a run"),
-        PROGRAMS,
-    );
+        Action::Report("ask for help with a run"),
+        VERB_AND_TOOL,
+    )
+    .route("/runs/{run_id}/needs_help");
     type Input = TaskRunNeedsHelpInput;
     type Output = TaskRunAnswer;
 

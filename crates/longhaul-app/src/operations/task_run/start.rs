@@ -1,4 +1,5 @@
-//! `task_run_start`: a new run, which the caller executes itself. Nothing is started for it, and no directory is used.
+//! `task_run_start`: a new run, which the caller executes itself. Nothing is started for it, and no directory is used. An agent session gets
+//! the task that it works on.
 //! An input that cannot be a run leaves nothing behind, not even a home.
 
 use longhaul_core::ids::TaskId;
@@ -8,11 +9,14 @@ use longhaul_store::{Change, CommitError, Committed, Guard, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{PROGRAMS, Said, TaskRunAnswer, answer};
+use super::{Said, TaskRunAnswer, answer, own_task};
 use crate::app::Call;
 use crate::config::{self, Overrides};
 use crate::error::{AppError, ErrorKind};
-use crate::operation::{About, Answer, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, TOOL};
+
+/// Why an agent gets no run of its own.
+const OWN: &str = "this session works on the task of this run_id, so no other run was started; report on this one";
 
 /// So many numbered names are tried; then the name gets a part of the id.
 const NUMBERED: usize = 9;
@@ -46,9 +50,10 @@ impl Operation for TaskRunStart {
     const ABOUT: About = About::new(
         "task_run_start",
         "Start a run that you execute yourself and report here, so that it survives restarts",
-        Action::Command("start a run"),
-        PROGRAMS,
-    );
+        Action::Report("start a run"),
+        TOOL,
+    )
+    .route("/runs");
     type Input = TaskRunStartInput;
     type Output = TaskRunAnswer;
 
@@ -57,6 +62,9 @@ impl Operation for TaskRunStart {
     }
 
     async fn run(call: &Call, permit: Permit, input: TaskRunStartInput) -> Result<Answer<TaskRunAnswer>, AppError> {
+        if call.caller.actor.session.is_some() {
+            return Ok(TaskRunAnswer::of(&own_task(call).await?.task).note([OWN.to_owned()]));
+        }
         let project = call.caller.project().ok().map(|project| project.root);
         let secret_names = match &project {
             Some(root) => {

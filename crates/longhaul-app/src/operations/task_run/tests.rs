@@ -1,9 +1,12 @@
 //! The seven operations as servers perform them, from JSON to JSON, on real stores: the life of a run, refusals that leave no trace,
 //! types, repeats, secrets, and many callers at once.
 
+mod repeats;
+
 use std::path::Path;
 use std::sync::Arc;
 
+use longhaul_core::ids::TaskId;
 use longhaul_core::names::TaskName;
 use longhaul_core::task::{Actor, Event, ReferenceKind, Rights, RunStatus, Submission};
 use longhaul_keeper::Environment;
@@ -13,9 +16,12 @@ use serde_json::{Value, json};
 use crate::app::{App, Call};
 use crate::caller::Caller;
 use crate::error::AppError;
+use crate::lookup;
 use crate::operation::FrontEnd;
 use crate::operations::tests::NoProcesses;
-use crate::operations::{Cancel, CancelInput, Edit, OPERATIONS, Pause, Resume, ResumeInput, Retry, Tell};
+use crate::operations::{
+    Cancel, CancelInput, Edit, OPERATIONS, Pause, Resume, ResumeInput, Retry, Submit, SubmitInput, Tell,
+};
 use crate::processes::System;
 
 const SEVEN: [&str; 7] = ["start", "update", "checkpoint", "needs_help", "complete", "get", "list"];
@@ -53,6 +59,19 @@ impl Scene {
     async fn get(&self, run_id: &str) -> Value {
         let input = json!({ "run_id": run_id, "include_events": true, "include_checkpoint": true });
         self.ask("get", input).await.unwrap()
+    }
+}
+
+impl Scene {
+    /// A task of this project that Longhaul executes.
+    async fn supervised(&self) -> TaskId {
+        let (name, project) = (TaskName::new("ours").unwrap(), self.call.caller.project().unwrap().root);
+        let submission = Submission::new("port it".into(), name, project.to_str().unwrap().into(), "demo".into());
+        let (task, actor, at) = (crate::mint_task(), Actor::person("ann"), crate::now());
+        let events = vec![Event::Submitted { submission: submission.into() }];
+        let change = Change { task, guard: Guard::New, events, actor, at, key: None, claim: None, session_cap: None };
+        self.call.store().unwrap().commit(change).await.unwrap();
+        task
     }
 }
 
@@ -279,27 +298,6 @@ async fn concurrent_updates_are_all_kept() {
 }
 
 #[tokio::test]
-async fn a_repeat_under_its_key_is_answered_once() {
-    let scene = Scene::new();
-    let start = json!({ "goal": "g", "key": "k" });
-    let first = scene.document("start", start.clone()).await.unwrap();
-    let again = scene.document("start", start).await.unwrap();
-    assert_eq!((first.get("repeated"), &again["repeated"]), (None, &json!(true)));
-    assert_eq!(first["data"], again["data"]);
-    assert_eq!(scene.ask("start", json!({ "goal": "other", "key": "k" })).await, Err("conflict"));
-    let id = first["data"]["task_run"]["run_id"].as_str().unwrap();
-    for (number, (tool, mut input)) in changes().into_iter().enumerate() {
-        input["run_id"] = json!(id);
-        input["key"] = json!(format!("key {number}"));
-        let first = scene.document(tool, input.clone()).await.unwrap();
-        let again = scene.document(tool, input).await.unwrap();
-        assert_eq!((&again["repeated"], &again["data"]), (&json!(true), &first["data"]), "{tool}");
-    }
-    assert_eq!(scene.get(id).await["events"].as_array().unwrap().len(), 5, "each was carried out once");
-    assert_ne!(scene.start("g").await, scene.start("g").await, "without a key nobody guesses");
-}
-
-#[tokio::test]
 async fn secrets_are_masked_and_ids_are_not() {
     let scene = Scene::new();
     let secret = "hunter2-hunter2-hunter2";
@@ -365,12 +363,7 @@ async fn a_person_answers_and_cancels_and_nothing_else() {
 async fn a_supervised_task_is_shown_and_not_changed() {
     let scene = Scene::new();
     let run = scene.start("mine").await;
-    let name = TaskName::new("ours").unwrap();
-    let submission = Submission::new("port it".into(), name, "/p".into(), "demo".into());
-    let (task, actor, at) = (crate::mint_task(), Actor::person("ann"), crate::now());
-    let events = vec![Event::Submitted { submission: submission.into() }];
-    let change = Change { task, guard: Guard::New, events, actor, at, key: None, claim: None, session_cap: None };
-    scene.call.store().unwrap().commit(change).await.unwrap();
+    let task = scene.supervised().await;
     let shown = scene.get(&task.to_string()).await["task_run"].take();
     assert_eq!((shown["status"].as_str(), shown["driver"].as_str()), (Some("PENDING"), Some("supervised")));
     for (tool, mut input) in changes() {
@@ -429,6 +422,42 @@ async fn lists_have_pages_with_clamped_limits() {
     }
 }
 
+#[tokio::test]
+async fn the_events_of_a_run_have_a_bound_in_bytes() {
+    let scene = Scene::new();
+    let id = scene.start("g").await;
+    let long = "x".repeat(2_000);
+    for number in 0..250 {
+        let help = json!({ "run_id": id, "reason": format!("{number} {long}"), "resume_hint": long });
+        scene.ask("needs_help", help).await.unwrap();
+    }
+    let got = scene.get(&id).await;
+    let events = got["events"].as_array().unwrap();
+    assert!((100..250).contains(&events.len()) && got.to_string().len() < 1_200_000, "{}", events.len());
+    assert_eq!((&events.last().unwrap()["seq"], &got["events_truncated"]), (&json!(251), &json!(251 - events.len())));
+}
+
+/// Outside programs start runs when they like, and that must not change what a person means.
+#[tokio::test]
+async fn a_run_is_meant_only_by_its_name() {
+    let scene = Scene::new();
+    scene.start("a run").await;
+    let nothing = lookup::find(&scene.call, None).await.unwrap_err();
+    assert_eq!(nothing.what, "no unfinished task in this project");
+    let ours = scene.supervised().await;
+    scene.start("another run").await;
+    assert_eq!(lookup::find(&scene.call, None).await.unwrap().task.id, ours);
+}
+
+#[tokio::test]
+async fn a_task_cannot_wait_for_a_run() {
+    let scene = Scene::new();
+    let id = scene.start("crawl").await;
+    let after = SubmitInput { goal: "g".into(), after: Some(id), in_place: true, ..SubmitInput::default() };
+    let refused = scene.call.perform::<Submit>(after).await.unwrap_err();
+    assert_eq!((refused.code(), says(&refused, "crawl is executed by an outside program")), ("conflict", true));
+}
+
 /// A page of large records ends early, and nothing is lost between pages.
 #[tokio::test]
 async fn a_page_has_a_bound_in_bytes() {
@@ -448,14 +477,18 @@ async fn a_page_has_a_bound_in_bytes() {
 }
 
 #[tokio::test]
-async fn a_session_may_read_and_not_change() {
+async fn a_session_reports_on_no_run_but_its_own() {
     let scene = Scene::new();
     let id = scene.start("g").await;
     let below = call_on(scene.dir.path(), Actor::below(crate::mint_session()));
-    for (tool, mut input) in changes().into_iter().chain([("start", json!({ "goal": "g" }))]) {
+    let before = scene.get(&id).await;
+    for (tool, mut input) in changes() {
         input["run_id"] = json!(id);
-        assert_eq!(perform(&below, tool, input).await.unwrap_err().code(), "forbidden", "{tool}");
+        assert_eq!(perform(&below, tool, input).await.unwrap_err().code(), "task_run_not_found", "{tool}");
     }
+    let refused = perform(&below, "start", json!({ "goal": "g" })).await.unwrap_err();
+    assert!(refused.code() == "forbidden" && says(&refused, "only the agent of a session"), "{refused:?}");
+    assert_eq!(scene.get(&id).await, before);
     let foreign = perform(&below, "get", json!({ "run_id": id })).await.unwrap_err();
     let unknown = perform(&below, "get", json!({ "run_id": crate::mint_task().to_string() })).await.unwrap_err();
     assert_eq!((foreign.code(), foreign.text()), ("task_run_not_found", unknown.text()));

@@ -5,16 +5,16 @@ use longhaul_core::task::{Action, Links, Report, RunCall, RunStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, FailedItem, PROGRAMS, Said, TaskRunAnswer, answer, find, send};
+use super::{Evidence, FailedItem, Said, TaskRunAnswer, answer, find, send};
 use crate::app::Call;
 use crate::error::AppError;
-use crate::operation::{About, Answer, Operation, Permit};
+use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 
 /// The operation `task_run_update`.
 pub struct TaskRunUpdate;
 
 /// What `task_run_update` takes.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRunUpdateInput {
     /// The run, as task_run_start returned it.
     pub run_id: String,
@@ -55,9 +55,10 @@ impl Operation for TaskRunUpdate {
     const ABOUT: About = About::new(
         "task_run_update",
         "Report progress of your run, or continue it after a request for help",
-        Action::Command("update a run"),
-        PROGRAMS,
-    );
+        Action::Report("update a run"),
+        VERB_AND_TOOL,
+    )
+    .route("/runs/{run_id}/update");
     type Input = TaskRunUpdateInput;
     type Output = TaskRunAnswer;
 

@@ -2,6 +2,7 @@
 //! Made from any task; what a supervised one has no words for is derived from its state.
 
 use longhaul_core::task::{Checkpoint, Driver, Reference, ReferenceKind, RunStatus, State, Task, Tracked, Verdict};
+use longhaul_core::time::Time;
 use longhaul_store::Stored;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::app::Call;
 use crate::describe;
 use crate::error::AppError;
-use crate::operation::View;
+use crate::operation::{Answer, View};
+
+/// What an agent has to know after it asked.
+const PARKS: &str =
+    "a person has been asked; end your turn now: Longhaul ends this session, and a later one continues with the answer";
 
 /// A run.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -165,8 +170,23 @@ pub struct TaskRunAnswer {
 impl View for TaskRunAnswer {
     const KIND: &'static str = "task_run";
 
-    async fn of_repeat(_: &Call, stored: Stored) -> Result<TaskRunAnswer, AppError> {
-        Ok(TaskRunAnswer { task_run: TaskRun::of(&stored.task) })
+    async fn of_repeat(_: &Call, stored: Stored) -> Result<Answer<TaskRunAnswer>, AppError> {
+        Ok(TaskRunAnswer::of(&stored.task))
+    }
+}
+
+impl TaskRunAnswer {
+    /// The run, with a warning if it still waits for a person: its program must not mistake an accepted report for permission.
+    pub(super) fn of(task: &Task) -> Answer<TaskRunAnswer> {
+        let parks = task.state.question().map(|_| PARKS.to_owned());
+        let waiting = match &task.state {
+            State::Tracked { help: Some(help), .. } => Some(format!(
+                "the run still waits for a person: {}. It continues when somebody answers, or with status RUNNING and a resume_reason",
+                help.reason
+            )),
+            _ => None,
+        };
+        Answer::new(TaskRunAnswer { task_run: TaskRun::of(task) }).note(parks).warn(waiting)
     }
 }
 
@@ -175,7 +195,8 @@ impl TaskRun {
     pub fn of(task: &Task) -> TaskRun {
         let bare = TaskRun::bare(task);
         match &task.tracked {
-            Some(tracked) => bare.with_reports(task, tracked),
+            Some(tracked) if task.submission.driver == Driver::External => bare.with_reports(tracked),
+            Some(tracked) => bare.with_reports(tracked).with_plan(task),
             None => bare.with_plan(task),
         }
     }
@@ -201,7 +222,7 @@ impl TaskRun {
             failed_items_truncated: None,
             current_cursor: None,
             last_evidence: Vec::new(),
-            needs_help: None,
+            needs_help: HelpView::of(task),
             resume_reason: None,
             resumed_by: None,
             resumed_at: None,
@@ -211,33 +232,25 @@ impl TaskRun {
         }
     }
 
-    fn with_reports(self, task: &Task, tracked: &Tracked) -> TaskRun {
-        let help = match &task.state {
-            State::Tracked { help, .. } => help.as_ref(),
-            _ => None,
-        };
-        let answer = tracked.answer.as_ref();
+    fn with_reports(self, tracked: &Tracked) -> TaskRun {
+        let Tracked { reported, links_dropped, answer, .. } = tracked;
+        let answer = answer.as_ref();
         TaskRun {
-            session_id: tracked.links.session_id.clone(),
-            workflow_id: tracked.links.workflow_id.clone(),
-            ledger_task_ids: tracked.links.ledger_task_ids.clone(),
-            ledger_task_ids_truncated: more_than_none(tracked.links_dropped),
-            progress_summary: tracked.summary.clone(),
-            completed_items: tracked.completed.clone(),
-            completed_items_truncated: more_than_none(tracked.completed_dropped),
-            failed_items: tracked
+            session_id: reported.links.session_id.clone(),
+            workflow_id: reported.links.workflow_id.clone(),
+            ledger_task_ids: reported.links.ledger_task_ids.clone(),
+            ledger_task_ids_truncated: more_than_none(*links_dropped),
+            progress_summary: reported.summary.clone(),
+            completed_items: reported.completed.clone(),
+            completed_items_truncated: more_than_none(reported.completed_dropped),
+            failed_items: reported
                 .failed
                 .iter()
                 .map(|failed| FailedItem { item: failed.item.clone(), reason: failed.reason.clone() })
                 .collect(),
-            failed_items_truncated: more_than_none(tracked.failed_dropped),
-            current_cursor: tracked.cursor.clone(),
-            last_evidence: tracked.references.iter().map(Evidence::from).collect(),
-            needs_help: help.map(|help| HelpView {
-                reason: help.reason.clone(),
-                requested_at: help.asked.millis(),
-                resume_hint: help.hint.clone(),
-            }),
+            failed_items_truncated: more_than_none(reported.failed_dropped),
+            current_cursor: reported.cursor.clone(),
+            last_evidence: reported.references.iter().map(Evidence::from).collect(),
             resume_reason: answer.map(|answer| answer.reason.clone()),
             resumed_by: answer.map(|answer| answer.by.clone()),
             resumed_at: answer.map(|answer| answer.at.millis()),
@@ -245,28 +258,46 @@ impl TaskRun {
         }
     }
 
-    /// A task of ours: its ticked steps are its completed items, and what its state needs is its request for help.
+    /// A task of ours: its ticked steps are completed items, before what its agents reported.
     fn with_plan(self, task: &Task) -> TaskRun {
         let plan = task.plan.as_ref().map(|accepted| &accepted.plan);
         let ticked = plan.into_iter().flat_map(|plan| &plan.steps).filter(|step| step.ticked);
-        let stored = || Stored { task: task.clone(), epoch: 0, owner: None };
+        let current = || plan.and_then(|plan| plan.current()).map(|step| step.text.clone());
         TaskRun {
-            progress_summary: plan.map(longhaul_core::plan::Plan::progress),
-            completed_items: ticked.map(|step| step.text.clone()).collect(),
-            current_cursor: plan.and_then(|plan| plan.current()).map(|step| step.text.clone()),
-            needs_help: task.state.waits_for_person().then(|| HelpView {
-                reason: describe::state(task),
-                requested_at: task.since.millis(),
-                resume_hint: Some(describe::next_command(&stored())),
-            }),
+            completed_items: ticked.map(|step| step.text.clone()).chain(self.completed_items).collect(),
+            progress_summary: self.progress_summary.or_else(|| plan.map(longhaul_core::plan::Plan::progress)),
+            current_cursor: self.current_cursor.or_else(current),
             ..self
         }
     }
 }
 
+impl HelpView {
+    /// What a task waits for a person for: the question of its program or agent, else what its state needs.
+    fn of(task: &Task) -> Option<HelpView> {
+        let asked = match &task.state {
+            State::Tracked { help, .. } => {
+                let help = help.as_ref()?;
+                return Some(HelpView::new(&help.reason, help.asked, help.hint.clone()));
+            }
+            state => state.question(),
+        };
+        if let Some((question, hint)) = asked {
+            return Some(HelpView::new(question, task.since, hint.map(str::to_owned)));
+        }
+        let stored = || Stored { task: task.clone(), epoch: 0, owner: None };
+        let waits = task.state.waits_for_person();
+        waits.then(|| HelpView::new(&describe::state(task), task.since, Some(describe::next_command(&stored()))))
+    }
+
+    fn new(reason: &str, since: Time, resume_hint: Option<String>) -> HelpView {
+        HelpView { reason: reason.to_owned(), requested_at: since.millis(), resume_hint }
+    }
+}
+
 impl RunCheckpoint {
     /// The newest checkpoint of a run, if it has one.
-    pub fn of(task: &Task) -> Option<RunCheckpoint> {
+    pub(super) fn of(task: &Task) -> Option<RunCheckpoint> {
         let checkpoint: &Checkpoint = task.tracked.as_ref()?.checkpoint.as_ref()?;
         Some(RunCheckpoint {
             checkpoint_id: format!("{}.{}", task.id, checkpoint.number),

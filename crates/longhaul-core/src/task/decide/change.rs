@@ -2,6 +2,7 @@
 //! A change counts from the next session on; a live one is stopped only when it is over a limit already.
 
 use super::super::{Actor, Event, Refusal, Restore, Setting, Stage, State, StopMode, Task, Then, Wait};
+use super::check_list;
 use super::command::{Decision, refuse};
 use super::plan::hash_of;
 use crate::plan;
@@ -11,7 +12,7 @@ use crate::time::Time;
 const TEXT_CAP: usize = 64 * 1024;
 
 pub(super) fn edit(task: &Task, settings: &[Setting], actor: &Actor, now: Time) -> Decision {
-    reject_blank_checks(settings)?;
+    reject_bad_checks(settings)?;
     let edited = Event::Edited { settings: settings.to_vec(), by: Some(actor.principal.clone()) };
     let Ok(after) = task.apply(&edited, now) else { return Ok(Vec::new()) };
     // Choosing the same agent again changes one thing: whatever was known to keep it from being started.
@@ -36,10 +37,11 @@ fn let_go_on(before: &Task, after: &Task, now: Time) -> Option<Event> {
 }
 
 /// An empty command would pass and show nothing.
-pub(super) fn reject_blank_checks(settings: &[Setting]) -> Result<(), Refusal> {
-    let is_blank = |command: &String| command.trim().is_empty();
-    let makes_none = |setting: &Setting| matches!(setting, Setting::Checks(commands) if commands.iter().any(is_blank));
-    if settings.iter().any(makes_none) { Err(Refusal::empty("check")) } else { Ok(()) }
+pub(super) fn reject_bad_checks(settings: &[Setting]) -> Result<(), Refusal> {
+    settings.iter().try_for_each(|setting| {
+        let Setting::Checks(commands) = setting else { return Ok(()) };
+        check_list("check", commands.iter().map(String::as_str))
+    })
 }
 
 /// What has to follow when the live session of the agent is longer or dearer than it may be now.

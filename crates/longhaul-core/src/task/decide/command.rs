@@ -2,9 +2,9 @@
 //! Every stage is spelled out for every command, and every state for `resume`, so that a new one does not compile without an answer.
 
 use super::super::{
-    Actor, Command, Driver, Event, Phase, Refusal, ReleasedBy, Setting, Stage, State, StopMode, Task, Then, Wait,
+    Actor, Command, Driver, Event, Phase, Refusal, ReleasedBy, Scope, Setting, Stage, State, StopMode, Task, Then, Wait,
 };
-use super::{change, runner, tracked};
+use super::{change, runner, session, tracked};
 use crate::time::Time;
 
 pub(super) type Decision = Result<Vec<Event>, Refusal>;
@@ -22,9 +22,10 @@ pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) 
         Command::TakeOver => take_over(task, actor),
         Command::Release { how } => release(task, *how),
         Command::Drive { run, settings } => {
-            change::reject_blank_checks(settings)?;
+            change::reject_bad_checks(settings)?;
             Ok([change::edit(task, settings, actor, now)?, runner::drive(task, run)?].concat())
         }
+        Command::Track { call } if actor.scope == Scope::Session => session::report(task, call),
         Command::Track { call } => refuse(
             task,
             call.verb(),
@@ -44,7 +45,9 @@ fn pause(task: &Task, asked: StopMode) -> Decision {
         Stage::Queued | Stage::Preparing | Stage::Waiting => Ok(vec![Event::Paused { why: None }]),
         Stage::Live(_) => Ok(vec![Event::StopAsked { mode: asked, then: Then::Pause }]),
         Stage::Stopping { mode, then, .. } => {
-            let then = if matches!(then, Then::Cancel { .. }) { then.clone() } else { Then::Pause };
+            // What waits for a person anyway keeps its question.
+            let stays = matches!(then, Then::Cancel { .. } | Then::Ask { .. });
+            let then = if stays { then.clone() } else { Then::Pause };
             change_stop(task, asked.max(mode), then)
         }
         Stage::Held => no("a person has taken over its conversation; it pauses when they leave"),
@@ -55,7 +58,7 @@ fn pause(task: &Task, asked: StopMode) -> Decision {
 }
 
 fn resume(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Decision {
-    change::reject_blank_checks(settings)?;
+    change::reject_bad_checks(settings)?;
     if !task.submission.driver.is_runner() {
         return go_on(task, reason, settings, actor);
     }
@@ -79,10 +82,15 @@ fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Act
         State::Waiting { why: Wait::After(_), .. } => no("it starts automatically once the other task is verified"),
         State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => no("a session is running"),
         State::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
-        State::Stopping { mode, .. } => {
-            Ok([edited(task, settings, actor), change_stop(task, *mode, Then::GoOn)?].concat())
+        State::NeedsHelp { .. } | State::Stopping { then: Then::Ask { .. }, .. }
+            if reason.is_none_or(|text| text.trim().is_empty()) =>
+        {
+            Err(Refusal::ReasonMissing)
         }
-        State::NeedsHelp { .. } if reason.is_none_or(|text| text.trim().is_empty()) => Err(Refusal::ReasonMissing),
+        State::Stopping { mode, .. } => {
+            let answer = answer(task, reason, actor);
+            Ok([answer, edited(task, settings, actor), change_stop(task, *mode, Then::GoOn)?].concat())
+        }
         State::Blocked { cause, .. } if cause.is_probed() => {
             no("it resumes automatically once enough disk and memory are free")
         }
@@ -104,9 +112,16 @@ fn raise(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Act
 }
 
 fn resumed(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Actor) -> Vec<Event> {
-    let mut events = edited(task, settings, actor);
+    let mut events = answer(task, reason, actor);
+    events.extend(edited(task, settings, actor));
     events.push(Event::Resumed { reason: reason.cloned() });
     events
+}
+
+/// The reason answers what the agent asked, if it did.
+fn answer(task: &Task, reason: Option<&String>, actor: &Actor) -> Vec<Event> {
+    let asked = task.state.question().and(reason);
+    asked.map(|reason| tracked::answered(reason, actor)).into_iter().collect()
 }
 
 /// A plain resume runs to the end, even for a task that was set to pause after each session.

@@ -189,6 +189,7 @@ fn after_stop(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFile
         // Checks cost nothing of what is used up: a task with nothing left for the agent is verified all the same.
         Then::Stop { .. } if phase == Phase::Verify && seen.plan.is_complete() && !seen.refused() => {}
         Then::Stop { reached } => events.push(Event::Stopped { reached: reached.clone() }),
+        Then::Ask { reason } => events.push(Event::HelpNeeded { reason: reason.clone() }),
         Then::GoOn => {}
     }
     events

@@ -41,18 +41,23 @@ fn program(task: &Task, help: Option<&HelpRequest>, call: &RunCall, actor: &Acto
             let answer = leave_help(task, help, *status, resume_reason.as_deref(), actor)?;
             Ok(answer.into_iter().chain([Event::Reported { report: report.bounded() }]).collect())
         }
-        RunCall::Checkpoint { report } => {
-            let report = report.bounded();
-            let missing = report.summary.is_none();
-            if missing { Err(Refusal::empty("summary")) } else { Ok(vec![Event::Checkpointed { report }]) }
-        }
-        RunCall::NeedsHelp { reason, .. } if reason.trim().is_empty() => Err(Refusal::empty("reason")),
-        RunCall::NeedsHelp { reason, hint, report } => {
-            let hint = hint.as_deref().map(bounded_help).filter(|hint| !hint.is_empty());
-            Ok(vec![Event::HelpAsked { reason: bounded_help(reason), hint, report: report.bounded() }])
-        }
+        RunCall::Checkpoint { report } => Ok(vec![checkpointed(report)?]),
+        RunCall::NeedsHelp { reason, hint, report } => Ok(vec![asked_help(reason, hint.as_deref(), report)?]),
         RunCall::Complete { status, report } => complete(task, *status, &report.bounded(), actor),
     }
+}
+
+pub(super) fn checkpointed(report: &Report) -> Result<Event, Refusal> {
+    let report = report.bounded();
+    if report.summary.is_none() { Err(Refusal::empty("summary")) } else { Ok(Event::Checkpointed { report }) }
+}
+
+pub(super) fn asked_help(reason: &str, hint: Option<&str>, report: &Report) -> Result<Event, Refusal> {
+    if reason.trim().is_empty() {
+        return Err(Refusal::empty("reason"));
+    }
+    let hint = hint.map(bounded_help).filter(|hint| !hint.is_empty());
+    Ok(Event::HelpAsked { reason: bounded_help(reason), hint, report: report.bounded() })
 }
 
 /// The answer that an update gives to the run's own request for help, if it does.
@@ -92,7 +97,7 @@ fn complete(task: &Task, status: RunStatus, report: &Report, actor: &Actor) -> D
     Ok(said.into_iter().chain([end]).collect())
 }
 
-fn answered(reason: &str, actor: &Actor) -> Event {
+pub(super) fn answered(reason: &str, actor: &Actor) -> Event {
     Event::HelpAnswered { reason: bounded_help(reason), by: actor.principal.clone() }
 }
 

@@ -137,6 +137,11 @@ pub(super) fn asking() -> Task {
     feed(&tracked(), asks_help("no password"), &Actor::person("ann"))
 }
 
+/// A task of two steps whose agent has asked a person; its session is being stopped.
+pub(super) fn asked_by_agent() -> Task {
+    feed(&working(), asks_help("no password"), &Actor::below(session_id(2)))
+}
+
 pub(super) fn track(call: RunCall) -> Command {
     Command::Track { call: Box::new(call) }
 }

@@ -212,6 +212,23 @@ fn goals_that_are_no_goals_are_refused() {
     }
 }
 
+/// An event stores a list whole, and `show` shows it whole.
+#[test]
+fn lists_of_a_submission_are_bounded() {
+    let Event::Submitted { submission } = submitted() else { panic!("a submission") };
+    let with = |constraints: Vec<String>| submit(&Submission { constraints, ..Submission::clone(&submission) });
+    assert!(with(vec!["x".repeat(500); 500]).is_ok(), "the control");
+    for too_much in [vec!["x".to_owned(); 501], vec!["x".repeat(300 << 10)]] {
+        assert!(matches!(with(too_much), Err(Refusal::BadInput { why }) if why.contains("500 constraint entries")));
+    }
+    let checks = vec![Setting::Checks(vec!["true".to_owned(); 501])];
+    let task = new_task();
+    assert!(matches!(
+        decide(&task, &Command::Edit { settings: checks }.into(), &Actor::person("ann"), NOW),
+        Err(Refusal::BadInput { .. })
+    ));
+}
+
 #[test]
 fn sessions_that_come_to_nothing_burn_no_attempt_and_are_not_tried_for_ever() {
     let nothing = ended(Exit::NeverStarted, Outcome::Failed(Failure::Crashed));

@@ -12,6 +12,7 @@ mod names;
 mod notices;
 mod permit;
 mod runner;
+mod session_reports;
 mod table;
 mod takeover;
 mod tracked;

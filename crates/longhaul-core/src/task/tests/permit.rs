@@ -16,17 +16,18 @@ fn every_caller_and_every_action() {
         Action::ReadAll("check the store"),
         Action::Submit("run"),
         Action::Command("pause"),
+        Action::Report("update a run"),
         Action::Input(&task, &pause),
         Action::Input(&task, &gone),
         Action::Input(&task, &woke),
         Action::Manage("gc"),
     ];
     for (actor, expected) in [
-        (Actor::person("ann"), "++++++s+"),
-        (Actor::below(session_id(1)), "+s+sssss"),
-        (Actor::unknown("ann"), "++uuuuuu"),
-        (Actor::worker(), "sssss++s"),
-        (Actor::workspace(), "ssssss+s"),
+        (Actor::person("ann"), "+++++++s+"),
+        (Actor::below(session_id(1)), "+s+s+ssss"),
+        (Actor::unknown("ann"), "++uuuuuuu"),
+        (Actor::worker(), "ssssss++s"),
+        (Actor::workspace(), "sssssss+s"),
     ] {
         let answer = |action: &Action<'_>| match permit(&actor, action) {
             Ok(()) => '+',

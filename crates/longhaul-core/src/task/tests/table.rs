@@ -20,6 +20,7 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
         ("working", working()),
         ("verifying", verifying()),
         ("stopping, then pause", stopping(Command::Pause { mode: StopMode::Graceful })),
+        ("stopping, then needs you", asked_by_agent()),
         ("stopping, then cancel", stopping(Command::Cancel { reason: None })),
         (
             "stopping, then continue",
@@ -40,6 +41,10 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
         }),
         ("waiting, limit", with(State::Waiting { why: Wait::Limit, until: Some(Time(NOW.0 + 1)), span_ms: Some(1) })),
         ("needs_help", with(State::NeedsHelp { reason: HelpReason::NoProgress { sessions: 3 } })),
+        ("needs_help, the agent asks", {
+            let task = asked_by_agent();
+            feed(&task, end_of(&task, completed(), sight(&[false, false])), &Actor::worker())
+        }),
         ("paused", with(State::Paused)),
         ("stopped", stopped()),
         ("blocked, disk", with(State::Blocked { cause: Cause::Disk { path: "/p".into(), free: 1, floor: 2 } })),
@@ -85,8 +90,23 @@ fn inputs(task: &Task) -> Vec<(&'static str, Input, Actor)> {
     let commands = commands().into_iter().map(|(label, command)| (label, command.into(), Actor::person("ann")));
     let below = Command::Pause { mode: StopMode::Graceful };
     let from_below = ("pause from an agent session", below.into(), Actor::below(session_id(3)));
+    let another = ("update from another session", updates(None, None).into(), Actor::below(session_id(77)));
+    let live = task.state.session().map_or(session_id(7), |session| session.id);
+    let said = said_by_session().into_iter().map(|(label, command)| (label, command.into(), Actor::below(live)));
     let seen = observations(task).into_iter().map(|(label, seen)| (label, seen.into(), Actor::worker()));
-    commands.chain([from_below]).chain(seen).collect()
+    commands.chain([from_below, another]).chain(said).chain(seen).collect()
+}
+
+/// What an agent says from inside the live session.
+fn said_by_session() -> Vec<(&'static str, Command)> {
+    vec![
+        ("update from its session", updates(None, None)),
+        ("update to FAILED from its session", updates(Some(RunStatus::Failed), None)),
+        ("checkpoint from its session", checkpoints("half of it is done")),
+        ("ask for help from its session", asks_help("no password")),
+        ("complete from its session", completes(RunStatus::Completed)),
+        ("complete as FAILED from its session", completes(RunStatus::Failed)),
+    ]
 }
 
 fn commands() -> Vec<(&'static str, Command)> {
@@ -245,13 +265,18 @@ fn a_refused_command_makes_no_event_and_final_states_have_no_exits() {
 }
 
 #[test]
-fn observations_are_never_refused_and_commands_of_agents_always() {
+fn observations_are_never_refused_and_an_agent_only_reports_on_its_own_live_session() {
     for (name, task) in states() {
         for (label, input, actor) in inputs(&task) {
             let answer = decide(&task, &input, &actor, NOW);
             match actor.scope {
                 Scope::Worker | Scope::Workspace => assert!(answer.is_ok(), "{name}: {label} was refused"),
-                Scope::Session => assert!(matches!(answer, Err(Refusal::Scope { .. })), "{name}: {label} was allowed"),
+                Scope::Session => {
+                    let live = task.state.session().filter(|live| live.purpose.is_agent());
+                    let own = live.is_some_and(|live| actor.session == Some(live.id));
+                    let refused = matches!(answer, Err(Refusal::Scope { .. }));
+                    assert_eq!(refused, !(own && label.ends_with("from its session")), "{name}: {label}: {answer:?}");
+                }
                 Scope::Person | Scope::Unknown => {}
             }
             let answer = decide(&task, &input, &Actor::unknown("somebody"), NOW);

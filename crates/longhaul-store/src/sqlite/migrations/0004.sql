@@ -1,4 +1,4 @@
--- Schema 4, the first one that is released: tasks, their events and snapshots, idempotency keys, notices, and usage limits.
+-- Schema 4, the first one that is released: tasks, their events and snapshots, idempotency keys, notices, usage limits, and API keys.
 -- A task is its last snapshot and the events after it (none: all its events). The columns of `tasks` are written from the task in the
 -- commit that changes it; lists, claims and counts read nothing else.
 
@@ -163,4 +163,16 @@ CREATE TABLE account_limits (
     until INTEGER NOT NULL,
     told INTEGER NOT NULL CHECK (told IN (0, 1)),
     task TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Who may call the HTTP server. Of the key itself only the SHA-256 is kept. Rows stay after a key was revoked: the history names keys by id.
+CREATE TABLE api_keys (
+    id TEXT NOT NULL PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    name TEXT NOT NULL,
+    rights TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    expires INTEGER,
+    revoked INTEGER,
+    digest TEXT NOT NULL UNIQUE
 ) STRICT, WITHOUT ROWID;

@@ -1,10 +1,10 @@
 //! The line in a person's crontab that starts a worker at each boot, between two comment lines that mark it.
 //! Every other byte of the crontab stays. A failed `crontab -l` counts as an empty crontab only if its message says that.
 
-use super::step::Step;
 use super::worker::Worker;
 use super::{Installed, ServiceStatus};
 use crate::cli::ServiceKind;
+use crate::commands::step::Step;
 use crate::out;
 use crate::start::run_program;
 use longhaul_app::{AppError, ErrorKind};

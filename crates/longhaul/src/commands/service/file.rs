@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::Installed;
-use super::step::Step;
+use crate::commands::step::Step;
 use longhaul_app::{AppError, ErrorKind};
 
 /// The first line of our files, after what their format requires.

@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 
 use super::file::{self, MARK};
-use super::step::Step;
 use super::worker::Worker;
 use super::{Installed, ServiceStatus};
 use crate::cli::ServiceKind;
+use crate::commands::step::Step;
 use crate::start::run_program;
 use longhaul_app::{AppError, locations};
 use longhaul_keeper::Environment;

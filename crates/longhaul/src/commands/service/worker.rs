@@ -1,11 +1,10 @@
 //! The worker that a service starts: its program, home and search path.
 //! Built once per invocation of `service`; each kind writes it in its own format.
 
-use std::path::{Path, PathBuf};
-
 use longhaul_app::{AppError, ErrorKind, locations};
 use longhaul_keeper::Environment;
 
+use crate::start::own_program;
 use longhaul_app::submit::files::utf8;
 
 /// What a service starts.
@@ -24,7 +23,7 @@ pub(super) struct Worker {
 impl Worker {
     /// The worker of this program and the home that these variables name.
     pub(super) fn of(environment: &Environment) -> Result<Worker, AppError> {
-        let program = utf8(&program(environment)?)?;
+        let program = utf8(&own_program(environment)?)?;
         let home = utf8(&locations::home(environment)?)?;
         let path = environment.get("PATH").and_then(|path| path.to_str()).unwrap_or_default().to_owned();
         for text in [&program, &home, &path] {
@@ -35,12 +34,4 @@ impl Worker {
         }
         Ok(Worker { program, home, path, environment: environment.clone() })
     }
-}
-
-/// This program's path on PATH, which survives an upgrade; otherwise the path of its file.
-fn program(environment: &Environment) -> Result<PathBuf, AppError> {
-    let own = std::env::current_exe()
-        .map_err(|error| AppError::new(ErrorKind::Failure, "cannot find the path of this program").because(&error))?;
-    let is_own = |path: &Path| path.canonicalize().ok() == own.canonicalize().ok();
-    Ok(environment.find_program("longhaul").filter(|found| is_own(found)).unwrap_or(own))
 }

@@ -36,6 +36,7 @@ dir=$(printf '%s\n' "$prompt" | sed -n 's/^Task Directory: //p')
 [ -d "$dir" ] || fail "no task directory in the prompt" 2
 
 printf '%s resume=%s\n' "$name" "$resume" >>"$FAKE_DIR/launches"
+printf '%s\n' "$prompt" >"$FAKE_DIR/prompt"
 now=$(date +%s)
 if [ -e "$FAKE_DIR/limit-$name" ]; then
     until=$((now + $(cat "$FAKE_DIR/limit-$name")))
@@ -73,6 +74,10 @@ case $prompt in
     if [ -e "$FAKE_DIR/die-once" ]; then
         rm "$FAKE_DIR/die-once"
         kill -9 $$
+    fi
+    if [ -e "$FAKE_DIR/say" ]; then
+        mv "$FAKE_DIR/say" "$FAKE_DIR/saying"
+        . "$FAKE_DIR/saying" >"$FAKE_DIR/said" 2>&1
     fi
     # The other agent's limit is over before this session is.
     if [ -e "$FAKE_DIR/until" ] && [ -e "$FAKE_DIR/outlast" ]; then

@@ -1,4 +1,5 @@
-//! A worker is killed while it stops a session (W12, W13): the pause must still happen, and the task go on afterwards.
+//! A worker is killed while it stops a session (W12, W13, W25): the pause, or the wait for a person, must still happen, and the task continue
+//! afterwards.
 
 use std::process::Stdio;
 
@@ -41,4 +42,30 @@ fn w12_stop_asked_for_and_signal_not_sent() {
 #[test]
 fn w13_signal_sent() {
     stop_survives("worker.stop_sent");
+}
+
+/// The agent's call was answered before the worker dies; its question must reach the person.
+#[test]
+fn w25_help_asked_for_and_the_session_not_stopped() {
+    let mut trial = Trial::new().var("DEMO_FAULT", "hang@1");
+    trial.arm("worker.stop_due");
+    trial.submit(&[]);
+    trial.disarm();
+    let conversation = trial.env.known_conversation(TASK);
+    let session = trial.env.live(TASK, 1).session;
+    let mut ask = trial.env.command(&["session", "help", "which colour?"]);
+    let asked = done(&ask.env("LONGHAUL_SESSION", session).output().unwrap());
+    assert!(asked.code == 0 && asked.stderr.contains("end your turn now"), "{}", asked.stderr);
+    trial.reached("worker.stop_due").unwrap();
+    trial.env.wait_until_workers_are_dead();
+    trial.start_worker();
+    assert_eq!(trial.env.settle(TASK), "needs_help");
+    assert!(trial.env.ok(&["why", TASK]).contains("the agent asks: which colour?"));
+    let story = trial.story();
+    assert_eq!((story.sessions.len(), story.count("claimed"), story.count("help_asked")), (1, 2, 1));
+    trial.env.ok(&["resume", TASK, "--reason", "green"]);
+    let story = trial.conclude().unwrap();
+    assert_eq!(story.sessions[1].resumes, json!(conversation));
+    assert_eq!(story.count("wait_started"), 0, "asking burns no attempt");
+    story.assert_sessions_after(1);
 }

@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The first version without a handshake.
 pub(super) const MODERN: &str = "2026-07-28";
+pub(super) const STILL_RUNNING: &str = "the task is still running; call `wait` again";
+/// Agents that work until somebody stops them, whichever task they are of.
+pub(super) const HANG: &str = "hang@1,hang@2,hang@3,hang@4,hang@5,hang@6,hang@7,hang@8,hang@9,hang@10,hang@11,hang@12";
 
 /// One connection.
 pub(super) struct Client {
@@ -21,7 +24,9 @@ pub(super) struct Client {
     lines: Receiver<String>,
     version: String,
     requests: u64,
-    /// Messages that answered nothing.
+    /// What the client declares with each request.
+    pub(super) capabilities: Value,
+    /// Messages that nobody asked for yet.
     pub(super) notifications: Vec<Value>,
     /// The schema of each tool's answers.
     schemas: BTreeMap<String, Value>,
@@ -50,28 +55,32 @@ impl Client {
         std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         let stdin = child.stdin.take();
         let (notifications, schemas) = (Vec::new(), BTreeMap::new());
-        Client { child, stdin, lines, version: version.to_owned(), requests: 0, notifications, schemas }
+        let (version, capabilities) = (version.to_owned(), json!({}));
+        Client { child, stdin, lines, version, requests: 0, capabilities, notifications, schemas }
     }
 
     pub(super) fn initialize(&mut self, version: &str) -> Value {
         self.version = version.to_owned();
         let client = json!({ "name": "test", "version": "1" });
-        let answer =
-            self.request("initialize", json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client }));
+        let answer = self.request(
+            "initialize",
+            json!({ "protocolVersion": version, "capabilities": self.capabilities, "clientInfo": client }),
+        );
         self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         answer
     }
 
     /// Sends a request and returns the whole response.
-    pub(super) fn request(&mut self, method: &str, mut params: Value) -> Value {
-        self.requests += 1;
-        if self.version == MODERN {
-            params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
-            params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({ "name": "test", "version": "1" });
-            params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    pub(super) fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.post(method, params);
+        self.response(id)
+    }
+
+    /// The response to this request. Everything else that comes is kept.
+    pub(super) fn response(&mut self, id: u64) -> Value {
+        if let Some(at) = self.notifications.iter().position(|message| message["id"] == id) {
+            return self.notifications.remove(at);
         }
-        let id = self.requests;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
         loop {
             let message = self.receive();
             if message["id"] == id {
@@ -81,17 +90,32 @@ impl Client {
         }
     }
 
+    /// Sends a request and does not wait for the response; returns its id.
+    pub(super) fn post(&mut self, method: &str, mut params: Value) -> u64 {
+        self.requests += 1;
+        if self.version == MODERN {
+            params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
+            params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({ "name": "test", "version": "1" });
+            params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
+        }
+        let id = self.requests;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
+        id
+    }
+
     /// Calls a tool; returns what it answered and whether that is an error.
     pub(super) fn call(&mut self, tool: &str, arguments: Value) -> (Value, bool) {
         self.call_with(tool, arguments, json!({}))
     }
 
     pub(super) fn call_with(&mut self, tool: &str, arguments: Value, meta: Value) -> (Value, bool) {
-        let mut params = json!({ "name": tool });
-        (params["arguments"], params["_meta"]) = (arguments, meta);
-        let response = self.request("tools/call", params);
-        let result = &response["result"];
-        let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{tool}: {response}"));
+        let response = self.request("tools/call", call(tool, arguments, meta));
+        self.checked(tool, &response["result"])
+    }
+
+    /// What a result of this tool has, and whether it is an error.
+    pub(super) fn checked(&self, tool: &str, result: &Value) -> (Value, bool) {
+        let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{tool}: {result}"));
         let answer: Value = serde_json::from_str(text).unwrap();
         assert_eq!(answer, result["structuredContent"], "{tool}: text and structured content differ");
         let is_error = result["isError"].as_bool().unwrap();
@@ -126,7 +150,7 @@ impl Client {
         loop {
             let (answer, is_error) = self.call("wait", json!({ "task": task }));
             assert!(!is_error, "{answer}");
-            if answer["notes"][0] != "the task is still running; call `wait` again" {
+            if answer["notes"][0] != STILL_RUNNING {
                 return answer["data"].clone();
             }
         }
@@ -150,6 +174,13 @@ impl Client {
         drop(self.stdin.take());
         self.child.wait().unwrap().code()
     }
+}
+
+/// The parameters of a call.
+pub(super) fn call(tool: &str, arguments: Value, meta: Value) -> Value {
+    let mut params = json!({ "name": tool });
+    (params["arguments"], params["_meta"]) = (arguments, meta);
+    params
 }
 
 pub(super) fn assert_fits(tool: &str, schema: &Value, answer: &Value) {

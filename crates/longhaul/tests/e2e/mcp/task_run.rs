@@ -83,3 +83,48 @@ fn a_supervised_task_is_read_and_not_reported_on() {
     let refused = client.error("task_run_update", json!({ "run_id": id, "progress_summary": "mine now" }));
     assert_eq!(refused["code"], "invalid_task_run_transition", "{refused}");
 }
+
+/// One bad event must not take a run away from its program and its person; nothing is changed on top of it.
+#[test]
+fn a_run_with_a_damaged_event_is_still_read_and_the_damage_counted() {
+    let env = TestEnv::new();
+    let mut client = connect(&env);
+    let run_id = start(&mut client, "Crawl the site");
+    client.ok("task_run_update", json!({ "run_id": run_id, "completed_items": ["page 1"] }));
+    client.ok("task_run_update", json!({ "run_id": run_id, "completed_items": ["page 2"] }));
+    client.close();
+    let damage = "DROP TRIGGER events_are_not_changed; UPDATE events SET payload = '{}' WHERE seq = 2";
+    rusqlite::Connection::open(env.home().join("longhaul.db")).unwrap().execute_batch(damage).unwrap();
+    let mut client = connect(&env);
+    let (found, is_error) = client.call("task_run_get", json!({ "run_id": run_id, "include_events": true }));
+    let data = &found["data"];
+    assert!(!is_error && data["events_damaged"] == 1 && data["events"].as_array().unwrap().len() == 2, "{found}");
+    assert_eq!(data["task_run"]["completed_items"], json!(["page 2"]), "the sound events count: {found}");
+    assert!(found["warnings"][0].as_str().unwrap().contains("stored data is damaged"), "{found}");
+    let refused = client.error("task_run_update", json!({ "run_id": run_id, "completed_items": ["page 3"] }));
+    assert_eq!(refused["code"], "storage_damaged", "{refused}");
+    let name = data["task_run"]["name"].as_str().unwrap();
+    for verb in ["show", "why", "report"] {
+        let shown = env.run(&[verb, name]);
+        assert_eq!((shown.code, shown.stderr.contains("longhaul store check")), (0, true), "{verb}: {}", shown.stderr);
+    }
+}
+
+/// What only a task of ours has is refused with one sentence, and the others speak of the program.
+#[test]
+fn a_persons_verbs_speak_of_the_program() {
+    let env = TestEnv::new();
+    let mut client = connect(&env);
+    let run_id = start(&mut client, "Crawl");
+    for verb in ["logs", "plan", "diff"] {
+        let refused = env.run(&[verb, "crawl"]);
+        assert!(refused.stderr.contains("crawl is executed by an outside program: it has no sessions"), "{verb}");
+        assert!(refused.code != 0 && refused.stderr.contains("`longhaul show crawl`"), "{verb}: {}", refused.stderr);
+    }
+    assert!(env.ok(&["why", "crawl"]).starts_with("crawl is run by an outside program (since "));
+    client.ok("task_run_needs_help", json!({ "run_id": run_id, "reason": "a login" }));
+    let answered = env.run(&["resume", "crawl", "--reason", "it is on the desk"]);
+    assert_eq!((answered.code, answered.stderr.contains("gets your answer")), (0, true), "{}", answered.stderr);
+    let cancelled = env.run(&["cancel", "crawl"]);
+    assert_eq!((cancelled.code, cancelled.stderr.contains("its next call")), (0, true), "{}", cancelled.stderr);
+}

@@ -49,7 +49,7 @@ fn all_channels_are_told_each_once() {
     assert_eq!(ends(&env, "t"), channels.map(|channel| (channel.to_owned(), "delivered".to_owned())));
     assert!(settled(&env, "t").iter().all(|notice| notice["tries"] == 1 && notice["error"].is_null()));
     let desktop = std::fs::read_to_string(told_in(&env).join("notify-send")).unwrap();
-    assert!(desktop.starts_with("t is done\nt is done since "), "{desktop}");
+    assert!(desktop.starts_with("t is done\nt is done (since "), "{desktop}");
     let file = std::fs::read_to_string(env.path().join("t.done")).unwrap();
     let request = server.next();
     assert_eq!(request.body, file, "the same message everywhere");

@@ -1,13 +1,14 @@
-//! One step of installing or removing a service: a file to change or a program to run. The kinds list steps; `service` runs or prints them.
-//! A step removes only a file by its exact name, after the kind has inspected it.
+//! One step of installing or removing something of a person's: a file to change or a program to run. `service` and `mcp install` list steps,
+//! and run or print them. A step removes only a file by its exact name, after its author has inspected it.
 
 use std::path::{Path, PathBuf};
 
 use longhaul_keeper::Environment;
-use longhaul_keeper::files::replace;
+use longhaul_keeper::files::{if_exists, replace};
 
 use crate::out;
 use crate::start::run_program;
+use longhaul_app::text::shell_word;
 use longhaul_app::{AppError, ErrorKind};
 
 /// One step.
@@ -15,6 +16,8 @@ use longhaul_app::{AppError, ErrorKind};
 pub(super) enum Step {
     /// Writes a file as a whole.
     Write { path: PathBuf, text: String },
+    /// Changes a part of a file; `part` is what a person is shown of it.
+    Edit { path: PathBuf, text: String, part: String },
     /// Removes a file.
     Remove { path: PathBuf },
     /// Removes a symbolic link, unless an earlier step has done so.
@@ -42,19 +45,20 @@ impl Step {
     pub(super) fn plan(&self) -> String {
         match self {
             Step::Write { path, text } => format!("would write `{}`:\n{text}", path.display()),
+            Step::Edit { path, part, .. } => format!("would write to `{}`:\n{part}", path.display()),
             Step::Remove { path } | Step::Unlink { path } => format!("would remove `{}`", path.display()),
-            Step::Run { argv, input } if input.is_empty() => format!("would run `{}`", argv.join(" ")),
+            Step::Run { argv, input } if input.is_empty() => format!("would run `{}`", shell_line(argv)),
             Step::Run { argv, input } => {
-                format!("would run `{}` with this input:\n{}", argv.join(" "), String::from_utf8_lossy(input))
+                format!("would run `{}` with this input:\n{}", shell_line(argv), String::from_utf8_lossy(input))
             }
-            Step::Try { argv } => format!("would run `{}`", argv.join(" ")),
+            Step::Try { argv } => format!("would run `{}`", shell_line(argv)),
         }
     }
 
     /// Does it, and returns what it did.
     pub(super) fn run(&self, environment: &Environment) -> Result<String, AppError> {
         match self {
-            Step::Write { path, text } => {
+            Step::Write { path, text } | Step::Edit { path, text, .. } => {
                 write(path, text).map_err(|error| failed(format!("cannot write `{}`", path.display()), &error))?;
                 Ok(format!("wrote `{}`", path.display()))
             }
@@ -67,29 +71,46 @@ impl Step {
             Step::Unlink { path } => Step::Remove { path: path.clone() }.run(environment),
             Step::Run { argv, input } => {
                 run_checked(environment, argv, input)?;
-                Ok(format!("ran `{}`", argv.join(" ")))
+                Ok(format!("ran `{}`", shell_line(argv)))
             }
             Step::Try { argv } => match run_checked(environment, argv, b"") {
-                Ok(()) => Ok(format!("ran `{}`", argv.join(" "))),
+                Ok(()) => Ok(format!("ran `{}`", shell_line(argv))),
                 Err(error) => Ok(format!("{}; continuing", error.what)),
             },
         }
     }
 }
 
-/// Creates the directory if it is missing, and follows symbolic links in its path.
+/// Creates the directory if it is missing, and follows symbolic links in its path. A file that exists keeps its permissions.
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let (Some(directory), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return Err(std::io::ErrorKind::InvalidInput.into());
     };
     std::fs::create_dir_all(directory)?;
-    replace(&directory.canonicalize()?, name, text.as_bytes())
+    let before = if_exists(path.metadata())?;
+    replace(&directory.canonicalize()?, name, text.as_bytes())?;
+    before.map_or(Ok(()), |before| std::fs::set_permissions(path, before.permissions()))
+}
+
+/// Runs these steps, or prints what they would do.
+pub(super) fn carry_out(environment: &Environment, steps: &[Step], dry_run: bool) -> Result<(), AppError> {
+    for step in steps {
+        match dry_run {
+            true => out::data(&out::safe_lines(&step.plan())),
+            false => out::data(&out::safe(&step.run(environment)?)),
+        }
+    }
+    Ok(())
+}
+
+fn shell_line(argv: &[String]) -> String {
+    argv.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
 fn run_checked(environment: &Environment, argv: &[String], input: &[u8]) -> Result<(), AppError> {
     let (program, arguments) = (argv.first().map_or("", String::as_str), argv.iter().skip(1));
     let arguments: Vec<&str> = arguments.map(String::as_str).collect();
-    let line = argv.join(" ");
+    let line = shell_line(argv);
     match run_program(environment, program, &arguments, input) {
         Some(output) if output.succeeded => Ok(()),
         Some(output) => {
