@@ -82,7 +82,7 @@ impl Scene {
 
 fn submission() -> SubmitInput {
     let settings = BTreeMap::from([("agent".to_owned(), "demo".to_owned())]);
-    SubmitInput { goal: "任务".into(), in_place: true, settings, ..SubmitInput::default() }
+    SubmitInput { goal: "?!".into(), in_place: true, settings, ..SubmitInput::default() }
 }
 
 #[tokio::test]
