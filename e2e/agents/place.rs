@@ -51,6 +51,13 @@ pub(crate) const PYTHON: Pinned = Pinned {
     variable: "LONGHAUL_TEST_PYTHON",
     lockfile: include_bytes!("../clients/python/requirements.txt"),
 };
+/// The program that tries what the OpenAPI document allows.
+pub(crate) const SCHEMATHESIS: Pinned = Pinned {
+    name: "clients/schemathesis",
+    installer: Installer::Pip,
+    variable: "LONGHAUL_TEST_SCHEMATHESIS",
+    lockfile: include_bytes!("../clients/schemathesis/requirements.txt"),
+};
 /// The MCP clients that nobody here wrote.
 pub(crate) const CLIENTS: Pinned = Pinned {
     name: "clients",

@@ -73,7 +73,10 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Outcome<Exit
 
 /// Returns where the programs are, installed if they have to be.
 pub(crate) fn provide(repository: &Repository) -> Outcome<Vec<PathBuf>> {
-    [place::AGENTS, place::CLIENTS, place::PYTHON].iter().map(|pinned| provide_one(repository, pinned)).collect()
+    [place::AGENTS, place::CLIENTS, place::PYTHON, place::SCHEMATHESIS]
+        .iter()
+        .map(|pinned| provide_one(repository, pinned))
+        .collect()
 }
 
 fn provide_one(repository: &Repository, pinned: &Pinned) -> Outcome<PathBuf> {
@@ -191,12 +194,14 @@ mod tests {
 
     #[test]
     fn python_packages_are_pinned_by_hash_and_name_no_registry() {
-        let path = Repository::here().root().join("e2e/clients/python/requirements.txt");
-        let pinned = fs::read_to_string(path).expect("the list is in the clone");
-        let (packages, hashes): (Vec<&str>, Vec<&str>) = pinned.lines().partition(|line| !line.starts_with(' '));
-        assert!(packages.iter().all(|line| line.contains("==") && line.ends_with('\\')), "{packages:?}");
-        assert!(hashes.iter().all(|line| line.trim().starts_with("--hash=sha256:")), "{hashes:?}");
-        assert!(packages.iter().any(|line| line.starts_with("mcp==")));
+        for (directory, name) in [("python", "mcp=="), ("schemathesis", "schemathesis==")] {
+            let path = Repository::here().root().join(format!("e2e/clients/{directory}/requirements.txt"));
+            let pinned = fs::read_to_string(path).expect("the list is in the clone");
+            let (packages, hashes): (Vec<&str>, Vec<&str>) = pinned.lines().partition(|line| !line.starts_with(' '));
+            assert!(packages.iter().all(|line| line.contains("==") && line.ends_with('\\')), "{packages:?}");
+            assert!(hashes.iter().all(|line| line.trim().starts_with("--hash=sha256:")), "{hashes:?}");
+            assert!(packages.iter().any(|line| line.starts_with(name)));
+        }
     }
 
     #[test]

@@ -48,6 +48,11 @@ async fn named(call: &Call, wanted: &str) -> Result<Stored, AppError> {
         let prefixed = Filter { id_prefix: Some(wanted.to_owned()), limit: MOST, ..Filter::default() };
         found = readable(call, call.list(prefixed).await?).await?;
     }
+    if found.is_empty()
+        && let Some(alias) = alias(call, wanted)
+    {
+        found.extend(call.load(alias).await?);
+    }
     if found.is_empty() && !wanted.is_empty() {
         found = beginning_with(call, wanted).await?;
     }
@@ -76,6 +81,12 @@ async fn nearest_name(call: &Call, wanted: &str) -> Option<String> {
     let here = Filter { limit: COMPARED, ..of_this_project(call).await.ok()? };
     let names: Vec<String> = call.summaries(here).await.ok()?.tasks.into_iter().map(|task| task.name).collect();
     nearest(wanted, names.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// The id of the task that has this text as its id in the system it was imported from: 16 hexadecimal digits.
+pub(crate) fn alias(call: &Call, text: &str) -> Option<TaskId> {
+    let is_alias = text.len() == 16 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+    is_alias.then(|| TaskId::of_alias(call.caller.tenant.name(), text))
 }
 
 /// What is of the project this command is run in. Whoever calls from no directory of this machine has no project, and means all of them.

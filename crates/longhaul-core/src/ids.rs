@@ -1,12 +1,13 @@
 //! Identifiers as separate types, so that a session can never be passed as a task.
 //!
 //! All are UUID v7: sortable by time and native in both databases. Minting takes the time and the random bytes from the
-//! caller, because this crate has neither.
+//! caller, because this crate has neither. Only an imported task has a UUID v8, which follows from its id elsewhere.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::time::Time;
@@ -61,6 +62,16 @@ id! {
     /// A task: a goal and everything known of it.
     TaskId
 }
+impl TaskId {
+    /// The id of a tenant's task that another system knows under its own id: always the same, so that either names the task.
+    pub fn of_alias(tenant: &str, alias: &str) -> TaskId {
+        let digest = Sha256::digest(format!("{tenant}\0{alias}"));
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&digest[..16]);
+        TaskId(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+    }
+}
+
 id! {
     /// One run of a program for a task, under one keeper. Spawned once, ever.
     SessionId

@@ -77,10 +77,11 @@ pub(crate) async fn get(call: &Call, handle: &str) -> Result<DetailedTask, Error
 /// Whoever polls waits for the end, so the task must have a worker, as with `wait`.
 async fn followed(call: &Call, id: TaskId) -> Result<WhyView, AppError> {
     if call.caller.rights.include(Right::Run)
-        && let Some(stored) = call.load(id).await?
+        && let Ok(Some(stored)) = call.load(id).await
     {
         ensure_worker(call, &stored).await?;
     }
+    // What cannot be loaded is explained or refused here.
     why(call, id).await
 }
 

@@ -18,7 +18,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use longhaul_core::task::Action;
 
 pub(crate) use care::{
-    Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Man, Store, StoreVerb, Trust, Worker,
+    Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Import, ImportFrom, Man, Store, StoreVerb, Trust, Worker,
 };
 pub(crate) use keys::{Keys, KeysVerb};
 pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Offer, Transport};
@@ -47,7 +47,10 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["run", "retry", "demo", "run-session"]),
     ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report"]),
     ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
-    ("Set up", &["agents", "config", "trust", "mcp", "serve", "keys", "service", "skill", "completions", "man"]),
+    (
+        "Set up",
+        &["agents", "config", "trust", "mcp", "serve", "keys", "import", "service", "skill", "completions", "man"],
+    ),
     ("Maintain", &["doctor", "worker", "gc", "store"]),
     ("For agents", &["session"]),
 ];
@@ -156,6 +159,8 @@ pub(crate) enum Verb {
     Mcp(Mcp),
     /// Serve Longhaul to programs over HTTP, and carry out tasks
     Serve(Serve),
+    /// Import runs that another program keeps
+    Import(Import),
     /// Create, list and revoke API keys for the HTTP server
     Keys(Keys),
     /// Report on the task of this session, or ask a person for help; for agents that Longhaul runs
@@ -191,6 +196,7 @@ impl Verb {
             // Their operations check the rights they need.
             Verb::Doctor(_)
             | Verb::Gc(_)
+            | Verb::Import(_)
             | Verb::Keys(_)
             | Verb::Store(_)
             | Verb::Trust(_)

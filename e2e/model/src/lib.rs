@@ -15,7 +15,7 @@ mod turn;
 mod worker;
 
 pub use programs::{
-    Agent, EnvironmentError, Login, Missing, Programs, Setup, clients, place_for_homes, python_packages,
+    Agent, EnvironmentError, Login, Missing, Programs, Setup, clients, place_for_homes, python_packages, schemathesis,
 };
 pub use reply::{Answer, Call, Ending, Place, Refusal, Reply, Usage};
 pub use rules::{Rule, Rules};

@@ -126,6 +126,11 @@ pub fn python_packages() -> Result<PathBuf, Missing> {
     Ok(installed(&place::PYTHON, "mcp/__init__.py")?.join(place::PYTHON.installer.fills()))
 }
 
+/// The directory with schemathesis and what it needs, for `PYTHONPATH`.
+pub fn schemathesis() -> Result<PathBuf, Missing> {
+    Ok(installed(&place::SCHEMATHESIS, "schemathesis/__init__.py")?.join(place::SCHEMATHESIS.installer.fills()))
+}
+
 fn installed(pinned: &place::Pinned, file: &str) -> Result<PathBuf, Missing> {
     let directory = pinned.directory(|name| env::var_os(name)).unwrap_or_default();
     let path = directory.join(pinned.installer.fills()).join(file);

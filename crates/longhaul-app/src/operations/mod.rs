@@ -71,10 +71,10 @@ pub use store_backup::{Backup, StoreBackup, StoreBackupInput};
 pub use store_check::{MissingSession, StoreCheck, StoreHealth};
 pub use submit::{Submit, SubmitInput};
 pub use task_run::{
-    CheckpointAnswer, Evidence, FailedItem, HelpView, RunCheckpoint, RunEvent, TaskRun, TaskRunAnswer,
-    TaskRunCheckpoint, TaskRunCheckpointInput, TaskRunComplete, TaskRunCompleteInput, TaskRunDetails, TaskRunGet,
-    TaskRunGetInput, TaskRunList, TaskRunListInput, TaskRunNeedsHelp, TaskRunNeedsHelpInput, TaskRunStart,
-    TaskRunStartInput, TaskRunUpdate, TaskRunUpdateInput, TaskRuns, own_task,
+    CheckpointAnswer, Evidence, FailedItem, HelpView, ImportOpenchrome, ImportOpenchromeInput, Imported, RunCheckpoint,
+    RunEvent, Skipped, TaskRun, TaskRunAnswer, TaskRunCheckpoint, TaskRunCheckpointInput, TaskRunComplete,
+    TaskRunCompleteInput, TaskRunDetails, TaskRunGet, TaskRunGetInput, TaskRunList, TaskRunListInput, TaskRunNeedsHelp,
+    TaskRunNeedsHelpInput, TaskRunStart, TaskRunStartInput, TaskRunUpdate, TaskRunUpdateInput, TaskRuns, own_task,
 };
 pub use tell::{Tell, TellInput};
 pub use trust::{Trust, TrustInput, TrustView, TrustedKey};
@@ -102,6 +102,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Edit>(),
     entry::<Events>(),
     entry::<Gc>(),
+    entry::<ImportOpenchrome>(),
     entry::<KeysCreate>(),
     entry::<KeysList>(),
     entry::<KeysRevoke>(),

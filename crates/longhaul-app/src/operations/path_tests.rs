@@ -206,11 +206,14 @@ async fn a_retry_reaches_no_further_than_a_new_task() {
     }
 }
 
+/// Makes the value of a field from a text.
+type OfText = fn(&str) -> Value;
+
 /// The fields of an operation that take a text or texts.
-fn texts(entry: &Entry) -> Vec<(String, fn(&str) -> Value)> {
+fn texts(entry: &Entry) -> Vec<(String, OfText)> {
     let schema = (entry.input_schema)().to_value();
     let fields = schema["properties"].as_object().cloned().unwrap_or_default();
-    let kind_of = |schema: &Value| -> Option<fn(&str) -> Value> {
+    let kind_of = |schema: &Value| -> Option<OfText> {
         let named = schema["type"].to_string();
         match (named.contains("string"), named.contains("array") && schema["items"]["type"] == "string") {
             (true, _) => Some(|text| json!(text)),

@@ -49,7 +49,7 @@ impl Operation for Why {
         let found = lookup::find_to_read(call, input.task.as_deref()).await?;
         let view = TaskView::of(call, found.task.id).await?;
         // Loaded after the view: a task that the view says has ended is never explained by what it did before.
-        let stored = call.load(found.task.id).await?.unwrap_or(found);
+        let stored = call.read(found.task.id).await?.unwrap_or(found);
         let task = &stored.task;
         let events = history::recent(call, task.id).await?;
         let in_line = slot_wait::wait_of(call, &stored).await?;

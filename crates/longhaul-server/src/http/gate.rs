@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::uri::{Authority, Uri};
-use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use longhaul_app::api_keys::authenticate;
@@ -92,7 +92,7 @@ impl Doors {
 }
 
 /// The value of a header that may come only once.
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+pub(super) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next().filter(|_| values.next().is_none())?;
     value.to_str().ok()
@@ -119,11 +119,6 @@ async fn pass(http: &Http, mut request: Request) -> Result<Request, Refused> {
     let presented = key(request.headers()).ok_or_else(unauthorized)?.to_owned();
     let caller = authenticate(&http.app, &presented).await?.ok_or_else(unauthorized)?;
     let slot = http.limits.admit(&caller)?;
-    if request.method() == Method::POST && !is_json(request.headers()) {
-        let what = "the body of a request that changes something must be JSON";
-        return Err(Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", what)
-            .hint("send the header `Content-Type: application/json`"));
-    }
     request.extensions_mut().insert(slot);
     request.extensions_mut().insert(Presented(presented));
     request.extensions_mut().insert(caller);
@@ -139,12 +134,6 @@ fn unauthorized() -> Refused {
 fn key(headers: &HeaderMap) -> Option<&str> {
     let (scheme, key) = only(headers, &header::AUTHORIZATION)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(key.trim())
-}
-
-/// A form or a picture on another site cannot send this type.
-fn is_json(headers: &HeaderMap) -> bool {
-    let kind = only(headers, &header::CONTENT_TYPE).and_then(|kind| kind.split(';').next());
-    kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
 #[cfg(test)]

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::http::header::HeaderMap;
+use axum::http::header::{CONTENT_TYPE, HeaderMap};
 use axum::http::{StatusCode, Uri};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use http_body_util::BodyExt;
 use longhaul_app::Caller;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::gate::only;
 use super::refusal::Refused;
 
 /// What clients may use.
@@ -103,8 +104,13 @@ impl Limits {
         Ok(Slot { _permit: Arc::new(permit) })
     }
 
-    /// The body of a request, if it is short enough and comes in time.
-    pub(super) async fn body(&self, body: Body) -> Result<Bytes, Refused> {
+    /// The body of a request, if it is JSON by its type, short enough, and comes in time.
+    pub(super) async fn body(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, Refused> {
+        if !is_json(headers) {
+            let what = "the body of a request that changes something must be JSON";
+            return Err(Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", what)
+                .hint("send the header `Content-Type: application/json`"));
+        }
         let late = |_| Refused::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", "the body did not arrive in time");
         tokio::time::timeout(self.patience, self.read(body)).await.map_err(late)?
     }
@@ -129,6 +135,12 @@ impl Limits {
     }
 }
 
+/// A form or a picture on another site cannot send this type.
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = only(headers, &CONTENT_TYPE).and_then(|kind| kind.split(';').next());
+    kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
 #[cfg(test)]
 mod tests {
     use axum::response::IntoResponse;
@@ -144,6 +156,10 @@ mod tests {
 
     fn caller(name: &str) -> Caller {
         Caller::new(Actor::person(name), Err("nowhere".to_owned()))
+    }
+
+    fn json() -> HeaderMap {
+        HeaderMap::from_iter([(CONTENT_TYPE, "application/json".parse().unwrap())])
     }
 
     fn status(refused: Refused) -> u16 {
@@ -187,12 +203,28 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_is_bounded_in_bytes_and_time() {
-        let limits = limits(1, 1);
-        assert_eq!(limits.body(Body::from("0123456789")).await.unwrap(), "0123456789");
-        assert_eq!(limits.body(Body::from("0123456789a")).await.err().map(status), Some(413));
+        let (limits, json) = (limits(1, 1), json());
+        assert_eq!(limits.body(&json, Body::from("0123456789")).await.unwrap(), "0123456789");
+        assert_eq!(limits.body(&json, Body::from("0123456789a")).await.err().map(status), Some(413));
         let endless = stream::repeat_with(|| Ok::<_, std::convert::Infallible>(Bytes::from(vec![0; 1 << 20])));
-        assert_eq!(limits.body(Body::from_stream(endless)).await.err().map(status), Some(413));
+        assert_eq!(limits.body(&json, Body::from_stream(endless)).await.err().map(status), Some(413));
         let silent = stream::pending::<Result<Bytes, std::convert::Infallible>>();
-        assert_eq!(limits.body(Body::from_stream(silent)).await.err().map(status), Some(408));
+        assert_eq!(limits.body(&json, Body::from_stream(silent)).await.err().map(status), Some(408));
+    }
+
+    #[test]
+    fn only_json_has_a_content_type_that_other_sites_cannot_send() {
+        let json = |kind: &str| is_json(&HeaderMap::from_iter([(CONTENT_TYPE, kind.parse().unwrap())]));
+        assert!(json("application/json") && json("Application/JSON; charset=utf-8"));
+        for bad in [
+            "text/plain",
+            "application/x-www-form-urlencoded",
+            "multipart/form-data",
+            "application/jsonx",
+            "text/plain; application/json",
+        ] {
+            assert!(!json(bad), "{bad}");
+        }
+        assert!(!is_json(&HeaderMap::new()));
     }
 }

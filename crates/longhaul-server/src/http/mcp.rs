@@ -28,7 +28,7 @@ pub(super) async fn answer(
     request: Request,
 ) -> Result<Response, Refused> {
     let (head, body) = request.into_parts();
-    let body = http.limits.body(body).await?;
+    let body = http.limits.body(&head.headers, body).await?;
     read_json(&body)?;
     let rights = caller.rights;
     let call = Call::new(Arc::clone(&http.app), caller.through(FrontEnd::Mcp, rights));

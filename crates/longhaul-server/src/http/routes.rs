@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Extension, RawPathParams, RawQuery, State};
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{MethodFilter, any, get, on};
@@ -81,9 +81,13 @@ fn offer(router: Router<Arc<Http>>, route: &Route) -> Router<Arc<Http>> {
                        Extension(slot): Extension<Slot>,
                        path: RawPathParams,
                        RawQuery(query): RawQuery,
+                       headers: HeaderMap,
                        body: Body| async move {
-        let body =
-            if entry.about.effect == Effect::Reads { Default::default() } else { http.limits.body(body).await? };
+        let body = if entry.about.effect == Effect::Reads {
+            Default::default()
+        } else {
+            http.limits.body(&headers, body).await?
+        };
         let input = input(&schema, &path, query.as_deref().unwrap_or_default(), &body)?;
         let call = Call::new(Arc::clone(&http.app), caller);
         let document = perform(entry, call, input, slot).await?;

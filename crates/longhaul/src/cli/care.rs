@@ -147,6 +147,27 @@ pub(crate) enum StoreVerb {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Import {
+    #[command(subcommand)]
+    pub(crate) from: ImportFrom,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImportFrom {
+    /// Import the task runs of OpenChrome, with their times; runs that were imported before are left alone
+    Openchrome {
+        /// OpenChrome's home, which contains `task-runs`
+        directory: PathBuf,
+        /// Only count what would be imported
+        #[arg(long)]
+        dry_run: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Agents {
     /// Print JSON
     #[arg(long)]

@@ -55,6 +55,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("serve", &["longhaul serve", "longhaul serve --listen 127.0.0.1:0 --no-worker"]),
+    ("import", &["longhaul import openchrome ~/.openchrome --dry-run", "longhaul import openchrome ~/.openchrome"]),
     ("keys", &["longhaul keys create ci --rights read --expires 30d", "longhaul keys list", "longhaul keys revoke ci"]),
     (
         "session",

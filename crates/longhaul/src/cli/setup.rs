@@ -15,6 +15,9 @@ pub(crate) struct Service {
 pub(crate) enum ServiceVerb {
     /// Start a worker at boot or login, and keep it running
     Install {
+        /// Start `longhaul serve`, which is a worker and serves HTTP
+        #[arg(long)]
+        serve: bool,
         /// Kind of service; by default the one this system has
         #[arg(long)]
         kind: Option<ServiceKind>,

@@ -13,6 +13,7 @@ mod doctor;
 mod edit;
 mod events;
 mod gc;
+mod import;
 mod keys;
 mod list;
 mod logs;
@@ -107,6 +108,7 @@ async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
         Verb::Agents(args) => agents::agents(line, &args).await,
         Verb::Service(args) => service::service(line, &args),
         Verb::Skill(args) => skill::skill(line, &args),
+        Verb::Import(args) => import::import(line, &args).await,
         Verb::Keys(args) => keys::keys(line, &args).await,
         Verb::Session(args) => session::session(line, &args).await,
         Verb::Mcp(args) => mcp::mcp(line, &args).await,

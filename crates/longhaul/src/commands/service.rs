@@ -58,12 +58,13 @@ pub(crate) fn service(line: &CommandLine, args: &Service) -> Result<Code, AppErr
     let environment = &line.system.environment;
     match args.verb {
         ServiceVerb::Status { kind, json } => status(environment, kind, json),
-        ServiceVerb::Install { kind, dry_run } => {
+        ServiceVerb::Install { kind, serve, dry_run } => {
             let kind = kind.map_or_else(|| suitable(environment), Ok)?;
+            let worker = Worker { serves: serve, ..Worker::of(environment)? };
             let steps = match kind {
-                ServiceKind::Systemd => systemd::install(&Worker::of(environment)?),
-                ServiceKind::Launchd => launchd::install(&Worker::of(environment)?),
-                ServiceKind::Cron => cron::install(&Worker::of(environment)?),
+                ServiceKind::Systemd => systemd::install(&worker),
+                ServiceKind::Launchd => launchd::install(&worker),
+                ServiceKind::Cron => cron::install(&worker),
             }?;
             carry_out(environment, &steps, dry_run)?;
             advise(kind, dry_run);
@@ -84,10 +85,18 @@ pub(crate) fn service(line: &CommandLine, args: &Service) -> Result<Code, AppErr
 /// The status of every installed kind, or of the given one. A kind that cannot be inspected does not hide the others.
 fn inspect(environment: &Environment, kind: Option<ServiceKind>) -> Result<Statuses, AppError> {
     let worker = Worker::of(environment)?;
-    let (all, unknown) = of_each(kind, |kind| match kind {
-        ServiceKind::Systemd => systemd::inspect(&worker),
-        ServiceKind::Launchd => launchd::inspect(&worker),
-        ServiceKind::Cron => cron::inspect(&worker),
+    let compare = |kind, worker: &Worker| match kind {
+        ServiceKind::Systemd => systemd::inspect(worker),
+        ServiceKind::Launchd => launchd::inspect(worker),
+        ServiceKind::Cron => cron::inspect(worker),
+    };
+    let (all, unknown) = of_each(kind, |kind| match compare(kind, &worker)? {
+        // Perhaps it was installed with `--serve`.
+        status if status.installed == Installed::Different => {
+            let serving = compare(kind, &Worker { serves: true, ..worker.clone() })?;
+            Ok(if serving.installed == Installed::Yes { serving } else { status })
+        }
+        status => Ok(status),
     })?;
     let known = all.into_iter().filter(|status| kind.is_some() || status.installed != Installed::No).collect();
     Ok(Statuses { known, unknown })

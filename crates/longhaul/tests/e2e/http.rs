@@ -8,6 +8,7 @@ mod gate;
 mod guide;
 mod mcp;
 mod monitoring;
+mod schema;
 
 use std::time::Duration;
 
@@ -187,4 +188,31 @@ fn body_for(path: &str) -> Value {
         ("/edit", json!({ "priority": 1 })),
     ];
     required.into_iter().find(|(end, _)| path.ends_with(end)).map_or_else(|| json!({}), |(_, body)| body)
+}
+
+/// The command line shows through what a change came, and another tenant's tasks only when asked for them.
+#[test]
+fn history_names_the_key_and_lists_keep_tenants_apart() {
+    let env = TestEnv::new();
+    let (own, foreign) = (runner(&env), key(&env, "bot", "run", "acme"));
+    let serving = Serving::start(&env, &["--no-worker"]);
+    serving.post(&own, "/api/v1/runs", &json!({ "goal": "ours" })).data();
+    serving.post(&foreign, "/api/v1/runs", &json!({ "goal": "theirs" })).data();
+    let printed = env.ok(&["events", "ours"]);
+    assert!(printed.contains("the key `runner` through HTTP"), "{printed}");
+    let lines = env.ok(&["events", "ours", "--json"]);
+    let event: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    let id = env.json(&["keys", "list"])["api_keys"][0]["id"].clone();
+    assert_eq!(
+        (&event["data"]["actor"]["channel"], &event["data"]["actor"]["key_id"]),
+        (&json!("http"), &id),
+        "{event}"
+    );
+    let names = |args: &[&str]| {
+        let tasks = env.json(args)["tasks"].clone();
+        tasks.as_array().unwrap().iter().map(|task| task["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&["list", "--all"]), ["ours"]);
+    assert_eq!(names(&["list", "--tenant", "acme"]), ["theirs"]);
+    assert_eq!(names(&["list", "--tenant", "nobody"]), [""; 0]);
 }

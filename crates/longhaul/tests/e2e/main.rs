@@ -39,6 +39,7 @@ mod git_failures;
 mod guidance;
 mod handover;
 mod http;
+mod import;
 mod in_process;
 mod in_worktree;
 mod interrupted_rounds;

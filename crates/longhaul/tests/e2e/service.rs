@@ -99,6 +99,23 @@ fn the_unit_is_written_enabled_told_and_taken_away() {
     assert!(env.run(&["service", "uninstall"]).stderr.contains("no service is installed"));
 }
 
+/// With `--serve` each kind starts the server, and `status` knows that as what was installed.
+#[test]
+fn the_service_can_serve_http() {
+    let env = world();
+    for kind in ["systemd", "cron", "launchd"] {
+        env.ok(&["service", "install", "--kind", kind, "--serve"]);
+        assert_eq!(status(&env, kind)["installed"], "yes", "{kind}");
+        let plan = env.ok(&["service", "install", "--kind", kind, "--dry-run"]);
+        assert!(plan.contains("--stay"), "{kind}: without the flag it becomes a worker again: {plan}");
+        env.ok(&["service", "install", "--kind", kind]);
+        assert_eq!(status(&env, kind)["installed"], "yes", "{kind}");
+        let plan = env.ok(&["service", "install", "--kind", kind, "--serve", "--dry-run"]);
+        assert!(plan.contains("serve") && !plan.contains("--stay"), "{kind}: {plan}");
+    }
+    assert!(verified(&unit(&env)).0);
+}
+
 #[test]
 fn the_control_systemd_finds_what_is_wrong_with_a_unit() {
     let env = world();

@@ -7,8 +7,12 @@
 mod checkpoint;
 mod complete;
 mod get;
+mod import;
+#[cfg(test)]
+mod import_tests;
 mod list;
 mod needs_help;
+mod openchrome;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -18,6 +22,7 @@ mod wire;
 pub use checkpoint::{CheckpointAnswer, TaskRunCheckpoint, TaskRunCheckpointInput};
 pub use complete::{TaskRunComplete, TaskRunCompleteInput};
 pub use get::{RunEvent, TaskRunDetails, TaskRunGet, TaskRunGetInput};
+pub use import::{ImportOpenchrome, ImportOpenchromeInput, Imported, Skipped};
 pub use list::{TaskRunList, TaskRunListInput, TaskRuns};
 pub use needs_help::{TaskRunNeedsHelp, TaskRunNeedsHelpInput};
 pub use start::{TaskRunStart, TaskRunStartInput};
@@ -32,12 +37,13 @@ use longhaul_store::{Committed, Key, Stored};
 use crate::app::Call;
 use crate::change::{ChangeError, change};
 use crate::error::{AppError, ErrorKind};
+use crate::lookup;
 use crate::operation::Answer;
 
 /// The run that a caller means. A foreign one looks exactly like none.
 async fn find(call: &Call, run_id: &str) -> Result<Stored, AppError> {
     let unknown = || AppError::new(ErrorKind::NotFound, "there is no run with this run_id").coded("task_run_not_found");
-    match call.read(parse(run_id)?).await {
+    match call.read(parse(call, run_id)?).await {
         Ok(stored) => stored.ok_or_else(unknown),
         // Without a home there are no runs either.
         Err(error) if error.kind == ErrorKind::NotFound => Err(unknown()),
@@ -45,9 +51,9 @@ async fn find(call: &Call, run_id: &str) -> Result<Stored, AppError> {
     }
 }
 
-/// One spelling only; a text that is no id is not repeated in the answer.
-fn parse(run_id: &str) -> Result<TaskId, AppError> {
-    run_id.parse().map_err(|_| {
+/// One spelling only, and that of an imported run; a text that is no id is not repeated in the answer.
+fn parse(call: &Call, run_id: &str) -> Result<TaskId, AppError> {
+    run_id.parse().or_else(|_| lookup::alias(call, run_id).ok_or(())).map_err(|()| {
         AppError::new(ErrorKind::Usage, "run_id is not an id")
             .hint("pass the run_id that task_run_start returned: a UUID in lower case")
     })

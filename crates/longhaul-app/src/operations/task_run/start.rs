@@ -113,7 +113,7 @@ async fn commit(
 }
 
 /// Names from the goal. Many runs may have one goal, so the last one is unique.
-fn candidates(goal: &str, task: TaskId) -> impl Iterator<Item = TaskName> {
+pub(super) fn candidates(goal: &str, task: TaskId) -> impl Iterator<Item = TaskName> {
     let base = names::slug(goal).unwrap_or_else(|| "run".to_owned());
     let id = task.to_string();
     let unique = format!("{base}-{}", id.rsplit('-').next().unwrap_or_default());

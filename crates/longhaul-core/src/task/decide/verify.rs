@@ -145,6 +145,6 @@ fn end_round(task: &Task, events: &[Event], now: Time) -> Vec<Event> {
 fn command_missing(round: &Round) -> Option<HelpReason> {
     round.evidence.iter().find_map(|check| match check.exit {
         Exit::Code(code @ (126 | 127)) => Some(HelpReason::CheckCannotRun { check: check.title(), code }),
-        _ => None,
+        Exit::Code(_) | Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => None,
     })
 }

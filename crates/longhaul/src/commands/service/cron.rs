@@ -133,7 +133,10 @@ impl Table {
 fn block(worker: &Worker) -> String {
     let Worker { program, home, path, .. } = worker;
     let [program, home, path] = [program, home, path].map(|text| quoted(text));
-    format!("{BEGIN}@reboot LONGHAUL_HOME={home} PATH={path} {program} worker --stay --detach >/dev/null\n{END}")
+    // Cron waits for what it starts, and mails what that prints.
+    let detached = if worker.serves { " >/dev/null 2>&1 &" } else { " --detach >/dev/null" };
+    let arguments = worker.arguments().join(" ");
+    format!("{BEGIN}@reboot LONGHAUL_HOME={home} PATH={path} {program} {arguments}{detached}\n{END}")
 }
 
 /// One word for the shell that cron runs; a bare percent sign would end the line for cron.

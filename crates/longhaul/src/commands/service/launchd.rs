@@ -68,7 +68,16 @@ fn path(environment: &Environment) -> Result<PathBuf, AppError> {
 
 fn property_list(worker: &Worker) -> String {
     let [program, home, path] = [&worker.program, &worker.home, &worker.path].map(|text| escaped(text));
-    format!(include_str!("launchd.plist"), mark = MARK, label = LABEL, program = program, home = home, path = path)
+    let arguments: Vec<String> = worker.arguments().iter().map(|word| format!("\t\t<string>{word}</string>")).collect();
+    format!(
+        include_str!("launchd.plist"),
+        mark = MARK,
+        label = LABEL,
+        program = program,
+        arguments = arguments.join("\n"),
+        home = home,
+        path = path
+    )
 }
 
 fn escaped(text: &str) -> String {
@@ -87,6 +96,7 @@ mod tests {
             home: "/h \"q\" 'x'".into(),
             path: "/bin:]]>".into(),
             environment: Vec::new().into(),
+            serves: false,
         };
         let text = property_list(&worker);
         let read = plist::Value::from_reader_xml(text.as_bytes()).unwrap();

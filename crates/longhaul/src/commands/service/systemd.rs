@@ -79,8 +79,15 @@ fn unit(worker: &Worker) -> String {
     let Worker { program, home, path, .. } = worker;
     let [home, path] =
         [("LONGHAUL_HOME", home), ("PATH", path)].map(|(name, value)| quoted(&format!("{name}={value}")));
-    let program = quoted(program);
-    format!(include_str!("systemd.service"), mark = MARK, home = home, path = path, program = program)
+    let (program, arguments) = (quoted(program), worker.arguments().join(" "));
+    format!(
+        include_str!("systemd.service"),
+        mark = MARK,
+        home = home,
+        path = path,
+        program = program,
+        arguments = arguments
+    )
 }
 
 /// One word for systemd: quoted, with specifiers as plain text. A dollar sign is plain in a variable and in a program's path.

@@ -18,10 +18,12 @@ pub(super) struct Worker {
     pub(super) path: String,
     /// The caller's variables.
     pub(super) environment: Environment,
+    /// Whether it serves HTTP too.
+    pub(super) serves: bool,
 }
 
 impl Worker {
-    /// The worker of this program and the home that these variables name.
+    /// The worker of this program and the home that these variables name; it does not serve HTTP.
     pub(super) fn of(environment: &Environment) -> Result<Worker, AppError> {
         let program = utf8(&own_program(environment)?)?;
         let home = utf8(&locations::home(environment)?)?;
@@ -32,6 +34,11 @@ impl Worker {
                     .hint("move the program or Longhaul's home, or fix PATH"));
             }
         }
-        Ok(Worker { program, home, path, environment: environment.clone() })
+        Ok(Worker { program, home, path, environment: environment.clone(), serves: false })
+    }
+
+    /// The arguments of its program.
+    pub(super) fn arguments(&self) -> &'static [&'static str] {
+        if self.serves { &["serve"] } else { &["worker", "--stay"] }
     }
 }
