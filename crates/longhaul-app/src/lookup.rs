@@ -63,15 +63,12 @@ async fn named(call: &Call, wanted: &str) -> Result<Stored, AppError> {
     }
 }
 
-<<<<<<< HEAD
-=======
 /// The id of the task that has this text as its id in the system it was imported from: 16 hexadecimal digits.
 pub(crate) fn alias(call: &Call, text: &str) -> Option<TaskId> {
     let is_alias = text.len() == 16 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
     is_alias.then(|| TaskId::of_alias(call.caller.tenant.name(), text))
 }
 
->>>>>>> main
 /// The tasks of this project whose names begin so, the unfinished ones if there are any.
 async fn beginning_with(call: &Call, wanted: &str) -> Result<Vec<Stored>, AppError> {
     for which in [Which::Unfinished, Which::Finished] {
@@ -90,15 +87,6 @@ async fn nearest_name(call: &Call, wanted: &str) -> Option<String> {
     let here = Filter { limit: COMPARED, ..of_this_project(call).await.ok()? };
     let names: Vec<String> = call.summaries(here).await.ok()?.tasks.into_iter().map(|task| task.name).collect();
     nearest(wanted, names.iter().map(String::as_str)).map(str::to_owned)
-<<<<<<< HEAD
-}
-
-/// The id of the task that has this text as its id in the system it was imported from: 16 hexadecimal digits.
-pub(crate) fn alias(call: &Call, text: &str) -> Option<TaskId> {
-    let is_alias = text.len() == 16 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
-    is_alias.then(|| TaskId::of_alias(call.caller.tenant.name(), text))
-=======
->>>>>>> main
 }
 
 /// What is of the project this command is run in. Whoever calls from no directory of this machine has no project, and means all of them.
