@@ -58,7 +58,7 @@ fn watch_terminal(master: PtyMaster) -> Watched {
 
 impl Terminal {
     pub(crate) fn run(env: &TestEnv, args: &[&str]) -> Terminal {
-        Terminal::run_in_columns(env, args, 200)
+        Terminal::run_in_columns(env, args, COLUMNS)
     }
 
     pub(crate) fn run_in_columns(env: &TestEnv, args: &[&str], columns: u16) -> Terminal {
@@ -358,19 +358,21 @@ fn nothing_of_an_agent_reaches_the_terminal_raw() {
     assert!(env.ok(&["logs", "spit"]).contains("\\u{1b}]52;"), "they are shown visibly");
 }
 
-/// Long texts are cut so that the table fits, and ages are easier to read than times.
+/// Long texts are cut so that each row fits, and ages are easier to read than times. The command is never cut.
 #[test]
 fn a_list_fits_the_terminal() {
-    let env = TestEnv::new();
+    let env = TestEnv::new().var("NO_COLOR", "1");
     let name = "long-".repeat(20);
     env.submit("Later", &["-n", &name, "--hours", "03:00-03:01"]);
     env.ok(&["pause", &name]);
-    let (code, shown) = Terminal::run(&env, &["list"]).finish();
+    let (code, shown) = Terminal::run_in_columns(&env, &["list"], 80).finish();
     let rows: Vec<&str> = shown.lines().collect();
-    assert_eq!((code, rows.len()), (0, 2), "{shown}");
-    assert!(rows.iter().all(|row| row.chars().count() <= usize::from(COLUMNS)), "{shown}");
-    assert!(rows[1].contains("long-…") && rows[1].contains("paused") && rows[1].ends_with(" ago"), "{shown}");
-    assert!(env.ok(&["list"]).contains(&name), "a pipe gets all of it");
+    assert_eq!((code, rows.len()), (0, 3), "{shown}");
+    assert!(rows[..2].iter().all(|row| row.chars().count() <= 80), "{shown}");
+    assert!(rows[1].contains('…'), "{shown}");
+    assert!(rows[1].contains("paused") && rows[1].ends_with("just now"), "{shown}");
+    assert_eq!(rows[2], format!("    longhaul resume {name}"));
+    assert!(env.ok(&["list"]).contains(&format!("! {name}  paused")), "a pipe gets all of it");
 }
 
 #[test]
