@@ -1,13 +1,14 @@
 //! Taking a submission in: secrets masked or refused, the name found, the needed variables noted, then one commit.
 //! Called by the hand-over and, below an agent session, by the front end. What is stored here is what agents are sent.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use longhaul_agents::{Chosen, Cost, UnknownAgent};
 use longhaul_core::names::{self, STATE_DIR, TaskName};
 use longhaul_core::task::{Criterion, Place, Refusal, Sandbox, Scope, Submission, Target, submit};
 use longhaul_core::time::Time;
-use longhaul_store::{Change, CommitError, Committed, Earlier, Guard, NewLease, Store};
+use longhaul_store::{Change, CommitError, Committed, Earlier, Filter, Guard, NewLease, Store, Which};
 
 use crate::change::ChangeError;
 use crate::child::{self, NoChild};
@@ -41,14 +42,20 @@ pub(crate) async fn commit_submission(
     }
     warnings.extend(agents.iter().skip(1).filter(|_| works).filter_map(|agent| missing_stand_in(agent, environment)));
     let wanted = request.name.as_deref().map(TaskName::new).transpose()?;
+    let base = wanted.clone().map_or_else(|| generated(&goal, at), String::from);
+    let finished = finished_names(store, &request.submission, &base).await?;
     let mut names = {
-        let (wanted, goal, submission, home) = (wanted.clone(), goal.clone(), request.submission.clone(), home.clone());
-        blocking(move || candidates(wanted, &goal, &submission, &home, at)).await?
+        let (wanted, submission, home) = (wanted.clone(), request.submission.clone(), home.clone());
+        blocking(move || candidates(wanted, base, finished, &submission, &home)).await?
     };
     loop {
         let (next, rest) = blocking(move || (names.next(), names)).await;
         let name = next.expect("candidates never end");
         names = rest;
+        if let Some(wanted) = wanted.as_ref().filter(|wanted| **wanted != name) {
+            warnings.retain(|warning| !warning.starts_with(TAKEN));
+            warnings.push(format!("{TAKEN} `{wanted}`; this one is `{name}`"));
+        }
         let change = Change {
             task: request.id,
             guard: Guard::New,
@@ -61,7 +68,7 @@ pub(crate) async fn commit_submission(
         };
         match store.commit(change).await {
             Ok(committed) => return Ok(Taken { committed, warnings }),
-            Err(CommitError::NameTaken { .. }) if wanted.is_none() => {}
+            Err(CommitError::NameTaken { name }) if wanted.as_ref().is_none_or(|wanted| wanted.as_str() != name) => {}
             // The same submission was handed to another worker too, which was faster.
             Err(CommitError::Conflict) => {
                 let committed = earlier(store, &request).await?.ok_or(ChangeError::NotFound)?;
@@ -253,35 +260,58 @@ fn secret_names(wanted: &Submission) -> Vec<String> {
     names
 }
 
-/// An explicit name is the only candidate; a generated one also avoids directories and branches that already exist.
+/// The beginning of the warning about a name that was changed.
+const TAKEN: &str = "a finished task has the name";
+
+/// A name from the goal, in ASCII whatever its script.
+fn generated(goal: &str, at: Time) -> String {
+    let local = || jiff::Timestamp::from_microsecond(at.0).unwrap_or_default().to_zoned(jiff::tz::TimeZone::system());
+    names::readable(&deunicode::deunicode(goal)).unwrap_or_else(|| names::fallback(local().datetime()))
+}
+
+/// Which of the names that begin so finished tasks of the project have: they are not used again, so that a name means one task.
+async fn finished_names(store: &dyn Store, submission: &Submission, base: &str) -> Result<HashSet<String>, Declined> {
+    // The shell runner's tasks continue under their name.
+    if submission.driver.conduct().takes_existing_directories {
+        return Ok(HashSet::new());
+    }
+    let filter = Filter {
+        project: Some(submission.project.clone()),
+        name_prefix: Some(base.to_owned()),
+        which: Which::Finished,
+        ..Filter::default()
+    };
+    let listed = store.summaries(filter).await.map_err(|error| ChangeError::Commit(CommitError::Store(error)))?;
+    Ok(listed.tasks.into_iter().map(|task| task.name).collect())
+}
+
+/// The name itself and then numbered ones, without those of finished tasks. A generated name also avoids directories and branches that
+/// exist; a chosen one is refused if its directory does.
 fn candidates(
     wanted: Option<TaskName>,
-    goal: &str,
+    base: String,
+    finished: HashSet<String>,
     submission: &Submission,
     home: &Home,
-    at: Time,
 ) -> Result<Box<dyn Iterator<Item = TaskName> + Send>, Declined> {
     let project = PathBuf::from(&submission.project);
-    if let Some(name) = wanted {
+    let numbered = std::iter::once(base.clone()).chain((2..).map(move |number| names::numbered(&base, number)));
+    let free = numbered.filter(move |name| !finished.contains(name)).filter_map(|name| TaskName::new(&name).ok());
+    if wanted.is_some() {
         // In a worktree of its own the task meets no other's directory.
-        if submission.place == Place::InPlace
-            && !submission.driver.conduct().takes_existing_directories
-            && task_dir_exists(&project, name.as_ref())
-        {
+        let meets = submission.place == Place::InPlace && !submission.driver.conduct().takes_existing_directories;
+        let mut free = free;
+        let Some(name) = free.next() else { return Ok(Box::new(free)) };
+        if meets && task_dir_exists(&project, name.as_ref()) {
             return Err(Declined::DirectoryExists { path: format!("{STATE_DIR}/{name}") });
         }
-        return Ok(Box::new(std::iter::repeat(name)));
+        return Ok(Box::new(std::iter::once(name).chain(free)));
     }
     let repository = repository(submission, home);
     let has_branch = move |name: &TaskName| {
         repository.as_ref().is_some_and(|repository| repository.has_task_branch(name.as_ref()).unwrap_or(false))
     };
-    let local = || jiff::Timestamp::from_microsecond(at.0).unwrap_or_default().to_zoned(jiff::tz::TimeZone::system());
-    let base = names::slug(goal).unwrap_or_else(|| names::fallback(local().datetime()));
-    let free = names::candidates(base)
-        .filter_map(|name| TaskName::new(&name).ok())
-        .filter(move |name| !task_dir_exists(&project, name.as_ref()) && !has_branch(name));
-    Ok(Box::new(free))
+    Ok(Box::new(free.filter(move |name| !task_dir_exists(&project, name.as_ref()) && !has_branch(name))))
 }
 
 fn repository(submission: &Submission, home: &Home) -> Option<Repository> {

@@ -7,11 +7,14 @@ use longhaul_core::task::Driver;
 use longhaul_store::{Filter, Listed, StoreError, Stored, Which};
 
 use crate::app::Call;
+use crate::config::nearest::nearest;
 use crate::error::{AppError, ErrorKind};
 use crate::text;
 
 /// So many tasks are named if several are meant.
 const MOST: Option<u32> = Some(20);
+/// So many names are compared with a mistyped one.
+const COMPARED: Option<u32> = Some(1_000);
 
 /// The task that an operation is to change, meant by a name, an id or nothing. A hold whose person is gone is released first.
 pub async fn find(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
@@ -30,7 +33,7 @@ async fn search(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
 
 async fn named(call: &Call, wanted: &str) -> Result<Stored, AppError> {
     if let Ok(id) = wanted.parse::<TaskId>() {
-        return call.read(id).await?.ok_or_else(|| not_found(wanted));
+        return call.read(id).await?.ok_or_else(|| not_found(wanted, None));
     }
     // Of the tasks with one name only the newest can be unfinished.
     if call.caller.is_local() {
@@ -50,9 +53,12 @@ async fn named(call: &Call, wanted: &str) -> Result<Stored, AppError> {
     {
         found.extend(call.load(alias).await?);
     }
+    if found.is_empty() && !wanted.is_empty() {
+        found = beginning_with(call, wanted).await?;
+    }
     match found.len() {
-        0 => Err(not_found(wanted)),
-        1 => found.pop().ok_or_else(|| not_found(wanted)),
+        0 => Err(not_found(wanted, nearest_name(call, wanted).await)),
+        1 => found.pop().ok_or_else(|| not_found(wanted, None)),
         _ => Err(ambiguous(wanted, &found)),
     }
 }
@@ -61,6 +67,26 @@ async fn named(call: &Call, wanted: &str) -> Result<Stored, AppError> {
 pub(crate) fn alias(call: &Call, text: &str) -> Option<TaskId> {
     let is_alias = text.len() == 16 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
     is_alias.then(|| TaskId::of_alias(call.caller.tenant.name(), text))
+}
+
+/// The tasks of this project whose names begin so, the unfinished ones if there are any.
+async fn beginning_with(call: &Call, wanted: &str) -> Result<Vec<Stored>, AppError> {
+    for which in [Which::Unfinished, Which::Finished] {
+        let prefix = Some(wanted.to_owned());
+        let here = Filter { name_prefix: prefix, which, limit: MOST, ..of_this_project(call).await? };
+        let found = readable(call, call.list(here).await?).await?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The name of a task of this project that was probably meant.
+async fn nearest_name(call: &Call, wanted: &str) -> Option<String> {
+    let here = Filter { limit: COMPARED, ..of_this_project(call).await.ok()? };
+    let names: Vec<String> = call.summaries(here).await.ok()?.tasks.into_iter().map(|task| task.name).collect();
+    nearest(wanted, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
 /// What is of the project this command is run in. Whoever calls from no directory of this machine has no project, and means all of them.
@@ -101,7 +127,7 @@ async fn only_live_one(call: &Call) -> Result<Stored, AppError> {
             Err(AppError::new(ErrorKind::NotFound, "no unfinished task in this project")
                 .hint("see `longhaul list --all`"))
         }
-        1 => tasks.pop().ok_or_else(|| not_found("")),
+        1 => tasks.pop().ok_or_else(|| not_found("", None)),
         _ => Err(ambiguous("", &tasks)),
     }
 }
@@ -130,9 +156,12 @@ pub async fn find_executed(call: &Call, wanted: Option<&str>) -> Result<Stored, 
     Err(AppError::new(ErrorKind::Conflict, what).hint(format!("`longhaul show {name}` has what the program reported")))
 }
 
-fn not_found(wanted: &str) -> AppError {
-    AppError::new(ErrorKind::NotFound, format!("there is no task `{}`", text::safe(wanted)))
-        .hint("`longhaul list --all` shows every task")
+fn not_found(wanted: &str, nearest: Option<String>) -> AppError {
+    let error = AppError::new(ErrorKind::NotFound, format!("there is no task `{}`", text::safe(wanted)));
+    match nearest {
+        Some(name) => error.hint(format!("did you mean `{name}`?")),
+        None => error.hint("`longhaul list --all` shows every task"),
+    }
 }
 
 fn ambiguous(wanted: &str, found: &[Stored]) -> AppError {
@@ -141,7 +170,6 @@ fn ambiguous(wanted: &str, found: &[Stored]) -> AppError {
     } else {
         format!("several tasks match `{}`", text::safe(wanted))
     };
-    let names: Vec<String> =
-        found.iter().map(|stored| format!("{} ({})", stored.task.submission.name, stored.task.id)).collect();
-    AppError::new(ErrorKind::Usage, what).hint(format!("name one: {}", names.join(", ")))
+    let names = found.iter().map(|stored| format!("\n  {}  ({})", stored.task.submission.name, stored.task.id));
+    AppError::new(ErrorKind::Usage, what).hint(format!("name one:{}", names.collect::<String>()))
 }

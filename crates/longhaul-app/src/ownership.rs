@@ -99,7 +99,7 @@ async fn is_deserted(
     if !nobody_lives(call, owner, parent).await? {
         return Ok(false);
     }
-    let now = call.store()?.load(task).await?;
+    let now = call.read(task).await?;
     Ok(now.is_some_and(|now| now.task.state.wants_owner() && now.owner.map(|owner| owner.worker) == owner))
 }
 

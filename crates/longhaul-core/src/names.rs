@@ -18,6 +18,9 @@ pub const RULE: &str = "a task name has 1 to 100 letters, digits, dots, undersco
 /// Longest generated name.
 const LONGEST_GENERATED: usize = 30;
 
+/// Longest readable name: a number still fits behind it.
+const LONGEST_READABLE: usize = 26;
+
 const LONGEST_GIVEN: usize = 100;
 
 /// A name that is safe as a directory and as a part of a branch name.
@@ -115,6 +118,22 @@ pub fn slug(description: &str) -> Option<String> {
     if slug.is_empty() { None } else { Some(slug.to_owned()) }
 }
 
+/// A readable name from a text in ASCII: whole words, as many as fit; the first one is cut if even that does not. Nothing without a letter
+/// or digit.
+pub fn readable(text: &str) -> Option<String> {
+    let mut name = String::new();
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    for word in words.map(str::to_ascii_lowercase) {
+        let length = name.len() + usize::from(!name.is_empty()) + word.len();
+        match (name.is_empty(), length <= LONGEST_READABLE) {
+            (true, _) => name.push_str(&word[..word.floor_char_boundary(LONGEST_READABLE)]),
+            (false, true) => name.extend(["-", &word]),
+            (false, false) => break,
+        }
+    }
+    if name.is_empty() { None } else { Some(name) }
+}
+
 /// The name of a task whose description gives none: `task-YYYYMMDD-HHMMSS` in local time.
 pub fn fallback(local: DateTime) -> String {
     local.strftime("task-%Y%m%d-%H%M%S").to_string()
@@ -125,6 +144,13 @@ pub fn with_suffix(base: &str, n: u32) -> String {
     let suffix = format!("-{n}");
     let kept = base.floor_char_boundary(LONGEST_GENERATED - suffix.len());
     format!("{}{suffix}", base[..kept].trim_end_matches('-'))
+}
+
+/// `base-n` with the whole base, as far as a name may be long.
+pub fn numbered(base: &str, n: u32) -> String {
+    let suffix = format!("-{n}");
+    let kept = base.floor_char_boundary(LONGEST_GIVEN - suffix.len());
+    format!("{}{suffix}", &base[..kept])
 }
 
 /// The base itself, then `base-2`, `base-3` and so on, for the first one that is free.

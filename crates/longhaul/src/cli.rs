@@ -97,22 +97,26 @@ pub(crate) enum Verb {
     /// Start a task and follow it
     Run(Run),
     /// List the tasks of this project, newest first
+    #[command(visible_aliases = ["ls", "ps", "status"])]
     List(List),
     /// Show one task in detail
     Show(Show),
     /// Print what the agent printed
+    #[command(visible_alias = "log")]
     Logs(Logs),
     /// Print the history of a task
     Events(Events),
     /// Explain in a few lines why a task is in its current state
     Why(Read),
     /// Stop the session and keep the task until you resume it
+    #[command(visible_alias = "stop")]
     Pause(Pause),
     /// Continue a task that is paused, blocked, stopped or needs you
     Resume(Resume),
     /// Continue the agent's conversation yourself, in its own program
     Takeover(Takeover),
     /// End a task for good
+    #[command(visible_alias = "kill")]
     Cancel(Cancel),
     /// Bring the work of finished tasks onto your branch, as one commit each
     Land(Land),

@@ -11,9 +11,12 @@ mod commands;
 mod exit;
 mod foreground;
 mod out;
+mod paint;
 mod start;
 mod task_flags;
 mod viewer;
+mod when;
+mod width;
 mod worker_log;
 
 use std::process::ExitCode;

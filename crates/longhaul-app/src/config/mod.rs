@@ -9,7 +9,7 @@ mod keys;
 mod kind;
 mod load;
 mod money;
-mod nearest;
+pub(crate) mod nearest;
 mod origin;
 mod reference;
 mod settings;

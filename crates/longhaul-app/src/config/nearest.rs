@@ -4,7 +4,7 @@
 use longhaul_core::edit_distance::distance;
 
 /// The candidate closest to the written name, if any is close. The part after the last dot is also compared alone.
-pub(super) fn nearest<'a>(written: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(written: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let far = |candidate: &str| distance(written, candidate).min(distance(last(written), last(candidate)));
     let best = candidates.map(|candidate| (far(candidate), distance(written, candidate), candidate)).min()?;
     let near = (last(written).chars().count() / 3).max(1);

@@ -51,6 +51,7 @@ impl Scene {
             ("HOME".into(), root.clone().into()),
             ("PATH".into(), std::env::var_os("PATH").unwrap()),
             ("LONGHAUL_HOME".into(), root.join("home").into()),
+            ("LONGHAUL_AGENT".into(), "demo".into()),
             ("LONGHAUL_SERVE_PROJECTS".into(), projects.into()),
         ]);
         let (let_start, may_start) = mpsc::channel();

@@ -133,7 +133,7 @@ async fn submit_named(
 async fn free_names(call: &Call, old: &Task) -> Result<Vec<String>, AppError> {
     let (project, base) = (&old.submission.project, base(old));
     // The highest number leaves the least of a long name.
-    let name_prefix = names::with_suffix(&base, HIGHEST).rsplit_once('-').map(|(kept, _)| kept.to_owned());
+    let name_prefix = names::numbered(&base, HIGHEST).rsplit_once('-').map(|(kept, _)| kept.to_owned());
     let listed = call.summaries(Filter { project: Some(project.clone()), name_prefix, ..Filter::default() }).await?;
     let taken: HashSet<String> = listed.tasks.into_iter().map(|task| task.name).collect();
     let is_free = |name: &String| {
@@ -141,7 +141,7 @@ async fn free_names(call: &Call, old: &Task) -> Result<Vec<String>, AppError> {
             && !taken.contains(name)
             && Path::new(project).join(STATE_DIR).join(name).symlink_metadata().is_err()
     };
-    let numbered = (2..=HIGHEST).map(|number| names::with_suffix(&base, number));
+    let numbered = (2..=HIGHEST).map(|number| names::numbered(&base, number));
     Ok(numbered.filter(is_free).take(MOST_NAMES).collect())
 }
 

@@ -34,7 +34,13 @@ pub fn page(report: &TaskReport) -> String {
             brief(report),
             plan(report),
             sessions(report),
-            report.show.run.as_ref().map(|run| reports(run, "the agent")).unwrap_or_default(),
+            report
+                .show
+                .run
+                .as_ref()
+                .filter(|run| run.says_something())
+                .map(|run| reports(run, "the agent"))
+                .unwrap_or_default(),
             changed(report),
             limits(report),
             usage_limits(report),

@@ -50,7 +50,7 @@ fn problem(system: &System, home: &Home, submission: &Submission, check: &str) -
     let word = first_word(check).filter(|word| !BUILTINS.split_whitespace().any(|builtin| builtin == *word))?;
     if !word.contains('/') {
         let is_missing = has_plain_path(&system.environment) && system.environment.find_program(word).is_none();
-        return is_missing.then(|| format!("there is not a program `{word}` on PATH"));
+        return is_missing.then(|| format!("`{word}` was not found on PATH"));
     }
     if Path::new(word).is_absolute() {
         return system.environment.find_program(word).is_none().then(|| format!("`{word}` is not a program"));

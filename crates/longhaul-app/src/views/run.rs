@@ -73,6 +73,11 @@ impl RunView {
         task.tracked.as_deref().map(RunView::new)
     }
 
+    /// Whether there is more than a request for help.
+    pub fn says_something(&self) -> bool {
+        self.summary.is_some() || self.completed_total + self.failed_total > 0 || self.said_done_at.is_some()
+    }
+
     fn new(tracked: &Tracked) -> RunView {
         let Tracked { reported, answer, checkpoint, said_done, .. } = tracked;
         let failed = reported.failed.iter();

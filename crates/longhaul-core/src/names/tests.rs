@@ -4,7 +4,7 @@
 use jiff::civil::date;
 use proptest::prelude::*;
 
-use super::{BadName, RULE, TaskName, candidates, fallback, slug, with_suffix};
+use super::{BadName, RULE, TaskName, candidates, fallback, numbered, readable, slug, with_suffix};
 
 #[test]
 fn slugs_follow_the_shell_runner() {
@@ -67,6 +67,32 @@ proptest! {
         if let Ok(valid) = TaskName::new(&name) {
             prop_assert_eq!(valid.as_str(), name.as_str());
             prop_assert!(name.len() <= 100 && !matches!(name.as_bytes()[0], b'-' | b'.') && !name.contains(".."));
+        }
+    }
+}
+
+#[test]
+fn readable_names_end_with_a_whole_word() {
+    let table = [
+        ("Build a todo command line app", Some("build-a-todo-command-line")),
+        ("Second task with a longer title", Some("second-task-with-a-longer")),
+        ("  --Fix foo_bar.rs!  ", Some("fix-foo-bar-rs")),
+        ("abcdefghijklmnopqrstuvwxyz0123456", Some("abcdefghijklmnopqrstuvwxyz")),
+        ("Xiu Fu Jie Xi Qi ", Some("xiu-fu-jie-xi-qi")),
+        ("!?", None),
+    ];
+    for (text, expected) in table {
+        assert_eq!(readable(text).as_deref(), expected, "{text:?}");
+    }
+    assert_eq!(numbered("build-a-todo-command-line", 12), "build-a-todo-command-line-12");
+    assert!(TaskName::new(&numbered(&"a".repeat(100), 12)).is_ok());
+}
+
+proptest! {
+    #[test]
+    fn readable_names_are_valid_and_short(text in "\\PC{0,60}") {
+        if let Some(name) = readable(&text) {
+            prop_assert!(name.len() <= 26 && TaskName::new(&name).is_ok(), "{}", name);
         }
     }
 }

@@ -135,11 +135,13 @@ impl Task {
         progress: bool,
     ) -> Result<Option<Conversation>, String> {
         // One that asked a person was in the middle of its work, also if its turn ended in time.
-        let completed = ended.outcome == Outcome::Completed && self.state.question().is_none();
+        let asked = self.state.question().is_some();
+        let completed = ended.outcome == Outcome::Completed && !asked;
+        let stopped = if asked { "asked for help" } else { "was interrupted" };
         let Some(id) = run.conversation.as_ref().or(run.resumes.as_ref()) else {
             return match ended.delivered {
                 Delivered::NoTranscript if !completed => {
-                    Err("the agent keeps no conversations, and the last session was interrupted".into())
+                    Err(format!("the agent keeps no conversations, and the last session {stopped}"))
                 }
                 // It died before it had a conversation; nothing is known that a note could tell.
                 Delivered::Yes | Delivered::No | Delivered::NoTranscript | Delivered::Unknown => Ok(None),
@@ -152,7 +154,7 @@ impl Task {
             }
             (Outcome::Failed(Failure::ContextFull), _) => return Err(format!("conversation {id} is full")),
             (_, Context::Fresh) => {
-                return Err("every session starts a new conversation, and the last one was interrupted".into());
+                return Err(format!("every session starts a new conversation, and the last one {stopped}"));
             }
             (_, Context::Auto | Context::Resume) => {}
         }

@@ -39,6 +39,9 @@ pub(crate) struct Run {
     /// Return as soon as the task is stored; it runs in the background
     #[arg(long, short)]
     pub(crate) detach: bool,
+    /// Show every event, and what the agent says and does
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) verbose: bool,
     /// Command that must pass for the task to be done; repeatable, in addition to the configured ones
     #[arg(long = "check", value_name = "COMMAND", help_heading = "Verification")]
     pub(crate) checks: Vec<String>,
@@ -216,6 +219,9 @@ pub(crate) struct Plan {
 pub(crate) struct Attach {
     #[command(flatten)]
     pub(crate) which: Which,
+    /// Show every event, and what the agent says and does
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) verbose: bool,
     /// Only watch until the task is finished: no key reaches the task, and Ctrl+C just leaves
     #[arg(long)]
     pub(crate) read_only: bool,
@@ -240,6 +246,9 @@ pub(crate) struct Retry {
     /// Return as soon as the task is stored; it runs in the background
     #[arg(long, short)]
     pub(crate) detach: bool,
+    /// Show every event, and what the agent says and does
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) verbose: bool,
     /// Idempotency key: if you got no answer, repeat the command with the same key, and only one task is created
     #[arg(long)]
     pub(crate) key: Option<String>,

@@ -36,7 +36,7 @@ pub(crate) async fn attach(line: &CommandLine, args: &Attach) -> Result<Code, Ap
     if after > 0 {
         out::note(&format!("{after} earlier events: `longhaul events {name}`"));
     }
-    viewer::follow(&call, task.id, signals, Viewing { after, mode, json: args.json }).await
+    viewer::follow(&call, task.id, signals, Viewing { after, mode, json: args.json, detailed: args.verbose }).await
 }
 
 /// For a task with nothing left to follow.

@@ -43,7 +43,7 @@ pub(crate) async fn demo(line: &CommandLine, args: &Demo) -> Result<Code, AppErr
     let task = send(&call, request(&call, &workspace)?).await?.task;
     let victims: &[Victim] = if args.no_kills { &[] } else { &[Victim::Worker, Victim::Agent] };
     let mut kills = DemoKills { home: call.home().clone(), left: victims, killed: Vec::new(), last: 0 };
-    let code = follow_with(&call, task, signals, Viewing::whole(false), &mut kills).await?;
+    let code = follow_with(&call, task, signals, Viewing::whole(false, true), &mut kills).await?;
     print_summary(&call, task, &scratch, &kills.killed).await?;
     Ok(code)
 }

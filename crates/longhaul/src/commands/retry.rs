@@ -23,7 +23,9 @@ pub(crate) async fn retry(line: &CommandLine, args: &cli::Retry) -> Result<Code,
     let answer = call.perform::<Retry>(input).await?;
     print(&answer, args.json)?;
     match signals {
-        Some(signals) => viewer::follow(&call, id_of(&answer.view)?, signals, Viewing::whole(args.json)).await,
+        Some(signals) => {
+            viewer::follow(&call, id_of(&answer.view)?, signals, Viewing::whole(args.json, args.verbose)).await
+        }
         None => Ok(detached(&answer.view, !args.json)),
     }
 }

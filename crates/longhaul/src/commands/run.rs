@@ -36,7 +36,7 @@ pub(crate) async fn run(line: &CommandLine, args: &Run) -> Result<Code, AppError
         out::note(&usual_span::sentence(&call, &answer.view.agent, &answer.view.project, Some(task)).await);
     }
     match signals {
-        Some(signals) => viewer::follow(&call, task, signals, Viewing::whole(args.json)).await,
+        Some(signals) => viewer::follow(&call, task, signals, Viewing::whole(args.json, args.verbose)).await,
         None if args.tmux => tmux_view::open(&call, task).await,
         None => Ok(detached(&answer.view, args.detach && !args.json)),
     }

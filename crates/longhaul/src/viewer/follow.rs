@@ -9,11 +9,13 @@ use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Command, State, StopMode};
 use longhaul_store::Stored;
 
+use super::ending;
 use super::keys::Keys;
 use super::screen::Screen;
 use super::signals::{Request, Signals};
 use crate::exit::Code;
 use crate::out;
+use crate::when::When;
 
 /// What a viewer may do to the task it shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,12 +44,14 @@ pub(crate) struct Viewing {
     pub(crate) mode: Mode,
     /// Print one JSON document per line on standard output instead of the screen.
     pub(crate) json: bool,
+    /// Show every event, and what the agent says and does.
+    pub(crate) detailed: bool,
 }
 
 impl Viewing {
     /// From the first event, with control over the task.
-    pub(crate) fn whole(json: bool) -> Viewing {
-        Viewing { after: 0, mode: Mode::Control, json }
+    pub(crate) fn whole(json: bool, detailed: bool) -> Viewing {
+        Viewing { after: 0, mode: Mode::Control, json, detailed }
     }
 }
 
@@ -83,7 +87,7 @@ pub(crate) async fn follow_with(
 ) -> Result<Code, AppError> {
     let gone = || AppError::new(ErrorKind::NotFound, "the task no longer exists");
     let stored = call.load(task).await?.ok_or_else(gone)?;
-    let Viewing { after, mode, json } = viewing;
+    let Viewing { after, mode, json, detailed } = viewing;
     let keeps_worker = mode == Mode::Control;
     let interest = Interest {
         after,
@@ -94,7 +98,7 @@ pub(crate) async fn follow_with(
         ..Interest::default()
     };
     let feed = Follow::new(call, stored, interest)?;
-    let mut viewer = Viewer { call, feed, screen: Screen::new(json), mode, interrupted: 0 };
+    let mut viewer = Viewer { call, feed, screen: Screen::new(json, detailed), mode, interrupted: 0 };
     let left = viewer.watch(signals, Keys::listen(), observer).await;
     viewer.screen.close();
     viewer.leave(left?, json, observer).await
@@ -136,6 +140,7 @@ impl Viewer<'_> {
                     }
                 },
                 request = signals.next() => match request {
+                    Request::Continued => keys.quiet(),
                     Request::Pause if self.mode == Mode::ReadOnly => return Ok(Leave::Detached),
                     Request::Pause => self.interrupt().await?,
                     Request::Leave(code) => return Ok(Leave::Sent(code)),
@@ -171,12 +176,24 @@ impl Viewer<'_> {
         match (left, json) {
             (Leave::Detached, true) => out::view(&TaskView::of(self.call, stored.task.id).await?),
             (Leave::Settled | Leave::Sent(_), true) => {}
+            (Leave::Settled, false) if matches!(stored.task.state, State::Done { .. }) => {
+                self.print_result(stored, observer.next_command(stored)).await?;
+            }
             (left, false) => {
                 out::note(&last_line(&left, self.mode, stored));
-                observer.next_command(stored).iter().for_each(|next| out::note(next));
+                observer.next_command(stored).iter().for_each(|next| out::note(&When::here().localized(next)));
             }
         }
         Ok(code)
+    }
+
+    async fn print_result(&self, stored: &Stored, next: Option<String>) -> Result<(), AppError> {
+        let view = TaskView::of(self.call, stored.task.id).await?;
+        out::note(&ending::headline(stored, &view));
+        let Some(next) = next else { return Ok(()) };
+        ending::changes(self.call, &view).await.iter().for_each(|line| out::note(line));
+        out::note(&next);
+        Ok(())
     }
 
     fn code(&self, state: &State) -> Code {
@@ -192,7 +209,8 @@ fn last_line(left: &Leave, mode: Mode, stored: &Stored) -> String {
         (Leave::Detached, Mode::Control) => "detached; the task keeps running".to_owned(),
         (Leave::Detached, Mode::ReadOnly) => "view closed; the task is not affected".to_owned(),
         (Leave::Settled | Leave::Sent(_), _) => {
-            format!("{}: {}", stored.task.submission.name, out::safe(&describe::state(&stored.task)))
+            let state = When::here().localized(&describe::state(&stored.task));
+            format!("{}: {}", stored.task.submission.name, out::safe(&state))
         }
     }
 }

@@ -25,13 +25,20 @@ impl Keys {
         let (send, pressed) = mpsc::unbounded_channel();
         let stdin = std::io::stdin();
         let before = if stdin.is_terminal() && in_foreground() { tcgetattr(&stdin).ok() } else { None };
-        if let Some(before) = &before {
-            let mut quiet = before.clone();
-            quiet.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-            tcsetattr(&stdin, OptionalActions::Now, &quiet).ok();
+        let keys = Keys { before, pressed };
+        if keys.before.is_some() {
+            keys.quiet();
             std::thread::spawn(move || read_keys(&send));
         }
-        Keys { before, pressed }
+        keys
+    }
+
+    /// Turns line mode and echo off, also again after the shell turned them on while the viewer was stopped.
+    pub(super) fn quiet(&self) {
+        let Some(before) = self.before.as_ref().filter(|_| in_foreground()) else { return };
+        let mut quiet = before.clone();
+        quiet.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        tcsetattr(std::io::stdin(), OptionalActions::Now, &quiet).ok();
     }
 
     /// The next key.

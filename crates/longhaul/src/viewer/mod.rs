@@ -1,10 +1,13 @@
 //! Follows a task. A viewer only reads the store and sends commands; if it dies, loses its terminal or detaches, the task keeps running.
 //! Used by every verb that waits for a task.
 
+mod brief;
+mod ending;
 mod follow;
 mod keys;
 mod screen;
 mod signals;
+mod status;
 
 use longhaul_core::task::State;
 

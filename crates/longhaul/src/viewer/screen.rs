@@ -1,4 +1,5 @@
-//! Shows a followed task: one line per event and the agent's turns, with a live status line below if stderr is a terminal.
+//! Shows a followed task: a line for each session, step and check, and with `-v` for each event and the agent's turns. If stderr is a
+//! terminal, a live line is below.
 //! Used by `follow`. All text is made safe before it is shown. With `--json` every item is one JSON document on standard output.
 
 use std::collections::VecDeque;
@@ -8,11 +9,13 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use longhaul_app::cut;
 use longhaul_app::follow::Item;
-use longhaul_app::views::{StatusKind, TurnRole, TurnView};
-use longhaul_app::{describe, now};
+use longhaul_app::now;
+use longhaul_app::views::{EventView, StatusKind, TurnRole, TurnView};
 use longhaul_core::task::Task;
 
+use super::{brief, status};
 use crate::out;
+use crate::when::When;
 
 /// How many lines of output are shown at once; the oldest are dropped.
 const BATCH: usize = 200;
@@ -24,6 +27,10 @@ const WIDTH: usize = 1000;
 /// The screen of one viewer.
 pub(super) struct Screen {
     json: bool,
+    /// Whether every event and turn is shown.
+    detailed: bool,
+    /// Events that wait for the task as it is after them.
+    pending: Vec<EventView>,
     bar: Option<ProgressBar>,
     /// Lines of output that arrived together, and how many earlier ones were dropped.
     batch: VecDeque<String>,
@@ -31,9 +38,10 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub(super) fn new(json: bool) -> Screen {
+    pub(super) fn new(json: bool, detailed: bool) -> Screen {
         let is_smart = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        Screen { json, bar: (is_smart && !json).then(bar), batch: VecDeque::new(), left_out: 0 }
+        let bar = (is_smart && !json).then(bar);
+        Screen { json, detailed, pending: Vec::new(), bar, batch: VecDeque::new(), left_out: 0 }
     }
 
     /// Shows one item.
@@ -41,8 +49,11 @@ impl Screen {
         if self.json {
             return item.document().iter().for_each(|document| out::data(document));
         }
-        if let Item::Turn(turn) = item {
-            return self.turn(turn);
+        match item {
+            Item::Turn(_) if !self.detailed => return,
+            Item::Event(event) if !self.detailed => return self.pending.push((**event).clone()),
+            Item::Turn(turn) => return self.turn(turn),
+            Item::Event(_) | Item::Status(_) | Item::UpToDate(_) | Item::Settled(_) => {}
         }
         self.flush();
         match item {
@@ -50,7 +61,10 @@ impl Screen {
             Item::Event(event) => self.moment(&event.at, &event.sentence),
             Item::Status(status) if status.status == StatusKind::InLine => self.moment(&status.at, &status.sentence),
             Item::Status(status) => self.line(&status.sentence),
-            Item::UpToDate(stored) => self.task(&stored.task),
+            Item::UpToDate(stored) => {
+                self.catch_up(&stored.task);
+                self.task(&stored.task);
+            }
             Item::Turn(_) | Item::Settled(_) => {}
         }
     }
@@ -65,7 +79,17 @@ impl Screen {
 
     /// Prints an event with its time.
     fn moment(&self, at: &str, text: &str) {
-        self.line(&format!("{}  {}", clock(at), out::safe(text)));
+        self.line(&format!("{}  {}", clock(at), out::safe(&When::here().localized(text))));
+    }
+
+    /// Prints the events since the last time, briefly.
+    fn catch_up(&mut self, task: &Task) {
+        let when = When::here();
+        for event in std::mem::take(&mut self.pending) {
+            brief::lines(&event, task, &when)
+                .iter()
+                .for_each(|line| self.line(&format!("{}  {line}", clock(&event.at))));
+        }
     }
 
     /// Drops the oldest lines of long output: `logs` has all of it.
@@ -91,11 +115,7 @@ impl Screen {
     /// Updates the status line.
     fn task(&self, task: &Task) {
         let Some(bar) = &self.bar else { return };
-        if let Some(accepted) = &task.plan {
-            bar.set_length(accepted.plan.total() as u64);
-            bar.set_position(accepted.plan.done() as u64);
-        }
-        bar.set_message(status(task));
+        bar.set_message(status::line(task, now().since(task.created), &When::here()));
     }
 
     /// Shows the remaining lines and removes the status line.
@@ -108,29 +128,12 @@ impl Screen {
 }
 
 fn bar() -> ProgressBar {
-    // Empty until there is a plan: a length of zero is shown as a full bar.
-    let bar = ProgressBar::new(1);
-    let style =
-        ProgressStyle::with_template("{spinner} [{bar:24}] {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.set_style(style.progress_chars("=> "));
+    let bar = ProgressBar::new_spinner();
+    // Cut to the width of the terminal, so that it never takes two rows, which would be cleared as one.
+    let style = ProgressStyle::with_template("{spinner} {wide_msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
     bar.enable_steady_tick(Duration::from_millis(120));
     bar
-}
-
-/// The status line: progress, current step, session, elapsed time, tokens.
-fn status(task: &Task) -> String {
-    let progress = task.plan.as_ref().map_or_else(|| "no plan yet".to_owned(), |accepted| accepted.plan.progress());
-    let step = task.plan.as_ref().and_then(|accepted| accepted.plan.current()).map_or_else(String::new, |step| {
-        let text: String = step.text.chars().take(40).collect();
-        format!(" · Task {}: {}", step.number, out::safe(&text))
-    });
-    let tokens = describe::tokens_so_far(task);
-    let elapsed = out::span(now().since(task.created));
-    let session = match task.tally.sessions {
-        0 => String::new(),
-        number => format!(" · session {number}"),
-    };
-    format!("{progress}{step} · {}{session} · {elapsed} · {tokens}", out::safe(&describe::state(task)))
 }
 
 /// Local wall-clock time of day.

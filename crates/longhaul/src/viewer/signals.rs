@@ -12,6 +12,8 @@ pub(crate) struct Signals {
     terminate: Signal,
     /// None if hang-ups are ignored, as below `nohup`.
     hang_up: Option<Signal>,
+    /// Sent by a shell's `fg`.
+    continued: Signal,
 }
 
 /// What a signal asks the viewer to do.
@@ -19,6 +21,8 @@ pub(crate) struct Signals {
 pub(super) enum Request {
     /// Pause the task.
     Pause,
+    /// The viewer was stopped and runs again: the terminal is as the shell left it.
+    Continued,
     /// End the viewer and leave the task running.
     Leave(Code),
 }
@@ -34,18 +38,20 @@ impl Signals {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,
             hang_up,
+            continued: listen(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
         })
     }
 
     /// Waits for one of them while there is no task yet.
     pub(crate) async fn interrupted(&mut self) {
-        self.next().await;
+        while self.next().await == Request::Continued {}
     }
 
     /// The next request.
     pub(super) async fn next(&mut self) -> Request {
         tokio::select! {
             _ = self.interrupt.recv() => Request::Pause,
+            _ = self.continued.recv() => Request::Continued,
             _ = self.terminate.recv() => Request::Leave(Code::Terminated),
             () = received(self.hang_up.as_mut()) => Request::Leave(Code::HungUp),
         }

@@ -10,7 +10,7 @@ use crate::sight::{alive, finish, send};
 fn a_detached_task_is_followed_to_its_end() {
     let env = TestEnv::new().var("DEMO_PACE_MS", "100");
     let name = env.submit("Join me", &["--check", "echo from the check"]);
-    let attached = env.run(&["attach", &name]);
+    let attached = env.run(&["attach", "-v", &name]);
     assert_eq!(attached.code, PASSED, "{}", attached.stderr);
     assert_eq!(attached.stdout, "", "progress is no data");
     for part in ["[tick] Task 4", "$ echo from the check", "from the check", "done, checks passed"] {
@@ -24,12 +24,12 @@ fn it_begins_with_the_live_session() {
     let name = env.submit("Late", &[]);
     let live = env.live(&name, 3);
     let mut terminal = Terminal::run(&env, &["attach", &name]);
-    terminal.shows("work session 3 started");
+    terminal.shows("(demo, session 3)");
     terminal.press(b"d");
     let (code, shown) = terminal.finish();
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("earlier events") && shown.contains("detached; the task keeps running"), "{shown}");
-    assert!(!shown.contains("plan session 1 started"), "{shown}");
+    assert!(!shown.contains("demo, session 1"), "{shown}");
     assert!(alive(live.agent));
 }
 

@@ -110,7 +110,7 @@ fn a_queued_child_without_a_worker_is_seen_and_waiting_for_it_starts_one() {
     kill_9(env.worker_pid(&parent));
     assert_eq!(below(&env, &live.session, &["run", "-d", "A child"]).code, 0);
     let list = env.run(&["list"]);
-    assert!(list.stdout.contains("queued (no worker)") && list.stderr.contains("worker -d"), "{}", list.stdout);
+    assert!(list.stdout.contains("no worker: starting") && list.stderr.contains("worker -d"), "{}", list.stdout);
     assert_eq!(env.json(&["list"])["tasks"][0]["has_worker"], false);
     assert!(env.ok(&["show", "a-child"]).contains("no worker; start one with `longhaul worker -d`"));
     assert_eq!(env.state("a-child"), "queued", "reading starts nobody");

@@ -23,7 +23,7 @@ echo '{"event":"done"}'
 
 /// A world whose tasks are worked on by a script with these functions.
 pub(crate) fn bot(functions: &str) -> TestEnv {
-    let env = TestEnv::new();
+    let env = TestEnv::new().without_agent();
     let (bin, config) = (env.path().join("bin"), env.path().join("config/longhaul"));
     fs::create_dir_all(&bin).unwrap();
     fs::create_dir_all(&config).unwrap();

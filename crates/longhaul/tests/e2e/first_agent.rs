@@ -156,8 +156,8 @@ fn a_check_that_cannot_be_a_command_is_refused_before_anything_is_stored() {
     env.git(&["add", "check.sh", "notes.sh"]);
     env.git(&["commit", "-q", "-m", "scripts"]);
     program_at(&env, "later.sh");
-    refused_check(&env, "carg test", "there is no program `carg` on PATH");
-    refused_check(&env, "CI=1 carg test", "there is no program `carg` on PATH");
+    refused_check(&env, "carg test", "`carg` was not found on PATH");
+    refused_check(&env, "CI=1 carg test", "`carg` was not found on PATH");
     refused_check(&env, "if true; then", "the shell cannot parse it");
     refused_check(&env, "./notes.sh", "`./notes.sh` is not an executable file in the commit");
     refused_check(&env, "./later.sh", "`./later.sh` is not an executable file in the commit");

@@ -31,6 +31,7 @@ mod documents;
 mod env;
 mod escapes;
 mod first_agent;
+mod first_run;
 mod floors;
 mod followers;
 mod gc;

@@ -15,8 +15,8 @@ fn list_says_verified_or_not() {
     let list = env.ok(&["list"]);
     assert!(
         list.contains("✓ checked")
-            && list.contains("done, checks passed, not verified")
-            && list.contains("done, unverified: no checks"),
+            && list.contains("  checks passed, not verified  ")
+            && list.contains("  unverified: no checks  "),
         "{list}"
     );
     let rows = env.json(&["list"])["tasks"].clone();

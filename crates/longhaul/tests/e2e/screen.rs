@@ -58,7 +58,13 @@ fn watch_terminal(master: PtyMaster) -> Watched {
 
 impl Terminal {
     pub(crate) fn run(env: &TestEnv, args: &[&str]) -> Terminal {
+        Terminal::run_in_columns(env, args, COLUMNS)
+    }
+
+    pub(crate) fn run_in_columns(env: &TestEnv, args: &[&str], columns: u16) -> Terminal {
         let (master, slave) = open_terminal();
+        let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        rustix::termios::tcsetwinsize(&slave, size).unwrap();
         let side = || Stdio::from(slave.try_clone().unwrap());
         let mut command = env.command(args);
         command.env("TERM", "xterm-256color").stdin(side()).stdout(side()).stderr(side());
@@ -150,6 +156,10 @@ impl Shell {
     }
 
     /// Lets the shell go on.
+    pub(crate) fn has_shown(&self, part: &str) -> bool {
+        self.text().contains(part)
+    }
+
     pub(crate) fn release(&self) {
         std::fs::write(&self.gate, "\n").unwrap();
     }
@@ -199,9 +209,17 @@ fn the_live_line_shows_where_the_task_stands() {
     let env = TestEnv::new().var("DEMO_PACE_MS", "250");
     let (code, shown) = Terminal::run(&env, &["run", "Show me"]).finish();
     assert_eq!(code, 0, "{shown}");
-    for part in
-        ["planning", "[============", "2/4", "Task 3: ", "working", "session 3", "tokens", "1s", "done, unverified"]
-    {
+    for part in [
+        "planning",
+        "███████░░░░░░░ 2/4",
+        "write step-3",
+        "demo",
+        "session 3",
+        "tokens",
+        "1s",
+        "d detach",
+        "done, unverified",
+    ] {
         assert!(shown.contains(part), "`{part}` is missing in {shown:?}");
     }
 }
@@ -340,37 +358,34 @@ fn nothing_of_an_agent_reaches_the_terminal_raw() {
     assert!(env.ok(&["logs", "spit"]).contains("\\u{1b}]52;"), "they are shown visibly");
 }
 
-/// A long state is cut where the terminal ends, and ages are easier to read than times.
+/// Long texts are cut so that each row fits, and ages are easier to read than times. The command is never cut.
 #[test]
 fn a_list_fits_the_terminal() {
-    let env = TestEnv::new();
-    env.submit("Later", &["-n", "first", "--hours", "03:00-03:01"]);
-    env.ok(&["pause", "first"]);
-    env.ok(&["cancel", "first", "--reason", &"because it takes far too long ".repeat(20)]);
-    let (code, shown) = Terminal::run(&env, &["list"]).finish();
-    assert_eq!(code, 0);
+    let env = TestEnv::new().var("NO_COLOR", "1");
+    let name = "long-".repeat(20);
+    env.submit("Later", &["-n", &name, "--hours", "03:00-03:01"]);
+    env.ok(&["pause", &name]);
+    let (code, shown) = Terminal::run_in_columns(&env, &["list"], 80).finish();
     let rows: Vec<&str> = shown.lines().collect();
-    assert_eq!(rows.len(), 2, "{shown}");
-    assert!(rows.iter().all(|row| row.chars().count() <= usize::from(COLUMNS)), "{shown}");
-    assert!(rows[1].contains("because it takes") && rows[1].contains('…') && rows[1].ends_with(" ago"), "{shown}");
-    assert!(env.ok(&["list"]).contains("T") && !env.ok(&["list"]).contains('…'), "a pipe gets all of it");
+    assert_eq!((code, rows.len()), (0, 3), "{shown}");
+    assert!(rows[..2].iter().all(|row| row.chars().count() <= 80), "{shown}");
+    assert!(rows[1].contains('…'), "{shown}");
+    assert!(rows[1].contains("paused") && rows[1].ends_with("just now"), "{shown}");
+    assert_eq!(rows[2], format!("    longhaul resume {name}"));
+    assert!(env.ok(&["list"]).contains(&format!("! {name}  paused")), "a pipe gets all of it");
 }
 
 #[test]
-fn there_is_no_colour_with_or_without_no_color() {
-    for value in [None, Some("1")] {
-        let mut env = TestEnv::new();
-        if let Some(value) = value {
-            env.set("NO_COLOR", value);
-        }
-        for args in [&["run", "Grey"][..], &["list"], &["show", "grey"], &["run", "--wrong"]] {
-            let (_, shown) = Terminal::run(&env, args).finish();
-            assert!(
-                value.is_none() && args == ["run", "--wrong"] || !sequences(&shown).contains("[m"),
-                "{args:?} {shown:?}"
-            );
-        }
+fn there_is_no_colour_with_no_color() {
+    let mut env = TestEnv::new().var("NO_COLOR", "1");
+    for args in [&["run", "Grey"][..], &["list"], &["show", "grey"], &["run", "--wrong"]] {
+        let (_, shown) = Terminal::run(&env, args).finish();
+        assert!(!sequences(&shown).contains("[m"), "{args:?} {shown:?}");
     }
+    env.unset("NO_COLOR");
+    let (_, shown) = Terminal::run(&env, &["list"]).finish();
+    assert!(sequences(&shown).contains("[m"), "without it there is: {shown:?}");
+    assert!(!env.ok(&["list"]).contains('\u{1b}'), "in a pipe there is none");
     assert!(sequences("\u{1b}[1;31mred\u{1b}[0m").contains("[m"), "the check can fail");
 }
 

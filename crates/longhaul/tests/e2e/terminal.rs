@@ -14,6 +14,8 @@ fn hostile() -> (TestEnv, String) {
     let says: Vec<String> =
         CORPUS.iter().filter(|text| !text.contains([',', '\0'])).map(|text| format!("says:{text}")).collect();
     let env = TestEnv::new().var("DEMO_FAULT", &says.join(",")).var("USER", "\u{1b}[31m\u{202e}user");
+    // Our own colours would hide a stranger's.
+    let env = env.var("NO_COLOR", "1");
     let place = env.path().join("w\u{1b}]0;t\u{7}\u{202e}");
     std::fs::create_dir(&place).unwrap();
     let mut bytes = CORPUS.join("\n").into_bytes();
@@ -126,7 +128,7 @@ fn a_viewer_on_a_terminal_shows_turns_and_only_its_own_escapes() {
     let says = CORPUS.iter().filter(|text| !text.contains([',', '\0'])).map(|text| format!("says:{text}"));
     let env = TestEnv::new().var("DEMO_FAULT", &says.collect::<Vec<_>>().join(","));
     std::fs::write(env.workspace().join("hostile.bin"), CORPUS.join("\n")).unwrap();
-    let (code, shown) = Terminal::run(&env, &["run", "Watch", "--check", "cat hostile.bin"]).finish();
+    let (code, shown) = Terminal::run(&env, &["run", "-v", "Watch", "--check", "cat hostile.bin"]).finish();
     assert_eq!(code, PASSED, "{shown}");
     let own: BTreeSet<String> = OWN.iter().map(ToString::to_string).collect();
     let strangers: Vec<String> = sequences(&shown).difference(&own).cloned().collect();
@@ -148,7 +150,7 @@ fn a_viewer_on_a_terminal_shows_turns_and_only_its_own_escapes() {
 #[test]
 fn a_flood_is_cut_for_a_viewer_and_whole_in_the_logs() {
     let env = TestEnv::new().var("DEMO_FAULT", "flood:200000@1");
-    let run = env.run(&["run", "Flood", "--check", "seq 1 5000"]);
+    let run = env.run(&["run", "-v", "Flood", "--check", "seq 1 5000"]);
     assert_eq!(run.code, PASSED);
     assert!(run.stderr.contains("lines omitted; `longhaul logs` has them"), "{}", run.stderr);
     assert!(run.stderr.lines().count() < 2000, "{}", run.stderr.lines().count());

@@ -58,7 +58,7 @@ fn run_opens_a_view_that_can_be_killed() {
     assert_eq!(run.stdout, "tmux attach -t demo-show-it\n");
     let live = env.live("show.it", 2);
     shows(&env, "demo-show-it", "read-only (d to close)");
-    shows(&env, "demo-show-it", "work session 2 started");
+    shows(&env, "demo-show-it", "(demo, session 2)");
     tmux(&env, &["kill-session", "-t", "demo-show-it"]).unwrap();
     assert!(alive(live.agent));
     assert_eq!(env.state("show.it"), "working");
@@ -72,7 +72,7 @@ fn keys_in_the_view_do_not_reach_the_task() {
     let live = env.live(&name, 2);
     let view = |expected: &str| {
         assert_eq!(env.ok(&["attach", &name, "--tmux"]), format!("tmux attach -t {expected}\n"));
-        shows(&env, expected, "work session 2 started");
+        shows(&env, expected, "(demo, session 2)");
     };
     view("demo-only-look");
     view("demo-only-look-2");

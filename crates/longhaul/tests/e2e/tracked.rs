@@ -64,7 +64,8 @@ fn a_person_answers_its_request_for_help() {
     let env = TestEnv::new();
     let id = started(&env, "Crawl it");
     program(&env, "task_run_needs_help", json!({ "run_id": id, "reason": "no password" })).unwrap();
-    assert!(env.ok(&["list"]).contains("needs you: no password"));
+    let list = env.ok(&["list"]);
+    assert!(list.starts_with("NEEDS YOU\n! crawl-it  no password  "), "{list}");
     assert!(env.ok(&["why", "crawl-it"]).contains("longhaul resume crawl-it --reason"));
     assert_eq!(env.run(&["wait", "crawl-it"]).code, 5);
     assert_eq!(env.run(&["resume", "crawl-it"]).code, 2, "a reason is needed");

@@ -46,11 +46,13 @@ fn every_reading_verb_tells_of_a_finished_task() {
     let run = env.run(&["run", "Read all about it", "--model", "tiny"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert_eq!(run.stdout, "", "progress is no data");
-    for part in ["task read-all-about-it (", "plan session 1 started", "4/4", "longhaul events read-all-about-it"] {
+    for part in
+        ["task read-all-about-it (", "▶ plan       demo, session 1", "✓ step 4/4", "longhaul events read-all-about-it"]
+    {
         assert!(run.stderr.contains(part), "`{part}` is missing in\n{}", run.stderr);
     }
     let name = "read-all-about-it";
-    assert!(env.ok(&["list"]).contains("done"));
+    assert!(env.ok(&["list"]).starts_with("DONE\n✓ read-all-about-it  unverified: no checks "));
     assert!(env.ok(&["list", "--all"]).contains(env.workspace().canonicalize().unwrap().to_str().unwrap()));
     let show = env.ok(&["show", name]);
     for part in ["Read all about it", "done, unverified", "4/4 (100%)", "[x] Task 4", "exit code 0", "demo"] {

@@ -25,6 +25,7 @@ pub(super) const FILES: &[File] = &[
             "3eec9d9c4dcc6794b5db68bf003c27e8df2b771c7fd5dcb9cf51e4f06c572377",
             "6e441cf2d7503023cb1368f1253b33e17b9cdfdabd8469d9eaa3e97faace0f22",
             "4c5260ded0dd2c3e4f71769a6862fb1010ca40d1f193020bb129f736abf8df4e",
+            "440bc135a8b57aaa8ffc18aeee03b90730bc02b1663f3d8e67940ce90c6cd746",
         ],
     },
     File {

@@ -56,7 +56,7 @@ fn a_person_answers_a_request_for_help() {
     let run_id = start(&mut client, "Buy the tickets");
     let waiting = client.ok("task_run_needs_help", json!({ "run_id": run_id, "reason": "the shop wants a login" }));
     assert_eq!(waiting["task_run"]["status"], "NEEDS_HELP", "{waiting}");
-    assert!(env.ok(&["list"]).contains("needs you"), "{}", env.ok(&["list"]));
+    assert!(env.ok(&["list"]).contains("NEEDS YOU"), "{}", env.ok(&["list"]));
     let name = waiting["task_run"]["name"].as_str().unwrap();
     assert_eq!(env.run(&["resume", name]).code, 2, "an answer needs a reason");
     env.ok(&["resume", name, "--reason", "logged in"]);

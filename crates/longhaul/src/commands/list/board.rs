@@ -1,0 +1,182 @@
+//! The groups of `list`: what needs the person comes first, then what runs, waits and is done. Fits the terminal; nothing is cut in a pipe.
+//! Pure: called with views, the width and the clock.
+
+use longhaul_app::views::{Outcome, Progress, TaskView};
+
+use crate::out::safe;
+use crate::paint::{Colour, Paint};
+use crate::when::When;
+use crate::width::{columns, cut, pad};
+
+/// The longest part of a name that is shown on a terminal.
+const LONGEST_NAME: usize = 24;
+
+/// How the list is shown.
+pub(super) struct Board<'a> {
+    /// The columns of the terminal; none in a pipe.
+    pub(super) width: Option<usize>,
+    pub(super) when: &'a When,
+    pub(super) paint: Paint,
+    /// Whether finished tasks older than a day are shown, and every task's project.
+    pub(super) all: bool,
+}
+
+/// Where a task stands for the person who reads the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Group {
+    NeedsYou,
+    Running,
+    Waiting,
+    Done,
+}
+
+impl Group {
+    fn of(task: &TaskView) -> Group {
+        let is_pause = task.wait.as_ref().is_some_and(|wait| wait.why == "delay between sessions");
+        match task.outcome {
+            _ if task.is_finished => Group::Done,
+            _ if task.needs_person => Group::NeedsYou,
+            Outcome::Waiting if !is_pause => Group::Waiting,
+            _ if task.wait.is_some() && !is_pause => Group::Waiting,
+            _ => Group::Running,
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Group::NeedsYou => "NEEDS YOU",
+            Group::Running => "RUNNING",
+            Group::Waiting => "WAITING",
+            Group::Done => "DONE",
+        }
+    }
+
+    fn colour(self) -> Colour {
+        match self {
+            Group::NeedsYou => Colour::Red,
+            Group::Running => Colour::Green,
+            Group::Waiting => Colour::Yellow,
+            Group::Done => Colour::Dim,
+        }
+    }
+}
+
+impl Board<'_> {
+    /// The lines, and how many finished tasks are folded away.
+    pub(super) fn lines(&self, tasks: &[TaskView]) -> (Vec<String>, usize) {
+        let is_folded = |task: &&TaskView| !self.all && task.is_finished && self.when.is_old(&task.updated);
+        let folded = tasks.iter().filter(is_folded).count();
+        let shown: Vec<&TaskView> = tasks.iter().filter(|task| !is_folded(task)).collect();
+        let mut lines = Vec::new();
+        for group in [Group::NeedsYou, Group::Running, Group::Waiting, Group::Done] {
+            let members: Vec<&&TaskView> = shown.iter().filter(|task| Group::of(task) == group).collect();
+            if members.is_empty() {
+                continue;
+            }
+            let names = members.iter().map(|task| columns(&safe(shown_name(task)))).max().unwrap_or(0);
+            let names = if self.width.is_some() { names.min(LONGEST_NAME) } else { names };
+            lines.push(self.paint.in_colour(Colour::Bold, group.title()));
+            for task in members {
+                lines.extend(self.rows(task, group, names, &shown));
+            }
+        }
+        (lines, folded)
+    }
+
+    fn rows(&self, task: &TaskView, group: Group, names: usize, shown: &[&TaskView]) -> Vec<String> {
+        let mark = self.paint.in_colour(group_colour(task, group), &mark(task, group).to_string());
+        let (name, right) = (pad(&safe(shown_name(task)), names), self.right(task, group));
+        let says = safe(&self.says(task, group));
+        let says = match self.width {
+            Some(width) => pad(&says, width.saturating_sub(names + columns(&right) + 6).max(8)),
+            None => says,
+        };
+        let mut rows = vec![format!("{mark} {name}  {says}  {}", self.paint.in_colour(Colour::Dim, &right))];
+        if self.all {
+            rows.push(self.paint.in_colour(Colour::Dim, &format!("    in {}", safe(&task.project))));
+        }
+        if group == Group::NeedsYou {
+            rows.push(self.paint.in_colour(Colour::Dim, &format!("    {}", command(task, shown))));
+        }
+        rows
+    }
+
+    /// What a person wants to know first.
+    fn says(&self, task: &TaskView, group: Group) -> String {
+        let missing = if task.has_worker == Some(false) { "no worker: " } else { "" };
+        let status = self.when.localized(&task.status);
+        let words = match (group, &task.wait) {
+            (Group::NeedsYou, _) => status.trim_start_matches("needs you: ").to_owned(),
+            (Group::Waiting, Some(wait)) => {
+                let why = match &wait.agent {
+                    Some(agent) => format!("usage limit of {agent}"),
+                    None => status.trim_start_matches("waiting: ").to_owned(),
+                };
+                let until = wait.until.as_ref().filter(|_| wait.agent.is_some());
+                until.map_or(why.clone(), |until| format!("{why}, back at {}", self.when.until(until)))
+            }
+            (Group::Done, _) => status.trim_start_matches("done, ").to_owned(),
+            (Group::Running, _) => running(task, status),
+            (Group::Waiting, None) => status,
+        };
+        format!("{missing}{words}")
+    }
+
+    /// The columns on the right: plan, agent, time, cost.
+    fn right(&self, task: &TaskView, group: Group) -> String {
+        let steps = task.progress.map_or_else(|| "-".to_owned(), |Progress { done, total }| format!("{done}/{total}"));
+        let cost = task.cost_usd.map_or_else(|| "-".to_owned(), |usd| format!("${usd:.2}"));
+        let agent = cut(&safe(&task.agent), 8);
+        match group {
+            Group::NeedsYou => format!("{steps:>5}  {:>8}", self.when.ago(&task.since)),
+            Group::Running => format!("{steps:>5}  {agent:8}  {:>4}  {cost:>6}", self.when.age(&task.created)),
+            Group::Waiting => format!("{steps:>5}  {:>4}  {cost:>6}", self.when.age(&task.created)),
+            Group::Done => format!("{steps:>5}  {cost:>6}  {:>8}", self.when.ago(&task.updated)),
+        }
+    }
+}
+
+/// A follow-up is shown by what it does: `landing fix-tests`.
+fn shown_name(task: &TaskView) -> &str {
+    if task.follows.is_some() { &task.goal } else { &task.name }
+}
+
+fn running(task: &TaskView, status: String) -> String {
+    let step = task.step.as_deref().filter(|_| ["working", "waiting", "tracked"].contains(&task.state.as_str()));
+    match (task.state.as_str(), step) {
+        ("tracked", Some(words)) => format!("{status}: {words}"),
+        (_, Some(step)) => step.to_owned(),
+        ("verifying", None) => "running the checks".to_owned(),
+        ("queued" | "preparing", None) => "starting".to_owned(),
+        _ => status,
+    }
+}
+
+fn group_colour(task: &TaskView, group: Group) -> Colour {
+    match group {
+        Group::Done if task.result.is_some() => Colour::Green,
+        other => other.colour(),
+    }
+}
+
+fn mark(task: &TaskView, group: Group) -> char {
+    match group {
+        Group::NeedsYou => '!',
+        Group::Running => '●',
+        Group::Waiting => '◔',
+        Group::Done if task.result.is_some() => '✓',
+        Group::Done => '✗',
+    }
+}
+
+/// A command that works as it is written. A name that two tasks share would mean only one of them.
+fn command(task: &TaskView, shown: &[&TaskView]) -> String {
+    let is_shared = shown.iter().filter(|other| other.name == task.name).count() > 1;
+    let name = if is_shared { &task.id } else { &task.name };
+    let verb = if task.state == "paused" { "resume" } else { "why" };
+    format!("longhaul {verb} {}", safe(name))
+}
+
+#[cfg(test)]
+#[path = "board_tests.rs"]
+mod tests;
