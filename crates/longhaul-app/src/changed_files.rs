@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crate::Home;
+use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Task, Workspace};
 use longhaul_git::{ChangedFile, CommitId, FileStatus, Git, GitError, Patch, Repository, Whose};
 use schemars::JsonSchema;
@@ -53,13 +54,13 @@ pub(crate) struct ChangedFiles {
 
 /// The files that differ between the task's start and now.
 pub(crate) async fn changed_files(home: &Home, task: &Task) -> Result<ChangedFiles, Unknown> {
-    let files = ask(home, task, |repository, base| repository.changed_files(base)).await?;
+    let files = ask(home, task, |repository, base, last| repository.changed_files(base, last)).await?;
     Ok(ChangedFiles { files: files.iter().take(MOST).map(file_change).collect(), total: files.len() })
 }
 
 /// The patch from the task's start to now.
 pub(crate) async fn patch(home: &Home, task: &Task) -> Result<Patch, Unknown> {
-    ask(home, task, |repository, base| repository.diff(base)).await
+    ask(home, task, |repository, base, last| repository.diff(base, last)).await
 }
 
 fn file_change(file: &ChangedFile) -> FileChange {
@@ -75,23 +76,45 @@ fn file_change(file: &ChangedFile) -> FileChange {
 async fn ask<T: Send + 'static>(
     home: &Home,
     task: &Task,
-    question: fn(&Repository, &CommitId) -> Result<T, GitError>,
+    question: fn(&Repository, &CommitId, Option<&CommitId>) -> Result<T, GitError>,
 ) -> Result<T, Unknown> {
     let workspace = task.workspace.clone().ok_or(Unknown::NotPlaced)?;
-    let (state, id) = (home.git(), task.id);
+    let (state, id, project) = (home.git(), task.id, task.submission.project.clone());
     let asked = tokio::task::spawn_blocking(move || {
+        if let Some((repository, last)) = put_away(&state, &project, id, &workspace)? {
+            return Ok(question(&repository, &base_of(&workspace)?, Some(&last))?);
+        }
         let (repository, base) = find(&state, &workspace)?;
         let whose = if workspace.is_worktree() { Whose::Ours } else { Whose::Users };
         let repository = repository.with_rules_of(id, whose)?;
-        Ok(question(&repository, &base)?)
+        Ok(question(&repository, &base, None)?)
     });
     asked.await.unwrap_or_else(|error| Err(Unknown::Broken { why: error.to_string() }))
 }
 
+/// The repository and the last commit of a task whose worktree was put away.
+fn put_away(
+    state: &Path,
+    project: &str,
+    task: TaskId,
+    workspace: &Workspace,
+) -> Result<Option<(Repository, CommitId)>, Unknown> {
+    if !workspace.is_worktree() || Path::new(&workspace.root).exists() || !Path::new(project).is_dir() {
+        return Ok(None);
+    }
+    let Some(repository) = Git::open(state)?.find(Path::new(project))? else { return Ok(None) };
+    let last = repository.final_state(task)?;
+    Ok(last.map(|last| (repository, last)))
+}
+
+fn base_of(workspace: &Workspace) -> Result<CommitId, Unknown> {
+    let base = workspace.base.as_ref().ok_or(Unknown::NoBase)?;
+    base.parse().map_err(|_| Unknown::BadBase { base: base.clone() })
+}
+
 fn find(state: &Path, workspace: &Workspace) -> Result<(Repository, CommitId), Unknown> {
     let root = || workspace.root.clone();
-    let base = workspace.base.as_ref().ok_or(Unknown::NoBase)?;
-    let base: CommitId = base.parse().map_err(|_| Unknown::BadBase { base: base.clone() })?;
+    let base = base_of(workspace)?;
     if !Path::new(&workspace.root).is_dir() {
         return Err(Unknown::Gone { root: root() });
     }
@@ -146,11 +169,11 @@ mod tests {
         std::fs::write(root.join("old.txt"), "two\n").unwrap();
         std::fs::write(root.join("new.txt"), "new\n").unwrap();
         let (repository, base) = find(&dir.path().join("state"), &workspace).unwrap();
-        let files = repository.changed_files(&base).unwrap();
+        let files = repository.changed_files(&base, None).unwrap();
         let changes: Vec<FileChange> = files.iter().map(file_change).collect();
         let change = |path: &str, status| FileChange { path: path.to_owned(), status };
         assert_eq!(changes, [change("new.txt", "added"), change("old.txt", "modified")]);
-        let patch = String::from_utf8(repository.diff(&base).unwrap().bytes).unwrap();
+        let patch = String::from_utf8(repository.diff(&base, None).unwrap().bytes).unwrap();
         assert!(patch.contains("-one") && patch.contains("+two") && patch.contains("+new"), "{patch}");
     }
 

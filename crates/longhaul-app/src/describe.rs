@@ -7,7 +7,7 @@ mod session;
 mod usage;
 mod used;
 
-use longhaul_core::task::{Cause, Driver, Event, HelpReason, Limit, Reached, Role, State, Task, Verdict};
+use longhaul_core::task::{Cause, Driver, Event, HelpReason, Limit, Reached, Role, State, Task, Verdict, Workspace};
 use longhaul_core::time::Time;
 use longhaul_store::Stored;
 
@@ -43,6 +43,7 @@ pub fn state_of(state: &State, limited: Option<&str>) -> String {
         State::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
         State::Queued
         | State::Preparing
+        | State::Landing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }
@@ -130,6 +131,7 @@ pub fn next_command(stored: &Stored) -> String {
         }
         State::Queued
         | State::Preparing
+        | State::Landing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }
@@ -140,10 +142,18 @@ pub fn next_command(stored: &Stored) -> String {
         State::Tracked { help: None, .. } => {
             format!("an outside program executes it; `longhaul cancel {name}` tells it to stop")
         }
+        State::Done { .. } if can_land(&stored.task) => {
+            format!("review it with `longhaul diff {name}`, land it with `longhaul land {name}`")
+        }
         State::Done { .. } | State::Failed { .. } | State::Cancelled { .. } => {
             format!("`longhaul events {name}` shows its history, `longhaul report {name}` the full report")
         }
     }
+}
+
+/// Whether the task has work on a branch of its own.
+fn can_land(task: &Task) -> bool {
+    task.submission.follow_up.is_none() && task.workspace.as_ref().is_some_and(Workspace::is_worktree)
 }
 
 /// What a reader of the report could do next: as [`next_command`], and of a finished task what to do with the result.
@@ -154,7 +164,9 @@ pub fn next_step(stored: &Stored) -> String {
             "nothing more happens; what the program did was not checked by Longhaul".to_owned()
         }
         State::Done { verdict: Verdict::Verified { .. } } => {
-            format!("review the work with `longhaul diff {name}`")
+            let land =
+                if can_land(&stored.task) { format!(", land it with `longhaul land {name}`") } else { String::new() };
+            format!("review the work with `longhaul diff {name}`{land}")
         }
         State::Done { verdict: Verdict::NotVerified { .. } } => {
             format!("review the work with `longhaul diff {name}`: the checks passed, but the result is not verified")

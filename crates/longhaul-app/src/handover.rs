@@ -162,9 +162,9 @@ impl Declined {
                 Refusal::BadGoal { .. } | Refusal::BadInput { .. } | Refusal::ReasonMissing,
             )) => RefusalKind::Usage,
             Declined::DirectoryExists { .. }
-            | Declined::Change(ChangeError::Commit(CommitError::NameTaken { .. } | CommitError::KeyReused)) => {
-                RefusalKind::Conflict
-            }
+            | Declined::Change(ChangeError::Commit(
+                CommitError::NameTaken { .. } | CommitError::FollowedUp { .. } | CommitError::KeyReused,
+            )) => RefusalKind::Conflict,
             Declined::Child(_) | Declined::Change(ChangeError::Refused(_)) => RefusalKind::Refused,
             Declined::Change(ChangeError::NotFound) => RefusalKind::NotFound,
             Declined::Change(ChangeError::Commit(_)) => RefusalKind::Store,

@@ -36,10 +36,11 @@ pub(crate) async fn commit_submission(
     refuse_secrets(&request, environment)?;
     let (goal, mut warnings) = redact_goal(&request.submission, environment);
     warnings.extend(notes);
-    if !request.submission.driver.conduct().warns_of_every_session {
+    let works = request.submission.follow_up.is_none();
+    if works && !request.submission.driver.conduct().warns_of_every_session {
         warnings.extend(mode_warnings(&request.submission));
     }
-    warnings.extend(agents.iter().skip(1).filter_map(|agent| missing_stand_in(agent, environment)));
+    warnings.extend(agents.iter().skip(1).filter(|_| works).filter_map(|agent| missing_stand_in(agent, environment)));
     let wanted = request.name.as_deref().map(TaskName::new).transpose()?;
     let base = wanted.clone().map_or_else(|| generated(&goal, at), String::from);
     let finished = finished_names(store, &request.submission, &base).await?;

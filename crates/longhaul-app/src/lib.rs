@@ -23,6 +23,7 @@ mod error;
 pub mod feed;
 mod floors;
 pub mod follow;
+mod follow_up;
 mod git_failure;
 mod handover;
 mod hold;
@@ -64,6 +65,7 @@ pub use change::{ChangeError, Terms, change, commit_input};
 pub use clock::{Clock, mint_lease, mint_session, mint_task, mint_worker, now, since_boot, time_of};
 pub use error::{AppError, ErrorKind, ErrorView};
 pub use floors::{check as check_floors, free_disk, free_memory};
+pub use follow_up::ended as ended_follow_up;
 pub use git_failure::unfit;
 pub use handover::{
     Answer, Declined, Greeting, Handover, Offer, RefusalKind, Request, Taken, is_attended, offer, sockets,

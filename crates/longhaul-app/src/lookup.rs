@@ -137,7 +137,7 @@ async fn only_live_one(call: &Call) -> Result<Stored, AppError> {
 pub async fn find_to_read(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
     match search(call, wanted).await {
         Err(error) if wanted.is_none() && error.kind == ErrorKind::NotFound => {
-            let newest = Filter { limit: Some(1), ..of_this_project(call).await? };
+            let newest = Filter { limit: Some(1), without_past_follow_ups: true, ..of_this_project(call).await? };
             call.list(newest).await?.tasks.into_iter().next().ok_or(error)
         }
         found => found,

@@ -153,22 +153,30 @@ impl Call {
         Ok(text.trim_end_matches('\n').to_owned())
     }
 
-    /// Runs git and returns how it ended, also when it refused.
-    pub(super) fn run(self) -> Result<Answer, GitError> {
+    /// Starts git; returns it with what was called, for messages.
+    pub(super) fn start(self) -> Result<(Bounded, String), GitError> {
         let command = self.shown();
         let failed = |source: io::Error| GitError::Start { command: command.clone(), source };
         let stdin = self.stdin().map_err(failed)?;
         let keep = [Keep::First(self.cap), Keep::First(ERROR_CAP)];
-        let mut git = Bounded::start(self.command().stdin(stdin), self.input, keep).map_err(failed)?;
-        let Some(ProgramEnd { status, out: mut output, err }) = git.wait_for(self.deadline).map_err(failed)? else {
-            return Err(GitError::Deadline { command, deadline: self.deadline });
+        let git = Bounded::start(self.command().stdin(stdin), self.input, keep).map_err(failed)?;
+        Ok((git, command))
+    }
+
+    /// Runs git and returns how it ended, also when it refused.
+    pub(super) fn run(self) -> Result<Answer, GitError> {
+        let (cap, deadline) = (self.cap, self.deadline);
+        let (mut git, command) = self.start()?;
+        let failed = |source: io::Error| GitError::Start { command: command.clone(), source };
+        let Some(ProgramEnd { status, out: mut output, err }) = git.wait_for(deadline).map_err(failed)? else {
+            return Err(GitError::Deadline { command, deadline });
         };
         // A git that prints more than we read ends by SIGPIPE; that is an answer, though a cut one.
         if let Some(signal) = status.signal().filter(|signal| *signal != Signal::PIPE.as_raw()) {
             return Err(GitError::Killed { command, signal });
         }
-        let cut = output.len() > self.cap;
-        output.truncate(self.cap);
+        let cut = output.len() > cap;
+        output.truncate(cap);
         let error = String::from_utf8_lossy(&err).trim().to_owned();
         Ok(Answer { status, output, cut, error, command })
     }
@@ -337,6 +345,12 @@ impl Listed {
     fn selected(&self, keys: &[&str]) -> Vec<(OsString, OsString)> {
         let is_selected = |key: &OsStr| keys.iter().any(|selected| key == *selected);
         self.0.iter().filter(|(key, _)| is_selected(key)).cloned().collect()
+    }
+
+    /// The last value of a key, as text.
+    pub(super) fn value(&self, key: &str) -> Option<String> {
+        let found = self.0.iter().rev().find(|(known, value)| known == key && !value.is_empty());
+        found.and_then(|(_, value)| value.to_str().map(str::to_owned))
     }
 
     /// The user's ignore file, if this configuration names one.

@@ -126,9 +126,15 @@ pub(super) fn in_progress(git_dir: &Path) -> Option<&'static str> {
     found.map(|(_, what)| *what)
 }
 
-const PREFIX: &str = "refs/longhaul/";
-const NAME: &str = "Longhaul";
-const EMAIL: &str = "longhaul@localhost";
+pub(super) const PREFIX: &str = "refs/longhaul/";
+const LONGHAUL: Identity<'_> = Identity { name: "Longhaul", email: "longhaul@localhost" };
+
+/// The author and committer of a commit.
+#[derive(Clone, Copy)]
+pub(super) struct Identity<'a> {
+    pub(super) name: &'a str,
+    pub(super) email: &'a str,
+}
 
 impl Repository {
     /// Stores tracked and untracked files as a commit under `name` (`refs/longhaul/<task id>/<n>`), on top of HEAD if there is one.
@@ -189,11 +195,20 @@ pub(super) fn write_commit(
     parent: Option<&CommitId>,
     message: &str,
 ) -> Result<CommitId, GitError> {
+    write_commit_by(view, LONGHAUL, tree, parent, message)
+}
+
+/// The same by a person.
+pub(super) fn write_commit_by(
+    view: &View<'_>,
+    by: Identity<'_>,
+    tree: &TreeId,
+    parent: Option<&CommitId>,
+    message: &str,
+) -> Result<CommitId, GitError> {
     let mut call = view.call().words(&["commit-tree", "-F", "-"]).input(message.as_bytes().to_vec());
-    for (name, value) in
-        [("AUTHOR_NAME", NAME), ("AUTHOR_EMAIL", EMAIL), ("COMMITTER_NAME", NAME), ("COMMITTER_EMAIL", EMAIL)]
-    {
-        call = call.variable(&format!("GIT_{name}"), value);
+    for who in ["AUTHOR", "COMMITTER"] {
+        call = call.variable(&format!("GIT_{who}_NAME"), by.name).variable(&format!("GIT_{who}_EMAIL"), by.email);
     }
     if let Some(parent) = parent {
         call = call.words(&["-p"]).value(parent.as_str())?;

@@ -76,22 +76,23 @@ impl Repository {
         Ok(Uncommitted { files: names.iter().take(MOST_NAMES).map(shown).collect(), total: names.len() })
     }
 
-    /// The patch from `base` to the files as they are now.
-    pub fn diff(&self, base: &CommitId) -> Result<Patch, GitError> {
+    /// The patch from `base` to a later commit, or to the files as they are now.
+    pub fn diff(&self, base: &CommitId, last: Option<&CommitId>) -> Result<Patch, GitError> {
         let view = View::new(self, Objects::Private)?;
         const WORDS: &[&str] =
             &["diff-tree", "-r", "-p", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index"];
-        let answer = against(&view, WORDS, base)?.cap(MOST_PATCH_BYTES).run()?;
+        let answer = against(&view, WORDS, base, last)?.cap(MOST_PATCH_BYTES).run()?;
         if answer.cut || answer.is_success() {
             return Ok(Patch { bytes: answer.output, is_cut: answer.cut });
         }
         Err(answer.refused())
     }
 
-    /// The files that differ between `base` and now.
-    pub fn changed_files(&self, base: &CommitId) -> Result<Vec<ChangedFile>, GitError> {
+    /// The files that differ between `base` and a later commit, or now.
+    pub fn changed_files(&self, base: &CommitId, last: Option<&CommitId>) -> Result<Vec<ChangedFile>, GitError> {
         let view = View::new(self, Objects::Private)?;
-        let output = against(&view, &["diff-tree", "-r", "-z", "--name-status", "--no-renames"], base)?.succeed()?;
+        let output =
+            against(&view, &["diff-tree", "-r", "-z", "--name-status", "--no-renames"], base, last)?.succeed()?;
         let parts: Vec<&[u8]> = zero_separated(&output).collect();
         Ok(parts.chunks_exact(2).map(|pair| changed_file(pair[0], pair[1])).collect())
     }
@@ -105,8 +106,11 @@ impl Repository {
     }
 }
 
-fn against(view: &View<'_>, words: &[&str], base: &CommitId) -> Result<Call, GitError> {
-    let content = survey(view, Files::All)?.stored_content(view)?;
+fn against(view: &View<'_>, words: &[&str], base: &CommitId, last: Option<&CommitId>) -> Result<Call, GitError> {
+    let content = match last {
+        Some(last) => view.repository.tree_of(last.as_str())?,
+        None => survey(view, Files::All)?.stored_content(view)?,
+    };
     let call = view.call().words(words).value(base.as_str())?.value(content.as_str())?;
     Ok(call.words(&["--"]).deadline(LONG))
 }

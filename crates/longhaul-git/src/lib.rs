@@ -3,7 +3,7 @@
 //! Called by the worker's effects and by the binary; blocking, so async callers use `spawn_blocking`. Reading the working tree happens
 //! in a private git directory with a configuration of our own (`view`); where the repository's own configuration must be in force
 //! (references, worktrees) every program it could name is overridden (`command`). Nothing here runs a program that a repository
-//! names, and nothing touches the user's index, HEAD or files.
+//! names. Nothing touches the user's index, HEAD or files, with one exception: landing on a branch that is checked out (`fast_forward`).
 
 mod checks;
 mod command;
@@ -12,7 +12,11 @@ mod conversion;
 mod create;
 mod diff;
 mod error;
+mod fast_forward;
+mod final_state;
+mod land;
 mod locks;
+mod prepared_update;
 mod references;
 mod repository;
 mod rules;
@@ -24,6 +28,7 @@ pub use checks::AfterCheck;
 pub use commit::Committed;
 pub use diff::{ChangedFile, FileStatus, Patch, Uncommitted};
 pub use error::{GitError, io_failed, is_transient};
+pub use land::{Moved, Step};
 pub use locks::LockAnswer;
 pub use references::{BadObjectId, CommitId, TreeId, task_branch};
 pub use repository::{Git, Repository};

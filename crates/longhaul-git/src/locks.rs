@@ -18,7 +18,7 @@ use rustix::fs::{AtFlags, FileType, statat, unlinkat};
 use sha2::{Digest, Sha256};
 
 use super::error::{GitError, io_failed};
-use super::view::{View, set_modified};
+use super::view::{View, read_plain, set_modified};
 use super::worktree::Worktree;
 
 /// A lock, released when dropped.
@@ -94,7 +94,55 @@ impl Drop for IndexLock {
     }
 }
 
-/// Gives a worktree that nobody has seen yet its first index.
+/// The lock file of the index of a user's checkout, with a mark in it by which its owner knows it after a kill.
+pub(super) struct MarkedLock {
+    path: PathBuf,
+}
+
+impl MarkedLock {
+    /// Takes the lock, also if an earlier attempt with this mark left it. The caller is alone with this mark.
+    pub(super) fn take(git_dir: &Path, mark: &str) -> Result<MarkedLock, GitError> {
+        let path = git_dir.join("index.lock");
+        if MarkedLock::exists(git_dir, mark) {
+            return Ok(MarkedLock { path });
+        }
+        let failed = |what| io_failed(what, &path);
+        // Complete before it has its name, so that a lock without a mark is never ours.
+        let marked = git_dir.join("longhaul-index-mark");
+        fs::write(&marked, mark).map_err(failed("mark"))?;
+        let linked = fs::hard_link(&marked, &path);
+        fs::remove_file(&marked).map_err(failed("mark"))?;
+        match linked {
+            Ok(()) => Ok(MarkedLock { path }),
+            // In git's words, so that whoever waits for git waits for this too.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(GitError::IndexLocked { path }),
+            Err(source) => Err(failed("make")(source)),
+        }
+    }
+
+    /// Whether an earlier attempt with this mark left the lock.
+    pub(super) fn exists(git_dir: &Path, mark: &str) -> bool {
+        read_plain(&git_dir.join("index.lock")).is_ok_and(|found| found.is_some_and(|found| found == mark.as_bytes()))
+    }
+
+    /// Removes what an earlier attempt with this mark left.
+    pub(super) fn remove(git_dir: &Path, mark: &str) -> Result<(), GitError> {
+        if MarkedLock::exists(git_dir, mark) {
+            let path = git_dir.join("index.lock");
+            fs::remove_file(&path).map_err(io_failed("remove", &path))?;
+        }
+        Ok(())
+    }
+}
+
+impl MarkedLock {
+    /// Lets others write the index again.
+    pub(super) fn release(self) {
+        fs::remove_file(&self.path).ok();
+    }
+}
+
+/// Gives a worktree an index that nobody else can be writing: its first, or one whose lock the caller holds.
 pub(super) fn install_first(view: &View<'_>, git_dir: &Path) -> Result<(), GitError> {
     let index = git_dir.join("index");
     let install = || -> io::Result<()> {

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 use std::{fmt, thread};
 
+use longhaul_core::task::Author;
 use serde::{Deserialize, Serialize};
 
 use super::create::registered;
@@ -93,10 +94,25 @@ pub(super) fn set(
     before: Option<&CommitId>,
     why: &str,
 ) -> Result<(), GitError> {
+    set_by(repository, name, to, before, why, None)
+}
+
+/// The same with a person in the log of the reference.
+pub(super) fn set_by(
+    repository: &Repository,
+    name: &str,
+    to: &CommitId,
+    before: Option<&CommitId>,
+    why: &str,
+    who: Option<&Author>,
+) -> Result<(), GitError> {
     let old = before.map_or(repository.format.zeros(), CommitId::as_str);
     let attempt = || {
         patiently(|| {
-            let call = repository.call()?.words(&["update-ref", "--no-deref", "-m"]).value(why)?;
+            let named = who.into_iter().fold(repository.call()?, |call, who| {
+                call.variable("GIT_COMMITTER_NAME", &who.name).variable("GIT_COMMITTER_EMAIL", &who.email)
+            });
+            let call = named.words(&["update-ref", "--no-deref", "-m"]).value(why)?;
             call.value(name)?.value(to.as_str())?.value(old)?.succeed().map(drop)
         })
     };
@@ -144,6 +160,7 @@ pub(super) fn patiently<T>(mut attempt: impl FnMut() -> Result<T, GitError>) -> 
     loop {
         match attempt() {
             Err(GitError::Refused { text, .. }) if is_contended(&text) && Instant::now() < end => thread::sleep(PAUSE),
+            Err(GitError::IndexLocked { .. }) if Instant::now() < end => thread::sleep(PAUSE),
             answer => return answer,
         }
     }

@@ -78,6 +78,11 @@ impl Rules {
         (self.converts_all() && !is_input()) || is_crlf()
     }
 
+    /// Whether files that are tracked may be left out of the working tree.
+    pub(super) fn is_sparse(&self) -> bool {
+        self.value("core.sparsecheckout").is_some_and(|value| !is_no(value)) || !self.not_checked_out.is_empty()
+    }
+
     fn value(&self, key: &str) -> Option<&OsString> {
         self.settings.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value)
     }
@@ -228,7 +233,7 @@ fn user_exclude(named: Option<OsString>, environment: &Environment) -> Vec<u8> {
 }
 
 /// The person's own configuration of git. A file that cannot be read has none.
-fn personal(repository: &Repository, environment: &Environment) -> Listed {
+pub(super) fn personal(repository: &Repository, environment: &Environment) -> Listed {
     let own = environment.get("HOME").map(|home| PathBuf::from(home).join(".gitconfig"));
     let files = configured(environment).map(|directory| directory.join("git/config")).into_iter().chain(own);
     let read = |file: PathBuf| {

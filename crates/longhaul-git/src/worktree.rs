@@ -180,17 +180,18 @@ pub enum Removal {
 
 impl Worktree {
     /// What [`Worktree::remove`] would answer now, without removing anything.
-    pub fn removable(&self) -> Result<Removal, GitError> {
+    pub fn removable(&self, task: Option<TaskId>) -> Result<Removal, GitError> {
         let tip = self.repository().shared().branch_tip(self.branch())?;
-        Ok(self.why_keep(tip.as_ref())?.map_or(Removal::Removed, |why| Removal::Kept { why }))
+        Ok(self.why_keep(tip.as_ref(), task)?.map_or(Removal::Removed, |why| Removal::Kept { why }))
     }
 
-    /// Removes the worktree and its branch if there is no uncommitted work and every commit is in another branch or on a remote.
-    pub fn remove(&self) -> Result<Removal, GitError> {
+    /// Removes the worktree and its branch if there is no uncommitted work and every commit is in another branch, on a remote, or in the
+    /// final state of this task.
+    pub fn remove(&self, task: Option<TaskId>) -> Result<Removal, GitError> {
         let repository = self.repository();
         let _lock = repository.lock()?;
         let tip = repository.shared().branch_tip(self.branch())?;
-        if let Some(why) = self.why_keep(tip.as_ref())? {
+        if let Some(why) = self.why_keep(tip.as_ref(), task)? {
             return Ok(Removal::Kept { why });
         }
         // A file that stays keeps the worktree, because git does not remove it then.
@@ -220,7 +221,7 @@ impl Worktree {
         Ok(None)
     }
 
-    fn why_keep(&self, tip: Option<&CommitId>) -> Result<Option<String>, GitError> {
+    fn why_keep(&self, tip: Option<&CommitId>, task: Option<TaskId>) -> Result<Option<String>, GitError> {
         let repository = self.repository();
         let git_dir = repository.git_dir();
         if let Some(what) = in_progress(git_dir) {
@@ -240,8 +241,10 @@ impl Worktree {
             }
         }
         let head = if git_dir.exists() { repository.commit_and_tree_of("HEAD")? } else { None };
+        let saved = task.map(|task| repository.final_state(task)).transpose()?.flatten();
+        let known = saved.as_ref().or(Some(&self.base));
         for commit in tip.into_iter().chain(head.as_ref().map(|(commit, _)| commit)) {
-            if let Some(lost) = only_on(repository, &self.branch, commit, Some(&self.base))? {
+            if let Some(lost) = only_on(repository, &self.branch, commit, known)? {
                 return Ok(Some(format!("commit `{lost}` is in no other branch")));
             }
         }

@@ -54,6 +54,8 @@ pub struct Bounded {
     death: Option<OwnedFd>,
     stdin: Option<OwnedFd>,
     input: VecDeque<u8>,
+    /// More input may come.
+    wants_more: bool,
     out: Output,
     err: Output,
     ends_group: bool,
@@ -71,6 +73,7 @@ impl Bounded {
             child,
             stdin,
             input: input.into(),
+            wants_more: false,
             out: Output { pipe: out, keep: keep[0], bytes: VecDeque::new() },
             err: Output { pipe: err, keep: keep[1], bytes: VecDeque::new() },
             ends_group: false,
@@ -87,6 +90,24 @@ impl Bounded {
     pub fn ending_its_group(mut self) -> Bounded {
         self.ends_group = true;
         self
+    }
+
+    /// The same, with its standard input left open for more, until [`Bounded::finish`].
+    #[must_use]
+    pub fn wanting_more(mut self) -> Bounded {
+        self.wants_more = true;
+        self
+    }
+
+    /// Gives it its last input.
+    pub fn finish(&mut self, input: &[u8]) {
+        self.input.extend(input);
+        self.wants_more = false;
+    }
+
+    /// What is kept so far of its standard output.
+    pub fn printed(&mut self) -> &[u8] {
+        self.out.bytes.make_contiguous()
     }
 
     /// Waits for the end; none if it does not come within this time.
@@ -154,7 +175,8 @@ impl Bounded {
     fn wait(&self, patience: Duration) -> io::Result<()> {
         let readable = [&self.death, &self.out.pipe, &self.err.pipe].into_iter().flatten();
         let readable = readable.map(|pipe| PollFd::new(pipe, PollFlags::IN));
-        let writable = self.stdin.iter().map(|pipe| PollFd::new(pipe, PollFlags::OUT));
+        let has_input = !self.wants_more || !self.input.is_empty();
+        let writable = self.stdin.iter().filter(|_| has_input).map(|pipe| PollFd::new(pipe, PollFlags::OUT));
         let timeout = Timespec::try_from(patience).map_err(io::Error::other)?;
         match poll(&mut readable.chain(writable).collect::<Vec<_>>(), Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
@@ -166,8 +188,11 @@ impl Bounded {
     fn feed(&mut self) {
         for _ in 0..CHUNKS {
             let Some(pipe) = &self.stdin else { return };
+            if self.wants_more && self.input.is_empty() {
+                return;
+            }
             match rustix::io::write(pipe, self.input.as_slices().0) {
-                Ok(written) if written < self.input.len() => drop(self.input.drain(..written)),
+                Ok(written) if written < self.input.len() || self.wants_more => drop(self.input.drain(..written)),
                 Err(Errno::AGAIN | Errno::INTR) => return,
                 Ok(_) | Err(_) => self.stdin = None,
             }

@@ -3,7 +3,7 @@
 //! Asked of the store by front ends and workers. Plain data; the databases fill it.
 
 use longhaul_core::ids::{TaskId, WorkerId};
-use longhaul_core::task::{Driver, ResultKind, RunStatus, State};
+use longhaul_core::task::{Driver, FollowUpResult, ResultKind, RunStatus, State};
 use longhaul_core::time::Time;
 
 use crate::{Cursor, Damaged, Stored};
@@ -31,6 +31,10 @@ pub struct Filter {
     pub driver: Option<Driver>,
     /// Only with this agent.
     pub agent: Option<String>,
+    /// Only what follows up this finished task.
+    pub follows: Option<TaskId>,
+    /// No follow-ups that are finished: what came of them is shown with the task they follow.
+    pub without_past_follow_ups: bool,
     /// Only those submitted then or later.
     pub created_since: Option<Time>,
     /// Only those whose last event happened before.
@@ -128,6 +132,12 @@ pub struct TaskSummary {
     pub wait: Option<State>,
     /// The agent whose usage limit it waits for.
     pub wait_agent: Option<String>,
+    /// The finished task that it does something with, if it is a follow-up.
+    pub follows: Option<TaskId>,
+    /// What a follow-up does: `land`, `discard` or `restore`.
+    pub kind: Option<String>,
+    /// What came of the newest follow-up of this task that is done.
+    pub came_to: Option<FollowUpResult>,
     /// Since when it is in this state.
     pub since: Time,
     /// The sequence number of its last event.

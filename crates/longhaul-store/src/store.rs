@@ -272,6 +272,14 @@ pub enum CommitError {
         /// The name.
         name: String,
     },
+    /// Something is already being done with the work of the finished task.
+    #[error("task `{by}` is already at work on `{name}`; wait for it, or cancel it with `longhaul cancel {by}`")]
+    FollowedUp {
+        /// The finished task.
+        name: String,
+        /// The unfinished follow-up.
+        by: String,
+    },
     /// The home has as many live sessions as it may have: try again when one has ended.
     #[error("{cap} sessions are already running")]
     SessionCap {
@@ -328,8 +336,8 @@ pub enum RemoveError {
         /// The name of its state.
         state: &'static str,
     },
-    /// Other tasks are parts of it.
-    #[error("it has {children} child tasks; remove them first")]
+    /// Other tasks are parts of it, or follow it up.
+    #[error("it has {children} child tasks or follow-ups; remove them first")]
     HasChildren {
         /// How many.
         children: u64,

@@ -3,6 +3,7 @@
 
 mod care;
 mod examples;
+mod finish;
 mod keys;
 mod mcp;
 mod reading;
@@ -20,6 +21,7 @@ use longhaul_core::task::Action;
 pub(crate) use care::{
     Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Import, ImportFrom, Man, Store, StoreVerb, Trust, Worker,
 };
+pub(crate) use finish::{Discard, Land};
 pub(crate) use keys::{Keys, KeysVerb};
 pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Offer, Transport};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
@@ -47,6 +49,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["run", "retry", "demo", "run-session"]),
     ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report"]),
     ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
+    ("Finish", &["land", "discard"]),
     (
         "Set up",
         &["agents", "config", "trust", "mcp", "serve", "keys", "import", "service", "skill", "completions", "man"],
@@ -115,6 +118,10 @@ pub(crate) enum Verb {
     /// End a task for good
     #[command(visible_alias = "kill")]
     Cancel(Cancel),
+    /// Bring the work of finished tasks onto your branch, as one commit each
+    Land(Land),
+    /// Remove the worktree and branch of finished tasks without landing their work
+    Discard(Discard),
     /// Wait until a task is done or needs you
     Wait(Wait),
     /// Run a worker, which carries out tasks
@@ -183,6 +190,8 @@ impl Verb {
             Verb::Worker(_) => Action::Manage("start a worker"),
             Verb::Serve(_) => Action::Manage("serve"),
             Verb::Retry(_) => Action::Manage("retry"),
+            Verb::Land(_) => Action::Manage("land"),
+            Verb::Discard(_) => Action::Manage("discard"),
             Verb::Session(_) => Action::Report("report on a session"),
             Verb::RunSession(args) if args.list => Action::Read,
             // All its errors must end with code 1, so it checks permissions again itself.

@@ -37,7 +37,7 @@ impl ResultFacts {
     pub(crate) fn new(verdict: &Verdict) -> ResultFacts {
         let doubts: &[Doubt] = match verdict {
             Verdict::NotVerified { doubts, .. } => doubts,
-            Verdict::Verified { .. } | Verdict::NoChecks => &[],
+            Verdict::Verified { .. } | Verdict::NoChecks | Verdict::FollowedUp(_) => &[],
         };
         ResultFacts {
             kind: verdict.kind().name(),

@@ -112,6 +112,7 @@ async fn filter(call: &Call, input: &ListInput) -> Result<Filter, AppError> {
         updated_since: input.since.as_deref().map(time).transpose()?,
         after: input.after.as_deref().map(cursor).transpose()?,
         limit: Some(input.limit.unwrap_or(MOST).clamp(1, MOST)),
+        without_past_follow_ups: true,
         ..scope
     })
 }

@@ -7,6 +7,7 @@ mod cancel;
 mod config;
 mod config_path;
 mod diff;
+mod discard;
 mod doctor;
 mod doctor_bundle;
 mod edit;
@@ -15,6 +16,7 @@ mod gc;
 mod keys_create;
 mod keys_list;
 mod keys_revoke;
+mod land;
 mod list;
 mod logs;
 #[cfg(test)]
@@ -50,6 +52,7 @@ pub use cancel::{Cancel, CancelInput};
 pub use config::{Config, ConfigEntry, ConfigView};
 pub use config_path::{ConfigFile, ConfigFiles, ConfigPath};
 pub use diff::{Diff, DiffInput, DiffView};
+pub use discard::{Discard, DiscardInput};
 pub use doctor::{Doctor, DoctorView};
 pub use doctor_bundle::{DoctorBundle, DoctorBundleInput};
 pub use edit::{Edit, EditInput};
@@ -58,6 +61,7 @@ pub use gc::{Gc, GcInput};
 pub use keys_create::{KeysCreate, KeysCreateInput, NewApiKey};
 pub use keys_list::{ApiKeyView, ApiKeys, KeysList};
 pub use keys_revoke::{KeysRevoke, KeysRevokeInput};
+pub use land::{Land, LandInput};
 pub use list::{DamagedRow, List, ListInput, Listing};
 pub use logs::{Logs, LogsInput, Turns};
 pub use pause::{Pause, PauseInput};
@@ -81,6 +85,7 @@ pub use trust::{Trust, TrustInput, TrustView, TrustedKey};
 pub use trust_list::{TrustList, TrustListing, TrustedFile};
 pub use trust_remove::{TrustRemove, TrustRemoveInput, TrustRemoved};
 pub use verify_history::{ChainView, VerifyHistory};
+pub(crate) use wait::settle;
 pub use wait::{Wait, WaitInput};
 pub use why::{Why, WhyView};
 
@@ -97,6 +102,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Config>(),
     entry::<ConfigPath>(),
     entry::<Diff>(),
+    entry::<Discard>(),
     entry::<Doctor>(),
     entry::<DoctorBundle>(),
     entry::<Edit>(),
@@ -106,6 +112,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<KeysCreate>(),
     entry::<KeysList>(),
     entry::<KeysRevoke>(),
+    entry::<Land>(),
     entry::<List>(),
     entry::<Logs>(),
     entry::<Pause>(),

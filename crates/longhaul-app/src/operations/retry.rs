@@ -84,6 +84,7 @@ impl Operation for Retry {
             // Its own worktree, from the commit that the project is at now.
             let (chosen, warnings) = submit::workspace_choice::choose(call, Path::new(&submission.project))?;
             submission.place = chosen;
+            submission.destination = submit::workspace_choice::destination(call, Path::new(&submission.project));
             notes.extend(warnings);
         }
         let sent = submit_named(call, input.name, permit.key(), &old, &submission).await?;

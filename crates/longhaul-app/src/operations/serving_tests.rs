@@ -82,7 +82,7 @@ impl Scene {
 
 fn submission() -> SubmitInput {
     let settings = BTreeMap::from([("agent".to_owned(), "demo".to_owned())]);
-    SubmitInput { goal: "Äöü".into(), in_place: true, settings, ..SubmitInput::default() }
+    SubmitInput { goal: "?!".into(), in_place: true, settings, ..SubmitInput::default() }
 }
 
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn the_configuration_that_a_variable_names_is_found_from_the_callers_direc
 async fn working_in_place_needs_the_right_to_approve() {
     let Scene { _dir, call, let_start, .. } = Scene::new();
     let of = |rights| Call::new(Arc::clone(&call.app), call.caller.clone().through(FrontEnd::Mcp, rights));
-    let goal = || SubmitInput { goal: "g".into(), ..SubmitInput::default() };
+    let goal = || SubmitInput { goal: "g".into(), in_place: false, ..submission() };
     let run = Rights::NONE.with(Right::Run);
     let refused = of(run).perform::<Submit>(goal()).await.unwrap_err();
     assert_eq!((refused.kind, refused.hints.len()), (ErrorKind::Forbidden, 1), "{refused:?}");

@@ -67,10 +67,12 @@ pub(super) async fn view(
     let in_line = slot_wait::wait_of(call, stored).await?;
     let used = describe::tokens(task.tally.usage.total(), &records);
     let sessions = rows(call.home(), events);
+    let listed = TaskView::of(call, task.id).await?;
+    let since = listed.followed_up.as_ref().map_or_else(String::new, |came_to| format!("; {}", came_to.words));
     let mut view = ShowView {
-        task: TaskView::of(call, task.id).await?,
+        task: listed,
         goal: task.submission.goal.clone(),
-        status: status(call, stored, in_line.as_ref()),
+        status: status(call, stored, in_line.as_ref()) + &since,
         result: task.state.verdict().map(ResultFacts::new),
         next_step: next_step(call, stored, in_line.as_ref()).await?,
         owner: owner(call, stored),

@@ -48,7 +48,7 @@ impl Operation for Wait {
 }
 
 /// The task once it is done or needs someone, or after this time.
-pub(super) async fn settle(call: &Call, stored: Stored, timeout_ms: Option<u64>) -> Result<Answer<TaskView>, AppError> {
+pub(crate) async fn settle(call: &Call, stored: Stored, timeout_ms: Option<u64>) -> Result<Answer<TaskView>, AppError> {
     let is_bounded = call.caller.channel != FrontEnd::CommandLine;
     let timeout = patience(call.caller.channel, timeout_ms);
     // A time that the clock cannot represent is forever.

@@ -80,8 +80,20 @@ pub(super) async fn next_step(call: &Call, stored: &Stored, slot: Option<&Waitin
         (None, None) if call.is_abandoned(stored) => {
             format!("continue with `longhaul resume {}`", stored.task.submission.name)
         }
-        (None, None) => describe::next_command(stored),
+        (None, None) => match followed_up(call, stored).await? {
+            Some(words) => format!("nothing more happens: it was {words}"),
+            None => describe::next_command(stored),
+        },
     })
+}
+
+/// What was done with the work of a finished task.
+async fn followed_up(call: &Call, stored: &Stored) -> Result<Option<String>, AppError> {
+    if !stored.task.state.is_final() {
+        return Ok(None);
+    }
+    let view = TaskView::of(call, stored.task.id).await?;
+    Ok(view.followed_up.map(|came_to| came_to.words))
 }
 
 /// Why nothing happens although the task could continue, or who left it.

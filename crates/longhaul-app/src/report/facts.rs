@@ -112,7 +112,7 @@ pub(crate) fn gather(
         },
         show,
     };
-    if stored.task.state.is_final() {
+    if stored.task.state.is_final() && report.show.task.followed_up.is_none() {
         report.show.next_step = describe::next_step(stored);
     }
     page.cut(&mut report.refused_plans);

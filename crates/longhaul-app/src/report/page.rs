@@ -158,7 +158,14 @@ fn sandbox(choices: &Choices) -> String {
 /// What a hurried reader must not miss.
 fn headline(show: &ShowView) -> String {
     match &show.result {
-        Some(result) => format!("**Done**: {}", code(&result.headline)),
+        Some(result) => {
+            let since = show
+                .task
+                .followed_up
+                .as_ref()
+                .map_or_else(String::new, |came_to| format!("; {}", code(&came_to.words)));
+            format!("**Done**: {}{since}", code(&result.headline))
+        }
         None if show.task.is_finished => format!("**Not done**: {}", code(&show.status)),
         None => format!("**Not finished**: {}", code(&show.status)),
     }

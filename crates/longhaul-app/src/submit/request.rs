@@ -133,6 +133,7 @@ pub(crate) async fn choose_place(
     if !in_place {
         let (chosen, notes) = workspace_choice::choose(call, Path::new(&submission.project))?;
         submission.place = chosen;
+        submission.destination = workspace_choice::destination(call, Path::new(&submission.project));
         prepared.notes.extend(notes);
     }
     let Some(directory) = submission.directory() else { return Ok(()) };

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use longhaul_core::task::{Place, Right};
+use longhaul_core::task::{Destination, Place, Right};
 use longhaul_git::{Git, GitError, Repository, Uncommitted};
 
 use crate::app::Call;
@@ -44,6 +44,13 @@ fn worktree(project: &Path, home: &Home) -> Result<Result<(Place, Vec<String>), 
         return Ok(Err("the repository has no commit yet"));
     };
     Ok(Ok((Place::Worktree { base: base.as_str().to_owned() }, uncommitted(&repository)?)))
+}
+
+/// Where the work is to land, and whose commit that will be. A git that refuses leaves it unknown.
+pub(crate) fn destination(call: &Call, project: &Path) -> Destination {
+    let environment = &call.app.system.environment;
+    let found = || Git::open(&call.home().git()).ok()?.find(project).ok()??.destination(environment).ok();
+    blocking_here(found).unwrap_or_default()
 }
 
 fn uncommitted(repository: &Repository) -> Result<Vec<String>, AppError> {

@@ -85,6 +85,8 @@ pub struct EventFacts {
     pub result: Option<&'static str>,
     /// The worker that took the task.
     pub worker_id: Option<String>,
+    /// The commit that a follow-up lands.
+    pub commit: Option<String>,
     /// The branch that the agent works on.
     pub branch: Option<String>,
     /// Why it happened, or what went wrong.
@@ -196,6 +198,7 @@ fn facts(event: &Event) -> EventFacts {
         Event::HelpAsked { reason, report, .. } => EventFacts { reason: Some(reason.clone()), ..reported(report) },
         Event::HelpAnswered { reason, .. } => EventFacts::because(reason),
         Event::Blocked { cause } => EventFacts::because(cause),
+        Event::LandingStarted { landing } => EventFacts { commit: Some(landing.commit.clone()), ..none },
         Event::Placed { workspace } => EventFacts { branch: workspace.branch.clone(), ..none },
         Event::PlanAccepted { revision, .. } => EventFacts { revision: Some(*revision), ..none },
         Event::RoundStarted { number, tree, .. } => EventFacts { round: Some(*number), tree: tree.clone(), ..none },
@@ -230,6 +233,7 @@ fn facts(event: &Event) -> EventFacts {
         | Event::Edited { .. }
         | Event::Told { .. }
         | Event::AfterMet
+        | Event::TargetMoved
         | Event::Forced { .. } => none,
     }
 }

@@ -3,6 +3,7 @@
 
 mod event;
 mod finding;
+mod follow_up;
 mod outcome;
 mod page;
 mod plan;
@@ -15,6 +16,8 @@ mod turn;
 
 pub use event::{ActorView, EventFacts, EventView};
 pub use finding::{Finding, Verdict};
+pub use follow_up::FollowUpView;
+pub(crate) use follow_up::person;
 pub use outcome::Outcome;
 pub(crate) use page::Page;
 pub use page::PageInput;
@@ -23,6 +26,6 @@ pub use run::{AnswerView, FailedView, ReferenceView, RunView};
 pub use show::{Attempts, Choices, ConversationView, OwnerView, ShowView, WorkspaceView};
 pub use status::{StatusKind, StatusView};
 pub use sweep::{KeptTask, LeftAlone, Orphan, RemovedTask, Sweep};
-pub use task::{Progress, TaskView, WaitView};
+pub use task::{FollowedUp, Progress, TaskView, WaitView};
 pub(crate) use task::{TaskPage, usd};
 pub use turn::{TurnRole, TurnView};

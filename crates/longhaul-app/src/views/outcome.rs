@@ -47,6 +47,7 @@ impl Outcome {
             State::Waiting { .. } => Outcome::Waiting,
             State::Queued
             | State::Preparing
+            | State::Landing
             | State::Planning { .. }
             | State::Working { .. }
             | State::Verifying { .. }
@@ -69,7 +70,11 @@ impl Outcome {
 
     fn of_result(result: ResultKind) -> Outcome {
         match result {
-            ResultKind::Verified | ResultKind::NoChecks => Outcome::Done,
+            ResultKind::Verified
+            | ResultKind::NoChecks
+            | ResultKind::Landed
+            | ResultKind::Discarded
+            | ResultKind::Restored => Outcome::Done,
             ResultKind::NotVerified => Outcome::NotVerified,
         }
     }

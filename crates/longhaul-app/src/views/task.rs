@@ -2,7 +2,7 @@
 //! Made from the columns of the task's row, so that a list of many thousands is fast.
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Driver, State, Wait};
+use longhaul_core::task::{Driver, FollowUpResult, State, Wait};
 use longhaul_core::time::Time;
 use longhaul_store::{Cursor, Damaged, Filter, Stored, TaskSummary};
 use schemars::JsonSchema;
@@ -28,6 +28,10 @@ pub struct TaskView {
     pub project: String,
     /// The task whose agent submitted it.
     pub parent: Option<String>,
+    /// The finished task that this one does something with, if it is a follow-up.
+    pub follows: Option<String>,
+    /// What came of the newest follow-up of this task that is done; null if it has none, and after `discard --undo`.
+    pub followed_up: Option<FollowedUp>,
     /// The first line of the goal, at most 200 characters.
     pub goal: String,
     /// The agent that works on it; empty if an outside program executes it.
@@ -76,6 +80,15 @@ pub struct TaskView {
     pub updated: String,
     /// When it entered this state.
     pub since: String,
+}
+
+/// What was done with the work of a finished task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FollowedUp {
+    /// `landed` or `discarded`.
+    pub kind: String,
+    /// The same in words, such as `landed as 1a2b3c4 on main`.
+    pub words: String,
 }
 
 /// How much of a plan is done.
@@ -156,6 +169,8 @@ impl TaskView {
             reported: reported(&summary).map(Time::rfc3339),
             id: summary.task.to_string(),
             parent: summary.parent.map(|parent| parent.to_string()),
+            follows: summary.follows.map(|task| task.to_string()),
+            followed_up: followed_up(&summary),
             outcome: Outcome::of_summary(&summary),
             result: summary.result.map(|result| result.name().to_owned()),
             remarks: summary.remarks,
@@ -204,9 +219,18 @@ fn status(call: &Call, summary: &TaskSummary, in_line: Option<&Waiting>) -> Stri
         }
         (Some(State::Tracked { help: None, reported }), _) => describe::last_report(*reported, call.now()),
         (Some(state), _) => describe::state_of(state, summary.wait_agent.as_deref()),
-        (None, Some(result)) => format!("{}, {result}{}", summary.state, remarks(summary.remarks)),
-        (None, None) => summary.state.clone(),
+        (None, result) => {
+            let result = result.map_or_else(String::new, |result| format!(", {result}{}", remarks(summary.remarks)));
+            let since = followed_up(summary).map_or_else(String::new, |came_to| format!("; {}", came_to.words));
+            format!("{}{result}{since}", summary.state)
+        }
     }
+}
+
+/// Worktree and branch are back after `discard --undo`, as if nothing had been done.
+fn followed_up(summary: &TaskSummary) -> Option<FollowedUp> {
+    let result = summary.came_to.as_ref().filter(|result| **result != FollowUpResult::Restored)?;
+    Some(FollowedUp { kind: result.kind().to_owned(), words: result.to_string() })
 }
 
 /// The remarks themselves are long; `show` has them.

@@ -52,6 +52,7 @@ impl Task {
             guidance: Vec::new(),
             after_met: false,
             run: None,
+            landing: None,
             tracked: is_tracked.then(|| Tracked::new(&submission.links).into()),
         })
     }
@@ -88,8 +89,10 @@ impl Task {
         let is_idle = is_unfinished && stage.session().is_none();
         let is_preparing = stage == Stage::Preparing;
         match event {
-            // An outside program gives its own run up; an agent cannot.
-            E::Failed { .. } | E::Submitted { .. } => None,
+            // An outside program gives its own run up, and a follow-up may be impossible; an agent cannot give up.
+            E::Failed { reason } => (*state == S::Landing).then(|| S::Failed { reason: reason.clone() }),
+            E::Submitted { .. } => None,
+            E::LandingStarted { .. } | E::TargetMoved => (*state == S::Landing).then_some(S::Landing),
             E::Reported { report } | E::Checkpointed { report } | E::SaidDone { report } => {
                 stage.agent().map(|run| started(run.with_report(report)))
             }
@@ -99,13 +102,13 @@ impl Task {
                 S::Stopping { session, mode: StopMode::Graceful, then }
             }),
             E::HelpAnswered { .. } => state.question().map(|_| state.clone()),
-            E::Claimed { .. } if stage == Stage::Queued => Some(S::Preparing),
+            E::Claimed { .. } if stage == Stage::Queued => Some(self.ready()),
             E::Claimed { .. } => state.wants_owner().then(|| state.clone()),
             E::Forced { .. } | E::Edited { .. } | E::Told { .. } => is_unfinished.then(|| state.clone()),
             E::Driven { .. } => is_unfinished.then(|| driven(state)),
-            E::Noted { .. } => Some(state.clone()),
+            E::Noted { .. } => is_unfinished.then(|| state.clone()),
             E::PlanAccepted { .. } => is_idle.then(|| state.clone()),
-            E::SessionStarted { session } => is_preparing.then(|| started(session.clone())),
+            E::SessionStarted { session } => (*state == S::Preparing).then(|| started(session.clone())),
             E::SessionRead { session, read, said } => state.live(*session).map(|run| heard(state, run, read, said)),
             E::SessionEnded { session, .. } => state.live(*session).map(|_| S::Preparing),
             E::PlanRevised { .. }
@@ -127,8 +130,8 @@ impl Task {
             E::WaitStarted { why, until, span_ms } => {
                 is_preparing.then_some(S::Waiting { why: *why, until: *until, span_ms: *span_ms })
             }
-            E::WaitEnded => matches!(state, S::Waiting { .. }).then_some(S::Preparing),
-            E::Unblocked => matches!(state, S::Blocked { .. }).then_some(S::Preparing),
+            E::WaitEnded => matches!(state, S::Waiting { .. }).then(|| self.ready()),
+            E::Unblocked => matches!(state, S::Blocked { .. }).then(|| self.ready()),
             E::Paused { .. } => (is_idle && state.wants_owner()).then_some(S::Paused),
             E::Held { person } => is_idle.then(|| S::Held { person: person.clone() }),
             E::Released { .. } => (stage == Stage::Held).then_some(S::Paused),
@@ -189,6 +192,8 @@ fn tracked_after(event: &Event, reported: Time, help: Option<&HelpRequest>, at: 
         | E::RoundEnded { .. }
         | E::AgentLimited { .. }
         | E::AfterMet
+        | E::LandingStarted { .. }
+        | E::TargetMoved
         | E::Forced { .. } => None,
     }
 }

@@ -11,6 +11,8 @@ use crate::time::Time;
 /// Something the owner of a task is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
+    /// Do what a follow-up is for; answer `LandingStarted`, `TargetMoved`, `FollowedUp`, `CannotFollowUp` or `CannotPrepare`.
+    Land,
     /// Look at workspace and plan, put a refused plan back, answer `Prepared` or `CannotPrepare`.
     Prepare,
     /// See that the session's keeper runs or ran, read its output, answer `SessionRead` and `SessionEnded`.
@@ -29,7 +31,7 @@ impl Effect {
     /// Whether it answers once and has then ended: if it is due again, it starts again. The others run as long as they are due.
     pub fn answers_once(self) -> bool {
         match self {
-            Effect::Prepare | Effect::Wake(_) | Effect::Await(_) | Effect::Probe => true,
+            Effect::Land | Effect::Prepare | Effect::Wake(_) | Effect::Await(_) | Effect::Probe => true,
             Effect::Attend(_) | Effect::Stop(..) => false,
         }
     }
@@ -49,6 +51,7 @@ pub struct Alarm {
 pub fn due(task: &Task) -> Vec<Effect> {
     match &task.state {
         State::Preparing => vec![Effect::Prepare],
+        State::Landing => vec![Effect::Land],
         State::Planning { session } | State::Working { session } => {
             let shortened = shortened(task, session).map(Effect::Wake);
             std::iter::once(Effect::Attend(session.id)).chain(shortened).collect()

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Basis, Cause, Ended, Evidence, FileHash, HelpReason, Observation, Reached, ReadTo, ReleasedBy, Report, Restore,
-    RoundOutcome, RunnerOptions, Said, SessionRun, Setting, StopMode, Submission, Then, Until, Verdict, Wait,
+    Basis, Cause, Ended, Evidence, FileHash, HelpReason, Landing, Observation, Reached, ReadTo, ReleasedBy, Report,
+    Restore, RoundOutcome, RunnerOptions, Said, SessionRun, Setting, StopMode, Submission, Then, Until, Verdict, Wait,
     Workspace,
 };
 use crate::ids::{SessionId, TaskId, WorkerId};
@@ -213,6 +213,13 @@ pub enum Event {
     },
     /// The task waited for is out of the way.
     AfterMet,
+    /// A follow-up is about to put this commit on its branch.
+    LandingStarted {
+        /// The commit, and where the branch was.
+        landing: Landing,
+    },
+    /// The branch moved before the commit was on it.
+    TargetMoved,
     /// Whoever executes it reported: the live session's agent, or an outside program.
     Reported {
         /// What it said.
@@ -245,7 +252,7 @@ pub enum Event {
         /// Who answered.
         by: String,
     },
-    /// It gave up.
+    /// It gave up, or a follow-up could not do what it is for.
     Failed {
         /// Why, if it said.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -339,6 +346,8 @@ events! {
     RoundEnded = "round_ended", Moves;
     AgentLimited = "agent_limited", Moves;
     AfterMet = "after_met", Moves;
+    LandingStarted = "landing_started", Moves;
+    TargetMoved = "target_moved", Moves;
     // What a program reports beside explains no state: `why` names the newest report itself.
     Reported = "reported", Beside;
     Checkpointed = "checkpointed", Beside;

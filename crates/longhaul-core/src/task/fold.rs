@@ -60,6 +60,11 @@ impl Task {
                 }
             }
             Event::AfterMet => self.after_met = true,
+            Event::LandingStarted { landing } => self.landing = Some(landing.clone()),
+            Event::TargetMoved => {
+                self.landing = None;
+                self.tally.target_moves += 1;
+            }
             Event::Reported { report } => self.fold_report(report),
             Event::SaidDone { report } => self.fold_said_done(report),
             Event::Checkpointed { report } => self.fold_checkpoint(report),

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AccountLimit, Basis, Cause, Ended, FileHash, Phase, Reached, ReadTo, RunCall, RunnerOptions, Setting, Usage,
-    Workspace,
+    AccountLimit, Basis, Cause, Ended, FileHash, FollowUpResult, Landing, Phase, Reached, ReadTo, RunCall,
+    RunnerOptions, Setting, Usage, Workspace,
 };
 use crate::ids::{SessionId, TaskId};
 use crate::time::Time;
@@ -140,6 +140,23 @@ pub enum Observation {
         verified: bool,
         /// How it ended, in words.
         how: String,
+    },
+    /// A follow-up is about to put a commit on its branch.
+    LandingStarted {
+        /// The commit, and where the branch is.
+        landing: Landing,
+    },
+    /// The branch moved before the commit was on it. Nothing changed.
+    TargetMoved,
+    /// A follow-up did what it is for.
+    FollowedUp {
+        /// What came of it.
+        result: FollowUpResult,
+    },
+    /// A follow-up cannot do what it is for, and changed nothing.
+    CannotFollowUp {
+        /// Why, and what to do.
+        why: String,
     },
     /// Output was read.
     SessionRead {
@@ -283,6 +300,10 @@ impl Observation {
             Observation::PlanRestored => "plan restored",
             Observation::Woke => "woke",
             Observation::OtherEnded { .. } => "other task ended",
+            Observation::LandingStarted { .. } => "landing started",
+            Observation::TargetMoved => "target moved",
+            Observation::FollowedUp { .. } => "followed up",
+            Observation::CannotFollowUp { .. } => "cannot follow up",
             Observation::SessionRead { .. } => "session read",
             Observation::SessionEnded { .. } => "session ended",
         }

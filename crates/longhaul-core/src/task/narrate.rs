@@ -4,7 +4,7 @@
 use super::{
     Amount, CheckRole, Driver, Ended, Event, Evidence, Failure, Gap, Observation, Opening, Outcome, ReleasedBy, Report,
     Restore, Resume, RoundOutcome, RunnerOptions, Saved, SessionRun, Setting, StopMode, StoppedBy, Then, Until,
-    Workspace,
+    Workspace, short,
 };
 use crate::ids::TaskId;
 use crate::plan::Refused;
@@ -16,6 +16,7 @@ pub fn narrate(event: &Event) -> String {
         Event::Submitted { submission } if submission.driver == Driver::External => {
             format!("started as `{}` by an outside program", submission.name)
         }
+        Event::Submitted { submission } if let Some(follow_up) = &submission.follow_up => format!("{follow_up}"),
         Event::Submitted { submission } => format!("submitted as `{}` for agent {}", submission.name, submission.agent),
         Event::Claimed { worker, from: None, .. } => format!("claimed by worker {worker}"),
         Event::Claimed { worker, from: Some(dead), .. } => {
@@ -67,6 +68,8 @@ pub fn narrate(event: &Event) -> String {
             limit_sentence(agent, *at, *told, *found_by)
         }
         Event::AfterMet => "the task it depends on is verified".into(),
+        Event::LandingStarted { landing } => format!("landing commit {}", short(&landing.commit)),
+        Event::TargetMoved => "the branch moved meanwhile; trying again".into(),
         Event::Reported { report } => report_sentence("reported", report),
         Event::Checkpointed { report } => report_sentence("checkpoint", report),
         Event::SaidDone { report } => report_sentence("the agent says that it is done", report),

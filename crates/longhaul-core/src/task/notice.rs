@@ -26,6 +26,7 @@ pub fn notice(before: &Task, events: &[Event], after: &Task) -> Option<Occasion>
         State::Paused => runner_failed(events),
         State::Queued
         | State::Preparing
+        | State::Landing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }

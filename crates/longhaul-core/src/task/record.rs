@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentLimit, CheckEdit, Checkout, Conversation, Limit, Phase, Round, RoundOutcome, RunnerOptions, State, Submission,
-    Tracked, Usage, Workspace,
+    AgentLimit, CheckEdit, Checkout, Conversation, Landing, Limit, Phase, Round, RoundOutcome, RunnerOptions, State,
+    Submission, Tracked, Usage, Workspace,
 };
 use crate::ids::TaskId;
 use crate::plan::Plan;
@@ -71,6 +71,9 @@ pub struct Task {
     /// The invocation of the runner that carries it out, or was the last to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunnerOptions>,
+    /// The commit that this follow-up is about to put on a branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landing: Option<Landing>,
     /// What the task's agents or the outside program that executes it reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracked: Option<Arc<Tracked>>,
@@ -135,9 +138,22 @@ pub struct Tally {
     pub unmetered: u32,
     /// Working time of all ended sessions of the agent.
     pub worked_ms: u64,
+    /// How often the branch moved while a follow-up was about to land on it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub target_moves: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Task {
+    /// Where an owner continues: with its next session, or with what a follow-up does.
+    pub(super) fn ready(&self) -> State {
+        if self.submission.follow_up.is_some() { State::Landing } else { State::Preparing }
+    }
+
     /// The phase the next session belongs to.
     pub fn phase(&self) -> Phase {
         match &self.plan {

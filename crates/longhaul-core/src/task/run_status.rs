@@ -59,6 +59,7 @@ impl RunStatus {
             State::Tracked { .. }
             | State::Queued
             | State::Preparing
+            | State::Landing
             | State::Planning { .. }
             | State::Working { .. }
             | State::Verifying { .. }

@@ -16,6 +16,8 @@ pub enum State {
     Queued,
     /// The owner looks at workspace and plan before a session. Left by what it finds.
     Preparing,
+    /// A follow-up lands, discards or restores the work of a finished task. Left by what came of it.
+    Landing,
     /// A session writes the plan. Left by its observed end.
     Planning {
         /// The live session.
@@ -86,7 +88,7 @@ pub enum State {
         /// What is known of the result.
         verdict: Verdict,
     },
-    /// The outside program that executed it gave up. Final.
+    /// The outside program that executed it gave up, or a follow-up could not do what it is for. Final.
     Failed {
         /// Why, if it said.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +155,7 @@ pub enum Then {
 pub enum Stage<'a> {
     /// Wants a worker.
     Queued,
-    /// Its owner is about to start a session.
+    /// Its owner is about to start a session, or to act on git.
     Preparing,
     /// A session runs.
     Live(&'a SessionRun),
@@ -263,6 +265,8 @@ impl<'a> Stage<'a> {
 impl State {
     /// The name of the state in which an owner is about to start a session.
     pub const PREPARING: &'static str = "preparing";
+    /// The name of the state in which a follow-up acts on the work of a finished task.
+    pub const LANDING: &'static str = "landing";
     /// The name of the state in which a session was asked to stop.
     pub const STOPPING: &'static str = "stopping";
     /// The name of the state in which a task waits for a time or for another task.
@@ -282,6 +286,7 @@ impl State {
     pub const NAMES: &'static [&'static str] = &[
         "queued",
         State::PREPARING,
+        State::LANDING,
         "planning",
         "working",
         "verifying",
@@ -303,6 +308,7 @@ impl State {
         match self {
             State::Queued => ("queued", Stage::Queued),
             State::Preparing => (State::PREPARING, Stage::Preparing),
+            State::Landing => (State::LANDING, Stage::Preparing),
             State::Planning { session } => ("planning", Stage::Live(session)),
             State::Working { session } => ("working", Stage::Live(session)),
             State::Verifying { session } => ("verifying", Stage::Live(session)),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ChecksIn, Context, Hours, Links, Notify, OnLimit, Patience, Place, Sandbox};
+use super::{ChecksIn, Context, Destination, FollowUp, Hours, Links, Notify, OnLimit, Patience, Place, Sandbox};
 use crate::ids::TaskId;
 use crate::names::TaskName;
 
@@ -90,6 +90,12 @@ pub struct Submission {
     /// Who is notified of the result.
     #[serde(default, skip_serializing_if = "Notify::is_empty")]
     pub notify: Notify,
+    /// Where the work is to land.
+    #[serde(default, skip_serializing_if = "Destination::is_unknown")]
+    pub destination: Destination,
+    /// What it does with the work of a finished task, if it is a follow-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follow_up: Option<FollowUp>,
     /// What a tracked run belongs to in other systems.
     #[serde(default, skip_serializing_if = "Links::is_empty")]
     pub links: Links,
@@ -150,14 +156,17 @@ impl Submission {
             secret_names: Vec::new(),
             env_only: None,
             notify: Notify::default(),
+            destination: Destination::default(),
+            follow_up: None,
             links: Links::default(),
         }
     }
 
-    /// The person's directory that the agent works in; none if the task has its own worktree, or no agent of ours.
+    /// The person's directory that the agent works in; none if the task has its own worktree, or no agent of
+    /// ours, or is a follow-up.
     pub fn directory(&self) -> Option<&str> {
         match self.place {
-            _ if self.driver == Driver::External => None,
+            _ if self.driver == Driver::External || self.follow_up.is_some() => None,
             Place::InPlace => Some(&self.project),
             Place::Worktree { .. } => None,
         }

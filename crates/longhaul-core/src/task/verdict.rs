@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::FollowUpResult;
+
 /// What is known of a finished task's result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -32,9 +34,11 @@ pub enum Verdict {
     },
     /// There are no checks and no expected files.
     NoChecks,
+    /// A follow-up did what it is for. This is never the result of a task that produced work.
+    FollowedUp(FollowUpResult),
 }
 
-/// The three results without their data: what lists show and the store keeps in a column.
+/// The results without their data: what lists show and the store keeps in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResultKind {
@@ -44,6 +48,12 @@ pub enum ResultKind {
     NotVerified,
     /// See [`Verdict::NoChecks`].
     NoChecks,
+    /// See [`FollowUpResult::Landed`].
+    Landed,
+    /// See [`FollowUpResult::Discarded`].
+    Discarded,
+    /// See [`FollowUpResult::Restored`].
+    Restored,
 }
 
 /// Why passed checks are not enough. The message is the cause, and in brackets what to do about it.
@@ -143,12 +153,15 @@ pub struct NameList {
 }
 
 impl Verdict {
-    /// Which of the three results it is.
+    /// Which of the results it is.
     pub fn kind(&self) -> ResultKind {
         match self {
             Verdict::Verified { .. } => ResultKind::Verified,
             Verdict::NotVerified { .. } => ResultKind::NotVerified,
             Verdict::NoChecks => ResultKind::NoChecks,
+            Verdict::FollowedUp(FollowUpResult::Landed { .. }) => ResultKind::Landed,
+            Verdict::FollowedUp(FollowUpResult::Discarded { .. }) => ResultKind::Discarded,
+            Verdict::FollowedUp(FollowUpResult::Restored) => ResultKind::Restored,
         }
     }
 
@@ -171,7 +184,7 @@ impl Verdict {
         match self {
             Verdict::Verified { tree, .. } => Some(tree),
             Verdict::NotVerified { tree, .. } => tree.as_deref(),
-            Verdict::NoChecks => None,
+            Verdict::NoChecks | Verdict::FollowedUp(_) => None,
         }
     }
 
@@ -179,7 +192,7 @@ impl Verdict {
     pub fn remarks(&self) -> Option<&Remarks> {
         match self {
             Verdict::Verified { remarks, .. } | Verdict::NotVerified { remarks, .. } => Some(remarks),
-            Verdict::NoChecks => None,
+            Verdict::NoChecks | Verdict::FollowedUp(_) => None,
         }
     }
 
@@ -189,14 +202,21 @@ impl Verdict {
         match self {
             Verdict::Verified { .. } => true,
             Verdict::NotVerified { doubts, .. } => doubts.iter().all(|doubt| *doubt == Doubt::NoGit),
-            Verdict::NoChecks => false,
+            Verdict::NoChecks | Verdict::FollowedUp(_) => false,
         }
     }
 }
 
 impl ResultKind {
     /// Every kind.
-    pub const ALL: [ResultKind; 3] = [ResultKind::Verified, ResultKind::NotVerified, ResultKind::NoChecks];
+    pub const ALL: [ResultKind; 6] = [
+        ResultKind::Verified,
+        ResultKind::NotVerified,
+        ResultKind::NoChecks,
+        ResultKind::Landed,
+        ResultKind::Discarded,
+        ResultKind::Restored,
+    ];
 
     /// Its stored name.
     pub fn name(self) -> &'static str {
@@ -204,6 +224,9 @@ impl ResultKind {
             ResultKind::Verified => "verified",
             ResultKind::NotVerified => "not_verified",
             ResultKind::NoChecks => "no_checks",
+            ResultKind::Landed => "landed",
+            ResultKind::Discarded => "discarded",
+            ResultKind::Restored => "restored",
         }
     }
 }
@@ -267,6 +290,9 @@ impl fmt::Display for ResultKind {
             ResultKind::Verified => "verified",
             ResultKind::NotVerified => "checks passed, not verified",
             ResultKind::NoChecks => "unverified: no checks",
+            ResultKind::Landed => "landed",
+            ResultKind::Discarded => "discarded",
+            ResultKind::Restored => "restored",
         })
     }
 }
@@ -281,6 +307,7 @@ impl fmt::Display for Verdict {
                 write!(f, "{kind}, because {}{remarks}", doubts.join("; and because "))
             }
             Verdict::NoChecks => write!(f, "{kind}"),
+            Verdict::FollowedUp(result) => write!(f, "{result}"),
         }
     }
 }

@@ -18,9 +18,9 @@ fn the_question_has_the_answer_of_the_removal_and_removes_nothing() {
     let path = worktree.path().to_owned();
     let text = path.display().to_string();
     let same = |why: &str| {
-        let foretold = worktree.removable().unwrap();
+        let foretold = worktree.removable(None).unwrap();
         assert!(matches!(&foretold, Removal::Kept { why: told } if told.contains(why)), "{foretold:?}");
-        assert_eq!(foretold, worktree.remove().unwrap());
+        assert_eq!(foretold, worktree.remove(None).unwrap());
     };
     write(&path, "new.txt", "x");
     same("uncommitted files, such as `new.txt`");
@@ -29,9 +29,9 @@ fn the_question_has_the_answer_of_the_removal_and_removes_nothing() {
     same("locked");
     scene.plain(&["worktree", "unlock", &text]);
     let before = scene.references();
-    assert_eq!(worktree.removable().unwrap(), Removal::Removed);
+    assert_eq!(worktree.removable(None).unwrap(), Removal::Removed);
     assert!(path.join("a.txt").exists() && scene.references() == before, "asked only");
-    assert_eq!(worktree.remove().unwrap(), Removal::Removed);
+    assert_eq!(worktree.remove(None).unwrap(), Removal::Removed);
     assert!(!path.exists() && scene.references().len() == 1);
 }
 
@@ -43,7 +43,7 @@ fn an_unrecorded_worktree_is_taken_up_as_it_was_made() {
     let adopted = Worktree::adopt(&scene.git, &scene.place("w"), Some(&head)).unwrap();
     assert_eq!(adopted.record().unwrap(), made.record().unwrap());
     assert_eq!(Worktree::adopt(&scene.git, &scene.place("w"), None).unwrap().record().unwrap(), made.record().unwrap());
-    assert_eq!(adopted.remove().unwrap(), Removal::Removed);
+    assert_eq!(adopted.remove(None).unwrap(), Removal::Removed);
     assert!(!made.path().exists() && scene.references().len() == 1);
 }
 
@@ -56,10 +56,10 @@ fn work_that_is_only_there_is_never_taken_for_known() {
     let error = Worktree::adopt(&scene.git, made.path(), None).unwrap_err();
     assert!(matches!(&error, WorktreeError::OnlyHere { commit: lost } if lost == commit.as_str()), "{error}");
     let adopted = Worktree::adopt(&scene.git, made.path(), Some(&scene.head())).unwrap();
-    assert!(matches!(adopted.remove().unwrap(), Removal::Kept { .. }));
+    assert!(matches!(adopted.remove(None).unwrap(), Removal::Kept { .. }));
     scene.plain(&["branch", "saved", BRANCH]);
     let adopted = Worktree::adopt(&scene.git, made.path(), None).unwrap();
-    assert_eq!(adopted.remove().unwrap(), Removal::Removed, "the control: it is elsewhere now");
+    assert_eq!(adopted.remove(None).unwrap(), Removal::Removed, "the control: it is elsewhere now");
 }
 
 #[test]

@@ -23,16 +23,16 @@ fn ask_everything(scene: &Scene) {
     same("uncommitted");
     repository.survey().unwrap();
     same("survey");
-    repository.diff(&head).unwrap();
+    repository.diff(&head, None).unwrap();
     same("diff");
-    repository.changed_files(&head).unwrap();
+    repository.changed_files(&head, None).unwrap();
     same("changed_files");
     repository.snapshot("refs/longhaul/clean/1", "x").unwrap();
     same("snapshot");
     let worktree =
         repository.create_worktree(&scene.place("clean"), "longhaul/clean", &head, &Environment::of_process()).unwrap();
     same("create");
-    assert_eq!(worktree.remove().unwrap(), Removal::Removed);
+    assert_eq!(worktree.remove(None).unwrap(), Removal::Removed);
     same("remove");
 }
 
@@ -139,7 +139,7 @@ fn commit_in_worktree(scene: &Scene, case: &str) {
     write(worktree.path(), "b.txt", "three\r\n");
     assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }), "{case}");
     assert_eq!(scene.status(worktree.path()), "", "{case}");
-    let changed = worktree.repository().changed_files(&scene.head()).unwrap();
+    let changed = worktree.repository().changed_files(&scene.head(), None).unwrap();
     assert_eq!(changed.len(), 1, "{case}: {changed:?}");
 }
 

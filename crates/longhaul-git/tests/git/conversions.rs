@@ -153,6 +153,6 @@ fn a_worktree_with_the_users_line_endings_is_clean_and_can_be_removed() {
         let head = scene.commit("crlf");
         let worktree =
             scene.repository().create_worktree(&scene.place("w"), BRANCH, &head, &Environment::of_process()).unwrap();
-        assert_eq!(worktree.remove().unwrap(), Removal::Removed);
+        assert_eq!(worktree.remove(None).unwrap(), Removal::Removed);
     });
 }

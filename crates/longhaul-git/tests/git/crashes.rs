@@ -133,7 +133,7 @@ fn what_a_killed_git_left_of_one_worktree_stops_no_other() {
             with("remove_checkout", &removed);
             with("open", &|| drop(Worktree::open(&scene.git, &kept.record().unwrap()).unwrap()));
             with("adopt", &|| drop(Worktree::adopt(&scene.git, kept.path(), Some(&head)).unwrap()));
-            with("remove", &|| assert_eq!(kept.remove().unwrap(), Removal::Removed));
+            with("remove", &|| assert_eq!(kept.remove(None).unwrap(), Removal::Removed));
         }
     }
 }

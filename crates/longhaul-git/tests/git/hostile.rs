@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::SystemTime;
 
-use longhaul_git::{Committed, Removal, Worktree};
+use longhaul_core::task::Author;
+use longhaul_git::{Committed, Moved, Removal, Step, Worktree};
 use longhaul_keeper::Environment;
 
 use crate::scene::{BRANCH, Scene, programs, with_each_git, write};
@@ -106,12 +107,12 @@ fn the_wrapper_runs_none_of_them() {
         none("head and branch");
         assert!(!repository.uncommitted().unwrap().is_empty());
         none("uncommitted");
-        assert!(repository.changed_files(&head).unwrap().len() >= 16);
+        assert!(repository.changed_files(&head, None).unwrap().len() >= 16);
         none("changed files");
         repository.survey().unwrap();
         none("tree ids");
-        assert!(repository.diff(&head).unwrap().bytes.len() > 100);
-        assert!(repository.changed_files(&head).unwrap().len() >= 16);
+        assert!(repository.diff(&head, None).unwrap().bytes.len() > 100);
+        assert!(repository.changed_files(&head, None).unwrap().len() >= 16);
         none("diff");
         repository.snapshot("refs/longhaul/t/1", "snapshot").unwrap();
         none("snapshot");
@@ -129,7 +130,7 @@ fn the_wrapper_runs_none_of_them() {
         none("commit with filters");
         worktree.repository().snapshot("refs/longhaul/t/2", "rescue").unwrap();
         none("snapshot of a worktree");
-        assert!(matches!(worktree.remove().unwrap(), Removal::Kept { .. }));
+        assert!(matches!(worktree.remove(None).unwrap(), Removal::Kept { .. }));
         none("remove of a dirty worktree");
     }
 }
@@ -149,7 +150,7 @@ fn commit_and_remove_run_none_of_them_either() {
         write(worktree.path(), "a.txt", "work\n");
         assert!(matches!(worktree.commit_all("work").unwrap(), Committed::All { commit: Some(_), .. }));
         assert_eq!(traps.fired(), BTreeSet::new(), "commit");
-        assert!(matches!(worktree.remove().unwrap(), Removal::Kept { .. }));
+        assert!(matches!(worktree.remove(None).unwrap(), Removal::Kept { .. }));
         let tip = worktree.repository().head_commit().unwrap().unwrap();
         scene.plain(&["-c", "core.hooksPath=/dev/null", "update-ref", "refs/heads/landed", tip.as_str()]);
         traps.forget();
@@ -158,10 +159,38 @@ fn commit_and_remove_run_none_of_them_either() {
         let dot = worktree.path().join("a.txt");
         let later = SystemTime::now() + std::time::Duration::from_secs(5);
         fs::File::options().write(true).open(&dot).unwrap().set_modified(later).unwrap();
-        let answer = worktree.remove().unwrap();
+        let answer = worktree.remove(None).unwrap();
         assert_eq!(traps.fired(), BTreeSet::new(), "remove");
         assert_eq!(answer, Removal::Removed);
         assert!(!worktree.path().exists());
+    });
+}
+
+#[test]
+fn landing_runs_none_of_them() {
+    with_each_git(|scene| {
+        scene.write("a.txt", "one\n");
+        scene.commit("first");
+        let traps = Traps::set(scene);
+        let (repository, from) = (scene.repository(), scene.head());
+        let worktree =
+            repository.create_worktree(&scene.place("w"), BRANCH, &from, &Environment::of_process()).unwrap();
+        write(worktree.path(), "a.txt", "work\n");
+        write(worktree.path(), "fresh.odd", "work\n");
+        worktree.commit_all("work").unwrap();
+        dirty(scene);
+        let author = Author { name: "Ann".into(), email: "ann@example.org".into() };
+        let (_, tree) = repository.branch_tip_and_tree(worktree.branch()).unwrap().unwrap();
+        let to = repository.commit_by(&author, &tree, &from, "landed").unwrap();
+        let task = "0190c5a4-7d4e-7c3a-8f00-0123456789ab".parse().unwrap();
+        let step = Step { task, branch: "main", from: &from, to: &to, author: &author };
+        let moved = repository.land(&step, &Environment::of_process()).unwrap();
+        assert_eq!(traps.fired(), BTreeSet::new(), "land");
+        assert!(matches!(moved, Moved::Done { checkout: Some(_) }), "{moved:?}");
+        assert_eq!(fs::read_to_string(scene.project().join("a.txt")).unwrap(), "work\n");
+        let worktree = worktree.with_rules_of(task).unwrap();
+        worktree.put_away(task, "rest").unwrap();
+        assert_eq!(traps.fired(), BTreeSet::new(), "put away");
     });
 }
 
@@ -179,7 +208,7 @@ fn a_submodule_in_a_worktree_runs_nothing_and_keeps_it() {
         traps.forget();
         worktree.repository().survey().unwrap();
         worktree.repository().uncommitted().unwrap();
-        let answer = worktree.remove().unwrap();
+        let answer = worktree.remove(None).unwrap();
         assert!(matches!(&answer, Removal::Kept { why } if why.contains("module")), "{answer:?}");
         assert_eq!(traps.fired(), BTreeSet::new());
         scene.try_plain(worktree.path(), &[GO_ON, &["status"]].concat());
@@ -201,7 +230,7 @@ fn a_swapped_git_directory_is_an_error() {
         swapped(source(&Worktree::open(&scene.git, &worktree.record().unwrap()).unwrap_err()));
         swapped(worktree.commit_all("x").unwrap_err().to_string());
         swapped(worktree.repository().survey().unwrap_err().to_string());
-        swapped(worktree.remove().unwrap_err().to_string());
+        swapped(worktree.remove(None).unwrap_err().to_string());
         swapped(worktree.clear_stale_lock(SystemTime::now()).unwrap_err().to_string());
         swapped(worktree.repository().snapshot("refs/longhaul/t/1", "x").unwrap_err().to_string());
         let recorded = scene.repository().place().unwrap();

@@ -89,7 +89,7 @@ fn a_bare_repository_has_no_files_to_work_on() {
     let repository = scene.git.find(&scene.root.path().join("of-bare")).unwrap().unwrap();
     let worktree =
         repository.create_worktree(&scene.place("w"), BRANCH, &scene.head(), &Environment::of_process()).unwrap();
-    assert_eq!(worktree.remove().unwrap(), Removal::Removed);
+    assert_eq!(worktree.remove(None).unwrap(), Removal::Removed);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn submodules_count_by_their_commit() {
         assert_eq!(scene.status(worktree.path()), "");
         assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: None, .. }));
         scene.plain_in(worktree.path(), &["clone", "-q", &url, "module"]);
-        assert!(matches!(worktree.remove().unwrap(), Removal::Kept { .. }), "a submodule with files may hold work");
+        assert!(matches!(worktree.remove(None).unwrap(), Removal::Kept { .. }), "a submodule with files may hold work");
     });
 }
 
@@ -169,7 +169,7 @@ fn a_sparse_checkout_keeps_what_is_not_checked_out() {
             assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: None, .. }));
             write(worktree.path(), "in/new", "x");
             assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }));
-            assert_eq!(worktree.repository().changed_files(&scene.head()).unwrap().len(), 1, "{mode}");
+            assert_eq!(worktree.repository().changed_files(&scene.head(), None).unwrap().len(), 1, "{mode}");
             assert_eq!(scene.status(worktree.path()), "", "{mode}");
         }
     });
@@ -208,7 +208,7 @@ fn a_repository_with_long_ids_works() {
             repository.create_worktree(&scene.place("w"), BRANCH, &head, &Environment::of_process()).unwrap();
         write(worktree.path(), "work", "x");
         assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }));
-        assert_eq!(worktree.repository().changed_files(&head).unwrap().len(), 1);
+        assert_eq!(worktree.repository().changed_files(&head, None).unwrap().len(), 1);
     });
 }
 
@@ -220,9 +220,9 @@ fn objects_of_another_repository_are_found() {
     scene.plain_in(scene.root.path(), &["clone", "-q", "--shared", &from, &to]);
     let repository = scene.git.find(&clone).unwrap().unwrap();
     write(&clone, "new", "x");
-    assert_eq!(repository.changed_files(&scene.head()).unwrap().len(), 1);
+    assert_eq!(repository.changed_files(&scene.head(), None).unwrap().len(), 1);
     repository.snapshot("refs/longhaul/t/1", "x").unwrap();
     let worktree =
         repository.create_worktree(&scene.place("w"), BRANCH, &scene.head(), &Environment::of_process()).unwrap();
-    assert_eq!(worktree.remove().unwrap(), Removal::Removed);
+    assert_eq!(worktree.remove(None).unwrap(), Removal::Removed);
 }

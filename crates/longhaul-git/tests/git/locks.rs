@@ -80,7 +80,7 @@ fn looking_takes_no_lock() {
     let (repository, head) = (scene.repository(), scene.head());
     assert_eq!(repository.uncommitted().unwrap().files, ["a.txt"]);
     repository.survey().unwrap();
-    repository.diff(&head).unwrap();
+    repository.diff(&head, None).unwrap();
     repository.snapshot("refs/longhaul/t/1", "x").unwrap();
     assert!(lock.exists());
 }

@@ -19,6 +19,8 @@ mod hostile;
 #[cfg(test)]
 mod kinds;
 #[cfg(test)]
+mod landing;
+#[cfg(test)]
 mod locks;
 #[cfg(test)]
 mod names;

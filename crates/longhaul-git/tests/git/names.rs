@@ -37,7 +37,7 @@ fn files_of_any_name_are_seen_kept_and_committed() {
             scene.write(OsStr::from_bytes(name), name);
         }
         scene.write(OsStr::from_bytes(b"raw\"\n\xff\\"), "raw");
-        let changed = scene.repository().changed_files(&head).unwrap();
+        let changed = scene.repository().changed_files(&head, None).unwrap();
         let has = |name: &[u8]| changed.iter().any(|file| file.path == Path::new(OsStr::from_bytes(name)));
         FILES.iter().for_each(|name| assert!(has(name), "{}", String::from_utf8_lossy(name)));
         assert_eq!(changed.len(), FILES.len() + 1);
@@ -135,7 +135,7 @@ fn places_of_any_name_work() {
                 .unwrap();
             write(worktree.path(), "work", name);
             assert!(matches!(worktree.commit_all("x").unwrap(), Committed::All { commit: Some(_), .. }), "{name}");
-            assert_eq!(worktree.repository().changed_files(&scene.head()).unwrap().len(), 1);
+            assert_eq!(worktree.repository().changed_files(&scene.head(), None).unwrap().len(), 1);
         }
     });
 }

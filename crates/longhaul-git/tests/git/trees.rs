@@ -78,7 +78,7 @@ fn looking_stores_nothing_and_leaves_nothing() {
     let (before, head) = (objects(), scene.head());
     let repository = scene.repository();
     repository.survey().unwrap();
-    repository.diff(&head).unwrap();
+    repository.diff(&head, None).unwrap();
     repository.uncommitted().unwrap();
     assert_eq!(objects(), before);
     let left: Vec<_> = fs::read_dir(scene.root.path().join("state/scratch")).unwrap().collect();
@@ -103,7 +103,7 @@ fn our_own_directory_counts_nowhere() {
 fn changed_files_name_what_became_of_each() {
     with_each_git(|scene| {
         messy(scene);
-        let changed = scene.repository().changed_files(&scene.head()).unwrap();
+        let changed = scene.repository().changed_files(&scene.head(), None).unwrap();
         let status = |name: &str| changed.iter().find(|file| file.path == Path::new(name)).map(|file| file.status);
         assert_eq!(status("changed"), Some(FileStatus::Modified));
         assert_eq!(status("mode"), Some(FileStatus::Modified));
@@ -120,15 +120,15 @@ fn changed_files_name_what_became_of_each() {
 fn a_patch_has_all_and_is_cut_at_its_cap() {
     let scene = Scene::committed(programs().last().unwrap());
     let head = scene.head();
-    assert_eq!(scene.repository().diff(&head).unwrap().bytes, b"");
+    assert_eq!(scene.repository().diff(&head, None).unwrap().bytes, b"");
     scene.write("a.txt", "changed\n");
     scene.write("new.txt", "new\n");
-    let patch = scene.repository().diff(&head).unwrap();
+    let patch = scene.repository().diff(&head, None).unwrap();
     let text = String::from_utf8(patch.bytes).unwrap();
     assert!(!patch.is_cut);
     assert!(text.contains("-one\n+changed\n") && text.contains("+++ b/new.txt"), "{text}");
     scene.write("large.txt", "line of a large file\n".repeat(1 << 19));
-    let patch = scene.repository().diff(&head).unwrap();
+    let patch = scene.repository().diff(&head, None).unwrap();
     assert!(patch.is_cut);
     assert_eq!(patch.bytes.len(), 8 << 20);
 }

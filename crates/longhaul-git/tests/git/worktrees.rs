@@ -89,7 +89,7 @@ fn open_names_what_is_wrong() {
         let open = || Worktree::open(&scene.git, &worktree.record().unwrap()).unwrap_err();
         scene.plain_in(worktree.path(), &["checkout", "-q", "--detach"]);
         Worktree::open(&scene.git, &worktree.record().unwrap()).unwrap();
-        let kept = worktree.removable().unwrap();
+        let kept = worktree.removable(None).unwrap();
         assert!(matches!(&kept, Removal::Kept { why } if why.contains("detached")), "{kept:?}");
         scene.plain_in(worktree.path(), &["symbolic-ref", "HEAD", "refs/heads/longhaul/task"]);
         scene.plain(&["update-ref", "-d", "refs/heads/longhaul/task"]);
@@ -113,17 +113,17 @@ fn only_what_loses_nothing_is_removed() {
         scene.commit("first");
         let worktree = scene.worktree("w");
         write(worktree.path(), "untracked", "x");
-        assert!(kept(worktree.remove().unwrap()).contains("untracked"));
+        assert!(kept(worktree.remove(None).unwrap()).contains("untracked"));
         scene.plain_in(worktree.path(), &["add", "untracked"]);
         fs::remove_file(worktree.path().join("untracked")).unwrap();
-        assert!(kept(worktree.remove().unwrap()).contains("untracked"), "staged work is work");
+        assert!(kept(worktree.remove(None).unwrap()).contains("untracked"), "staged work is work");
         write(worktree.path(), "untracked", "x");
         let Committed::All { commit: Some(commit), .. } = worktree.commit_all("work").unwrap() else { panic!() };
-        assert!(kept(worktree.remove().unwrap()).contains(commit.as_str()));
+        assert!(kept(worktree.remove(None).unwrap()).contains(commit.as_str()));
         assert!(worktree.path().join("untracked").exists());
         scene.plain(&["update-ref", "refs/remotes/origin/task", commit.as_str()]);
         write(worktree.path(), "target/out", "ignored");
-        assert_eq!(worktree.remove().unwrap(), Removal::Removed);
+        assert_eq!(worktree.remove(None).unwrap(), Removal::Removed);
         assert!(!worktree.path().exists());
         assert!(!scene.references().iter().any(|name| name.contains("longhaul/task")));
         assert_eq!(scene.plain(&["worktree", "list"]).lines().count(), 1);
@@ -136,16 +136,16 @@ fn commits_on_a_detached_head_and_nested_repositories_are_kept() {
     let worktree = scene.worktree("w");
     scene.plain_in(worktree.path(), &["checkout", "-q", "--detach"]);
     scene.plain_in(worktree.path(), &["commit", "-q", "--allow-empty", "-m", "lost?"]);
-    assert!(kept(worktree.remove().unwrap()).contains("in no other branch"));
+    assert!(kept(worktree.remove(None).unwrap()).contains("in no other branch"));
     scene.plain_in(worktree.path(), &["checkout", "-q", "longhaul/task"]);
     let nested = worktree.path().join("nested");
     fs::create_dir(&nested).unwrap();
     scene.plain_in(&nested, &["init", "-q"]);
     write(&nested, "file", "x");
-    assert!(kept(worktree.remove().unwrap()).contains("nested/"));
+    assert!(kept(worktree.remove(None).unwrap()).contains("nested/"));
     scene.plain_in(&nested, &["add", "-A"]);
     scene.plain_in(&nested, &["commit", "-q", "-m", "x"]);
-    assert!(kept(worktree.remove().unwrap()).contains("nested/"));
+    assert!(kept(worktree.remove(None).unwrap()).contains("nested/"));
     let answer = worktree.commit_all("x").unwrap();
     assert!(matches!(&answer, Committed::LeftToAgent { why } if why.contains("nested/")), "{answer:?}");
 }
@@ -158,7 +158,7 @@ fn a_replaced_or_grafted_history_does_not_fool_remove() {
     let Committed::All { commit: Some(commit), .. } = worktree.commit_all("work").unwrap() else { panic!() };
     scene.plain(&["replace", "--graft", scene.head().as_str(), commit.as_str()]);
     assert!(scene.plain(&["branch", "--contains", commit.as_str()]).contains("main"), "plain git is fooled");
-    assert!(kept(worktree.remove().unwrap()).contains(commit.as_str()));
+    assert!(kept(worktree.remove(None).unwrap()).contains(commit.as_str()));
 }
 
 #[test]
@@ -167,11 +167,11 @@ fn a_locked_worktree_is_kept_and_a_deleted_one_is_forgotten() {
     let worktree = scene.worktree("w");
     let path = worktree.path().display().to_string();
     scene.plain(&["worktree", "lock", "--reason", "mine", &path]);
-    assert!(kept(worktree.remove().unwrap()).contains("locked"));
+    assert!(kept(worktree.remove(None).unwrap()).contains("locked"));
     scene.plain(&["worktree", "unlock", &path]);
     fs::rename(worktree.path(), scene.place("away")).unwrap();
-    assert_eq!(worktree.remove().unwrap(), Removal::Removed);
+    assert_eq!(worktree.remove(None).unwrap(), Removal::Removed);
     assert_eq!(scene.references().len(), 1);
     assert!(!worktree.repository().git_dir().exists());
-    assert_eq!(worktree.remove().unwrap(), Removal::Removed, "again after a crash");
+    assert_eq!(worktree.remove(None).unwrap(), Removal::Removed, "again after a crash");
 }

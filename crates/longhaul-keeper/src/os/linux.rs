@@ -114,6 +114,11 @@ pub(crate) fn processes() -> io::Result<Vec<Seen>> {
     Ok(found)
 }
 
+/// The directory that a process works in, if it may be read.
+pub(crate) fn working_directory(pid: u32) -> Option<std::path::PathBuf> {
+    fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
 /// The children of the calling thread, as far as the kernel tells; no more than a hint.
 pub(crate) fn children() -> Vec<u32> {
     let listed = fs::read_to_string("/proc/thread-self/children").unwrap_or_default();

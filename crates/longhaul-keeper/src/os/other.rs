@@ -85,6 +85,11 @@ pub(crate) fn processes() -> io::Result<Vec<Seen>> {
 }
 
 /// Never known.
+pub(crate) fn working_directory(_pid: u32) -> Option<std::path::PathBuf> {
+    None
+}
+
+/// Never known.
 pub(crate) fn children() -> Vec<u32> {
     Vec::new()
 }

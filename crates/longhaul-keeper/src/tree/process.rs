@@ -48,6 +48,13 @@ pub fn age(pid: u32) -> io::Result<Option<Duration>> {
     Ok(os::process(pid)?.map(|seen| os::since_boot().saturating_sub(os::start_since_boot(&seen.process))))
 }
 
+/// A process that works in a directory or below it, if one of this user does.
+pub fn works_in(directory: &std::path::Path) -> Option<u32> {
+    let seen = os::processes().unwrap_or_default();
+    let pids = seen.iter().map(|seen| seen.process.pid);
+    pids.filter(|pid| os::working_directory(*pid).is_some_and(|inside| inside.starts_with(directory))).min()
+}
+
 /// Whether exactly this process of that boot lives; a zombie does not.
 pub fn is_alive(process: &Process, boot: &str) -> io::Result<bool> {
     if boot != boot_id()? {

@@ -10,7 +10,7 @@ use longhaul_app::{AppError, ErrorKind};
 #[derive(Debug)]
 pub(super) struct Refused {
     status: StatusCode,
-    error: AppError,
+    error: Box<AppError>,
 }
 
 impl Refused {
@@ -22,18 +22,18 @@ impl Refused {
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => ErrorKind::Waiting,
             _ => ErrorKind::Usage,
         };
-        Refused { status, error: AppError::new(kind, what).coded(code) }
+        Refused { status, error: Box::new(AppError::new(kind, what).coded(code)) }
     }
 
     /// The same with what the client can do.
     pub(super) fn hint(self, hint: impl Into<String>) -> Refused {
-        Refused { error: self.error.hint(hint), ..self }
+        Refused { error: Box::new(self.error.hint(hint)), ..self }
     }
 }
 
 impl From<AppError> for Refused {
     fn from(error: AppError) -> Refused {
-        Refused { status: status(error.kind), error }
+        Refused { status: status(error.kind), error: Box::new(error) }
     }
 }
 

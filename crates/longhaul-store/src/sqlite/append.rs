@@ -5,10 +5,10 @@
 use std::sync::{Arc, LazyLock};
 
 use longhaul_core::ids::{TaskId, WorkerId};
-use longhaul_core::task::{Actor, Event, IllegalEvent, Task};
+use longhaul_core::task::{Actor, Event, FollowUp, IllegalEvent, Task};
 use longhaul_core::time::Time;
 use rusqlite::types::Value;
-use rusqlite::{Connection, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::cache::Cache;
 use super::failure::{damaged, store_error};
@@ -143,12 +143,15 @@ impl Append {
 
     fn insert(&self, connection: &Connection, row: &mut TaskRow, by: &Submitter<'_>) -> Result<i64, CommitError> {
         static SQL: LazyLock<String> = LazyLock::new(|| {
-            let places = (1..=37).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
+            let places = (1..=40).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
             format!(
-                "INSERT INTO tasks ({TASK_COLUMNS}, host, principal, tenant, directory, lineage) VALUES ({places}, ?38, ?39, \
-                 ?40, ?41, coalesce((SELECT lineage || '/' FROM tasks WHERE id = ?12 AND tenant = ?40), '') || ?9)"
+                "INSERT INTO tasks ({TASK_COLUMNS}, host, principal, tenant, directory, lineage) VALUES ({places}, ?41, ?42, \
+                 ?43, ?44, coalesce((SELECT lineage || '/' FROM tasks WHERE id = ?12 AND tenant = ?43), '') || ?9)"
             )
         });
+        if let Some(follow_up) = &row.stored.task.submission.follow_up {
+            refuse_second(connection, follow_up)?;
+        }
         let directory = row.stored.task.submission.directory().map(str::to_owned);
         let (principal, tenant) = (Some(by.principal.to_owned()), Some(by.tenant.to_owned()));
         let beside = [self.claimed_on.clone(), principal, tenant, directory].map(Value::from);
@@ -203,6 +206,18 @@ impl Append {
             statement.execute(values).map_err(store_error)?;
         }
         Ok(())
+    }
+}
+
+/// One thing at a time is done with the work of a finished task.
+fn refuse_second(connection: &Connection, follow_up: &FollowUp) -> Result<(), CommitError> {
+    let first = connection
+        .prepare_cached("SELECT name FROM tasks WHERE follows = ?1 AND final = 0")
+        .and_then(|mut statement| statement.query_row([follow_up.task.to_string()], |row| row.get(0)).optional())
+        .map_err(store_error)?;
+    match first {
+        Some(by) => Err(CommitError::FollowedUp { name: follow_up.name.to_string(), by }),
+        None => Ok(()),
     }
 }
 

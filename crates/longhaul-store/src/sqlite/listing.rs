@@ -12,8 +12,11 @@ use rusqlite::{Connection, Row, params_from_iter};
 
 use super::failure::{is_row_damage, store_error};
 use super::load::read_task;
-use super::row::{FROM_THE_TASK, TASK_COLUMNS, damaged_task, parse_id, parse_optional, read_wait};
+use super::row::{FROM_THE_TASK, TASK_COLUMNS, WAIT, damaged_task, parse_id, parse_optional, read_json};
 use crate::{ChainHead, Cursor, Damaged, Filter, Listed, Steps, StoreError, Summaries, TaskSummary, Tenant, Which};
+
+/// Where a list has what came of a task's newest follow-up.
+const NEWEST: usize = 40;
 
 /// Tasks for people, newest first.
 pub(super) fn list(connection: &Connection, tenant: Option<&Tenant>, filter: &Filter) -> Result<Listed, StoreError> {
@@ -68,6 +71,10 @@ fn each(
     Ok(false)
 }
 
+/// What came of the newest follow-up of a task that is done.
+const CAME_TO_OF_NEWEST: &str = "SELECT later.came_to FROM tasks AS later WHERE later.follows = tasks.id AND \
+     later.came_to IS NOT NULL ORDER BY later.number DESC LIMIT 1";
+
 /// The statement contains only what was asked for: a condition that may be empty would keep SQLite from its indexes.
 pub(super) fn query(tenant: Option<&Tenant>, filter: &Filter) -> (String, Vec<Value>) {
     let mut conditions = Vec::new();
@@ -102,6 +109,9 @@ pub(super) fn query(tenant: Option<&Tenant>, filter: &Filter) -> (String, Vec<Va
     if let Some(driver) = filter.driver {
         wants("driver = ?", Value::Text(driver.word().to_owned()));
     }
+    if let Some(task) = filter.follows {
+        wants("follows = ?", Value::Text(task.to_string()));
+    }
     if let Some(agent) = &filter.agent {
         wants("agent = ?", Value::Text(agent.clone()));
     }
@@ -119,6 +129,9 @@ pub(super) fn query(tenant: Option<&Tenant>, filter: &Filter) -> (String, Vec<Va
         values.extend([Value::Integer(created.0), Value::Text(task.to_string())]);
     }
     conditions.extend(filter.status.map(has_status));
+    if filter.without_past_follow_ups {
+        conditions.push("(follows IS NULL OR final = 0)".to_owned());
+    }
     match filter.which {
         Which::All => {}
         Which::Unfinished => conditions.push("final = 0".to_owned()),
@@ -126,7 +139,12 @@ pub(super) fn query(tenant: Option<&Tenant>, filter: &Filter) -> (String, Vec<Va
         Which::Finished => conditions.push("final = 1".to_owned()),
     }
     let conditions = if conditions.is_empty() { "true".to_owned() } else { conditions.join(" AND ") };
-    (format!("SELECT {TASK_COLUMNS} FROM tasks WHERE {conditions} ORDER BY created DESC, id DESC"), values)
+    (
+        format!(
+            "SELECT {TASK_COLUMNS}, ({CAME_TO_OF_NEWEST}) FROM tasks WHERE {conditions} ORDER BY created DESC, id DESC"
+        ),
+        values,
+    )
 }
 
 /// What `RunStatus::of` says, in columns.
@@ -152,19 +170,21 @@ fn summary(row: &Row<'_>) -> Result<Result<TaskSummary, Damaged>, StoreError> {
 
 fn read_summary(row: &Row<'_>) -> rusqlite::Result<Result<TaskSummary, String>> {
     let id = |column| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str_or_null()?);
-    let (task, owner, parent) =
-        match (parse_id("id", id(FROM_THE_TASK)?.unwrap_or_default()), parse_optional(id(4)?), parse_optional(id(11)?))
-        {
-            (Ok(task), Some(owner), Some(parent)) => (task, owner, parent),
-            (Err(what), ..) => return Ok(Err(what)),
-            _ => return Ok(Err("owner or parent is not an id".into())),
-        };
+    let task = match parse_id("id", id(FROM_THE_TASK)?.unwrap_or_default()) {
+        Ok(task) => task,
+        Err(what) => return Ok(Err(what)),
+    };
+    let (Some(owner), Some(parent), Some(follows)) =
+        (parse_optional(id(4)?), parse_optional(id(11)?), parse_optional(id(36)?))
+    else {
+        return Ok(Err("owner, parent or followed task is not an id".into()));
+    };
     if ChainHead::parse(row.get_ref(1)?.as_str().unwrap_or_default()).is_none() {
         return Ok(Err("head is not a hash".into()));
     }
-    let wait = match read_wait(row) {
-        Ok(wait) => wait,
-        Err(what) => return Ok(Err(what)),
+    let (wait, came_to) = match (read_json(row, WAIT), read_json(row, NEWEST)) {
+        (Ok(wait), Ok(came_to)) => (wait, came_to),
+        (Err(what), _) | (_, Err(what)) => return Ok(Err(what)),
     };
     let Some(driver) = Driver::ALL.into_iter().find(|driver| id(12).is_ok_and(|name| name == Some(driver.word())))
     else {
@@ -203,6 +223,9 @@ fn read_summary(row: &Row<'_>) -> rusqlite::Result<Result<TaskSummary, String>> 
         cost_micros: row.get(33)?,
         since: Time(row.get(34)?),
         wait_agent: row.get(35)?,
+        follows,
+        kind: row.get(37)?,
+        came_to,
         wait,
     }))
 }

@@ -12,7 +12,8 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use super::failure::{damaged, is_row_damage, store_error};
 use super::replay::Replay;
 use super::row::{
-    FROM_THE_TASK, TASK_COLUMNS, TaskRow, WAIT, damaged_task, parse_id, read_owner, read_wait, says, values_of, wait,
+    CAME_TO, FROM_THE_TASK, TASK_COLUMNS, TaskRow, WAIT, came_to, damaged_task, parse_id, read_json, read_owner, says,
+    values_of, wait,
 };
 use crate::{ChainHead, Damaged, Salvaged, StoreError, Stored, Tenant};
 
@@ -150,8 +151,9 @@ impl Standing {
         let task = replay.task.ok_or("it has no events")?;
         let stored = Arc::new(Stored { task, epoch, owner });
         let values = values_of(Some(number), &stored, &head, history_bytes);
-        let waits_so = read_wait(row)?.as_ref() == wait(&stored.task);
-        if !waits_so || !says(row, FROM_THE_TASK, &values[FROM_THE_TASK..WAIT]) {
+        let waits_so = read_json(row, WAIT)?.as_ref() == wait(&stored.task);
+        let came_so = read_json(row, CAME_TO)?.as_ref() == came_to(&stored.task);
+        if !waits_so || !came_so || !says(row, FROM_THE_TASK, &values[FROM_THE_TASK..WAIT]) {
             return Err("columns do not match its snapshot and events".into());
         }
         if head != replay.head {

@@ -32,7 +32,7 @@ pub(super) fn remove(
 
 fn children(connection: &Connection, task: TaskId) -> Result<u64, StoreError> {
     connection
-        .prepare_cached("SELECT count(*) FROM tasks WHERE parent = ?1")
+        .prepare_cached("SELECT count(*) FROM tasks WHERE parent = ?1 OR follows = ?1")
         .and_then(|mut statement| statement.query_row([task.to_string()], |row| row.get(0)))
         .map_err(store_error)
 }

@@ -6,10 +6,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use longhaul_core::ids::{LeaseId, WorkerId};
-use longhaul_core::task::{Remarks, State, Task, Verdict, Wait};
+use longhaul_core::task::{FollowUpResult, Remarks, State, Task, Verdict, Wait};
 use longhaul_core::time::Time;
 use rusqlite::Row;
 use rusqlite::types::{Value, ValueRef};
+use serde::de::DeserializeOwned;
 
 use super::failure::{is_row_damage, store_error};
 use crate::{ChainHead, Damaged, Lease, Owner, StoreError, Stored, StoredEvent};
@@ -18,7 +19,7 @@ use crate::{ChainHead, Damaged, Lease, Owner, StoreError, Stored, StoredEvent};
 pub(super) const TASK_COLUMNS: &str = "number, head, history_bytes, epoch, owner, owner_host, lease_id, owner_since, id, \
      project, name, parent, driver, state, final, wants_owner, waits_for_person, live_session, priority, steps_done, steps, \
      sessions, tokens, version, created, updated, result, remarks, goal, agent, branch, step, worked_ms, cost_micros, since, \
-     wait_agent, wait";
+     wait_agent, follows, kind, wait, came_to";
 
 /// Where the columns begin that are written from the task itself.
 pub(super) const FROM_THE_TASK: usize = 8;
@@ -26,8 +27,10 @@ pub(super) const FROM_THE_TASK: usize = 8;
 /// Where the name is among them.
 pub(super) const NAME: usize = 10;
 
-/// The last of them: what the task waits for. It is compared as a value, because later versions may spell it in another way.
-pub(super) const WAIT: usize = 36;
+/// What the task waits for. It and what comes after it are compared as values, because later versions may spell them in another way.
+pub(super) const WAIT: usize = 38;
+/// What came of a follow-up.
+pub(super) const CAME_TO: usize = 39;
 
 /// The longest line of a goal or step that lists show. Another length needs a migration: the columns are compared with the task.
 const LINE_CHARS: usize = 200;
@@ -101,7 +104,10 @@ pub(super) fn values_of(number: Option<i64>, stored: &Stored, head: &ChainHead, 
         task.tally.usage.cost_micros.map_or(Value::Null, count),
         Value::Integer(task.since.0),
         text(limited_agent(task)),
+        text(task.submission.follow_up.as_ref().map(|follow_up| follow_up.task)),
+        text(task.submission.follow_up.as_ref().map(|follow_up| follow_up.action.kind())),
         text(wait(task).and_then(|state| serde_json::to_string(state).ok())),
+        text(came_to(task).and_then(|result| serde_json::to_string(result).ok())),
     ]
 }
 
@@ -129,6 +135,7 @@ pub(super) fn wait(task: &Task) -> Option<&State> {
         | State::Tracked { .. } => Some(&task.state),
         State::Queued
         | State::Preparing
+        | State::Landing
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }
@@ -148,10 +155,19 @@ fn limited_agent(task: &Task) -> Option<&str> {
     limited.min_by_key(|(until, _)| *until).map(|(_, agent)| agent)
 }
 
-/// What the row says of a wait.
-pub(super) fn read_wait(row: &Row<'_>) -> Result<Option<State>, String> {
-    let found = row.get_ref(WAIT).and_then(|value| Ok(value.as_str_or_null()?)).map_err(|error| error.to_string())?;
-    found.map(serde_json::from_str).transpose().map_err(|error| format!("wait does not parse: {error}"))
+/// What came of a follow-up that is done.
+pub(super) fn came_to(task: &Task) -> Option<&FollowUpResult> {
+    match task.state.verdict() {
+        Some(Verdict::FollowedUp(result)) => Some(result),
+        Some(Verdict::Verified { .. } | Verdict::NotVerified { .. } | Verdict::NoChecks) | None => None,
+    }
+}
+
+/// A value that a column holds as JSON, if it holds one.
+pub(super) fn read_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<Option<T>, String> {
+    let found = row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?)).map_err(|error| error.to_string())?;
+    let unreadable = |error| format!("column {column} does not parse: {error}");
+    found.map(serde_json::from_str).transpose().map_err(unreadable)
 }
 
 fn text(value: Option<impl ToString>) -> Value {

@@ -48,10 +48,10 @@ pub(super) fn refuse_strange(connection: &Connection, found: u32, known: &[Migra
     if is_unreleased(connection, found, known) { Err(StoreError::UnreleasedSchema { found }) } else { Ok(()) }
 }
 
-/// The first released schema had forms before it was complete; only the complete one has API keys.
+/// The first released schema had forms before it was complete; only the complete one has API keys and follow-ups.
 fn is_unreleased(connection: &Connection, found: u32, known: &[Migration]) -> bool {
     let first = known.first().map_or(0, |migration| migration.version);
-    let is_incomplete = || connection.prepare("SELECT digest FROM api_keys").is_err();
+    let is_incomplete = || connection.prepare("SELECT digest, came_to FROM api_keys, tasks").is_err();
     found > 0 && (found < first || found == 4 && is_incomplete())
 }
 

@@ -9,6 +9,7 @@ mod await_task;
 mod check_output;
 mod keep_work;
 mod keeper_death;
+mod land;
 mod preflight;
 mod prepare_workspace;
 mod probe;
@@ -91,6 +92,7 @@ impl Job {
 /// Carries out one effect.
 pub(crate) async fn carry_out(job: Job) -> Outcome {
     match job.effect {
+        Effect::Land => land::land(job).await,
         Effect::Prepare => return prepare_workspace::prepare(job).await,
         Effect::Attend(session) => attend_session::attend(job, session).await,
         Effect::Stop(session, mode) => stop_session::stop(job, session, mode).await,

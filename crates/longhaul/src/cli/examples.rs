@@ -44,6 +44,15 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("tell", &["longhaul tell my-task \"use the existing HTTP client\"", "longhaul tell my-task - < notes.md"]),
     ("edit", &["longhaul edit my-task --max-time 8h", "longhaul edit my-task --check 'make test'"]),
     ("takeover", &["longhaul takeover my-task"]),
+    (
+        "land",
+        &[
+            "longhaul land my-task",
+            "longhaul land my-task --dry-run",
+            "longhaul land my-task --onto develop -m \"parser: port to winnow\"",
+        ],
+    ),
+    ("discard", &["longhaul discard my-task", "longhaul discard --undo my-task"]),
     ("cancel", &["longhaul cancel my-task", "longhaul cancel my-task --reason \"no longer needed\""]),
     (
         "mcp",

@@ -9,12 +9,14 @@ mod completions;
 mod config;
 mod demo;
 mod diff;
+mod discard;
 mod doctor;
 mod edit;
 mod events;
 mod gc;
 mod import;
 mod keys;
+mod land;
 mod list;
 mod logs;
 mod man;
@@ -101,6 +103,8 @@ async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
         Verb::Diff(args) => diff::diff(line, &args).await,
         Verb::Plan(args) => plan::plan(line, &args).await,
         Verb::Attach(args) => attach::attach(line, &args).await,
+        Verb::Land(args) => land::land(line, &args).await,
+        Verb::Discard(args) => discard::discard(line, &args).await,
         Verb::Retry(args) => retry::retry(line, &args).await,
         Verb::Gc(args) => gc::gc(line, &args).await,
         Verb::Store(args) => store::store(line, &args).await,

@@ -46,7 +46,10 @@ fn problem_of(kind: &str, body: &Value) -> Option<String> {
 
 #[test]
 fn a_document_of_another_shape_is_found() {
-    assert!(problem_of("error", &json!({ "kind": "usage", "what": "w", "because": [], "hints": [] })).is_none());
+    assert!(
+        problem_of("error", &json!({ "code": "c", "kind": "usage", "what": "w", "because": [], "hints": [] }))
+            .is_none()
+    );
     assert!(problem_of("error", &json!({ "kind": "usage" })).is_some());
     assert!(problem_of("no-such-kind", &json!({})).is_some());
 }

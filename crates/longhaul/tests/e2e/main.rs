@@ -46,6 +46,7 @@ mod interrupted_rounds;
 mod keys;
 mod killloop;
 mod kills;
+mod landing;
 mod limits;
 mod mcp;
 mod misbehaviour;

@@ -35,6 +35,9 @@ pub(super) async fn candidates(
     let listed = call.store()?.summaries(filter).await?;
     sound(&listed.damaged)?;
     let mut finished = listed.tasks;
+    // A follow-up goes with the task that it follows.
+    let ids: HashSet<TaskId> = finished.iter().map(|outline| outline.task).collect();
+    finished.retain(|outline| outline.follows.is_none_or(|task| !ids.contains(&task)));
     finished.sort_by_key(|outline| std::cmp::Reverse((outline.updated, outline.task)));
     let bytes = |outline: &TaskSummary| on_disk.bytes_of(outline.task).saturating_add(outline.history_bytes);
     let sizes: Vec<Size> =
@@ -93,6 +96,9 @@ impl Needs {
             let submission = &stored.task.submission;
             let name = &submission.name;
             self.needed.extend(submission.after.map(|task| (task, format!("task `{name}` waits for it"))));
+            let followed = submission.follow_up.as_ref();
+            let followed = followed.map(|followed| (followed.task, format!("task `{name}` is at work on it")));
+            self.needed.extend(followed);
             let parent = submission.parent.map(|task| (task, format!("its child task `{name}` is not finished")));
             self.needed.extend(parent);
         }

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use longhaul_core::ids::SessionId;
+use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_keeper::{Discarded, discard_session, fail_point, survey_session};
-use longhaul_store::{Guard, RemoveError, Stored};
+use longhaul_store::{Filter, Guard, RemoveError, Stored};
 
 use super::Mode;
 use super::candidates::Candidate;
@@ -57,7 +57,29 @@ pub(super) async fn remove(call: &Call, candidate: &Candidate, mode: Mode) -> Re
         fail_point::reach("gc.session_removed");
     }
     fail_point::reach("gc.files_removed");
-    remove_rows(call, &stored, candidate).await
+    if let Some(outcome) = remove_follow_ups(call, stored.task.id).await? {
+        return Ok(outcome);
+    }
+    match remove_rows(call, &stored).await? {
+        Some(outcome) => Ok(outcome),
+        None => Ok(Outcome::Removed { sessions: candidate.sessions.len(), bytes: candidate.bytes }),
+    }
+}
+
+/// Removes what was done with the work of a task; the outcome if that did not succeed.
+async fn remove_follow_ups(call: &Call, task: TaskId) -> Result<Option<Outcome>, AppError> {
+    let filter = Filter { follows: Some(task), ..Filter::default() };
+    for follow_up in call.store()?.list(filter).await?.tasks {
+        for record in recorded(call, follow_up.task.id).await? {
+            if let Some(outcome) = discard(call, record.run.id) {
+                return Ok(Some(outcome));
+            }
+        }
+        if let Some(outcome) = remove_rows(call, &follow_up).await? {
+            return Ok(Some(outcome));
+        }
+    }
+    Ok(None)
 }
 
 /// Those in its events, and those whose specs name it.
@@ -84,14 +106,15 @@ fn discard(call: &Call, session: SessionId) -> Option<Outcome> {
     }
 }
 
-async fn remove_rows(call: &Call, stored: &Stored, candidate: &Candidate) -> Result<Outcome, AppError> {
+/// None once the rows are gone.
+async fn remove_rows(call: &Call, stored: &Stored) -> Result<Option<Outcome>, AppError> {
     match call.app.whole_store()?.remove(stored.task.id, Guard::Version(stored.task.version)).await {
         Ok(()) | Err(RemoveError::NotFound) => {}
         Err(RemoveError::Store(error)) => return Err(error.into()),
-        Err(error) => return Ok(Outcome::Failed { why: error.to_string() }),
+        Err(error) => return Ok(Some(Outcome::Failed { why: error.to_string() })),
     }
     fail_point::reach("gc.rows_removed");
-    Ok(Outcome::Removed { sessions: candidate.sessions.len(), bytes: candidate.bytes })
+    Ok(None)
 }
 
 pub(super) fn not_ours(session: SessionId, names: &[String]) -> String {

@@ -6,8 +6,9 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use crate::Home;
-use longhaul_core::task::{Place, Task, Workspace};
-use longhaul_git::{Git, GitError, Removal, Worktree, WorktreeError};
+use longhaul_core::ids::TaskId;
+use longhaul_core::task::{GitPlace, Place, Task, Workspace};
+use longhaul_git::{Git, GitError, Removal, Repository, Worktree, WorktreeError};
 
 use super::Mode;
 
@@ -25,6 +26,8 @@ pub(super) enum Fate {
 /// Removes what a task left in a repository.
 pub(super) fn remove(home: &Home, task: &Task, mode: Mode) -> Fate {
     let fate = match (&task.workspace, &task.submission.place) {
+        // Whatever a follow-up did, it did to the worktree of the task that it follows.
+        _ if task.submission.follow_up.is_some() => Fate::Gone,
         (Some(workspace), _) if workspace.is_worktree() => remove_recorded(home, task, workspace, mode),
         (Some(workspace), _) => remove_snapshots(home, task, workspace, mode),
         // Given up before the place was stored; it may have been made all the same.
@@ -42,12 +45,12 @@ pub(super) fn remove(home: &Home, task: &Task, mode: Mode) -> Fate {
 fn remove_recorded(home: &Home, task: &Task, workspace: &Workspace, mode: Mode) -> Fate {
     let path = Path::new(&workspace.root);
     if path.symlink_metadata().is_err() {
-        return Fate::Gone;
+        return remove_final_state(home, task, workspace, mode);
     }
     let opened = Git::open(&home.git()).map_err(WorktreeError::from).and_then(|git| Worktree::open(&git, workspace));
     match opened.and_then(|worktree| Ok(worktree.with_rules_of(task.id)?)) {
         Ok(worktree) => match worktree.only_copy(expected(task, workspace).iter().map(PathBuf::as_path)) {
-            Ok(None) => settle(&worktree, mode),
+            Ok(None) => settle(&worktree, Some(task.id), mode),
             Ok(Some(file)) => kept(path, &format!("the expected file `{}` is not in any commit", file.display())),
             Err(error) => Fate::Failed { why: error.to_string() },
         },
@@ -73,7 +76,7 @@ pub(super) fn remove_unrecorded(home: &Home, path: &Path, base: Option<&str>, mo
     };
     let git = Git::open(&home.git()).map_err(WorktreeError::from);
     match git.and_then(|git| Worktree::adopt(&git, path, base.as_ref())) {
-        Ok(worktree) => settle(&worktree, mode),
+        Ok(worktree) => settle(&worktree, None, mode),
         // A repository that is gone or broken cannot say what is in it; that is no failure of ours.
         Err(WorktreeError::Git { source: error @ (GitError::NoProgram | GitError::Start { .. }) }) => {
             Fate::Failed { why: error.to_string() }
@@ -83,15 +86,35 @@ pub(super) fn remove_unrecorded(home: &Home, path: &Path, base: Option<&str>, mo
     }
 }
 
-fn settle(worktree: &Worktree, mode: Mode) -> Fate {
+/// What a follow-up kept of a task is as good as another branch.
+fn settle(worktree: &Worktree, task: Option<TaskId>, mode: Mode) -> Fate {
     let answer = match mode {
-        Mode::DryRun => worktree.removable(),
-        Mode::Really => worktree.remove(),
+        Mode::DryRun => worktree.removable(task),
+        Mode::Really => worktree.remove(task),
     };
     match answer {
         Ok(Removal::Removed) => Fate::Gone,
         Ok(Removal::Kept { why }) => kept(worktree.path(), &why),
         Err(error) => Fate::Failed { why: error.to_string() },
+    }
+}
+
+/// What was kept of a worktree that was put away.
+fn remove_final_state(home: &Home, task: &Task, workspace: &Workspace, mode: Mode) -> Fate {
+    let project = Path::new(&task.submission.project);
+    let is_known = |place: &GitPlace| Path::new(&place.common).is_dir() && project.is_dir();
+    let Some(place) = workspace.git.as_ref().filter(|place| mode == Mode::Really && is_known(place)) else {
+        return Fate::Gone;
+    };
+    let found = Git::open(&home.git()).and_then(|git| git.find(project));
+    let is_same = |repository: &Repository| repository.common_dir() == Path::new(&place.common);
+    match found.map(|found| found.filter(is_same)) {
+        Ok(None) => Fate::Gone,
+        Ok(Some(repository)) => match repository.remove_snapshots(task.id) {
+            Ok(_) => Fate::Gone,
+            Err(error) => Fate::Failed { why: format!("what is kept of its work: {error}") },
+        },
+        Err(error) => Fate::Failed { why: format!("what is kept of its work: {error}") },
     }
 }
 

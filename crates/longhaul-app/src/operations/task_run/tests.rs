@@ -453,7 +453,8 @@ async fn a_run_is_meant_only_by_its_name() {
 async fn a_task_cannot_wait_for_a_run() {
     let scene = Scene::new();
     let id = scene.start("crawl").await;
-    let after = SubmitInput { goal: "g".into(), after: Some(id), in_place: true, ..SubmitInput::default() };
+    let settings = [("agent".into(), "demo".into())].into();
+    let after = SubmitInput { goal: "g".into(), after: Some(id), in_place: true, settings, ..SubmitInput::default() };
     let refused = scene.call.perform::<Submit>(after).await.unwrap_err();
     assert_eq!((refused.code(), says(&refused, "crawl is executed by an outside program")), ("conflict", true));
 }

@@ -16,6 +16,9 @@ pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) 
     if task.state.is_final() {
         return refuse(task, command.verb(), "it is finished; start over with `longhaul retry` or `longhaul run`");
     }
+    if task.submission.follow_up.is_some() {
+        refuse_for_follow_up(task, command)?;
+    }
     match command {
         Command::Pause { mode } => pause(task, *mode),
         Command::Resume { reason, settings } => resume(task, reason.as_ref(), settings, actor),
@@ -36,6 +39,22 @@ pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) 
         Command::Tell { text } => change::tell(text),
         Command::AcceptPlan { text, seen } => change::accept_plan(task, text, seen.as_ref()),
         Command::Force { target } => Ok(vec![Event::Forced { target: target.clone() }]),
+    }
+}
+
+/// No agent works for a follow-up.
+fn refuse_for_follow_up(task: &Task, command: &Command) -> Result<(), Refusal> {
+    match command {
+        Command::TakeOver | Command::Tell { .. } | Command::AcceptPlan { .. } | Command::Drive { .. } => {
+            refuse(task, command.verb(), "no agent works on it").map(drop)
+        }
+        Command::Pause { .. }
+        | Command::Resume { .. }
+        | Command::Release { .. }
+        | Command::Track { .. }
+        | Command::Cancel { .. }
+        | Command::Edit { .. }
+        | Command::Force { .. } => Ok(()),
     }
 }
 
@@ -74,6 +93,7 @@ fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Act
         State::Held { .. } => no("a person has taken over its conversation; it pauses when they leave"),
         State::Queued => no("it starts as soon as a worker claims it"),
         State::Preparing => no("it is about to start a session"),
+        State::Landing => no("it is at work"),
         State::Waiting { why: Wait::Backoff | Wait::Delay, .. } => {
             no("it resumes automatically; to try now, pause and resume it")
         }
@@ -154,6 +174,9 @@ fn release(task: &Task, how: ReleasedBy) -> Decision {
 }
 
 pub(super) fn cancel(task: &Task, actor: &Actor, reason: Option<&String>) -> Decision {
+    if task.landing.is_some() && !task.state.is_final() {
+        return refuse(task, "cancel", "its commit is being put on the branch; let it finish, or resume it");
+    }
     let by = actor.principal.clone();
     let then = || Then::Cancel { by: by.clone(), reason: reason.cloned() };
     match task.state.stage() {

@@ -7,6 +7,7 @@ mod after_end;
 mod agent_limited;
 mod change;
 mod command;
+mod follow_up;
 mod observe;
 mod plan;
 mod prepared;

@@ -1,5 +1,5 @@
 //! What an observation makes of a task in each state. Called by `decide` only; nothing here can say no.
-//! A state with a session is left only by its observed end. What moves nothing is noted.
+//! A state with a session is left only by its observed end. What moves nothing is noted, as long as the task is not finished.
 
 use super::super::{
     Cause, Ended, Event, HelpReason, Observation, Phase, PlanFiles, Said, SessionRun, State, StopMode, StoppedBy, Task,
@@ -7,7 +7,7 @@ use super::super::{
 };
 use super::rules::rules;
 use super::start::Preparation;
-use super::{after_end, agent_limited, verify};
+use super::{after_end, agent_limited, follow_up, verify};
 use crate::ids::TaskId;
 use crate::recovery;
 use crate::time::Time;
@@ -15,6 +15,7 @@ use crate::time::Time;
 pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> {
     match &task.state {
         State::Preparing => preparing(task, seen, now),
+        State::Landing => follow_up::landing(task, seen, now),
         State::Waiting { why: Wait::After(other), .. } => waiting_for(*other, seen),
         State::Waiting { .. } => waiting(seen),
         State::Planning { .. } | State::Working { .. } if *seen == Observation::Woke => stop_if_over(task, now),
@@ -34,10 +35,9 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
         | State::Held { .. }
         | State::Stopped { .. }
         | State::Blocked { .. }
-        | State::Tracked { .. }
-        | State::Done { .. }
-        | State::Failed { .. }
-        | State::Cancelled { .. } => noted(seen),
+        | State::Tracked { .. } => noted(seen),
+        // A finished task never changes; what is done with its work is another task.
+        State::Done { .. } | State::Failed { .. } | State::Cancelled { .. } => Vec::new(),
     }
 }
 
@@ -65,13 +65,17 @@ fn preparing(task: &Task, seen: &Observation, now: Time) -> Vec<Event> {
         Observation::PlanRestored => vec![Event::PlanRestored],
         Observation::Woke
         | Observation::OtherEnded { .. }
+        | Observation::LandingStarted { .. }
+        | Observation::TargetMoved
+        | Observation::FollowedUp { .. }
+        | Observation::CannotFollowUp { .. }
         | Observation::SessionRead { .. }
         | Observation::SessionEnded { .. } => noted(seen),
     }
 }
 
 /// The next look after git could not run, unless it has failed too often.
-fn try_again(task: &Task, now: Time) -> Option<Event> {
+pub(super) fn try_again(task: &Task, now: Time) -> Option<Event> {
     let pause = recovery::git_backoff(task.tally.git_failures + 1, &task.submission.patience)?;
     Some(after_end::wait(Wait::Backoff, now.after(pause), now))
 }
@@ -87,6 +91,10 @@ fn waiting(seen: &Observation) -> Vec<Event> {
         | Observation::FamilyLimit { .. }
         | Observation::PlanRestored
         | Observation::OtherEnded { .. }
+        | Observation::LandingStarted { .. }
+        | Observation::TargetMoved
+        | Observation::FollowedUp { .. }
+        | Observation::CannotFollowUp { .. }
         | Observation::SessionRead { .. }
         | Observation::SessionEnded { .. } => noted(seen),
     }
@@ -108,6 +116,10 @@ fn waiting_for(other: TaskId, seen: &Observation) -> Vec<Event> {
         | Observation::AccountsLimited { .. }
         | Observation::FamilyLimit { .. }
         | Observation::PlanRestored
+        | Observation::LandingStarted { .. }
+        | Observation::TargetMoved
+        | Observation::FollowedUp { .. }
+        | Observation::CannotFollowUp { .. }
         | Observation::SessionRead { .. }
         | Observation::SessionEnded { .. } => noted(seen),
     }
@@ -123,6 +135,10 @@ fn blocked(seen: &Observation) -> Vec<Event> {
         | Observation::FamilyLimit { .. }
         | Observation::PlanRestored
         | Observation::OtherEnded { .. }
+        | Observation::LandingStarted { .. }
+        | Observation::TargetMoved
+        | Observation::FollowedUp { .. }
+        | Observation::CannotFollowUp { .. }
         | Observation::SessionRead { .. }
         | Observation::SessionEnded { .. } => noted(seen),
     }
@@ -150,6 +166,10 @@ fn attending(
         | Observation::AccountsLimited { .. }
         | Observation::FamilyLimit { .. }
         | Observation::PlanRestored
+        | Observation::LandingStarted { .. }
+        | Observation::TargetMoved
+        | Observation::FollowedUp { .. }
+        | Observation::CannotFollowUp { .. }
         | Observation::OtherEnded { .. }
         | Observation::Woke => noted(seen),
     }

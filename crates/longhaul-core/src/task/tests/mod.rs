@@ -3,6 +3,7 @@
 
 mod agents;
 mod changes;
+mod commit_message;
 mod family;
 mod fixture;
 mod histories;

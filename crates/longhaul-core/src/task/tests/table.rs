@@ -53,6 +53,8 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
         ("paused, runner", runner(State::Paused)),
         ("working, runner", runner(working().state)),
         ("waiting, runner", runner(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0) })),
+        ("landing", landing()),
+        ("landing, commit made", fold(landing(), &[Event::LandingStarted { landing: commit_to_land() }])),
         ("tracked", tracked()),
         ("tracked, waiting for a person", asking()),
         ("failed", feed(&tracked(), completes(RunStatus::Failed), &person)),
@@ -60,6 +62,18 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
         ("done", with(State::Done { verdict: Verdict::NoChecks })),
         ("cancelled", with(State::Cancelled { by: "ann".into(), reason: None })),
     ]
+}
+
+/// A follow-up that has an owner.
+fn landing() -> Task {
+    let mut task = new_task();
+    let name = task.submission.name.clone();
+    asked(&mut task).follow_up = Some(FollowUp { task: other(), name, action: FollowUpAction::Discard });
+    fold(task, &[claimed()])
+}
+
+fn commit_to_land() -> Landing {
+    Landing { commit: "c0ffee".into(), from: "ba5e".into() }
 }
 
 /// The same task as `run-session` carries it out.
@@ -165,6 +179,10 @@ fn observations(task: &Task) -> Vec<(&'static str, Observation)> {
             Observation::FamilyLimit { reached }
         }),
         ("plan restored", Observation::PlanRestored),
+        ("landing started", Observation::LandingStarted { landing: commit_to_land() }),
+        ("target moved", Observation::TargetMoved),
+        ("followed up", Observation::FollowedUp { result: FollowUpResult::Restored }),
+        ("cannot follow up", Observation::CannotFollowUp { why: "the branch is gone".into() }),
         ("woke", Observation::Woke),
         ("read", Observation::SessionRead { session: live, read: ReadTo::default(), said: Said::default() }),
         ("ended, new tick", end(completed(), sight(&[true, false]))),

@@ -8,6 +8,7 @@
 -- tasks by age, and a task's descendants are those whose lineage begins with its own and a slash.
 -- `goal` and `step` are first lines, cut to 200 characters. `since` is when the task entered its state. `wait` is that state as JSON if the
 -- task waits for a time, a person or something outside; `wait_agent` is the agent whose usage limit it waits for.
+-- `follows` is the finished task that a follow-up does something with, `kind` what it does, and `came_to` what came of that, as JSON.
 CREATE TABLE tasks (
     number INTEGER NOT NULL PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -40,7 +41,7 @@ CREATE TABLE tasks (
     updated INTEGER NOT NULL,
     history_bytes INTEGER NOT NULL CHECK (history_bytes >= 0),
     head TEXT NOT NULL,
-    result TEXT CHECK (result IN ('verified', 'not_verified', 'no_checks')),
+    result TEXT CHECK (result IN ('verified', 'not_verified', 'no_checks', 'landed', 'discarded', 'restored')),
     remarks INTEGER NOT NULL CHECK (remarks >= 0),
     goal TEXT NOT NULL,
     agent TEXT NOT NULL,
@@ -50,7 +51,11 @@ CREATE TABLE tasks (
     cost_micros INTEGER CHECK (cost_micros >= 0),
     since INTEGER NOT NULL,
     wait_agent TEXT,
+    follows TEXT,
+    kind TEXT CHECK (kind IN ('land', 'discard', 'restore')),
     wait TEXT,
+    came_to TEXT,
+    CHECK ((follows IS NULL) = (kind IS NULL)),
     CHECK ((owner IS NULL) = (lease_id IS NULL)),
     CHECK ((owner IS NULL) = (owner_host IS NULL)),
     CHECK ((owner IS NULL) = (owner_since IS NULL)),
@@ -68,6 +73,9 @@ CREATE INDEX tasks_wanting_owner ON tasks (priority DESC, created, id) WHERE wan
 CREATE INDEX tasks_owned ON tasks (owner, created, id) WHERE owner IS NOT NULL;
 CREATE INDEX tasks_live ON tasks (live_session) WHERE live_session IS NOT NULL;
 CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent IS NOT NULL;
+-- One thing at a time is done with the work of a finished task.
+CREATE UNIQUE INDEX tasks_one_follow_up ON tasks (follows) WHERE follows IS NOT NULL AND final = 0;
+CREATE INDEX tasks_by_follows ON tasks (follows, number) WHERE follows IS NOT NULL;
 CREATE INDEX tasks_by_lineage ON tasks (lineage);
 -- Created after `tasks_by_project`, or SQLite prefers that one for unfinished tasks too (`listing_tests.rs` looks at its plans).
 CREATE INDEX tasks_unfinished_by_project ON tasks (tenant, project, created, id) WHERE final = 0;

@@ -73,7 +73,7 @@ impl Board<'_> {
             if members.is_empty() {
                 continue;
             }
-            let names = members.iter().map(|task| columns(&safe(&task.name))).max().unwrap_or(0);
+            let names = members.iter().map(|task| columns(&safe(shown_name(task)))).max().unwrap_or(0);
             let names = if self.width.is_some() { names.min(LONGEST_NAME) } else { names };
             lines.push(self.paint.in_colour(Colour::Bold, group.title()));
             for task in members {
@@ -85,7 +85,7 @@ impl Board<'_> {
 
     fn rows(&self, task: &TaskView, group: Group, names: usize, shown: &[&TaskView]) -> Vec<String> {
         let mark = self.paint.in_colour(group_colour(task, group), &mark(task, group).to_string());
-        let (name, right) = (pad(&safe(&task.name), names), self.right(task, group));
+        let (name, right) = (pad(&safe(shown_name(task)), names), self.right(task, group));
         let says = safe(&self.says(task, group));
         let says = match self.width {
             Some(width) => pad(&says, width.saturating_sub(names + columns(&right) + 6).max(8)),
@@ -134,6 +134,11 @@ impl Board<'_> {
             Group::Done => format!("{steps:>5}  {cost:>6}  {:>8}", self.when.ago(&task.updated)),
         }
     }
+}
+
+/// A follow-up is shown by what it does: `landing fix-tests`.
+fn shown_name(task: &TaskView) -> &str {
+    if task.follows.is_some() { &task.goal } else { &task.name }
 }
 
 fn running(task: &TaskView, status: String) -> String {

@@ -20,6 +20,8 @@ fn task(name: &str, state: &str, outcome: Outcome, minutes: i64) -> TaskView {
         name: name.into(),
         project: "/home/ann/work".into(),
         parent: None,
+        follows: None,
+        followed_up: None,
         goal: "goal".into(),
         agent: "claude".into(),
         driver: "supervised",

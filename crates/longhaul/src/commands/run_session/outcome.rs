@@ -39,6 +39,7 @@ impl Outcome<'_> {
             }
             State::Queued
             | State::Preparing
+            | State::Landing
             | State::Planning { .. }
             | State::Working { .. }
             | State::Verifying { .. }

@@ -112,6 +112,13 @@ fn truthful_ends(task: &TaskRow, complain: &mut dyn FnMut(String)) {
     if task.state != "done" {
         return;
     }
+    let followed_up = task.events.last().is_some_and(|row| row.event["verdict"]["followed_up"].is_object());
+    if task.events.first().is_some_and(|row| row.event["submission"]["follow_up"].is_object()) {
+        if !followed_up {
+            complain("I3: a follow-up is done without what came of it".into());
+        }
+        return;
+    }
     let ticks = last_plan(task);
     if ticks.is_empty() || ticks.values().any(|ticked| !ticked) {
         complain("I3: done without every step ticked in the last accepted plan".into());

@@ -1,0 +1,167 @@
+//! Follow-ups: tasks that do something with the work of a finished one, which itself never changes. They land it, discard it or restore it.
+//! What is fixed when a follow-up is submitted, what its worker is about to do, and what it came to. Nothing here acts.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::TaskId;
+use crate::names::TaskName;
+
+/// Where a task's work is to land, and whose commit that will be: as it was at submit, before any agent ran.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Destination {
+    /// The branch that was checked out; none if HEAD was detached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The person from git's configuration; none if that named nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<Author>,
+}
+
+impl Destination {
+    pub(super) fn is_unknown(&self) -> bool {
+        *self == Destination::default()
+    }
+}
+
+/// The author and committer of a commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Author {
+    /// `user.name`.
+    pub name: String,
+    /// `user.email`.
+    pub email: String,
+}
+
+/// What a follow-up does, and with whose work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FollowUp {
+    /// The finished task.
+    pub task: TaskId,
+    /// Its name.
+    pub name: TaskName,
+    /// What is done with its work.
+    pub action: FollowUpAction,
+}
+
+/// What is done with the work of a finished task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum FollowUpAction {
+    /// Bring it onto a branch of the user's.
+    Land(LandOrder),
+    /// Remove worktree and branch without landing.
+    Discard,
+    /// Bring back worktree and branch.
+    Restore,
+}
+
+/// What is to land, as the person saw it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LandOrder {
+    /// The tip of the task's branch. If it moved, nothing lands.
+    pub tip: String,
+    /// Its tree.
+    pub tree: String,
+    /// The branch to land on.
+    pub onto: String,
+    /// The whole message of the commit.
+    pub message: String,
+    /// Whose commit it is.
+    pub author: Author,
+    /// Land it although it is not verified.
+    pub unverified: bool,
+    /// Why, in the person's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Keep worktree and branch.
+    pub keep: bool,
+}
+
+impl FollowUpAction {
+    /// The stored name, which is also the verb of the operation.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            FollowUpAction::Land(_) => "land",
+            FollowUpAction::Discard => "discard",
+            FollowUpAction::Restore => "restore",
+        }
+    }
+}
+
+/// The task as lists show it: `landing fix-tests`.
+impl fmt::Display for FollowUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let doing = match self.action {
+            FollowUpAction::Land(_) => "landing",
+            FollowUpAction::Discard => "discarding",
+            FollowUpAction::Restore => "restoring",
+        };
+        write!(f, "{doing} {}", self.name)
+    }
+}
+
+/// A commit that is about to be put on a branch. Stored before the first file changes, so that whoever comes after a crash can finish.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Landing {
+    /// The commit to land.
+    pub commit: String,
+    /// Where the branch was when the commit was made.
+    pub from: String,
+}
+
+/// What a follow-up came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum FollowUpResult {
+    /// The work is on the branch.
+    Landed {
+        /// As this commit.
+        commit: String,
+        /// On this branch.
+        onto: String,
+        /// Where the branch was before.
+        from: String,
+        /// The checkout that was updated with it, if the branch is checked out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        checkout: Option<String>,
+        /// Why worktree and branch are still there, if they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<String>,
+    },
+    /// Worktree and branch are removed.
+    Discarded {
+        /// Why worktree and branch are still there, if they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<String>,
+    },
+    /// Worktree and branch are back.
+    Restored,
+}
+
+impl FollowUpResult {
+    /// The stored name.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            FollowUpResult::Landed { .. } => "landed",
+            FollowUpResult::Discarded { .. } => "discarded",
+            FollowUpResult::Restored => "restored",
+        }
+    }
+}
+
+impl fmt::Display for FollowUpResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FollowUpResult::Landed { commit, onto, .. } => write!(f, "landed as {} on {onto}", short(commit)),
+            FollowUpResult::Discarded { .. } => f.write_str("discarded"),
+            FollowUpResult::Restored => f.write_str("restored"),
+        }
+    }
+}
+
+/// The start of an id, as people write it.
+pub fn short(id: &str) -> &str {
+    id.get(..7).unwrap_or(id)
+}

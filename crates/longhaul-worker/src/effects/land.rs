@@ -1,0 +1,175 @@
+//! What a follow-up is for: landing, discarding or restoring the work of a finished task, all of it in git.
+//!
+//! Answers `LandingStarted`, `TargetMoved`, `FollowedUp`, `CannotFollowUp` or `CannotPrepare`. A commit is announced before it is put on
+//! the branch, and every step after that finds out first whether it is done, so a kill anywhere and a repeat come to the same end.
+
+use std::path::Path;
+use std::time::Duration;
+
+use longhaul_core::task::{
+    Actor, Cause, FollowUp, FollowUpAction, FollowUpResult, LandOrder, Landing, Observation, Task, Workspace,
+};
+use longhaul_git::{CommitId, Git, Moved, Removal, Repository, Step, Worktree, WorktreeError, task_branch};
+use longhaul_keeper::{fail_point, process};
+
+use super::Job;
+use longhaul_app::unfit;
+
+/// How long to wait for a store that could not answer.
+const TRY_AGAIN: Duration = Duration::from_millis(250);
+
+pub(super) async fn land(job: Job) {
+    let Some(follow_up) = job.task.submission.follow_up.clone() else { return };
+    let finished = loop {
+        match job.context.store.load(follow_up.task).await {
+            Ok(stored) => break stored.map(|stored| stored.task),
+            // The hub meets the same store, and ends this if it does not recover.
+            Err(_) => tokio::time::sleep(TRY_AGAIN).await,
+        }
+    };
+    let acting = job.clone();
+    let acted = tokio::task::spawn_blocking(move || match finished {
+        Some(finished) => act(&acting, &follow_up, &finished),
+        None => Ok(cannot(format!("task `{}` no longer exists", follow_up.name))),
+    });
+    let seen = match acted.await {
+        Ok(Ok(seen)) => seen,
+        Ok(Err(cause)) => Observation::CannotPrepare { cause },
+        Err(error) => Observation::CannotPrepare { cause: Cause::Workspace { why: error.to_string() } },
+    };
+    job.answer(seen, Actor::worker()).await;
+}
+
+fn act(job: &Job, follow_up: &FollowUp, finished: &Task) -> Result<Observation, Cause> {
+    let git = Git::open(&job.context.home.git()).map_err(|error| unfit(&error))?;
+    let project = Path::new(&finished.submission.project);
+    let Some(repository) = git.find(project).map_err(|error| unfit(&error))? else {
+        return Ok(cannot(format!("`{}` is no longer a git repository", project.display())));
+    };
+    let Some(workspace) = &finished.workspace else { return Ok(cannot("it never had a workspace".to_owned())) };
+    let work = Work { job, git: &git, repository: &repository, finished, workspace };
+    match (&follow_up.action, &job.task.landing) {
+        (FollowUpAction::Land(order), None) => work.start(order),
+        (FollowUpAction::Land(order), Some(landing)) => work.land(order, landing),
+        (FollowUpAction::Discard, _) => {
+            Ok(Observation::FollowedUp { result: FollowUpResult::Discarded { kept: work.put_away()? } })
+        }
+        (FollowUpAction::Restore, _) => work.restore(),
+    }
+}
+
+fn cannot(why: String) -> Observation {
+    Observation::CannotFollowUp { why }
+}
+
+/// The work of a finished task, and what is to be done with it.
+struct Work<'a> {
+    job: &'a Job,
+    git: &'a Git,
+    repository: &'a Repository,
+    finished: &'a Task,
+    workspace: &'a Workspace,
+}
+
+impl Work<'_> {
+    /// Makes the commit, if all is still as the person saw it.
+    fn start(&self, order: &LandOrder) -> Result<Observation, Cause> {
+        let (onto, name) = (&order.onto, &self.finished.submission.name);
+        let failed = |error| unfit(&error);
+        let tip = self.repository.branch_tip(self.branch()).map_err(failed)?;
+        if tip.as_ref().map(CommitId::as_str) != Some(&order.tip) {
+            return Ok(cannot(format!("the branch of `{name}` changed meanwhile; look at it and land it again")));
+        }
+        let (Some(tip), Some(target)) = (tip, self.repository.branch_tip(onto).map_err(failed)?) else {
+            return Ok(cannot(format!("the branch `{onto}` was deleted")));
+        };
+        if !self.repository.includes(&tip, &target).map_err(failed)? {
+            return Ok(cannot(format!(
+                "`{onto}` has commits that `{name}` does not have, so its result is not what was checked; nothing changed"
+            )));
+        }
+        let tree = order.tree.parse().map_err(|error| unfit(&error))?;
+        let commit = self.repository.commit_by(&order.author, &tree, &target, &order.message).map_err(failed)?;
+        let landing = Landing { commit: commit.as_str().to_owned(), from: target.as_str().to_owned() };
+        Ok(Observation::LandingStarted { landing })
+    }
+
+    /// Puts the commit on the branch, and then the worktree away.
+    fn land(&self, order: &LandOrder, landing: &Landing) -> Result<Observation, Cause> {
+        fail_point::reach("land.started");
+        let id = |text: &str| text.parse::<CommitId>().map_err(|error| unfit(&error));
+        let (from, to) = (id(&landing.from)?, id(&landing.commit)?);
+        let step = Step { task: self.job.task.id, branch: &order.onto, from: &from, to: &to, author: &order.author };
+        let moved = self.repository.land(&step, &self.job.environment).map_err(|error| unfit(&error))?;
+        let checkout = match moved {
+            Moved::Done { checkout } => checkout,
+            Moved::Elsewhere => return Ok(Observation::TargetMoved),
+            Moved::Refused { why } => return Ok(cannot(self.refusal(&why, &order.onto))),
+        };
+        fail_point::reach("land.done");
+        let kept = if order.keep { Some("--keep was given".to_owned()) } else { self.put_away()? };
+        fail_point::reach("land.put_away");
+        let checkout = checkout.map(|path| path.display().to_string());
+        let (commit, from, onto) = (landing.commit.clone(), landing.from.clone(), order.onto.clone());
+        Ok(Observation::FollowedUp { result: FollowUpResult::Landed { commit, onto, from, checkout, kept } })
+    }
+
+    fn refusal(&self, why: &str, onto: &str) -> String {
+        let name = &self.finished.submission.name;
+        format!(
+            "{why}; nothing changed. Fix that and run `longhaul land {name}` again, or do it by hand: `git switch {onto}`, \
+             `git merge --squash {}`, `git commit`",
+            self.branch()
+        )
+    }
+
+    /// Keeps what is in the worktree and removes it; why it stays, if it does.
+    fn put_away(&self) -> Result<Option<String>, Cause> {
+        let path = Path::new(&self.workspace.root);
+        let opened = match Worktree::open(self.git, self.workspace) {
+            Ok(opened) => opened,
+            Err(WorktreeError::Git { source }) => return Err(unfit(&source)),
+            // A kill may have come between worktree and branch.
+            Err(error) if !path.exists() => {
+                let gone = self.repository.remove_kept_branch(self.finished.id, self.branch());
+                return Ok((!gone.map_err(|error| unfit(&error))?).then(|| error.to_string()));
+            }
+            Err(error) => return Ok(Some(error.to_string())),
+        };
+        if let Some(pid) = process::works_in(path) {
+            let tip = self.repository.branch_tip(self.branch()).map_err(|error| unfit(&error))?;
+            if let Some(tip) = tip {
+                self.repository.keep_final_state(self.finished.id, &tip).map_err(|error| unfit(&error))?;
+            }
+            return Ok(Some(format!("process {pid} works in it")));
+        }
+        let worktree = opened.with_rules_of(self.finished.id).map_err(|error| unfit(&error))?;
+        let (id, name) = (self.finished.id, &self.finished.submission.name);
+        let message = format!("longhaul: {name}, what was not committed\n\nTask: {id}\n");
+        match worktree.put_away(id, &message) {
+            Ok(Removal::Removed) => Ok(None),
+            Ok(Removal::Kept { why }) => Ok(Some(why)),
+            Err(error) if error.is_transient() => Err(unfit(&error)),
+            Err(error) => Ok(Some(error.to_string())),
+        }
+    }
+
+    fn restore(&self) -> Result<Observation, Cause> {
+        let failed = |error| unfit(&error);
+        let Some(tip) = self.repository.final_state(self.finished.id).map_err(failed)? else {
+            return Ok(cannot("nothing is kept of its work".to_owned()));
+        };
+        let (path, environment) = (Path::new(&self.workspace.root), &self.job.environment);
+        let wanted = task_branch(self.finished.submission.name.as_ref());
+        let branch = self.workspace.branch.as_deref().unwrap_or(&wanted);
+        let made = self.repository.create_worktree(path, branch, &tip, environment).map_err(|error| unfit(&error))?;
+        if made.branch() != branch {
+            return Ok(cannot(format!("the branch `{branch}` is taken; the work is on `{}` now", made.branch())));
+        }
+        Ok(Observation::FollowedUp { result: FollowUpResult::Restored })
+    }
+
+    fn branch(&self) -> &str {
+        self.workspace.branch.as_deref().unwrap_or_default()
+    }
+}
