@@ -24,7 +24,7 @@ pub(crate) async fn discard(line: &CommandLine, args: &cli::Discard) -> Result<C
             let name = out::safe(&view.name);
             match &view.follow_up {
                 Some(task) if task.is_finished && args.undo => {
-                    out::data(&format!("{name}: worktree and branch are back"))
+                    out::data(&format!("{name}: worktree and branch are back"));
                 }
                 Some(task) if task.is_finished => {
                     out::data(&format!("{name}: discarded"));
