@@ -189,7 +189,7 @@ fn a_bundle_gives_no_secret_away() {
         "[verify]\ncommands = [\"curl -H 'X: {in_config}' https://example.org\"]\n[notify]\nwebhook = \"https://hook.example/{in_hook}\"\n"
     );
     fs::write(config.join("config.toml"), commands).unwrap();
-    let task = env.submit(&format!("Use {in_goal} and {key}"), &[]);
+    let task = env.submit(&format!("Zanzibar {in_goal} and {key}"), &[]);
     env.live_session(&task);
     let log = format!("longhaul worker: harmless words\nlonghaul worker: {key} {plain} {in_url}\n");
     let path = env.home().join("worker.log");
