@@ -170,7 +170,7 @@ pub(crate) enum Verb {
     Import(Import),
     /// Create, list and revoke API keys for the HTTP server
     Keys(Keys),
-    /// Report on the task of this session, or ask a person for help; for agents that Longhaul runs
+    /// Report progress or ask for help from inside an agent session
     Session(Session),
 }
 
