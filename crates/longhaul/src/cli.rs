@@ -118,9 +118,9 @@ pub(crate) enum Verb {
     /// End a task for good
     #[command(visible_alias = "kill")]
     Cancel(Cancel),
-    /// Bring the work of finished tasks onto your branch, as one commit each
+    /// Bring finished work onto your branch, one commit per task
     Land(Land),
-    /// Remove the worktree and branch of finished tasks without landing their work
+    /// Remove worktrees and branches of finished tasks without landing
     Discard(Discard),
     /// Wait until a task is done or needs you
     Wait(Wait),
