@@ -191,8 +191,9 @@ impl Viewer<'_> {
         let view = TaskView::of(self.call, stored.task.id).await?;
         out::note(&ending::headline(stored, &view));
         let Some(next) = next else { return Ok(()) };
-        ending::changes(self.call, &view).await.iter().for_each(|line| out::note(line));
-        out::note(&next);
+        let changes = ending::changes(self.call, &view).await;
+        let lines = if changes.is_empty() { vec![next] } else { changes };
+        lines.iter().for_each(|line| out::note(line));
         Ok(())
     }
 

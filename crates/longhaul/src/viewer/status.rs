@@ -11,7 +11,6 @@ use crate::width::cut;
 
 const BAR: usize = 14;
 const LONGEST_STEP: usize = 40;
-const KEYS: &str = "Ctrl+C pause · d detach";
 
 /// The live line of a task.
 pub(super) fn line(task: &Task, elapsed: std::time::Duration, when: &When) -> String {
@@ -21,7 +20,8 @@ pub(super) fn line(task: &Task, elapsed: std::time::Duration, when: &When) -> St
     };
     let (lead, rest) = lead(task, when);
     let agent = task.state.session().map(|session| session.agent.clone()).unwrap_or_default();
-    let parts = [lead, rest, safe(&agent), session, span(elapsed), tokens(task), cost(task), KEYS.to_owned()];
+    let [detach, pause] = ["d detach", "Ctrl+C pause"].map(str::to_owned);
+    let parts = [lead, rest, safe(&agent), span(elapsed), cost(task), detach, session, tokens(task), pause];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 

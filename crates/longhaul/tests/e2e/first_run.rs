@@ -52,7 +52,12 @@ fn the_live_line_is_one_row_and_names_the_keys() {
     assert!(live.iter().all(|piece| piece.chars().count() <= 60), "{live:#?}");
     assert!(!live.iter().any(|row| row.contains("[====")), "no full bar while planning: {live:#?}");
     let (_, wide) = Terminal::run(&env, &["run", "Again", "--name", "u"]).finish();
-    assert!(wide.contains("Ctrl+C pause · d detach") && wide.contains("░░ 0/2"), "{wide:?}");
+    assert!(
+        wide.contains(" · d detach · session 2 · ")
+            && wide.contains("tokens · Ctrl+C pause")
+            && wide.contains("░░ 0/2"),
+        "{wide:?}"
+    );
 }
 
 /// What was written between moves of the cursor; each character of it is one column wide here.
@@ -83,7 +88,7 @@ fn a_key_works_after_a_stop_and_fg() {
     shell.press(b"\x1a");
     shell.shows("stopped 1");
     shell.release();
-    shell.shows("session 2 · ");
+    shell.shows("session 2");
     crate::env::wait_for("the key to be read", || {
         shell.press(b"d");
         shell.has_shown("detached; the task keeps running").then_some(())
