@@ -118,9 +118,9 @@ pub(crate) enum Verb {
     /// End a task for good
     #[command(visible_alias = "kill")]
     Cancel(Cancel),
-    /// Bring the work of finished tasks onto your branch, as one commit each
+    /// Bring finished work onto your branch, one commit per task
     Land(Land),
-    /// Remove the worktree and branch of finished tasks without landing their work
+    /// Remove worktrees and branches of finished tasks without landing
     Discard(Discard),
     /// Wait until a task is done or needs you
     Wait(Wait),
@@ -170,7 +170,7 @@ pub(crate) enum Verb {
     Import(Import),
     /// Create, list and revoke API keys for the HTTP server
     Keys(Keys),
-    /// Report on the task of this session, or ask a person for help; for agents that Longhaul runs
+    /// Report progress or ask for help from inside an agent session
     Session(Session),
 }
 

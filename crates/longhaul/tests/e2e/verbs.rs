@@ -122,7 +122,7 @@ fn why_finds_the_telling_event_behind_much_output_and_credits_persons_only() {
         (kinds.iter().rev().take_while(|kind| *kind == "session_read").count() > 60).then_some(())
     });
     let why = env.ok(&["why", &name]);
-    assert!(why.contains("is working since") && why.contains(": work session 2 started"), "{why}");
+    assert!(why.contains("is working (since") && why.contains(": work session 2 started"), "{why}");
     assert!(!why.contains("(by "), "nobody asked for it: {why}");
     env.ok(&["pause", &name]);
     let why = env.ok(&["why", &name]);
