@@ -46,7 +46,7 @@ pub(crate) async fn commit_submission(
     let finished = finished_names(store, &request.submission, &base).await?;
     let mut names = {
         let (wanted, submission, home) = (wanted.clone(), request.submission.clone(), home.clone());
-        blocking(move || candidates(wanted, base, finished, &submission, &home)).await?
+        blocking(move || candidates(wanted.as_ref(), base, finished, &submission, &home)).await?
     };
     loop {
         let (next, rest) = blocking(move || (names.next(), names)).await;
@@ -288,7 +288,7 @@ async fn finished_names(store: &dyn Store, submission: &Submission, base: &str) 
 /// The name itself and then numbered ones, without those of finished tasks. A generated name also avoids directories and branches that
 /// exist; a chosen one is refused if its directory does.
 fn candidates(
-    wanted: Option<TaskName>,
+    wanted: Option<&TaskName>,
     base: String,
     finished: HashSet<String>,
     submission: &Submission,

@@ -2,7 +2,7 @@
 //! The stored event itself is never sent: it contains prompts, addresses and definitions that belong to whoever submitted the task.
 
 use longhaul_core::task::{
-    Actor, Channel, Event, Observation, Report, RoundOutcome, SessionRun, Submission, Then, Until, narrate,
+    Actor, Channel, Event, Evidence, Observation, Report, RoundOutcome, SessionRun, Submission, Then, Until, narrate,
 };
 use longhaul_core::time::Time;
 use longhaul_store::StoredEvent;
@@ -202,15 +202,7 @@ fn facts(event: &Event) -> EventFacts {
         Event::Placed { workspace } => EventFacts { branch: workspace.branch.clone(), ..none },
         Event::PlanAccepted { revision, .. } => EventFacts { revision: Some(*revision), ..none },
         Event::RoundStarted { number, tree, .. } => EventFacts { round: Some(*number), tree: tree.clone(), ..none },
-        Event::Checked { evidence } => EventFacts {
-            session: Some(evidence.number),
-            check: Some(evidence.command.clone()),
-            passed: Some(evidence.failure.is_none()),
-            exit: Some(evidence.exit.to_string()),
-            lasted_ms: Some(evidence.lasted_ms),
-            reason: evidence.failure.clone(),
-            ..EventFacts::of_session(&evidence.session)
-        },
+        Event::Checked { evidence } => checked(evidence),
         Event::RoundEnded { outcome } => round_ended(outcome),
         Event::AgentLimited { agent, until: Until::Person { why }, .. } => {
             EventFacts { agent: Some(agent.clone()), ..EventFacts::because(why) }
@@ -235,6 +227,18 @@ fn facts(event: &Event) -> EventFacts {
         | Event::AfterMet
         | Event::TargetMoved
         | Event::Forced { .. } => none,
+    }
+}
+
+fn checked(evidence: &Evidence) -> EventFacts {
+    EventFacts {
+        session: Some(evidence.number),
+        check: Some(evidence.command.clone()),
+        passed: Some(evidence.failure.is_none()),
+        exit: Some(evidence.exit.to_string()),
+        lasted_ms: Some(evidence.lasted_ms),
+        reason: evidence.failure.clone(),
+        ..EventFacts::of_session(&evidence.session)
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     Accepted, AgentLimit, CheckChange, CheckEdit, Driver, Event, Exit, Purpose, Round, RunnerOptions, SessionRun,
     Setting, State, Task, Until,
 };
-use crate::ids::SessionId;
+use crate::ids::{SessionId, TaskId};
 
 impl Task {
     pub(super) fn fold_facts(&mut self, event: &Event) {
@@ -71,12 +71,8 @@ impl Task {
             Event::HelpAsked { report, .. } => self.fold_help(report),
             Event::HelpAnswered { reason, by } => self.fold_answer(reason, by),
             Event::WaitEnded => self.end_waited_limits(),
-            Event::AgentLimited { agent, until: Until::Person { why }, .. } => {
-                self.unusable.insert(agent.clone(), why.clone());
-            }
-            Event::AgentLimited { agent, until: Until::Time { at, told }, account, found_by } => {
-                let (until, told, account, found_by) = (*at, *told, account.clone(), *found_by);
-                self.reach_limit(agent, AgentLimit { until, told, account, found_by, over: false });
+            Event::AgentLimited { agent, until, account, found_by } => {
+                self.fold_limit(agent, until, account.as_ref(), *found_by);
             }
             Event::Noted { observation } if observation.is_git_failure() => self.tally.git_failures += 1,
             Event::Submitted { .. }
@@ -96,6 +92,18 @@ impl Task {
             | Event::Cancelled { .. }
             | Event::Forced { .. }
             | Event::Noted { .. } => {}
+        }
+    }
+
+    fn fold_limit(&mut self, agent: &str, until: &Until, account: Option<&String>, found_by: Option<TaskId>) {
+        match until {
+            Until::Person { why } => {
+                self.unusable.insert(agent.to_owned(), why.clone());
+            }
+            Until::Time { at, told } => {
+                let (until, told, account) = (*at, *told, account.cloned());
+                self.reach_limit(agent, AgentLimit { until, told, account, found_by, over: false });
+            }
         }
     }
 

@@ -127,7 +127,7 @@ impl TestEnv {
     /// The live session as the committed events tell of it: as it started, with the conversation that was read since.
     pub(crate) fn recorded_session(&self, task: &str) -> Option<Value> {
         const SQL: &str = "SELECT payload FROM events JOIN tasks ON number = task \
-             WHERE name = ?1 AND kind IN ('session_started', 'session_read', 'session_ended') ORDER BY seq";
+             WHERE name = ?1 AND events.kind IN ('session_started', 'session_read', 'session_ended') ORDER BY seq";
         let database = self.database()?;
         let mut statement = database.prepare(SQL).ok()?;
         let payloads = statement.query_map([task], |row| row.get::<_, String>(0)).ok()?;
