@@ -36,7 +36,7 @@ pub(super) async fn changes(call: &Call, view: &TaskView) -> Vec<String> {
     }
     vec![
         format!("  {} on {branch}", changed(&answer.view)),
-        format!("  review  longhaul diff {name}      merge  git merge {branch}"),
+        format!("  review  longhaul diff {name}      land  longhaul land {name}"),
     ]
 }
 

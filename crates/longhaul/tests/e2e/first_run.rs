@@ -25,7 +25,7 @@ fn a_run_prints_a_line_for_each_session_step_and_check() {
         "✓ t: done, verified on tree ",
         " · 2 steps · ",
         " on longhaul/t\n",
-        "  review  longhaul diff t      merge  git merge longhaul/t\n",
+        "  review  longhaul diff t      land  longhaul land t\n",
     ] {
         assert!(done.stderr.contains(part), "`{part}` is missing in\n{}", done.stderr);
     }

@@ -58,6 +58,7 @@ fn a_cancelled_one_starts_from_nothing_under_a_name_of_its_own() {
     env.ok(&["cancel", &name]);
     let taken = env.run(&["retry", &name, "--name", &name, "-d"]);
     assert_eq!((taken.code, taken.stdout.as_str()), (0, "give-up-2\n"), "a name means one task: {}", taken.stderr);
+    env.ok(&["cancel", "give-up-2"]);
     let bad = env.run(&["retry", &name, "--name", "../up", "-d"]);
     assert_eq!(bad.code, 2, "{}", bad.stderr);
     let json = env.ok(&["retry", &name, "--name", "anew", "-d", "--json"]);

@@ -95,9 +95,8 @@ impl Board<'_> {
         if self.all {
             rows.push(self.paint.in_colour(Colour::Dim, &format!("    in {}", safe(&task.project))));
         }
-        if group == Group::NeedsYou {
-            rows.push(self.paint.in_colour(Colour::Dim, &format!("    {}", command(task, shown))));
-        }
+        let command = verb(task, group).map(|verb| format!("    longhaul {verb} {}", safe(unique_name(task, shown))));
+        rows.extend(command.map(|command| self.paint.in_colour(Colour::Dim, &command)));
         rows
     }
 
@@ -169,12 +168,21 @@ fn mark(task: &TaskView, group: Group) -> char {
     }
 }
 
-/// A command that works as it is written. A name that two tasks share would mean only one of them.
-fn command(task: &TaskView, shown: &[&TaskView]) -> String {
+/// What to do next, as a command that works as it is written.
+fn verb(task: &TaskView, group: Group) -> Option<&'static str> {
+    let is_to_land = task.result.as_deref() == Some("verified") && task.branch.is_some() && task.followed_up.is_none();
+    match group {
+        Group::NeedsYou if task.state == "paused" => Some("resume"),
+        Group::NeedsYou => Some("why"),
+        Group::Done if is_to_land => Some("land"),
+        Group::Running | Group::Waiting | Group::Done => None,
+    }
+}
+
+/// The name, or the id where two tasks share the name.
+fn unique_name<'a>(task: &'a TaskView, shown: &[&TaskView]) -> &'a str {
     let is_shared = shown.iter().filter(|other| other.name == task.name).count() > 1;
-    let name = if is_shared { &task.id } else { &task.name };
-    let verb = if task.state == "paused" { "resume" } else { "why" };
-    format!("longhaul {verb} {}", safe(name))
+    if is_shared { &task.id } else { &task.name }
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ fn ten() -> Vec<TaskView> {
     let long = "a-name-that-a-person-chose-and-that-is-much-longer-than-a-generated-one";
     vec![
         finished("old", "done, verified on tree ab", Some("verified"), 60 * 50),
-        finished("lim", "done, verified on tree 7018af7a1c50", Some("verified"), 120),
+        TaskView { branch: Some("longhaul/lim".into()), ..finished("lim", "done, verified", Some("verified"), 120) },
         finished("gone", "cancelled", None, 130),
         TaskView {
             wait: Some(limit),
@@ -105,6 +105,7 @@ fn what_needs_the_person_comes_first_and_every_row_fits() {
         "! auth ",
         "    longhaul why auth",
         "    longhaul resume held-up",
+        "    longhaul land lim",
         "● pause ",
         "usage limit of codex, back at 14:10 (in 2h 10m)",
         "● new ",
