@@ -39,7 +39,7 @@ const RUNNERS: &[&str] = &[
     "tell",
 ];
 const UNKNOWN_RUN: &str = "0190c5a4-7d4e-7c3a-8f00-000000000001";
-const APPROVERS: &[&str] = &["accept_plan", "edit"];
+const APPROVERS: &[&str] = &["accept_plan", "discard", "edit", "land"];
 
 fn server(env: &TestEnv, rights: &[&str]) -> Command {
     env.command(&[&["mcp"], rights].concat())
@@ -138,7 +138,7 @@ fn check_manifest(tool: &Value) {
     let hints = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"].map(hint);
     let expected = match name {
         "run" | "submit" | "retry" | "resume" => [false, true, false, true],
-        "cancel" | "task_run_complete" => [false, true, false, false],
+        "cancel" | "discard" | "land" | "task_run_complete" => [false, true, false, false],
         // It starts a worker if the task has none.
         "wait" => [false, false, false, false],
         _ if READERS.contains(&name) => [true, false, true, false],
