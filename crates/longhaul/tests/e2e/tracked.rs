@@ -49,7 +49,7 @@ fn the_reading_verbs_show_what_the_program_reported() {
         assert!(page.contains(words), "{words}: {page}");
     }
     assert!(!page.contains("## Sessions") && !page.contains('\u{1b}'), "{page}");
-    for verb in ["show", "why", "events", "report", "plan", "list"] {
+    for verb in ["show", "why", "events", "report", "list"] {
         let task: &[&str] = if verb == "list" { &[] } else { &["crawl-it"] };
         assert_eq!(env.run(&[&[verb], task, &["--json"]].concat()).code, 0, "{verb}");
     }
