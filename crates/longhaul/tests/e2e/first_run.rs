@@ -96,6 +96,7 @@ fn a_key_works_after_a_stop_and_fg() {
     shell.shows("stopped 2");
     shell.release();
     shell.shows("stopped 3");
+    shell.release();
     shell.finish();
     assert_eq!(env.state("t"), "working");
 }
