@@ -266,7 +266,9 @@ const TAKEN: &str = "a finished task has the name";
 /// A name from the goal, in ASCII whatever its script.
 fn generated(goal: &str, at: Time) -> String {
     let local = || jiff::Timestamp::from_microsecond(at.0).unwrap_or_default().to_zoned(jiff::tz::TimeZone::system());
-    names::readable(&deunicode::deunicode(goal)).unwrap_or_else(|| names::fallback(local().datetime()))
+    // Word by word: it drops line breaks.
+    let words: Vec<String> = goal.split_whitespace().map(deunicode::deunicode).collect();
+    names::readable(&words.join(" ")).unwrap_or_else(|| names::fallback(local().datetime()))
 }
 
 /// Which of the names that begin so finished tasks of the project have: they are not used again, so that a name means one task.

@@ -6,6 +6,11 @@ pub(crate) fn of_stdout() -> Option<usize> {
     console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns))
 }
 
+/// The columns of standard error; none if it is not a terminal.
+pub(crate) fn of_stderr() -> Option<usize> {
+    console::Term::stderr().size_checked().map(|(_, columns)| usize::from(columns))
+}
+
 /// How many columns a text takes.
 pub(crate) fn columns(text: &str) -> usize {
     console::measure_text_width(text)

@@ -7,6 +7,7 @@ use longhaul_core::units::span;
 
 use crate::out::safe;
 use crate::when::When;
+use crate::width::cut;
 use std::time::Duration;
 
 /// Events that say nothing a person waits for, or that the last lines of the viewer repeat.
@@ -32,11 +33,14 @@ const QUIET: [&str; 19] = [
     "finished",
 ];
 
-/// The lines of an event of this task, without the clock. The task is as it is after the event.
-pub(super) fn lines(event: &EventView, task: &Task, when: &When) -> Vec<String> {
+/// The columns before the text of a line: the clock, the mark, and what it is about.
+const BEFORE: usize = 23;
+
+/// The lines of an event of this task, without the clock, for a terminal of so many columns. The task is as it is after the event.
+pub(super) fn lines(event: &EventView, task: &Task, when: &When, columns: Option<usize>) -> Vec<String> {
     let facts = &event.facts;
     match event.kind {
-        "session_started" => started(event, task).into_iter().collect(),
+        "session_started" => started(event, task, columns).into_iter().collect(),
         "session_ended" if facts.reason.is_some() => vec![line('✗', "session", &when.localized(&event.sentence))],
         "plan_revised" | "plan_accepted" => planned(event, task),
         "checked" => vec![checked(event)],
@@ -66,7 +70,7 @@ fn is_pause(event: &EventView) -> bool {
     matches!(event.facts.reason.as_deref(), Some("delay between sessions" | "usage limit"))
 }
 
-fn started(event: &EventView, task: &Task) -> Option<String> {
+fn started(event: &EventView, task: &Task, columns: Option<usize>) -> Option<String> {
     let facts = &event.facts;
     let agent = facts.agent.as_ref()?;
     let session = format!("{agent}, session {}", facts.session.unwrap_or_default());
@@ -78,7 +82,12 @@ fn started(event: &EventView, task: &Task) -> Option<String> {
         .and_then(|accepted| Some((accepted.plan.current()?, accepted.plan.total())));
     Some(match step {
         Some((step, total)) => {
-            line('▶', &format!("step {}/{total}", step.number), &format!("{} ({session})", step.text))
+            // The agent and the session are shown even if the step's text is long.
+            let text = match columns {
+                Some(columns) => cut(&safe(&step.text), columns.saturating_sub(BEFORE + session.len() + 3).max(8)),
+                None => step.text.clone(),
+            };
+            line('▶', &format!("step {}/{total}", step.number), &format!("{text} ({session})"))
         }
         None => line('▶', purpose, &session),
     })

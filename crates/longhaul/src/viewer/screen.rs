@@ -16,6 +16,7 @@ use longhaul_core::task::Task;
 use super::{brief, status};
 use crate::out;
 use crate::when::When;
+use crate::width;
 
 /// How many lines of output are shown at once; the oldest are dropped.
 const BATCH: usize = 200;
@@ -84,9 +85,9 @@ impl Screen {
 
     /// Prints the events since the last time, briefly.
     fn catch_up(&mut self, task: &Task) {
-        let when = When::here();
+        let (when, columns) = (When::here(), width::of_stderr());
         for event in std::mem::take(&mut self.pending) {
-            brief::lines(&event, task, &when)
+            brief::lines(&event, task, &when, columns)
                 .iter()
                 .for_each(|line| self.line(&format!("{}  {line}", clock(&event.at))));
         }

@@ -68,7 +68,7 @@ fn limits_guidance_and_place_are_shown() {
         assert!(show.contains(part), "`{part}` is missing in\n{show}");
     }
     let why = env.ok(&["why", "bounded"]);
-    assert!(why.starts_with("bounded is stopped (since"), "what was told moved nothing: {why}");
+    assert!(why.starts_with("bounded is stopped (since "), "what was told moved nothing: {why}");
     assert!(why.contains("max-sessions 2 of 2 used") && why.contains("guidance for the next session: 1"), "{why}");
     assert_eq!(env.json(&["why", "bounded"])["also"].as_array().unwrap().len(), 2);
 }
