@@ -90,8 +90,17 @@ pub(crate) fn bytes(bytes: &[u8]) {
 
 /// Whether our own colours may be used on standard output.
 pub(crate) fn coloured() -> bool {
+    io::stdout().is_terminal() && colours_are_welcome()
+}
+
+/// The same for standard error.
+pub(crate) fn coloured_stderr() -> bool {
+    io::stderr().is_terminal() && colours_are_welcome()
+}
+
+fn colours_are_welcome() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    io::stdout().is_terminal() && !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 fn write(mut stream: impl Write, line: &str) -> io::Result<()> {

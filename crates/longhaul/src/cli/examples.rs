@@ -22,7 +22,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "longhaul run-session --list",
         ],
     ),
-    ("list", &["longhaul list", "longhaul list --all --json", "longhaul list --tenant acme"]),
+    ("list", &["longhaul list", "longhaul list --watch", "longhaul list --all --json", "longhaul list --tenant acme"]),
     ("show", &["longhaul show my-task", "longhaul show my-task --json | jq .data"]),
     ("why", &["longhaul why", "longhaul why my-task"]),
     ("logs", &["longhaul logs -f my-task", "longhaul logs my-task --session 3", "longhaul logs my-task -n 20"]),

@@ -31,6 +31,9 @@ pub(crate) struct List {
     /// Start after this position, the `next` of the page before
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<String>,
+    /// Keep the list on the screen and draw it again when a task changes; needs a terminal
+    #[arg(long, short, conflicts_with_all = ["json", "after"])]
+    pub(crate) watch: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,4 +1,4 @@
-//! `longhaul attach`: follows a task as `run` does, starting with its current session. Ctrl+C pauses the task, `d` detaches.
+//! `longhaul attach`: prints where a task is, then follows it as `run` does from its current session. Ctrl+C pauses the task, `d` detaches.
 //! If nothing runs, it prints the state and exits with its code. With `--read-only` it changes nothing at all.
 
 use longhaul_app::views::TaskView;
@@ -29,11 +29,14 @@ pub(crate) async fn attach(line: &CommandLine, args: &Attach) -> Result<Code, Ap
     let started = call.store()?.newest_events(task.id, &["session_started"], 1).await?.events;
     let after = started.first().map_or(0, |event| event.seq - 1);
     let name = &task.submission.name;
-    out::note(&match mode {
-        Mode::Control => format!("task {name} ({}); Ctrl+C pauses it, d detaches", task.id),
-        Mode::ReadOnly => format!("task {name} ({}); read-only (d to close)", task.id),
-    });
-    if after > 0 {
+    if !args.json {
+        out::note(&viewer::standing(&stored, &TaskView::of(&call, task.id).await?));
+        out::note(match mode {
+            Mode::Control => "Ctrl+C pauses it, d detaches, ? lists the keys",
+            Mode::ReadOnly => "read-only (d to close)",
+        });
+    }
+    if after > 0 && !args.json {
         out::note(&format!("{after} earlier events: `longhaul events {name}`"));
     }
     viewer::follow(&call, task.id, signals, Viewing { after, mode, json: args.json, detailed: args.verbose }).await

@@ -2,6 +2,7 @@
 //! Works without a worker, and warns if one is missing.
 
 mod board;
+mod watch;
 
 use longhaul_app::config::read_span;
 use longhaul_app::operations::{List, ListInput, Listing};
@@ -26,6 +27,9 @@ pub(crate) async fn list(line: &CommandLine, args: &cli::List) -> Result<Code, A
         limit: args.limit,
         after: args.after.clone(),
     };
+    if args.watch {
+        return watch::watch(&call, &input, args).await;
+    }
     let mut code = Code::Done;
     loop {
         let answer = call.perform::<List>(input.clone()).await?;
@@ -49,18 +53,40 @@ fn since(text: &str) -> String {
 
 fn print(listing: &Listing, args: &cli::List) {
     if listing.tasks.is_empty() {
-        let narrowed = args.state.is_some() || args.agent.is_some() || args.since.is_some() || args.after.is_some();
-        out::note(if narrowed {
-            "no task matches"
-        } else if args.tenant.is_some() {
-            "no tasks of this tenant; `longhaul keys list` shows which tenants have API keys"
-        } else if args.all {
-            "no tasks; start one with `longhaul run \"goal\"`"
-        } else {
-            "no tasks in this project; `longhaul list --all` lists every task"
-        });
-        return;
+        return out::note(nothing(args));
     }
+    let (lines, notes) = shown(listing, args);
+    // One write, not thousands.
+    out::data(&lines.join("\n"));
+    notes.iter().for_each(|note| out::note(note));
+}
+
+/// Everything that is shown of the list on a screen.
+fn lines(listing: &Listing, args: &cli::List) -> Vec<String> {
+    if listing.tasks.is_empty() {
+        return vec![nothing(args).to_owned()];
+    }
+    let (lines, notes) = shown(listing, args);
+    let damaged =
+        listing.damaged.iter().map(|row| format!("damaged: {}: {}", out::safe(&row.row), out::safe(&row.what)));
+    lines.into_iter().chain(notes).chain(damaged).collect()
+}
+
+fn nothing(args: &cli::List) -> &'static str {
+    let narrowed = args.state.is_some() || args.agent.is_some() || args.since.is_some() || args.after.is_some();
+    if narrowed {
+        "no task matches"
+    } else if args.tenant.is_some() {
+        "no tasks of this tenant; `longhaul keys list` shows which tenants have API keys"
+    } else if args.all {
+        "no tasks; start one with `longhaul run \"goal\"`"
+    } else {
+        "no tasks in this project; `longhaul list --all` lists every task"
+    }
+}
+
+/// The rows of the tasks, and what must be known besides.
+fn shown(listing: &Listing, args: &cli::List) -> (Vec<String>, Vec<String>) {
     let when = When::here();
     let board = Board {
         width: width::of_stdout(),
@@ -69,15 +95,13 @@ fn print(listing: &Listing, args: &cli::List) {
         all: args.all || args.tenant.is_some(),
     };
     let (lines, folded) = board.lines(&listing.tasks);
-    // One write, not thousands.
-    out::data(&lines.join("\n"));
-    if listing.tasks.iter().any(|task| task.has_worker == Some(false)) {
-        out::note("some tasks have no worker; start one with `longhaul worker -d`");
-    }
-    match (folded, listing.has_older) {
-        (0, false) => {}
-        (1, false) => out::note("1 older task: `longhaul list --all`"),
-        (many, false) => out::note(&format!("{many} older tasks: `longhaul list --all`")),
-        (_, true) => out::note("older tasks: `longhaul list --all`"),
-    }
+    let is_left = listing.tasks.iter().any(|task| task.has_worker == Some(false));
+    let left = is_left.then(|| "some tasks have no worker; start one with `longhaul worker -d`".to_owned());
+    let older = match (folded, listing.has_older) {
+        (0, false) => None,
+        (1, false) => Some("1 older task: `longhaul list --all`".to_owned()),
+        (many, false) => Some(format!("{many} older tasks: `longhaul list --all`")),
+        (_, true) => Some("older tasks: `longhaul list --all`".to_owned()),
+    };
+    (lines, left.into_iter().chain(older).collect())
 }

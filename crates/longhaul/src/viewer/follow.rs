@@ -1,7 +1,8 @@
-//! Follows a task on this terminal: shows the items of the feed, pauses on Ctrl+C and detaches on `d`.
+//! Follows a task on this terminal: shows the items of the feed, and does what the keys and Ctrl+C ask for.
 //! Called by `run`, `attach`, `retry` and `demo`. Holds no lease, and changes the task only by sending commands.
 
 use longhaul_app::follow::{Follow, Interest, Item, Output, Until};
+use longhaul_app::operations::{Tell, TellInput};
 use longhaul_app::send_command::send_command;
 use longhaul_app::views::{Outcome, TaskView};
 use longhaul_app::{AppError, Call, ErrorKind, describe};
@@ -10,9 +11,10 @@ use longhaul_core::task::{Command, State, StopMode};
 use longhaul_store::Stored;
 
 use super::ending;
-use super::keys::Keys;
+use super::keys::{ESCAPE, Keys};
 use super::screen::Screen;
-use super::signals::{Request, Signals};
+use super::signals::{Request, Signals, stop};
+use super::status;
 use crate::exit::Code;
 use crate::out;
 use crate::when::When;
@@ -98,11 +100,14 @@ pub(crate) async fn follow_with(
         ..Interest::default()
     };
     let feed = Follow::new(call, stored, interest)?;
-    let mut viewer = Viewer { call, feed, screen: Screen::new(json, detailed), mode, interrupted: 0 };
+    let mut viewer = Viewer { call, feed, screen: Screen::new(json, detailed), mode, interrupted: 0, typed: None };
     let left = viewer.watch(signals, Keys::listen(), observer).await;
     viewer.screen.close();
     viewer.leave(left?, json, observer).await
 }
+
+const BACKSPACE: u8 = 0x7f;
+const CTRL_U: u8 = 0x15;
 
 enum Leave {
     /// By a key.
@@ -119,6 +124,8 @@ struct Viewer<'a> {
     screen: Screen,
     mode: Mode,
     interrupted: u32,
+    /// The message that the person is typing, as bytes of UTF-8.
+    typed: Option<Vec<u8>>,
 }
 
 impl Viewer<'_> {
@@ -136,18 +143,75 @@ impl Viewer<'_> {
                         self.screen.show(&item);
                         if let Item::UpToDate(stored) = &item {
                             observer.task_changed(stored, &|text| self.screen.line(text));
+                            self.update();
                         }
                     }
                 },
                 request = signals.next() => match request {
+                    Request::Stop => {
+                        self.screen.rest();
+                        keys.restore();
+                        stop();
+                        keys.quiet();
+                    }
                     Request::Continued => keys.quiet(),
+                    Request::Pause if self.typed.is_some() => self.typed = None,
                     Request::Pause if self.mode == Mode::ReadOnly => return Ok(Leave::Detached),
                     Request::Pause => self.interrupt().await?,
                     Request::Leave(code) => return Ok(Leave::Sent(code)),
                 },
-                key = keys.next() => if key == b'd' { return Ok(Leave::Detached) },
+                key = keys.next() => {
+                    if self.press(key).await? {
+                        return Ok(Leave::Detached);
+                    }
+                    self.update();
+                }
             }
         }
+    }
+
+    fn update(&mut self) {
+        let typed = self.typed.as_ref().map(|typed| String::from_utf8_lossy(typed));
+        self.screen.update(&self.feed.stored().task, typed.as_deref());
+    }
+
+    /// Does what a key asks for; true if it is to leave.
+    async fn press(&mut self, key: u8) -> Result<bool, AppError> {
+        if let Some(typed) = &mut self.typed {
+            match key {
+                b'\n' | b'\r' => self.tell().await?,
+                ESCAPE => self.typed = None,
+                BACKSPACE | 8 => while typed.pop().is_some_and(|byte| byte & 0xc0 == 0x80) {},
+                CTRL_U => typed.clear(),
+                0..32 => {}
+                _ => typed.push(key),
+            }
+            return Ok(false);
+        }
+        let may_change = self.mode == Mode::Control;
+        match key {
+            b'd' | b'q' => return Ok(true),
+            b'?' => self.screen.line(status::keys(may_change)),
+            b'p' if may_change && self.interrupted == 0 => self.interrupt().await?,
+            b't' if may_change => self.typed = Some(Vec::new()),
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    /// Sends what was typed. The feed shows it.
+    async fn tell(&mut self) -> Result<(), AppError> {
+        let typed = self.typed.take().unwrap_or_default();
+        let text = String::from_utf8_lossy(&typed).trim().to_owned();
+        let task = self.feed.stored().task.id.to_string();
+        if text.is_empty() {
+            return Ok(());
+        }
+        match self.call.perform::<Tell>(TellInput { task, text, key: None }).await {
+            Ok(answer) => answer.warnings.iter().for_each(|warning| self.screen.line(&format!("warning: {warning}"))),
+            Err(error) => self.screen.line(&out::safe(&format!("the message was not sent: {}", error.what))),
+        }
+        Ok(())
     }
 
     /// The first Ctrl+C pauses the task, the second kills the agent.

@@ -5,14 +5,17 @@ mod brief;
 mod ending;
 mod follow;
 mod keys;
+mod live;
 mod screen;
 mod signals;
 mod status;
 
 use longhaul_core::task::State;
 
+pub(crate) use ending::standing;
 pub(crate) use follow::{Mode, Observer, Viewing, follow, follow_with};
-pub(crate) use signals::Signals;
+pub(crate) use keys::Keys;
+pub(crate) use signals::{Request, Signals, stop};
 
 use crate::exit::Code;
 use longhaul_app::views::Outcome;

@@ -3,18 +3,18 @@
 //! Used by `follow`. All text is made safe before it is shown. With `--json` every item is one JSON document on standard output.
 
 use std::collections::VecDeque;
-use std::io::IsTerminal;
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use longhaul_app::cut;
 use longhaul_app::follow::Item;
 use longhaul_app::now;
 use longhaul_app::views::{EventView, StatusKind, TurnRole, TurnView};
 use longhaul_core::task::Task;
 
-use super::{brief, status};
+use super::brief::{self, Brief};
+use super::live::LiveLine;
+use super::status;
 use crate::out;
+use crate::paint::Paint;
 use crate::when::When;
 use crate::width;
 
@@ -32,7 +32,8 @@ pub(super) struct Screen {
     detailed: bool,
     /// Events that wait for the task as it is after them.
     pending: Vec<EventView>,
-    bar: Option<ProgressBar>,
+    brief: Brief,
+    live: Option<LiveLine>,
     /// Lines of output that arrived together, and how many earlier ones were dropped.
     batch: VecDeque<String>,
     left_out: u64,
@@ -40,9 +41,9 @@ pub(super) struct Screen {
 
 impl Screen {
     pub(super) fn new(json: bool, detailed: bool) -> Screen {
-        let is_smart = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let bar = (is_smart && !json).then(bar);
-        Screen { json, detailed, pending: Vec::new(), bar, batch: VecDeque::new(), left_out: 0 }
+        let live = if json { None } else { LiveLine::on_terminal() };
+        let brief = Brief::new(Paint(out::coloured_stderr()));
+        Screen { json, detailed, pending: Vec::new(), brief, live, batch: VecDeque::new(), left_out: 0 }
     }
 
     /// Shows one item.
@@ -62,34 +63,40 @@ impl Screen {
             Item::Event(event) => self.moment(&event.at, &event.sentence),
             Item::Status(status) if status.status == StatusKind::InLine => self.moment(&status.at, &status.sentence),
             Item::Status(status) => self.line(&status.sentence),
-            Item::UpToDate(stored) => {
-                self.catch_up(&stored.task);
-                self.task(&stored.task);
-            }
+            Item::UpToDate(stored) => self.catch_up(&stored.task),
             Item::Turn(_) | Item::Settled(_) => {}
         }
     }
 
-    /// Prints one line above the status line.
+    /// Prints one line above the live line.
     pub(super) fn line(&self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.println(text),
-            None => out::note(text),
-        }
+        self.hanging(text, 0);
+    }
+
+    /// The same, broken at the edge of a terminal so that its further lines are indented.
+    fn hanging(&self, text: &str, indent: usize) {
+        let lines = match width::of_stderr() {
+            Some(columns) => width::wrapped(text, columns, indent),
+            None => vec![text.to_owned()],
+        };
+        lines.iter().for_each(|line| match &self.live {
+            Some(live) => live.print(line),
+            None => out::note(line),
+        });
     }
 
     /// Prints an event with its time.
     fn moment(&self, at: &str, text: &str) {
-        self.line(&format!("{}  {}", clock(at), out::safe(&When::here().localized(text))));
+        self.hanging(&format!("{}  {}", clock(at), out::safe(&When::here().localized(text))), INDENT.len());
     }
 
     /// Prints the events since the last time, briefly.
     fn catch_up(&mut self, task: &Task) {
         let (when, columns) = (When::here(), width::of_stderr());
         for event in std::mem::take(&mut self.pending) {
-            brief::lines(&event, task, &when, columns)
-                .iter()
-                .for_each(|line| self.line(&format!("{}  {line}", clock(&event.at))));
+            for line in self.brief.lines(&event, task, &when, columns) {
+                self.hanging(&format!("{}  {line}", clock(&event.at)), brief::BEFORE);
+            }
         }
     }
 
@@ -110,31 +117,31 @@ impl Screen {
         if left_out > 0 {
             self.line(&format!("{INDENT}({left_out} lines omitted; `longhaul logs` has them)"));
         }
-        std::mem::take(&mut self.batch).iter().for_each(|line| self.line(&format!("{INDENT}{line}")));
-    }
-
-    /// Updates the status line.
-    fn task(&self, task: &Task) {
-        let Some(bar) = &self.bar else { return };
-        bar.set_message(status::line(task, now().since(task.created), &When::here()));
-    }
-
-    /// Shows the remaining lines and removes the status line.
-    pub(super) fn close(&mut self) {
-        self.flush();
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        for line in std::mem::take(&mut self.batch) {
+            let indent = line.len() - line.trim_start().len();
+            self.hanging(&format!("{INDENT}{line}"), INDENT.len() + indent);
         }
     }
-}
 
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::new_spinner();
-    // Cut to the width of the terminal, so that it never takes two rows, which would be cleared as one.
-    let style = ProgressStyle::with_template("{spinner} {wide_msg}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    bar.enable_steady_tick(Duration::from_millis(120));
-    bar
+    /// Updates the live line: what the task does, or what the person types.
+    pub(super) fn update(&mut self, task: &Task, typed: Option<&str>) {
+        let Some(live) = &mut self.live else { return };
+        live.set(match typed {
+            Some(typed) => status::prompt(typed, width::of_stderr().unwrap_or(80)),
+            None => status::line(task, now().since(task.created), &When::here()),
+        });
+    }
+
+    /// Removes the live line until the next update.
+    pub(super) fn rest(&mut self) {
+        self.live.iter_mut().for_each(LiveLine::clear);
+    }
+
+    /// Shows the remaining lines and removes the live line.
+    pub(super) fn close(&mut self) {
+        self.flush();
+        self.rest();
+    }
 }
 
 /// Local wall-clock time of day.

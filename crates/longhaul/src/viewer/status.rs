@@ -19,10 +19,39 @@ pub(super) fn line(task: &Task, elapsed: std::time::Duration, when: &When) -> St
         number => format!("session {number}"),
     };
     let (lead, rest) = lead(task, when);
-    let agent = task.state.session().map(|session| session.agent.clone()).unwrap_or_default();
-    let [detach, pause] = ["d detach", "Ctrl+C pause"].map(str::to_owned);
-    let parts = [lead, rest, safe(&agent), span(elapsed), cost(task), detach, session, tokens(task), pause];
+    let [detach, help] = ["d detach", "? help"].map(str::to_owned);
+    let parts = [lead, rest, agents(task, when), span(elapsed), cost(task), detach, help, session, tokens(task)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// What the keys do, for a viewer that may change the task and for one that may not.
+pub(super) fn keys(may_change: bool) -> &'static str {
+    match may_change {
+        true => {
+            "keys: p pause · t tell the next session something · d or q detach, the task keeps running · Ctrl+C pause, twice to kill the agent"
+        }
+        false => "keys: d or q close this view; the task is not affected",
+    }
+}
+
+/// The row while a person types a message. What does not fit is cut on the left, where it was typed first.
+pub(super) fn prompt(typed: &str, columns: usize) -> String {
+    let room = columns.saturating_sub(40).max(8);
+    let mut shown = safe(typed);
+    while crate::width::columns(&shown) > room {
+        shown.remove(0);
+    }
+    format!("tell: {shown}▏  Enter sends, Esc cancels")
+}
+
+/// The agent that works, and those that cannot at the moment.
+fn agents(task: &Task, when: &When) -> String {
+    let Some(session) = task.state.session() else { return String::new() };
+    let limited = task.limited.iter().map(|(agent, limit)| (agent, limit.until.rfc3339()));
+    let limited = limited.filter(|(agent, until)| **agent != session.agent && !when.left(until).is_zero());
+    let limited: String =
+        limited.map(|(agent, until)| format!(", {} limited until {}", safe(agent), when.clock(&until))).collect();
+    format!("{}{limited}", safe(&session.agent))
 }
 
 /// How far it is, and what it does.
@@ -34,7 +63,12 @@ fn lead(task: &Task, when: &When) -> (String, String) {
         let whose = describe::waiting(task)
             .and_then(|waiting| waiting.agent)
             .map_or_else(String::new, |agent| format!(" of {}", safe(&agent)));
-        return (format!("⏸ {why}{whose}"), format!("back in {} ({})", span(when.left(&until)), when.clock(&until)));
+        let steps = task
+            .plan
+            .as_ref()
+            .map_or_else(String::new, |accepted| format!(" · {}/{}", accepted.plan.done(), accepted.plan.total()));
+        let back = format!("back in {} ({}){steps}", span(when.left(&until)), when.clock(&until));
+        return (format!("⏸ {why}{whose}"), back);
     }
     let Some(accepted) = &task.plan else { return (state(task), String::new()) };
     let (done, total) = (accepted.plan.done(), accepted.plan.total());

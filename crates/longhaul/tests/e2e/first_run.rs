@@ -22,8 +22,7 @@ fn a_run_prints_a_line_for_each_session_step_and_check() {
         "▶ step 1/2   ",
         "✓ step 1/2   ",
         "✓ check      test -f step-1.md  0.",
-        "✓ t: done, verified on tree ",
-        " · 2 steps · ",
+        "✓ t: verified (1 check passed) · 2 steps · 3 sessions · ",
         " on longhaul/t\n",
         "  review  longhaul diff t      land  longhaul land t\n",
     ] {
@@ -53,9 +52,7 @@ fn the_live_line_is_one_row_and_names_the_keys() {
     assert!(!live.iter().any(|row| row.contains("[====")), "no full bar while planning: {live:#?}");
     let (_, wide) = Terminal::run(&env, &["run", "Again", "--name", "u"]).finish();
     assert!(
-        wide.contains(" · d detach · session 2 · ")
-            && wide.contains("tokens · Ctrl+C pause")
-            && wide.contains("░░ 0/2"),
+        wide.contains(" · d detach · ? help · session 2 · ") && wide.contains(" tokens") && wide.contains("░░ 0/2"),
         "{wide:?}"
     );
 }

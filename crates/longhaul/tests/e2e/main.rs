@@ -89,4 +89,5 @@ mod usage_limits;
 mod usual_span;
 mod verbs;
 mod waiting;
+mod watching;
 mod worktrees;

@@ -77,7 +77,7 @@ fn keys_in_the_view_do_not_reach_the_task() {
     view("demo-only-look");
     view("demo-only-look-2");
     let events = env.events(&name).len();
-    tmux(&env, &["send-keys", "-t", "demo-only-look", "x", "q", "Enter"]).unwrap();
+    tmux(&env, &["send-keys", "-t", "demo-only-look", "x", "p", "t", "Enter"]).unwrap();
     tmux(&env, &["send-keys", "-t", "demo-only-look", "C-c"]).unwrap();
     wait_for("the view to leave", || tmux(&env, &["has-session", "-t", "=demo-only-look"]).is_none().then_some(()));
     assert!(alive(live.agent));

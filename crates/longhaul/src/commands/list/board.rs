@@ -74,8 +74,8 @@ impl Board<'_> {
                 continue;
             }
             let names = members.iter().map(|task| columns(&safe(shown_name(task)))).max().unwrap_or(0);
-            let names = if self.width.is_some() { names.min(LONGEST_NAME) } else { names };
-            lines.push(self.paint.in_colour(Colour::Bold, group.title()));
+            let names = self.width.map_or(names, |width| names.min(LONGEST_NAME).min(width * 3 / 10));
+            lines.push(self.heading(group));
             for task in members {
                 lines.extend(self.rows(task, group, names, &shown));
             }
@@ -83,15 +83,28 @@ impl Board<'_> {
         (lines, folded)
     }
 
+    /// The group's title, and on a terminal what its columns are.
+    fn heading(&self, group: Group) -> String {
+        let title = group.title();
+        let columns = match (group, self.width) {
+            (Group::Running, Some(_)) => " STEP  AGENT     TIME    COST",
+            (Group::Waiting, Some(_)) => " STEP  TIME    COST",
+            (Group::NeedsYou | Group::Done, _) | (_, None) => return self.paint.in_colour(Colour::Bold, title),
+        };
+        let gap = self.width.unwrap_or_default().saturating_sub(title.len() + columns.len());
+        self.paint.in_colour(Colour::Bold, &format!("{title}{:gap$}{columns}", ""))
+    }
+
     fn rows(&self, task: &TaskView, group: Group, names: usize, shown: &[&TaskView]) -> Vec<String> {
         let mark = self.paint.in_colour(group_colour(task, group), &mark(task, group).to_string());
         let (name, right) = (pad(&safe(shown_name(task)), names), self.right(task, group));
         let says = safe(&self.says(task, group));
         let says = match self.width {
-            Some(width) => pad(&says, width.saturating_sub(names + columns(&right) + 6).max(8)),
+            Some(width) => pad(&says, width.saturating_sub(names + columns(&right) + 6)),
             None => says,
         };
-        let mut rows = vec![format!("{mark} {name}  {says}  {}", self.paint.in_colour(Colour::Dim, &right))];
+        let row = format!("{mark} {name}  {says}  {}", self.paint.in_colour(Colour::Dim, &right));
+        let mut rows = vec![self.width.map_or(row.clone(), |width| cut(&row, width))];
         if self.all {
             rows.push(self.paint.in_colour(Colour::Dim, &format!("    in {}", safe(&task.project))));
         }

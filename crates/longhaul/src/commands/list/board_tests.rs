@@ -96,8 +96,10 @@ fn shown(width: Option<usize>, all: bool) -> (Vec<String>, usize) {
 #[test]
 fn what_needs_the_person_comes_first_and_every_row_fits() {
     let (lines, folded) = shown(Some(80), false);
-    let titles: Vec<&String> = lines.iter().filter(|line| !line.contains("  ")).collect();
+    let is_title = |line: &&str| line.starts_with(|c: char| c.is_ascii_uppercase());
+    let titles: Vec<&str> = lines.iter().map(|line| line.split("  ").next().unwrap()).filter(is_title).collect();
     assert_eq!(titles, ["NEEDS YOU", "RUNNING", "WAITING", "DONE"]);
+    assert!(lines.iter().any(|line| line.starts_with("RUNNING ") && line.ends_with(" STEP  AGENT     TIME    COST")));
     assert!(lines.iter().all(|line| columns(line) <= 80), "{lines:#?}");
     assert_eq!(folded, 1, "one task is older than a day");
     let text = lines.join("\n");
@@ -120,6 +122,17 @@ fn what_needs_the_person_comes_first_and_every_row_fits() {
     );
     assert!(row("parser").contains('…') && row("parser").contains("2/6  claude") && row("parser").ends_with("$3.12"));
     assert!(!text.contains("needs_help"), "no stored names:\n{text}");
+}
+
+#[test]
+fn every_row_fits_a_narrow_terminal_and_commands_are_whole() {
+    for width in [40, 60, 100] {
+        let (lines, _) = shown(Some(width), false);
+        let (commands, rows): (Vec<&String>, Vec<&String>) =
+            lines.iter().partition(|line| line.starts_with("    longhaul "));
+        assert!(rows.iter().all(|line| columns(line) <= width), "{width}: {rows:#?}");
+        assert!(commands.len() >= 3, "{lines:#?}");
+    }
 }
 
 #[test]
