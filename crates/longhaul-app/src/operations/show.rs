@@ -142,14 +142,12 @@ async fn owner_status(call: &Call, stored: &Stored) -> Result<String, AppError> 
     Ok(match &stored.owner {
         None if missing => "no worker; start one with `longhaul worker -d`".into(),
         None => "none".into(),
-        Some(owner) if missing => {
-            format!("worker {} is dead; start another with `longhaul worker -d`", owner.worker)
-        }
-        Some(owner) if ownership::is_stopped(call.home(), stored) => format!(
-            "worker {} is stopped and does not answer; `longhaul pause --force {}` ends it",
-            owner.worker, stored.task.submission.name
+        Some(_) if missing => "its worker is dead; start another with `longhaul worker -d`".into(),
+        Some(_) if ownership::is_stopped(call.home(), stored) => format!(
+            "its worker is stopped and does not answer; `longhaul pause --force {}` ends it",
+            stored.task.submission.name
         ),
-        Some(owner) => format!("worker {} on {}, since {}", owner.worker, owner.host, owner.since.rfc3339()),
+        Some(owner) => format!("alive on {}, since {}", owner.host, owner.since.rfc3339()),
     })
 }
 

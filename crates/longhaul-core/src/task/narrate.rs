@@ -235,7 +235,9 @@ fn check_sentence(evidence: &Evidence) -> String {
 
 fn round_sentence(outcome: &RoundOutcome) -> String {
     match outcome {
-        RoundOutcome::Passed { tree: Some(tree) } => format!("all checks passed on tree {tree}"),
+        RoundOutcome::Passed { tree: Some(tree) } => {
+            format!("all checks passed on tree {}", super::verdict::short_tree(tree))
+        }
         RoundOutcome::Passed { tree: None } => "all checks passed; the tree is unknown without git".into(),
         RoundOutcome::TreeChanged => "all checks passed, but files changed while they ran".into(),
         RoundOutcome::Failed { why } => format!("verification failed: {why}"),

@@ -301,7 +301,7 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = self.kind();
         match self {
-            Verdict::Verified { tree, remarks } => write!(f, "{kind} on tree {}{remarks}", short(tree)),
+            Verdict::Verified { tree, remarks } => write!(f, "{kind} on tree {}{remarks}", short_tree(tree)),
             Verdict::NotVerified { doubts, remarks, .. } => {
                 let doubts: Vec<String> = doubts.iter().map(ToString::to_string).collect();
                 write!(f, "{kind}, because {}{remarks}", doubts.join("; and because "))
@@ -338,8 +338,8 @@ impl fmt::Display for NameList {
     }
 }
 
-/// As much of an object's id as people read.
-fn short(id: &str) -> &str {
+/// As much of a tree's id as people read.
+pub(super) fn short_tree(id: &str) -> &str {
     id.get(..12).unwrap_or(id)
 }
 

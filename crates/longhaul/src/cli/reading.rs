@@ -52,6 +52,9 @@ pub(crate) struct Read {
 pub(crate) struct Show {
     #[command(flatten)]
     pub(crate) read: Read,
+    /// Show ids, directories and everything that has its usual value, too
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) page: Page,
 }

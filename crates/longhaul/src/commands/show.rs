@@ -1,5 +1,5 @@
-//! `longhaul show`: prints everything about one task as labelled rows.
-//! Text from an agent or a workspace is made safe before it is printed.
+//! `longhaul show`: prints what a person wants to know about one task as labelled rows, and with `-v` ids and directories too.
+//! Times are local. Text from an agent or a workspace is made safe before it is printed.
 
 mod sessions;
 
@@ -17,24 +17,35 @@ use crate::cli;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
+use crate::when::When;
 
 /// So many items of a tracked run are printed; the report has all that are kept.
 const SHOWN_ITEMS: usize = 5;
 
 pub(crate) async fn show(line: &CommandLine, args: &cli::Show) -> Result<Code, AppError> {
     let input = TaskPageInput { task: args.read.which.task.clone(), page: args.page.into() };
-    out::answer(&line.call()?.perform::<Show>(input).await?, args.read.json, print)
+    let detail = if args.verbose { Detail::Everything } else { Detail::Usual };
+    out::answer(&line.call()?.perform::<Show>(input).await?, args.read.json, |view| print(view, detail))
 }
 
-fn print(view: &ShowView) {
+/// How much is printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    Usual,
+    /// Ids, directories and rows that only repeat what is usual, too.
+    Everything,
+}
+
+fn print(view: &ShowView, detail: Detail) {
     if let Some(run) = view.run.as_ref().filter(|_| view.is_tracked()) {
-        print_run(view, run);
+        print_run(view, run, detail);
         return;
     }
-    print_state(view);
-    print_agents(view);
-    print_place(view);
-    print_used(view);
+    print_state(view, detail);
+    print_agents(view, detail);
+    print_place(view, detail);
+    print_times(view);
+    print_used(view, detail);
     view.run.iter().for_each(print_reports);
     undelivered(&view.notices).iter().for_each(|words| row("notices", words));
     for text in &view.guidance {
@@ -43,20 +54,20 @@ fn print(view: &ShowView) {
     }
     print_checks(&view.verification);
     view.plan.iter().for_each(print_plan);
-    sessions::print(&view.sessions);
+    sessions::print(&view.sessions, detail);
     out::more(view.next);
 }
 
+/// Prints one row, with local times.
 fn row(label: &str, text: &str) {
-    out::data(&format!("{label:10} {}", out::readable(text)));
+    out::data(&format!("{label:10} {}", out::readable(&When::here().localized(text))));
 }
 
-fn print_state(view: &ShowView) {
-    row("task", &format!("{} ({})", view.task.name, view.task.id));
-    row("goal", view.goal.lines().next().unwrap_or_default());
-    row("state", &view.status);
-    row("next", &view.next_step);
-    row("owner", &view.owner_status);
+fn print_state(view: &ShowView, detail: Detail) {
+    print_heading(view, detail);
+    if detail == Detail::Everything || !view.task.is_finished {
+        row("worker", &view.owner_status);
+    }
     if let Some(live) = &view.live {
         row("session", &live.words());
         if live.is_agents() {
@@ -69,16 +80,30 @@ fn print_state(view: &ShowView) {
     }
 }
 
-/// A run that an outside program executes: what it reported. It has no agent, owner or workspace.
-fn print_run(view: &ShowView, run: &RunView) {
-    row("task", &format!("{} ({})", view.task.name, view.task.id));
+/// What every task has.
+fn print_heading(view: &ShowView, detail: Detail) {
+    row("task", &view.task.name);
+    if detail == Detail::Everything {
+        row("id", &view.task.id);
+    }
     row("goal", view.goal.lines().next().unwrap_or_default());
     row("state", &view.status);
     row("next", &view.next_step);
+}
+
+fn print_times(view: &ShowView) {
+    let when = When::here();
+    let (created, updated) = (&view.task.created, &view.task.updated);
+    row("created", &format!("{} ({})", when.clock(created), when.ago(created)));
+    row("updated", &format!("{} ({})", when.clock(updated), when.ago(updated)));
+}
+
+/// A run that an outside program executes: what it reported. It has no agent, owner or workspace.
+fn print_run(view: &ShowView, run: &RunView, detail: Detail) {
+    print_heading(view, detail);
     row("executed", "by an outside program");
     print_reports(run);
-    row("created", &view.task.created);
-    row("updated", &format!("{} ({} ago)", view.task.updated, out::span(Duration::from_millis(view.idle_ms))));
+    print_times(view);
     for criterion in &view.verification.criteria {
         out::data(&format!("  {:7}  {}", criterion.result.word(), out::safe(&criterion.text)));
     }
@@ -104,9 +129,9 @@ fn print_reports(run: &RunView) {
 }
 
 /// The agents, their permissions, and what blocks them.
-fn print_agents(view: &ShowView) {
+fn print_agents(view: &ShowView, detail: Detail) {
     let choices = &view.choices;
-    row("agent", &agent(view));
+    row("agent", &agent(view, detail));
     row("sandbox", &choices.sandbox);
     choices.network.iter().for_each(|words| row("network", words));
     view.warnings.iter().for_each(|warning| row("warning", warning));
@@ -123,12 +148,13 @@ fn print_agents(view: &ShowView) {
     }
 }
 
-fn agent(view: &ShowView) -> String {
+fn agent(view: &ShowView, detail: Detail) -> String {
     let (agent, choices) = (&view.task.agent, &view.choices);
     let others = choices.fallbacks.join(", ");
     let others = if others.is_empty() { others } else { format!(", then {others}") };
     let model = choices.model.as_ref().map_or_else(String::new, |model| format!(", model {model}"));
-    let conversation = view.conversation.as_ref().map_or_else(String::new, |talk| {
+    let conversation = view.conversation.as_ref().filter(|_| detail == Detail::Everything);
+    let conversation = conversation.map_or_else(String::new, |talk| {
         // Name its agent only if there are several.
         let several = !choices.fallbacks.is_empty() || talk.agent != *agent;
         let owner = if several && !talk.agent.is_empty() { format!(" of {}", talk.agent) } else { String::new() };
@@ -137,25 +163,31 @@ fn agent(view: &ShowView) -> String {
     format!("{agent}{others}{model}{conversation}")
 }
 
-fn print_place(view: &ShowView) {
+fn print_place(view: &ShowView, detail: Detail) {
     let (place, task) = (&view.workspace, &view.task);
     let kind = match (&place.branch, place.kind) {
         (Some(branch), _) => format!("worktree on branch {branch}"),
         (None, kind) => kind.unwrap_or("not created yet").to_owned(),
     };
-    row("workspace", &format!("{} ({kind})", place.directory));
-    row("files", &place.task_directory);
-    row("priority", &task.priority.to_string());
+    if detail == Detail::Everything {
+        row("workspace", &format!("{} ({kind})", place.directory));
+        row("files", &place.task_directory);
+    } else {
+        row("workspace", &kind);
+    }
+    if detail == Detail::Everything || task.priority != 0 {
+        row("priority", &task.priority.to_string());
+    }
     for (label, other) in [("parent", &task.parent), ("after", &view.after), ("retry of", &view.retry_of)] {
         other.iter().for_each(|other| row(label, other));
     }
-    row("created", &task.created);
-    row("updated", &format!("{} ({} ago)", task.updated, out::span(Duration::from_millis(view.idle_ms))));
 }
 
-fn print_used(view: &ShowView) {
+fn print_used(view: &ShowView, detail: Detail) {
     row("used", &view.used);
-    row("attempts", &format!("{} of {} failed in a row", view.attempts.failed, view.attempts.allowed));
+    if detail == Detail::Everything || view.attempts.failed > 0 {
+        row("attempts", &format!("{} of {} failed in a row", view.attempts.failed, view.attempts.allowed));
+    }
     let rows = view.limits.iter().filter(|row| row.cap.is_some());
     let words: Vec<String> = rows.map(|row| format!("{} {}", row.flag, row.words)).collect();
     row("limits", &if words.is_empty() { "none".to_owned() } else { words.join(", ") });

@@ -61,7 +61,7 @@ fn limits_guidance_and_place_are_shown() {
         "max-sessions 2 of 2",
         "of 1000000",
         "guidance   for the next session: mind the gap",
-        "(in place)",
+        "workspace  in place\n",
         "priority   -3",
         "model tiny",
     ] {
@@ -192,7 +192,7 @@ fn the_work_in_a_worktree_is_shown_and_told() {
     assert_eq!(report["workspace"]["kind"], "worktree");
     assert!(report["result"]["tree"].is_string(), "{}", report["result"]);
     let show = env.ok(&["show", "in-git"]);
-    assert!(show.contains("(worktree on branch longhaul/in-git)"), "{show}");
+    assert!(show.contains("worktree on branch longhaul/in-git\n"), "{show}");
 }
 
 #[test]

@@ -7,10 +7,11 @@ use longhaul_app::describe::delivered;
 use longhaul_app::report::SessionRow;
 use longhaul_core::task::Delivered;
 
+use super::Detail;
 use crate::out;
 
 /// Prints the list.
-pub(super) fn print(rows: &[SessionRow]) {
+pub(super) fn print(rows: &[SessionRow], detail: Detail) {
     if rows.is_empty() {
         return;
     }
@@ -20,7 +21,9 @@ pub(super) fn print(rows: &[SessionRow]) {
         for more in details(row) {
             out::data(&format!("       {}", out::readable(&more)));
         }
-        out::data(&format!("       {}", out::readable(&row.artifact)));
+        if detail == Detail::Everything {
+            out::data(&format!("       {}", out::readable(&row.artifact)));
+        }
     }
 }
 
