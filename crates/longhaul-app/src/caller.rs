@@ -27,13 +27,16 @@ pub struct Caller {
     pub rights: Rights,
     /// The directory the call comes from, or why there is none.
     directory: Result<PathBuf, String>,
+    /// The tasks a person chose when they were asked which one they mean by a text, or by none.
+    meant: Vec<(Option<String>, TaskId)>,
 }
 
 impl Caller {
     /// This actor at the command line in this directory, with the tasks of the person whose home it is and every right that its scope
     /// allows.
     pub fn new(actor: Actor, directory: Result<PathBuf, String>) -> Caller {
-        Caller { actor, tenant: Tenant::default(), channel: FrontEnd::CommandLine, rights: Rights::ALL, directory }
+        let (tenant, channel, rights) = (Tenant::default(), FrontEnd::CommandLine, Rights::ALL);
+        Caller { actor, tenant, channel, rights, directory, meant: Vec::new() }
     }
 
     /// Whoever presents this key: in its tenant, with its rights, through HTTP and from no directory.
@@ -52,6 +55,18 @@ impl Caller {
             FrontEnd::Http => Some(Channel::Http),
         };
         Caller { actor: Actor { channel: recorded, ..self.actor }, channel, rights, ..self }
+    }
+
+    /// The same, who means this task by a text that fits several, or by naming none.
+    #[must_use]
+    pub fn meaning(mut self, wanted: Option<String>, task: TaskId) -> Caller {
+        self.meant.push((wanted, task));
+        self
+    }
+
+    /// The task that was chosen for a text.
+    pub(crate) fn meant(&self, wanted: Option<&str>) -> Option<TaskId> {
+        self.meant.iter().find(|(text, _)| text.as_deref() == wanted).map(|(_, task)| *task)
     }
 
     /// Whether it runs on this machine as the user whose home it is; not with an API key, which may be used from anywhere.

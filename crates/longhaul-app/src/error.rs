@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::change::ChangeError;
+use crate::choices::Choices;
 use crate::handover::RefusalKind;
 use crate::home::HomeError;
 use crate::text;
@@ -52,7 +53,7 @@ pub struct AppError {
     pub hints: Vec<String>,
     /// What to choose from, if a choice is all that is missing; a front end with a person at it may ask.
     #[serde(skip)]
-    pub choices: Vec<String>,
+    pub choices: Option<Box<Choices>>,
     /// A code that says more than the kind does.
     #[serde(skip)]
     pub(crate) code: Option<&'static str>,
@@ -71,7 +72,7 @@ pub struct ErrorView<'a> {
 impl AppError {
     /// A failure without causes or hints.
     pub fn new(kind: ErrorKind, what: impl Into<String>) -> AppError {
-        AppError { kind, what: what.into(), because: Vec::new(), hints: Vec::new(), choices: Vec::new(), code: None }
+        AppError { kind, what: what.into(), because: Vec::new(), hints: Vec::new(), choices: None, code: None }
     }
 
     /// The stable code for programs, of tools and routes alike.
@@ -99,6 +100,11 @@ impl AppError {
     pub fn hint(mut self, hint: impl Into<String>) -> AppError {
         self.hints.push(hint.into());
         self
+    }
+
+    /// The same with what to choose from.
+    pub(crate) fn choose(self, choices: Choices) -> AppError {
+        AppError { choices: Some(Box::new(choices)), ..self }
     }
 
     /// The same with the causes of this error.

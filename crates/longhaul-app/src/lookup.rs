@@ -7,6 +7,7 @@ use longhaul_core::task::Driver;
 use longhaul_store::{Filter, Listed, StoreError, Stored, Which};
 
 use crate::app::Call;
+use crate::choices::Choices;
 use crate::config::nearest::nearest;
 use crate::error::{AppError, ErrorKind};
 use crate::text;
@@ -22,6 +23,9 @@ pub async fn find(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError>
 }
 
 async fn search(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
+    if let Some(chosen) = call.caller.meant(wanted) {
+        return call.read(chosen).await?.ok_or_else(|| not_found(&chosen.to_string(), None));
+    }
     match wanted {
         Some(wanted) => named(call, wanted).await,
         None => match task_of_worktree(call).await? {
@@ -59,7 +63,7 @@ async fn named(call: &Call, wanted: &str) -> Result<Stored, AppError> {
     match found.len() {
         0 => Err(not_found(wanted, nearest_name(call, wanted).await)),
         1 => found.pop().ok_or_else(|| not_found(wanted, None)),
-        _ => Err(ambiguous(wanted, &found)),
+        _ => Err(ambiguous(&format!("several tasks match `{}`", text::safe(wanted)), Some(wanted), &found)),
     }
 }
 
@@ -121,15 +125,28 @@ async fn readable(call: &Call, listed: Listed) -> Result<Vec<Stored>, AppError> 
 /// Runs of outside programs come and go without the person, so they are always named.
 async fn only_live_one(call: &Call) -> Result<Stored, AppError> {
     let filter = Filter { which: Which::Executed, limit: MOST, ..of_this_project(call).await? };
-    let mut tasks = readable(call, call.list(filter).await?).await?;
-    match tasks.len() {
-        0 => {
-            Err(AppError::new(ErrorKind::NotFound, "no unfinished task in this project")
-                .hint("see `longhaul list --all`"))
-        }
-        1 => tasks.pop().ok_or_else(|| not_found("", None)),
-        _ => Err(ambiguous("", &tasks)),
+    only_one(readable(call, call.list(filter).await?).await?, "unfinished")
+}
+
+fn only_one(mut tasks: Vec<Stored>, kind: &str) -> Result<Stored, AppError> {
+    if tasks.len() > 1 {
+        return Err(ambiguous(&format!("several {kind} tasks in this project"), None, &tasks));
     }
+    let none = || AppError::new(ErrorKind::NotFound, format!("no {kind} task in this project"));
+    tasks.pop().ok_or_else(|| none().hint("see `longhaul list --all`"))
+}
+
+/// The finished task that an operation starts again. Without a name it must be the only one: what costs money is never guessed.
+pub async fn find_finished(call: &Call, wanted: Option<&str>) -> Result<Stored, AppError> {
+    if wanted.is_some() || call.caller.meant(None).is_some() {
+        return search(call, wanted).await;
+    }
+    if let Some(stored) = task_of_worktree(call).await? {
+        return Ok(stored);
+    }
+    let here = of_this_project(call).await?;
+    let filter = Filter { which: Which::Finished, without_past_follow_ups: true, limit: MOST, ..here };
+    only_one(readable(call, call.list(filter).await?).await?, "finished")
 }
 
 /// The task a reading operation means: as [`find`], and without a name and without a live task the newest one of this project.
@@ -164,12 +181,10 @@ fn not_found(wanted: &str, nearest: Option<String>) -> AppError {
     }
 }
 
-fn ambiguous(wanted: &str, found: &[Stored]) -> AppError {
-    let what = if wanted.is_empty() {
-        "several unfinished tasks in this project".to_owned()
-    } else {
-        format!("several tasks match `{}`", text::safe(wanted))
-    };
-    let names = found.iter().map(|stored| format!("\n  {}  ({})", stored.task.submission.name, stored.task.id));
-    AppError::new(ErrorKind::Usage, what).hint(format!("name one:{}", names.collect::<String>()))
+fn ambiguous(what: &str, wanted: Option<&str>, found: &[Stored]) -> AppError {
+    let choices = Choices::of_tasks(wanted, found);
+    let is_cut = MOST.is_some_and(|most| found.len() >= most as usize);
+    let more = if is_cut { "\n  and more: `longhaul list --all`" } else { "" };
+    let hint = format!("name one:{}{more}", choices.lines());
+    AppError::new(ErrorKind::Usage, what).hint(hint).coded("task_not_chosen").choose(choices)
 }

@@ -230,7 +230,13 @@ impl Verb {
 
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Name or id of the task; by default the only unfinished task of this project
+    /// Name of the task, its beginning, or an id; by default the only unfinished task of this project
+    pub(crate) task: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WhichToRead {
+    /// Name of the task, its beginning, or an id; by default the only unfinished task of this project, or else the newest
     pub(crate) task: Option<String>,
 }
 

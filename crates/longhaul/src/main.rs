@@ -12,6 +12,7 @@ mod exit;
 mod foreground;
 mod out;
 mod paint;
+mod picker;
 mod start;
 mod task_flags;
 mod viewer;

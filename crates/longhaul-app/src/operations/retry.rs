@@ -31,7 +31,7 @@ pub struct Retry;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RetryInput {
-    /// Name or id of the finished task; by default the newest task of this project.
+    /// Name or id of the finished task; by default the only finished task of this project.
     pub task: Option<String>,
     /// Name of the new task; by default the old name with a number.
     pub name: Option<String>,
@@ -67,7 +67,7 @@ impl Operation for Retry {
 
     async fn run(call: &Call, permit: Permit, input: RetryInput) -> Result<Answer<TaskView>, AppError> {
         let mut settings = input.changes.read()?;
-        let old = lookup::find_to_read(call, input.task.as_deref()).await?.task;
+        let old = lookup::find_finished(call, input.task.as_deref()).await?.task;
         if old.submission.driver == Driver::External {
             let why = "an outside program executes it, and that program can start another run";
             return Err(Refusal::WrongState { verb: "retry", from: old.state.name(), why }.into());

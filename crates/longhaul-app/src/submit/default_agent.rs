@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::agent_readiness::{self, Candidate, Readiness};
 use crate::app::Call;
 use crate::blocking;
+use crate::choices::Choices;
 use crate::error::{AppError, ErrorKind};
 use crate::text;
 
@@ -54,13 +55,13 @@ async fn last_used(call: &Call, project: &str, usable: &[String]) -> Result<Opti
 
 fn several_usable(usable: &[String]) -> AppError {
     let first = &usable[0];
-    let error = AppError::new(ErrorKind::Usage, format!("several agents can work here: {}", usable.join(", ")))
+    AppError::new(ErrorKind::Usage, format!("several agents can work here: {}", usable.join(", ")))
         .hint(format!(
             "choose one with `--agent {first}`, or for every task with `agent = \"{first}\"` in your configuration file \
              (`longhaul config path`)"
         ))
-        .coded("agent_not_chosen");
-    AppError { choices: usable.to_vec(), ..error }
+        .coded("agent_not_chosen")
+        .choose(Choices::of_agents(usable))
 }
 
 fn none_usable(all: &[Candidate]) -> AppError {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use longhaul_app::views::PageInput;
 
-use super::Which;
+use super::WhichToRead;
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
@@ -42,7 +42,7 @@ pub(crate) struct List {
 #[derive(Debug, Args)]
 pub(crate) struct Read {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: WhichToRead,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -78,7 +78,7 @@ impl From<Page> for PageInput {
 #[derive(Debug, Args)]
 pub(crate) struct Logs {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: WhichToRead,
     /// Keep printing until the task is done or needs you
     #[arg(long, short)]
     pub(crate) follow: bool,
@@ -99,7 +99,7 @@ pub(crate) struct Logs {
 #[derive(Debug, Args)]
 pub(crate) struct Events {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: WhichToRead,
     /// Keep printing until the task is done or needs you
     #[arg(long, short, conflicts_with = "verify")]
     pub(crate) follow: bool,
@@ -115,7 +115,7 @@ pub(crate) struct Events {
 #[command(after_help = REPORT_HELP)]
 pub(crate) struct Report {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: WhichToRead,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -129,7 +129,7 @@ pub(crate) struct Report {
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: WhichToRead,
     /// Print only the names of changed files
     #[arg(long)]
     pub(crate) stat: bool,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::Which;
+use super::{Which, WhichToRead};
 use crate::task_flags::TaskFlags;
 use longhaul_app::config::{SPAN_SPELLING, read_span};
 use longhaul_app::submit;
@@ -187,7 +187,7 @@ pub(crate) struct Cancel {
 #[derive(Debug, Args)]
 pub(crate) struct Wait {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: WhichToRead,
     /// Give up after this time: seconds, or a span such as 90s or 1h30m
     #[arg(long, value_name = "TIME", value_parser = seconds_or_span)]
     pub(crate) timeout: Option<Duration>,
@@ -218,7 +218,7 @@ pub(crate) struct Plan {
 )]
 pub(crate) struct Attach {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: WhichToRead,
     /// Show every event, and what the agent says and does
     #[arg(long, short, conflicts_with = "json")]
     pub(crate) verbose: bool,
@@ -236,8 +236,8 @@ pub(crate) struct Attach {
 #[derive(Debug, Args)]
 #[command(after_help = "The old task, its worktree and its files stay unchanged.")]
 pub(crate) struct Retry {
-    #[command(flatten)]
-    pub(crate) which: Which,
+    /// Name of the finished task, its beginning, or an id; by default the only finished task of this project
+    pub(crate) task: Option<String>,
     /// Name of the new task; by default the old name with a number
     #[arg(long, short)]
     pub(crate) name: Option<String>,

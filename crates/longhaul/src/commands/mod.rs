@@ -53,7 +53,7 @@ use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
 use longhaul_app::views::TaskView;
-use longhaul_app::{AppError, ErrorKind};
+use longhaul_app::{AppError, ErrorKind, Missing};
 
 /// Parses the command line and runs the verb.
 pub(crate) fn main() -> ExitCode {
@@ -65,7 +65,7 @@ pub(crate) fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failed(&AppError::new(ErrorKind::Failure, "cannot start").because(&error)),
     };
-    let outcome = runtime.block_on(dispatch(&CommandLine::of_process(), cli.verb));
+    let outcome = runtime.block_on(dispatch(CommandLine::of_process(), cli.verb));
     // A worker's effects may still block on files when it exits; sessions do not depend on them.
     runtime.shutdown_background();
     match (outcome, out::write_error()) {
@@ -77,47 +77,62 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-async fn dispatch(line: &CommandLine, verb: Verb) -> Result<Code, AppError> {
+/// Carries out the verb. Where all it lacks is which task is meant, a person on a terminal is asked, and it is carried out again.
+async fn dispatch(mut line: CommandLine, verb: Verb) -> Result<Code, AppError> {
     permit(&line.caller.actor, &verb.action())?;
+    loop {
+        let error = match carry_out(&line, &verb).await {
+            Err(error) => error,
+            ended => return ended,
+        };
+        let missing = error.choices.as_ref().map(|choices| choices.missing.clone());
+        let Some(Missing::Task(wanted)) = missing else { return Err(error) };
+        let chosen = choose::choose(error, wants_json(), None).await?;
+        let task = chosen.parse().map_err(|_| AppError::new(ErrorKind::Damaged, "a task has a bad id"))?;
+        line.caller = line.caller.meaning(wanted, task);
+    }
+}
+
+async fn carry_out(line: &CommandLine, verb: &Verb) -> Result<Code, AppError> {
     match verb {
-        Verb::Demo(args) => demo::demo(line, &args).await,
-        Verb::Run(args) => run::run(line, &args).await,
-        Verb::List(args) => list::list(line, &args).await,
-        Verb::Show(args) => show::show(line, &args).await,
-        Verb::Logs(args) => logs::logs(line, &args).await,
-        Verb::Events(args) => events::events(line, &args).await,
-        Verb::Why(args) => why::why(line, &args).await,
-        Verb::Pause(args) => pause::pause(line, &args).await,
-        Verb::Resume(args) => resume::resume(line, &args).await,
-        Verb::Takeover(args) => takeover::takeover(line, &args).await,
-        Verb::Cancel(args) => cancel::cancel(line, &args).await,
-        Verb::Wait(args) => wait::wait(line, &args).await,
-        Verb::Worker(args) => worker::worker(line, &args).await,
-        Verb::Edit(args) => edit::edit(line, &args).await,
-        Verb::Tell(args) => tell::tell(line, &args).await,
-        Verb::Config(args) => config::config(line, &args).await,
-        Verb::Trust(args) => trust::trust(line, &args).await,
-        Verb::Completions(args) => completions::completions(&args),
-        Verb::Man(args) => man::man(&args),
-        Verb::Report(args) => report::report(line, &args).await,
-        Verb::Diff(args) => diff::diff(line, &args).await,
-        Verb::Plan(args) => plan::plan(line, &args).await,
-        Verb::Attach(args) => attach::attach(line, &args).await,
-        Verb::Land(args) => land::land(line, &args).await,
-        Verb::Discard(args) => discard::discard(line, &args).await,
-        Verb::Retry(args) => retry::retry(line, &args).await,
-        Verb::Gc(args) => gc::gc(line, &args).await,
-        Verb::Store(args) => store::store(line, &args).await,
-        Verb::Doctor(args) => doctor::doctor(line, &args).await,
-        Verb::Agents(args) => agents::agents(line, &args).await,
-        Verb::Service(args) => service::service(line, &args),
-        Verb::Skill(args) => skill::skill(line, &args),
-        Verb::Import(args) => import::import(line, &args).await,
-        Verb::Keys(args) => keys::keys(line, &args).await,
-        Verb::Session(args) => session::session(line, &args).await,
-        Verb::Mcp(args) => mcp::mcp(line, &args).await,
-        Verb::Serve(args) => serve::serve(line, &args).await,
-        Verb::RunSession(args) => run_session::run_session(line, &args).await,
+        Verb::Demo(args) => demo::demo(line, args).await,
+        Verb::Run(args) => run::run(line, args).await,
+        Verb::List(args) => list::list(line, args).await,
+        Verb::Show(args) => show::show(line, args).await,
+        Verb::Logs(args) => logs::logs(line, args).await,
+        Verb::Events(args) => events::events(line, args).await,
+        Verb::Why(args) => why::why(line, args).await,
+        Verb::Pause(args) => pause::pause(line, args).await,
+        Verb::Resume(args) => resume::resume(line, args).await,
+        Verb::Takeover(args) => takeover::takeover(line, args).await,
+        Verb::Cancel(args) => cancel::cancel(line, args).await,
+        Verb::Wait(args) => wait::wait(line, args).await,
+        Verb::Worker(args) => worker::worker(line, args).await,
+        Verb::Edit(args) => edit::edit(line, args).await,
+        Verb::Tell(args) => tell::tell(line, args).await,
+        Verb::Config(args) => config::config(line, args).await,
+        Verb::Trust(args) => trust::trust(line, args).await,
+        Verb::Completions(args) => completions::completions(args),
+        Verb::Man(args) => man::man(args),
+        Verb::Report(args) => report::report(line, args).await,
+        Verb::Diff(args) => diff::diff(line, args).await,
+        Verb::Plan(args) => plan::plan(line, args).await,
+        Verb::Attach(args) => attach::attach(line, args).await,
+        Verb::Land(args) => land::land(line, args).await,
+        Verb::Discard(args) => discard::discard(line, args).await,
+        Verb::Retry(args) => retry::retry(line, args).await,
+        Verb::Gc(args) => gc::gc(line, args).await,
+        Verb::Store(args) => store::store(line, args).await,
+        Verb::Doctor(args) => doctor::doctor(line, args).await,
+        Verb::Agents(args) => agents::agents(line, args).await,
+        Verb::Service(args) => service::service(line, args),
+        Verb::Skill(args) => skill::skill(line, args),
+        Verb::Import(args) => import::import(line, args).await,
+        Verb::Keys(args) => keys::keys(line, args).await,
+        Verb::Session(args) => session::session(line, args).await,
+        Verb::Mcp(args) => mcp::mcp(line, args).await,
+        Verb::Serve(args) => serve::serve(line, args).await,
+        Verb::RunSession(args) => run_session::run_session(line, args).await,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::viewer::{self, Signals, Viewing};
 
 pub(crate) async fn retry(line: &CommandLine, args: &cli::Retry) -> Result<Code, AppError> {
     let input = RetryInput {
-        task: args.which.task.clone(),
+        task: args.task.clone(),
         name: args.name.clone(),
         changes: args.changes.input(),
         key: args.key.clone(),

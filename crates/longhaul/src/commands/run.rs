@@ -4,7 +4,7 @@
 use longhaul_app::operation::Answer;
 use longhaul_app::operations::{Submit, SubmitInput};
 use longhaul_app::views::TaskView;
-use longhaul_app::{AppError, ErrorKind, usual_span};
+use longhaul_app::{AppError, ErrorKind, Missing, usual_span};
 use longhaul_core::task::{Action, permit};
 
 use super::choose::choose;
@@ -24,7 +24,7 @@ pub(crate) async fn run(line: &CommandLine, args: &Run) -> Result<Code, AppError
     // Before the submission, so that any later Ctrl+C pauses the task.
     let mut signals = if is_child || args.detach || args.tmux { None } else { Some(Signals::listen()?) };
     let answer = match call.perform::<Submit>(input.clone()).await {
-        Err(error) if !error.choices.is_empty() => {
+        Err(error) if error.choices.as_ref().is_some_and(|choices| choices.missing == Missing::Agent) => {
             input.settings.insert("agent".to_owned(), choose(error, args.json, signals.as_mut()).await?);
             call.perform::<Submit>(input).await?
         }

@@ -52,6 +52,7 @@ mod mcp;
 mod misbehaviour;
 mod notify;
 mod pages;
+mod picking;
 mod plan_verb;
 mod priority;
 mod processes;

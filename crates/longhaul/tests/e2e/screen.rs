@@ -81,6 +81,11 @@ impl Terminal {
         wait_for(&format!("`{part}` on the screen"), || self.text().contains(part).then_some(()));
     }
 
+    /// Whether this is on the screen, or was.
+    pub(crate) fn shows_now(&self, part: &str) -> bool {
+        self.text().contains(part)
+    }
+
     pub(crate) fn press(&mut self, key: &[u8]) {
         self.watched.keys.write_all(key).unwrap();
     }
