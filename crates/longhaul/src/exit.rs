@@ -6,24 +6,24 @@ use std::process::ExitCode;
 use longhaul_app::ErrorKind;
 use longhaul_app::views::Outcome;
 
-/// How `longhaul` ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How `longhaul` ended, from the best to the worst: of several tasks the worst counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Code {
     Done,
-    Failure,
-    Usage,
-    VerificationFailed,
-    Cancelled,
-    NeedsPerson,
-    Stopped,
-    NotFound,
-    Conflict,
-    Damaged,
     NotVerified,
     Waiting,
+    NeedsPerson,
+    Stopped,
+    Cancelled,
+    VerificationFailed,
     TimedOut,
-    HungUp,
+    Conflict,
+    Usage,
+    NotFound,
+    Failure,
+    Damaged,
     Interrupted,
+    HungUp,
     Terminated,
     /// The code of the agent's own program, for `run-session`.
     Agents(u8),
@@ -106,7 +106,7 @@ impl From<Code> for ExitCode {
 mod tests {
     use std::fmt::Write as _;
 
-    use super::TABLE;
+    use super::{Code, TABLE};
 
     #[test]
     fn the_reference_page_is_fresh() {
@@ -116,6 +116,15 @@ mod tests {
         for (_, number, meaning) in TABLE {
             writeln!(page, "| {number} | {meaning} |").expect("a string takes all");
         }
+        let mut codes: Vec<Code> = TABLE.iter().map(|(code, ..)| *code).collect();
+        codes.sort_unstable();
+        let order: Vec<String> = codes.iter().map(|code| code.number().to_string()).collect();
+        let order = order.join(", ");
+        writeln!(
+            page,
+            "\nA command for several tasks ends with the worst of their codes. From best to worst: {order}."
+        )
+        .expect("a string takes all");
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/exit-codes.md");
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(path, &page).expect("docs/reference exists");

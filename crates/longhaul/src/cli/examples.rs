@@ -28,7 +28,10 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("logs", &["longhaul logs -f my-task", "longhaul logs my-task --session 3", "longhaul logs my-task -n 20"]),
     ("events", &["longhaul events -f my-task", "longhaul events my-task --verify"]),
     ("attach", &["longhaul attach my-task", "longhaul attach my-task --read-only --json"]),
-    ("wait", &["longhaul wait my-task", "longhaul wait my-task --timeout 1h30m && echo done"]),
+    (
+        "wait",
+        &["longhaul wait my-task --timeout 1h30m && echo done", "longhaul wait parser docs", "longhaul wait --any"],
+    ),
     (
         "plan",
         &[
@@ -39,8 +42,15 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("diff", &["longhaul diff my-task", "longhaul diff my-task --raw | git apply"]),
     ("report", &["longhaul report my-task", "longhaul report my-task -o report.md"]),
-    ("pause", &["longhaul pause my-task", "longhaul pause my-task --now"]),
-    ("resume", &["longhaul resume my-task", "longhaul resume my-task --reason \"logged in again\""]),
+    ("pause", &["longhaul pause my-task --now", "longhaul pause parser docs", "longhaul pause --all"]),
+    (
+        "resume",
+        &[
+            "longhaul resume my-task --reason \"logged in again\"",
+            "longhaul resume -d my-task",
+            "longhaul resume --all",
+        ],
+    ),
     ("tell", &["longhaul tell my-task \"use the existing HTTP client\"", "longhaul tell my-task - < notes.md"]),
     ("edit", &["longhaul edit my-task --max-time 8h", "longhaul edit my-task --check 'make test'"]),
     ("takeover", &["longhaul takeover my-task"]),
@@ -53,7 +63,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("discard", &["longhaul discard my-task", "longhaul discard --undo my-task"]),
-    ("cancel", &["longhaul cancel my-task", "longhaul cancel my-task --reason \"no longer needed\""]),
+    ("cancel", &["longhaul cancel my-task --reason \"no longer needed\"", "longhaul cancel --all"]),
     (
         "mcp",
         &[

@@ -96,9 +96,14 @@ pub(crate) struct Takeover {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = SEVERAL_HELP)]
 pub(crate) struct Pause {
-    #[command(flatten)]
-    pub(crate) which: Which,
+    /// Names of tasks, their beginnings, or ids; by default the only unfinished task of this project
+    #[arg(value_name = "TASK")]
+    pub(crate) tasks: Vec<String>,
+    /// Pause every task of this project that runs or waits
+    #[arg(long, conflicts_with = "tasks")]
+    pub(crate) all: bool,
     /// Kill the agent instead of asking it to stop
     #[arg(long)]
     pub(crate) now: bool,
@@ -110,14 +115,25 @@ pub(crate) struct Pause {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = SEVERAL_HELP)]
 pub(crate) struct Resume {
-    #[command(flatten)]
-    pub(crate) which: Which,
+    /// Names of tasks, their beginnings, or ids; by default the only unfinished task of this project
+    #[arg(value_name = "TASK")]
+    pub(crate) tasks: Vec<String>,
+    /// Resume every paused task of this project; with --reason also those that need you
+    #[arg(long, conflicts_with = "tasks")]
+    pub(crate) all: bool,
     /// What you changed; required for a task that needs you
     #[arg(long)]
     pub(crate) reason: Option<String>,
     #[command(flatten)]
     pub(crate) flags: TaskFlags,
+    /// Return at once instead of following the task on this terminal
+    #[arg(long, short)]
+    pub(crate) detach: bool,
+    /// Show every event, and what the agent says and does
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) request: Request,
 }
@@ -174,9 +190,17 @@ pub(crate) struct Tell {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = SEVERAL_HELP)]
 pub(crate) struct Cancel {
-    #[command(flatten)]
-    pub(crate) which: Which,
+    /// Names of tasks, their beginnings, or ids; by default the only unfinished task of this project
+    #[arg(value_name = "TASK")]
+    pub(crate) tasks: Vec<String>,
+    /// Cancel every unfinished task of this project; asks first on a terminal
+    #[arg(long, conflicts_with = "tasks")]
+    pub(crate) all: bool,
+    /// Ask nothing
+    #[arg(long, short)]
+    pub(crate) yes: bool,
     /// Reason, kept in the history
     #[arg(long)]
     pub(crate) reason: Option<String>,
@@ -185,9 +209,17 @@ pub(crate) struct Cancel {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = SEVERAL_HELP)]
 pub(crate) struct Wait {
-    #[command(flatten)]
-    pub(crate) which: WhichToRead,
+    /// Names of tasks, their beginnings, or ids; by default the only unfinished task of this project, or else the newest
+    #[arg(value_name = "TASK")]
+    pub(crate) tasks: Vec<String>,
+    /// Wait for every unfinished task of this project
+    #[arg(long, conflicts_with = "tasks")]
+    pub(crate) all: bool,
+    /// Return as soon as one of them is done or needs you; without names, one of this project
+    #[arg(long)]
+    pub(crate) any: bool,
     /// Give up after this time: seconds, or a span such as 90s or 1h30m
     #[arg(long, value_name = "TIME", value_parser = seconds_or_span)]
     pub(crate) timeout: Option<Duration>,
@@ -261,6 +293,9 @@ const TAKEOVER_HELP: &str = "\
 Stops a running session, then opens the agent's own program in this terminal, in the task's conversation. No session starts while you \
 work there. When you leave, the task is paused, and Longhaul asks whether to resume it. If this command dies, the task stays held until the \
 program ends, and is then paused.";
+
+const SEVERAL_HELP: &str =
+    "With several tasks, each has its outcome on its own line, and the exit code is that of the worst.";
 
 const PLAN_HELP: &str = "Pause the task first: a running session may overwrite the list.";
 

@@ -31,6 +31,7 @@ mod run_session;
 mod serve;
 pub(crate) mod service;
 mod session;
+mod several;
 mod show;
 mod skill;
 mod step;
@@ -173,12 +174,16 @@ fn wants_json() -> bool {
     std::env::args_os().any(|word| word == "--json")
 }
 
-/// A program that asked for JSON gets the error as JSON too.
 fn failed(error: &AppError) -> ExitCode {
+    show_error(error);
+    Code::from(error.kind).into()
+}
+
+/// A program that asked for JSON gets the error as JSON too.
+fn show_error(error: &AppError) {
     if wants_json() {
         out::data(&error.document());
     } else {
         out::note(&out::safe_lines(&error.text()));
     }
-    Code::from(error.kind).into()
 }

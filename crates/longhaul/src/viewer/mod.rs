@@ -10,17 +10,7 @@ mod screen;
 mod signals;
 mod status;
 
-use longhaul_core::task::State;
-
 pub(crate) use ending::standing;
 pub(crate) use follow::{Mode, Observer, Viewing, follow, follow_with};
 pub(crate) use keys::Keys;
 pub(crate) use signals::{Request, Signals, stop};
-
-use crate::exit::Code;
-use longhaul_app::views::Outcome;
-
-/// The exit code for a state that was waited for.
-pub(crate) fn code_of(state: &State) -> Code {
-    Outcome::of(state).into()
-}

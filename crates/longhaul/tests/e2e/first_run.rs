@@ -136,7 +136,7 @@ fn a_task_is_found_by_the_beginning_of_its_name_and_a_slip_is_pointed_out() {
     assert_eq!(env.json(&["show", "do"])["task"]["name"], "docs");
     let many = env.run(&["show", "pars"]);
     assert_eq!(many.code, 2);
-    assert!(many.stderr.contains("\n  parser  (") && many.stderr.contains("\n  parse-dates  ("), "{}", many.stderr);
+    assert!(many.stderr.contains("\n  parser  ") && many.stderr.contains("\n  parse-dates  "), "{}", many.stderr);
     let slip = env.run(&["pause", "dosc"]);
     assert!(slip.code != 0 && slip.stderr.contains("did you mean `docs`?"), "{}", slip.stderr);
     let none = env.run(&["show", "nothing-like-it"]);

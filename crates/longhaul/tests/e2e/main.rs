@@ -71,6 +71,7 @@ mod scopes;
 mod screen;
 mod secrets;
 mod service;
+mod several;
 mod shell_files;
 mod sight;
 mod skill;
