@@ -34,6 +34,43 @@ pub(crate) struct Key {
     pub edit: Option<fn(&Settings) -> Setting>,
 }
 
+/// A row of the table: a key that must have a value, needs trust, and applies to new tasks only.
+pub(super) const fn key(name: &'static str, kind: Kind, default: &'static str, place: Place) -> Key {
+    let (doc, affects, untrusted) = ("", "", Untrusted::Nothing);
+    Key { name, kind, default, off: None, doc, affects, untrusted, place, flag: None, help: None, edit: None }
+}
+
+/// What else a row has.
+impl Key {
+    pub(super) const fn doc(self, doc: &'static str) -> Key {
+        Key { doc, ..self }
+    }
+
+    pub(super) const fn affects(self, affects: &'static str) -> Key {
+        Key { affects, ..self }
+    }
+
+    pub(super) const fn off(self, meaning: &'static str) -> Key {
+        Key { off: Some(meaning), ..self }
+    }
+
+    pub(super) const fn untrusted(self, untrusted: Untrusted) -> Key {
+        Key { untrusted, ..self }
+    }
+
+    pub(super) const fn flag(self, flag: &'static str) -> Key {
+        Key { flag: Some(flag), ..self }
+    }
+
+    pub(super) const fn limit_flag(self, flag: &'static str, value: &'static str, help: &'static str) -> Key {
+        Key { help: Some((value, help)), ..self.flag(flag) }
+    }
+
+    pub(super) const fn edit(self, edit: fn(&Settings) -> Setting) -> Key {
+        Key { edit: Some(edit), ..self }
+    }
+}
+
 /// A flag of `run`, `edit` and `resume` that limits a task.
 #[derive(Debug, Clone, Copy)]
 pub struct LimitFlag {
@@ -49,14 +86,10 @@ pub struct LimitFlag {
 
 /// The flags that limit a task.
 pub fn limit_flags() -> impl Iterator<Item = LimitFlag> {
-    KEYS.iter().filter_map(Key::limit_flag)
-}
-
-impl Key {
-    fn limit_flag(&self) -> Option<LimitFlag> {
-        let (value, help) = self.help?;
-        Some(LimitFlag { key: self.name, name: self.flag?, value, help })
-    }
+    KEYS.iter().filter_map(|key| {
+        let (value, help) = key.help?;
+        Some(LimitFlag { key: key.name, name: key.flag?, value, help })
+    })
 }
 
 /// What a `longhaul.toml` may do with a key before a person has trusted it.
