@@ -13,13 +13,10 @@ mod test_code;
 mod words;
 
 use std::fmt;
-use std::fs;
 use std::process::ExitCode;
 
 use crate::repository::{Outcome, Repository};
 use source::{Page, SourceFile};
-
-const SIZE_EXCEPTIONS: &str = "xtask/size-exceptions.txt";
 
 /// One broken rule: what, where, and what to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,8 +31,6 @@ pub(crate) struct Violation {
 struct Evidence {
     files: Vec<SourceFile>,
     pages: Vec<Page>,
-    size_exceptions: String,
-    not_yet_rewritten: String,
     metadata: serde_json::Value,
 }
 
@@ -44,11 +39,11 @@ type Rule = fn(&Evidence) -> Vec<Violation>;
 /// Every rule. That generated pages are fresh is tested where they are generated.
 const RULES: &[Rule] = &[
     |evidence| arrows::violations(&evidence.metadata),
-    |evidence| sizes::violations(&evidence.files, &evidence.size_exceptions),
+    |evidence| sizes::violations(&evidence.files),
     |evidence| headers::violations(&evidence.files),
     |evidence| purity::violations(&evidence.files),
     |evidence| words::violations(&evidence.files),
-    |evidence| dialect::violations(&evidence.files, &evidence.pages, &evidence.not_yet_rewritten),
+    |evidence| dialect::violations(&evidence.files, &evidence.pages),
 ];
 
 /// Runs the verb: prints what is broken, or one line that nothing is.
@@ -83,15 +78,9 @@ pub(crate) fn has_documentation_examples(repository: &Repository) -> Outcome<boo
 
 fn gather(repository: &Repository) -> Outcome<Evidence> {
     let root = repository.root();
-    let list = |name: &str| {
-        let path = root.join(name);
-        fs::read_to_string(&path).map_err(|error| format!("failed to read `{}`: {error}", path.display()))
-    };
     Ok(Evidence {
         files: source::read_all(root)?,
         pages: source::read_pages(root)?,
-        size_exceptions: list(SIZE_EXCEPTIONS)?,
-        not_yet_rewritten: list(dialect::NOT_YET_REWRITTEN)?,
         metadata: repository.metadata().map_err(|error| format!("failed to learn the crates: {error}"))?,
     })
 }
