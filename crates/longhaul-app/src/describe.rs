@@ -15,7 +15,7 @@ pub use names::Names;
 pub use result::{DoubtFacts, ResultFacts};
 pub use session::{delivered, is_degraded, network, opening};
 pub use usage::{UnavailableAgent, Waiting, unavailable, waiting};
-pub use used::{at_least, count, tokens, tokens_so_far};
+pub use used::{at_least, count, tokens};
 
 /// The state of a task, for people.
 pub fn state(task: &Task) -> String {

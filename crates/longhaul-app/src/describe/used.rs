@@ -1,7 +1,7 @@
 //! What a task has used, in words that do not call the unknown zero: a sum that lacks a session's part is "at least" so much.
-//! Pure; for `show`, `why`, the report and the live line.
+//! Pure; for `show`, `why` and the report.
 
-use longhaul_core::task::{Exit, Limit, SessionRecord, Task};
+use longhaul_core::task::{Exit, Limit, SessionRecord};
 
 /// Whether a session of an agent has ended without reporting its part, so that the sum is only a lower bound.
 pub(super) fn is_partial(limit: Limit, records: &[SessionRecord]) -> bool {
@@ -18,14 +18,6 @@ pub fn tokens(total: Option<u64>, records: &[SessionRecord]) -> String {
         Some(total) => format!("{}{total} tokens", at_least(Limit::Tokens, records)),
         None => "tokens unknown".to_owned(),
     }
-}
-
-/// The tokens of a task that is watched, with those of its live session.
-pub fn tokens_so_far(task: &Task) -> String {
-    let live = task.state.session().map(|session| session.usage).unwrap_or_default();
-    let least = if task.tally.unmetered > 0 { "at least " } else { "" };
-    let total = task.tally.usage.plus(live).total();
-    total.map_or_else(|| "tokens unknown".to_owned(), |total| format!("{least}{total} tokens"))
 }
 
 /// The words before a sum that lacks something.
@@ -47,14 +39,11 @@ fn was_executed(record: &SessionRecord) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{mint_session, mint_task};
-    use longhaul_core::names::TaskName;
-    use longhaul_core::task::{
-        Ended, Event, Exit, Limit, Outcome, Purpose, SessionRecord, SessionRun, Submission, Task, Usage,
-    };
+    use crate::mint_session;
+    use longhaul_core::task::{Ended, Exit, Limit, Outcome, Purpose, SessionRecord, SessionRun, Usage};
     use longhaul_core::time::Time;
 
-    use super::{at_least, count, tokens, tokens_so_far};
+    use super::{at_least, count, tokens};
 
     fn record(purpose: Purpose, usage: Usage, exit: Option<Exit>) -> SessionRecord {
         let run = SessionRun { usage, ..SessionRun::new(mint_session(), 1, purpose, Time(0)) };
@@ -76,19 +65,6 @@ mod tests {
         assert_eq!(tokens(None, &ran(Some(Exit::Code(1)))), "tokens unknown");
         let one = [known];
         assert_eq!((at_least(Limit::Cost, &one), at_least(Limit::Time, &one)), ("at least ", ""));
-    }
-
-    #[test]
-    fn the_live_line_calls_a_sum_without_a_session_a_lower_bound() {
-        let name = TaskName::new("t").unwrap();
-        let submission = Submission::new("goal".into(), name, "/p".into(), "codex".into());
-        let submitted = Event::Submitted { submission: submission.into() };
-        let mut task = Task::begin(mint_task(), &submitted, Time(0)).unwrap();
-        assert_eq!(tokens_so_far(&task), "tokens unknown");
-        task.tally.usage = Usage { input: Some(5), output: Some(2), cost_micros: None };
-        assert_eq!(tokens_so_far(&task), "7 tokens");
-        task.tally.unmetered = 1;
-        assert_eq!(tokens_so_far(&task), "at least 7 tokens");
     }
 
     #[test]
