@@ -71,7 +71,7 @@ impl Meter {
                 let seconds = ended.lasted_ms as f64 / 1_000.0;
                 measures.extend(purpose.map(|purpose| Measure::Session(purpose.to_string(), seconds)));
             }
-            Event::Finished { verdict } => measures.extend(self.end(task, verdict.kind().name(), stored.at)),
+            Event::Finished { verdict } => measures.extend(self.end(task, verdict.kind().word(), stored.at)),
             Event::Cancelled { .. } => measures.extend(self.end(task, "cancelled", stored.at)),
             Event::Failed { .. } => measures.extend(self.end(task, "failed", stored.at)),
             _ => {}

@@ -103,7 +103,7 @@ fn the_page_of_operations_is_fresh() {
             "| {} | {} | {} | {effect} | {} | [{}](json/{}.schema.json) |\n",
             about.name,
             about.summary,
-            about.right.name(),
+            about.right.word(),
             offered.join(", "),
             entry.kind,
             entry.kind,

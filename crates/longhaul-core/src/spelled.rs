@@ -2,8 +2,9 @@
 //! A table per enum makes both directions, so that neither can forget a value.
 
 /// Gives an enum of plain values its words.
-macro_rules! spelled {
-    ($type:ident: $($variant:ident = $word:literal),+) => {
+#[macro_export]
+macro_rules! words {
+    ($type:ident: $($variant:ident = $word:literal),+ $(,)?) => {
         impl $type {
             /// Every value, in the order of its words.
             pub const ALL: [$type; [$($word),+].len()] = [$($type::$variant),+];
@@ -12,7 +13,7 @@ macro_rules! spelled {
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
             /// The one spelling.
-            pub fn word(self) -> &'static str {
+            pub const fn word(self) -> &'static str {
                 match self {
                     $($type::$variant => $word,)+
                 }
@@ -23,6 +24,14 @@ macro_rules! spelled {
                 $type::ALL.into_iter().find(|value| value.word() == word)
             }
         }
+    };
+}
+
+/// The same for an enum that people read as it is spelled.
+#[macro_export]
+macro_rules! spelled {
+    ($type:ident: $($words:tt)+) => {
+        $crate::words!($type: $($words)+);
 
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

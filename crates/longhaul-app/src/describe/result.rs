@@ -40,7 +40,7 @@ impl ResultFacts {
             Verdict::Verified { .. } | Verdict::NoChecks | Verdict::FollowedUp(_) => &[],
         };
         ResultFacts {
-            kind: verdict.kind().name(),
+            kind: verdict.kind().word(),
             headline: verdict.to_string(),
             tree: verdict.tree().map(str::to_owned),
             doubts: doubts.iter().map(DoubtFacts::new).collect(),

@@ -210,7 +210,7 @@ fn facts(event: &Event) -> EventFacts {
         Event::AgentLimited { agent, until: Until::Time { at, .. }, .. } => {
             EventFacts { agent: Some(agent.clone()), until: Some(at.rfc3339()), ..none }
         }
-        Event::Finished { verdict } => EventFacts { result: Some(verdict.kind().name()), ..none },
+        Event::Finished { verdict } => EventFacts { result: Some(verdict.kind().word()), ..none },
         Event::Noted { observation } => {
             let Observation::CannotPrepare { cause } = &**observation else { return none };
             EventFacts::because(cause)

@@ -93,7 +93,7 @@ impl RunView {
                 .references
                 .iter()
                 .map(|reference| ReferenceView {
-                    kind: reference.kind.name().to_owned(),
+                    kind: reference.kind.to_string(),
                     target: reference.target.clone(),
                     summary: reference.summary.clone(),
                 })

@@ -172,7 +172,7 @@ impl TaskView {
             follows: summary.follows.map(|task| task.to_string()),
             followed_up: followed_up(&summary),
             outcome: Outcome::of_summary(&summary),
-            result: summary.result.map(|result| result.name().to_owned()),
+            result: summary.result.map(|result| result.word().to_owned()),
             remarks: summary.remarks,
             is_finished: summary.is_final,
             needs_person: summary.waits_for_person,

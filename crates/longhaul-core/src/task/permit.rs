@@ -53,7 +53,7 @@ pub struct Need {
 pub fn permit_with(actor: &Actor, rights: Rights, need: Need, action: &Action<'_>) -> Result<(), Refusal> {
     permit(actor, action)?;
     let Need { right, verb } = need;
-    if rights.include(right) { Ok(()) } else { Err(Refusal::Right { verb, right: right.name() }) }
+    if rights.include(right) { Ok(()) } else { Err(Refusal::Right { verb, right: right.word() }) }
 }
 
 /// Whether this actor may do this, whatever its rights.

@@ -17,19 +17,9 @@ pub enum Right {
     Admin,
 }
 
+spelled!(Right: Read = "read", Run = "run", Approve = "approve", Admin = "admin");
+
 impl Right {
-    const ALL: [Right; 4] = [Right::Read, Right::Run, Right::Approve, Right::Admin];
-
-    /// Its name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Right::Read => "read",
-            Right::Run => "run",
-            Right::Approve => "approve",
-            Right::Admin => "admin",
-        }
-    }
-
     const fn bit(self) -> u8 {
         1 << self as u8
     }
@@ -69,7 +59,7 @@ impl Rights {
 /// The list with `,` as [`FromStr`] reads it.
 impl fmt::Display for Rights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = Right::ALL.into_iter().filter(|right| self.include(*right)).map(Right::name).collect();
+        let names: Vec<&str> = Right::ALL.into_iter().filter(|right| self.include(*right)).map(Right::word).collect();
         f.write_str(&names.join(","))
     }
 }
@@ -89,8 +79,7 @@ impl FromStr for Rights {
     fn from_str(text: &str) -> Result<Rights, UnknownRight> {
         let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
         words.map(|word| if word == "write" { "run" } else { word }).try_fold(Rights::NONE, |rights, word| {
-            let right = Right::ALL.into_iter().find(|right| right.name() == word);
-            Ok(rights.with(right.ok_or_else(|| UnknownRight { word: word.to_owned() })?))
+            Ok(rights.with(Right::from_word(word).ok_or_else(|| UnknownRight { word: word.to_owned() })?))
         })
     }
 }

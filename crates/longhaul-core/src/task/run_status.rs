@@ -23,32 +23,12 @@ pub enum RunStatus {
     Cancelled,
 }
 
+spelled! {
+    RunStatus: Pending = "PENDING", Running = "RUNNING", NeedsHelp = "NEEDS_HELP", Completed = "COMPLETED", Failed = "FAILED",
+    Cancelled = "CANCELLED",
+}
+
 impl RunStatus {
-    /// Every status.
-    pub const ALL: [RunStatus; 6] = [
-        RunStatus::Pending,
-        RunStatus::Running,
-        RunStatus::NeedsHelp,
-        RunStatus::Completed,
-        RunStatus::Failed,
-        RunStatus::Cancelled,
-    ];
-
-    /// Their names on the wire.
-    pub const NAMES: [&'static str; 6] = ["PENDING", "RUNNING", "NEEDS_HELP", "COMPLETED", "FAILED", "CANCELLED"];
-
-    /// The spelling on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            RunStatus::Pending => "PENDING",
-            RunStatus::Running => "RUNNING",
-            RunStatus::NeedsHelp => "NEEDS_HELP",
-            RunStatus::Completed => "COMPLETED",
-            RunStatus::Failed => "FAILED",
-            RunStatus::Cancelled => "CANCELLED",
-        }
-    }
-
     /// The status of a task.
     pub fn of(task: &Task) -> RunStatus {
         match &task.state {

@@ -174,15 +174,9 @@ pub enum ReferenceKind {
     File,
 }
 
-impl ReferenceKind {
-    /// Every kind, as it is spelled, in the order of the enum.
-    pub const NAMES: [&'static str; 9] =
-        ["journal", "screenshot", "contract", "ledger_task", "workflow", "url", "handoff", "commit", "file"];
-
-    /// The spelling.
-    pub fn name(self) -> &'static str {
-        ReferenceKind::NAMES[self as usize]
-    }
+spelled! {
+    ReferenceKind: Journal = "journal", Screenshot = "screenshot", Contract = "contract", LedgerTask = "ledger_task",
+    Workflow = "workflow", Url = "url", Handoff = "handoff", Commit = "commit", File = "file",
 }
 
 /// A request for help.

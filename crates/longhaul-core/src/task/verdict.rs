@@ -207,28 +207,9 @@ impl Verdict {
     }
 }
 
-impl ResultKind {
-    /// Every kind.
-    pub const ALL: [ResultKind; 6] = [
-        ResultKind::Verified,
-        ResultKind::NotVerified,
-        ResultKind::NoChecks,
-        ResultKind::Landed,
-        ResultKind::Discarded,
-        ResultKind::Restored,
-    ];
-
-    /// Its stored name.
-    pub fn name(self) -> &'static str {
-        match self {
-            ResultKind::Verified => "verified",
-            ResultKind::NotVerified => "not_verified",
-            ResultKind::NoChecks => "no_checks",
-            ResultKind::Landed => "landed",
-            ResultKind::Discarded => "discarded",
-            ResultKind::Restored => "restored",
-        }
-    }
+words! {
+    ResultKind: Verified = "verified", NotVerified = "not_verified", NoChecks = "no_checks", Landed = "landed",
+    Discarded = "discarded", Restored = "restored",
 }
 
 impl Remarks {

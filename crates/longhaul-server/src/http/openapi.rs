@@ -49,7 +49,7 @@ fn operation(Route { entry, path, .. }: &Route, definitions: &mut Map<String, Va
     let mut operation = json!({
         "operationId": entry.about.name,
         "summary": entry.about.summary,
-        "description": format!("Needs the right `{}`.", entry.about.right.name()),
+        "description": format!("Needs the right `{}`.", entry.about.right.word()),
         "parameters": parameters,
         "responses": responses(entry, definitions),
     });

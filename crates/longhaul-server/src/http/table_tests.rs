@@ -106,7 +106,7 @@ fn the_page_is_fresh() {
             route.method,
             route.path,
             about.summary,
-            about.right.name(),
+            about.right.word(),
             kind = route.entry.kind,
         ));
     }

@@ -190,7 +190,7 @@ fn read_summary(row: &Row<'_>) -> rusqlite::Result<Result<TaskSummary, String>> 
     else {
         return Ok(Err("unknown driver".into()));
     };
-    let result = id(26)?.and_then(|name| ResultKind::ALL.into_iter().find(|kind| kind.name() == name));
+    let result = id(26)?.and_then(ResultKind::from_word);
     let steps: (Option<u32>, Option<u32>) = (row.get(19)?, row.get(20)?);
     Ok(Ok(TaskSummary {
         task,

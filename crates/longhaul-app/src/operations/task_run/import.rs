@@ -282,7 +282,7 @@ fn last_word(
         failed_dropped: meta.number("failed_items_truncated", skips),
     };
     let name = meta.text("status", skips).unwrap_or_default();
-    let status = RunStatus::ALL.into_iter().find(|status| status.name() == name);
+    let status = RunStatus::from_word(&name);
     let updated = meta.time("updated_at", skips).unwrap_or(created);
     let ended = meta.time("completed_at", skips).unwrap_or(updated);
     let asked = meta.within("needs_help", skips);

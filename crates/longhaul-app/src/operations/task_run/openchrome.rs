@@ -181,7 +181,7 @@ impl Record {
     }
 
     pub(super) fn evidence(&mut self, name: &str, skips: &mut Skips) -> Vec<Evidence> {
-        let is_known = |value: &Value| ReferenceKind::NAMES.iter().any(|kind| value["kind"] == *kind);
+        let is_known = |value: &Value| ReferenceKind::WORDS.iter().any(|kind| value["kind"] == *kind);
         self.list(name, skips, |value| is_known(&value).then(|| serde_json::from_value(value).ok())?)
     }
 

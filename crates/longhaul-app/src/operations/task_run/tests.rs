@@ -518,12 +518,14 @@ async fn schemas_and_behaviour_agree() {
     for status in schema("update")["properties"]["status"]["enum"].as_array().unwrap() {
         scene.ask("update", json!({ "run_id": id, "status": status })).await.unwrap();
     }
-    for kind in ReferenceKind::NAMES {
+    for kind in ReferenceKind::WORDS {
         let evidence = json!([{ "kind": kind, "ref": "x" }]);
         let run = scene.ask("update", json!({ "run_id": id, "last_evidence": evidence })).await.unwrap();
         assert_eq!(run["task_run"]["last_evidence"], evidence);
     }
-    assert_eq!(RunStatus::ALL.map(RunStatus::name), RunStatus::NAMES);
+    for status in RunStatus::ALL {
+        assert_eq!(serde_json::to_value(status).unwrap(), status.word());
+    }
 }
 
 /// Each operation once, as it answers; the page is written on request, and the contract test holds its examples to the schemas.

@@ -22,7 +22,7 @@ pub struct TaskRun {
     /// The id of the run.
     pub run_id: String,
     /// Its status.
-    #[schemars(extend("enum" = RunStatus::NAMES))]
+    #[schemars(extend("enum" = RunStatus::WORDS))]
     pub status: &'static str,
     /// Who executes it: `external` (the program that started it), `supervised` or `runner` (Longhaul).
     pub driver: &'static str,
@@ -105,7 +105,7 @@ pub struct FailedItem {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// What it is.
-    #[schemars(with = "String", extend("enum" = ReferenceKind::NAMES))]
+    #[schemars(with = "String", extend("enum" = ReferenceKind::WORDS))]
     pub kind: ReferenceKind,
     /// Where it is: an address, an id, a path, a commit.
     #[serde(rename = "ref")]
@@ -205,7 +205,7 @@ impl TaskRun {
         let criteria = &task.submission.criteria;
         TaskRun {
             run_id: task.id.to_string(),
-            status: RunStatus::of(task).name(),
+            status: RunStatus::of(task).word(),
             driver: task.submission.driver.word(),
             name: task.submission.name.to_string(),
             goal: task.submission.goal.clone(),

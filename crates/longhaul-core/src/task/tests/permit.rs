@@ -53,7 +53,7 @@ fn every_set_of_rights_and_every_right() {
         let set: Rights = rights.parse().expect("rights");
         let answer = |right: Right| {
             let need = Need { right, verb: "go" };
-            let refused = Err(Refusal::Right { verb: "go", right: right.name() });
+            let refused = Err(Refusal::Right { verb: "go", right: right.word() });
             match permit_with(&Actor::person("ann"), set, need, &Action::Manage("go")) {
                 Ok(()) => '+',
                 answer if answer == refused => '-',

@@ -258,7 +258,7 @@ fn the_status_of_every_state_is_documented() {
     );
     let resumed = Task { state: State::Queued, ..working() };
     for (name, task) in states().into_iter().chain([("queued, after a session", resumed)]) {
-        writeln!(page, "| {name} | {} |", RunStatus::of(&task).name()).expect("a string takes all");
+        writeln!(page, "| {name} | {} |", RunStatus::of(&task)).expect("a string takes all");
     }
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(path, &page).expect("docs/reference exists");
