@@ -2,6 +2,7 @@
 //! Made in the commit that they report, claimed and settled by whoever delivers, shown by the front ends. No text of a message is kept.
 
 use longhaul_core::ids::TaskId;
+use longhaul_core::spelled;
 use longhaul_core::task::Occasion;
 use longhaul_core::time::Time;
 
@@ -69,22 +70,7 @@ pub enum Settled {
     },
 }
 
-impl NoticeState {
-    /// The stored spelling.
-    pub fn name(self) -> &'static str {
-        match self {
-            NoticeState::Pending => "pending",
-            NoticeState::Delivered => "delivered",
-            NoticeState::Failed => "failed",
-        }
-    }
-
-    pub(crate) fn from_name(name: &str) -> Option<NoticeState> {
-        [NoticeState::Pending, NoticeState::Delivered, NoticeState::Failed]
-            .into_iter()
-            .find(|state| state.name() == name)
-    }
-}
+spelled!(NoticeState: Pending = "pending", Delivered = "delivered", Failed = "failed");
 
 impl Settled {
     /// What the notice is then.

@@ -30,7 +30,7 @@ pub(crate) fn notices(task: &Task, notices: &[Notice]) -> Vec<NoticeRow> {
 
 /// How many are not delivered and why the last of them is not; nothing when all are.
 pub fn undelivered(rows: &[NoticeRow]) -> Option<String> {
-    let open: Vec<&NoticeRow> = rows.iter().filter(|row| row.state != NoticeState::Delivered.name()).collect();
+    let open: Vec<&NoticeRow> = rows.iter().filter(|row| row.state != NoticeState::Delivered.word()).collect();
     if open.is_empty() {
         return None;
     }
@@ -45,7 +45,7 @@ fn row(task: &Task, notice: &Notice) -> NoticeRow {
         occasion: notice.occasion.word(),
         at: notice.created.rfc3339(),
         channel: target.map_or("unknown", |target| target.channel()),
-        state: notice.state.name(),
+        state: notice.state.word(),
         tries: notice.tries,
         error: notice.error.clone(),
     }

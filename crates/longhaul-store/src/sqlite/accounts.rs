@@ -6,8 +6,8 @@ use longhaul_core::task::{AccountChange, AccountLimit, Task, account_changes};
 use longhaul_core::time::Time;
 use rusqlite::{Connection, Row, params};
 
-use super::failure::store_error;
 use super::read::sound_rows;
+use super::statement::execute;
 use crate::{StoreError, Tenant};
 
 /// Writes down what a change of a task says about accounts. A guess does not shorten what is known.
@@ -18,15 +18,12 @@ pub(super) fn record(connection: &Connection, before: Option<&Task>, after: &Tas
     const CLEARED: &str = "DELETE FROM account_limits WHERE account = ?1 AND until <= ?2";
     let Some(before) = before else { return Ok(()) };
     for change in account_changes(before, after) {
-        let written = match change {
-            AccountChange::Reached(AccountLimit { account, agent, until, told, task }) => connection
-                .prepare_cached(REACHED)
-                .and_then(|mut statement| statement.execute(params![account, agent, until.0, told, task.to_string()])),
-            AccountChange::Cleared { account, until } => connection
-                .prepare_cached(CLEARED)
-                .and_then(|mut statement| statement.execute(params![account, until.0])),
+        match change {
+            AccountChange::Reached(AccountLimit { account, agent, until, told, task }) => {
+                execute(connection, REACHED, params![account, agent, until.0, told, task.to_string()])?
+            }
+            AccountChange::Cleared { account, until } => execute(connection, CLEARED, params![account, until.0])?,
         };
-        written.map_err(store_error)?;
     }
     Ok(())
 }

@@ -4,9 +4,10 @@
 
 use longhaul_core::task::Rights;
 use longhaul_core::time::Time;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use super::failure::store_error;
+use super::statement::{execute, first};
 use crate::{ApiKey, StoreError, Tenant};
 
 const COLUMNS: &str = "id, tenant, name, rights, created, expires, revoked";
@@ -18,19 +19,18 @@ pub(super) fn create(connection: &Connection, key: &ApiKey, digest: &str) -> Res
          WHERE tenant = ?2 AND name = ?3 AND revoked IS NULL AND (expires IS NULL OR expires > ?5))";
     let expires = key.expires.map(|at| at.0);
     let values = params![key.id, key.tenant.name(), key.name, key.rights.to_string(), key.created.0, expires, digest];
-    let created = connection.prepare_cached(SQL).and_then(|mut statement| statement.execute(values));
-    created.map(|rows| rows == 1).map_err(store_error)
+    Ok(execute(connection, SQL, values)? == 1)
 }
 
 /// Revokes a key, if it is not already.
 pub(super) fn revoke(connection: &Connection, id: &str, at: Time) -> Result<Option<ApiKey>, StoreError> {
     let sql = format!("UPDATE api_keys SET revoked = coalesce(revoked, ?2) WHERE id = ?1 RETURNING {COLUMNS}");
-    one(connection, &sql, params![id, at.0])
+    first(connection, &sql, params![id, at.0], read)
 }
 
 /// The key with this digest.
 pub(super) fn find(connection: &Connection, digest: &str) -> Result<Option<ApiKey>, StoreError> {
-    one(connection, &format!("SELECT {COLUMNS} FROM api_keys WHERE digest = ?1"), [digest])
+    first(connection, &format!("SELECT {COLUMNS} FROM api_keys WHERE digest = ?1"), [digest], read)
 }
 
 /// Every key, the oldest first.
@@ -38,11 +38,6 @@ pub(super) fn list(connection: &Connection) -> Result<Vec<ApiKey>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM api_keys ORDER BY created, id");
     let rows = connection.prepare_cached(&sql).and_then(|mut statement| statement.query_map([], read)?.collect());
     rows.map_err(store_error)
-}
-
-fn one(connection: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<Option<ApiKey>, StoreError> {
-    let row = connection.prepare_cached(sql).and_then(|mut statement| statement.query_row(values, read).optional());
-    row.map_err(store_error)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<ApiKey> {

@@ -8,12 +8,13 @@ use longhaul_core::ids::{TaskId, WorkerId};
 use longhaul_core::task::{Actor, Event, FollowUp, IllegalEvent, Task};
 use longhaul_core::time::Time;
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+use rusqlite::{Connection, params, params_from_iter};
 
 use super::cache::Cache;
 use super::failure::{damaged, store_error};
 use super::load::last_snapshot;
 use super::row::{NAME, TASK_COLUMNS, TaskRow, values_of};
+use super::statement::{execute, first};
 use crate::{ChainEntry, ChainHead, CommitError, Lease, NewLease, Owner, StoreError, Stored, link};
 
 /// A snapshot is written when so many events follow the last one, so that a load replays few.
@@ -187,23 +188,19 @@ impl Append {
         }
         sql.push_str(" WHERE number = ?");
         changed.push(&values[0]);
-        let rows = connection
-            .prepare_cached(&sql)
-            .and_then(|mut statement| statement.execute(params_from_iter(changed)))
-            .map_err(store_error)?;
+        let rows = execute(connection, &sql, params_from_iter(changed))?;
         if rows == 1 { Ok(()) } else { Err(damaged(format!("tasks/{}: expected one row, changed {rows}", self.id))) }
     }
 
     fn insert_events(&self, connection: &Connection, cache: &mut Cache, task: i64) -> Result<(), StoreError> {
         const SQL: &str = "INSERT INTO events (position, task, seq, at, epoch, actor, kind, payload, hash) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-        let mut statement = connection.prepare_cached(SQL).map_err(store_error)?;
         for event in &self.events {
             let EventText { actor, payload } = &event.text;
             let hash = event.hash.to_string();
             let position = cache.next_position(connection)?;
             let values = params![position, task, event.seq, event.at.0, event.epoch, actor, event.kind, payload, hash];
-            statement.execute(values).map_err(store_error)?;
+            execute(connection, SQL, values)?;
         }
         Ok(())
     }
@@ -211,11 +208,8 @@ impl Append {
 
 /// One thing at a time is done with the work of a finished task.
 fn refuse_second(connection: &Connection, follow_up: &FollowUp) -> Result<(), CommitError> {
-    let first = connection
-        .prepare_cached("SELECT name FROM tasks WHERE follows = ?1 AND final = 0")
-        .and_then(|mut statement| statement.query_row([follow_up.task.to_string()], |row| row.get(0)).optional())
-        .map_err(store_error)?;
-    match first {
+    const FIRST: &str = "SELECT name FROM tasks WHERE follows = ?1 AND final = 0";
+    match first(connection, FIRST, [follow_up.task.to_string()], |row| row.get(0))? {
         Some(by) => Err(CommitError::FollowedUp { name: follow_up.name.to_string(), by }),
         None => Ok(()),
     }
@@ -232,12 +226,7 @@ fn write_snapshot(connection: &Connection, row: &mut TaskRow) -> Result<(), Stor
     if last != row.snapshot {
         return Err(damaged(format!("tasks/{}: the snapshot has another version", task.id)));
     }
-    connection
-        .prepare_cached(SQL)
-        .and_then(|mut statement| {
-            statement.execute(params![row.number, task.version, epoch, row.head.to_string(), body])
-        })
-        .map_err(store_error)?;
+    execute(connection, SQL, params![row.number, task.version, epoch, row.head.to_string(), body])?;
     row.snapshot = task.version;
     row.tail_bytes = 0;
     Ok(())

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use longhaul_core::ids::TaskId;
 use rusqlite::{Connection, Row};
 
-use super::failure::store_error;
 use super::load::{damage, find_unless};
 use super::read::last_position;
 use super::row::{TaskRow, says};
+use super::statement::value;
 use crate::StoreError;
 
 /// As many tasks as are remembered.
@@ -43,10 +43,7 @@ struct Known {
 impl Cache {
     /// Finds out, right after a transaction began, whether others have committed since the last one.
     pub(super) fn begin(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        let now = connection
-            .prepare_cached("PRAGMA data_version")
-            .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
-            .map_err(store_error)?;
+        let now = value(connection, "PRAGMA data_version", [])?;
         if std::mem::replace(&mut self.data_version, now) != now {
             self.distrust();
         }

@@ -6,14 +6,14 @@
 use std::sync::Arc;
 
 use longhaul_core::task::{Event, IllegalEvent};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use super::append::{Append, EventText, Submitter, as_json};
 use super::cache::Cache;
-use super::failure::store_error;
 use super::load::is_of_tenant;
 use super::request::Made;
 use super::row::TaskRow;
+use super::statement::first;
 use super::{accounts, family, keys, outbox, turns};
 use crate::{Change, CommitError, Guard, StoreError, Stored, Tenant};
 
@@ -131,18 +131,11 @@ fn refuse_by_shape(change: &Change, found: Option<&TaskRow>) -> Result<(), Commi
 }
 
 fn repeat_of_submission(connection: &Connection, prepared: &Prepared, row: &TaskRow) -> Result<Made, CommitError> {
-    let stored_first = first_payload(connection, row.number)?;
+    const FIRST: &str = "SELECT payload FROM events WHERE task = ?1 AND seq = 1";
+    let stored_first: Option<String> = first(connection, FIRST, [row.number], |row| row.get(0))?;
     if stored_first.is_some() && stored_first.as_deref() == prepared.payloads.first().map(|payload| &**payload) {
         Ok(Made { stored: Arc::clone(&row.stored), repeated: true })
     } else {
         Err(CommitError::Conflict)
     }
-}
-
-/// The payload of a task's first event, as stored.
-fn first_payload(connection: &Connection, number: i64) -> Result<Option<String>, StoreError> {
-    connection
-        .prepare_cached("SELECT payload FROM events WHERE task = ?1 AND seq = 1")
-        .and_then(|mut statement| statement.query_row([number], |row| row.get(0)).optional())
-        .map_err(store_error)
 }

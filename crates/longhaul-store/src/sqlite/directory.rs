@@ -7,10 +7,10 @@
 use std::path::{Component, Path};
 
 use longhaul_core::ids::TaskId;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use super::append::as_json;
-use super::failure::store_error;
+use super::statement;
 use crate::StoreError;
 
 /// Unfinished tasks that work in the directory ?1, one of those around it (?2, with itself), one inside it (between ?3 and ?4), or
@@ -69,10 +69,7 @@ fn first(
         as_json(&names)?,
         own.map(|task| task.to_string()),
     );
-    let found: Option<String> = connection
-        .prepare_cached(sql)
-        .and_then(|mut statement| statement.query_row(values, |row| row.get(0)).optional())
-        .map_err(store_error)?;
+    let found: Option<String> = statement::first(connection, sql, values, |row| row.get(0))?;
     Ok(found.and_then(|id| id.parse().ok()))
 }
 

@@ -5,11 +5,11 @@
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Event, Family, Reached, Submission, Task};
 use longhaul_core::time::Time;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
-use super::failure::store_error;
 use super::load::find_task;
 use super::read::sound_rows;
+use super::statement::first;
 use crate::{CommitError, StoreError, Tenant};
 
 /// The first limit that a task shares with its family and that is used up at this time.
@@ -58,12 +58,8 @@ fn check_child(connection: &Connection, tenant: &str, child: &Submission, parent
     const PLACE: &str = "SELECT length(lineage) / 37 + 1, (SELECT count(*) FROM tasks AS below WHERE below.final = 0 \
          AND below.lineage > substr(own.lineage, 1, 36) || '/' AND below.lineage < substr(own.lineage, 1, 36) || '0') \
          FROM tasks AS own WHERE id = ?1 AND tenant = ?2";
-    let place: Option<(u32, u32)> = connection
-        .prepare_cached(PLACE)
-        .and_then(|mut statement| {
-            statement.query_row([parent.to_string().as_str(), tenant], |row| Ok((row.get(0)?, row.get(1)?))).optional()
-        })
-        .map_err(store_error)?;
+    let place: Option<(u32, u32)> =
+        first(connection, PLACE, [&*parent.to_string(), tenant], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let Some((depth, unfinished)) = place else { return Err(CommitError::NotFound) };
     let (most, deepest) = (child.patience.max_children, child.patience.child_depth);
     if depth > deepest {

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::Actor;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::cache::Cache;
-use super::failure::{damaged, store_error};
+use super::failure::damaged;
 use super::row::TaskRow;
+use super::statement::{execute, first};
 use crate::{Change, CommitError, Guard, Key, StoreError, Stored};
 
 /// The task that the request with this key changed, and its last event then; none if nobody used the key.
@@ -25,12 +26,8 @@ pub(super) fn task_of(
          FROM keys LEFT JOIN tasks ON number = task WHERE keys.tenant = ?1 AND key = ?2 AND keys.principal = ?3";
     let guessed_after = key.guessed_after.map(|time| time.0);
     let values = params![tenant, key.name, principal, key.operation, key.input, guessed_after];
-    let found: Option<(Option<String>, bool, u64, bool)> = connection
-        .prepare_cached(SQL)
-        .and_then(|mut statement| {
-            statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).optional()
-        })
-        .map_err(store_error)?;
+    let found: Option<(Option<String>, bool, u64, bool)> =
+        first(connection, SQL, values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     match found {
         None | Some((Some(_), true, _, false)) => Ok(None),
         Some((_, false, ..)) => Err(CommitError::KeyReused),
@@ -73,7 +70,7 @@ pub(super) fn remember(
     let sql = if key.guessed_after.is_some() { AGAIN } else { SQL };
     let seq = row.stored.task.version;
     let values = params![tenant, key.name, actor.principal, key.operation, key.input, row.number, seq];
-    connection.prepare_cached(sql).and_then(|mut statement| statement.execute(values)).map(drop).map_err(store_error)
+    execute(connection, sql, values).map(drop)
 }
 
 fn missing(key: &Key) -> StoreError {

@@ -15,6 +15,7 @@ use super::row::{
     CAME_TO, FROM_THE_TASK, TASK_COLUMNS, TaskRow, WAIT, came_to, damaged_task, parse_id, read_json, read_owner, says,
     values_of, wait,
 };
+use super::statement::first;
 use crate::{ChainHead, Damaged, Salvaged, StoreError, Stored, Tenant};
 
 /// One task by its id, or none; also none if it is not this tenant's.
@@ -30,20 +31,13 @@ pub(super) fn find_task(
 pub(super) fn is_of_tenant(connection: &Connection, tenant: Option<&Tenant>, task: TaskId) -> Result<bool, StoreError> {
     const SQL: &str = "SELECT 1 FROM tasks WHERE id = ?1 AND tenant = ?2";
     let Some(tenant) = tenant else { return Ok(true) };
-    connection
-        .prepare_cached(SQL)
-        .and_then(|mut statement| statement.exists([task.to_string().as_str(), tenant.name()]))
-        .map_err(store_error)
+    Ok(first(connection, SQL, [task.to_string().as_str(), tenant.name()], |_| Ok(()))?.is_some())
 }
 
 /// Whose a task is.
 pub(super) fn tenant_of(connection: &Connection, task: TaskId) -> Result<Option<Tenant>, StoreError> {
-    connection
-        .prepare_cached("SELECT tenant FROM tasks WHERE id = ?1")
-        .and_then(|mut statement| {
-            statement.query_row([task.to_string()], |row| Ok(Tenant::new(row.get::<_, String>(0)?))).optional()
-        })
-        .map_err(store_error)
+    const SQL: &str = "SELECT tenant FROM tasks WHERE id = ?1";
+    first(connection, SQL, [task.to_string()], |row| Ok(Tenant::new(row.get::<_, String>(0)?)))
 }
 
 /// A task by its id for showing, although some of its history is damaged.

@@ -34,6 +34,7 @@ mod replay;
 mod request;
 mod row;
 mod schema;
+mod statement;
 mod turns;
 mod verify;
 mod writer;

@@ -5,11 +5,11 @@
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Event, Occasion, Task, notice};
 use longhaul_core::time::Time;
-use rusqlite::{Connection, Params, Row, params};
+use rusqlite::{Connection, Row, params};
 
-use super::failure::store_error;
 use super::read::sound_rows;
 use super::row::{TaskRow, text_of};
+use super::statement::execute;
 use crate::{Damaged, Notice, NoticeState, Settled, StoreError, Tenant};
 
 /// As many notices as are read at once. The rest of the pending ones comes when these are settled.
@@ -30,7 +30,6 @@ pub(super) fn enqueue(
     let Some(occasion) = notice(before, events, after).filter(|occasion| wanted.wants(*occasion)) else {
         return Ok(());
     };
-    let mut statement = connection.prepare_cached(SQL).map_err(store_error)?;
     for target in 0..wanted.targets.len() {
         let values = params![
             row.number,
@@ -40,7 +39,7 @@ pub(super) fn enqueue(
             after.state.name(),
             after.updated.0
         ];
-        statement.execute(values).map_err(store_error)?;
+        execute(connection, SQL, values)?;
     }
     Ok(())
 }
@@ -49,7 +48,7 @@ pub(super) fn enqueue(
 pub(super) fn claim(connection: &Connection, id: u64, tries_seen: u32, until: Time) -> Result<bool, StoreError> {
     const SQL: &str = "UPDATE outbox SET tries = tries + 1, next_at = ?3 \
          WHERE id = ?1 AND tries = ?2 AND state = 'pending'";
-    update(connection, SQL, params![id, tries_seen, until.0])
+    Ok(execute(connection, SQL, params![id, tries_seen, until.0])? == 1)
 }
 
 /// Records what came of the try with this number; no, when another one began meanwhile.
@@ -62,12 +61,7 @@ pub(super) fn settle(connection: &Connection, id: u64, tries: u32, settled: &Set
         Settled::GivenBack { at, error } => (Some(at.0), Some(error), 1),
         Settled::Failed { error } => (None, Some(error), 0),
     };
-    update(connection, SQL, params![id, tries, settled.state().name(), at, error, uncounted])
-}
-
-fn update(connection: &Connection, sql: &str, values: impl Params) -> Result<bool, StoreError> {
-    let changed = connection.prepare_cached(sql).and_then(|mut statement| statement.execute(values));
-    changed.map(|changed| changed == 1).map_err(store_error)
+    Ok(execute(connection, SQL, params![id, tries, settled.state().word(), at, error, uncounted])? == 1)
 }
 
 const COLUMNS: &str =
@@ -116,7 +110,7 @@ pub(super) fn damage(row: &Row<'_>) -> Option<Damaged> {
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Option<Notice>> {
     let (task, occasion, state): (String, String, String) = (row.get(1)?, row.get(4)?, row.get(6)?);
-    let parsed = (task.parse().ok(), Occasion::from_word(&occasion), NoticeState::from_name(&state));
+    let parsed = (task.parse().ok(), Occasion::from_word(&occasion), NoticeState::from_word(&state));
     let (Some(task), Some(occasion), Some(state)) = parsed else { return Ok(None) };
     Ok(Some(Notice {
         id: row.get(0)?,

@@ -9,11 +9,11 @@ use longhaul_core::task::{Driver, State};
 use rusqlite::{Connection, Row, params};
 use tokio::sync::Semaphore;
 
-use super::failure::store_error;
 use super::load::damage;
 use super::open::open_reader;
 use super::place::Place;
 use super::row::{EVENT_COLUMNS, damaged_event, parse_optional, read_event, unless_damaged};
+use super::statement::{each, value};
 use crate::{Candidate, Carrier, History, MovedTask, News, StoreError, StoredEvent, Tenant};
 
 /// What `read_candidate` reads.
@@ -112,15 +112,14 @@ fn read_events(
     task: TaskId,
     values: impl rusqlite::Params,
 ) -> Result<History, StoreError> {
-    let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
-    let mut rows = statement.query(values).map_err(store_error)?;
     let mut history = History::default();
-    while let Some(row) = rows.next().map_err(store_error)? {
+    each(connection, sql, values, |row| {
         match read_event(row) {
             Ok(event) => history.events.push(event),
             Err(what) => history.damaged.push(damaged_event(task, row, what)),
         }
-    }
+        Ok(())
+    })?;
     Ok(history)
 }
 
@@ -147,10 +146,7 @@ pub(super) const LAST_POSITION: &str = "SELECT max(coalesce((SELECT max(position
 
 /// The same, read.
 pub(super) fn last_position(connection: &Connection) -> Result<i64, StoreError> {
-    connection
-        .prepare_cached(LAST_POSITION)
-        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
-        .map_err(store_error)
+    value(connection, LAST_POSITION, [])
 }
 
 /// Tasks with events after a position.
@@ -197,11 +193,10 @@ pub(super) fn sound_rows<T>(
     values: impl rusqlite::Params,
     read: impl Fn(&Row<'_>) -> rusqlite::Result<Option<T>>,
 ) -> Result<Vec<T>, StoreError> {
-    let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
-    let mut rows = statement.query(values).map_err(store_error)?;
     let mut sound = Vec::new();
-    while let Some(row) = rows.next().map_err(store_error)? {
+    each(connection, sql, values, |row| {
         sound.extend(unless_damaged(read(row))?.flatten());
-    }
+        Ok(())
+    })?;
     Ok(sound)
 }

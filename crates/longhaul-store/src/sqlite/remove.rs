@@ -6,7 +6,7 @@ use longhaul_core::ids::TaskId;
 use rusqlite::Connection;
 
 use super::cache::Cache;
-use super::failure::store_error;
+use super::statement::{execute, value};
 use crate::{Guard, RemoveError, StoreError};
 
 /// Removes one task, or says why not.
@@ -24,17 +24,11 @@ pub(super) fn remove(
     if guard != Guard::Version(row.stored.task.version) {
         return Err(RemoveError::Conflict);
     }
-    match children(connection, task)? {
+    const CHILDREN: &str = "SELECT count(*) FROM tasks WHERE parent = ?1 OR follows = ?1";
+    match value(connection, CHILDREN, [task.to_string()])? {
         0 => Ok(remove_rows(connection, row.number)?),
         children => Err(RemoveError::HasChildren { children }),
     }
-}
-
-fn children(connection: &Connection, task: TaskId) -> Result<u64, StoreError> {
-    connection
-        .prepare_cached("SELECT count(*) FROM tasks WHERE parent = ?1 OR follows = ?1")
-        .and_then(|mut statement| statement.query_row([task.to_string()], |row| row.get(0)))
-        .map_err(store_error)
 }
 
 fn remove_rows(connection: &Connection, number: i64) -> Result<(), StoreError> {
@@ -50,7 +44,7 @@ fn remove_rows(connection: &Connection, number: i64) -> Result<(), StoreError> {
         "DELETE FROM removals WHERE task = ?1",
     ];
     for sql in STEPS {
-        connection.execute(sql, [number]).map_err(store_error)?;
+        execute(connection, sql, [number])?;
     }
     Ok(())
 }

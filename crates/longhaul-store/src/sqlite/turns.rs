@@ -12,6 +12,7 @@ use super::directory::holder;
 use super::failure::store_error;
 use super::family::limit_reached;
 use super::row::unless_damaged;
+use super::statement::value;
 use crate::{Change, CommitError, StoreError, Turn, Turns};
 
 /// Whose turn it is: as many tasks as there are free slots, none of a worker that is passed over, and none whose directory is another's.
@@ -66,8 +67,5 @@ pub(super) fn check_start(connection: &Connection, task: Option<&Task>, change: 
 
 fn live_sessions(connection: &Connection, beside: Option<TaskId>) -> Result<u32, StoreError> {
     const LIVE: &str = "SELECT count(*) FROM tasks WHERE live_session IS NOT NULL AND id IS NOT ?1";
-    connection
-        .prepare_cached(LIVE)
-        .and_then(|mut statement| statement.query_row([beside.map(|task| task.to_string())], |row| row.get(0)))
-        .map_err(store_error)
+    value(connection, LIVE, [beside.map(|task| task.to_string())])
 }

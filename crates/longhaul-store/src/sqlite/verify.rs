@@ -8,8 +8,10 @@ use rusqlite::{Connection, Row};
 use super::failure::store_error;
 use super::load::find_task;
 use super::outbox;
+use super::read::sound_rows;
 use super::replay::Replay;
 use super::row::{TaskRow, text_of};
+use super::statement::each;
 use crate::{ChainReport, Damaged, StoreError, Tenant};
 
 /// Recomputes one task's chain and rebuilds its state.
@@ -58,7 +60,8 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<Damaged>, StoreError>
         Some(Damaged { row: text_of(row, 0), what: format!("a row refers to a missing row of `{}`", text_of(row, 2)) })
     })?;
     complaints(connection, &outbox::looked_at(), &mut found, outbox::damage)?;
-    for id in task_ids(connection)? {
+    let ids = "SELECT id FROM tasks ORDER BY created, id";
+    for id in sound_rows(connection, ids, [], |row| Ok(Some(text_of(row, 0))))? {
         let broken = match id.parse() {
             Ok(task) => verify(connection, None, task)?.broken,
             Err(_) => Some("its id is not valid".into()),
@@ -74,20 +77,8 @@ fn complaints(
     found: &mut Vec<Damaged>,
     read: impl Fn(&Row<'_>) -> Option<Damaged>,
 ) -> Result<(), StoreError> {
-    let mut statement = connection.prepare(sql).map_err(store_error)?;
-    let mut rows = statement.query([]).map_err(store_error)?;
-    while let Some(row) = rows.next().map_err(store_error)? {
+    each(connection, sql, [], |row| {
         found.extend(read(row));
-    }
-    Ok(())
-}
-
-fn task_ids(connection: &Connection) -> Result<Vec<String>, StoreError> {
-    let mut statement = connection.prepare("SELECT id FROM tasks ORDER BY created, id").map_err(store_error)?;
-    let mut rows = statement.query([]).map_err(store_error)?;
-    let mut ids = Vec::new();
-    while let Some(row) = rows.next().map_err(store_error)? {
-        ids.push(text_of(row, 0));
-    }
-    Ok(ids)
+        Ok(())
+    })
 }

@@ -15,10 +15,10 @@ use rusqlite::config::DbConfig;
 use super::cache::Cache;
 use super::disk_failure_note;
 use super::doorbell::Bell;
-use super::failure::store_error;
 use super::open::Probe;
 use super::place::Place;
 use super::request::{Refusal, Request, Step, request};
+use super::statement::execute;
 use crate::StoreError;
 
 /// As many changes as one transaction takes.
@@ -222,10 +222,6 @@ impl Group {
     }
 
     fn run(&self, sql: &'static str) -> Result<(), StoreError> {
-        self.connection
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.execute([]))
-            .map(drop)
-            .map_err(store_error)
+        execute(&self.connection, sql, []).map(drop)
     }
 }
