@@ -28,7 +28,7 @@ macro_rules! object_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[serde(try_from = "String")]
         pub struct $name(String);
 
         impl $name {
@@ -48,7 +48,7 @@ macro_rules! object_id {
             type Err = BadObjectId;
 
             fn from_str(text: &str) -> Result<Self, BadObjectId> {
-                full_id(text).map(Self)
+                Self::try_from(text.to_owned())
             }
         }
 
@@ -56,7 +56,7 @@ macro_rules! object_id {
             type Error = BadObjectId;
 
             fn try_from(text: String) -> Result<Self, BadObjectId> {
-                full_id(&text).map(Self)
+                if is_full_id(&text) { Ok(Self(text)) } else { Err(BadObjectId { text }) }
             }
         }
 
@@ -77,10 +77,8 @@ object_id! {
     TreeId
 }
 
-fn full_id(text: &str) -> Result<String, BadObjectId> {
-    let is_digit = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
-    let is_full = matches!(text.len(), 40 | 64) && text.chars().all(is_digit);
-    if is_full { Ok(text.to_owned()) } else { Err(BadObjectId { text: text.to_owned() }) }
+fn is_full_id(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 const PATIENCE: Duration = Duration::from_secs(10);

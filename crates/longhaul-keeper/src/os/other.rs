@@ -18,14 +18,35 @@ use super::Seen;
 use super::walk::open_step_by_step;
 use crate::tree::process::Process;
 
-/// Unsupported.
-pub(crate) fn boot_id() -> io::Result<String> {
-    Err(unsupported())
+/// What cannot be done here, and what is never known: each function ignores its arguments.
+macro_rules! answers {
+    ($($name:ident($($argument:ty),*) -> $type:ty = $answer:expr;)+) => {
+        $(pub(crate) fn $name($(_: $argument),*) -> $type {
+            $answer
+        })+
+    };
 }
 
-/// Unsupported.
-pub(crate) fn adopt_orphans() -> io::Result<()> {
-    Err(unsupported())
+answers! {
+    boot_id() -> io::Result<String> = Err(unsupported());
+    adopt_orphans() -> io::Result<()> = Err(unsupported());
+    rank_for_memory(u32) -> io::Result<()> = Err(unsupported());
+    forbid_inspection() -> io::Result<()> = Err(unsupported());
+    processes() -> io::Result<Vec<Seen>> = Err(unsupported());
+    process(u32) -> io::Result<Option<Seen>> = Err(unsupported());
+    control_groups(u32) -> Option<String> = None;
+    pid_namespace(u32) -> Option<u64> = None;
+    working_directory(u32) -> Option<PathBuf> = None;
+    children() -> Vec<u32> = Vec::new();
+    since_boot() -> Duration = Duration::ZERO;
+    start_since_boot(&Process) -> Duration = Duration::ZERO;
+    processor_time(u32) -> Option<Duration> = None;
+    processor_time_of_children() -> Duration = Duration::ZERO;
+    environment(u32) -> Option<Vec<u8>> = None;
+    command_line(u32) -> Option<Vec<u8>> = None;
+    is_starting(u32) -> bool = false;
+    // There are no namespaces.
+    shares_namespaces(u32) -> io::Result<bool> = Ok(true);
 }
 
 /// Can not be done: there are no control groups.
@@ -34,26 +55,6 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
 ///
 /// Does nothing.
 pub(crate) unsafe fn fork_into(_group: BorrowedFd<'_>) -> Option<i32> {
-    None
-}
-
-/// Unsupported.
-pub(crate) fn rank_for_memory(_program: u32) -> io::Result<()> {
-    Err(unsupported())
-}
-
-/// Unsupported.
-pub(crate) fn forbid_inspection() -> io::Result<()> {
-    Err(unsupported())
-}
-
-/// Never readable.
-pub(crate) fn control_groups(_pid: u32) -> Option<String> {
-    None
-}
-
-/// There are no such namespaces.
-pub(crate) fn pid_namespace(_pid: u32) -> Option<u64> {
     None
 }
 
@@ -77,66 +78,6 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     fcntl_setfd(&read, FdFlags::CLOEXEC)?;
     fcntl_setfd(&write, FdFlags::CLOEXEC)?;
     Ok((read, write))
-}
-
-/// Unsupported.
-pub(crate) fn processes() -> io::Result<Vec<Seen>> {
-    Err(unsupported())
-}
-
-/// Never known.
-pub(crate) fn working_directory(_pid: u32) -> Option<std::path::PathBuf> {
-    None
-}
-
-/// Never known.
-pub(crate) fn children() -> Vec<u32> {
-    Vec::new()
-}
-
-/// Unsupported.
-pub(crate) fn process(_pid: u32) -> io::Result<Option<Seen>> {
-    Err(unsupported())
-}
-
-/// Never known.
-pub(crate) fn since_boot() -> Duration {
-    Duration::ZERO
-}
-
-/// Never known.
-pub(crate) fn start_since_boot(_process: &Process) -> Duration {
-    Duration::ZERO
-}
-
-/// Never known.
-pub(crate) fn processor_time(_pid: u32) -> Option<Duration> {
-    None
-}
-
-/// Never known.
-pub(crate) fn processor_time_of_children() -> Duration {
-    Duration::ZERO
-}
-
-/// Never readable.
-pub(crate) fn environment(_pid: u32) -> Option<Vec<u8>> {
-    None
-}
-
-/// Nobody can tell.
-pub(crate) fn is_starting(_pid: u32) -> bool {
-    false
-}
-
-/// Never readable.
-pub(crate) fn command_line(_pid: u32) -> Option<Vec<u8>> {
-    None
-}
-
-/// There are no namespaces.
-pub(crate) fn shares_namespaces(_pid: u32) -> io::Result<bool> {
-    Ok(true)
 }
 
 /// Unsupported: can not be made.
