@@ -1,111 +1,34 @@
-//! One thread that polls the descriptors of all processes whose exit somebody waits for. Used by effects.
-//! A thread for each session would use up those that the store reads with, and tokio has no safe way to poll a descriptor of ours.
+//! Waiting for the end of processes: the runtime polls their descriptors, so that a worker needs no thread for each session.
+//! Used by effects for keepers, those that a dead worker has started too, and for programs of ours.
 
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::mem;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::process::Child;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread;
 
 use longhaul_keeper::process::descriptor_of;
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
-use tokio::sync::oneshot;
+use tokio::net::unix::pipe;
 use tokio::task::JoinHandle;
 
 /// Reaps a child as soon as it has ended, and then resolves. Dropping what this returns does not stop it.
 pub(crate) fn reap(mut child: Child) -> JoinHandle<()> {
     let descriptor = descriptor_of(&child);
     tokio::spawn(async move {
-        match descriptor {
-            Ok(descriptor) => {
-                exited(descriptor).await;
-                child.wait().ok();
-            }
-            // Where the system gives no descriptor of a process, a thread has to wait for it.
+        let ended = match descriptor {
+            Ok(descriptor) => exited(descriptor).await,
+            Err(error) => Err(error),
+        };
+        match ended {
+            Ok(()) => drop(child.wait()),
+            // Where the descriptor of a process cannot be had or polled, a thread has to wait for it.
             Err(_) => drop(tokio::task::spawn_blocking(move || child.wait()).await),
         }
     })
 }
 
 /// Returns when the process of this descriptor has ended.
-pub(crate) async fn exited(descriptor: OwnedFd) {
-    match ExitWatch::of_process() {
-        Some(watch) => drop(watch.add(descriptor).await),
-        None => drop(
-            tokio::task::spawn_blocking(move || poll_until_ready(&mut [PollFd::new(&descriptor, PollFlags::IN)])).await,
-        ),
-    }
-}
-
-/// A descriptor, and whom to tell when it becomes readable.
-struct Waiting {
-    descriptor: OwnedFd,
-    tell: oneshot::Sender<()>,
-}
-
-/// The other threads' side.
-struct ExitWatch {
-    new: Arc<Mutex<Vec<Waiting>>>,
-    wake: PipeWriter,
-}
-
-impl ExitWatch {
-    /// The one of this process; none if its thread could not be started.
-    fn of_process() -> Option<&'static ExitWatch> {
-        static WATCH: OnceLock<Option<ExitWatch>> = OnceLock::new();
-        WATCH.get_or_init(|| ExitWatch::start().ok()).as_ref()
-    }
-
-    fn start() -> io::Result<ExitWatch> {
-        let new = Arc::<Mutex<Vec<Waiting>>>::default();
-        let (woken, wake) = io::pipe()?;
-        let arrived = Arc::clone(&new);
-        thread::Builder::new().name("longhaul-exits".into()).spawn(move || watch(&arrived, woken))?;
-        Ok(ExitWatch { new, wake })
-    }
-
-    fn add(&self, descriptor: OwnedFd) -> oneshot::Receiver<()> {
-        let (tell, told) = oneshot::channel();
-        self.new.lock().unwrap_or_else(PoisonError::into_inner).push(Waiting { descriptor, tell });
-        // The thread lives as long as the process, and so does its end of the pipe.
-        (&self.wake).write_all(b"!").ok();
-        told
-    }
-}
-
-fn watch(new: &Mutex<Vec<Waiting>>, mut woken: PipeReader) {
-    let mut waiting: Vec<Waiting> = Vec::new();
-    loop {
-        let descriptors: Vec<&OwnedFd> = waiting.iter().map(|one| &one.descriptor).collect();
-        let (is_woken, ended) = wait_for_any(&woken, &descriptors);
-        let mut ended = ended.into_iter();
-        let (over, lasting): (Vec<Waiting>, Vec<Waiting>) =
-            waiting.into_iter().partition(|_| ended.next().unwrap_or(false));
-        for one in over {
-            one.tell.send(()).ok();
-        }
-        waiting = lasting;
-        if is_woken {
-            woken.read_exact(&mut [0]).ok();
-            waiting.retain(|one| !one.tell.is_closed());
-            waiting.append(&mut mem::take(&mut new.lock().unwrap_or_else(PoisonError::into_inner)));
-        }
-    }
-}
-
-/// Whether the pipe has something to read, and which of the processes have ended.
-fn wait_for_any(woken: &PipeReader, descriptors: &[&OwnedFd]) -> (bool, Vec<bool>) {
-    let mut polled = vec![PollFd::new(woken, PollFlags::IN)];
-    polled.extend(descriptors.iter().map(|descriptor| PollFd::new(descriptor, PollFlags::IN)));
-    poll_until_ready(&mut polled);
-    let mut ready = polled.iter().map(|one| !one.revents().is_empty());
-    (ready.next().unwrap_or(false), ready.collect())
-}
-
-fn poll_until_ready(polled: &mut [PollFd<'_>]) {
-    while poll(polled, None) == Err(Errno::INTR) {}
+pub(crate) async fn exited(descriptor: OwnedFd) -> io::Result<()> {
+    // It becomes readable like a pipe, and nothing is ever read from it. The runtime's type for any descriptor needs unsafe code.
+    pipe::Receiver::from_owned_fd_unchecked(descriptor)?.readable().await
 }
 
 #[cfg(test)]

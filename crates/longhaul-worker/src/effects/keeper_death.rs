@@ -14,10 +14,15 @@ pub(super) async fn of_adopted(dir: SessionDir) {
         let seen = dir.clone();
         let found = tokio::task::spawn_blocking(move || inspect_session(&seen)).await;
         match found {
-            Ok(Ok(SessionStatus::Alive(keeper))) => match keeper.pidfd() {
-                Ok(Some(fd)) => exited(fd).await,
-                Ok(None) | Err(_) => tokio::time::sleep(LOOK_AGAIN).await,
-            },
+            Ok(Ok(SessionStatus::Alive(keeper))) => {
+                let has_ended = match keeper.pidfd() {
+                    Ok(Some(descriptor)) => exited(descriptor).await.is_ok(),
+                    Ok(None) | Err(_) => false,
+                };
+                if !has_ended {
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+            }
             // A lock that cannot be asked for now proves nothing; one that was removed will never answer.
             Ok(Err(InspectError::Io { source, .. })) if source.kind() != std::io::ErrorKind::NotFound => {
                 tokio::time::sleep(LOOK_AGAIN).await;
