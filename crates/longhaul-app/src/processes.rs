@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use longhaul_core::task::Target;
 use longhaul_keeper::Environment;
 
 use crate::app::App;
@@ -42,6 +43,11 @@ pub trait Processes: Send + Sync {
 
     /// Asks a program something that it answers at once. What it starts besides ends with it.
     fn ask(&self, program: &Path, arguments: &[&str], patience: Duration) -> Asked;
+
+    /// Sends a test message to someone who is notified about tasks, within this time; waits for the result.
+    fn notify(&self, _app: &App, _target: &Target, _within: Duration) -> Result<(), String> {
+        Err("this program delivers no notices".to_owned())
+    }
 
     /// The service of ours that starts a worker at boot or login, if one is installed for whoever has these variables.
     fn boot_service(&self, environment: &Environment) -> Result<Option<BootService>, AppError>;

@@ -19,5 +19,6 @@ mod watch;
 mod work_place;
 mod worker;
 
+pub use notify::send_test;
 pub use runner_worker::{RunnerError, RunnerProcess, TakenUp};
 pub use worker::{Context, Options, Watcher, WorkerError, run};

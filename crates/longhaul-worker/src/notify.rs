@@ -15,7 +15,9 @@ mod webhook;
 use std::time::Duration;
 
 use longhaul_app::Home;
+use longhaul_core::causes::with_causes;
 use longhaul_core::task::Target;
+use longhaul_keeper::Environment;
 
 pub(crate) use self::deliver_before_exit::deliver_of;
 use self::file::FileError;
@@ -47,6 +49,17 @@ async fn deliver(home: &Home, target: &Target, message: &Message, within: Durati
         Target::Desktop => desktop::send(home, message, within).await?,
     }
     Ok(())
+}
+
+/// Sends a test message that belongs to no task; the error is the whole reason.
+pub async fn send_test(
+    home: &Home,
+    environment: &Environment,
+    target: &Target,
+    within: Duration,
+) -> Result<(), String> {
+    let sent = deliver(home, target, &Message::test(environment), within).await;
+    sent.map_err(|undelivered| environment.mask(&with_causes(&undelivered), &[]).0)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod examples;
 mod finish;
 mod keys;
 mod mcp;
+mod notify;
 mod reading;
 mod runner;
 mod serve;
@@ -24,6 +25,7 @@ pub(crate) use care::{
 pub(crate) use finish::{Discard, Land};
 pub(crate) use keys::{Keys, KeysVerb};
 pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Offer, Transport};
+pub(crate) use notify::{Notify, NotifyVerb};
 pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
 pub(crate) use runner::RunSession;
 pub(crate) use serve::Serve;
@@ -52,7 +54,20 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Finish", &["land", "discard"]),
     (
         "Set up",
-        &["agents", "config", "trust", "mcp", "serve", "keys", "import", "service", "skill", "completions", "man"],
+        &[
+            "agents",
+            "config",
+            "notify",
+            "trust",
+            "mcp",
+            "serve",
+            "keys",
+            "import",
+            "service",
+            "skill",
+            "completions",
+            "man",
+        ],
     ),
     ("Maintain", &["doctor", "worker", "gc", "store"]),
     ("For agents", &["session"]),
@@ -134,6 +149,8 @@ pub(crate) enum Verb {
     Config(Config),
     /// Trust a project's longhaul.toml in its current form
     Trust(Trust),
+    /// Test who is notified when a task ends or needs you
+    Notify(Notify),
     /// Print a completion script for a shell
     Completions(Completions),
     /// Print the manual page, or write all pages into a directory
@@ -217,6 +234,7 @@ impl Verb {
             | Verb::Why(_)
             | Verb::Wait(_)
             | Verb::Config(_)
+            | Verb::Notify(_)
             | Verb::Completions(_)
             | Verb::Man(_)
             | Verb::Report(_)

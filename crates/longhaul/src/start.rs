@@ -16,6 +16,7 @@ use longhaul_app::config::{self, Overrides};
 use longhaul_app::{
     App, AppError, Asked, BootService, Caller, ErrorKind, Handover, Interface, NewWorker, Processes, Reply,
 };
+use longhaul_core::task::Target;
 use longhaul_keeper::{Bounded, Environment, Executable, Keep, ProgramEnd, Scopes, Standing, scopes};
 use rustix::io::{FdFlags, fcntl_setfd};
 
@@ -69,6 +70,11 @@ impl Processes for ChildProcesses {
 
     fn ask(&self, program: &Path, arguments: &[&str], patience: Duration) -> Asked {
         ask(program, arguments, patience)
+    }
+
+    fn notify(&self, app: &App, target: &Target, within: Duration) -> Result<(), String> {
+        let sent = longhaul_worker::send_test(&app.home, &app.system.environment, target, within);
+        tokio::runtime::Handle::current().block_on(sent)
     }
 
     fn boot_service(&self, environment: &Environment) -> Result<Option<BootService>, AppError> {

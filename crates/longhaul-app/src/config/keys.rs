@@ -296,9 +296,13 @@ pub(crate) const KEYS: &[Key] = &[
         .doc("the environment variable that holds the key for the signature in `X-Longhaul-Signature`")
         .affects("whether the server can verify that a notice comes from you")
         .off("not signed"),
-    key("notify.desktop", Kind::Flag, "false", |settings| &mut settings.notify.desktop)
+    key("notify.desktop", Kind::Flag, NONE, |settings| &mut settings.notify.desktop)
         .doc("whether to show a desktop notification, with notify-send or osascript")
-        .affects("who is notified about a new task"),
+        .affects("who is notified about a new task")
+        .off("if the program and a session bus are found"),
+    key("notify.terminal", Kind::Flag, "true", |settings| &mut settings.notify.terminal)
+        .doc("whether `run`, `attach` and `wait` ring the terminal's bell, and show a notification where the terminal can")
+        .affects("what happens on the terminal when a task ends, needs you or reaches a usage limit"),
     key("notify.timeout", times(1, HOUR), "30s", |settings| &mut settings.notify.timeout)
         .doc("how long one attempt to send a notice may take")
         .affects("when a hanging program is killed or a request to a server is given up"),

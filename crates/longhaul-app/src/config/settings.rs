@@ -107,6 +107,9 @@ pub struct NotifySettings {
     pub(crate) webhook: Option<String>,
     /// The name of the variable that holds the key.
     pub(crate) webhook_secret_env: Option<String>,
-    pub(crate) desktop: bool,
+    /// `None`: where a desktop is found.
+    pub(crate) desktop: Option<bool>,
+    /// Whether whoever follows a task on a terminal hears its bell.
+    pub terminal: bool,
     pub(crate) timeout: Duration,
 }

@@ -19,6 +19,7 @@ mod keys_revoke;
 mod land;
 mod list;
 mod logs;
+mod notify_test;
 #[cfg(test)]
 mod path_tests;
 mod pause;
@@ -64,6 +65,7 @@ pub use keys_revoke::{KeysRevoke, KeysRevokeInput};
 pub use land::{Land, LandInput};
 pub use list::{DamagedRow, List, ListInput, Listing};
 pub use logs::{Logs, LogsInput, Turns};
+pub use notify_test::{NotifyTest, NotifyTested, TestedTarget};
 pub use pause::{Pause, PauseInput};
 pub use plan::Plan;
 pub use report::Report;
@@ -115,6 +117,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Land>(),
     entry::<List>(),
     entry::<Logs>(),
+    entry::<NotifyTest>(),
     entry::<Pause>(),
     entry::<Plan>(),
     entry::<Report>(),

@@ -103,7 +103,7 @@ async fn submission(
         on_limit: settings.session.on_limit,
         hours: settings.session.hours,
         prompts,
-        notify: notify_targets::notify(&settings.notify),
+        notify: notify_targets::notify(&settings.notify, &call.app.system.environment),
         patience: Patience { once: input.once, ..settings.patience },
         checks: [settings.verify.commands, input.checks.clone()].concat(),
         checks_in: settings.verify.checks_in,

@@ -7,6 +7,7 @@ use longhaul_core::time::Time;
 use longhaul_store::Notice;
 use serde::Serialize;
 
+use longhaul_app::{mint_task, now};
 use longhaul_keeper::Environment;
 
 /// Longer sentences are cut; the report has the rest.
@@ -77,6 +78,26 @@ impl Message {
         }
     }
 
+    /// A message that says that messages arrive.
+    pub(crate) fn test(environment: &Environment) -> Message {
+        Message {
+            v: 1,
+            notice: "test".to_owned(),
+            task: mint_task(),
+            name: "test".to_owned(),
+            project: String::new(),
+            occasion: "test",
+            state: "test".to_owned(),
+            at: now().rfc3339(),
+            message: "this is a test: notifications from Longhaul arrive here".to_owned(),
+            progress: None,
+            next: "longhaul list".to_owned(),
+            report: "longhaul list".to_owned(),
+            title: "Longhaul".to_owned(),
+            environment: environment.clone(),
+        }
+    }
+
     /// The whole message.
     pub(crate) fn json(&self) -> Vec<u8> {
         let mut json = serde_json::to_vec(self).expect("a message of texts and numbers has a JSON spelling");
@@ -99,7 +120,6 @@ pub(crate) mod tests {
     use longhaul_store::NoticeState;
 
     use super::*;
-    use longhaul_app::{mint_task, now};
 
     /// A message about a task that needs a person for this reason.
     pub(crate) fn sample(why: &str) -> Message {

@@ -87,6 +87,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("agents", &["longhaul agents", "longhaul agents --json"]),
     ("config", &["longhaul config show --origin", "longhaul config path"]),
+    ("notify", &["longhaul notify test"]),
     ("trust", &["longhaul trust .", "longhaul trust --list"]),
     ("service", &["longhaul service install --dry-run", "longhaul service install", "longhaul service status"]),
     ("skill", &["longhaul skill install --client codex", "longhaul skill list"]),

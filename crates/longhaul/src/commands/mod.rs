@@ -21,6 +21,7 @@ mod list;
 mod logs;
 mod man;
 mod mcp;
+mod notify;
 mod pause;
 mod plan;
 mod report;
@@ -112,6 +113,7 @@ async fn carry_out(line: &CommandLine, verb: &Verb) -> Result<Code, AppError> {
         Verb::Edit(args) => edit::edit(line, args).await,
         Verb::Tell(args) => tell::tell(line, args).await,
         Verb::Config(args) => config::config(line, args).await,
+        Verb::Notify(args) => notify::notify(line, args).await,
         Verb::Trust(args) => trust::trust(line, args).await,
         Verb::Completions(args) => completions::completions(args),
         Verb::Man(args) => man::man(args),

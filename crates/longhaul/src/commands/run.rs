@@ -1,6 +1,8 @@
 //! `longhaul run`: submits a goal and follows the task. Below an agent session it submits a child task and returns.
 //! Once the submission is durable, it is only a viewer. No part of the goal is ever in the argv of another process.
 
+use std::io::IsTerminal;
+
 use longhaul_app::operation::Answer;
 use longhaul_app::operations::{Submit, SubmitInput};
 use longhaul_app::views::TaskView;
@@ -8,6 +10,7 @@ use longhaul_app::{AppError, ErrorKind, Missing, usual_span};
 use longhaul_core::task::{Action, permit};
 
 use super::choose::choose;
+use super::notify::hint_once;
 use super::{id_of, tmux_view};
 use crate::cli::Run;
 use crate::command_line::CommandLine;
@@ -38,7 +41,13 @@ pub(crate) async fn run(line: &CommandLine, args: &Run) -> Result<Code, AppError
     match signals {
         Some(signals) => viewer::follow(&call, task, signals, Viewing::whole(args.json, args.verbose)).await,
         None if args.tmux => tmux_view::open(&call, task).await,
-        None => Ok(detached(&answer.view, args.detach && !args.json)),
+        None => {
+            let code = detached(&answer.view, args.detach && !args.json);
+            if args.detach && !is_child && std::io::stderr().is_terminal() {
+                hint_once(&call, task).await;
+            }
+            Ok(code)
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::cli;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
+use crate::viewer::ring;
 
 pub(crate) async fn wait(line: &CommandLine, args: &cli::Wait) -> Result<Code, AppError> {
     let timeout_ms = args.timeout.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
@@ -47,6 +48,9 @@ async fn one(target: Target, timeout_ms: Option<u64>, json: bool) -> Result<Code
                 .status
         }
     };
+    if !json {
+        ring(call, &format!("{}: {status}", answer.view.name));
+    }
     out::answer(&answer, json, |task| out::data(&format!("{} {}", task.name, out::safe(&status))))?;
     Ok(answer.view.outcome.into())
 }

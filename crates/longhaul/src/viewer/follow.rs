@@ -7,11 +7,12 @@ use longhaul_app::send_command::send_command;
 use longhaul_app::views::{Outcome, TaskView};
 use longhaul_app::{AppError, Call, ErrorKind, describe};
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Command, State, StopMode};
+use longhaul_core::task::{Command, State, StopMode, Wait};
 use longhaul_store::Stored;
 
 use super::ending;
 use super::keys::{ESCAPE, Keys};
+use super::ring::ring;
 use super::screen::Screen;
 use super::signals::{Request, Signals, stop};
 use super::status;
@@ -99,8 +100,10 @@ pub(crate) async fn follow_with(
         keeps_worker,
         ..Interest::default()
     };
+    let is_limited = is_limited(&stored.task.state);
     let feed = Follow::new(call, stored, interest)?;
-    let mut viewer = Viewer { call, feed, screen: Screen::new(json, detailed), mode, interrupted: 0, typed: None };
+    let mut viewer =
+        Viewer { call, feed, screen: Screen::new(json, detailed), mode, interrupted: 0, typed: None, is_limited };
     let left = viewer.watch(signals, Keys::listen(), observer).await;
     viewer.screen.close();
     viewer.leave(left?, json, observer).await
@@ -126,6 +129,8 @@ struct Viewer<'a> {
     interrupted: u32,
     /// The message that the person is typing, as bytes of UTF-8.
     typed: Option<Vec<u8>>,
+    /// Whether the task waited for a usage limit at the last look.
+    is_limited: bool,
 }
 
 impl Viewer<'_> {
@@ -144,6 +149,7 @@ impl Viewer<'_> {
                         if let Item::UpToDate(stored) = &item {
                             observer.task_changed(stored, &|text| self.screen.line(text));
                             self.update();
+                            self.ring_at_limit();
                         }
                     }
                 },
@@ -173,6 +179,20 @@ impl Viewer<'_> {
     fn update(&mut self) {
         let typed = self.typed.as_ref().map(|typed| String::from_utf8_lossy(typed));
         self.screen.update(&self.feed.stored().task, typed.as_deref());
+    }
+
+    /// Rings when a usage limit is reached, not when one was reached before.
+    fn ring_at_limit(&mut self) {
+        let stored = self.feed.stored();
+        let is_limited = is_limited(&stored.task.state);
+        if !std::mem::replace(&mut self.is_limited, is_limited) && is_limited {
+            self.ring();
+        }
+    }
+
+    fn ring(&self) {
+        let task = &self.feed.stored().task;
+        ring(self.call, &format!("{}: {}", task.submission.name, When::here().localized(&describe::state(task))));
     }
 
     /// Does what a key asks for; true if it is to leave.
@@ -237,6 +257,9 @@ impl Viewer<'_> {
             Leave::Settled => self.code(&stored.task.state),
             Leave::Detached => Code::Done,
         };
+        if matches!(left, Leave::Settled) && !json && is_news(&stored.task.state) {
+            self.ring();
+        }
         match (left, json) {
             (Leave::Detached, true) => out::view(&TaskView::of(self.call, stored.task.id).await?),
             (Leave::Settled | Leave::Sent(_), true) => {}
@@ -267,6 +290,15 @@ impl Viewer<'_> {
             other => Outcome::of(other).into(),
         }
     }
+}
+
+fn is_limited(state: &State) -> bool {
+    matches!(state, State::Waiting { why: Wait::Limit, .. })
+}
+
+/// Whether nobody asked for this end.
+fn is_news(state: &State) -> bool {
+    !matches!(state, State::Paused | State::Held { .. } | State::Cancelled { .. })
 }
 
 fn last_line(left: &Leave, mode: Mode, stored: &Stored) -> String {

@@ -66,6 +66,7 @@ const EFFECTS: &[(&str, fn())] = &[
     crate::notify::EFFECTS[4],
     crate::notify::EFFECTS[5],
     crate::notify::EFFECTS[6],
+    crate::notify::EFFECTS[7],
 ];
 
 /// Keys whose effect no test shows yet.

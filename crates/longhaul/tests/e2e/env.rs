@@ -46,13 +46,15 @@ impl TestEnv {
         let env = TestEnv { dir, vars: Vec::new() };
         std::fs::create_dir(env.workspace()).unwrap();
         let ledger = env.ledger().display().to_string();
-        // Tests want no pause between sessions and the demo agent, and must not depend on how full this machine is or who manages its users.
+        // Tests want no pause between sessions and the demo agent, and must not depend on how full this machine is, who manages its users, or who sits at it.
         env.var(DEMO_AGENT_VARIABLE, DEMO_AGENT)
             .var("DEMO_LEDGER", &ledger)
             .var("LONGHAUL_AGENT", "demo")
             .var("LONGHAUL_SESSION_DELAY", "0s")
             .var("LONGHAUL_SESSION_INHIBIT_SLEEP", "false")
             .var("LONGHAUL_SESSION_SCOPES", "false")
+            .var("LONGHAUL_NOTIFY_DESKTOP", "false")
+            .var("LONGHAUL_NOTIFY_TERMINAL", "false")
             .var("LONGHAUL_FLOORS_DISK", "0B")
             .var("LONGHAUL_FLOORS_MEMORY", "0B")
     }

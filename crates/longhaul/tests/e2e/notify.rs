@@ -3,6 +3,7 @@
 
 mod channels;
 mod effects;
+mod here;
 mod occasions;
 mod runner;
 mod safety;

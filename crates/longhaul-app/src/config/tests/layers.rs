@@ -111,7 +111,8 @@ fn every_documented_default_holds_when_nothing_is_set() {
         ("notify.file", "\"none\""),
         ("notify.webhook", "\"none\""),
         ("notify.webhook_secret_env", "\"none\""),
-        ("notify.desktop", "false"),
+        ("notify.desktop", "\"none\""),
+        ("notify.terminal", "true"),
         ("notify.timeout", "\"30s\""),
     ];
     let mut loaded = World::new().load().unwrap();

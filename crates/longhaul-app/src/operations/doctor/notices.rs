@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) async fn check(patient: &Patient<'_>) -> Vec<Finding> {
     let settings = patient.config.as_ref().ok().map(|loaded| &loaded.settings.notify);
-    let targets = settings.map(targets).unwrap_or_default();
+    let targets = settings.map(|settings| targets(settings, &patient.call.app.system.environment)).unwrap_or_default();
     let mut findings: Vec<Finding> =
         targets.iter().map(|target| way(&patient.call.app.system.environment, target)).collect();
     if let Ok(call) = patient.opened.as_ref() {

@@ -199,7 +199,7 @@ impl Invocation {
             sandbox: sandbox(args),
             patience: patience(&settings.patience),
             prompts,
-            notify: notify_targets::notify(&settings.notify),
+            notify: notify_targets::notify(&settings.notify, &context.line.system.environment),
             secret_names: settings.redact.extra,
             env_only: settings.env.only,
             ..bare

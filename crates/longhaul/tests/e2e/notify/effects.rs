@@ -5,13 +5,14 @@ use super::{desk, ends, occasions, settled, told_in};
 use crate::env::TestEnv;
 
 /// The keys and the tests of their effects.
-pub(crate) const EFFECTS: [(&str, fn()); 7] = [
+pub(crate) const EFFECTS: [(&str, fn()); 8] = [
     ("notify.on", super::occasions::only_the_wanted_occasions_are_told),
     ("notify.command", notify_command),
     ("notify.file", notify_file),
     ("notify.webhook", notify_webhook),
     ("notify.webhook_secret_env", notify_webhook_secret_env),
     ("notify.desktop", notify_desktop),
+    ("notify.terminal", super::here::a_terminal_rings_at_the_end_unless_it_is_not_to),
     ("notify.timeout", super::trouble::a_hook_that_hangs_is_killed_with_what_it_started),
 ];
 
