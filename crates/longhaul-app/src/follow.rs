@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Action, Event, SessionRun, State, permit};
 use longhaul_store::{Changes, Stored, StoredEvent};
 
@@ -24,6 +25,19 @@ use crate::views::{EventView, StatusKind, StatusView, TaskView, TurnView};
 /// How often output and the worker's life are checked: neither rings the store's bell.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 const PAGE: u32 = 200;
+
+/// So many of the newest sessions are looked through for one of an agent.
+const RECENT_SESSIONS: u32 = 50;
+
+/// The position before the newest session of an agent: whoever follows the task from there sees its last work and the checks after it.
+pub async fn before_newest_work(call: &Call, task: TaskId) -> Result<u64, AppError> {
+    let started = call.store()?.newest_events(task, &["session_started"], RECENT_SESSIONS).await?.events;
+    let is_work =
+        |event: &&StoredEvent| matches!(&event.event, Event::SessionStarted { session } if session.purpose.is_agent());
+    let newest = started.iter().filter(is_work).max_by_key(|event| event.seq);
+    let oldest = || started.iter().min_by_key(|event| event.seq);
+    Ok(newest.or_else(oldest).map_or(0, |event| event.seq - 1))
+}
 
 /// One piece of news about a followed task.
 #[derive(Debug)]

@@ -43,7 +43,7 @@ const FIRST_STEP: &str = "New here? `longhaul demo` needs no agent and no key. `
 #[command(after_help = FIRST_STEP, after_long_help = format!("{FIRST_STEP}\n\n{}", exit::help()))]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) verb: Verb,
+    pub(crate) verb: Option<Verb>,
 }
 
 /// The verbs in the order in which people need them. A test compares it with the existing verbs.
@@ -76,14 +76,24 @@ const GROUPS: &[(&str, &[&str])] = &[
 impl Cli {
     /// Reads the arguments of this process.
     pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-        let mut command = command();
-        command.build();
-        let template = format!(
-            "{{about}}\n\n{{usage-heading}} {{usage}}\n\nCommands:\n{}\nOptions:\n{{options}}{{after-help}}",
-            groups(&command)
-        );
-        Cli::from_arg_matches(&command.help_template(template).try_get_matches_from(arguments)?)
+        Cli::from_arg_matches(&grouped().try_get_matches_from(arguments)?)
     }
+
+    /// What `-h` prints.
+    pub(crate) fn help() -> String {
+        grouped().render_help().to_string()
+    }
+}
+
+/// The command line with its verbs in groups.
+fn grouped() -> clap::Command {
+    let mut command = command();
+    command.build();
+    let template = format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\nCommands:\n{}\nOptions:\n{{options}}{{after-help}}",
+        groups(&command)
+    );
+    command.help_template(template)
 }
 
 /// The whole command line with its examples, for parsing, manual pages and completions.

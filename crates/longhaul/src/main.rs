@@ -5,6 +5,7 @@ mod agent_flags;
 mod agent_name;
 #[cfg(test)]
 mod agent_reference;
+mod board;
 mod cli;
 mod command_line;
 mod commands;

@@ -1,7 +1,7 @@
 //! `longhaul list`: prints tasks in groups, or as one JSON document per page.
 //! Works without a worker, and warns if one is missing.
 
-mod board;
+pub(crate) mod board;
 mod watch;
 
 use longhaul_app::config::read_span;

@@ -17,7 +17,7 @@ mod gc;
 mod import;
 mod keys;
 mod land;
-mod list;
+pub(crate) mod list;
 mod logs;
 mod man;
 mod mcp;
@@ -50,6 +50,7 @@ use std::process::ExitCode;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::permit;
 
+use crate::board;
 use crate::cli::{Cli, Verb};
 use crate::command_line::CommandLine;
 use crate::exit::Code;
@@ -79,8 +80,18 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+/// Without a verb, a terminal shows the board; anything else gets the help.
+async fn bare(line: &CommandLine) -> Result<Code, AppError> {
+    if board::is_usable() {
+        return board::board(line).await;
+    }
+    out::data(Cli::help().trim_end());
+    Ok(Code::Done)
+}
+
 /// Carries out the verb. Where all it lacks is which task is meant, a person on a terminal is asked, and it is carried out again.
-async fn dispatch(mut line: CommandLine, verb: Verb) -> Result<Code, AppError> {
+async fn dispatch(mut line: CommandLine, verb: Option<Verb>) -> Result<Code, AppError> {
+    let Some(verb) = verb else { return bare(&line).await };
     permit(&line.caller.actor, &verb.action())?;
     loop {
         let error = match carry_out(&line, &verb).await {

@@ -22,7 +22,6 @@ fn a_command_line_that_makes_no_sense_touches_nothing() {
     for args in [
         &["run", "--frobnicate", "goal"][..],
         &["frobnicate"],
-        &[],
         &["run"],
         &["run", "goal", "--name"],
         &["run", "goal", "second goal"],

@@ -7,6 +7,7 @@ mod attach;
 mod bad_input;
 mod bad_workspace;
 mod below_session;
+mod board;
 mod bot;
 mod callers;
 mod checked_tree;

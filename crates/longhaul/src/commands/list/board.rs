@@ -12,18 +12,18 @@ use crate::width::{columns, cut, pad};
 const LONGEST_NAME: usize = 24;
 
 /// How the list is shown.
-pub(super) struct Board<'a> {
+pub(crate) struct Board<'a> {
     /// The columns of the terminal; none in a pipe.
-    pub(super) width: Option<usize>,
-    pub(super) when: &'a When,
-    pub(super) paint: Paint,
+    pub(crate) width: Option<usize>,
+    pub(crate) when: &'a When,
+    pub(crate) paint: Paint,
     /// Whether finished tasks older than a day are shown, and every task's project.
-    pub(super) all: bool,
+    pub(crate) all: bool,
 }
 
 /// Where a task stands for the person who reads the list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Group {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Group {
     NeedsYou,
     Running,
     Waiting,
@@ -31,7 +31,7 @@ enum Group {
 }
 
 impl Group {
-    fn of(task: &TaskView) -> Group {
+    pub(crate) fn of(task: &TaskView) -> Group {
         let is_pause = task.wait.as_ref().is_some_and(|wait| wait.why == "delay between sessions");
         match task.outcome {
             _ if task.is_finished => Group::Done,
@@ -42,7 +42,7 @@ impl Group {
         }
     }
 
-    fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Group::NeedsYou => "NEEDS YOU",
             Group::Running => "RUNNING",
@@ -63,7 +63,7 @@ impl Group {
 
 impl Board<'_> {
     /// The lines, and how many finished tasks are folded away.
-    pub(super) fn lines(&self, tasks: &[TaskView]) -> (Vec<String>, usize) {
+    pub(crate) fn lines(&self, tasks: &[TaskView]) -> (Vec<String>, usize) {
         let is_folded = |task: &&TaskView| !self.all && task.is_finished && self.when.is_old(&task.updated);
         let folded = tasks.iter().filter(is_folded).count();
         let shown: Vec<&TaskView> = tasks.iter().filter(|task| !is_folded(task)).collect();
@@ -84,7 +84,7 @@ impl Board<'_> {
     }
 
     /// The group's title, and on a terminal what its columns are.
-    fn heading(&self, group: Group) -> String {
+    pub(crate) fn heading(&self, group: Group) -> String {
         let title = group.title();
         let columns = match (group, self.width) {
             (Group::Running, Some(_)) => " STEP  AGENT     TIME    COST",
@@ -114,7 +114,7 @@ impl Board<'_> {
     }
 
     /// What a person wants to know first.
-    fn says(&self, task: &TaskView, group: Group) -> String {
+    pub(crate) fn says(&self, task: &TaskView, group: Group) -> String {
         let missing = if task.has_worker == Some(false) { "no worker: " } else { "" };
         let status = self.when.localized(&task.status);
         let words = match (group, &task.wait) {
@@ -135,7 +135,7 @@ impl Board<'_> {
     }
 
     /// The columns on the right: plan, agent, time, cost.
-    fn right(&self, task: &TaskView, group: Group) -> String {
+    pub(crate) fn right(&self, task: &TaskView, group: Group) -> String {
         let steps = task.progress.map_or_else(|| "-".to_owned(), |Progress { done, total }| format!("{done}/{total}"));
         let cost = task.cost_usd.map_or_else(|| "-".to_owned(), |usd| format!("${usd:.2}"));
         let agent = cut(&safe(&task.agent), 8);
@@ -149,7 +149,7 @@ impl Board<'_> {
 }
 
 /// A follow-up is shown by what it does: `landing fix-tests`.
-fn shown_name(task: &TaskView) -> &str {
+pub(crate) fn shown_name(task: &TaskView) -> &str {
     if task.follows.is_some() { &task.goal } else { &task.name }
 }
 
@@ -164,14 +164,14 @@ fn running(task: &TaskView, status: String) -> String {
     }
 }
 
-fn group_colour(task: &TaskView, group: Group) -> Colour {
+pub(crate) fn group_colour(task: &TaskView, group: Group) -> Colour {
     match group {
         Group::Done if task.result.is_some() => Colour::Green,
         other => other.colour(),
     }
 }
 
-fn mark(task: &TaskView, group: Group) -> char {
+pub(crate) fn mark(task: &TaskView, group: Group) -> char {
     match group {
         Group::NeedsYou => '!',
         Group::Running => '●',
@@ -200,4 +200,4 @@ fn unique_name<'a>(task: &'a TaskView, shown: &[&TaskView]) -> &'a str {
 
 #[cfg(test)]
 #[path = "board_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -11,7 +11,7 @@ use crate::when::When;
 use crate::width::columns;
 
 /// 2026-11-18T12:00:00Z.
-const NOW: Time = Time(1_795_003_200_000_000);
+pub(crate) const NOW: Time = Time(1_795_003_200_000_000);
 
 fn task(name: &str, state: &str, outcome: Outcome, minutes: i64) -> TaskView {
     let then = Time(NOW.0 - minutes * 60_000_000).rfc3339();
@@ -54,7 +54,7 @@ fn finished(name: &str, status: &str, result: Option<&str>, minutes: i64) -> Tas
     TaskView { is_finished: true, status: status.into(), result, ..task(name, "done", Outcome::Done, minutes) }
 }
 
-fn ten() -> Vec<TaskView> {
+pub(crate) fn ten() -> Vec<TaskView> {
     let limit =
         WaitView { why: "usage limit".into(), until: Some("2026-11-18T14:10:00Z".into()), agent: Some("codex".into()) };
     let delay = WaitView { why: "delay between sessions".into(), until: None, agent: None };
