@@ -16,6 +16,7 @@ pub mod checkouts;
 mod child;
 mod choices;
 mod clock;
+pub mod completion;
 pub mod config;
 mod damage;
 pub mod describe;

@@ -232,6 +232,14 @@ impl Repository {
         self.commit_of(&format!("refs/heads/{branch}"))
     }
 
+    /// The names of local branches, the latest commit first; at most 300.
+    pub fn branches(&self) -> Result<Vec<String>, GitError> {
+        let words =
+            &["for-each-ref", "--count=300", "--sort=-committerdate", "--format=%(refname:lstrip=2)", "refs/heads/"];
+        let names = self.reading().words(words).succeed()?;
+        Ok(String::from_utf8_lossy(&names).lines().map(str::to_owned).collect())
+    }
+
     /// Whether there is such a branch. Where git keeps it and its commit in plain files, it need not be asked.
     pub(super) fn has_branch(&self, branch: &str) -> Result<bool, GitError> {
         let common = self.common_dir();

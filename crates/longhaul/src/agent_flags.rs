@@ -10,7 +10,7 @@ use crate::agent_name::AgentName;
 #[derive(Debug, Default, Args)]
 pub(crate) struct AgentFlags {
     /// Agent to use; by default `agent` in the configuration
-    #[arg(long, value_name = "NAME", value_parser = AgentName, hide_possible_values = true, help_heading = "Agents and modes")]
+    #[arg(long, short, value_name = "NAME", value_parser = AgentName, hide_possible_values = true, help_heading = "Agents and modes")]
     agent: Option<String>,
     /// Agents separated by commas: the first works, the others are fallbacks for `--on-limit switch`, in this order
     #[arg(

@@ -16,7 +16,8 @@ mod task;
 
 use std::ffi::OsString;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use longhaul_core::task::Action;
 
 pub(crate) use care::{
@@ -26,7 +27,7 @@ pub(crate) use finish::{Discard, Land};
 pub(crate) use keys::{Keys, KeysVerb};
 pub(crate) use mcp::{Mcp, McpClient, McpInstall, McpVerb, Offer, Transport};
 pub(crate) use notify::{Notify, NotifyVerb};
-pub(crate) use reading::{Diff, Events, List, Logs, Page, Read, Report, Show};
+pub(crate) use reading::{Diff, Events, List, Logs, Page, Prompt, Read, Report, Show};
 pub(crate) use runner::RunSession;
 pub(crate) use serve::Serve;
 pub(crate) use session::{Session, SessionVerb};
@@ -39,9 +40,20 @@ const FIRST_STEP: &str = "New here? `longhaul demo` needs no agent and no key. `
 
 /// Runs coding agents until the work is done and checked, through crashes, reboots and usage limits
 #[derive(Debug, Parser)]
-#[command(name = "longhaul", version, propagate_version = true)]
+#[command(name = "longhaul", version)]
 #[command(after_help = FIRST_STEP, after_long_help = format!("{FIRST_STEP}\n\n{}", exit::help()))]
 pub(crate) struct Cli {
+    /// Use colours: `auto`, `always` or `never`
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true,
+        display_order = 998
+    )]
+    pub(crate) color: ColorChoice,
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
 }
@@ -49,7 +61,7 @@ pub(crate) struct Cli {
 /// The verbs in the order in which people need them. A test compares it with the existing verbs.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["run", "retry", "demo", "run-session"]),
-    ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report"]),
+    ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report", "prompt"]),
     ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
     ("Finish", &["land", "discard"]),
     (
@@ -76,7 +88,9 @@ const GROUPS: &[(&str, &[&str])] = &[
 impl Cli {
     /// Reads the arguments of this process.
     pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-        Cli::from_arg_matches(&grouped().try_get_matches_from(arguments)?)
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        let matches = grouped().color(colour_of(&arguments)).try_get_matches_from(arguments);
+        Cli::from_arg_matches(&matches.map_err(with_suggestion)?)
     }
 
     /// What `-h` prints.
@@ -94,6 +108,37 @@ fn grouped() -> clap::Command {
         groups(&command)
     );
     command.help_template(template)
+}
+
+/// What other programs call it.
+const ELSEWHERE: &[(&str, &[&str])] = &[
+    ("run", &["start", "new", "submit", "add", "exec"]),
+    ("discard", &["remove", "delete", "clean", "drop"]),
+    ("land", &["merge", "apply", "finish", "push"]),
+    ("resume", &["continue", "unpause"]),
+    ("cancel", &["abort", "end", "terminate"]),
+    ("attach", &["follow", "tail", "open", "view"]),
+    ("takeover", &["take-over", "join"]),
+    ("tell", &["message", "say", "steer"]),
+    ("show", &["info", "inspect", "describe", "st"]),
+    ("events", &["history"]),
+];
+
+/// Names the verb that was probably meant, where only its meaning is near.
+fn with_suggestion(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    if let Some((verb, _)) = ELSEWHERE.iter().find(|(_, words)| words.contains(&word.as_str())) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![(*verb).to_owned()]));
+    }
+    error
+}
+
+/// What `--color` asks for: help and usage errors are printed before the line is parsed.
+fn colour_of(arguments: &[OsString]) -> ColorChoice {
+    let words = || arguments.iter().map(|word| word.to_string_lossy()).take_while(|word| word != "--");
+    let attached = words().find_map(|word| word.strip_prefix("--color=").map(str::to_owned));
+    let word = attached.or_else(|| words().skip_while(|word| word != "--color").nth(1).map(Into::into));
+    word.and_then(|word| word.parse().ok()).unwrap_or_default()
 }
 
 /// The whole command line with its examples, for parsing, manual pages and completions.
@@ -121,7 +166,7 @@ pub(crate) enum Verb {
     Demo(Demo),
     /// Start a task and follow it
     Run(Run),
-    /// List the tasks of this project, newest first
+    /// List the tasks of this project, those that need you first
     #[command(visible_aliases = ["ls", "ps", "status"])]
     List(List),
     /// Show one task in detail
@@ -131,6 +176,8 @@ pub(crate) enum Verb {
     Logs(Logs),
     /// Print the history of a task
     Events(Events),
+    /// Count the tasks here, for a shell prompt or a status line
+    Prompt(Prompt),
     /// Explain in a few lines why a task is in its current state
     Why(Read),
     /// Stop the session and keep the task until you resume it
@@ -140,12 +187,13 @@ pub(crate) enum Verb {
     Resume(Resume),
     /// Continue the agent's conversation yourself, in its own program
     Takeover(Takeover),
-    /// End a task for good
+    /// Cancel a task for good; its files and history are kept
     #[command(visible_alias = "kill")]
     Cancel(Cancel),
     /// Bring finished work onto your branch, one commit per task
     Land(Land),
     /// Remove worktrees and branches of finished tasks without landing
+    #[command(visible_alias = "rm")]
     Discard(Discard),
     /// Wait until a task is done or needs you
     Wait(Wait),
@@ -193,7 +241,7 @@ pub(crate) enum Verb {
     Mcp(Mcp),
     /// Serve Longhaul to programs over HTTP, and carry out tasks
     Serve(Serve),
-    /// Import runs that another program keeps
+    /// Import the runs of another program
     Import(Import),
     /// Create, list and revoke API keys for the HTTP server
     Keys(Keys),
@@ -238,6 +286,7 @@ impl Verb {
             | Verb::Trust(_)
             | Verb::Plan(_)
             | Verb::List(_)
+            | Verb::Prompt(_)
             | Verb::Show(_)
             | Verb::Logs(_)
             | Verb::Events(_)
@@ -258,13 +307,13 @@ impl Verb {
 
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Name of the task, its beginning, or an id; by default the only unfinished task of this project
+    /// Name or id of the task, or the beginning of its name; by default the only unfinished task of this project
     pub(crate) task: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WhichToRead {
-    /// Name of the task, its beginning, or an id; by default the only unfinished task of this project, or else the newest
+    /// Name or id of the task, or the beginning of its name; by default the only unfinished task of this project, or else the newest
     pub(crate) task: Option<String>,
 }
 
@@ -294,8 +343,9 @@ mod tests {
     #[test]
     fn every_example_parses() {
         for line in examples::EXAMPLES.iter().flat_map(|(_, lines)| lines.iter()) {
-            let line = line.split("&& ").find(|part| part.starts_with("longhaul")).unwrap_or(line);
-            let plain = line.split(['|', '<', '>', '#']).next().unwrap_or_default().replace(" && echo done", "");
+            let from = line.find("longhaul").unwrap_or_default();
+            let plain =
+                line[from..].split(['|', '<', '>', '#', ')']).next().unwrap_or_default().replace(" && echo done", "");
             let mut words: Vec<OsString> = Vec::new();
             for (at, part) in plain.split(['"', '\'']).enumerate() {
                 match at % 2 {

@@ -9,6 +9,7 @@ mod board;
 mod cli;
 mod command_line;
 mod commands;
+mod complete;
 mod exit;
 mod foreground;
 mod out;

@@ -6,6 +6,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
+use clap::ColorChoice;
 use longhaul_app::AppError;
 use longhaul_app::operation::{Answer, View};
 use longhaul_app::text::document;
@@ -88,19 +89,36 @@ pub(crate) fn bytes(bytes: &[u8]) {
     }
 }
 
+/// What `--color` asks for. Set once, before anything is printed.
+static COLOUR: OnceLock<ColorChoice> = OnceLock::new();
+
+/// Uses colours as the person asks.
+pub(crate) fn choose_colours(choice: ColorChoice) {
+    COLOUR.get_or_init(|| choice);
+}
+
 /// Whether our own colours may be used on standard output.
 pub(crate) fn coloured() -> bool {
-    io::stdout().is_terminal() && colours_are_welcome()
+    has_colours(io::stdout().is_terminal())
 }
 
 /// The same for standard error.
 pub(crate) fn coloured_stderr() -> bool {
-    io::stderr().is_terminal() && colours_are_welcome()
+    has_colours(io::stderr().is_terminal())
 }
 
-fn colours_are_welcome() -> bool {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+/// The flag comes first, then NO_COLOR, CLICOLOR_FORCE and CLICOLOR, then what the terminal can show.
+fn has_colours(is_terminal: bool) -> bool {
+    let is = |name: &str, fits: fn(&str) -> bool| std::env::var(name).is_ok_and(|value| fits(&value));
+    match COLOUR.get() {
+        Some(ColorChoice::Always) => true,
+        Some(ColorChoice::Never) => false,
+        Some(ColorChoice::Auto) | None => {
+            let forced = is("CLICOLOR_FORCE", |value| !value.is_empty() && value != "0");
+            let plain = is("CLICOLOR", |value| value == "0") || is("TERM", |value| value == "dumb");
+            !is("NO_COLOR", |value| !value.is_empty()) && (forced || (is_terminal && !plain))
+        }
+    }
 }
 
 fn write(mut stream: impl Write, line: &str) -> io::Result<()> {

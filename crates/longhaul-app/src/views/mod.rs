@@ -27,5 +27,5 @@ pub use show::{Attempts, Choices, ConversationView, OwnerView, ShowView, Workspa
 pub use status::{StatusKind, StatusView};
 pub use sweep::{KeptTask, LeftAlone, Orphan, RemovedTask, Sweep};
 pub use task::{FollowedUp, Progress, TaskView, WaitView};
-pub(crate) use task::{TaskPage, usd};
+pub(crate) use task::{TaskPage, usd, words_of};
 pub use turn::{TurnRole, TurnView};

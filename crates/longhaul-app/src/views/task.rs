@@ -209,6 +209,11 @@ pub(crate) fn usd(micros: u64) -> f64 {
     micros as f64 / 1e6
 }
 
+/// The state of a task in words, from its row alone.
+pub(crate) fn words_of(call: &Call, summary: &TaskSummary) -> String {
+    status(call, summary, None)
+}
+
 fn status(call: &Call, summary: &TaskSummary, in_line: Option<&Waiting>) -> String {
     if let Some(in_line) = in_line {
         return in_line.in_line();

@@ -41,6 +41,14 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("diff", &["longhaul diff my-task", "longhaul diff my-task --raw | git apply"]),
+    (
+        "prompt",
+        &[
+            "longhaul prompt",
+            "PS1='$(longhaul prompt) '$PS1",
+            "set -g status-right '#(longhaul prompt --all)'   # tmux.conf",
+        ],
+    ),
     ("report", &["longhaul report my-task", "longhaul report my-task -o report.md"]),
     ("pause", &["longhaul pause my-task --now", "longhaul pause parser docs", "longhaul pause --all"]),
     (
@@ -62,7 +70,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "longhaul land my-task --onto develop -m \"parser: port to winnow\"",
         ],
     ),
-    ("discard", &["longhaul discard my-task", "longhaul discard --undo my-task"]),
+    ("discard", &["longhaul discard my-task", "longhaul rm parser docs", "longhaul discard --undo my-task"]),
     ("cancel", &["longhaul cancel my-task --reason \"no longer needed\"", "longhaul cancel --all"]),
     (
         "mcp",
@@ -94,9 +102,9 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "completions",
         &[
-            "longhaul completions bash > ~/.local/share/bash-completion/completions/longhaul",
-            "longhaul completions zsh > <a directory in $fpath>/_longhaul",
-            "longhaul completions fish > ~/.config/fish/completions/longhaul.fish",
+            "source <(longhaul completions bash)       # in ~/.bashrc",
+            "source <(longhaul completions zsh)        # in ~/.zshrc, after compinit",
+            "longhaul completions fish | source        # in ~/.config/fish/config.fish",
         ],
     ),
     ("man", &["longhaul man | man -l -", "mkdir -p ~/.local/share/man && longhaul man ~/.local/share/man/man1"]),

@@ -7,7 +7,7 @@ use super::task::Request;
 
 #[derive(Debug, Args)]
 pub(crate) struct Land {
-    /// Names or ids of the finished tasks
+    /// Names or ids of the finished tasks, or beginnings of names
     #[arg(required = true, value_name = "TASK")]
     pub(crate) tasks: Vec<String>,
     /// Branch to land on; by default the one that was checked out when the task was submitted
@@ -25,10 +25,10 @@ pub(crate) struct Land {
     /// Land the work although it is not verified
     #[arg(long)]
     pub(crate) unverified: bool,
-    /// Why, kept in the history
+    /// Reason, kept in the history
     #[arg(long)]
     pub(crate) reason: Option<String>,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
     #[command(flatten)]
@@ -37,13 +37,13 @@ pub(crate) struct Land {
 
 #[derive(Debug, Args)]
 pub(crate) struct Discard {
-    /// Names or ids of the finished tasks
+    /// Names or ids of the finished tasks, or beginnings of names
     #[arg(required = true, value_name = "TASK")]
     pub(crate) tasks: Vec<String>,
     /// Bring worktree and branch back
     #[arg(long)]
     pub(crate) undo: bool,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
     #[command(flatten)]

@@ -40,6 +40,16 @@ pub(crate) struct List {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Prints counts like `2● 1◔ 1! 3✓`: running, waiting, needing you, and done within a day but not landed. Counts of zero are left out."
+)]
+pub(crate) struct Prompt {
+    /// Count the tasks of all projects
+    #[arg(long, short)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Read {
     #[command(flatten)]
     pub(crate) which: WhichToRead,

@@ -31,7 +31,7 @@ pub(crate) struct Run {
     #[arg(long, short)]
     pub(crate) name: Option<String>,
     /// Model the agent should use; by default `model` in the configuration, else the agent's own choice
-    #[arg(long)]
+    #[arg(long, short)]
     pub(crate) model: Option<String>,
     /// Directory to work in; by default the current one
     #[arg(long, value_name = "DIR")]
@@ -43,7 +43,7 @@ pub(crate) struct Run {
     #[arg(long, short, conflicts_with = "json")]
     pub(crate) verbose: bool,
     /// Command that must pass for the task to be done; repeatable, in addition to the configured ones
-    #[arg(long = "check", value_name = "COMMAND", help_heading = "Verification")]
+    #[arg(long = "check", short, value_name = "COMMAND", help_heading = "Verification")]
     pub(crate) checks: Vec<String>,
     /// Acceptance criterion in words, or `words = command` with a command that proves it; repeatable
     #[arg(long = "criterion", value_name = "TEXT", help_heading = "Verification")]
@@ -77,7 +77,7 @@ pub(crate) struct Run {
     pub(crate) backoff: Option<String>,
     #[command(flatten)]
     pub(crate) flags: TaskFlags,
-    /// Open a read-only view in a detached tmux session and print how to attach to it
+    /// Open a read-only view in a new tmux session, and print how to get there
     #[arg(long, conflicts_with_all = ["detach", "json"])]
     pub(crate) tmux: bool,
     /// Idempotency key: if you got no answer, repeat the command with the same key, and only one task is created
@@ -98,7 +98,7 @@ pub(crate) struct Takeover {
 #[derive(Debug, Args)]
 #[command(after_help = SEVERAL_HELP)]
 pub(crate) struct Pause {
-    /// Names of tasks, their beginnings, or ids; by default the only unfinished task of this project
+    /// Names or ids of tasks, or beginnings of names; by default the only unfinished task of this project
     #[arg(value_name = "TASK")]
     pub(crate) tasks: Vec<String>,
     /// Pause every task of this project that runs or waits
@@ -117,7 +117,7 @@ pub(crate) struct Pause {
 #[derive(Debug, Args)]
 #[command(after_help = SEVERAL_HELP)]
 pub(crate) struct Resume {
-    /// Names of tasks, their beginnings, or ids; by default the only unfinished task of this project
+    /// Names or ids of tasks, or beginnings of names; by default the only unfinished task of this project
     #[arg(value_name = "TASK")]
     pub(crate) tasks: Vec<String>,
     /// Resume every paused task of this project; with --reason also those that need you
@@ -152,13 +152,13 @@ pub(crate) struct Edit {
 #[derive(Debug, Args)]
 pub(crate) struct Changes {
     /// Command that must pass; replaces the task's checks; repeatable
-    #[arg(long = "check", value_name = "COMMAND", conflicts_with = "no_checks")]
+    #[arg(long = "check", short, value_name = "COMMAND", conflicts_with = "no_checks")]
     pub(crate) checks: Vec<String>,
     /// Remove all checks; criteria with a command and expected files stay. Without any, the result is unverified
     #[arg(long)]
     pub(crate) no_checks: bool,
     /// Model, or `none` for the agent's own choice
-    #[arg(long)]
+    #[arg(long, short)]
     pub(crate) model: Option<String>,
     /// Priority; tasks with a higher one start first
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -181,7 +181,7 @@ impl Changes {
 
 #[derive(Debug, Args)]
 pub(crate) struct Tell {
-    /// Name or id of the task
+    /// Name or id of the task, or the beginning of its name
     pub(crate) task: String,
     /// The message; `-` reads it from standard input
     pub(crate) text: String,
@@ -192,13 +192,13 @@ pub(crate) struct Tell {
 #[derive(Debug, Args)]
 #[command(after_help = SEVERAL_HELP)]
 pub(crate) struct Cancel {
-    /// Names of tasks, their beginnings, or ids; by default the only unfinished task of this project
+    /// Names or ids of tasks, or beginnings of names; by default the only unfinished task of this project
     #[arg(value_name = "TASK")]
     pub(crate) tasks: Vec<String>,
     /// Cancel every unfinished task of this project; asks first on a terminal
     #[arg(long, conflicts_with = "tasks")]
     pub(crate) all: bool,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
     /// Reason, kept in the history
@@ -211,7 +211,7 @@ pub(crate) struct Cancel {
 #[derive(Debug, Args)]
 #[command(after_help = SEVERAL_HELP)]
 pub(crate) struct Wait {
-    /// Names of tasks, their beginnings, or ids; by default the only unfinished task of this project, or else the newest
+    /// Names or ids of tasks, or beginnings of names; by default the only unfinished task of this project, or else the newest
     #[arg(value_name = "TASK")]
     pub(crate) tasks: Vec<String>,
     /// Wait for every unfinished task of this project
@@ -257,9 +257,12 @@ pub(crate) struct Attach {
     /// Only watch until the task is finished: no key reaches the task, and Ctrl+C just leaves
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Open a read-only view in a detached tmux session and print how to attach to it
+    /// Open a read-only view in a new tmux session, and print how to get there
     #[arg(long, conflicts_with = "json")]
     pub(crate) tmux: bool,
+    /// At the end, wait for a key before the view closes
+    #[arg(long, hide = true, requires = "read_only")]
+    pub(crate) keep_open: bool,
     /// Print one JSON document per line: what happens, then the task
     #[arg(long)]
     pub(crate) json: bool,
@@ -268,7 +271,7 @@ pub(crate) struct Attach {
 #[derive(Debug, Args)]
 #[command(after_help = "The old task, its worktree and its files stay unchanged.")]
 pub(crate) struct Retry {
-    /// Name of the finished task, its beginning, or an id; by default the only finished task of this project
+    /// Name or id of the finished task, or the beginning of its name; by default the only finished task of this project
     pub(crate) task: Option<String>,
     /// Name of the new task; by default the old name with a number
     #[arg(long, short)]
@@ -303,7 +306,7 @@ const PLAN_HELP: &str = "Pause the task first: a running session may overwrite t
 fn run_help() -> String {
     let agents: Vec<String> = longhaul_agents::AGENTS
         .iter()
-        .map(|agent| format!("  {}  {}", agent.about().name, agent.about().summary))
+        .map(|agent| format!("  {:8}  {}", agent.about().name, agent.about().summary))
         .collect();
     format!(
         "Agents:\n{}\n  and those your configuration declares; `longhaul agents` lists all\n\nNames: {}",

@@ -39,7 +39,8 @@ pub(crate) async fn attach(line: &CommandLine, args: &Attach) -> Result<Code, Ap
     if after > 0 && !args.json {
         out::note(&format!("{after} earlier events: `longhaul events {name}`"));
     }
-    viewer::follow(&call, task.id, signals, Viewing { after, mode, json: args.json, detailed: args.verbose }).await
+    let viewing = Viewing { after, mode, json: args.json, detailed: args.verbose, keep_open: args.keep_open };
+    viewer::follow(&call, task.id, signals, viewing).await
 }
 
 /// For a task with nothing left to follow.

@@ -1,16 +1,14 @@
-//! `longhaul completions`: generates a completion script for a shell from the parsed command line.
-//! Only prints; its help shows where to save the script.
+//! `longhaul completions`: prints the script by which a shell asks this program what to complete.
+//! Only prints; its help shows where to put it.
 
-use crate::cli::{Completions, command};
+use crate::cli::Completions;
+use crate::complete;
 use crate::exit::Code;
 use crate::out;
 use longhaul_app::{AppError, ErrorKind};
 
 pub(crate) fn completions(args: &Completions) -> Result<Code, AppError> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command(), "longhaul", &mut script);
-    let script = String::from_utf8(script)
-        .map_err(|error| AppError::new(ErrorKind::Failure, "the completion script is not UTF-8").because(&error))?;
-    out::data(script.trim_end());
+    let script = complete::script(&args.shell.to_string());
+    out::data(&script.ok_or_else(|| AppError::new(ErrorKind::Failure, "there is no script for this shell"))?);
     Ok(Code::Done)
 }

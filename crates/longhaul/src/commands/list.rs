@@ -2,6 +2,7 @@
 //! Works without a worker, and warns if one is missing.
 
 pub(crate) mod board;
+mod prompt;
 mod watch;
 
 use longhaul_app::config::read_span;
@@ -9,6 +10,7 @@ use longhaul_app::operations::{List, ListInput, Listing};
 use longhaul_app::{AppError, now};
 
 use self::board::Board;
+pub(crate) use self::prompt::prompt;
 use crate::cli;
 use crate::command_line::CommandLine;
 use crate::exit::Code;

@@ -53,17 +53,23 @@ use longhaul_core::task::permit;
 use crate::board;
 use crate::cli::{Cli, Verb};
 use crate::command_line::CommandLine;
+use crate::complete;
 use crate::exit::Code;
 use crate::out;
+use crate::paint::{Colour, Paint};
 use longhaul_app::views::TaskView;
 use longhaul_app::{AppError, ErrorKind, Missing};
 
 /// Parses the command line and runs the verb.
 pub(crate) fn main() -> ExitCode {
+    if complete::answered() {
+        return Code::Done.into();
+    }
     let cli = match Cli::read(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return usage_error(error),
     };
+    out::choose_colours(cli.color);
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&AppError::new(ErrorKind::Failure, "cannot start").because(&error)),
@@ -111,6 +117,7 @@ async fn carry_out(line: &CommandLine, verb: &Verb) -> Result<Code, AppError> {
         Verb::Demo(args) => demo::demo(line, args).await,
         Verb::Run(args) => run::run(line, args).await,
         Verb::List(args) => list::list(line, args).await,
+        Verb::Prompt(args) => list::prompt(line, args).await,
         Verb::Show(args) => show::show(line, args).await,
         Verb::Logs(args) => logs::logs(line, args).await,
         Verb::Events(args) => events::events(line, args).await,
@@ -197,6 +204,8 @@ fn show_error(error: &AppError) {
     if wants_json() {
         out::data(&error.document());
     } else {
-        out::note(&out::safe_lines(&error.text()));
+        let text = out::safe_lines(&error.text());
+        let head = Paint(out::coloured_stderr()).in_colour(Colour::Red, "error:");
+        out::note(&text.replacen("error:", &head, 1));
     }
 }

@@ -14,7 +14,7 @@ use crate::cli;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
 use crate::out;
-use crate::viewer::{self, Mode, Signals, Viewing};
+use crate::viewer::{self, Signals, Viewing};
 
 pub(crate) async fn resume(line: &CommandLine, args: &cli::Resume) -> Result<Code, AppError> {
     let (key, json) = (args.request.key.as_ref(), args.request.json);
@@ -59,5 +59,5 @@ async fn followed(target: Target, input: ResumeInput, detailed: bool) -> Result<
     let id = id_of(&answer.view)?;
     let resumed = call.store()?.newest_events(id, &["resumed"], 1).await?.events;
     let after = resumed.first().map_or(0, |event| event.seq - 1);
-    viewer::follow(&call, id, signals, Viewing { after, mode: Mode::Control, json: false, detailed }).await
+    viewer::follow(&call, id, signals, Viewing { after, ..Viewing::whole(false, detailed) }).await
 }

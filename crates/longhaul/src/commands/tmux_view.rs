@@ -32,22 +32,32 @@ pub(crate) async fn open(call: &Call, task: TaskId) -> Result<Code, AppError> {
     let tmux = find_program("tmux")
         .ok_or_else(|| AppError::new(ErrorKind::Failure, "tmux is not on PATH").hint(hint.as_str()))?;
     let session = start(&tmux, call, task).map_err(|error| error.hint(hint))?;
-    out::data(&format!("tmux attach -t {session}"));
+    // Inside tmux, attaching is refused: the client switches to the session.
+    let is_inside = call.app.system.environment.get("TMUX").is_some_and(|tmux| !tmux.is_empty());
+    out::data(&format!("tmux {} -t {session}", if is_inside { "switch-client" } else { "attach" }));
     out::note(&format!("tmux session {session} shows task {name}, read-only; closing it does not affect the task"));
     Ok(Code::Done)
 }
 
-/// Starts a session under the first name that is free.
+/// Where a session keeps the id of the task that it shows.
+const SHOWN: &str = "@longhaul_task";
+
+/// The session that shows the task: the one that is open, or a new one under the first name that is free.
 fn start(tmux: &Path, call: &Call, task: &Task) -> Result<String, AppError> {
-    let viewer = viewer(call, task)?;
+    let (viewer, id) = (viewer(call, task)?, task.id.to_string());
     let wanted = session_name(&task.submission.agent, task.submission.name.as_ref());
     for number in 1..=NAMES {
         let name = if number == 1 { wanted.clone() } else { format!("{wanted}-{number}") };
         if is_taken(tmux, &name) {
-            continue;
+            match shown(tmux, &name).is_some_and(|shown| shown == id) {
+                true => return Ok(name),
+                false => continue,
+            }
         }
         let mut arguments = vec!["new-session", "-d", "-s", &name, "-c", task.cwd()];
         arguments.extend(viewer.iter().map(String::as_str));
+        let target = target(&name);
+        arguments.extend([";", "set-option", "-t", &target, SHOWN, &id]);
         match ask(tmux, &arguments, PATIENCE) {
             Asked::Said(_) => return Ok(name),
             // Another process may have taken the name.
@@ -69,14 +79,27 @@ fn is_taken(tmux: &Path, name: &str) -> bool {
     matches!(ask(tmux, &["has-session", "-t", &format!("={name}")], PATIENCE), Asked::Said(_))
 }
 
+/// The task that a session shows, if it is one of ours.
+fn shown(tmux: &Path, name: &str) -> Option<String> {
+    match ask(tmux, &["show-options", "-qv", "-t", &target(name), SHOWN], PATIENCE) {
+        Asked::Said(id) => Some(id.trim().to_owned()),
+        Asked::Failed | Asked::Late | Asked::Unknown => None,
+    }
+}
+
+/// The session of exactly this name.
+fn target(name: &str) -> String {
+    format!("={name}:")
+}
+
 /// The command that tmux runs. It gets the environment of the tmux server, so the home is passed explicitly.
 fn viewer(call: &Call, task: &Task) -> Result<Vec<String>, AppError> {
     let own = std::env::current_exe()
         .map_err(|error| AppError::new(ErrorKind::Failure, "cannot find our own executable").because(&error))?;
     let home = format!("LONGHAUL_HOME={}", call.home().root().display());
-    let arguments =
-        [home, own.display().to_string(), "attach".to_owned(), task.id.to_string(), "--read-only".to_owned()];
-    Ok(std::iter::once("env".to_owned()).chain(arguments.into_iter().map(literal)).collect())
+    let attach = ["attach", &task.id.to_string(), "--read-only", "--keep-open"].map(str::to_owned);
+    let arguments = [home, own.display().to_string()].into_iter().chain(attach);
+    Ok(std::iter::once("env".to_owned()).chain(arguments.map(literal)).collect())
 }
 
 /// tmux reads a semicolon at the end of an argument as the end of the command.

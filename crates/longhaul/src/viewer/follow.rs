@@ -49,12 +49,14 @@ pub(crate) struct Viewing {
     pub(crate) json: bool,
     /// Show every event, and what the agent says and does.
     pub(crate) detailed: bool,
+    /// Wait for a key once the task is finished: whoever looks into the window later wants to see the result.
+    pub(crate) keep_open: bool,
 }
 
 impl Viewing {
     /// From the first event, with control over the task.
     pub(crate) fn whole(json: bool, detailed: bool) -> Viewing {
-        Viewing { after: 0, mode: Mode::Control, json, detailed }
+        Viewing { after: 0, mode: Mode::Control, json, detailed, keep_open: false }
     }
 }
 
@@ -84,13 +86,13 @@ pub(crate) async fn follow(call: &Call, task: TaskId, signals: Signals, viewing:
 pub(crate) async fn follow_with(
     call: &Call,
     task: TaskId,
-    signals: Signals,
+    mut signals: Signals,
     viewing: Viewing,
     observer: &mut dyn Observer,
 ) -> Result<Code, AppError> {
     let gone = || AppError::new(ErrorKind::NotFound, "the task no longer exists");
     let stored = call.load(task).await?.ok_or_else(gone)?;
-    let Viewing { after, mode, json, detailed } = viewing;
+    let Viewing { after, mode, json, detailed, keep_open } = viewing;
     let keeps_worker = mode == Mode::Control;
     let interest = Interest {
         after,
@@ -104,9 +106,20 @@ pub(crate) async fn follow_with(
     let feed = Follow::new(call, stored, interest)?;
     let mut viewer =
         Viewer { call, feed, screen: Screen::new(json, detailed), mode, interrupted: 0, typed: None, is_limited };
-    let left = viewer.watch(signals, Keys::listen(), observer).await;
+    let mut keys = Keys::listen();
+    let left = viewer.watch(&mut signals, &mut keys, observer).await;
     viewer.screen.close();
-    viewer.leave(left?, json, observer).await
+    let left = left?;
+    let stays = keep_open && matches!(left, Leave::Settled);
+    let code = viewer.leave(left, json, observer).await?;
+    if stays {
+        out::note("press any key to close this view");
+        tokio::select! {
+            _ = keys.next() => {}
+            _ = signals.next() => {}
+        }
+    }
+    Ok(code)
 }
 
 const BACKSPACE: u8 = 0x7f;
@@ -136,8 +149,8 @@ struct Viewer<'a> {
 impl Viewer<'_> {
     async fn watch(
         &mut self,
-        mut signals: Signals,
-        mut keys: Keys,
+        signals: &mut Signals,
+        keys: &mut Keys,
         observer: &mut dyn Observer,
     ) -> Result<Leave, AppError> {
         loop {

@@ -392,6 +392,18 @@ fn there_is_no_colour_with_no_color() {
     let (_, shown) = Terminal::run(&env, &["list"]).finish();
     assert!(sequences(&shown).contains("[m"), "without it there is: {shown:?}");
     assert!(!env.ok(&["list"]).contains('\u{1b}'), "in a pipe there is none");
+    for always in [&["list", "--color", "always"][..], &["--color=always", "list"]] {
+        assert!(sequences(&env.ok(always)).contains("[m"), "{always:?}");
+    }
+    let (_, shown) = Terminal::run(&env, &["list", "--color", "never"]).finish();
+    assert!(!sequences(&shown).contains("[m"), "{shown:?}");
+    let (_, shown) = Terminal::run(&env, &["run", "--wrong", "--color=never"]).finish();
+    assert!(!sequences(&shown).contains("[m"), "{shown:?}");
+    assert_eq!(env.run(&["list", "--color", "sometimes"]).code, 2);
+    env.set("CLICOLOR_FORCE", "1");
+    assert!(sequences(&env.ok(&["list"])).contains("[m"), "forced in a pipe");
+    env.set("NO_COLOR", "1");
+    assert!(!env.ok(&["list"]).contains('\u{1b}'), "NO_COLOR comes first");
     assert!(sequences("\u{1b}[1;31mred\u{1b}[0m").contains("[m"), "the check can fail");
 }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::env::TestEnv;
 
 /// The verbs that the help shows.
-fn verbs(env: &TestEnv) -> Vec<String> {
+pub(crate) fn verbs(env: &TestEnv) -> Vec<String> {
     let help = env.ok(&["--help"]);
     let commands = help.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
     let verb = |line: &str| line.starts_with("  ").then(|| line.split_whitespace().next().map(str::to_owned)).flatten();
@@ -25,20 +25,17 @@ fn takes(shell: &str, script: &str) -> Option<bool> {
 }
 
 #[test]
-fn completions_are_sound_scripts_and_know_every_verb() {
+fn completions_are_sound_scripts() {
     let env = TestEnv::new();
     for (shell, mark) in [
-        ("bash", "complete -F"),
+        ("bash", "complete -o nospace"),
         ("zsh", "#compdef longhaul"),
-        ("fish", "complete -c longhaul"),
+        ("fish", "complete --keep-order"),
         ("elvish", "edit:completion"),
         ("powershell", "Register-ArgumentCompleter"),
     ] {
         let script = env.ok(&["completions", shell]);
-        assert!(script.contains(mark), "{shell}");
-        for verb in verbs(&env) {
-            assert!(script.contains(&verb), "{shell}: {verb}");
-        }
+        assert!(script.contains(mark), "{shell}: {script}");
         if ["bash", "zsh", "fish"].contains(&shell) {
             assert_ne!(takes(shell, &script), Some(false), "{shell} -n");
             assert_ne!(takes(shell, &format!("{script}\nif true; then (\n")), Some(true), "the control of {shell} -n");

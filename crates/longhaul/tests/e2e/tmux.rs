@@ -75,18 +75,24 @@ fn keys_in_the_view_do_not_reach_the_task() {
         shows(&env, expected, "(demo, session 2)");
     };
     view("demo-only-look");
-    view("demo-only-look-2");
+    view("demo-only-look");
+    let sessions = tmux(&env, &["list-sessions", "-F", "#{session_name}"]).unwrap();
+    assert_eq!(sessions, "demo-only-look\n", "one view of a task is enough");
     let events = env.events(&name).len();
     tmux(&env, &["send-keys", "-t", "demo-only-look", "x", "p", "t", "Enter"]).unwrap();
     tmux(&env, &["send-keys", "-t", "demo-only-look", "C-c"]).unwrap();
     wait_for("the view to leave", || tmux(&env, &["has-session", "-t", "=demo-only-look"]).is_none().then_some(()));
     assert!(alive(live.agent));
     assert_eq!((env.state(&name).as_str(), env.events(&name).len()), ("working", events));
-    // It stays over a pause, and leaves when there is nothing more to come.
+    // It stays over a pause and at the end, until somebody has seen the result.
+    view("demo-only-look");
     env.ok(&["pause", &name]);
-    shows(&env, "demo-only-look-2", "paused");
+    shows(&env, "demo-only-look", "paused");
     env.ok(&["cancel", &name]);
-    wait_for("the view to end", || tmux(&env, &["has-session", "-t", "=demo-only-look-2"]).is_none().then_some(()));
+    shows(&env, "demo-only-look", "only-look: cancelled");
+    shows(&env, "demo-only-look", "press any key to close this view");
+    tmux(&env, &["send-keys", "-t", "demo-only-look", "x"]).unwrap();
+    wait_for("the view to end", || tmux(&env, &["has-session", "-t", "=demo-only-look"]).is_none().then_some(()));
     tmux(&env, &["kill-server"]);
 }
 
@@ -137,7 +143,24 @@ fn tmux_is_asked_for_exactly_this() {
     let home = format!("LONGHAUL_HOME={home}");
     let made: &[&str] =
         &["new-session", "-d", "-s", "demo-exactly-2", "-c", &place, "env", &home, &own, "attach", id, "--read-only"];
-    assert_eq!(calls, [&["has-session", "-t", "=demo-exactly"][..], &["has-session", "-t", "=demo-exactly-2"], made]);
+    let marked = ["--keep-open", ";", "set-option", "-t", "=demo-exactly-2:", "@longhaul_task", id];
+    let asked_first = ["show-options", "-qv", "-t", "=demo-exactly:", "@longhaul_task"];
+    let [taken, free] = ["=demo-exactly", "=demo-exactly-2"].map(|name| ["has-session", "-t", name]);
+    assert_eq!(calls, [&taken[..], &asked_first, &free, &[made, &marked[..]].concat()]);
+}
+
+/// Inside tmux, `tmux attach` is refused.
+#[test]
+fn inside_tmux_the_client_is_switched() {
+    let mut env = world();
+    let name = env.submit("Look inside", &["--agent", "demo"]);
+    env.live(&name, 2);
+    assert_eq!(env.ok(&["attach", &name, "--tmux"]), "tmux attach -t demo-look-inside\n");
+    let socket = tmux(&env, &["display-message", "-p", "-t", "demo-look-inside", "#{socket_path},#{pid},0"]).unwrap();
+    env.set("TMUX", socket.trim());
+    assert_eq!(env.ok(&["attach", &name, "--tmux"]), "tmux switch-client -t demo-look-inside\n");
+    env.set("TMUX", "");
+    tmux(&env, &["kill-server"]);
 }
 
 #[test]
