@@ -79,7 +79,7 @@ async fn ask<T: Send + 'static>(
     question: fn(&Repository, &CommitId, Option<&CommitId>) -> Result<T, GitError>,
 ) -> Result<T, Unknown> {
     let workspace = task.workspace.clone().ok_or(Unknown::NotPlaced)?;
-    let (state, id, project) = (home.git(), task.id, task.submission.project.clone());
+    let (state, id, project) = (home.git(), task.author_of_work(), task.submission.project.clone());
     let asked = tokio::task::spawn_blocking(move || {
         if let Some((repository, last)) = put_away(&state, &project, id, &workspace)? {
             return Ok(question(&repository, &base_of(&workspace)?, Some(&last))?);

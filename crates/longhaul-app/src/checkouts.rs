@@ -10,7 +10,7 @@ use longhaul_keeper::fail_point;
 
 use crate::git_failure::unfit;
 use crate::home::Home;
-use longhaul_git::{Git, GitError, Removal, Repository, io_failed};
+use longhaul_git::{CommitId, Git, GitError, Removal, Repository, io_failed};
 
 /// One checkout on disk.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,14 +46,18 @@ pub fn make(task: &Task, home: &Home, repository: &Repository, tree: &str) -> Re
     let commit = repository.commit_to_check(task.id, tree).map_err(|error| unfit(&error))?;
     let no_commit =
         || Cause::Workspace { why: format!("tree {tree} is not in any commit, so it cannot be checked out") };
-    let commit = commit.ok_or_else(no_commit)?;
+    make_at(task, home, repository, &commit.ok_or_else(no_commit)?)
+}
+
+/// The same of a commit.
+pub fn make_at(task: &Task, home: &Home, repository: &Repository, commit: &CommitId) -> Result<Checkout, Cause> {
     fail_point::reach("worker.checkout_due");
     for left in list(home).into_iter().filter(|left| left.task == task.id) {
         discard(home, Some(repository), &left.path).map_err(|error| unfit(&error))?;
     }
     // Each round has its own path, so that removing one checkout can never hit the next.
     let root = directory(home).join(format!("{}.{}", task.id, task.tally.rounds + 1));
-    repository.make_checkout(&root, &commit).map_err(|error| unfit(&error))?;
+    repository.make_checkout(&root, commit).map_err(|error| unfit(&error))?;
     fail_point::reach("worker.checkout_made");
     let below = Path::new(task.cwd()).strip_prefix(task.root()).unwrap_or(Path::new(""));
     // A directory that the tree does not have is not there; the root is.

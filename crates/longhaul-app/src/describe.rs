@@ -7,7 +7,10 @@ mod session;
 mod usage;
 mod used;
 
-use longhaul_core::task::{Cause, Driver, Event, HelpReason, Limit, Reached, Role, State, Task, Verdict, Workspace};
+use longhaul_core::names::TaskName;
+use longhaul_core::task::{
+    Cause, Driver, Event, HelpReason, Limit, Reached, Role, State, Task, Verdict, Wait, Workspace,
+};
 use longhaul_core::time::Time;
 use longhaul_store::Stored;
 
@@ -82,21 +85,7 @@ pub fn next_command(stored: &Stored) -> String {
                 "continue with `longhaul resume {name}` when the limit is over, or now with `longhaul resume {name} --agent OTHER`"
             )
         }
-        State::NeedsHelp { reason: HelpReason::UsageLimit { .. } | HelpReason::Exhausted { .. }, .. } => format!(
-            "try again with `longhaul resume {name} --reason \"what changed\"`, add `--on-limit wait` to wait for the limit, \
-             or `--agent OTHER` to switch agents"
-        ),
-        State::NeedsHelp { reason: HelpReason::LimitTooLong { .. }, .. } => format!(
-            "try again with `longhaul resume {name} --reason \"what changed\"`, add `--agent OTHER` to switch agents"
-        ),
-        State::NeedsHelp { reason: HelpReason::CheckCannotRun { .. }, .. } => format!(
-            "install the command, or change the checks with `longhaul edit {name} --check COMMAND`; then run `longhaul resume {name} \
-             --reason \"what changed\"`"
-        ),
-        State::NeedsHelp { reason: HelpReason::Permission { .. }, .. } => format!(
-            "do it yourself or allow it (`--sandbox`, or the agent's own configuration), then `longhaul resume {name} --reason \"what \
-             changed\"`; `longhaul tell {name}` gives the next session other instructions"
-        ),
+        State::NeedsHelp { reason } => next_after_question(reason, name),
         State::Stopped { reached: Reached { limit, family: Some(above), family_name, .. }, .. }
             if *above != stored.task.id =>
         {
@@ -119,13 +108,10 @@ pub fn next_command(stored: &Stored) -> String {
             )
         }
         State::Blocked { .. } => format!("fix it, then run `longhaul resume {name}`"),
-        State::NeedsHelp { reason: HelpReason::Asked { .. } } => {
-            format!("answer with `longhaul resume {name} --reason \"...\"`; the next session gets the answer")
-        }
-        State::NeedsHelp { .. } => {
-            format!("read `longhaul logs {name}`, then run `longhaul resume {name} --reason \"what changed\"`")
-        }
         State::Waiting { until: Some(until), .. } => format!("resumes automatically at {}", until.rfc3339()),
+        State::Waiting { why: Wait::Landing(_), .. } => {
+            "continues automatically once the other landing has ended".to_owned()
+        }
         State::Waiting { until: None, .. } => {
             "starts automatically once that task is done and its checks have passed".to_owned()
         }
@@ -147,6 +133,45 @@ pub fn next_command(stored: &Stored) -> String {
         }
         State::Done { .. } | State::Failed { .. } | State::Cancelled { .. } => {
             format!("`longhaul events {name}` shows its history, `longhaul report {name}` the full report")
+        }
+    }
+}
+
+/// What a person can do about a reason to need one.
+fn next_after_question(reason: &HelpReason, name: &TaskName) -> String {
+    match reason {
+        HelpReason::UsageLimit { .. } | HelpReason::Exhausted { .. } => format!(
+            "try again with `longhaul resume {name} --reason \"what changed\"`, add `--on-limit wait` to wait for the limit, \
+             or `--agent OTHER` to switch agents"
+        ),
+        HelpReason::LimitTooLong { .. } => format!(
+            "try again with `longhaul resume {name} --reason \"what changed\"`, add `--agent OTHER` to switch agents"
+        ),
+        HelpReason::CheckCannotRun { .. } => format!(
+            "install the command, or change the checks with `longhaul edit {name} --check COMMAND`; then run `longhaul resume {name} \
+             --reason \"what changed\"`"
+        ),
+        HelpReason::ReviewLanding { .. } => format!(
+            "read it with `longhaul diff {name}`, then land it with `longhaul resume {name} --reason \"read it\"`, or `longhaul cancel {name}`"
+        ),
+        HelpReason::FailsOnTarget { .. } => format!(
+            "fix the branch, run `longhaul cancel {name}` and land it again; `longhaul resume {name} --reason \"what changed\"` runs the same \
+             checks once more"
+        ),
+        HelpReason::Permission { .. } => format!(
+            "do it yourself or allow it (`--sandbox`, or the agent's own configuration), then `longhaul resume {name} --reason \"what \
+             changed\"`; `longhaul tell {name}` gives the next session other instructions"
+        ),
+        HelpReason::Asked { .. } => {
+            format!("answer with `longhaul resume {name} --reason \"...\"`; the next session gets the answer")
+        }
+        HelpReason::KeepsFailing { .. }
+        | HelpReason::NoProgress { .. }
+        | HelpReason::NoPlan { .. }
+        | HelpReason::AgentRefuses { .. }
+        | HelpReason::VerificationFailed { .. }
+        | HelpReason::AfterUnverified { .. } => {
+            format!("read `longhaul logs {name}`, then run `longhaul resume {name} --reason \"what changed\"`")
         }
     }
 }
@@ -186,5 +211,5 @@ pub fn explains_state(event: &Event) -> bool {
 
 /// Where the agent's plan and progress are.
 pub fn task_directory(task: &Task) -> String {
-    format!("{}/{}/{}", task.root(), longhaul_core::names::STATE_DIR, task.submission.name)
+    format!("{}/{}/{}", task.root(), longhaul_core::names::STATE_DIR, task.directory_name())
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Driver, FollowUp, FollowUpAction, Notify, Refusal, State, Submission, Task};
+use longhaul_core::task::{Driver, FollowUp, FollowUpAction, Notify, Patience, Refusal, State, Submission, Task};
 use longhaul_git::{Git, Repository};
 use longhaul_store::{Key, Stored};
 
@@ -48,14 +48,15 @@ pub(crate) fn git_failed(error: &longhaul_git::GitError) -> AppError {
     AppError::new(ErrorKind::Failure, "git failed; nothing was changed").because(error)
 }
 
-/// Submits a follow-up and waits a while for what comes of it.
+/// Submits a follow-up, which may start so many fixing sessions, and waits a while for what comes of it.
 pub(crate) async fn follow_up(
     call: &Call,
     key: Option<Key>,
     finished: &Task,
     action: FollowUpAction,
+    fixes: u32,
 ) -> Result<Answer<FollowUpView>, AppError> {
-    let request = Request { key, ..Request::new(call, None, submission(finished, action)) };
+    let request = Request { key, ..Request::new(call, None, submission(finished, action, fixes)) };
     let sent = send(call, request).await?;
     if let Some(stored) = call.load(sent.task).await? {
         match settle(call, stored, Some(PATIENCE_MS)).await {
@@ -81,7 +82,7 @@ pub async fn ended(call: &Call, task: TaskId) -> Result<Answer<FollowUpView>, Ap
 }
 
 /// The finished task's terms, for another purpose.
-fn submission(finished: &Task, action: FollowUpAction) -> Submission {
+fn submission(finished: &Task, action: FollowUpAction, fixes: u32) -> Submission {
     let old = &*finished.submission;
     let follow_up = FollowUp { task: finished.id, name: old.name.clone(), action };
     Submission {
@@ -94,6 +95,7 @@ fn submission(finished: &Task, action: FollowUpAction) -> Submission {
         inputs: Vec::new(),
         needs_env: Vec::new(),
         notify: Notify::default(),
+        patience: Patience { fix_attempts: old.patience.fix_attempts.min(fixes), once: false, ..old.patience.clone() },
         ..old.clone()
     }
 }

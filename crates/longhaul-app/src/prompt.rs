@@ -66,13 +66,18 @@ pub fn prompt(task: &Task, session: &SessionRun, task_dir: &str, longhaul: &str)
             ("{MARK}", &session.mark(task.id)),
             ("{TASK_DIR}", task_dir),
             ("{LONGHAUL}", longhaul),
-            ("{GOAL}", &task.submission.goal),
+            ("{GOAL}", goal(task)),
             ("{PROGRESS}", &task.progress()),
             ("{BRIEF}", &brief(&task.submission)),
             ("{EVIDENCE}", &task.round.as_ref().map(evidence).unwrap_or_default()),
             ("{NOTICE}", &(opening(&session.opening) + &checkpoint(task, &session.opening) + &notice(task))),
         ],
     )
+}
+
+/// A fixing session of a landing works for the goal of the task that lands.
+fn goal(task: &Task) -> &str {
+    task.order().map_or(&task.submission.goal, |order| &order.goal)
 }
 
 /// A short prompt for a program that is handed it as an argument: who it is, where the task is, and the file with the whole prompt.

@@ -53,7 +53,7 @@ pub enum ShellLock {
 
 /// Where a task has its directory.
 pub fn task_dir_of(task: &Task) -> String {
-    format!("{}/{STATE_DIR}/{}", task.root(), task.submission.name)
+    format!("{}/{STATE_DIR}/{}", task.root(), task.directory_name())
 }
 
 impl TaskDir {
@@ -63,7 +63,7 @@ impl TaskDir {
         let project = Path::new(task.root());
         let workspace = |error: io::Error| Cause::Workspace { why: format!("{}: {error}", project.display()) };
         let root = Beneath::open(project).map_err(workspace)?;
-        let below = format!("{STATE_DIR}/{}", task.submission.name);
+        let below = format!("{STATE_DIR}/{}", task.directory_name());
         for part in [STATE_DIR, below.as_str()] {
             root.make_dir(part).map_err(|error| cause(&error))?;
             own(&project.join(part))?;

@@ -127,7 +127,7 @@ pub(super) fn in_progress(git_dir: &Path) -> Option<&'static str> {
 }
 
 pub(super) const PREFIX: &str = "refs/longhaul/";
-const LONGHAUL: Identity<'_> = Identity { name: "Longhaul", email: "longhaul@localhost" };
+pub(super) const LONGHAUL: Identity<'_> = Identity { name: "Longhaul", email: "longhaul@localhost" };
 
 /// The author and committer of a commit.
 #[derive(Clone, Copy)]
@@ -198,19 +198,19 @@ pub(super) fn write_commit(
     write_commit_by(view, LONGHAUL, tree, parent, message)
 }
 
-/// The same by a person.
-pub(super) fn write_commit_by(
+/// The same by a person, with any number of parents.
+pub(super) fn write_commit_by<'parent>(
     view: &View<'_>,
     by: Identity<'_>,
     tree: &TreeId,
-    parent: Option<&CommitId>,
+    parents: impl IntoIterator<Item = &'parent CommitId>,
     message: &str,
 ) -> Result<CommitId, GitError> {
     let mut call = view.call().words(&["commit-tree", "-F", "-"]).input(message.as_bytes().to_vec());
     for who in ["AUTHOR", "COMMITTER"] {
         call = call.variable(&format!("GIT_{who}_NAME"), by.name).variable(&format!("GIT_{who}_EMAIL"), by.email);
     }
-    if let Some(parent) = parent {
+    for parent in parents {
         call = call.words(&["-p"]).value(parent.as_str())?;
     }
     let text = call.value(tree.as_str())?.line()?;

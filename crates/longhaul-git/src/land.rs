@@ -79,6 +79,11 @@ impl Repository {
         self.commit_and_tree_of(&format!("refs/heads/{branch}"))
     }
 
+    /// The tree of a commit.
+    pub fn tree_of_commit(&self, commit: &CommitId) -> Result<TreeId, GitError> {
+        self.tree_of(commit.as_str())
+    }
+
     /// Whether all of `older` is in `newer`.
     pub fn includes(&self, newer: &CommitId, older: &CommitId) -> Result<bool, GitError> {
         let call = self.reading().words(&["merge-base", "--is-ancestor"]);
@@ -101,11 +106,11 @@ impl Repository {
         let shared = self.shared_view()?;
         let view = View::new(&shared, Objects::Repository)?;
         let identity = Identity { name: &author.name, email: &author.email };
-        write_commit_by(&view, identity, tree, Some(parent), message)
+        write_commit_by(&view, identity, tree, [parent], message)
     }
 
     /// This repository for a call that stores objects and looks at no file.
-    fn shared_view(&self) -> Result<Repository, GitError> {
+    pub(super) fn shared_view(&self) -> Result<Repository, GitError> {
         Ok(self.clone().with_rules(today(self, &Environment::of_process())?))
     }
 

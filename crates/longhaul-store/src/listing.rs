@@ -33,6 +33,8 @@ pub struct Filter {
     pub agent: Option<String>,
     /// Only what follows up this finished task.
     pub follows: Option<TaskId>,
+    /// Only follow-ups.
+    pub follow_ups: bool,
     /// No follow-ups that are finished: what came of them is shown with the task they follow.
     pub without_past_follow_ups: bool,
     /// Only those submitted then or later.

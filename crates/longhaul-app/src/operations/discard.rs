@@ -58,8 +58,8 @@ impl Operation for Discard {
         match (input.undo, is_away) {
             (true, false) => Err(AppError::new(ErrorKind::Conflict, format!("the work of `{name}` was not discarded"))
                 .hint(format!("`longhaul diff {name}` shows it"))),
-            (true, true) => follow_up(call, permit.key(), task, FollowUpAction::Restore).await,
-            (false, _) => follow_up(call, permit.key(), task, FollowUpAction::Discard).await,
+            (true, true) => follow_up(call, permit.key(), task, FollowUpAction::Restore, 0).await,
+            (false, _) => follow_up(call, permit.key(), task, FollowUpAction::Discard, 0).await,
         }
     }
 }

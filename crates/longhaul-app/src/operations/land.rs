@@ -16,6 +16,9 @@ use crate::intake::{blocking, redact_intake};
 use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::views::{FollowUpView, TaskView, person};
 
+/// How many sessions may fix what merging leads to. After that a person is asked.
+const MOST_FIXES: u32 = 2;
+
 /// The operation `land`.
 pub struct Land;
 
@@ -39,6 +42,12 @@ pub struct LandInput {
     /// Land the work although it is not verified.
     #[serde(default)]
     pub unverified: bool,
+    /// Start no fixing session if merging with the branch leads to conflicts or failed checks; a person is asked instead.
+    #[serde(default)]
+    pub no_fix: bool,
+    /// Land what a fixing session changed without a person's look at it.
+    #[serde(default)]
+    pub yes: bool,
     /// Why, kept in the history.
     #[serde(default)]
     pub reason: Option<String>,
@@ -73,19 +82,20 @@ impl Operation for Land {
         let (home, environment) = (call.home().clone(), call.app.system.environment.clone());
         let (task, asked) = (stored.task.clone(), input.clone());
         let planned = blocking(move || plan(&home, &environment, &task, &asked)).await?;
-        let Plan { order, unverified } = match planned {
+        let Plan { order, unverified, merges } = match planned {
             Ok(plan) => plan,
             Err(why) => return Ok(Answer::new(FollowUpView::nothing(&stored.task)).note([why])),
         };
         if input.dry_run {
-            return Ok(Answer::new(preview(&stored.task, order, unverified)));
+            return Ok(Answer::new(preview(&stored.task, order, unverified)).note(merges));
         }
         if let Some(why) = unverified.filter(|_| !input.unverified) {
             let name = &stored.task.submission.name;
             return Err(AppError::new(ErrorKind::Conflict, format!("`{name}` is not verified: {why}"))
                 .hint(format!("look at it with `longhaul diff {name}`; to land it all the same, add --unverified")));
         }
-        follow_up(call, permit.key(), &stored.task, FollowUpAction::Land(order)).await
+        let fixes = if input.no_fix { 0 } else { MOST_FIXES };
+        follow_up(call, permit.key(), &stored.task, FollowUpAction::Land(Box::new(order)), fixes).await
     }
 }
 
@@ -93,6 +103,8 @@ impl Operation for Land {
 struct Plan {
     order: LandOrder,
     unverified: Option<String>,
+    /// What is done first, if the branch has moved.
+    merges: Option<String>,
 }
 
 /// Why there is nothing to land, as far as the task itself says so.
@@ -140,9 +152,10 @@ fn plan(
     if tree == target_tree || repository.includes(&target, &tip).map_err(failed)? {
         return Ok(Err(format!("nothing to land: `{onto}` already has all of `{name}`")));
     }
-    if !repository.includes(&tip, &target).map_err(failed)? {
-        return Err(moved(task, &onto, work));
-    }
+    let has_moved = !repository.includes(&tip, &target).map_err(failed)?;
+    let merges = has_moved.then(|| {
+        format!("`{onto}` has commits that `{name}` does not have: they are merged in its worktree, and its checks run again, before it lands")
+    });
     let author = author(&repository, task, environment)?;
     let secret_names = &task.submission.secret_names;
     let mask = |text: &str| redact_intake(environment, text, secret_names).0;
@@ -155,9 +168,12 @@ fn plan(
         unverified: input.unverified,
         reason: input.reason.as_deref().map(mask),
         keep: input.keep,
+        repository: repository.common_dir().display().to_string(),
+        goal: task.submission.goal.clone(),
+        yes: input.yes,
     };
     let unverified = unverified(&task.state, &order.tree);
-    Ok(Ok(Plan { order, unverified }))
+    Ok(Ok(Plan { order, unverified, merges }))
 }
 
 fn branch(repository: &Repository, task: &Task, asked: Option<&str>) -> Result<String, AppError> {
@@ -181,16 +197,6 @@ fn author(repository: &Repository, task: &Task, environment: &Environment) -> Re
             .hint("git config --global user.name \"Your Name\"")
             .hint("git config --global user.email you@example.org")
     })
-}
-
-fn moved(task: &Task, onto: &str, work: &str) -> AppError {
-    let name = &task.submission.name;
-    let what = format!("`{onto}` has commits that `{name}` does not have, so its result is not what was checked");
-    AppError::new(ErrorKind::Conflict, what)
-        .hint(format!(
-            "merge by hand: `git switch {onto} && git merge --squash {work}`, run your checks, then `git commit`"
-        ))
-        .hint(format!("or let an agent do it: `longhaul retry {name}` starts from `{onto}` as it is now"))
 }
 
 /// Why this tree is not verified, if it is not.

@@ -198,6 +198,7 @@ fn facts(event: &Event) -> EventFacts {
         Event::HelpAsked { reason, report, .. } => EventFacts { reason: Some(reason.clone()), ..reported(report) },
         Event::HelpAnswered { reason, .. } => EventFacts::because(reason),
         Event::Blocked { cause } => EventFacts::because(cause),
+        Event::Merged { merge } => EventFacts { commit: Some(merge.commit.clone()), ..none },
         Event::LandingStarted { landing } => EventFacts { commit: Some(landing.commit.clone()), ..none },
         Event::Placed { workspace } => EventFacts { branch: workspace.branch.clone(), ..none },
         Event::PlanAccepted { revision, .. } => EventFacts { revision: Some(*revision), ..none },

@@ -1,7 +1,7 @@
 //! What is done with the work of a finished task: the answer of `land` and `discard`.
 //! Made from the follow-up, or from what it would do.
 
-use longhaul_core::task::{Author, FollowUpResult, Task, Verdict};
+use longhaul_core::task::{Author, FollowUpResult, HelpReason, State, Task, Verdict};
 use longhaul_store::Stored;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,6 +28,8 @@ pub struct FollowUpView {
     pub author: Option<String>,
     /// Why the work is not verified; null if it is, and once it has landed.
     pub unverified: Option<String>,
+    /// Why a person has to read the work before it lands; null if nobody has to.
+    pub review: Option<String>,
     /// The commit on the branch; null until it is there.
     pub commit: Option<String>,
     /// The command that takes the commit off the branch again.
@@ -57,6 +59,7 @@ impl FollowUpView {
             task_id: follow_up.task.to_string(),
             name: follow_up.name.to_string(),
             follow_up: Some(TaskView::of(call, task.id).await?),
+            review: review(&task.state),
             ..FollowUpView::default()
         };
         Ok(match task.state.verdict() {
@@ -78,6 +81,11 @@ impl FollowUpView {
             FollowUpResult::Restored => self,
         }
     }
+}
+
+fn review(state: &State) -> Option<String> {
+    let State::NeedsHelp { reason: HelpReason::ReviewLanding { why } } = state else { return None };
+    Some(why.clone())
 }
 
 /// The command that takes what landed off the branch again.

@@ -53,6 +53,7 @@ impl Task {
             after_met: false,
             run: None,
             landing: None,
+            merging: None,
             tracked: is_tracked.then(|| Tracked::new(&submission.links).into()),
         })
     }
@@ -92,7 +93,9 @@ impl Task {
             // An outside program gives its own run up, and a follow-up may be impossible; an agent cannot give up.
             E::Failed { reason } => (*state == S::Landing).then(|| S::Failed { reason: reason.clone() }),
             E::Submitted { .. } => None,
-            E::LandingStarted { .. } | E::TargetMoved => (*state == S::Landing).then_some(S::Landing),
+            E::Merged { .. } | E::LandingStarted { .. } | E::TargetMoved => {
+                (*state == S::Landing).then_some(S::Landing)
+            }
             E::Reported { report } | E::Checkpointed { report } | E::SaidDone { report } => {
                 stage.agent().map(|run| started(run.with_report(report)))
             }
@@ -117,8 +120,11 @@ impl Task {
             | E::Placed { .. }
             | E::AgentLimited { .. }
             | E::RoundStarted { .. }
-            | E::Checked { .. }
-            | E::RoundEnded { .. } => is_preparing.then_some(S::Preparing),
+            | E::Checked { .. } => is_preparing.then_some(S::Preparing),
+            // Merged work that passed its checks lands.
+            E::RoundEnded { outcome } => {
+                is_preparing.then(|| if self.is_landed_by(outcome) { S::Landing } else { S::Preparing })
+            }
             E::AfterMet => {
                 let waits_for_it = matches!(state, S::Waiting { why: Wait::After(_), .. });
                 (is_preparing || waits_for_it).then_some(S::Preparing)
@@ -192,6 +198,7 @@ fn tracked_after(event: &Event, reported: Time, help: Option<&HelpRequest>, at: 
         | E::RoundEnded { .. }
         | E::AgentLimited { .. }
         | E::AfterMet
+        | E::Merged { .. }
         | E::LandingStarted { .. }
         | E::TargetMoved
         | E::Forced { .. } => None,

@@ -11,7 +11,7 @@ use crate::time::Time;
 /// Something the owner of a task is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Do what a follow-up is for; answer `LandingStarted`, `TargetMoved`, `FollowedUp`, `CannotFollowUp` or `CannotPrepare`.
+    /// Do what a follow-up is for; answer `InLine`, `Merged`, `Placed`, `LandingStarted`, `TargetMoved`, `FollowedUp`, `CannotFollowUp` or `CannotPrepare`.
     Land,
     /// Look at workspace and plan, put a refused plan back, answer `Prepared` or `CannotPrepare`.
     Prepare,
@@ -58,7 +58,7 @@ pub fn due(task: &Task) -> Vec<Effect> {
         }
         State::Verifying { session } => vec![Effect::Attend(session.id)],
         State::Stopping { session, mode, .. } => vec![Effect::Attend(session.id), Effect::Stop(session.id, *mode)],
-        State::Waiting { why: Wait::After(other), .. } => vec![Effect::Await(*other)],
+        State::Waiting { why: Wait::After(other) | Wait::Landing(other), .. } => vec![Effect::Await(*other)],
         State::Waiting { why: Wait::Limit | Wait::Backoff | Wait::Delay | Wait::Hours, until, span_ms, .. } => {
             let at = until.unwrap_or(task.updated);
             vec![Effect::Wake(Alarm { at, span: span_ms.map(Duration::from_millis) })]

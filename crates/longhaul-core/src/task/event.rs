@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Basis, Cause, Ended, Evidence, FileHash, HelpReason, Landing, Observation, Reached, ReadTo, ReleasedBy, Report,
-    Restore, RoundOutcome, RunnerOptions, Said, SessionRun, Setting, StopMode, Submission, Then, Until, Verdict, Wait,
-    Workspace,
+    Basis, Cause, Ended, Evidence, FileHash, HelpReason, Landing, Merge, Observation, Reached, ReadTo, ReleasedBy,
+    Report, Restore, RoundOutcome, RunnerOptions, Said, SessionRun, Setting, StopMode, Submission, Then, Until,
+    Verdict, Wait, Workspace,
 };
 use crate::ids::{SessionId, TaskId, WorkerId};
 use crate::plan::{Plan, PlanChange, Refused};
@@ -213,6 +213,11 @@ pub enum Event {
     },
     /// The task waited for is out of the way.
     AfterMet,
+    /// The branch to land on had moved, and git merged it with the work. The files follow.
+    Merged {
+        /// The result.
+        merge: Merge,
+    },
     /// A follow-up is about to put this commit on its branch.
     LandingStarted {
         /// The commit, and where the branch was.
@@ -346,6 +351,7 @@ events! {
     RoundEnded = "round_ended", Moves;
     AgentLimited = "agent_limited", Moves;
     AfterMet = "after_met", Moves;
+    Merged = "merged", Moves;
     LandingStarted = "landing_started", Moves;
     TargetMoved = "target_moved", Moves;
     // What a program reports beside explains no state: `why` names the newest report itself.

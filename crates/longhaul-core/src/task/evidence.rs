@@ -127,6 +127,9 @@ pub struct Basis {
     /// The boot of the machine; none where that is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot: Option<String>,
+    /// The files are those of the branch to land on, without the work: does what failed with the work fail there too?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_target: bool,
     /// The clean checkout in which the checks run; none for the workspace itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<Checkout>,
@@ -135,7 +138,8 @@ pub struct Basis {
 impl Basis {
     /// Whether a round that began on another basis may continue on this one: in the same place, and without a reboot between them.
     pub fn continues(&self, begun: &Basis) -> bool {
-        self.problem.is_none() && self.boot == begun.boot && self.checkout == begun.checkout
+        let is_same = self.boot == begun.boot && self.checkout == begun.checkout && self.on_target == begun.on_target;
+        self.problem.is_none() && is_same
     }
 }
 
@@ -191,6 +195,11 @@ impl Round {
     /// A round that has not run anything yet.
     pub fn new(number: u32, again: bool, files: Vec<FileHash>, tree: Option<String>, basis: Basis) -> Round {
         Round { number, again, files, tree, basis, evidence: Vec::new(), outcome: None }
+    }
+
+    /// The checks that did not pass, as messages name them.
+    pub fn failures(&self) -> impl Iterator<Item = String> {
+        self.evidence.iter().filter(|check| check.failure.is_some()).map(Evidence::title)
     }
 
     /// Whether checks of it are still to be run or judged.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::session::{Ended, Failure, Outcome, StoppedBy};
 use super::{
-    Accepted, AgentLimit, CheckChange, CheckEdit, Driver, Event, Exit, Purpose, Round, RunnerOptions, SessionRun,
-    Setting, State, Task, Until,
+    Accepted, AgentLimit, CheckChange, CheckEdit, Driver, Event, Exit, HelpReason, Merge, Merging, Purpose, Round,
+    RoundOutcome, RunnerOptions, SessionRun, Setting, State, Task, Until, Workspace,
 };
 use crate::ids::{SessionId, TaskId};
 
@@ -39,27 +39,22 @@ impl Task {
                 self.run = Some(RunnerOptions { carry, ..run.clone() });
                 self.tally.interrupted = 0;
             }
-            Event::Placed { workspace } => self.workspace = Some(workspace.clone()),
+            Event::Placed { workspace } => self.fold_place(workspace),
             Event::Edited { settings, by } => {
                 settings.iter().for_each(|setting| self.change_setting(setting, by.as_deref()));
             }
             Event::Told { text } => self.guidance.push(text.clone()),
             Event::RoundStarted { number, again, files, tree, basis } => {
-                self.tally.rounds = *number;
-                self.round = Some(Round::new(*number, *again, files.clone(), tree.clone(), basis.clone()));
+                self.start_round(Round::new(*number, *again, files.clone(), tree.clone(), basis.clone()));
             }
             Event::Checked { evidence } => {
                 if let Some(round) = &mut self.round {
                     round.evidence.push(evidence.clone());
                 }
             }
-            Event::RoundEnded { outcome } => {
-                self.tally.interrupted = 0;
-                if let Some(round) = &mut self.round {
-                    round.outcome = Some(outcome.clone());
-                }
-            }
+            Event::RoundEnded { outcome } => self.end_round(outcome),
             Event::AfterMet => self.after_met = true,
+            Event::Merged { merge } => self.fold_merge(merge),
             Event::LandingStarted { landing } => self.landing = Some(landing.clone()),
             Event::TargetMoved => {
                 self.landing = None;
@@ -95,6 +90,38 @@ impl Task {
         }
     }
 
+    fn fold_place(&mut self, workspace: &Workspace) {
+        self.workspace = Some(workspace.clone());
+        if let Some(merging) = &mut self.merging {
+            merging.is_placed = true;
+        }
+    }
+
+    fn fold_merge(&mut self, merge: &Merge) {
+        self.merging = Some(Merging::next(self.merging.take(), merge));
+        self.round = None;
+    }
+
+    /// While checks run on the target alone, the round that failed is kept beside.
+    fn start_round(&mut self, round: Round) {
+        self.tally.rounds = round.number;
+        if let Some(merging) = self.merging.as_mut().filter(|_| round.basis.on_target) {
+            merging.failed = self.round.take().or(merging.failed.take());
+        }
+        self.round = Some(round);
+    }
+
+    /// A round on the target alone only says what failures are worth: the round before it counts.
+    fn end_round(&mut self, outcome: &RoundOutcome) {
+        self.tally.interrupted = 0;
+        let Some(round) = &mut self.round else { return };
+        round.outcome = Some(outcome.clone());
+        if let Some(merging) = self.merging.as_mut().filter(|_| round.basis.on_target) {
+            self.round = merging.failed.take();
+            merging.is_compared = true;
+        }
+    }
+
     fn fold_limit(&mut self, agent: &str, until: &Until, account: Option<&String>, found_by: Option<TaskId>) {
         match until {
             Until::Person { why } => {
@@ -114,11 +141,26 @@ impl Task {
         self.tally.interrupted = 0;
         self.tally.git_failures = 0;
         self.forget_limits();
+        if self.is_confirmed() {
+            return;
+        }
         if matches!(self.state, State::NeedsHelp { .. }) {
             self.tally.fixes = 0;
             self.round = None;
             self.after_met = true;
+            if let Some(merging) = &mut self.merging {
+                (merging.failed, merging.is_compared) = (None, false);
+            }
         }
+    }
+
+    /// A person has read what is to land.
+    fn is_confirmed(&mut self) -> bool {
+        let is_confirmed = matches!(self.state, State::NeedsHelp { reason: HelpReason::ReviewLanding { .. } });
+        if let Some(merging) = self.merging.as_mut().filter(|_| is_confirmed) {
+            merging.is_unread = false;
+        }
+        is_confirmed
     }
 
     /// Checks that are changed after an agent has worked are named with the result: somebody may have made them easier.
@@ -230,6 +272,9 @@ impl Task {
         if run.purpose == Purpose::Fix && ended.outcome == Outcome::Completed {
             self.tally.fixes += 1;
             self.round = None;
+            if let Some(merging) = &mut self.merging {
+                merging.is_unread = true;
+            }
         }
         if progress {
             self.tally.failures = 0;

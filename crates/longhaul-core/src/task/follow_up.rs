@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::{NameList, Round};
+
 use crate::ids::TaskId;
 use crate::names::TaskName;
 
@@ -50,7 +52,7 @@ pub struct FollowUp {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FollowUpAction {
     /// Bring it onto a branch of the user's.
-    Land(LandOrder),
+    Land(Box<LandOrder>),
     /// Remove worktree and branch without landing.
     Discard,
     /// Bring back worktree and branch.
@@ -77,6 +79,15 @@ pub struct LandOrder {
     pub reason: Option<String>,
     /// Keep worktree and branch.
     pub keep: bool,
+    /// The directory that all worktrees of the repository share.
+    #[serde(default)]
+    pub repository: String,
+    /// The goal of the finished task, for a fixing session.
+    #[serde(default)]
+    pub goal: String,
+    /// Land what a fixing session changed without asking.
+    #[serde(default)]
+    pub yes: bool,
 }
 
 impl FollowUpAction {
@@ -99,6 +110,51 @@ impl fmt::Display for FollowUp {
             FollowUpAction::Restore => "restoring",
         };
         write!(f, "{doing} {}", self.name)
+    }
+}
+
+/// Work merged with the branch it is to land on. Stored before the first file changes, so that whoever comes after a crash can finish.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Merge {
+    /// The merge commit.
+    pub commit: String,
+    /// Where the branch was.
+    pub target: String,
+    /// The paths that git could not merge. In the commit they contain both versions, between markers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
+}
+
+impl Merge {
+    /// The conflicts, for people.
+    pub fn names(&self) -> NameList {
+        NameList::new(self.conflicts.iter().cloned())
+    }
+}
+
+/// How far a follow-up is with merged work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Merging {
+    /// The merge.
+    pub merge: Merge,
+    /// How often the branch has been merged.
+    pub turn: u32,
+    /// The files of the worktree are those of the merge.
+    pub is_placed: bool,
+    /// A fixing session changed the work, and no person has read that.
+    pub is_unread: bool,
+    /// The round that failed, while its checks run on the branch alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<Round>,
+    /// It is known that the checks that failed pass on the branch alone.
+    pub is_compared: bool,
+}
+
+impl Merging {
+    pub(super) fn next(before: Option<Merging>, merge: &Merge) -> Merging {
+        let (turn, is_unread) = before.map_or((0, false), |before| (before.turn, before.is_unread));
+        let merge = merge.clone();
+        Merging { merge, turn: turn + 1, is_placed: false, is_unread, failed: None, is_compared: false }
     }
 }
 

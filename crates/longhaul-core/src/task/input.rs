@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AccountLimit, Basis, Cause, Ended, FileHash, FollowUpResult, Landing, Phase, Reached, ReadTo, RunCall,
+    AccountLimit, Basis, Cause, Ended, FileHash, FollowUpResult, Landing, Merge, Phase, Reached, ReadTo, RunCall,
     RunnerOptions, Setting, Usage, Workspace,
 };
 use crate::ids::{SessionId, TaskId};
@@ -140,6 +140,16 @@ pub enum Observation {
         verified: bool,
         /// How it ended, in words.
         how: String,
+    },
+    /// Another landing on the same branch is first.
+    InLine {
+        /// Which task.
+        behind: TaskId,
+    },
+    /// The branch has commits that the work does not have, and git merged both. No file has changed yet.
+    Merged {
+        /// The result.
+        merge: Merge,
     },
     /// A follow-up is about to put a commit on its branch.
     LandingStarted {
@@ -300,6 +310,8 @@ impl Observation {
             Observation::PlanRestored => "plan restored",
             Observation::Woke => "woke",
             Observation::OtherEnded { .. } => "other task ended",
+            Observation::InLine { .. } => "another landing is first",
+            Observation::Merged { .. } => "merged",
             Observation::LandingStarted { .. } => "landing started",
             Observation::TargetMoved => "target moved",
             Observation::FollowedUp { .. } => "followed up",

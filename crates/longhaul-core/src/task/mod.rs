@@ -56,7 +56,9 @@ pub use due::{Alarm, Effect, due};
 pub use event::{Event, Role};
 pub use evidence::{Basis, CheckOutput, CheckRole, Checkout, Evidence, FileEffects, FileHash, Round, RoundOutcome};
 pub use family::Family;
-pub use follow_up::{Author, Destination, FollowUp, FollowUpAction, FollowUpResult, LandOrder, Landing, short};
+pub use follow_up::{
+    Author, Destination, FollowUp, FollowUpAction, FollowUpResult, LandOrder, Landing, Merge, Merging, short,
+};
 pub use history::{SessionRecord, sessions};
 pub use hours::{BadHours, Hours};
 pub use input::{Command, Input, Observation, PlanFiles, ReleasedBy, Said, StopMode, TaskListFile};

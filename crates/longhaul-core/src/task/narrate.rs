@@ -2,8 +2,8 @@
 //! Agent text inside is not made safe for a terminal here; that is the printer's duty.
 
 use super::{
-    Amount, CheckRole, Driver, Ended, Event, Evidence, Failure, Gap, Observation, Opening, Outcome, ReleasedBy, Report,
-    Restore, Resume, RoundOutcome, RunnerOptions, Saved, SessionRun, Setting, StopMode, StoppedBy, Then, Until,
+    Amount, CheckRole, Driver, Ended, Event, Evidence, Failure, Gap, Merge, Observation, Opening, Outcome, ReleasedBy,
+    Report, Restore, Resume, RoundOutcome, RunnerOptions, Saved, SessionRun, Setting, StopMode, StoppedBy, Then, Until,
     Workspace, short,
 };
 use crate::ids::TaskId;
@@ -68,6 +68,7 @@ pub fn narrate(event: &Event) -> String {
             limit_sentence(agent, *at, *told, *found_by)
         }
         Event::AfterMet => "the task it depends on is verified".into(),
+        Event::Merged { merge } => merge_sentence(merge),
         Event::LandingStarted { landing } => format!("landing commit {}", short(&landing.commit)),
         Event::TargetMoved => "the branch moved meanwhile; trying again".into(),
         Event::Reported { report } => report_sentence("reported", report),
@@ -83,6 +84,14 @@ pub fn narrate(event: &Event) -> String {
         Event::Cancelled { by, reason: None } => format!("cancelled by {by}"),
         Event::Forced { target } => format!("a person killed {target}, which did not respond"),
         Event::Noted { observation } => noted_sentence(observation),
+    }
+}
+
+fn merge_sentence(merge: &Merge) -> String {
+    let target = short(&merge.target);
+    match merge.conflicts.is_empty() {
+        true => format!("merged with the branch at {target}; the checks run again"),
+        false => format!("merged with the branch at {target}, with conflicts in {}", merge.names()),
     }
 }
 

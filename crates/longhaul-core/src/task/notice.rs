@@ -60,6 +60,8 @@ fn help(reason: &HelpReason) -> Occasion {
         | HelpReason::Exhausted { .. }
         | HelpReason::Asked { .. }
         | HelpReason::CheckCannotRun { .. }
+        | HelpReason::ReviewLanding { .. }
+        | HelpReason::FailsOnTarget { .. }
         | HelpReason::AfterUnverified { .. } => Occasion::NeedsPerson,
     }
 }

@@ -28,6 +28,9 @@ pub enum Wait {
     /// Another task has to be verified first.
     #[error("task {0} must be verified first")]
     After(TaskId),
+    /// Another landing on the same branch is first.
+    #[error("task {0} lands on the same branch first")]
+    Landing(TaskId),
     /// Sessions start in certain hours of the day only.
     #[error("outside its hours")]
     Hours,
@@ -123,6 +126,20 @@ pub enum HelpReason {
         check: String,
         /// 126 or 127.
         code: i32,
+    },
+    /// Merged work is to be read before it lands.
+    #[error("read it before it lands: {why}")]
+    ReviewLanding {
+        /// Why.
+        why: String,
+    },
+    /// The branch has the same trouble without the work that is to land.
+    #[error("{checks} fails on `{onto}` too, without this work")]
+    FailsOnTarget {
+        /// Which checks.
+        checks: String,
+        /// The branch.
+        onto: String,
     },
     /// The task that was to be verified first never will be.
     #[error("it depends on task {task}, which is {how}")]

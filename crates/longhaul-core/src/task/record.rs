@@ -7,10 +7,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentLimit, CheckEdit, Checkout, Conversation, Landing, Limit, Phase, Round, RoundOutcome, RunnerOptions, State,
-    Submission, Tracked, Usage, Workspace,
+    AgentLimit, CheckEdit, Checkout, Conversation, FollowUpAction, LandOrder, Landing, Limit, Merging, Phase, Round,
+    RoundOutcome, RunnerOptions, State, Submission, Tracked, Usage, Workspace,
 };
 use crate::ids::TaskId;
+use crate::names::TaskName;
 use crate::plan::Plan;
 use crate::time::Time;
 
@@ -74,6 +75,9 @@ pub struct Task {
     /// The commit that this follow-up is about to put on a branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub landing: Option<Landing>,
+    /// The work merged with the branch that this follow-up lands on, if that had moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merging: Option<Merging>,
     /// What the task's agents or the outside program that executes it reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracked: Option<Arc<Tracked>>,
@@ -151,12 +155,44 @@ fn is_zero(count: &u32) -> bool {
 impl Task {
     /// Where an owner continues: with its next session, or with what a follow-up does.
     pub(super) fn ready(&self) -> State {
-        if self.submission.follow_up.is_some() { State::Landing } else { State::Preparing }
+        let is_checking = self.merging.as_ref().is_some_and(|merging| merging.is_placed) && !self.has_passed();
+        if self.submission.follow_up.is_none() || is_checking { State::Preparing } else { State::Landing }
+    }
+
+    /// Whether the last round of checks passed.
+    fn has_passed(&self) -> bool {
+        matches!(&self.round, Some(Round { outcome: Some(RoundOutcome::Passed { .. }), .. }))
+    }
+
+    /// Whether merged work lands after a round with this result.
+    pub(super) fn is_landed_by(&self, outcome: &RoundOutcome) -> bool {
+        let on_target = self.round.as_ref().is_some_and(|round| round.basis.on_target);
+        self.merging.is_some() && !on_target && matches!(outcome, RoundOutcome::Passed { .. })
+    }
+
+    /// What is to land, if this is a landing.
+    pub fn order(&self) -> Option<&LandOrder> {
+        match &self.submission.follow_up.as_ref()?.action {
+            FollowUpAction::Land(order) => Some(order),
+            FollowUpAction::Discard | FollowUpAction::Restore => None,
+        }
+    }
+
+    /// The task whose work is in the workspace: this one, or the finished one that it follows.
+    pub fn author_of_work(&self) -> TaskId {
+        self.submission.follow_up.as_ref().map_or(self.id, |follow_up| follow_up.task)
+    }
+
+    /// The name of the task directory, which a follow-up shares with the task that it follows.
+    pub fn directory_name(&self) -> &TaskName {
+        self.submission.follow_up.as_ref().map_or(&self.submission.name, |follow_up| &follow_up.name)
     }
 
     /// The phase the next session belongs to.
     pub fn phase(&self) -> Phase {
         match &self.plan {
+            None if self.merging.is_some() && self.needs_fix() => Phase::Work,
+            None if self.merging.is_some() => Phase::Verify,
             None => Phase::Plan,
             Some(accepted) if accepted.plan.is_complete() && !self.needs_fix() => Phase::Verify,
             Some(_) => Phase::Work,
@@ -198,6 +234,16 @@ impl Task {
 
     /// Whether the checks found something that no session has fixed yet.
     pub fn needs_fix(&self) -> bool {
+        self.has_failed() && !self.needs_comparison()
+    }
+
+    fn has_failed(&self) -> bool {
         matches!(&self.round, Some(Round { outcome: Some(RoundOutcome::Failed { .. }), .. }))
+    }
+
+    /// Whether checks failed on merged work, and it is unknown yet whether they pass without it.
+    pub fn needs_comparison(&self) -> bool {
+        let failed = || self.has_failed() && self.round.as_ref().is_some_and(|round| round.failures().next().is_some());
+        self.merging.as_ref().is_some_and(|merging| !merging.is_compared && (merging.failed.is_some() || failed()))
     }
 }

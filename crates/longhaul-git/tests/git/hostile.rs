@@ -5,7 +5,7 @@ use std::fs;
 use std::time::SystemTime;
 
 use longhaul_core::task::Author;
-use longhaul_git::{Committed, Moved, Removal, Step, Worktree};
+use longhaul_git::{Committed, Merged, Moved, Removal, Step, Worktree, landing_branch};
 use longhaul_keeper::Environment;
 
 use crate::scene::{BRANCH, Scene, programs, with_each_git, write};
@@ -191,6 +191,39 @@ fn landing_runs_none_of_them() {
         let worktree = worktree.with_rules_of(task).unwrap();
         worktree.put_away(task, "rest").unwrap();
         assert_eq!(traps.fired(), BTreeSet::new(), "put away");
+    });
+}
+
+#[test]
+fn merging_runs_none_of_them() {
+    with_each_git(|scene| {
+        scene.write("a.txt", "one\n");
+        scene.write("both.odd", "one\n");
+        scene.commit("first");
+        let traps = Traps::set(scene);
+        let (repository, from) = (scene.repository(), scene.head());
+        let worktree =
+            repository.create_worktree(&scene.place("w"), BRANCH, &from, &Environment::of_process()).unwrap();
+        let task = "0190c5a4-7d4e-7c3a-8f00-0123456789ab".parse().unwrap();
+        let worktree = worktree.with_rules_of(task).unwrap();
+        write(worktree.path(), "both.odd", "ours\n");
+        worktree.commit_all("work").unwrap();
+        let tip = worktree.repository().head_commit().unwrap().unwrap();
+        scene.write("both.odd", "theirs\n");
+        scene.plain(
+            &[GO_ON, UNSIGNED, &["-c", "core.hooksPath=/dev/null", "commit", "-q", "-am", "meanwhile"]].concat(),
+        );
+        let target = repository.head_commit().unwrap().unwrap();
+        traps.forget();
+        let merged = repository.merge(&tip, &target, "merge").unwrap();
+        assert_eq!(traps.fired(), BTreeSet::new(), "merge");
+        // An old git cannot, and then nothing more happens.
+        let Merged::Made { commit, conflicts } = merged else { return };
+        assert_eq!(conflicts, ["both.odd"]);
+        repository.conflict_markers(commit.as_str(), &conflicts).unwrap();
+        worktree.lend(task, &landing_branch(BRANCH, task), &commit).unwrap();
+        worktree.give_back(task).unwrap();
+        assert_eq!(traps.fired(), BTreeSet::new(), "lend and give back");
     });
 }
 

@@ -23,6 +23,8 @@ mod landing;
 #[cfg(test)]
 mod locks;
 #[cfg(test)]
+mod merging;
+#[cfg(test)]
 mod names;
 #[cfg(test)]
 mod parallel;

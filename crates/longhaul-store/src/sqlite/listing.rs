@@ -129,6 +129,9 @@ pub(super) fn query(tenant: Option<&Tenant>, filter: &Filter) -> (String, Vec<Va
         values.extend([Value::Integer(created.0), Value::Text(task.to_string())]);
     }
     conditions.extend(filter.status.map(has_status));
+    if filter.follow_ups {
+        conditions.push("follows IS NOT NULL".to_owned());
+    }
     if filter.without_past_follow_ups {
         conditions.push("(follows IS NULL OR final = 0)".to_owned());
     }

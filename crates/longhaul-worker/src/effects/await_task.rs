@@ -1,10 +1,10 @@
-//! Waiting for another task to be verified. Answers once, when that one is final or gone.
+//! Waiting for another task to be verified, or for a landing that is first. Answers once, when that one is final or gone, or lands no longer.
 //! It only reads the other task; what its end means is decided by the core.
 
 use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Actor, Observation, State};
+use longhaul_core::task::{Actor, Observation, State, Wait};
 use longhaul_store::Changes;
 
 use super::Job;
@@ -21,7 +21,7 @@ pub(super) async fn await_end(job: Job, other: TaskId) {
     loop {
         // The hub meets the same store error and reports it.
         if let Ok(stored) = job.context.store.load(other).await
-            && let Some((verified, how)) = end(stored.as_ref().map(|stored| &stored.task.state))
+            && let Some((verified, how)) = job.over(stored.as_ref().map(|stored| &stored.task.state))
         {
             return job.answer(Observation::OtherEnded { task: other, verified, how }, Actor::worker()).await;
         }
@@ -30,6 +30,15 @@ pub(super) async fn await_end(job: Job, other: TaskId) {
             () = or_never(changes.as_mut().map(Changes::rung)) => {}
             () = tokio::time::sleep(SAFETY_NET) => {}
         }
+    }
+}
+
+impl Job {
+    /// A landing that needs a person holds up no other.
+    fn over(&self, other: Option<&State>) -> Option<(bool, String)> {
+        let is_landing = matches!(self.task.state, State::Waiting { why: Wait::Landing(_), .. });
+        let rests = other.filter(|state| is_landing && !state.wants_owner());
+        rests.map(|state| (false, state.name().to_owned())).or_else(|| end(other))
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) async fn keep(job: &Job, session: &SessionRun) -> Kept {
 /// Fails only where git could not run.
 fn keep_now(task: &Task, home: &Home, session: &SessionRun) -> Result<Kept, Cause> {
     let Some(workspace) = &task.workspace else { return Ok(Kept::default()) };
-    let found = match work_place::find(task.id, workspace, home) {
+    let found = match work_place::find(task.author_of_work(), workspace, home) {
         Ok(found) => found,
         Err(cause @ Cause::Git { .. }) => return Err(cause),
         Err(cause) => return Ok(Kept { saved: Saved::Left(cause.to_string()), ..Kept::default() }),
@@ -76,7 +76,7 @@ fn after_check(repository: &Repository, task: &Task, session: &SessionRun) -> Re
     let Some(Ok(tree)) = session.tree.as_ref().map(|tree| tree.parse()) else { return Ok(Kept::default()) };
     let after = match task.checkout() {
         Some(checkout) => repository.after_clean_check(Path::new(&checkout.root), &tree),
-        None => repository.after_check(task.id, &tree),
+        None => repository.after_check(task.author_of_work(), &tree),
     };
     match after {
         Ok(after) => Ok(Kept { tree: Some(after.tree.as_str().to_owned()), saved: Saved::Nothing, files: after.files }),

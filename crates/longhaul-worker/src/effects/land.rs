@@ -1,16 +1,23 @@
 //! What a follow-up is for: landing, discarding or restoring the work of a finished task, all of it in git.
 //!
-//! Answers `LandingStarted`, `TargetMoved`, `FollowedUp`, `CannotFollowUp` or `CannotPrepare`. A commit is announced before it is put on
-//! the branch, and every step after that finds out first whether it is done, so a kill anywhere and a repeat come to the same end.
+//! Answers `InLine`, `Merged`, `Placed`, `LandingStarted`, `TargetMoved`, `FollowedUp`, `CannotFollowUp` or `CannotPrepare`. A merge and a commit
+//! are announced before files or a branch change, and every step after that finds out first whether it is done, so a kill anywhere and a
+//! repeat come to the same end.
 
 use std::path::Path;
 use std::time::Duration;
 
+use longhaul_core::ids::TaskId;
 use longhaul_core::task::{
-    Actor, Cause, FollowUp, FollowUpAction, FollowUpResult, LandOrder, Landing, Observation, Task, Workspace,
+    Actor, Cause, FollowUp, FollowUpAction, FollowUpResult, LandOrder, Landing, Merge, Observation, RoundOutcome, Task,
+    Workspace,
 };
-use longhaul_git::{CommitId, Git, Moved, Removal, Repository, Step, Worktree, WorktreeError, task_branch};
+use longhaul_git::{
+    CommitId, Git, Merged, Moved, Removal, Repository, Step, TreeId, Worktree, WorktreeError, landing_branch,
+    task_branch,
+};
 use longhaul_keeper::{fail_point, process};
+use longhaul_store::{Filter, Which};
 
 use super::Job;
 use longhaul_app::unfit;
@@ -27,6 +34,9 @@ pub(super) async fn land(job: Job) {
             Err(_) => tokio::time::sleep(TRY_AGAIN).await,
         }
     };
+    if let Some(behind) = first_in_line(&job).await {
+        return job.answer(Observation::InLine { behind }, Actor::worker()).await;
+    }
     let acting = job.clone();
     let acted = tokio::task::spawn_blocking(move || match finished {
         Some(finished) => act(&acting, &follow_up, &finished),
@@ -40,6 +50,19 @@ pub(super) async fn land(job: Job) {
     job.answer(seen, Actor::worker()).await;
 }
 
+/// The landing on the same branch of the same repository that is older and at work, if this one has not begun.
+async fn first_in_line(job: &Job) -> Option<TaskId> {
+    let order = job.task.order().filter(|_| job.task.landing.is_none() && job.task.merging.is_none())?;
+    let filter = Filter { which: Which::Unfinished, follow_ups: true, ..Filter::default() };
+    // A store that cannot answer holds nobody up: the branch moves by compare-and-set.
+    let others = job.context.store.list(filter).await.ok()?.tasks.into_iter().map(|stored| stored.task);
+    let same = |other: &Task| {
+        let theirs = other.order().map(|other| (&other.onto, &other.repository));
+        theirs == Some((&order.onto, &order.repository)) && other.id < job.task.id && other.state.wants_owner()
+    };
+    others.filter(same).map(|other| other.id).min()
+}
+
 fn act(job: &Job, follow_up: &FollowUp, finished: &Task) -> Result<Observation, Cause> {
     let git = Git::open(&job.context.home.git()).map_err(|error| unfit(&error))?;
     let project = Path::new(&finished.submission.project);
@@ -48,14 +71,18 @@ fn act(job: &Job, follow_up: &FollowUp, finished: &Task) -> Result<Observation, 
     };
     let Some(workspace) = &finished.workspace else { return Ok(cannot("it never had a workspace".to_owned())) };
     let work = Work { job, git: &git, repository: &repository, finished, workspace };
-    match (&follow_up.action, &job.task.landing) {
+    let seen = match (&follow_up.action, &job.task.landing) {
         (FollowUpAction::Land(order), None) => work.start(order),
         (FollowUpAction::Land(order), Some(landing)) => work.land(order, landing),
         (FollowUpAction::Discard, _) => {
             Ok(Observation::FollowedUp { result: FollowUpResult::Discarded { kept: work.put_away()? } })
         }
         (FollowUpAction::Restore, _) => work.restore(),
+    }?;
+    if matches!(seen, Observation::CannotFollowUp { .. }) {
+        work.give_back()?;
     }
+    Ok(seen)
 }
 
 fn cannot(why: String) -> Observation {
@@ -72,26 +99,91 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Makes the commit, if all is still as the person saw it.
+    /// Merges if the branch has moved, else makes the commit, if all is still as the person saw it.
     fn start(&self, order: &LandOrder) -> Result<Observation, Cause> {
         let (onto, name) = (&order.onto, &self.finished.submission.name);
         let failed = |error| unfit(&error);
-        let tip = self.repository.branch_tip(self.branch()).map_err(failed)?;
-        if tip.as_ref().map(CommitId::as_str) != Some(&order.tip) {
+        let tip = self.repository.branch_tip_and_tree(self.branch()).map_err(failed)?;
+        let Some(tip) = tip.filter(|(tip, _)| tip.as_str() == order.tip) else {
             return Ok(cannot(format!("the branch of `{name}` changed meanwhile; look at it and land it again")));
-        }
-        let (Some(tip), Some(target)) = (tip, self.repository.branch_tip(onto).map_err(failed)?) else {
+        };
+        let Some(target) = self.repository.branch_tip(onto).map_err(failed)? else {
             return Ok(cannot(format!("the branch `{onto}` was deleted")));
         };
+        let (tip, tree) = match &self.job.task.merging {
+            None => tip,
+            Some(merging) if !merging.is_placed => return self.place(&merging.merge),
+            Some(_) => match self.repository.branch_tip_and_tree(&self.landing_branch()).map_err(failed)? {
+                Some((tip, tree)) if self.has_passed(&tree) => (tip, tree),
+                _ => return Ok(cannot(format!("the merged work of `{name}` changed after its checks; land it again"))),
+            },
+        };
         if !self.repository.includes(&tip, &target).map_err(failed)? {
-            return Ok(cannot(format!(
-                "`{onto}` has commits that `{name}` does not have, so its result is not what was checked; nothing changed"
-            )));
+            return self.merge(order, &tip, &target);
         }
-        let tree = order.tree.parse().map_err(|error| unfit(&error))?;
         let commit = self.repository.commit_by(&order.author, &tree, &target, &order.message).map_err(failed)?;
         let landing = Landing { commit: commit.as_str().to_owned(), from: target.as_str().to_owned() };
         Ok(Observation::LandingStarted { landing })
+    }
+
+    /// Whether the round that came before was about this tree.
+    fn has_passed(&self, tree: &TreeId) -> bool {
+        let round = self.job.task.round.as_ref();
+        round.and_then(|round| round.outcome.as_ref())
+            == Some(&RoundOutcome::Passed { tree: Some(tree.as_str().to_owned()) })
+    }
+
+    /// Merges the branch into the work. Only objects are made.
+    fn merge(&self, order: &LandOrder, tip: &CommitId, target: &CommitId) -> Result<Observation, Cause> {
+        let (onto, name, id) = (&order.onto, &self.finished.submission.name, self.finished.id);
+        let message = format!("longhaul: merge {onto} into {name}\n\nTask: {id}\n");
+        let merged = self.repository.merge(tip, target, &message).map_err(|error| unfit(&error))?;
+        Ok(match merged {
+            Merged::Made { commit, conflicts } => {
+                let (commit, target) = (commit.as_str().to_owned(), target.as_str().to_owned());
+                Observation::Merged { merge: Merge { commit, target, conflicts } }
+            }
+            Merged::Impossible { why } => cannot(self.refusal(&format!("`{onto}` has moved, and {why}"), onto)),
+        })
+    }
+
+    /// Brings the merge into the worktree of the task, on a branch of its own, so that it can be checked.
+    fn place(&self, merge: &Merge) -> Result<Observation, Cause> {
+        fail_point::reach("land.merged");
+        let (name, path) = (&self.finished.submission.name, Path::new(&self.workspace.root));
+        let opened = match Worktree::open(self.git, self.workspace) {
+            Ok(opened) => opened,
+            Err(WorktreeError::Git { source }) => return Err(unfit(&source)),
+            Err(error) => return Ok(cannot(format!("{error}, so `{name}` cannot be merged and checked there"))),
+        };
+        if let Some(pid) = process::works_in(path) {
+            let path = path.display();
+            return Ok(cannot(format!(
+                "process {pid} works in `{path}`, where `{name}` is to be merged; end it first"
+            )));
+        }
+        let worktree = opened.with_rules_of(self.finished.id).map_err(|error| unfit(&error))?;
+        let (branch, commit) = (self.landing_branch(), merge.commit.parse().map_err(|error| unfit(&error))?);
+        worktree.lend(self.finished.id, &branch, &commit).map_err(|error| unfit(&error))?;
+        fail_point::reach("land.placed");
+        let base = Some(merge.target.clone());
+        Ok(Observation::Placed { workspace: Workspace { branch: Some(branch), base, ..self.workspace.clone() } })
+    }
+
+    /// Puts the worktree back on the branch of its task, if a landing merged there.
+    fn give_back(&self) -> Result<(), Cause> {
+        match Worktree::open(self.git, self.workspace) {
+            Ok(opened) => {
+                let worktree = opened.with_rules_of(self.finished.id).map_err(|error| unfit(&error))?;
+                worktree.give_back(self.finished.id).map_err(|error| unfit(&error))
+            }
+            Err(WorktreeError::Git { source }) => Err(unfit(&source)),
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn landing_branch(&self) -> String {
+        landing_branch(self.branch(), self.job.task.id)
     }
 
     /// Puts the commit on the branch, and then the worktree away.
@@ -108,6 +200,9 @@ impl Work<'_> {
         };
         fail_point::reach("land.done");
         let kept = if order.keep { Some("--keep was given".to_owned()) } else { self.put_away()? };
+        if order.keep {
+            self.give_back()?;
+        }
         fail_point::reach("land.put_away");
         let checkout = checkout.map(|path| path.display().to_string());
         let (commit, from, onto) = (landing.commit.clone(), landing.from.clone(), order.onto.clone());
@@ -146,6 +241,7 @@ impl Work<'_> {
         let worktree = opened.with_rules_of(self.finished.id).map_err(|error| unfit(&error))?;
         let (id, name) = (self.finished.id, &self.finished.submission.name);
         let message = format!("longhaul: {name}, what was not committed\n\nTask: {id}\n");
+        worktree.give_back(id).map_err(|error| unfit(&error))?;
         match worktree.put_away(id, &message) {
             Ok(Removal::Removed) => Ok(None),
             Ok(Removal::Kept { why }) => Ok(Some(why)),

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use longhaul_core::check_files;
-use longhaul_core::task::{Actor, Basis, Cause, Checkout, FileHash, NameList, Observation, Phase, Remarks, Task};
+use longhaul_core::task::{
+    Actor, Basis, Cause, Checkout, FileHash, NameList, Observation, Phase, Remarks, Round, Task,
+};
 use longhaul_keeper::process::boot_id;
 use longhaul_keeper::{Beneath, Environment, fail_point};
 
@@ -74,7 +76,7 @@ fn inspect(job: &Job) -> Result<Observation, Cause> {
     let root = Path::new(&workspace.root);
     directory(root)?;
     directory(Path::new(&workspace.cwd))?;
-    let found = work_place::find(task.id, workspace, &context.home)?;
+    let found = work_place::find(task.author_of_work(), workspace, &context.home)?;
     let dir = job.task_dir()?;
     match dir.shell_lock() {
         ShellLock::None | ShellLock::Stale(_) => {}
@@ -105,9 +107,16 @@ fn before_checks(task: &Task, found: &OpenedWorkspace, home: &Home) -> Result<(O
     let open = task.round.as_ref().filter(|round| round.is_open() && round.basis.boot == boot);
     let open = open.filter(|round| round.basis.checkout.as_ref().is_none_or(is_there));
     if let (OpenedWorkspace::Ours(worktree), None) = (found, open) {
-        worktree.repository().clear_left_by_checks(task.id).map_err(|error| longhaul_app::unfit(&error))?;
+        worktree
+            .repository()
+            .clear_left_by_checks(task.author_of_work())
+            .map_err(|error| longhaul_app::unfit(&error))?;
+    }
+    if task.needs_comparison() {
+        return before_comparison(task, found, home, boot, open);
     }
     let (tree, basis) = keep_work::before_checks(found, task)?;
+    let basis = with_conflicts(task, found, tree.as_ref(), basis)?;
     if !task.submission.can_be_verified() || basis.problem.is_some() {
         return Ok((tree, basis));
     }
@@ -120,6 +129,56 @@ fn before_checks(task: &Task, found: &OpenedWorkspace, home: &Home) -> Result<(O
     let check_files = changed_check_files(task, found, tree.as_ref()).unwrap_or_default();
     let remarks = Remarks { ignored, check_files, ..basis.remarks };
     Ok((tree, Basis { boot, checkout, remarks, ..basis }))
+}
+
+/// What a round rests on that runs on the branch to land on alone: a clean checkout of it.
+fn before_comparison(
+    task: &Task,
+    found: &OpenedWorkspace,
+    home: &Home,
+    boot: Option<String>,
+    open: Option<&Round>,
+) -> Result<(Option<String>, Basis), Cause> {
+    let basis = Basis { on_target: true, boot, ..Basis::default() };
+    if let Some(round) = open.filter(|round| round.basis.on_target) {
+        return Ok((round.tree.clone(), Basis { checkout: round.basis.checkout.clone(), ..basis }));
+    }
+    let (Some(repository), Some(merging)) = (found.repository(), &task.merging) else { return Ok((None, basis)) };
+    let target = merging.merge.target.parse().map_err(|error| longhaul_app::unfit(&error))?;
+    let tree = repository.tree_of_commit(&target).map_err(|error| longhaul_app::unfit(&error))?;
+    let checkout = checkouts::make_at(task, home, repository, &target)?;
+    Ok((Some(tree.as_str().to_owned()), Basis { checkout: Some(checkout), ..basis }))
+}
+
+/// No check is worth running while files contain both versions of a conflict. That is known by the markers, and before anybody has worked on
+/// the merge by what git reported.
+fn with_conflicts(task: &Task, found: &OpenedWorkspace, tree: Option<&String>, basis: Basis) -> Result<Basis, Cause> {
+    let (Some(merging), Some(order)) = (&task.merging, task.order()) else { return Ok(basis) };
+    let (Some(repository), Some(tree)) = (found.repository(), tree) else { return Ok(basis) };
+    if merging.merge.conflicts.is_empty() || basis.problem.is_some() {
+        return Ok(basis);
+    }
+    let failed = |error| longhaul_app::unfit(&error);
+    let commit = merging.merge.commit.parse().map_err(|error| longhaul_app::unfit(&error))?;
+    let is_as_merged = repository.tree_of_commit(&commit).map_err(failed)?.as_str() == tree;
+    let left = match is_as_merged {
+        true => merging.merge.conflicts.clone(),
+        false => repository.conflict_markers(tree, &merging.merge.conflicts).map_err(failed)?,
+    };
+    Ok(Basis { problem: conflict(&left, &order.onto), ..basis })
+}
+
+/// What a fixing session is to do about conflicts.
+fn conflict(paths: &[String], onto: &str) -> Option<String> {
+    let names: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
+    (!paths.is_empty()).then(|| {
+        format!(
+            "conflicts with `{onto}`, onto which this work is to land, in {}. Text files contain both versions between lines that begin with \
+             <<<<<<< and >>>>>>>: keep what each side intended and remove these lines. Where one side deleted a file or both added one, decide \
+             which is right",
+            names.join(", ")
+        )
+    })
 }
 
 /// The clean checkout for a new round, where one is wanted and git can make it.

@@ -25,10 +25,13 @@ pub(crate) struct Land {
     /// Land the work although it is not verified
     #[arg(long)]
     pub(crate) unverified: bool,
+    /// Start no fixing session if merging with the branch fails
+    #[arg(long)]
+    pub(crate) no_fix: bool,
     /// Reason, kept in the history
     #[arg(long)]
     pub(crate) reason: Option<String>,
-    /// Do not ask for confirmation
+    /// Do not ask for confirmation, and land what a fixing session changed
     #[arg(long, short)]
     pub(crate) yes: bool,
     #[command(flatten)]

@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal};
 
 use longhaul_app::operation::Answer;
-use longhaul_app::operations::{Land, LandInput};
+use longhaul_app::operations::{Diff, DiffInput, Land, LandInput, Resume, ResumeInput};
 use longhaul_app::views::FollowUpView;
 use longhaul_app::{AppError, Call, ErrorKind, ended_follow_up};
 
@@ -24,14 +24,23 @@ pub(crate) async fn land(line: &CommandLine, args: &cli::Land) -> Result<Code, A
             keep: args.keep,
             dry_run: args.dry_run,
             unverified: args.unverified,
+            no_fix: args.no_fix,
+            yes: args.yes,
             reason: args.reason.clone(),
             key: args.request.key.clone(),
         };
         if !args.unverified && !args.dry_run && can_ask(args.request.json) {
             input.unverified = asked(&call, &input, args.yes).await?;
         }
-        let answer = finish(&call, call.perform::<Land>(input).await?).await?;
+        let mut answer = finish(&call, call.perform::<Land>(input).await?).await?;
+        if can_ask(args.request.json) {
+            answer = reviewed(&call, answer).await?;
+        }
         out::answer(&answer, args.request.json, print)?;
+        // What waits for a person has not landed.
+        if let Some(task) = answer.view.follow_up.as_ref().filter(|task| !task.is_finished) {
+            return Ok(task.outcome.into());
+        }
     }
     Ok(Code::Done)
 }
@@ -62,6 +71,21 @@ async fn asked(call: &Call, input: &LandInput, yes: bool) -> Result<bool, AppErr
         return Ok(true);
     }
     Err(AppError::new(ErrorKind::Interrupted, format!("{name} was not landed; nothing was changed")))
+}
+
+/// Shows what a fixing session changed and asks whether it may land.
+async fn reviewed(call: &Call, answer: Answer<FollowUpView>) -> Result<Answer<FollowUpView>, AppError> {
+    let (Some(why), Some(task)) = (&answer.view.review, &answer.view.follow_up) else { return Ok(answer) };
+    let name = &answer.view.name;
+    let diff = call.perform::<Diff>(DiffInput { task: Some(task.id.clone()), stat: false }).await?.view;
+    out::note(&out::safe(&format!("{name}: {why}")));
+    out::note(&out::safe_lines(diff.patch.as_deref().unwrap_or_default().trim_end()));
+    if !confirm(&format!("Land {name} so?"))? {
+        return Ok(answer);
+    }
+    let reason = Some("read and confirmed".to_owned());
+    call.perform::<Resume>(ResumeInput { task: Some(task.id.clone()), reason, ..ResumeInput::default() }).await?;
+    finish(call, answer).await
 }
 
 /// Waits for a follow-up that takes longer than the operation waits.

@@ -1,5 +1,5 @@
 //! The work role: checks earlier work, then does the first open steps one after another: write, test, tick, log, commit.
-//! The fix role: adds one line to `FIXES.md` and an entry to the log; it ticks nothing and ignores what failed.
+//! The fix role: keeps both versions of a conflict, else adds one line to `FIXES.md`; it ticks nothing and ignores what failed.
 //!
 //! Called by `session.rs`. It reads only the files, so a new conversation and a resumed one do the same. Repeating a step
 //! after a crash is harmless. It never overwrites someone else's file.
@@ -48,6 +48,11 @@ pub(super) fn run(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
 pub(super) fn fix(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
     std::thread::sleep(session.settings.pace);
     session.speaker.usage(session.prompt_length / 4 + 1, 10)?;
+    let resolved = keep_both_sides(session)?;
+    if !resolved.is_empty() {
+        commit(session, &resolved, "demo: keep both sides")?;
+        return Ok(session.speaker.text("Kept what both sides of the conflicts have.")?);
+    }
     let path = session.workspace.join(FIXES);
     let number = files::read_text(&path)?.unwrap_or_default().lines().count() + 1;
     files::append(&path, &format!("- fix {number}: fixed what the checks found\n"), Access::Shared)?;
@@ -59,6 +64,25 @@ pub(super) fn fix(session: &mut Session<'_>, task_directory: &Path) -> Outcome {
     files::append(&progress, &entry, Access::Shared)?;
     commit(session, &[FIXES.to_owned()], &format!("demo: fix {number}"))?;
     Ok(session.speaker.text("Fixed what the checks found.")?)
+}
+
+/// Removes the markers of conflicts from the files at the top, so that both versions stay. Answers which files had any.
+fn keep_both_sides(session: &mut Session<'_>) -> Outcome<Vec<String>> {
+    let is_marker = |line: &&str| ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|marker| line.starts_with(marker));
+    let mut resolved = Vec::new();
+    for entry in std::fs::read_dir(&session.workspace)? {
+        let Ok(name) = entry?.file_name().into_string() else { continue };
+        let path = session.workspace.join(&name);
+        let text = if path.is_file() { std::fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
+        if !text.lines().any(|line| line.starts_with("<<<<<<<")) {
+            continue;
+        }
+        let kept: String = text.lines().filter(|line| !is_marker(line)).map(|line| format!("{line}\n")).collect();
+        files::replace(&path, &kept, Access::Shared)?;
+        session.speaker.tool("write", &name)?;
+        resolved.push(name);
+    }
+    Ok(resolved)
 }
 
 /// Restores missing files of finished steps, and commits what a killed session did not.

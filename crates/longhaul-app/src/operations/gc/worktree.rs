@@ -49,6 +49,10 @@ fn remove_recorded(home: &Home, task: &Task, workspace: &Workspace, mode: Mode) 
     }
     let opened = Git::open(&home.git()).map_err(WorktreeError::from).and_then(|git| Worktree::open(&git, workspace));
     match opened.and_then(|worktree| Ok(worktree.with_rules_of(task.id)?)) {
+        // A landing that was cancelled left it on its own branch.
+        Ok(worktree) if mode == Mode::Really && worktree.give_back(task.id).is_err() => {
+            kept(path, &"a landing used it, and it cannot be put back on its branch")
+        }
         Ok(worktree) => match worktree.only_copy(expected(task, workspace).iter().map(PathBuf::as_path)) {
             Ok(None) => settle(&worktree, Some(task.id), mode),
             Ok(Some(file)) => kept(path, &format!("the expected file `{}` is not in any commit", file.display())),

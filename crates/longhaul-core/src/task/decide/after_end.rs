@@ -7,6 +7,7 @@ use super::super::{
 };
 use super::agent_limited;
 use super::plan::{self, Seen};
+use crate::plan::Plan;
 use crate::recovery::{self, Facts, Next};
 use crate::time::Time;
 
@@ -16,7 +17,7 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
     // What follows is judged by counters that know of this end already.
     let after = task.after(&events, now).unwrap_or_else(|_| task.clone());
     if is_finished(&after, session, ended, &seen) {
-        if !after.submission.can_be_verified() {
+        if after.merging.is_none() && !after.submission.can_be_verified() {
             events.push(Event::Finished { verdict: Verdict::NoChecks });
         }
         return events;
@@ -67,7 +68,8 @@ pub(super) fn after_end(task: &Task, session: &SessionRun, ended: &Ended, sight:
 /// complete first.
 fn is_finished(after: &Task, session: &SessionRun, ended: &Ended, seen: &Seen) -> bool {
     let through = session.purpose != Purpose::Fix || ended.outcome == Outcome::Completed;
-    seen.plan.is_complete() && !seen.refused() && through && !after.needs_fix() && ended.starved.is_none()
+    let is_complete = after.merging.is_some() || seen.plan.is_complete();
+    is_complete && !seen.refused() && through && !after.needs_fix() && ended.starved.is_none()
 }
 
 /// The next session: at once, after the pause between two sessions, or when a person wants it.
@@ -87,7 +89,7 @@ fn go_on(after: &Task, ended: &Ended, now: Time) -> Option<Event> {
 pub(super) fn wait(why: Wait, until: Time, now: Time) -> Event {
     let span_ms = match why {
         Wait::Limit | Wait::Backoff | Wait::Delay => u64::try_from(until.since(now).as_millis()).ok(),
-        Wait::After(_) | Wait::Hours => None,
+        Wait::After(_) | Wait::Landing(_) | Wait::Hours => None,
     };
     Event::WaitStarted { why, until: Some(until), span_ms }
 }
@@ -95,6 +97,7 @@ pub(super) fn wait(why: Wait, until: Time, now: Time) -> Event {
 /// What the plan's files mean after this session; a check has nothing to do with them.
 pub(super) fn read_plan_files(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles) -> Seen {
     match (&task.plan, session.purpose) {
+        _ if task.merging.is_some() => Seen::unchanged(Plan::default()),
         (Some(accepted), Purpose::Plan | Purpose::Work | Purpose::Fix) => plan::compare(task, accepted, sight),
         (Some(accepted), Purpose::Check) => Seen::unchanged(accepted.plan.clone()),
         (None, _) => plan::first(ended, sight),

@@ -31,7 +31,7 @@ fn let_go_on(before: &Task, after: &Task, now: Time) -> Option<Event> {
     let goes_on = match why {
         Wait::Limit => before.limited_until(now).is_some() && after.limited_until(now).is_none(),
         Wait::Hours => before.submission.hours != after.submission.hours,
-        Wait::Backoff | Wait::Delay | Wait::After(_) => false,
+        Wait::Backoff | Wait::Delay | Wait::After(_) | Wait::Landing(_) => false,
     };
     goes_on.then_some(Event::WaitEnded)
 }

@@ -45,6 +45,8 @@ pub(super) fn command(task: &Task, command: &Command, actor: &Actor, now: Time) 
 /// No agent works for a follow-up.
 fn refuse_for_follow_up(task: &Task, command: &Command) -> Result<(), Refusal> {
     match command {
+        // A fixing session reads it.
+        Command::Tell { .. } if task.merging.is_some() => Ok(()),
         Command::TakeOver | Command::Tell { .. } | Command::AcceptPlan { .. } | Command::Drive { .. } => {
             refuse(task, command.verb(), "no agent works on it").map(drop)
         }
@@ -99,6 +101,9 @@ fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Act
         }
         State::Waiting { why: Wait::Hours, .. } => no("it resumes automatically when its hours begin"),
         State::Waiting { why: Wait::Limit, .. } => no("it resumes automatically when the limit resets"),
+        State::Waiting { why: Wait::Landing(_), .. } => {
+            no("it continues automatically once the other landing has ended")
+        }
         State::Waiting { why: Wait::After(_), .. } => no("it starts automatically once the other task is verified"),
         State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => no("a session is running"),
         State::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),

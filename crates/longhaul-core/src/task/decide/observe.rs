@@ -17,6 +17,7 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
         State::Preparing => preparing(task, seen, now),
         State::Landing => follow_up::landing(task, seen, now),
         State::Waiting { why: Wait::After(other), .. } => waiting_for(*other, seen),
+        State::Waiting { why: Wait::Landing(other), .. } => follow_up::in_line(*other, seen),
         State::Waiting { .. } => waiting(seen),
         State::Planning { .. } | State::Working { .. } if *seen == Observation::Woke => stop_if_over(task, now),
         State::Planning { session } | State::Working { session } => {
@@ -65,6 +66,8 @@ fn preparing(task: &Task, seen: &Observation, now: Time) -> Vec<Event> {
         Observation::PlanRestored => vec![Event::PlanRestored],
         Observation::Woke
         | Observation::OtherEnded { .. }
+        | Observation::InLine { .. }
+        | Observation::Merged { .. }
         | Observation::LandingStarted { .. }
         | Observation::TargetMoved
         | Observation::FollowedUp { .. }
@@ -91,6 +94,8 @@ fn waiting(seen: &Observation) -> Vec<Event> {
         | Observation::FamilyLimit { .. }
         | Observation::PlanRestored
         | Observation::OtherEnded { .. }
+        | Observation::InLine { .. }
+        | Observation::Merged { .. }
         | Observation::LandingStarted { .. }
         | Observation::TargetMoved
         | Observation::FollowedUp { .. }
@@ -116,6 +121,8 @@ fn waiting_for(other: TaskId, seen: &Observation) -> Vec<Event> {
         | Observation::AccountsLimited { .. }
         | Observation::FamilyLimit { .. }
         | Observation::PlanRestored
+        | Observation::InLine { .. }
+        | Observation::Merged { .. }
         | Observation::LandingStarted { .. }
         | Observation::TargetMoved
         | Observation::FollowedUp { .. }
@@ -135,6 +142,8 @@ fn blocked(seen: &Observation) -> Vec<Event> {
         | Observation::FamilyLimit { .. }
         | Observation::PlanRestored
         | Observation::OtherEnded { .. }
+        | Observation::InLine { .. }
+        | Observation::Merged { .. }
         | Observation::LandingStarted { .. }
         | Observation::TargetMoved
         | Observation::FollowedUp { .. }
@@ -166,6 +175,8 @@ fn attending(
         | Observation::AccountsLimited { .. }
         | Observation::FamilyLimit { .. }
         | Observation::PlanRestored
+        | Observation::InLine { .. }
+        | Observation::Merged { .. }
         | Observation::LandingStarted { .. }
         | Observation::TargetMoved
         | Observation::FollowedUp { .. }

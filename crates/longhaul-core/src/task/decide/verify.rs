@@ -7,6 +7,7 @@ use super::super::{
     Task, TaskListFile, Verdict, Wait,
 };
 use super::after_end::wait;
+use super::follow_up;
 use super::start::{Preparation, Wanted, start};
 use crate::recovery::{self, Facts, Next};
 use crate::time::Time;
@@ -28,6 +29,9 @@ pub(super) fn next_check(task: &Task, found: &Preparation<'_>, now: Time) -> Vec
 
 /// What a round on this basis runs, in order.
 fn steps<'a>(task: &'a Task, basis: &Basis) -> Vec<(CheckRole, &'a str)> {
+    if task.order().is_some_and(|order| order.unverified) {
+        return Vec::new();
+    }
     let setup = task.submission.setup.as_deref().filter(|_| basis.checkout.is_some());
     let checks = task.submission.commands().into_iter().map(|command| (CheckRole::Check, command));
     setup.map(|command| (CheckRole::Setup, command)).into_iter().chain(checks).collect()
@@ -127,6 +131,8 @@ fn end_round(task: &Task, events: &[Event], now: Time) -> Vec<Event> {
     };
     let is_hopeless = fixes >= task.submission.patience.fix_attempts || command_missing(&round).is_some();
     let next = match &outcome {
+        RoundOutcome::Failed { why } if is_hopeless && !round.basis.on_target => Some(help(why.clone())),
+        _ if task.merging.is_some() => follow_up::after_round(task, &round, &outcome),
         RoundOutcome::Passed { tree } => {
             let doubts = verdict::doubts(&round);
             let remarks = Remarks { check_edits: task.check_edits.clone(), ..round.basis.remarks };
@@ -135,7 +141,6 @@ fn end_round(task: &Task, events: &[Event], now: Time) -> Vec<Event> {
         }
         RoundOutcome::TreeChanged if round.again => Some(help(verdict::changes_what_it_judges(&round))),
         RoundOutcome::TreeChanged => None,
-        RoundOutcome::Failed { why } if is_hopeless => Some(help(why.clone())),
         RoundOutcome::Failed { .. } => None,
     };
     std::iter::once(Event::RoundEnded { outcome }).chain(next).collect()

@@ -55,6 +55,9 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
         ("waiting, runner", runner(State::Waiting { why: Wait::Delay, until: Some(NOW), span_ms: Some(0) })),
         ("landing", landing()),
         ("landing, commit made", fold(landing(), &[Event::LandingStarted { landing: commit_to_land() }])),
+        ("landing, merged", fold(landing(), &[merged()])),
+        ("preparing, merged work", merging(&[])),
+        ("preparing, merged work failed its checks", merging(&[round_of_merge(), failed_round()])),
         ("tracked", tracked()),
         ("tracked, waiting for a person", asking()),
         ("failed", feed(&tracked(), completes(RunStatus::Failed), &person)),
@@ -70,6 +73,45 @@ fn landing() -> Task {
     let name = task.submission.name.clone();
     asked(&mut task).follow_up = Some(FollowUp { task: other(), name, action: FollowUpAction::Discard });
     fold(task, &[claimed()])
+}
+
+fn merged() -> Event {
+    let merge = Merge { commit: "3e46e".into(), target: "ba5e".into(), conflicts: vec!["a.txt".into()] };
+    Event::Merged { merge }
+}
+
+/// A landing whose merged work is in the worktree.
+fn merging(more: &[Event]) -> Task {
+    let mut task = landing();
+    let order = LandOrder {
+        tip: "71b".into(),
+        tree: "7ee".into(),
+        onto: "main".into(),
+        message: "m".into(),
+        author: Author { name: "Ann".into(), email: "a@b".into() },
+        unverified: false,
+        reason: None,
+        keep: false,
+        repository: "/r".into(),
+        goal: "g".into(),
+        yes: false,
+    };
+    let name = task.submission.name.clone();
+    asked(&mut task).follow_up = Some(FollowUp { task: other(), name, action: FollowUpAction::Land(order.into()) });
+    fold(task, &[&[merged(), placed()], more].concat())
+}
+
+fn placed() -> Event {
+    let (root, branch) = ("/w".to_owned(), Some("longhaul/x".to_owned()));
+    Event::Placed { workspace: Workspace { cwd: root.clone(), root, branch, base: Some("ba5e".into()), git: None } }
+}
+
+fn round_of_merge() -> Event {
+    Event::RoundStarted { number: 1, again: false, files: Vec::new(), tree: None, basis: Basis::default() }
+}
+
+fn failed_round() -> Event {
+    Event::RoundEnded { outcome: RoundOutcome::Failed { why: "conflicts in a.txt".into() } }
 }
 
 fn commit_to_land() -> Landing {
@@ -179,6 +221,11 @@ fn observations(task: &Task) -> Vec<(&'static str, Observation)> {
             Observation::FamilyLimit { reached }
         }),
         ("plan restored", Observation::PlanRestored),
+        ("another landing is first", Observation::InLine { behind: other() }),
+        ("merged", {
+            let Event::Merged { merge } = merged() else { unreachable!() };
+            Observation::Merged { merge }
+        }),
         ("landing started", Observation::LandingStarted { landing: commit_to_land() }),
         ("target moved", Observation::TargetMoved),
         ("followed up", Observation::FollowedUp { result: FollowUpResult::Restored }),
