@@ -5,16 +5,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use longhaul_core::ids::{LeaseId, SessionId, TaskId, WorkerId};
 use longhaul_core::time::Time;
+pub use longhaul_keeper::now;
 use longhaul_keeper::random;
 
 /// What tells the time; the wall clock unless a test has another one.
 pub type Clock = fn() -> Time;
-
-/// The wall clock, for stored times. Limits on running sessions are the keeper's, on the monotonic clock.
-pub fn now() -> Time {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Time(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
-}
 
 /// Time since the machine started, suspend included: it measures spans, because nobody can set it.
 pub fn since_boot() -> Duration {

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use longhaul_keeper::files::replace;
+use longhaul_keeper::files::{if_exists, replace};
 use longhaul_keeper::{Beneath, BeneathError};
 use serde::{Deserialize, Serialize};
 
@@ -96,11 +96,8 @@ pub(crate) fn standing(home: &Path, path: &Path, bytes: &[u8]) -> Result<Standin
 /// Everything that is trusted, by path.
 pub(crate) fn list(home: &Path) -> Result<Vec<Trusted>, TrustError> {
     let path = home.join(FILE);
-    let beneath = match Beneath::open(home) {
-        Ok(beneath) => beneath,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(TrustError::Io { path: home.to_owned(), source }),
-    };
+    let opened = if_exists(Beneath::open(home)).map_err(|source| TrustError::Io { path: home.to_owned(), source })?;
+    let Some(beneath) = opened else { return Ok(Vec::new()) };
     let bytes = beneath.read(FILE, CAP).map_err(|source| TrustError::Read { path: path.clone(), source })?;
     let Some(bytes) = bytes else { return Ok(Vec::new()) };
     let damaged = |what: String| TrustError::Damaged { path: path.clone(), what };

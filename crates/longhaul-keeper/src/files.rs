@@ -4,7 +4,7 @@
 //! the last component, and nothing deletes what it did not make itself.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -38,6 +38,13 @@ pub fn if_exists<T>(found: Result<T, impl Into<io::Error>>) -> io::Result<Option
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Whether this open file is what has a name now. A link of that name is another file.
+pub fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |meta: io::Result<Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
+    let open = identity(file.metadata());
+    open.is_some() && open == identity(path.symlink_metadata())
 }
 
 /// Whether an error means that there is no room on the disk now and may be again.

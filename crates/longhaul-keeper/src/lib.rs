@@ -34,6 +34,7 @@ pub use adopt::{
     inspect_session, signal_keeper,
 };
 pub use bounded::{Bounded, Keep, ProgramEnd};
+pub use clock::now;
 pub use contract::{
     CONTRACT_VERSION, Caps, Containment, EndRecord, ExitRecord, ExitStatus, Identity, Marking, RecordError, Spec,
     Stalled, Why,

@@ -4,17 +4,17 @@
 //! namespace is read by us, to find out whether a caller can be judged.
 
 use std::ffi::OsStr;
-use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use longhaul_core::ids::WorkerId;
 use rustix::fs::{AtFlags, renameat, unlinkat};
 
-use crate::files::{create_private_dir, if_exists, open_directory};
+use crate::files::{create_private_dir, if_exists, is_at, open_directory};
 use crate::os;
 use crate::tree::process::{boot_id, own_identity};
 
@@ -39,7 +39,7 @@ impl WorkerLock {
     /// gone.
     pub fn keep(&self) -> io::Result<bool> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if is_same(&held.metadata()?, &self.path) {
+        if is_at(&held, &self.path) {
             return Ok(false);
         }
         let workers = self.path.parent().unwrap_or(Path::new("."));
@@ -99,10 +99,6 @@ fn make(workers: &Path, id: WorkerId) -> io::Result<File> {
     renameat(&directory, &temporary, &directory, &name)?;
     directory.sync_all()?;
     Ok(file)
-}
-
-fn is_same(held: &Metadata, path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino()))
 }
 
 #[cfg(test)]

@@ -4,13 +4,14 @@
 //! only the 10th time, the 100th time and so on, with its count.
 
 use std::collections::BTreeMap;
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use longhaul_app::WORKER_LOGS as NAMES;
+use longhaul_keeper::files::is_at;
 use rustix::stdio::{dup2_stderr, stderr};
 
 use crate::out;
@@ -68,19 +69,15 @@ fn is_power_of_ten(number: u64) -> bool {
 
 /// Switches to a new file if the log is full or another worker has renamed it.
 fn switch_if_full(home: &Path) -> io::Result<()> {
-    let own = File::from(rustix::io::dup(stderr())?).metadata()?;
-    let [is_current, is_old] =
-        NAMES.map(|name| home.join(name).symlink_metadata().is_ok_and(|log| is_same(&log, &own)));
+    let file = File::from(rustix::io::dup(stderr())?);
+    let [is_current, is_old] = NAMES.map(|name| is_at(&file, &home.join(name)));
+    let own = file.metadata()?;
     // A file without a name was a log before another one replaced it.
     let is_log = is_current || is_old || (own.is_file() && own.nlink() == 0);
     if !is_log || (is_current && own.len() < FULL) {
         return Ok(());
     }
     Ok(dup2_stderr(open(home)?)?)
-}
-
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 //! Reading never blocks, never follows a link inside the project, and accepts at most one MiB.
 
 use std::fs::OpenOptions;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use longhaul_keeper::files::if_exists;
 use longhaul_keeper::{Beneath, BeneathError};
 use rustix::fs::OFlags;
 use toml::Spanned;
@@ -76,11 +77,8 @@ pub(crate) fn read_user_file(path: &Path) -> Result<Option<Vec<u8>>, ConfigError
     }
     // Not blocking: a named pipe in its place would otherwise wait for a writer.
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
-    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
-    };
+    let opened = if_exists(OpenOptions::new().read(true).custom_flags(flags).open(path)).map_err(failed)?;
+    let Some(file) = opened else { return Ok(None) };
     if !file.metadata().map_err(failed)?.is_file() {
         return Err(ConfigError::NotPlain { path: path.to_owned() });
     }

@@ -5,12 +5,12 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use longhaul_core::ids::TaskId;
-use longhaul_keeper::files::{PrivateDirError, create_private_dir};
+use longhaul_keeper::files::{PrivateDirError, create_private_dir, is_at};
 
 use crate::home::Home;
 
@@ -128,14 +128,6 @@ fn lock(path: &Path, how: fn(&File) -> Result<(), TryLockError>) -> io::Result<T
         Ok(()) => Ok(Tried::Moved),
         Err(TryLockError::WouldBlock) => Ok(Tried::Taken),
         Err(TryLockError::Error(error)) => Err(error),
-    }
-}
-
-fn is_at(file: &File, path: &Path) -> bool {
-    let named = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
-    match (file.metadata(), path.symlink_metadata()) {
-        (Ok(open), Ok(found)) => named(open) == named(found),
-        (Ok(_) | Err(_), _) => false,
     }
 }
 

@@ -7,6 +7,7 @@ use std::io;
 use crate::error::{AppError, ErrorKind};
 use crate::home::Home;
 use longhaul_core::ids::{SessionId, TaskId};
+use longhaul_keeper::files::if_exists;
 use longhaul_keeper::{SessionDir, SessionFiles, survey_session};
 
 /// One session directory.
@@ -53,12 +54,7 @@ pub(crate) fn survey(home: &Home) -> Result<OnDisk, AppError> {
 
 fn read(home: &Home) -> io::Result<OnDisk> {
     let mut found = OnDisk::default();
-    let entries = match std::fs::read_dir(home.sessions()) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
-        Err(error) => return Err(error),
-    };
-    for entry in entries {
+    for entry in if_exists(std::fs::read_dir(home.sessions()))?.into_iter().flatten() {
         let path = entry?.path();
         let is_directory = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
         match SessionDir::at(&path) {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use longhaul_redact::{Redactor, Secrets};
 
+use crate::environment::Environment;
 use crate::layout::SessionDir;
 use crate::log::writer::MakeFilter;
 
@@ -42,10 +43,7 @@ pub fn read_redact_key(home: &Path) -> Option<[u8; 32]> {
 }
 
 fn own_secrets(home: Option<&Path>, secret_names: &[String]) -> Secrets {
-    let text = |part: std::ffi::OsString| part.to_string_lossy().into_owned();
-    let secrets = Secrets::from_env(std::env::vars_os().map(|(name, value)| (text(name), text(value))));
-    let named = secret_names.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
-    let secrets = named.fold(secrets, |secrets, (name, value)| secrets.with(name, &text(value)));
+    let secrets = Environment::of_process().secrets(secret_names);
     match home.and_then(read_redact_key) {
         Some(key) => secrets.with_key(key),
         None => secrets,

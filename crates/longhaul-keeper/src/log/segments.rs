@@ -6,12 +6,13 @@
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use crate::clock::now;
 use crate::contract::Caps;
 use crate::fault;
+use crate::files::is_at;
 use crate::layout::SessionDir;
 use crate::log::index::{EntryKind, IndexEntry, LAST_SEGMENT, Stream};
 
@@ -104,11 +105,8 @@ impl Segments {
 
     /// Looks whether the open segment is still ours and as long as we made it; if not, the next byte begins a new one.
     pub(crate) fn verify(&mut self, entries: &mut Vec<IndexEntry>) -> io::Result<()> {
-        let ours = self.file.metadata()?;
-        let path = self.directory.segment(self.stream, self.number);
-        let in_place =
-            path.symlink_metadata().is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino()));
-        let left = if in_place { ours.len() } else { 0 };
+        let in_place = is_at(&self.file, &self.directory.segment(self.stream, self.number));
+        let left = if in_place { self.file.metadata()?.len() } else { 0 };
         if left != self.len || !in_place {
             let lost = self.len.saturating_sub(left);
             self.broken = true;

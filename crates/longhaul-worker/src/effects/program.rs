@@ -59,7 +59,12 @@ pub(crate) async fn run(
         match running.attend(Duration::ZERO).map_err(failed)? {
             Some(end) if end.status.success() => return Ok(()),
             Some(end) => return Err(ProgramError::Failed { program, status: end.status, said: said(&end.err) }),
-            None if Instant::now() >= until => return Err(ProgramError::TimedOut { program, within }),
+            None if Instant::now() >= until => {
+                running.kill();
+                // One that hangs in the kernel does not even die, and must hold up no other task.
+                std::thread::spawn(move || drop(running));
+                return Err(ProgramError::TimedOut { program, within });
+            }
             None => tokio::time::sleep(LOOK_AGAIN).await,
         }
     }
