@@ -14,53 +14,23 @@ use crate::views::{Choices, RunView, ShowView};
 
 /// The whole page.
 pub fn page(report: &TaskReport) -> String {
-    let next = format!("## Next step\n\n{}\n", sentence(&report.show.next_step));
+    let (is_tracked, run) = (report.show.is_tracked(), report.show.run.as_ref());
+    let said = |run: &RunView| reports(run, if is_tracked { "the program" } else { "the agent" });
+    let said = run.filter(|run| is_tracked || run.says_something()).map_or_else(String::new, said);
     // Of a run that an outside program executes there is less to tell.
-    let parts = match report.show.run.as_ref().filter(|_| report.show.is_tracked()) {
-        Some(run) => {
-            vec![
-                top_of_run(report),
-                verification(report),
-                reports(run, "the program"),
-                people(report),
-                notices(report),
-                next,
-                rest(report),
-            ]
+    let mut parts = match is_tracked {
+        true => vec![top_of_run(report), verification(report), said, people(report)],
+        false => {
+            let work = [top, verification, brief, plan, sessions].map(|part| part(report));
+            let end = [changed, limits, usage_limits, people, trouble].map(|part| part(report));
+            [&work[..], &[said], &end].concat()
         }
-        None => vec![
-            top(report),
-            verification(report),
-            brief(report),
-            plan(report),
-            sessions(report),
-            report
-                .show
-                .run
-                .as_ref()
-                .filter(|run| run.says_something())
-                .map(|run| reports(run, "the agent"))
-                .unwrap_or_default(),
-            changed(report),
-            limits(report),
-            usage_limits(report),
-            people(report),
-            trouble(report),
-            notices(report),
-            next,
-            rest(report),
-        ],
     };
-    let mut page = String::new();
-    for part in parts {
-        if !part.is_empty() {
-            page.push_str(&part);
-            page.push('\n');
-        }
-    }
-    page.truncate(page.trim_end().len());
-    page.push('\n');
-    page
+    let next = format!("## Next step\n\n{}\n", sentence(&report.show.next_step));
+    parts.extend([notices(report), next, rest(report)]);
+    parts.retain(|part| !part.is_empty());
+    let page = parts.join("\n");
+    format!("{}\n", page.trim_end())
 }
 
 fn top(report: &TaskReport) -> String {
