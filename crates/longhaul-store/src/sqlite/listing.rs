@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Driver, ResultKind, RunStatus, State};
 use longhaul_core::time::Time;
 use rusqlite::types::Value;
@@ -77,52 +78,31 @@ const CAME_TO_OF_NEWEST: &str = "SELECT later.came_to FROM tasks AS later WHERE 
 
 /// The statement contains only what was asked for: a condition that may be empty would keep SQLite from its indexes.
 pub(super) fn query(tenant: Option<&Tenant>, filter: &Filter) -> (String, Vec<Value>) {
+    let text = |text: &Option<String>| text.clone().map(Value::Text);
+    let id = |task: Option<TaskId>| task.map(|task| Value::Text(task.to_string()));
+    let time = |time: Option<Time>| time.map(|Time(at)| Value::Integer(at));
+    // Without the plus SQLite would rather read all tasks of the tenant in their order than the few with such an id.
+    let by_id = filter.family_of.is_some() || filter.id_prefix.is_some();
+    let asked = [
+        (if by_id { "+tenant = ?" } else { "tenant = ?" }, tenant.map(|tenant| Value::Text(tenant.name().to_owned()))),
+        ("project = ?", text(&filter.project)),
+        ("(id = ? OR parent = ?)", id(filter.family_of)),
+        ("name = ?", text(&filter.name)),
+        ("name >= ? AND name < ? || '~'", text(&filter.name_prefix)),
+        ("id >= ? AND id < ? || '~'", text(&filter.id_prefix)),
+        ("state = ?", text(&filter.state)),
+        ("driver = ?", filter.driver.map(|driver| Value::Text(driver.word().to_owned()))),
+        ("follows = ?", id(filter.follows)),
+        ("agent = ?", text(&filter.agent)),
+        ("created >= ?", time(filter.created_since)),
+        ("updated < ?", time(filter.updated_before)),
+        ("updated >= ?", time(filter.updated_since)),
+    ];
     let mut conditions = Vec::new();
     let mut values = Vec::new();
-    let mut wants = |condition: &str, value: Value| {
+    for (condition, value) in asked.into_iter().filter_map(|(condition, value)| Some((condition, value?))) {
         values.push(value);
         conditions.push(condition.replace('?', &format!("?{}", values.len())));
-    };
-    if let Some(tenant) = tenant {
-        // Without the plus SQLite would rather read all tasks of the tenant in their order than the few with such an id.
-        let by_id = filter.family_of.is_some() || filter.id_prefix.is_some();
-        wants(if by_id { "+tenant = ?" } else { "tenant = ?" }, Value::Text(tenant.name().to_owned()));
-    }
-    if let Some(project) = &filter.project {
-        wants("project = ?", Value::Text(project.clone()));
-    }
-    if let Some(task) = filter.family_of {
-        wants("(id = ? OR parent = ?)", Value::Text(task.to_string()));
-    }
-    if let Some(name) = &filter.name {
-        wants("name = ?", Value::Text(name.clone()));
-    }
-    if let Some(prefix) = &filter.name_prefix {
-        wants("name >= ? AND name < ? || '~'", Value::Text(prefix.clone()));
-    }
-    if let Some(prefix) = &filter.id_prefix {
-        wants("id >= ? AND id < ? || '~'", Value::Text(prefix.clone()));
-    }
-    if let Some(state) = &filter.state {
-        wants("state = ?", Value::Text(state.clone()));
-    }
-    if let Some(driver) = filter.driver {
-        wants("driver = ?", Value::Text(driver.word().to_owned()));
-    }
-    if let Some(task) = filter.follows {
-        wants("follows = ?", Value::Text(task.to_string()));
-    }
-    if let Some(agent) = &filter.agent {
-        wants("agent = ?", Value::Text(agent.clone()));
-    }
-    if let Some(Time(since)) = filter.created_since {
-        wants("created >= ?", Value::Integer(since));
-    }
-    if let Some(Time(before)) = filter.updated_before {
-        wants("updated < ?", Value::Integer(before));
-    }
-    if let Some(Time(since)) = filter.updated_since {
-        wants("updated >= ?", Value::Integer(since));
     }
     if let Some(Cursor { created, task }) = filter.after {
         conditions.push(format!("(created, id) < (?{}, ?{})", values.len() + 1, values.len() + 2));
