@@ -12,6 +12,7 @@ mod many_tasks;
 mod pump;
 mod redaction;
 mod redactor;
+mod runs;
 mod sample_task;
 mod scale;
 mod scene;
@@ -47,7 +48,7 @@ struct Arguments {
     /// Where to put scratch files: a directory on the disk to measure, in no git repository
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
-    /// `list` and `submissions`: how many tasks the large home has
+    /// `list`, `submissions` and `runs`: how many tasks the large home has
     #[arg(long, value_name = "COUNT", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(11..))]
     tasks: u32,
     /// `redaction`: the seed of the made-up secrets
@@ -79,6 +80,8 @@ enum Measure {
     List,
     /// Submitting after 10,000 tasks, or `--tasks`, beside submitting after 10 (gate)
     Submissions,
+    /// A run over HTTP among 10,000, or `--tasks`, beside a bare axum handler (gates)
+    Runs,
     /// Adopting 100 live sessions of a killed worker beside spawning 100 processes
     Adoption,
     /// Naming the tree of 100,000 files beside `git add -A` and `git write-tree` (gate)
@@ -107,6 +110,7 @@ impl Measure {
             Measure::Task => whole_task::measure(scene),
             Measure::List => many_tasks::measure_list(scene),
             Measure::Submissions => many_tasks::measure_submissions(scene),
+            Measure::Runs => runs::measure(scene),
             Measure::Adoption => adoption::measure(scene),
             Measure::Survey => survey::measure(scene),
             Measure::Scale => scale::measure(scene),

@@ -21,7 +21,7 @@ const AT_A_TIME: usize = 500;
 const LIST_ROUNDS: usize = 30;
 const SUBMISSION_ROUNDS: usize = 10;
 
-fn many_tasks(scene: &Scene) -> u32 {
+pub(super) fn many_tasks(scene: &Scene) -> u32 {
     let tasks = scene.arguments.tasks;
     if scene.arguments.quick { tasks.min(MANY_QUICK) } else { tasks }
 }
