@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use longhaul_app::api_keys::authenticate;
 use longhaul_app::{AppError, Call, ErrorKind};
 use longhaul_core::task::{Right, Rights};
 use rmcp::model::{
@@ -15,7 +16,8 @@ use rmcp::model::{
     ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, RequestMetaObject,
     ServerCapabilities, ServerConfig, UpdateTaskParams,
 };
-use rmcp::service::{RequestContext, ServerInitializeError};
+use rmcp::service::{RequestContext, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
+use rmcp::transport::{IntoTransport, Transport};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::Value;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
@@ -40,7 +42,7 @@ pub fn rights(added: Rights) -> Rights {
 pub async fn serve_stdio(call: Call, prefix: &str) -> Result<(), AppError> {
     let failed =
         |error: &dyn std::error::Error| AppError::new(ErrorKind::Failure, "the MCP server failed").because(error);
-    let served = Server::new(call, prefix).serve(rmcp::transport::stdio()).await;
+    let served = Server::new(call, prefix).serve(Standard(rmcp::transport::stdio().into_transport())).await;
     let service = match served {
         // The client left before it said anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -50,9 +52,33 @@ pub async fn serve_stdio(call: Call, prefix: &str) -> Result<(), AppError> {
     Ok(())
 }
 
+/// Standard input and output. A client that has left and does not read cannot keep the server: unread answers are not waited for any longer.
+struct Standard<T>(T);
+
+impl<T: Transport<RoleServer>> Transport<RoleServer> for Standard<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
+        self.0.send(message)
+    }
+
+    fn receive(&mut self) -> impl Future<Output = Option<RxJsonRpcMessage<RoleServer>>> + Send {
+        self.0.receive()
+    }
+
+    async fn close(&mut self) -> Result<(), T::Error> {
+        Ok(())
+    }
+}
+
 pub(crate) struct Server {
     call: Call,
     prefix: String,
+    /// The API key of a caller over HTTP.
+    key: Option<String>,
 }
 
 /// The client's own id for a call, as far as it is known to have one: claude's, or codex's within a thread.
@@ -73,7 +99,20 @@ fn spelled(context: &RequestContext<RoleServer>, mut result: CallToolResult) -> 
 impl Server {
     /// A server for this caller, whose tools have this prefix in front of their names.
     pub(crate) fn new(call: Call, prefix: &str) -> Server {
-        Server { call, prefix: prefix.to_owned() }
+        Server { call, prefix: prefix.to_owned(), key: None }
+    }
+
+    /// A server for the caller with this API key.
+    pub(crate) fn with_key(call: Call, key: &str) -> Server {
+        Server { key: Some(key.to_owned()), ..Server::new(call, "") }
+    }
+
+    /// Whether a call that takes long may still be answered: its key may have been revoked meanwhile.
+    async fn is_permitted(&self) -> bool {
+        match &self.key {
+            Some(key) => authenticate(&self.call.app, key).await.is_ok_and(|caller| caller.is_some()),
+            None => true,
+        }
     }
 
     fn instructions(&self) -> String {
@@ -141,7 +180,10 @@ impl ServerHandler for Server {
                     let handle = if wants_handle { task::handle(&result) } else { None };
                     return Ok(handle.map_or_else(|| result.into(), Into::into));
                 }
-                now = ticks.tick(), if token.is_some() => {
+                now = ticks.tick() => {
+                    if !self.is_permitted().await {
+                        return Err(ErrorData::invalid_request("the key was revoked or has expired", None));
+                    }
                     if let Some(token) = &token {
                         let progress = ProgressNotificationParam::new(token.clone(), (now - began).as_secs_f64());
                         // A client that is gone needs no progress.

@@ -12,20 +12,17 @@ use axum::http::header::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt};
-use longhaul_app::api_keys::authenticate;
 use longhaul_app::feed::{FeedItem, FeedReader};
 use longhaul_app::{AppError, Call, Caller, ErrorKind};
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::Http;
-use super::gate::Presented;
+use super::gate::{LOOK_AGAIN, Presented};
 use super::limits::Slot;
 use super::refusal::Refused;
 use super::routes::BASE;
 
-/// How often the key of a stream is looked at if nothing happens. Revoking one is noticed at once.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// Proxies close a connection that is silent for longer.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -89,9 +86,8 @@ impl Stream {
             match item {
                 Ok(Some(item)) => return Some(event(&item)),
                 // Something else happened, perhaps to the key.
-                Ok(None) => match authenticate(&self.http.app, &self.presented.0).await {
-                    Ok(Some(_)) => {}
-                    Ok(None) => return Some(self.end(&unusable())),
+                Ok(None) => match self.presented.check(&self.http).await {
+                    Ok(()) => {}
                     Err(error) => return Some(self.end(&error)),
                 },
                 Err(error) => return Some(self.end(&error)),
@@ -113,8 +109,4 @@ fn event(item: &FeedItem) -> Event {
         FeedItem::Gap(_) => "resync",
     };
     Event::default().event(name).id(item.position().to_string()).data(item.document())
-}
-
-fn unusable() -> AppError {
-    AppError::new(ErrorKind::Forbidden, "the key was revoked or has expired").coded("unauthorized")
 }

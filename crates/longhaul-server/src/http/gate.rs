@@ -4,6 +4,7 @@
 //! server (against DNS rebinding), `Origin` and `Sec-Fetch-Site` must not name another site, and nothing is answered without a key.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -13,6 +14,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use longhaul_app::api_keys::authenticate;
 use longhaul_app::{AppError, ErrorKind};
+use tokio::time::timeout;
 
 use super::Http;
 use super::refusal::Refused;
@@ -23,9 +25,21 @@ pub(super) const HEALTH: &str = "/healthz";
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The key that a request presented, for streams that outlive it.
+/// How often the key of a request that takes long is looked at.
+pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+/// The key that a request presented, for whatever takes longer than a moment.
 #[derive(Clone)]
 pub(super) struct Presented(pub(super) String);
+
+impl Presented {
+    /// Refuses the key once it was revoked or has expired.
+    pub(super) async fn check(&self, http: &Http) -> Result<(), AppError> {
+        let unusable =
+            || AppError::new(ErrorKind::Forbidden, "the key was revoked or has expired").coded("unauthorized");
+        authenticate(&http.app, &self.0).await?.map(drop).ok_or_else(unusable)
+    }
+}
 
 /// Under which names this server may be addressed, and from which pages.
 pub(super) struct Doors {
@@ -101,13 +115,27 @@ pub(super) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a 
 /// Lets a request through to its route, with its caller; answers it otherwise.
 pub(super) async fn gate(State(http): State<Arc<Http>>, request: Request, next: Next) -> Response {
     let mut response = match pass(&http, request).await {
-        Ok(request) => next.run(request).await,
+        Ok(request) => answered(&http, request, next).await,
         Err(refused) => refused.into_response(),
     };
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
+}
+
+/// The answer of the route, unless the key ends first.
+async fn answered(http: &Http, request: Request, next: Next) -> Response {
+    let presented = request.extensions().get::<Presented>().cloned();
+    let mut answer = std::pin::pin!(next.run(request));
+    while let Some(presented) = &presented {
+        match timeout(LOOK_AGAIN, &mut answer).await {
+            Ok(response) => return response,
+            Err(_) if presented.check(http).await.is_err() => return unauthorized().into_response(),
+            Err(_) => {}
+        }
+    }
+    answer.await
 }
 
 async fn pass(http: &Http, mut request: Request) -> Result<Request, Refused> {

@@ -13,6 +13,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::Http;
+use super::gate::Presented;
 use super::input::read_json;
 use super::limits::Slot;
 use super::refusal::Refused;
@@ -24,6 +25,7 @@ pub(super) const PATH: &str = "/mcp";
 pub(super) async fn answer(
     State(http): State<Arc<Http>>,
     Extension(caller): Extension<Caller>,
+    Extension(presented): Extension<Presented>,
     Extension(slot): Extension<Slot>,
     request: Request,
 ) -> Result<Response, Refused> {
@@ -32,7 +34,7 @@ pub(super) async fn answer(
     read_json(&body)?;
     let rights = caller.rights;
     let call = Call::new(Arc::clone(&http.app), caller.through(FrontEnd::Mcp, rights));
-    let server = move || Ok(Server::new(call.clone(), ""));
+    let server = move || Ok(Server::with_key(call.clone(), &presented.0));
     let service = StreamableHttpService::new(server, Arc::new(NeverSessionManager::default()), config());
     let answer = service.handle(Request::from_parts(head, Full::new(body))).await;
     // The place is taken until the last message was sent.

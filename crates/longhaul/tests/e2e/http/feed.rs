@@ -105,6 +105,34 @@ fn a_key_that_is_revoked_ends_its_streams() {
     assert_eq!(take(&mut control, 1)[0].event, "event");
 }
 
+/// What takes long ends with the key too: a call over REST, and one over MCP that has already sent progress.
+#[test]
+fn a_key_that_is_revoked_ends_its_calls() {
+    let env = TestEnv::new();
+    let key = runner(&env);
+    let serving = Serving::start(&env, &["--no-worker"]);
+    let run = start(&serving, &key, "g");
+    let wait = json!({ "task": run, "timeout_ms": 50_000 });
+    let params = json!({ "name": "wait", "arguments": wait, "_meta": { "progressToken": 1 } });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+    let headers = [
+        ("authorization", &*format!("Bearer {key}")),
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+        ("mcp-protocol-version", "2025-11-25"),
+    ];
+    std::thread::scope(|scope| {
+        let rest = scope.spawn(|| serving.post(&key, &format!("/api/v1/tasks/{run}/wait"), &json!({})));
+        let mcp = scope.spawn(|| serving.send("POST", "/mcp", &headers, &call));
+        wait_for("both calls", || (connections(serving.child.id()) == 2).then_some(()));
+        env.ok(&["keys", "revoke", "runner"]);
+        assert_eq!(rest.join().unwrap().error(), (401, "unauthorized".to_owned()));
+        let answer = mcp.join().unwrap();
+        assert!(answer.body.contains("the key was revoked or has expired") || answer.status == 401, "{answer:?}");
+        assert!(!answer.body.contains("\"goal\""), "{answer:?}");
+    });
+}
+
 /// The stream of a client that never reads costs a bounded buffer, and others are served meanwhile.
 #[test]
 fn a_client_that_never_reads_costs_little_and_is_dropped() {

@@ -1,13 +1,15 @@
 //! Many calls at once, and many that mean nothing: no update of a run is lost or kept twice, and unknown ids leave nothing behind.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 use super::client::{Client, call};
 use super::{RUNNERS, UNKNOWN_RUN, connect, server};
-use crate::env::TestEnv;
+use crate::env::{TestEnv, wait_for};
 use crate::sight::kill_9;
 
 const UPDATES: usize = 25;
@@ -74,6 +76,36 @@ fn updates_are_kept_once_when_a_server_is_killed_between_them() {
     assert!(answers.iter().all(|answer| answer["result"]["isError"] == false), "{answers:?}");
     assert_eq!(answers[0]["result"]["structuredContent"]["repeated"], true, "it was acknowledged: {answers:?}");
     assert_all_kept_once(&env, &run_id);
+}
+
+/// Its answers would fill the pipe a hundred times. What it asked for is done, others are served, and the server ends with it.
+#[test]
+fn a_client_that_never_reads_keeps_neither_others_nor_its_server() {
+    let env = TestEnv::new();
+    let run_id = start(&env);
+    let mut command = server(&env, &[]);
+    let mut silent = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let unread = silent.stdout.take();
+    let mut stdin = silent.stdin.take().unwrap();
+    let hello =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    let update = json!({ "name": "task_run_update", "arguments": { "run_id": run_id, "progress_summary": "unread" } });
+    let lists = (0..30).map(|_| ("tools/list", json!({})));
+    let all = [("initialize", hello)].into_iter().chain(lists).chain([("tools/call", update)]);
+    for (id, (method, params)) in all.enumerate() {
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        writeln!(stdin, "{message}").unwrap();
+    }
+    let mut other = connect(&env);
+    wait_for("the update that nobody reads the answer of", || {
+        let found = other.ok("task_run_get", json!({ "run_id": run_id }));
+        (found["task_run"]["progress_summary"] == "unread").then_some(())
+    });
+    assert!(silent.try_wait().unwrap().is_none(), "it waits for its client");
+    drop(stdin);
+    let status = wait_for("the end of the server", || silent.try_wait().unwrap());
+    assert_eq!(status.code(), Some(0));
+    drop(unread);
 }
 
 #[test]
