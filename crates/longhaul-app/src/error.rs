@@ -175,7 +175,8 @@ impl From<StoreError> for AppError {
                 (ErrorKind::Failure, "make sure that the disk is not full and the home is writable")
             }
         };
-        AppError::new(kind, "cannot use the store").because(&error).hint(hint)
+        let refused = AppError::new(kind, "cannot use the store").because(&error).hint(hint);
+        if let StoreError::Full { .. } = error { refused.coded("storage_full") } else { refused }
     }
 }
 

@@ -359,7 +359,7 @@ fn perform_json<O: Operation>(call: &Call, input: Value) -> Performed<'_> {
 }
 
 fn read<O: Operation>(input: Value) -> Result<O::Input, AppError> {
-    serde_json::from_value(input).map_err(|error| {
+    serde_path_to_error::deserialize(input).map_err(|error| {
         AppError::new(ErrorKind::Usage, format!("the input of `{}` is invalid", O::ABOUT.name)).because(&error)
     })
 }

@@ -23,7 +23,7 @@ const GUESSED_FOR: Duration = Duration::from_secs(60);
 const ID_OF_CLIENT: &str = "\u{1f}id/";
 const GUESS: &str = "\u{1f}same/";
 
-/// The key of a request, bound to its operation and to a digest of its input and of the directory it comes from.
+/// The key of a request, bound to its operation and to a digest of its input and, where that counts, of the directory it comes from.
 pub(crate) fn key_of<O: Operation>(call: &Call, input: &O::Input) -> Result<Option<Key>, AppError> {
     let operation = O::ABOUT.name;
     if let Some(chosen) = O::key(input) {
@@ -58,7 +58,9 @@ fn check(chosen: &str) -> Result<(), AppError> {
 }
 
 fn text_of<O: Operation>(call: &Call, input: &O::Input) -> serde_json::Result<String> {
-    serde_json::to_string(&(call.caller.directory().ok(), input))
+    // Names of tasks and relative paths depend on the directory. A report does not, and its program may be restarted elsewhere.
+    let counts = !matches!(O::ABOUT.action, Action::Report(_));
+    serde_json::to_string(&(call.caller.directory().ok().filter(|_| counts), input))
 }
 
 /// Agents of all tasks are one principal, so each task has its own keys; its next session may repeat a request.

@@ -114,6 +114,46 @@ fn a_home_that_runs_full_is_waited_out_and_nothing_acknowledged_is_lost() {
     assert!(done.stderr.contains("free some space"), "{said}");
 }
 
+/// A program that reports over HTTP or MCP gets a code and a sentence, still reads, and goes on once there is room.
+#[test]
+fn servers_answer_on_a_full_disk_and_keep_what_they_acknowledged() {
+    if !may_mount() {
+        return;
+    }
+    let env = TestEnv::new();
+    let script = r#"mkdir -p "$LONGHAUL_HOME" && mount -t tmpfs -o size=8m,mode=700 none "$LONGHAUL_HOME"
+        key=$(longhaul keys create k --rights run)
+        "$PROGRAM" serve --listen 127.0.0.1:0 --no-worker > address & server=$!
+        until grep -q listening address; do :; done
+        runs=$(sed 's/listening on //' address)/api/v1/runs
+        ask() { curl --silent --header "Authorization: Bearer $key" "$@"; }
+        run=$(ask --json '{"goal":"g"}' $runs | sed 's/.*"run_id":"\([^"]*\)".*/\1/')
+        text=$(head -c 7000 /dev/zero | tr '\0' x) kept=0
+        dd if=/dev/zero of="$LONGHAUL_HOME"/filler bs=64k count=110 2>/dev/null || true
+        while ask --json "{\"progress_summary\":\"$kept $text\"}" $runs/$run/update > answer && grep -q '"task_run"' answer; do
+            kept=$((kept + 1))
+        done
+        echo refused $(cat answer)
+        hello='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
+        call='{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"task_run_update","arguments":{"run_id":"'$run'","progress_summary":"'$text'"}}}'
+        echo tool $(printf '%s\n%s\n' "$hello" "$call" | longhaul mcp | tail -n 1)
+        ask $runs/$run | grep -q "\"progress_summary\":\"$((kept - 1)) x" && echo read
+        rm "$LONGHAUL_HOME"/filler
+        ask --json '{"progress_summary":"room again"}' $runs/$run/update | grep -q '"room again"' && echo healed
+        longhaul events $run --json | grep -c '"kind":"reported"' | sed "s/^$((kept + 1))\$/none lost/"
+        kill -TERM $server && wait $server && echo ended $?"#;
+    let done = on_a_small_disk(&env, script);
+    let said = [done.stdout.as_str(), &done.stderr].concat();
+    for part in ["read\n", "healed\n", "none lost\n", "ended 0\n"] {
+        assert!(done.stdout.contains(part), "`{part}` is missing in {said}");
+    }
+    for start in ["refused", "tool"] {
+        let line =
+            done.stdout.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start}: {said}"));
+        assert!(line.contains("storage_full") && line.contains("no space left") && line.contains("free some space"));
+    }
+}
+
 #[test]
 pub(crate) fn too_little_memory_blocks_and_a_person_may_give_up() {
     let env = TestEnv::new().var("LONGHAUL_FLOORS_MEMORY", "1TiB");

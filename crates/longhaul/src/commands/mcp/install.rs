@@ -67,7 +67,10 @@ fn advice(client: McpClient, asks: bool, server: &Server) -> Vec<String> {
         );
     }
     if let Server::Http { key_variable, .. } = server {
-        sentences.push(format!("start {} with a key of `longhaul keys create` in {key_variable}", client.name()));
+        let name = client.name();
+        sentences.push(format!(
+            "`longhaul serve` must be running; start {name} with a key of `longhaul keys create` in {key_variable}"
+        ));
     }
     sentences
 }

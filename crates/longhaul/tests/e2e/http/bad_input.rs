@@ -34,6 +34,9 @@ fn a_bad_body_gets_a_code_and_a_sentence() {
         let answer = serving.post_text(&key, RUNS, body);
         assert_eq!(answer.error(), (status, code.to_owned()), "{body:.30}: {}", answer.body);
     }
+    let nested = json!({ "goal": "g", "success_criteria": ["one", 2] });
+    let nested = serving.post(&key, RUNS, &nested).body;
+    assert!(nested.contains("success_criteria[1]: invalid type"), "the field is named: {nested}");
     let bearer = format!("Bearer {key}");
     for kind in [None, Some("text/plain"), Some("application/x-www-form-urlencoded")] {
         let kind = kind.map(|kind| ("content-type", kind));
@@ -107,6 +110,29 @@ fn a_client_that_sends_too_much_or_too_little_harms_nobody() {
     let began = std::time::Instant::now();
     slow.read_to_end(&mut rest).ok();
     assert!(began.elapsed().as_secs() < 60, "the slow one was dropped");
+}
+
+/// Clients that only open connections keep new ones out for as long as the server's patience, and nobody who is connected already.
+#[test]
+fn a_full_house_serves_who_is_in_it_and_empties_by_itself() {
+    let env = TestEnv::new();
+    let key = runner(&env);
+    let serving = Serving::start(&env, &["--no-worker"]);
+    let mut stream = serving.stream(&key, "", &[]);
+    stream.next().expect("it is connected");
+    let idle: Vec<_> = (0..600).map(|_| serving.connect()).collect();
+    let answered = |request: &[u8]| {
+        let (mut client, mut answer) = (serving.connect(), String::new());
+        client.write_all(request).ok()?;
+        client.read_to_string(&mut answer).ok()?;
+        Some(answer)
+    };
+    assert!(answered(b"").unwrap().starts_with("HTTP/1.1 503 "));
+    env.submit("Work meanwhile", &[]);
+    assert_eq!(stream.next().expect("who is connected is served").event, "event");
+    let health = request("GET", "/healthz", &[("host", &serving.address)], "");
+    wait_for("room", || answered(&health).filter(|answer| answer.starts_with("HTTP/1.1 200 ")));
+    drop(idle);
 }
 
 /// S39: a thousand changes of runs that do not exist.

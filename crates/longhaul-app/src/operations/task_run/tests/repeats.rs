@@ -1,9 +1,14 @@
 //! Requests that come again under their key, because their caller got no answer: each is carried out once, and a repeat is answered as the
 //! first one was, as far as that is still true.
 
+use std::sync::Arc;
+
+use longhaul_core::task::{Actor, Rights};
 use serde_json::json;
 
-use super::{Scene, changes};
+use super::{Scene, changes, perform};
+use crate::operation::FrontEnd;
+use crate::{Call, Caller};
 
 #[tokio::test]
 async fn a_repeat_under_its_key_is_answered_once() {
@@ -24,6 +29,18 @@ async fn a_repeat_under_its_key_is_answered_once() {
     }
     assert_eq!(scene.get(id).await["events"].as_array().unwrap().len(), 5, "each was carried out once");
     assert_ne!(scene.start("g").await, scene.start("g").await, "without a key nobody guesses");
+}
+
+/// A program may be started again by another server, in another directory.
+#[tokio::test]
+async fn a_repeat_may_come_from_another_directory() {
+    let scene = Scene::new();
+    let start = json!({ "goal": "g", "key": "k" });
+    let first = scene.document("start", start.clone()).await.unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let caller = Caller::new(Actor::person("ann"), Ok(elsewhere.path().to_owned())).through(FrontEnd::Mcp, Rights::ALL);
+    let again = perform(&Call::new(Arc::clone(&scene.call.app), caller), "start", start).await.unwrap();
+    assert_eq!((&again["repeated"], &again["data"]), (&json!(true), &first["data"]));
 }
 
 #[tokio::test]
