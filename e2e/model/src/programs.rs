@@ -166,13 +166,19 @@ impl Programs {
         self.directory.join("node_modules").join(path)
     }
 
+    /// Node.js, in a newer version than many systems have.
+    #[must_use]
+    pub fn node(&self) -> PathBuf {
+        self.directory.join("node_modules").join(format!("node-{}/bin/node", platform().0))
+    }
+
     /// Prepares an agent's home and returns the variables with which its plain command talks to the server. Agents can
     /// share a home; their variables do not contradict each other.
     pub fn environment(&self, agent: Agent, setup: &Setup) -> Result<Vec<(String, String)>, EnvironmentError> {
         let bin = setup.bin();
         fs::create_dir_all(&bin).map_err(|source| EnvironmentError { path: bin.clone(), source })?;
         link(&self.program(agent), &bin.join(agent.name()))?;
-        let node = self.directory.join("node_modules").join(format!("node-{}/bin/node", platform().0));
+        let node = self.node();
         if node.is_file() {
             // Pi and gemini are scripts that ask for `node` by name, and pi needs a newer one than many systems have.
             link(&node, &bin.join("node"))?;

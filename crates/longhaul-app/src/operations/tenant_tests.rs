@@ -1,7 +1,9 @@
 //! Two tenants in one home: whatever an operation is asked about another tenant's task, it answers as if there were no such task.
 //! The operations come from the table, so that a new one is tested too. Tasks are created through the store.
 
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use longhaul_core::ids::{SessionId, TaskId};
 use longhaul_core::names::TaskName;
@@ -13,15 +15,43 @@ use serde_json::{Value, json};
 use super::OPERATIONS;
 use super::tests::{NoProcesses, table};
 use crate::operation::{Entry, FrontEnd};
-use crate::{App, Call, Caller, System, Tenant, mint_task, now};
+use crate::{
+    App, AppError, Asked, BootService, Call, Caller, ErrorKind, Handover, NewWorker, Processes, Reply, System, Tenant,
+    mint_task, now,
+};
 
 struct Scene {
     directory: tempfile::TempDir,
     app: Arc<App>,
 }
 
+/// No worker comes, whoever asks for one.
+struct NoWorkers;
+
+impl Processes for NoWorkers {
+    fn start_worker(&self, _: &App, _: NewWorker) -> Result<u32, AppError> {
+        Ok(1)
+    }
+
+    fn start_worker_for(&self, _: &App, _: &Handover) -> Result<Reply, AppError> {
+        Err(AppError::new(ErrorKind::Failure, "no worker comes"))
+    }
+
+    fn ask(&self, _: &Path, _: &[&str], _: Duration) -> Asked {
+        Asked::Unknown
+    }
+
+    fn boot_service(&self, _: &Environment) -> Result<Option<BootService>, AppError> {
+        Ok(None)
+    }
+}
+
 impl Scene {
     fn new() -> Scene {
+        Scene::with(Arc::new(NoProcesses))
+    }
+
+    fn with(processes: Arc<dyn Processes>) -> Scene {
         let directory = tempfile::tempdir().unwrap();
         let home = directory.path().join("home");
         let projects = ["mine", "theirs"].map(|tenant| format!("{tenant}={}", directory.path().display())).join("\n");
@@ -29,7 +59,7 @@ impl Scene {
             ("LONGHAUL_HOME".into(), home.clone().into()),
             ("LONGHAUL_SERVE_PROJECTS".into(), projects.into()),
         ]);
-        let app = App::new(&home, System { environment, clock: now, processes: Arc::new(NoProcesses) });
+        let app = App::new(&home, System { environment, clock: now, processes });
         app.create().unwrap();
         Scene { directory, app: Arc::new(app) }
     }
@@ -120,6 +150,68 @@ async fn another_tenants_task_is_answered_like_an_unknown_one() {
     assert!(shown.contains("hidden"), "control: {shown}");
     let listed = answer(&mine, "list", json!({ "all": true, "everywhere": true })).await;
     assert!(listed.contains("own") && !listed.contains("hidden"), "{listed}");
+}
+
+/// Every text and every list of texts that an operation takes, and for each an input that has this there.
+fn fields(entry: &Entry, base: &Value, asked: &str) -> Vec<(String, Value)> {
+    let schema = (entry.input_schema)().to_value();
+    let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+    let filled = |(name, kind): (String, Value)| {
+        let is = |wanted: &str| kind["type"].to_string().contains(&format!("\"{wanted}\""));
+        let value = match () {
+            () if is("string") => json!(asked),
+            () if is("integer") || is("number") || is("boolean") || is("object") => return None,
+            () if kind["items"]["type"] == "string" => json!([asked]),
+            () => return None,
+        };
+        let mut input = base.clone();
+        input[&name] = value;
+        Some((format!("{}: {name}", entry.about.name), input))
+    };
+    properties.into_iter().filter_map(filled).collect()
+}
+
+/// Generated from the schemas, so that a new argument is tried too. Each question meets a world of its own, since some change it.
+#[tokio::test]
+async fn in_every_argument_a_foreign_id_means_what_an_unknown_one_means() {
+    let mut asked = 0;
+    for entry in OPERATIONS.iter().filter(|entry| entry.about.is_offered_by(FrontEnd::Http)) {
+        let base = table().into_iter().find(|(name, ..)| *name == entry.about.name).expect("a row").1;
+        for (at, (field, _)) in fields(entry, &base, "").into_iter().enumerate() {
+            let answers = [true, false].map(async |is_foreign| {
+                let scene = Scene::with(Arc::new(NoWorkers));
+                let foreign = scene.task("theirs", "hidden").await.to_string();
+                let own = scene.task("mine", "own").await.to_string();
+                let id = if is_foreign { foreign } else { mint_task().to_string() };
+                let mut base = base.clone();
+                for name in ["task", "run_id"] {
+                    if base.get(name).is_some() {
+                        base[name] = own.as_str().into();
+                    }
+                }
+                if ["submit", "run"].contains(&entry.about.name) {
+                    base = json!({ "goal": "g", "in_place": true, "workspace": scene.directory.path(), "settings": { "agent": "demo" } });
+                }
+                let input = fields(entry, &base, &id).swap_remove(at).1;
+                let mine = scene.with_key("mine", FrontEnd::Http);
+                let here = scene.directory.path().display().to_string();
+                let said = answer(&mine, entry.about.name, input).await;
+                said.replace(&id, "ASKED").replace(&own, "OWN").replace(&here, "HERE")
+            });
+            let [foreign, unknown] = answers;
+            let (foreign, unknown) = (without_times(&foreign.await), without_times(&unknown.await));
+            assert_eq!(foreign, unknown, "{field}");
+            assert!(!foreign.contains("hidden"), "{field}: {foreign}");
+            asked += 1;
+        }
+    }
+    assert!(asked > 60, "{asked}");
+}
+
+/// A text without what differs from one world to the next.
+fn without_times(text: &str) -> String {
+    let is_minted = |word: &str| word.chars().filter(|letter| *letter == '-').count() >= 4 || word.contains(':');
+    text.split('"').filter(|word| !is_minted(word)).collect()
 }
 
 /// Two keys with the same name, one in each tenant: neither reaches what the other did under the same idempotency key, nor its runs, nor

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod client;
+mod conformance;
 mod feed;
 mod gate;
 mod guide;

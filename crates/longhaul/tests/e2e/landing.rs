@@ -10,7 +10,7 @@ use crate::env::TestEnv;
 use crate::rounds::one_step;
 
 /// A world of short tasks whose workspace is a repository of Ann's with one commit.
-fn repository() -> TestEnv {
+pub(crate) fn repository() -> TestEnv {
     let mut env = one_step();
     let user = env.path().join("user");
     std::fs::create_dir(&user).unwrap();
@@ -21,7 +21,7 @@ fn repository() -> TestEnv {
 }
 
 /// Runs a task to its end.
-fn finished(env: &TestEnv, name: &str, more: &[&str]) {
+pub(crate) fn finished(env: &TestEnv, name: &str, more: &[&str]) {
     let done = env.run(&[&["run", "Port the parser\n\nKeep the API.", "--name", name], more].concat());
     assert_eq!(done.code, 0, "{}", done.stderr);
 }

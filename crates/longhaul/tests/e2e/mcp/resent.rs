@@ -4,9 +4,35 @@
 use serde_json::{Value, json};
 
 use super::client::{Client, HANG, call};
-use super::connect;
-use crate::env::TestEnv;
+use super::{connect, server};
+use crate::env::{TestEnv, wait_for};
+use crate::landing;
 use crate::sight::kill_9;
+
+/// What the tests below send again. Whoever adds a tool that changes something sends it again too.
+const SENT_AGAIN: [&str; 16] = [
+    "accept_plan",
+    "cancel",
+    "discard",
+    "edit",
+    "land",
+    "pause",
+    "resume",
+    "retry",
+    "run",
+    "submit",
+    "task_run_checkpoint",
+    "task_run_complete",
+    "task_run_needs_help",
+    "task_run_start",
+    "task_run_update",
+    "tell",
+];
+
+/// A client that may do everything that is a tool.
+fn steward(env: &TestEnv) -> Client {
+    Client::connect(server(env, &["--rights", "approve"]), "2025-11-25")
+}
 
 fn claude(id: &str) -> Value {
     json!({ "claudecode/toolUseId": id })
@@ -18,13 +44,14 @@ fn tasks(env: &TestEnv) -> usize {
 
 /// Sends a call three times: to a server that is killed at once, to one that is killed later, and to one that answers twice.
 fn send_again(env: &TestEnv, tool: &str, arguments: &Value) -> Value {
+    assert!(SENT_AGAIN.contains(&tool), "{tool}");
     let meta = || claude(&format!("toolu_{tool}_{arguments}"));
-    let mut cut = connect(env);
+    let mut cut = steward(env);
     cut.post("tools/call", call(tool, arguments.clone(), meta()));
     kill_9(cut.child.id().cast_signed());
-    let mut late = connect(env);
+    let mut late = steward(env);
     late.post("tools/call", call(tool, arguments.clone(), meta()));
-    let mut third = connect(env);
+    let mut third = steward(env);
     let (first, is_error) = third.call_with(tool, arguments.clone(), meta());
     assert!(!is_error, "{tool}: {first}");
     let (again, is_error) = third.call_with(tool, arguments.clone(), meta());
@@ -65,6 +92,34 @@ fn every_tool_that_changes_something_is_carried_out_once() {
     let run = send_again(&env, "run", &json!({ "goal": "Another one", "timeout_ms": 1 }));
     assert_eq!(tasks(&env), 3);
     env.ok(&["cancel", run["name"].as_str().unwrap()]);
+}
+
+#[test]
+fn what_needs_approval_is_carried_out_once_too() {
+    let env = landing::repository();
+    env.ok(&["run", "Paused after its plan", "-n", "t", "--once", "-d"]);
+    assert_eq!(env.settle("t"), "paused");
+    let counted = |task: &str, kind: &str| env.kinds(task).iter().filter(|found| *found == kind).count();
+    send_again(&env, "edit", &json!({ "task": "t", "priority": 3 }));
+    assert_eq!(counted("t", "edited"), 1);
+    send_again(&env, "accept_plan", &json!({ "task": "t", "text": "## Tasks\n\n- [ ] Task 1: the only one\n" }));
+    assert_eq!(counted("t", "plan_accepted"), 1);
+    landing::finished(&env, "good", &["--check", "true"]);
+    landing::finished(&env, "bad", &["--check", "true"]);
+    send_again(&env, "discard", &json!({ "task": "bad" }));
+    send_again(&env, "land", &json!({ "task": "good" }));
+    let rest = || env.task_branches().into_iter().filter(|branch| !branch.ends_with("/t")).collect::<Vec<_>>();
+    wait_for("the end of both", || rest().is_empty().then_some(()));
+    assert_eq!(env.git(&["log", "--format=%s", "main"]), "Port the parser\nbegin", "one commit");
+}
+
+#[test]
+fn every_tool_that_changes_something_was_sent_again() {
+    let manifest = TestEnv::new().json(&["mcp", "tools", "--rights", "approve"]);
+    let tools = manifest["tools"].as_array().unwrap().iter();
+    let changing = tools.filter(|tool| tool["annotations"]["readOnlyHint"] == false);
+    let names: Vec<&str> = changing.map(|tool| tool["name"].as_str().unwrap()).filter(|name| *name != "wait").collect();
+    assert_eq!(names, SENT_AGAIN);
 }
 
 #[test]
