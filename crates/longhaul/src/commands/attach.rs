@@ -1,9 +1,9 @@
 //! `longhaul attach`: prints where a task is, then follows it as `run` does from its current session. Ctrl+C pauses the task, `d` detaches.
-//! If nothing runs, it prints the state and exits with its code. With `--read-only` it changes nothing at all.
+//! If nothing runs, it prints the state and exits with its code. With `--read-only`, and for a run of an outside program, it changes nothing at all.
 
 use longhaul_app::views::TaskView;
 use longhaul_app::{AppError, Call, describe, lookup};
-use longhaul_core::task::{Action, permit};
+use longhaul_core::task::{Action, Driver, permit};
 use longhaul_store::Stored;
 
 use super::tmux_view;
@@ -17,7 +17,8 @@ pub(crate) async fn attach(line: &CommandLine, args: &Attach) -> Result<Code, Ap
     let call = line.call()?;
     let stored = lookup::find_to_read(&call, args.which.task.as_deref()).await?;
     let task = &stored.task;
-    let mode = if args.read_only || args.tmux { Mode::ReadOnly } else { Mode::Control };
+    let is_run = task.submission.driver == Driver::External;
+    let mode = if args.read_only || args.tmux || is_run { Mode::ReadOnly } else { Mode::Control };
     if mode.until().is_over(&task.state) {
         return print_state(&call, &stored, args.json).await;
     }

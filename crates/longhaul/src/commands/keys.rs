@@ -58,6 +58,6 @@ fn status(key: &ApiKeyView) -> String {
         (Some(revoked), _) => format!("revoked {revoked}"),
         (None, Some(expires)) if key.is_usable => format!("works until {expires}"),
         (None, Some(expires)) => format!("expired {expires}"),
-        (None, None) => "works".to_owned(),
+        (None, None) => "active".to_owned(),
     }
 }

@@ -146,6 +146,21 @@ fn a_key_may_do_what_its_rights_allow() {
     assert_eq!(late.error(), (409, "invalid_task_run_transition".to_owned()));
 }
 
+/// Its program asks over HTTP, from no directory; the worker in the server notifies as the user configured it.
+#[test]
+fn a_run_that_asks_for_help_notifies_its_person() {
+    let env = TestEnv::new();
+    let notices = env.path().join("notices");
+    let env = env.var("LONGHAUL_NOTIFY_FILE", notices.to_str().unwrap());
+    let key = runner(&env);
+    let serving = Serving::start(&env, &[]);
+    let run = serving.post(&key, "/api/v1/runs", &json!({ "goal": "Crawl it" })).data();
+    let id = run["task_run"]["run_id"].as_str().unwrap();
+    serving.post(&key, &format!("/api/v1/runs/{id}/needs_help"), &json!({ "reason": "a password" })).data();
+    let notice = wait_for("the notice", || std::fs::read_to_string(&notices).ok().filter(|text| text.ends_with('\n')));
+    assert!(notice.contains("crawl-it") && notice.contains("a password"), "{notice}");
+}
+
 /// Every route with the id of another tenant's task answers byte for byte as with an id of nobody.
 #[test]
 fn a_foreign_id_looks_like_an_unknown_one_on_every_route() {

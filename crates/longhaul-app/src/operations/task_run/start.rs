@@ -2,6 +2,8 @@
 //! the task that it works on.
 //! An input that cannot be a run leaves nothing behind, not even a home.
 
+use std::path::Path;
+
 use longhaul_core::ids::TaskId;
 use longhaul_core::names::{self, TaskName};
 use longhaul_core::task::{Action, Links, Submission, submit};
@@ -11,9 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Said, TaskRunAnswer, answer, own_task};
 use crate::app::Call;
-use crate::config::{self, Overrides};
+use crate::config::{Overrides, Settings, Sources};
 use crate::error::{AppError, ErrorKind};
+use crate::intake::blocking_here;
 use crate::operation::{About, Answer, Operation, Permit, TOOL};
+use crate::submit::notify_targets;
 
 /// Why an agent gets no run of its own.
 const OWN: &str = "this session works on the task of this run_id, so no other run was started; report on this one";
@@ -66,14 +70,10 @@ impl Operation for TaskRunStart {
             return Ok(TaskRunAnswer::of(&own_task(call).await?.task).note([OWN.to_owned()]));
         }
         let project = call.caller.project().ok().map(|project| project.root);
-        let secret_names = match &project {
-            Some(root) => {
-                let (environment, overrides) = (&call.app.system.environment, Overrides::default());
-                config::load(environment, &call.caller, root, &overrides)?.settings.redact.extra
-            }
-            None => Vec::new(),
-        };
-        let mut said = Said::new(call.app.system.environment.secrets(&secret_names));
+        let environment = &call.app.system.environment;
+        let settings = settings(call, project.as_deref())?;
+        let (secret_names, notify) = (settings.redact.extra, notify_targets::notify(&settings.notify, environment));
+        let mut said = Said::new(environment.secrets(&secret_names));
         let links = Links {
             session_id: said.optional(input.session_id.as_ref()),
             workflow_id: said.optional(input.workflow_id.as_ref()),
@@ -83,11 +83,20 @@ impl Operation for TaskRunStart {
         let project = project.map_or_else(String::new, |root| root.display().to_string());
         let run = |name| Submission {
             secret_names: secret_names.clone(),
+            notify: notify.clone(),
             ..Submission::tracked(&goal, name, project.clone(), &criteria, links.clone())
         };
         let committed = commit(call, &goal, permit.key(), run).await?;
         Ok(answer(&committed, said))
     }
+}
+
+/// Whose secrets are masked and who is notified: as the user configured it, and the project if the program works in one.
+fn settings(call: &Call, project: Option<&Path>) -> Result<Settings, AppError> {
+    let root = project.unwrap_or(Path::new("/"));
+    let sources = Sources::of(&call.app.system.environment, &call.caller, root)?;
+    let sources = Sources { project: sources.project.filter(|_| project.is_some()), ..sources };
+    Ok(blocking_here(|| sources.load(&Overrides::default()))?.settings)
 }
 
 /// Commits the run under the first name that is free.
