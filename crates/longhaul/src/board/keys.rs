@@ -17,6 +17,16 @@ pub(super) enum Does {
     NextPane,
     PreviousPane,
     Filter,
+    New,
+    Pause,
+    Resume,
+    Tell,
+    Answer,
+    TakeOver,
+    Retry,
+    Land,
+    Discard,
+    Cancel,
     Help,
     Leave,
     Suspend,
@@ -103,6 +113,16 @@ pub(super) const KEYS: &[Key] = &[
         Some("pane"),
     ),
     key("/", &[(plain('/'), Does::Filter)], "show only tasks that contain these words", Some("filter")),
+    key("n", &[(plain('n'), Does::New)], "start a new task: type its goal", Some("new")),
+    key("p", &[(plain('p'), Does::Pause)], "pause the task", Some("pause")),
+    key("r", &[(plain('r'), Does::Resume)], "resume the task; asks what you changed if it needs you", Some("resume")),
+    key("t", &[(plain('t'), Does::Tell)], "type a message for the task's next session", Some("tell")),
+    key("a", &[(plain('a'), Does::Answer)], "answer the question of the task", Some("answer")),
+    key("T", &[(plain('T'), Does::TakeOver)], "work in the agent's conversation yourself", None),
+    key("R", &[(plain('R'), Does::Retry)], "start a finished task over, after a yes", None),
+    key("L", &[(plain('L'), Does::Land)], "land the work on your branch, after a yes", Some("land")),
+    key("X", &[(plain('X'), Does::Discard)], "remove worktree and branch without landing, after a yes", None),
+    key("D", &[(plain('D'), Does::Cancel)], "cancel the task for good, after a yes", None),
     key("?", &[(plain('?'), Does::Help)], "show the keys", Some("keys")),
     key("Ctrl+L", &[(ctrl('l'), Does::Redraw)], "draw the screen again", None),
     key("Ctrl+Z", &[(ctrl('z'), Does::Suspend)], "back to the shell; `fg` returns to the board", None),
@@ -113,6 +133,13 @@ pub(super) const KEYS: &[Key] = &[
         Some("quit"),
     ),
 ];
+
+impl Key {
+    /// What the first of the keys does.
+    pub(super) fn does(&self) -> Option<Does> {
+        self.presses.first().map(|(_, does)| *does)
+    }
+}
 
 /// What the table says of a key.
 pub(super) fn meaning(event: &KeyEvent) -> Option<Does> {

@@ -12,6 +12,8 @@ mod keys;
 mod layout;
 mod line_input;
 mod model;
+mod orders;
+mod prompt;
 mod seen;
 mod sources;
 mod tasks;
@@ -21,6 +23,7 @@ mod tests;
 mod text_rows;
 mod view;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{Event, KeyEventKind};
@@ -29,11 +32,13 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{Interval, interval};
 
 use self::model::{Action, Message, Model};
+use self::orders::Errand;
 use self::sources::Reader;
 use self::terminal::Screen;
 pub(crate) use self::terminal::is_usable;
 use self::text_rows::Palette;
 use crate::command_line::CommandLine;
+use crate::commands::takeover::take_over;
 use crate::exit::Code;
 use crate::out;
 use crate::viewer::{Request, Signals};
@@ -54,7 +59,7 @@ pub(crate) async fn board(line: &CommandLine) -> Result<Code, AppError> {
     let model = Model::new(screen.size(), When::here(), palette, place(&call));
     let list = sources::list(&call, &send);
     let tick = interval(TICK);
-    Board { call, screen, signals, send, messages, model, _list: list, look: None, diff: None, tick }.run().await
+    Board { call, screen, signals, send, messages, model, list, look: None, diff: None, tick }.run().await
 }
 
 /// The last part of the project's directory.
@@ -70,8 +75,7 @@ struct Board {
     send: Sender<Message>,
     messages: Receiver<Message>,
     model: Model,
-    /// Reads the list as long as the board is open.
-    _list: Reader,
+    list: Reader,
     look: Option<Reader>,
     diff: Option<Reader>,
     tick: Interval,
@@ -103,7 +107,7 @@ impl Board {
             };
             for message in message.into_iter().chain(self.waiting()) {
                 for action in self.model.update(message) {
-                    if self.carry_out(action)? {
+                    if self.carry_out(action).await? {
                         return Ok(Code::Done);
                     }
                 }
@@ -125,7 +129,7 @@ impl Board {
     }
 
     /// Whether the board ends.
-    fn carry_out(&mut self, action: Action) -> Result<bool, AppError> {
+    async fn carry_out(&mut self, action: Action) -> Result<bool, AppError> {
         match action {
             Action::Leave => return Ok(true),
             Action::Suspend => self.screen.stop()?,
@@ -138,8 +142,28 @@ impl Board {
             Action::ReadDiff { task, generation } => {
                 self.diff = Some(sources::diff(&self.call, &self.send, task, generation));
             }
+            Action::Perform(errand) => self.perform(errand),
+            Action::TakeOver { task } => {
+                self.screen.suspend();
+                let taken = take_over(&self.call, Some(&task)).await.map(drop);
+                // Signals of the terminal were meant for the agent's program.
+                self.signals = Signals::listen()?;
+                self.screen.reopen()?;
+                self.model.update(Message::Back(taken));
+                self.list.again.notify_one();
+            }
         }
         Ok(false)
+    }
+
+    /// Carries out an order beside everything else: a session may need long to stop. Leaving the board does not take an order back.
+    fn perform(&self, errand: Errand) {
+        let (call, send, list) = (self.call.clone(), self.send.clone(), Arc::clone(&self.list.again));
+        tokio::spawn(async move {
+            let reply = orders::carry_out(&call, &errand).await;
+            list.notify_one();
+            send.send(Message::Ended(errand, reply)).await.ok();
+        });
     }
 }
 

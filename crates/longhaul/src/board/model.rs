@@ -2,16 +2,24 @@
 //! Pure: reading, drawing and waiting happen elsewhere.
 
 use crossterm::event::{KeyCode, KeyEvent};
-use longhaul_app::AppError;
 use longhaul_app::operations::Listing;
+use longhaul_app::views::TaskView;
+use longhaul_app::{AppError, Missing};
 
 use super::keys::{self, Does};
 use super::layout::{Layout, layout};
-use super::line_input::{LineInput, Typed};
+use super::line_input::LineInput;
+use super::orders::{Errand, Order, Reply, Target};
+use super::prompt::{Answered, Asks, Prompt};
 use super::seen::{News, Pane, Seen};
 use super::tasks::Tasks;
 use super::text_rows::Palette;
+use crate::out::safe;
 use crate::when::When;
+use crate::width::wrapped;
+
+/// The most rows of a report at the bottom.
+const MOST_NOTE_ROWS: usize = 6;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -24,6 +32,10 @@ pub(super) enum Message {
     Listed(Result<Listing, AppError>),
     /// About the task that was selected in this generation.
     News(u64, News),
+    /// What came of an order.
+    Ended(Errand, Result<Reply, AppError>),
+    /// Somebody else had the terminal.
+    Back(Result<(), AppError>),
 }
 
 /// What is to be done.
@@ -44,11 +56,16 @@ pub(super) enum Action {
         task: String,
         generation: u64,
     },
+    Perform(Errand),
+    TakeOver {
+        task: String,
+    },
 }
 
-/// A line at the bottom.
+/// What is reported at the bottom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Note {
+    Said(String),
     Failed(String),
 }
 
@@ -71,8 +88,8 @@ pub(super) struct Model {
     /// Whether the pane takes the whole screen.
     pub(super) is_open: bool,
     pub(super) shows_help: bool,
-    /// The filter while it is typed.
-    pub(super) typing: Option<LineInput>,
+    /// What the person is asked.
+    pub(super) prompt: Option<Prompt>,
     pub(super) note: Option<Note>,
 }
 
@@ -92,7 +109,7 @@ impl Model {
             pane: Pane::Detail,
             is_open: false,
             shows_help: false,
-            typing: None,
+            prompt: None,
             note: None,
         }
     }
@@ -101,12 +118,21 @@ impl Model {
         layout(self.size, self.tasks.rows().0.len(), self.is_open, self.foot_height())
     }
 
-    /// Rows at the bottom.
+    /// What is reported, in rows that fit.
+    pub(super) fn note_rows(&self) -> Vec<String> {
+        let Some(Note::Said(text) | Note::Failed(text)) = &self.note else { return Vec::new() };
+        let width = usize::from(self.size.0).saturating_sub(1).max(1);
+        text.lines().flat_map(|line| wrapped(&safe(line), width, 2)).take(MOST_NOTE_ROWS).collect()
+    }
+
+    /// Rows at the bottom: a report is above a question, and in the place of the hints.
     fn foot_height(&self) -> u16 {
-        match &self.note {
-            Some(Note::Failed(text)) => u16::try_from(text.lines().count()).unwrap_or(u16::MAX).clamp(1, 6),
-            None => 1,
-        }
+        let asked = match &self.prompt {
+            Some(Prompt::Agent { among, .. }) => among.len() + 1,
+            Some(_) => 1,
+            None => 0,
+        };
+        u16::try_from((self.note_rows().len() + asked).max(1)).unwrap_or(u16::MAX)
     }
 
     /// Takes a message in.
@@ -114,9 +140,14 @@ impl Model {
         let mut actions = match message {
             Message::Key(key) => self.press(&key),
             Message::Pasted(text) => {
-                self.typing.iter_mut().for_each(|typing| typing.insert(&text));
+                self.prompt.iter_mut().for_each(|prompt| prompt.insert(&text));
                 self.filter_as_typed();
                 Vec::new()
+            }
+            Message::Ended(errand, reply) => self.end(&errand, reply),
+            Message::Back(taken) => {
+                self.note = taken.err().map(|error| Note::Failed(error.text()));
+                vec![Action::LookAgain]
             }
             Message::Resized(size) => {
                 self.size = size;
@@ -186,9 +217,8 @@ impl Model {
 
     fn press(&mut self, key: &KeyEvent) -> Vec<Action> {
         self.note = None;
-        if self.typing.is_some() {
-            self.type_filter(key);
-            return Vec::new();
+        if let Some(prompt) = self.prompt.take() {
+            return self.answer(prompt, key);
         }
         let does = keys::meaning(key);
         if self.shows_help && does != Some(Does::Leave) {
@@ -198,13 +228,37 @@ impl Model {
         does.map_or_else(Vec::new, |does| self.carry_out(does))
     }
 
+    /// A key while something is asked.
+    fn answer(&mut self, prompt: Prompt, key: &KeyEvent) -> Vec<Action> {
+        let is_filter = matches!(prompt, Prompt::Filter(_));
+        match prompt.press(key) {
+            Answered::Order(errand) => return self.order(errand),
+            Answered::Dropped if is_filter => self.tasks.set_filter(String::new()),
+            Answered::Dropped | Answered::Kept => {}
+            Answered::Open(prompt) => {
+                self.prompt = Some(prompt);
+                self.filter_as_typed();
+            }
+        }
+        // The arrows choose among what the filter leaves.
+        match key.code {
+            KeyCode::Down if is_filter => self.tasks.step(1),
+            KeyCode::Up if is_filter => self.tasks.step(-1),
+            _ => {}
+        }
+        Vec::new()
+    }
+
     fn carry_out(&mut self, does: Does) -> Vec<Action> {
         match does {
             Does::Leave => return vec![Action::Leave],
             Does::Suspend => return vec![Action::Suspend],
             Does::Redraw => return vec![Action::Redraw],
             Does::Help => self.shows_help = true,
-            Does::Filter => self.typing = Some(LineInput::new(self.tasks.filter())),
+            Does::Filter => {
+                self.prompt = Some(Prompt::Filter(LineInput::default()));
+                self.filter_as_typed();
+            }
             Does::Open => self.is_open = self.seen.is_some(),
             Does::Back if self.is_open => self.is_open = false,
             Does::Back => self.tasks.set_filter(String::new()),
@@ -212,6 +266,96 @@ impl Model {
             Does::PreviousPane => return self.show(self.pane.previous()),
             Does::PageDown | Does::PageUp => self.scroll_page(does == Does::PageDown),
             Does::Down | Does::Up | Does::First | Does::Last => self.step(does),
+            Does::New => self.prompt = Some(Prompt::Text { asks: Asks::Goal, input: LineInput::default() }),
+            Does::Pause
+            | Does::Resume
+            | Does::Tell
+            | Does::Answer
+            | Does::TakeOver
+            | Does::Retry
+            | Does::Land
+            | Does::Discard
+            | Does::Cancel => return self.act(does),
+        }
+        Vec::new()
+    }
+
+    /// Does something with the selected task, at once or after a question.
+    fn act(&mut self, does: Does) -> Vec<Action> {
+        let Some(task) = self.tasks.selected() else { return Vec::new() };
+        let (asks, name) = (asks_person(task), task.name.clone());
+        let target = Target { id: task.id.clone(), name: name.clone() };
+        let text = |asks| Some(Prompt::Text { asks, input: LineInput::default() });
+        let confirm = |question: String, order| {
+            let errand = Errand { task: Some(target.clone()), order };
+            Some(Prompt::Confirm { question, errand })
+        };
+        let order = match does {
+            Does::TakeOver => return vec![Action::TakeOver { task: target.id }],
+            Does::Pause => Order::Pause,
+            Does::Land => Order::LookAtLanding,
+            Does::Resume if !asks => Order::Resume { reason: None },
+            Does::Answer if !asks => {
+                self.note = Some(Note::Failed(format!("{name} has no question")));
+                return Vec::new();
+            }
+            _ => {
+                self.prompt = match does {
+                    Does::Tell => text(Asks::Message(target)),
+                    Does::Retry => confirm(format!("Start {name} over as a new task?"), Order::Retry),
+                    Does::Discard => confirm(format!("Remove worktree and branch of {name}?"), Order::Discard),
+                    Does::Cancel => confirm(format!("Cancel {name} for good?"), Order::Cancel),
+                    _ => text(Asks::Answer(target)),
+                };
+                return Vec::new();
+            }
+        };
+        self.order(Errand { task: Some(target), order })
+    }
+
+    fn order(&mut self, errand: Errand) -> Vec<Action> {
+        let doing = match &errand.order {
+            Order::New { .. } => "submitting",
+            Order::Pause => "pausing",
+            Order::Resume { .. } => "resuming",
+            Order::Tell { .. } => "telling",
+            Order::Retry => "starting over",
+            Order::Cancel => "cancelling",
+            Order::LookAtLanding => "checking what would land of",
+            Order::Land { .. } => "landing",
+            Order::Discard => "discarding",
+        };
+        let whom = errand.task.as_ref().map_or("the task", |task| task.name.as_str());
+        self.note = Some(Note::Said(format!("{doing} {whom}…")));
+        vec![Action::Perform(errand)]
+    }
+
+    /// A question that comes while another one is open waits for nobody: it is asked by pressing the key again.
+    fn end(&mut self, errand: &Errand, reply: Result<Reply, AppError>) -> Vec<Action> {
+        let is_free = self.prompt.is_none();
+        match reply {
+            Ok(Reply::Done(sentence)) => self.note = Some(Note::Said(sentence)),
+            Ok(Reply::Asks(question, order)) if is_free => {
+                self.note = None;
+                self.prompt = Some(Prompt::Confirm { question, errand: Errand { order, ..errand.clone() } });
+            }
+            Ok(Reply::Asks(..)) => {}
+            Err(error) => {
+                let is_agent = error.choices.as_ref().is_some_and(|choices| choices.missing == Missing::Agent);
+                let again = match (&errand.order, is_agent) {
+                    (Order::New { goal, .. }, true) => error.choices.map(|choices| {
+                        self.note = None;
+                        Prompt::Agent { goal: goal.clone(), among: choices.among }
+                    }),
+                    _ => {
+                        self.note = Some(Note::Failed(error.text()));
+                        Prompt::again(errand)
+                    }
+                };
+                if is_free {
+                    self.prompt = again;
+                }
+            }
         }
         Vec::new()
     }
@@ -243,27 +387,9 @@ impl Model {
         }
     }
 
-    fn type_filter(&mut self, key: &KeyEvent) {
-        let Some(typing) = &mut self.typing else { return };
-        match typing.press(key) {
-            Typed::On => self.filter_as_typed(),
-            Typed::Done => self.typing = None,
-            Typed::Left => {
-                self.typing = None;
-                self.tasks.set_filter(String::new());
-            }
-        }
-        // The arrows choose among what is left.
-        match key.code {
-            KeyCode::Down => self.tasks.step(1),
-            KeyCode::Up => self.tasks.step(-1),
-            _ => {}
-        }
-    }
-
     fn filter_as_typed(&mut self) {
-        if let Some(typing) = &self.typing {
-            self.tasks.set_filter(typing.text());
+        if let Some(Prompt::Filter(input)) = &self.prompt {
+            self.tasks.set_filter(input.text());
         }
     }
 
@@ -275,4 +401,9 @@ impl Model {
         let (rows, first) = (rows.len(), first.min(rows.len()));
         self.top = self.top.min(first).max((selected + 1).saturating_sub(height)).min(rows.saturating_sub(height));
     }
+}
+
+/// Whether a task waits for words of the person: an answer, or what was changed.
+pub(super) fn asks_person(task: &TaskView) -> bool {
+    task.needs_person && ["needs_help", "tracked"].contains(&task.state.as_str())
 }

@@ -1,14 +1,19 @@
 //! Whole screens of the board, drawn as a terminal would show them, with a fixed clock and without colours.
 //! Keys go in, screens and actions come out.
 
+mod guide;
+mod picture;
+
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::tz::TimeZone;
 use longhaul_app::operations::Listing;
 use longhaul_app::views::TaskView;
+use longhaul_app::{AppError, Choice, Choices, ErrorKind, Missing};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::model::{Action, Message, Model};
+use super::orders::{Order, Reply};
 use super::text_rows::Palette;
 use super::view;
 use crate::commands::list::board::tests::{NOW, ten};
@@ -133,7 +138,7 @@ fn a_filter_narrows_the_list_and_escape_clears_it() {
     assert_eq!(selected(&model), "lim");
     assert!(screen(&model).join("\n").contains("[LIM]"), "what is left out is not forgotten");
     press(&mut model, "/q");
-    assert!(screen(&model).join("\n").contains("No task matches `LIMq`"));
+    assert!(screen(&model).join("\n").contains("No task matches `q`"));
     press_code(&mut model, KeyCode::Esc);
     assert_eq!(model.tasks.count(), (10, 10));
 }
@@ -188,4 +193,126 @@ fn text_of_strangers_is_made_harmless() {
     let shown = screen(&board_of((120, 24), tasks)).join("\n");
     assert!(shown.contains("\\u{1b}[31m\\u{202e}red") && shown.contains("a\\u{7}b"), "{shown}");
     assert_eq!(shown.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}'), None);
+}
+
+/// The last row, where questions and reports are.
+fn foot(model: &Model) -> String {
+    screen(model).pop().unwrap()
+}
+
+/// What an action asks to be done.
+fn orders(actions: &[Action]) -> Vec<&Order> {
+    let order = |action| match action {
+        &Action::Perform(ref errand) => Some(&errand.order),
+        _ => None,
+    };
+    actions.iter().filter_map(order).collect()
+}
+
+/// Answers the order of these actions.
+fn reply(model: &mut Model, actions: &[Action], reply: Result<Reply, AppError>) {
+    let [Action::Perform(errand)] = actions else { panic!("one order: {actions:?}") };
+    model.update(Message::Ended(errand.clone(), reply));
+}
+
+#[test]
+fn keys_that_destroy_ask_once_and_only_a_yes_counts() {
+    for (key, question, order) in [
+        ("D", "Cancel auth for good? y/N", Order::Cancel),
+        ("X", "Remove worktree and branch of auth? y/N", Order::Discard),
+        ("R", "Start auth over as a new task? y/N", Order::Retry),
+    ] {
+        let mut model = board((80, 24));
+        for no in ["n", "q", "D"] {
+            assert!(press(&mut model, key).is_empty());
+            assert!(foot(&model).contains(question), "{}", foot(&model));
+            assert!(press(&mut model, no).is_empty(), "{no} is no yes");
+        }
+        press(&mut model, key);
+        assert_eq!(orders(&press(&mut model, "y")), [&order]);
+    }
+}
+
+#[test]
+fn landing_is_looked_at_first_and_asked_about() {
+    let mut model = board((80, 24));
+    press(&mut model, "G");
+    let look = press(&mut model, "L");
+    assert_eq!(orders(&look), [&Order::LookAtLanding]);
+    let land = Order::Land { unverified: false };
+    reply(&mut model, &look, Ok(Reply::Asks("Land gone on main as \"Port it\"?".to_owned(), land.clone())));
+    assert_eq!(foot(&model), " Land gone on main as \"Port it\"? y/N");
+    let landing = press(&mut model, "y");
+    assert_eq!(orders(&landing), [&land]);
+    reply(&mut model, &landing, Ok(Reply::Done("gone: landed as 1a2b3c4 on main".to_owned())));
+    assert_eq!(foot(&model), " gone: landed as 1a2b3c4 on main");
+    press(&mut model, "k");
+    assert!(foot(&model).ends_with("q quit"), "the next key takes the report away");
+}
+
+#[test]
+fn an_error_is_shown_and_what_was_typed_is_kept() {
+    let mut model = board((80, 24));
+    press(&mut model, "tuse the new API");
+    assert_eq!(foot(&model), " Message to the next session of auth: use the new API");
+    let told = press_code(&mut model, KeyCode::Enter);
+    assert_eq!(orders(&told), [&Order::Tell { text: "use the new API".to_owned() }]);
+    let error = AppError::new(ErrorKind::Conflict, "the store is full").hint("free some space");
+    reply(&mut model, &told, Err(error));
+    let shown = screen(&model).join("\n");
+    assert!(shown.contains("error: the store is full\n hint: free some space\n Message to the next"), "{shown}");
+    press(&mut model, "!");
+    assert!(foot(&model).ends_with("use the new API!"), "{}", foot(&model));
+    assert!(!screen(&model).join("\n").contains("error:"));
+    press_code(&mut model, KeyCode::Esc);
+    assert!(press(&mut model, "t").is_empty() && press_code(&mut model, KeyCode::Enter).is_empty(), "nothing typed");
+}
+
+#[test]
+fn an_answer_goes_only_to_a_task_that_asks() {
+    let mut model = board((80, 24));
+    press(&mut model, "alogged in");
+    let reason = Some("logged in".to_owned());
+    assert_eq!(orders(&press_code(&mut model, KeyCode::Enter)), [&Order::Resume { reason }]);
+    press(&mut model, "j");
+    assert_eq!(selected(&model), "held-up");
+    assert!(press(&mut model, "a").is_empty());
+    assert_eq!(foot(&model), " held-up has no question");
+    assert_eq!(orders(&press(&mut model, "r")), [&Order::Resume { reason: None }]);
+    assert_eq!(orders(&press(&mut model, "p")), [&Order::Pause]);
+    assert!(matches!(&press(&mut model, "T")[..], [Action::TakeOver { .. }]));
+}
+
+#[test]
+fn a_new_task_lacks_an_agent_only_once() {
+    let mut model = board_of((80, 24), Vec::new());
+    press(&mut model, "n");
+    model.update(Message::Pasted("Port the parser\nto winnow".to_owned()));
+    assert_eq!(foot(&model), " Goal of the new task: Port the parser to winnow");
+    let goal = "Port the parser\nto winnow".to_owned();
+    let sent = press_code(&mut model, KeyCode::Enter);
+    assert_eq!(orders(&sent), [&Order::New { goal: goal.clone(), agent: None }]);
+    let choice = |name: &str| Choice { value: name.to_owned(), row: name.to_owned() };
+    let among = vec![choice("codex"), choice("claude")];
+    let mut error = AppError::new(ErrorKind::Usage, "several agents can work");
+    error.choices = Some(Box::new(Choices { missing: Missing::Agent, among }));
+    reply(&mut model, &sent, Err(error));
+    let shown = screen(&model).join("\n");
+    assert!(shown.contains("Which agent?") && shown.ends_with("  1  codex\n  2  claude"), "{shown}");
+    assert!(press(&mut model, "3").is_empty());
+    assert_eq!(orders(&press(&mut model, "2")), [&Order::New { goal, agent: Some("claude".to_owned()) }]);
+}
+
+#[test]
+fn the_bottom_row_names_the_keys_for_the_task() {
+    let mut model = board((100, 24));
+    assert!(foot(&model).starts_with(" t tell  a answer "), "{}", foot(&model));
+    press(&mut model, "j");
+    assert!(foot(&model).starts_with(" r resume  t tell "), "{}", foot(&model));
+    press(&mut model, "j");
+    assert!(foot(&model).starts_with(" p pause  t tell "), "{}", foot(&model));
+    for width in [20, 60, 80] {
+        model.update(Message::Resized((width, 24)));
+        assert!(width < 60 || foot(&model).ends_with("q quit"), "{}", foot(&model));
+    }
 }

@@ -8,9 +8,11 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::keys::{KEYS, Key};
+use super::keys::{Does, KEYS, Key};
 use super::layout::Layout;
-use super::model::{Model, Note};
+use super::line_input::LineInput;
+use super::model::{Model, Note, asks_person};
+use super::prompt::Prompt;
 use super::seen::Pane;
 use super::tasks::ListRow;
 use crate::commands::list::board::{Board, Group, group_colour, mark, shown_name};
@@ -168,60 +170,104 @@ fn tab_row(model: &Model, width: usize, (top, rows): (usize, usize)) -> Line<'st
     Line::from(spans)
 }
 
-/// What went wrong, the line that is typed, or the keys. Answers with the place of the cursor.
+/// What is reported and asked, or the keys. Answers with the place of the cursor.
 fn foot(model: &Model, buffer: &mut Buffer, area: Rect) -> Option<Position> {
-    if let Some(Note::Failed(text)) = &model.note {
-        let red = model.palette.style(Colour::Red);
-        for (at, text) in (0..).zip(text.lines()) {
-            row(buffer, area, at, &Line::styled(format!(" {}", cut(&safe(text), usize::from(area.width))), red));
-        }
-        return None;
-    }
-    let Some(typing) = &model.typing else {
-        row(buffer, area, 0, &hints(model));
-        return None;
+    let notes = model.note_rows();
+    let style = match &model.note {
+        Some(Note::Failed(_)) => model.palette.style(Colour::Red),
+        Some(Note::Said(_)) | None => Style::default(),
     };
-    let label = " / ";
-    let (text, column) = typing.visible(usize::from(area.width).saturating_sub(label.len()));
-    row(buffer, area, 0, &Line::from(format!("{label}{text}")));
-    let column = u16::try_from(label.len() + column).unwrap_or(u16::MAX);
+    for (at, text) in (0..).zip(&notes) {
+        row(buffer, area, at, &Line::styled(format!(" {text}"), style));
+    }
+    let below = u16::try_from(notes.len()).unwrap_or(u16::MAX).min(area.height);
+    let area = Rect { y: area.y + below, height: area.height - below, ..area };
+    let bold = model.palette.style(Colour::Bold);
+    match &model.prompt {
+        None if notes.is_empty() => row(buffer, area, 0, &hints(model)),
+        None => {}
+        Some(Prompt::Filter(input)) => return typed(buffer, area, " /", input),
+        Some(Prompt::Text { asks, input }) => return typed(buffer, area, &format!(" {}:", safe(&asks.label())), input),
+        Some(Prompt::Confirm { question, .. }) => {
+            let question = cut(&safe(question), usize::from(area.width).saturating_sub(8));
+            row(buffer, area, 0, &Line::styled(format!(" {question} y/N"), bold));
+        }
+        Some(Prompt::Agent { among, .. }) => {
+            row(buffer, area, 0, &Line::styled(" Which agent? Press its number; Esc drops the task.", bold));
+            for (at, choice) in (1..).zip(among) {
+                row(buffer, area, at, &Line::from(format!("  {at}  {}", safe(&choice.row))));
+            }
+        }
+    }
+    None
+}
+
+/// A line that is typed behind its label.
+fn typed(buffer: &mut Buffer, area: Rect, label: &str, input: &LineInput) -> Option<Position> {
+    let label = cut(label, usize::from(area.width) / 2);
+    let before = columns(&label) + 1;
+    let (text, column) = input.visible(usize::from(area.width).saturating_sub(before));
+    row(buffer, area, 0, &Line::from(format!("{label} {text}")));
+    let column = u16::try_from(before + column).unwrap_or(u16::MAX);
     Some(Position::new(area.x + column.min(area.width.saturating_sub(1)), area.y))
 }
 
+/// The keys that mean something now, as far as they fit; those for the selected task come first.
 fn hints(model: &Model) -> Line<'static> {
     let (bold, dim) = (model.palette.style(Colour::Bold), model.palette.style(Colour::Dim));
     let filter = model.tasks.filter();
     let filter = (!filter.is_empty()).then(|| Span::styled(format!(" [{}]", safe(filter)), bold));
     let hint = |key: &Key| {
         let shown = key.shown.split(", ").next()?;
-        let hint = key.hint?;
-        Some([Span::styled(format!(" {shown} "), bold), Span::styled(format!("{hint} "), dim)])
+        Some([Span::styled(format!(" {shown} "), bold), Span::styled(format!("{} ", key.hint?), dim)])
     };
-    Line::from(filter.into_iter().chain(KEYS.iter().filter_map(hint).flatten()).collect::<Vec<_>>())
+    let width = |spans: &[Span<'_>]| spans.iter().map(Span::width).sum::<usize>();
+    let is_for_task = |key: &&Key| key.does().is_some_and(|does| is_of_task(does));
+    let general: Vec<_> = KEYS.iter().filter(|key| !is_for_task(key)).filter_map(hint).flatten().collect();
+    let mut room =
+        usize::from(model.size.0).saturating_sub(width(&general) + filter.iter().map(Span::width).sum::<usize>());
+    let selected = model.tasks.selected();
+    let fits = |spans: &[Span<'static>; 2]| {
+        let is_room = width(spans) <= room;
+        room = room.saturating_sub(if is_room { width(spans) } else { 0 });
+        is_room
+    };
+    let offered = KEYS.iter().filter(is_for_task);
+    let offered = offered.filter(|key| selected.zip(key.does()).is_some_and(|(task, does)| is_offered(does, task)));
+    let own: Vec<_> = offered.filter_map(hint).filter(fits).flatten().collect();
+    Line::from(filter.into_iter().chain(own).chain(general).collect::<Vec<_>>())
+}
+
+fn is_of_task(does: Does) -> bool {
+    matches!(does, Does::Pause | Does::Resume | Does::Tell | Does::Answer | Does::Land)
+}
+
+/// Whether a key is worth a hint for this task. The key works for others too, as far as the operation allows.
+fn is_offered(does: Does, task: &TaskView) -> bool {
+    match does {
+        Does::Pause => !task.is_finished && !task.needs_person,
+        Does::Resume => task.needs_person && !asks_person(task),
+        Does::Answer => asks_person(task),
+        Does::Tell => !task.is_finished,
+        Does::Land => task.is_finished && task.result.is_some() && task.branch.is_some() && task.followed_up.is_none(),
+        _ => true,
+    }
 }
 
 /// The keys, over everything else.
 fn help(model: &Model, buffer: &mut Buffer) {
     let (area, dim, bold) = (buffer.area, model.palette.style(Colour::Dim), model.palette.style(Colour::Bold));
     let keys = KEYS.iter().map(|key| columns(key.shown)).max().unwrap_or(0);
-    let lines = KEYS.iter().map(|key| format!("{}   {}", pad(key.shown, keys), key.help));
-    let lines: Vec<String> = lines.chain([String::new(), "any key closes this".to_owned()]).collect();
-    let inner =
-        lines.iter().map(|line| columns(line)).max().unwrap_or(0).min(usize::from(area.width).saturating_sub(4));
-    let mut window = vec![Line::styled(format!("┌ Keys {}┐", "─".repeat((inner + 2).saturating_sub(6))), dim)];
-    for (at, line) in lines.iter().enumerate() {
-        let style = if at + 1 == lines.len() { dim } else { Style::default() };
-        let (key, help) = line.split_at_checked(keys.min(line.len())).unwrap_or((line, ""));
-        let text = cut(help, inner.saturating_sub(keys));
-        let fill = " ".repeat(inner.saturating_sub(columns(key) + columns(&text)));
-        let key =
-            if at < KEYS.len() { Span::styled(key.to_owned(), bold) } else { Span::styled(key.to_owned(), style) };
-        window.push(Line::from(vec![
-            Span::styled("│ ", dim),
-            key,
-            Span::styled(text + &fill, style),
-            Span::styled(" │", dim),
-        ]));
+    let helps = KEYS.iter().map(|key| columns(key.help)).max().unwrap_or(0);
+    let helps = helps.min(usize::from(area.width).saturating_sub(keys + 7));
+    let inner = keys + 3 + helps;
+    let title = "─ Keys · any key closes this ";
+    let rule = "─".repeat((inner + 2).saturating_sub(columns(title)));
+    let mut window = vec![Line::styled(format!("┌{title}{rule}┐"), dim)];
+    for key in KEYS {
+        let text = Span::raw(format!("   {}", pad(key.help, helps)));
+        let (left, right) = (Span::styled("│ ", dim), Span::styled(" │", dim));
+        window.push(Line::from(vec![left, Span::styled(pad(key.shown, keys), bold), text, right]));
     }
     window.push(Line::styled(format!("└{}┘", "─".repeat(inner + 2)), dim));
     let (width, height) =

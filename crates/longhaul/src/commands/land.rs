@@ -89,7 +89,7 @@ async fn reviewed(call: &Call, answer: Answer<FollowUpView>) -> Result<Answer<Fo
 }
 
 /// Waits for a follow-up that takes longer than the operation waits.
-pub(super) async fn finish(call: &Call, answer: Answer<FollowUpView>) -> Result<Answer<FollowUpView>, AppError> {
+pub(crate) async fn finish(call: &Call, answer: Answer<FollowUpView>) -> Result<Answer<FollowUpView>, AppError> {
     let Some(task) = answer.view.follow_up.as_ref().filter(|task| !task.is_finished) else { return Ok(answer) };
     let id = id_of(task)?;
     let wait = longhaul_app::operations::WaitInput { task: Some(task.id.clone()), ..Default::default() };

@@ -21,7 +21,23 @@ use crate::start::in_terminal;
 
 pub(crate) async fn takeover(line: &CommandLine, args: &cli::Takeover) -> Result<Code, AppError> {
     let call = line.call()?;
-    let stored = find(&call, args.which.task.as_deref()).await?;
+    match take_over(&call, args.which.task.as_deref()).await? {
+        Taken::Released(stored, terminal) => resume(&call, &stored, &terminal).await,
+        Taken::Overtaken(stored) => Ok(overtaken(&stored)),
+    }
+}
+
+/// How a takeover ended.
+pub(crate) enum Taken {
+    /// The task is free again, and this process has its terminal back.
+    Released(Box<Stored>, Foreground),
+    /// Somebody else changed the task meanwhile.
+    Overtaken(Box<Stored>),
+}
+
+/// Opens the conversation of a task in this terminal, until the person leaves the agent's program.
+pub(crate) async fn take_over(call: &Call, task: Option<&str>) -> Result<Taken, AppError> {
+    let stored = find(call, task).await?;
     foreground::permit()?;
     // From here on Ctrl+C pauses the task instead of killing this process.
     let mut interrupt = foreground::interrupts()?;
@@ -29,14 +45,14 @@ pub(crate) async fn takeover(line: &CommandLine, args: &cli::Takeover) -> Result
         interrupt.recv().await;
     };
     let stopping = || out::note("stopping the session");
-    let takeover = match begin(&call, stored, interrupted, stopping).await? {
+    let takeover = match begin(call, stored, interrupted, stopping).await? {
         Begun::Held(takeover) => *takeover,
-        Begun::Overtaken(stored) => return Ok(overtaken(&stored)),
+        Begun::Overtaken(stored) => return Ok(Taken::Overtaken(stored)),
     };
     let (name, agent) = (&takeover.stored.task.submission.name, takeover.interface.agent.clone());
     out::note(&format!("opening task {name} in {agent}; the task is paused when you exit"));
     let worked = work(&takeover);
-    let ended = end(&call, takeover).await;
+    let ended = end(call, takeover).await;
     let (status, terminal) = worked?;
     out::note(&format!("{agent} ended{}", words(status)));
     let Ended { stored, released, left } = ended?;
@@ -44,7 +60,8 @@ pub(crate) async fn takeover(line: &CommandLine, args: &cli::Takeover) -> Result
         let pids: Vec<String> = left.iter().map(ToString::to_string).collect();
         out::note(&format!("processes started there are still running: {}", pids.join(", ")));
     }
-    if released { resume(&call, &stored, &terminal).await } else { Ok(overtaken(&stored)) }
+    let stored = Box::new(stored);
+    Ok(if released { Taken::Released(stored, terminal) } else { Taken::Overtaken(stored) })
 }
 
 /// Runs the program in this terminal, then restores the terminal.

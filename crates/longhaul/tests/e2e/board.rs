@@ -7,6 +7,7 @@ use nix::sys::signal::Signal;
 
 use crate::env::{TestEnv, wait_for};
 use crate::sight::{kill_9, send};
+use crate::takeover::World;
 use crate::tmux::{own_server, tmux};
 
 /// The prompt of the shell that starts the board.
@@ -141,10 +142,11 @@ fn ten_tasks_at_two_sizes() {
     for (columns, rows) in [(80, 24), (200, 50)] {
         let board = Board::open(&env, columns, rows);
         board.shows("2 need you · 3 running · 1 waiting");
-        let screen = board.screen();
-        let titles = ["NEEDS YOU", "RUNNING", "WAITING", "DONE"].map(|title| screen.find(&format!(" {title}")));
-        assert!(titles.is_sorted() && titles.iter().all(Option::is_some), "{screen}");
-        assert!(screen.lines().nth(2).unwrap().starts_with(">!"), "{screen}");
+        board.until("the groups", |screen| {
+            let titles = ["NEEDS YOU", "RUNNING", "WAITING", "DONE"].map(|title| screen.find(&format!(" {title}")));
+            let is_first = screen.lines().nth(2).is_some_and(|row| row.starts_with(">!"));
+            titles.is_sorted() && titles.iter().all(Option::is_some) && is_first
+        });
         board.shows("[Detail]");
         board.press(&["G"]);
         board.shows(">✓ one");
@@ -156,14 +158,14 @@ fn ten_tasks_at_two_sizes() {
         board.press(&["Tab"]);
         board.shows("+++ b/step-1.md");
         board.press(&["Enter"]);
-        board.until("the open pane", |screen| screen.lines().nth(1).unwrap().starts_with("── one ──"));
+        board.until("the open pane", |screen| screen.lines().nth(1).is_some_and(|row| row.starts_with("── one ──")));
         board.press(&["Escape"]);
         board.shows(">✓ one");
         board.types("/run-2");
         board.until("one task", |screen| screen.contains(">● run-2") && !screen.contains("held-up"));
         board.resize(200 + 80 - columns, 50 + 24 - rows);
         board.until("the other size", |screen| {
-            screen.lines().next_back().unwrap().contains("q quit") && screen.contains(">● run-2")
+            screen.lines().next_back().is_some_and(|row| row.contains("q quit")) && screen.contains(">● run-2")
         });
         board.press(&["Escape"]);
         board.shows("held-up");
@@ -225,6 +227,78 @@ fn the_board_shows_what_happens_while_it_is_open() {
     board.shows("✗ runner");
     board.press(&["q"]);
     board.is_left(0);
+}
+
+#[test]
+fn keys_act_on_the_selected_task() {
+    let mut env = ten();
+    env.unset("DEMO_FAULT");
+    let board = Board::open(&env, 80, 24);
+    let select = |name: &str| {
+        board.types(&format!("/{name}"));
+        board.until(name, |screen| screen.lines().any(|line| line.starts_with('>') && line.contains(name)));
+    };
+    select("run-2");
+    board.press(&["p"]);
+    board.shows("run-2: paused");
+    board.press(&["t"]);
+    board.types("use the new API");
+    board.shows("run-2: the next session gets the message");
+    assert_eq!(env.json(&["show", "run-2"])["guidance"][0], "use the new API");
+    select("run-3");
+    board.press(&["D"]);
+    board.shows("Cancel run-3 for good? y/N");
+    board.press(&["n", "D", "y"]);
+    board.shows("run-3: cancelled");
+    select("auth");
+    board.press(&["a"]);
+    board.shows("Your answer to auth:");
+    board.types("logged in now");
+    board.until("the answer to be taken", |screen| screen.contains("auth: ") && !screen.contains("error"));
+    wait_for("the reason", || env.ok(&["events", "auth"]).contains("logged in now").then_some(()));
+    select("held-up");
+    board.press(&["D", "y"]);
+    board.shows("held-up: cancelled");
+    board.press(&["p"]);
+    board.shows("error: cannot pause");
+    select("one");
+    board.press(&["L"]);
+    board.shows("Land one on main as \"Port the parser to winnow\"? y/N");
+    board.press(&["y"]);
+    board.shows("one: landed as ");
+    assert_eq!(env.git(&["show", "-s", "--format=%s %an", "main"]), "Port the parser to winnow Ann");
+    select("two");
+    board.press(&["X"]);
+    board.shows("Remove worktree and branch of two? y/N");
+    board.press(&["y"]);
+    board.shows("two: discarded");
+    board.press(&["n"]);
+    board.types("Say hello to everybody");
+    board.shows("say-hello-to-everybody: submitted, demo works on it");
+    board.press(&["q"]);
+    board.is_left(0);
+    assert_eq!(env.settle("say-hello-to-everybody"), "done");
+}
+
+#[test]
+fn a_person_works_in_the_conversation_and_comes_back_to_the_board() {
+    let mut world = World::new();
+    own_server(&mut world.env);
+    let name = world.paused("Take it");
+    let board = Board::open(&world.env, 80, 24);
+    board.shows(&format!(">! {name}"));
+    board.press(&["T"]);
+    board.shows("interface of ");
+    // Meant for the program, not for the board.
+    board.press(&["C-c"]);
+    board.shows("interrupted");
+    board.types("bye");
+    board.shows("q quit");
+    board.press(&["?"]);
+    board.shows("any key closes this");
+    board.press(&["x", "q"]);
+    board.is_left(0);
+    assert_eq!(world.env.state(&name), "paused");
 }
 
 #[test]

@@ -19,12 +19,12 @@ use crate::screen::Shell;
 const PI: &str = include_str!("takeover/pi.sh");
 
 /// A world with a pi on PATH.
-struct World {
-    env: TestEnv,
+pub(crate) struct World {
+    pub(crate) env: TestEnv,
 }
 
 impl World {
-    fn new() -> World {
+    pub(crate) fn new() -> World {
         let env = TestEnv::new();
         let (programs, memory) = (env.path().join("bin"), env.path().join("fake"));
         std::fs::create_dir(&programs).unwrap();
@@ -38,7 +38,7 @@ impl World {
     }
 
     /// A task that was paused after its first session.
-    fn paused(&self, goal: &str) -> String {
+    pub(crate) fn paused(&self, goal: &str) -> String {
         self.paused_with(goal, &[])
     }
 

@@ -13,7 +13,7 @@ use crate::width::columns;
 /// 2026-11-18T12:00:00Z.
 pub(crate) const NOW: Time = Time(1_795_003_200_000_000);
 
-fn task(name: &str, state: &str, outcome: Outcome, minutes: i64) -> TaskView {
+pub(crate) fn task(name: &str, state: &str, outcome: Outcome, minutes: i64) -> TaskView {
     let then = Time(NOW.0 - minutes * 60_000_000).rfc3339();
     TaskView {
         id: format!("01a1e5b6-58d3-7000-8000-{name:0>12}"),
