@@ -25,7 +25,7 @@ pub async fn sentence(call: &Call, agent: &str, project: &str, new: Option<TaskI
     let here = spans(call, agent, Some(project), new).await;
     let (spans, place) =
         if here.is_empty() { (spans(call, agent, None, new).await, "other projects") } else { (here, "this project") };
-    match median(spans.clone()) {
+    match median(spans.iter().map(|span| span.as_millis() as u64).collect()).map(Duration::from_millis) {
         Some(span) => {
             let (count, span) = (spans.len(), shown(span));
             format!("typical {agent_shown} session in {place}: {span} (median of {count})")
@@ -65,12 +65,13 @@ fn span_of(record: &SessionRecord, agent: &str) -> Option<Duration> {
     counts.then(|| Duration::from_millis(ended.lasted_ms))
 }
 
-fn median(mut spans: Vec<Duration>) -> Option<Duration> {
-    spans.sort_unstable();
-    let middle = spans.len() / 2;
-    let upper = *spans.get(middle)?;
-    let lower = if spans.len().is_multiple_of(2) { spans[middle - 1] } else { upper };
-    Some((lower + upper) / 2)
+/// The middle one, or what is between the two in the middle.
+pub(crate) fn median(mut numbers: Vec<u64>) -> Option<u64> {
+    numbers.sort_unstable();
+    let middle = numbers.len() / 2;
+    let upper = *numbers.get(middle)?;
+    let lower = if numbers.len().is_multiple_of(2) { numbers[middle - 1] } else { upper };
+    Some(lower.midpoint(upper))
 }
 
 fn shown(span: Duration) -> String {
@@ -85,11 +86,11 @@ mod tests {
 
     #[test]
     fn the_median_is_the_middle_one_or_between_the_two() {
-        let of = |seconds: &[u64]| median(seconds.iter().copied().map(Duration::from_secs).collect());
+        let of = |numbers: &[u64]| median(numbers.to_vec());
         assert_eq!(of(&[]), None);
-        assert_eq!(of(&[9]), Some(Duration::from_secs(9)));
-        assert_eq!(of(&[100, 1, 3]), Some(Duration::from_secs(3)));
-        assert_eq!(of(&[1, 4, 100, 2]), Some(Duration::from_secs(3)));
+        assert_eq!(of(&[9]), Some(9));
+        assert_eq!(of(&[100, 1, 3]), Some(3));
+        assert_eq!(of(&[1, 4, 100, 2]), Some(3));
         assert_eq!(shown(Duration::from_millis(20)), "less than a second");
         assert_eq!(shown(Duration::from_secs(61)), "1m 01s");
     }

@@ -18,7 +18,7 @@ use super::command::{Answer, Call, Listed, fixed, unreadable};
 use super::error::{GitError, io_failed};
 use super::references::{CommitId, TreeId};
 use super::rules::{self, Rules};
-use super::view::{line_of, sweep};
+use super::view::{GATE, line_of, sweep};
 
 /// What git says when it looked everywhere and found nothing, as opposed to something it did not like.
 const NO_REPOSITORY: &str = "not a git repository (or any";
@@ -34,6 +34,22 @@ const LOOK_UP: &[&str] = &["cat-file", "--batch-check=%(objectname)"];
 pub struct Git {
     program: Arc<Path>,
     state: Arc<Path>,
+    #[expect(dead_code, reason = "it removes the directory when the last copy of this is dropped")]
+    temporary: Option<Arc<Temporary>>,
+}
+
+/// A private directory that is removed. Calls that only read leave it empty.
+#[derive(Debug)]
+struct Temporary(Git);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Whatever else is in them stays, with them.
+        std::fs::remove_file(self.0.scratch().join(GATE)).ok();
+        [self.0.scratch(), self.0.locks(), self.0.state.to_path_buf()].iter().for_each(|directory| {
+            std::fs::remove_dir(directory).ok();
+        });
+    }
 }
 
 impl Git {
@@ -43,9 +59,15 @@ impl Git {
         Git::with_program(&program, state)
     }
 
+    /// As [`Git::open`], with a private directory that lasts as long as the answer: for callers that must leave nothing behind.
+    pub fn open_temporary(state: &Path) -> Result<Git, GitError> {
+        let git = Git::open(state)?;
+        Ok(Git { temporary: Some(Arc::new(Temporary(git.clone()))), ..git })
+    }
+
     /// As [`Git::open`], with a git of the caller's choice.
     pub fn with_program(program: &Path, state: &Path) -> Result<Git, GitError> {
-        let git = Git { program: program.into(), state: state.into() };
+        let git = Git { program: program.into(), state: state.into(), temporary: None };
         for directory in [state, &git.scratch(), &git.locks()] {
             let failed = io_failed("make", directory);
             create_private_dir(directory).map_err(|error| failed(std::io::Error::other(error)))?;

@@ -184,7 +184,7 @@ pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
-const GATE: &str = "gate";
+pub(super) const GATE: &str = "gate";
 const HOLD: &str = "hold";
 /// Directories in the order in which they can be removed, besides the fan-out of the object directory.
 const DIRECTORIES: &[&str] = &["objects/pack", "objects/info", "objects", "refs", "info", "aside"];

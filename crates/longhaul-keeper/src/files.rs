@@ -1,6 +1,6 @@
 //! Writing files so that a crash at any moment leaves the old or the new content, and private directories.
 //!
-//! The one place for this: keeper, worker and workspace writes all come here. Nothing here follows a symbolic link in
+//! The one place for this: keeper, worker and workspace writes all come here. Only `replace_own` follows a symbolic link in
 //! the last component, and nothing deletes what it did not make itself.
 
 use std::ffi::{OsStr, OsString};
@@ -18,6 +18,22 @@ use rustix::io::Errno;
 /// Replaces the file `name` in `directory` as a whole, durably, with mode 0600.
 pub fn replace(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     replace_at(open_directory(directory)?.as_fd(), OsStr::new(name), bytes)
+}
+
+/// Replaces a person's own file as a whole, durably. It may be behind a symbolic link and keeps its permissions; its directory is created.
+pub fn replace_own(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let place = match path.canonicalize() {
+        Ok(place) => place,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => path.to_owned(),
+        Err(error) => return Err(error),
+    };
+    let (Some(directory), Some(name)) = (place.parent(), place.file_name().and_then(OsStr::to_str)) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    std::fs::create_dir_all(directory)?;
+    let before = if_exists(place.metadata())?;
+    replace(&directory.canonicalize()?, name, bytes)?;
+    before.map_or(Ok(()), |before| std::fs::set_permissions(&place, before.permissions()))
 }
 
 /// Writes the file `name` in `directory` as a whole, durably, and refuses if there is one already.

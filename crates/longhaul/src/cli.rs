@@ -21,7 +21,8 @@ use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand
 use longhaul_core::task::Action;
 
 pub(crate) use care::{
-    Agents, Completions, Config, ConfigVerb, Demo, Doctor, Gc, Import, ImportFrom, Man, Store, StoreVerb, Trust, Worker,
+    Agents, Completions, Config, ConfigPlace, ConfigVerb, Demo, Doctor, Gc, Import, ImportFrom, Man, Store, StoreVerb,
+    Trust, Worker,
 };
 pub(crate) use finish::{Discard, Land};
 pub(crate) use keys::{Keys, KeysVerb};
@@ -31,7 +32,7 @@ pub(crate) use reading::{Diff, Events, List, Logs, Page, Prompt, Read, Report, S
 pub(crate) use runner::RunSession;
 pub(crate) use serve::Serve;
 pub(crate) use session::{Session, SessionVerb};
-pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Skill, SkillClient, SkillPlace, SkillVerb};
+pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Setup, Skill, SkillClient, SkillPlace, SkillVerb};
 pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Request, Resume, Retry, Run, Takeover, Tell, Wait};
 
 use crate::exit;
@@ -67,6 +68,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Set up",
         &[
+            "setup",
             "agents",
             "config",
             "notify",
@@ -165,7 +167,7 @@ pub(crate) enum Verb {
     /// Run a short demonstration in a scratch directory
     Demo(Demo),
     /// Start a task and follow it
-    Run(Run),
+    Run(Box<Run>),
     /// List the tasks of this project, those that need you first
     #[command(visible_aliases = ["ls", "ps", "status"])]
     List(List),
@@ -203,7 +205,9 @@ pub(crate) enum Verb {
     Edit(Edit),
     /// Give the next session a message
     Tell(Tell),
-    /// Show the configuration and where each value comes from
+    /// Choose agent, checks and notifications
+    Setup(Setup),
+    /// Show and change the configuration
     Config(Config),
     /// Trust a project's longhaul.toml in its current form
     Trust(Trust),
@@ -275,6 +279,7 @@ impl Verb {
             Verb::Service(_) => Action::Manage("change the service"),
             Verb::Skill(Skill { verb: SkillVerb::List { .. } }) => Action::Read,
             Verb::Skill(_) => Action::Manage("change skills"),
+            Verb::Setup(args) if !args.json => Action::Manage("change the configuration"),
             Verb::Mcp(Mcp { verb: Some(McpVerb::Install(_)), .. }) => Action::Manage("connect a client"),
             Verb::List(args) if args.tenant.is_some() => Action::ReadAll("list the tasks of another tenant"),
             // Their operations check the rights they need.
@@ -294,6 +299,7 @@ impl Verb {
             | Verb::Wait(_)
             | Verb::Config(_)
             | Verb::Notify(_)
+            | Verb::Setup(_)
             | Verb::Completions(_)
             | Verb::Man(_)
             | Verb::Report(_)

@@ -10,6 +10,7 @@ mod cli;
 mod command_line;
 mod commands;
 mod complete;
+mod editor;
 mod exit;
 mod foreground;
 mod out;

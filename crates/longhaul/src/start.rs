@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use longhaul_app::config::{self, Overrides};
@@ -97,6 +97,13 @@ pub(crate) fn in_terminal(interface: &Interface, inherited: BorrowedFd<'_>) -> s
     let child = command.spawn();
     fcntl_setfd(inherited, FdFlags::CLOEXEC)?;
     Ok(child?.id())
+}
+
+/// Opens a file in a person's editor, in this terminal, and waits until it ends. The command may have arguments, as git allows it.
+pub(crate) fn editor(environment: &Environment, command: &str, file: &Path) -> std::io::Result<ExitStatus> {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", &format!("{command} \"$1\""), "sh"]).arg(file);
+    shell.env_clear().envs(environment.iter()).status()
 }
 
 /// Runs a program that answers at once. If it is late, its whole process group is killed.

@@ -6,6 +6,7 @@ use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use longhaul_core::names::TaskName;
 use longhaul_keeper::files::if_exists;
 use longhaul_keeper::{Beneath, BeneathError};
 use rustix::fs::OFlags;
@@ -31,7 +32,14 @@ pub(crate) enum Layer {
     Workspace,
 }
 
+/// The section of the profiles.
+pub(super) const PROFILES: &str = "profile";
+
+/// Sections that no task depends on, so a profile has no use for them.
+const NOT_OF_TASKS: [&str; 2] = ["retention", "serve"];
+
 /// One key that a file sets.
+#[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub key: &'static Key,
     pub value: Value,
@@ -49,11 +57,14 @@ impl Entry {
 }
 
 /// What a file sets.
+#[derive(Default)]
 pub(crate) struct Written {
     /// Keys of the one table, in the file's own order.
     pub entries: Vec<Entry>,
     /// What it declares about agents.
     pub agents: Vec<AgentTable>,
+    /// The keys of its profiles, each with the name of its profile.
+    pub profiles: Vec<(String, Entry)>,
 }
 
 /// Reads the project's file, which must be a regular file with one link; `None` if it does not exist.
@@ -106,7 +117,49 @@ pub(crate) fn read_entries(layer: Layer, path: &Path, bytes: &[u8]) -> Result<Wr
     let entries = found.into_iter().map(|one| one.entry(layer, path, bytes)).collect::<Result<_, ConfigError>>()?;
     let section = table.get_ref().get(agent_tables::SECTION).and_then(|section| section.get_ref().as_table());
     let agents = section.map_or_else(|| Ok(Vec::new()), |section| agent_tables::read(section, &place))?;
-    Ok(Written { entries, agents })
+    let profiles = profiles(table.get_ref(), layer, path, bytes)?;
+    Ok(Written { entries, agents, profiles })
+}
+
+fn profiles(table: &DeTable<'_>, layer: Layer, path: &Path, bytes: &[u8]) -> Result<Vec<(String, Entry)>, ConfigError> {
+    let section = table.get(PROFILES).and_then(|section| section.get_ref().as_table());
+    let mut all = Vec::new();
+    for (name, value) in section.into_iter().flatten() {
+        let at = name.span().start;
+        let name: &str = name.get_ref();
+        let origin = || origin(layer, path.to_owned(), line_of(bytes, at));
+        let Some(keys) = value.get_ref().as_table().filter(|_| TaskName::new(name).is_ok()) else {
+            let key = quoted(&format!("{PROFILES}.{name}"));
+            let (found, wanted) =
+                (value.get_ref().type_str().to_owned(), format!("a table `[{PROFILES}.NAME]` whose name is a word"));
+            return Err(ConfigError::BadValue { origin: origin(), key, found, wanted });
+        };
+        let mut found = Vec::new();
+        collect(keys, &mut Vec::new(), &mut found);
+        found.sort_by_key(|one| one.at);
+        for one in found {
+            let entry = one.entry(layer, path, bytes).map_err(|error| in_profile(error, name))?;
+            if entry.key.split().0.is_some_and(|section| NOT_OF_TASKS.contains(&section)) {
+                let (origin, key) = (entry.origin, format!("{PROFILES}.{name}.{}", entry.key.name));
+                let hint = "; a profile takes only keys that concern a task".to_owned();
+                return Err(ConfigError::UnknownKey { origin, key, hint });
+            }
+            all.push((name.to_owned(), entry));
+        }
+    }
+    Ok(all)
+}
+
+/// The same error with the whole name of the key.
+fn in_profile(error: ConfigError, profile: &str) -> ConfigError {
+    let whole = |key: String| format!("{PROFILES}.{profile}.{key}");
+    match error {
+        ConfigError::UnknownKey { origin, key, hint } => ConfigError::UnknownKey { origin, key: whole(key), hint },
+        ConfigError::BadValue { origin, key, found, wanted } => {
+            ConfigError::BadValue { origin, key: whole(key), found, wanted }
+        }
+        other => other,
+    }
 }
 
 /// One value of a file, with its position.
@@ -128,7 +181,7 @@ impl FileValue<'_> {
     /// A section that is not a table, or an unknown name.
     fn unknown(&self, origin: Origin) -> ConfigError {
         let name = self.parts.join(".");
-        if self.parts.len() == 1 && (sections().contains(&self.parts[0]) || name == agent_tables::SECTION) {
+        if self.parts.len() == 1 && (sections().contains(&self.parts[0]) || is_own_section(&name)) {
             return ConfigError::BadValue {
                 origin,
                 key: name.clone(),
@@ -145,7 +198,7 @@ fn collect<'a>(table: &'a DeTable<'a>, above: &mut Vec<&'a str>, found: &mut Vec
     for (name, value) in table {
         above.push(name.get_ref());
         match value.get_ref() {
-            DeValue::Table(_) if above.len() == 1 && above[0] == agent_tables::SECTION => {}
+            DeValue::Table(_) if above.len() == 1 && is_own_section(above[0]) => {}
             DeValue::Table(inner) if above.len() == 1 && sections().contains(&above[0]) => {
                 collect(inner, above, found);
             }
@@ -153,6 +206,11 @@ fn collect<'a>(table: &'a DeTable<'a>, above: &mut Vec<&'a str>, found: &mut Vec
         }
         above.pop();
     }
+}
+
+/// Whether a section is read by other rules than those of the one table.
+fn is_own_section(name: &str) -> bool {
+    [agent_tables::SECTION, PROFILES].contains(&name)
 }
 
 fn origin(layer: Layer, path: PathBuf, line: usize) -> Origin {

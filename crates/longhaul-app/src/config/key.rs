@@ -1,6 +1,8 @@
 //! One configuration key: which values it takes, where they are stored, and what an untrusted file may do with it.
 //! The rows are in `keys.rs`; code that reads or shows a value asks its key.
 
+use std::fmt;
+
 use longhaul_core::task::Setting;
 
 use super::keys::KEYS;
@@ -68,6 +70,12 @@ impl Key {
 
     pub(super) const fn edit(self, edit: fn(&Settings) -> Setting) -> Key {
         Key { edit: Some(edit), ..self }
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
     }
 }
 

@@ -65,7 +65,7 @@ impl Kind {
     pub(crate) fn read(self, raw: &Raw) -> Option<Value> {
         match self {
             Kind::Agent => word(raw).filter(|name| is_agent(name)).map(Value::Text),
-            Kind::Agents => list(raw, ",").filter(|all| are_agents(all)).map(Value::List),
+            Kind::Agents => list(raw, &[',', '\n']).filter(|all| are_agents(all)).map(Value::List),
             Kind::Choice(words) => word(raw).filter(|word| words.contains(&word.as_str())).map(Value::Text),
             Kind::Hours => {
                 word(raw).and_then(|text| text.parse::<Hours>().ok()).map(|hours| Value::Text(hours.to_string()))
@@ -82,13 +82,15 @@ impl Kind {
             }
             Kind::Money => amount(raw).filter(|micros| *micros > 0).map(Value::Number),
             Kind::Command => word(raw).filter(|command| is_command(command)).map(Value::Text),
-            Kind::Commands => list(raw, "\n").filter(|all| all.iter().all(|one| is_command(one))).map(Value::List),
-            Kind::Names => list(raw, ",").filter(|all| all.iter().all(|one| is_variable(one))).map(Value::List),
+            Kind::Commands => list(raw, &['\n']).filter(|all| all.iter().all(|one| is_command(one))).map(Value::List),
+            Kind::Names => {
+                list(raw, &[',', '\n']).filter(|all| all.iter().all(|one| is_variable(one))).map(Value::List)
+            }
             Kind::Name => word(raw).filter(|name| is_variable(name)).map(Value::Text),
-            Kind::Words(words) => list(raw, ",").filter(|all| are_among(all, words)).map(Value::List),
-            Kind::Argv => list(raw, "\n").filter(|argv| is_argv(argv)).map(Value::List),
+            Kind::Words(words) => list(raw, &[',', '\n']).filter(|all| are_among(all, words)).map(Value::List),
+            Kind::Argv => list(raw, &['\n']).filter(|argv| is_argv(argv)).map(Value::List),
             Kind::File => word(raw).filter(|path| is_file(path)).map(Value::Text),
-            Kind::Projects => list(raw, "\n").filter(|all| all.iter().all(|one| is_project(one))).map(Value::List),
+            Kind::Projects => list(raw, &['\n']).filter(|all| all.iter().all(|one| is_project(one))).map(Value::List),
             Kind::Url => word(raw).filter(|url| is_url(url)).map(Value::Text),
         }
     }
@@ -245,11 +247,11 @@ fn amount(raw: &Raw) -> Option<u64> {
     }
 }
 
-fn list(raw: &Raw, separator: &str) -> Option<Vec<String>> {
+fn list(raw: &Raw, separators: &[char]) -> Option<Vec<String>> {
     match raw {
         Raw::List(list) => Some(list.clone()),
         Raw::Word(word) => {
-            Some(word.split(separator).map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect())
+            Some(word.split(separators).map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect())
         }
         Raw::Text(_) | Raw::Integer(_) | Raw::Decimal(_) | Raw::Flag(_) | Raw::Other(_) => None,
     }

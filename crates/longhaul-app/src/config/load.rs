@@ -11,9 +11,10 @@ use longhaul_agents::UnknownAgent;
 use longhaul_core::task::Setting;
 
 use super::agent_tables::{self, AgentTables};
-use super::file::{Entry, Layer, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
+use super::file::{Entry, Layer, PROFILES, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
 use super::key::Key;
 use super::keys::{KEYS, defaults};
+use super::kind::Kind;
 use super::nearest::nearest;
 use super::origin::Origin;
 use super::settings::Settings;
@@ -58,6 +59,8 @@ pub enum ConfigError {
     BadValue { origin: Origin, key: String, found: String, wanted: String },
     #[error("{origin}: `{table}` is invalid: {why}")]
     BadAgent { origin: Origin, table: String, why: String },
+    #[error("there is no profile `{name}`{hint}")]
+    UnknownProfile { name: String, hint: String },
     #[error("cannot check whether `{path}` is trusted", path = path.display())]
     Trust {
         path: PathBuf,
@@ -70,6 +73,23 @@ pub enum ConfigError {
 #[derive(Debug, Default)]
 pub struct Overrides {
     values: Vec<(&'static str, &'static str, Raw)>,
+    profile: Option<Profile>,
+}
+
+/// The profile of a request: a named set of keys from the files. It counts before variables, and flags count before it.
+#[derive(Debug, Clone)]
+pub(crate) struct Profile {
+    pub(crate) name: String,
+    /// What may count of it.
+    pub(crate) free: FreeKeys,
+}
+
+/// Which keys of a profile its caller may choose.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FreeKeys {
+    All,
+    /// These with any value, others only with one that is as strict as without the profile.
+    Only(&'static [&'static str]),
 }
 
 impl Overrides {
@@ -81,7 +101,12 @@ impl Overrides {
             Ok((key.name, key.flag.unwrap_or(key.name), Raw::Word(word.clone())))
         };
         let values: Result<_, ConfigError> = settings.iter().map(value).collect();
-        Ok(Overrides { values: values? })
+        Ok(Overrides { values: values?, profile: None })
+    }
+
+    /// The same with a profile.
+    pub(crate) fn with_profile(self, profile: Option<Profile>) -> Overrides {
+        Overrides { profile, ..self }
     }
 
     /// Adds a key that a flag sets, if the flag was given. Lists are written as in a variable: a repeated flag joins its
@@ -119,6 +144,8 @@ pub struct Loaded {
     pub(crate) notices: Vec<Notice>,
     /// The declared agents, with their origins.
     pub(crate) agents: AgentTables,
+    /// What the profiles set, with their names.
+    pub(crate) profiles: Vec<(String, Entry)>,
 }
 
 /// Something a person should know although the configuration is valid.
@@ -126,6 +153,8 @@ pub struct Loaded {
 pub(crate) enum Notice {
     /// Keys of an untrusted project file that need trust.
     Ignored { project: PathBuf, standing: Standing, keys: Vec<String> },
+    /// Keys of a profile that its caller may not choose.
+    Withheld { profile: String, keys: Vec<String> },
     /// A variable with our prefix that is not ours.
     Stranger { variable: String },
 }
@@ -135,6 +164,13 @@ impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Notice::Stranger { variable } => write!(f, "ignoring unknown variable `{variable}`"),
+            Notice::Withheld { profile, keys } => {
+                write!(
+                    f,
+                    "these keys of the profile `{profile}` need the right `approve` and are ignored: {}",
+                    keys.join(", ")
+                )
+            }
             Notice::Ignored { project, standing, keys } => {
                 let why = match standing {
                     Standing::Changed => "has changed since it was trusted",
@@ -220,18 +256,32 @@ impl Sources {
     pub fn load(&self, overrides: &Overrides) -> Result<Loaded, ConfigError> {
         let mut loading = Loading::new();
         let written = self.user_entries()?;
-        loading.take(written.entries);
-        agent_tables::take(&mut loading.agents, written.agents);
+        loading.take_file(written);
         self.take_workspace(&mut loading)?;
         let (entries, unknown) = environment::read(&self.environment)?;
         loading.take(entries);
         loading.notices.extend(unknown.into_iter().map(|variable| Notice::Stranger { variable }));
+        if let Some(profile) = &overrides.profile {
+            loading.take_profile(profile)?;
+        }
         loading.take(overrides.entries()?);
         loading.finish()
     }
 
+    /// Whether a text is a valid file of this layer, on its own or above the user's agents. What other layers set does not matter.
+    pub(super) fn check(&self, layer: Layer, path: &Path, text: &str) -> Result<(), ConfigError> {
+        let mut loading = Loading::new();
+        if layer == Layer::Workspace
+            && let Ok(users) = self.user_entries()
+        {
+            agent_tables::take(&mut loading.agents, users.agents);
+        }
+        loading.take_file(read_entries(layer, path, text.as_bytes())?);
+        loading.finish().map(drop)
+    }
+
     fn user_entries(&self) -> Result<Written, ConfigError> {
-        let nothing = || Written { entries: Vec::new(), agents: Vec::new() };
+        let nothing = Written::default;
         let Some((path, named)) = &self.user else { return Ok(nothing()) };
         match read_user_file(path)? {
             Some(bytes) => read_entries(Layer::User, path, &bytes),
@@ -244,16 +294,18 @@ impl Sources {
         let Some(project) = &self.project else { return Ok(()) };
         let Some(bytes) = read_workspace_file(project)? else { return Ok(()) };
         let path = project.join(WORKSPACE_FILE);
-        let Written { entries, agents } = read_entries(Layer::Workspace, &path, &bytes)?;
+        let written = read_entries(Layer::Workspace, &path, &bytes)?;
         let standing = trust::standing(&self.home, &path, &bytes)
             .map_err(|source| ConfigError::Trust { path: path.clone(), source })?;
         if standing == Standing::Trusted {
-            loading.take(entries);
-            agent_tables::take(&mut loading.agents, agents);
+            loading.take_file(written);
             return Ok(());
         }
+        let Written { entries, agents, profiles } = written;
         let ignored = loading.take_harmless(entries).into_iter().map(str::to_owned);
-        let keys: Vec<String> = ignored.chain(agent_tables::new_ones(&loading.agents, &agents)).collect();
+        let ignored = ignored.chain(agent_tables::new_ones(&loading.agents, &agents));
+        let keys: Vec<String> =
+            ignored.chain(profiles.iter().map(|(name, entry)| profile_key(name, entry.key))).collect();
         if !keys.is_empty() {
             loading.notices.push(Notice::Ignored { project: project.clone(), standing, keys });
         }
@@ -267,12 +319,58 @@ struct Loading {
     origins: BTreeMap<&'static str, Origin>,
     notices: Vec<Notice>,
     agents: AgentTables,
+    profiles: Vec<(String, Entry)>,
 }
 
 impl Loading {
     fn new() -> Loading {
         let origins = KEYS.iter().map(|key| (key.name, Origin::Default)).collect();
-        Loading { settings: defaults(), origins, notices: Vec::new(), agents: AgentTables::new() }
+        Loading { settings: defaults(), origins, notices: Vec::new(), agents: AgentTables::new(), profiles: Vec::new() }
+    }
+
+    /// Takes everything that a file sets. Keys of a later file replace those of the same profile.
+    fn take_file(&mut self, written: Written) {
+        self.take(written.entries);
+        agent_tables::take(&mut self.agents, written.agents);
+        self.profiles.retain(|(name, old)| {
+            !written.profiles.iter().any(|(other, new)| other == name && new.key.name == old.key.name)
+        });
+        self.profiles.extend(written.profiles);
+    }
+
+    fn take_profile(&mut self, profile: &Profile) -> Result<(), ConfigError> {
+        let entries: Vec<Entry> =
+            self.profiles.iter().filter(|(name, _)| *name == profile.name).map(|(_, entry)| entry.clone()).collect();
+        if entries.is_empty() {
+            return Err(self.no_profile(&profile.name));
+        }
+        let (free, terms) = match profile.free {
+            FreeKeys::All => (entries, Vec::new()),
+            FreeKeys::Only(free) => entries.into_iter().partition(|entry| free.contains(&entry.key.name)),
+        };
+        self.take(free);
+        let keys: Vec<String> = self.take_harmless(terms).into_iter().map(str::to_owned).collect();
+        if !keys.is_empty() {
+            self.notices.push(Notice::Withheld { profile: profile.name.clone(), keys });
+        }
+        Ok(())
+    }
+
+    fn no_profile(&self, name: &str) -> ConfigError {
+        let section = format!("{PROFILES}.{name}.");
+        let ignored = |notice: &&Notice| matches!(notice, Notice::Ignored { keys, .. } if keys.iter().any(|key| key.starts_with(&section)));
+        let mut known: Vec<&str> = self.profiles.iter().map(|(name, _)| name.as_str()).collect();
+        known.dedup();
+        let hint = if let Some(notice) = self.notices.iter().find(ignored) {
+            format!(": {notice}")
+        } else if let Some(near) = nearest(name, known.iter().copied()) {
+            format!("; did you mean `{near}`?")
+        } else if known.is_empty() {
+            format!("; write one as a section `[{PROFILES}.{}]` with `longhaul config edit`", quoted(name))
+        } else {
+            format!("; there are `{}`", known.join("`, `"))
+        };
+        ConfigError::UnknownProfile { name: quoted(name), hint }
     }
 
     fn take(&mut self, entries: Vec<Entry>) {
@@ -288,24 +386,34 @@ impl Loading {
         agent_tables::check(&self.agents)?;
         let named =
             [("agent", self.settings.agent.iter().cloned().collect()), ("fallbacks", self.settings.fallbacks.clone())];
-        for (key, names) in named {
+        let named = named.into_iter().map(|(key, names)| (key.to_owned(), self.origins[key].clone(), names));
+        let in_profiles = self.profiles.iter().filter_map(|(name, entry)| {
+            let names = match (entry.key.kind, &entry.value) {
+                (Kind::Agent, Value::Text(name)) => vec![name.clone()],
+                (Kind::Agents, Value::List(names)) => names.clone(),
+                _ => return None,
+            };
+            Some((profile_key(name, entry.key), entry.origin.clone(), names))
+        });
+        for (key, origin, names) in named.chain(in_profiles) {
             if let Some(name) = names.iter().find(|name| !agent_tables::is_agent(&self.agents, name)) {
-                return Err(self.no_agent(key, name));
+                return Err(self.no_agent(key, origin, name));
             }
         }
         self.settings.agents = self.agents.iter().map(|(name, table)| (name.clone(), table.json())).collect();
-        Ok(Loaded { settings: self.settings, origins: self.origins, notices: self.notices, agents: self.agents })
+        let Loading { settings, origins, notices, agents, profiles } = self;
+        Ok(Loaded { settings, origins, notices, agents, profiles })
     }
 
-    fn no_agent(&self, key: &'static str, name: &str) -> ConfigError {
+    fn no_agent(&self, key: String, origin: Origin, name: &str) -> ConfigError {
         let declared = self.agents.iter().map(|(name, table)| (name.clone(), table.json())).collect();
         let known = match longhaul_agents::choose(name, &declared) {
             Err(UnknownAgent::Name { known, .. }) => known,
             Ok(_) | Err(UnknownAgent::Unreadable { .. }) => Vec::new(),
         };
         ConfigError::BadValue {
-            origin: self.origins[key].clone(),
-            key: key.to_owned(),
+            origin,
+            key,
             found: format!("`{}`", quoted(name)),
             wanted: format!("an agent, closest match first: `{}`", known.join("`, `")),
         }
@@ -343,12 +451,18 @@ fn user_file(environment: &Environment, caller: &Caller) -> Result<Option<(PathB
 
 pub(super) fn unknown_key(origin: Origin, name: &str) -> ConfigError {
     let sections = keys::sections();
-    let known = KEYS.iter().map(|key| key.name).chain(sections.iter().copied()).chain([agent_tables::SECTION]);
+    let known =
+        KEYS.iter().map(|key| key.name).chain(sections.iter().copied()).chain([agent_tables::SECTION, PROFILES]);
     let hint = match nearest(name, known) {
         Some(near) => format!("; did you mean `{near}`?"),
         None => "; `longhaul config show` lists all keys".to_owned(),
     };
     ConfigError::UnknownKey { origin, key: quoted(name), hint }
+}
+
+/// The whole name of a key of a profile.
+pub(crate) fn profile_key(profile: &str, key: &Key) -> String {
+    format!("{PROFILES}.{profile}.{}", key.name)
 }
 
 pub(super) fn bad_value(origin: Origin, key: &Key, raw: &Raw) -> ConfigError {
@@ -377,6 +491,9 @@ impl From<ConfigError> for AppError {
             ConfigError::BadValue { origin: Origin::Flag { flag }, found, wanted, .. } => {
                 AppError::new(ErrorKind::Usage, format!("`{flag}` cannot be {found}: it takes {wanted}"))
                     .hint("add `--help` to see the flags of this command")
+            }
+            ConfigError::UnknownProfile { name, hint } => {
+                AppError::new(ErrorKind::Usage, format!("there is no profile `{name}`{hint}")).coded("unknown_profile")
             }
             ConfigError::UnknownKey { origin: Origin::Flag { .. }, key, hint } => {
                 AppError::new(ErrorKind::Usage, format!("there is no key `{key}`{hint}"))

@@ -15,18 +15,19 @@ mod reference;
 mod settings;
 mod size;
 mod value;
+mod write;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use agent_tables::AgentTable;
-pub(crate) use file::{Layer, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
-pub(crate) use key::Untrusted;
+pub(crate) use file::{Entry, Layer, WORKSPACE_FILE, Written, read_entries, read_user_file, read_workspace_file};
+pub(crate) use key::{Key, Untrusted};
 pub use key::{LimitFlag, limit_flags};
 pub(crate) use keys::{KEYS, defaults, is_path};
 #[cfg(test)]
 pub(crate) use load::Named;
-pub(crate) use load::{ConfigError, Notice, changes};
+pub(crate) use load::{ConfigError, FreeKeys, Notice, Profile, changes, profile_key};
 pub use load::{Loaded, Overrides, Sources, load};
 pub(crate) use longhaul_core::span::show as show_span;
 pub use longhaul_core::span::{SPELLING as SPAN_SPELLING, read as read_span};
@@ -35,3 +36,4 @@ pub use reference::{page, schema};
 pub use settings::Settings;
 pub(crate) use settings::{NotifySettings, RetentionSettings};
 pub(crate) use size::show as show_size;
+pub(crate) use write::{Edit, Place, edited, no_key, place_of};

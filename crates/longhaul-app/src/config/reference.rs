@@ -5,9 +5,13 @@ use longhaul_agents::{BUILT_IN_KEYS, CUSTOM_KEYS, DeclaredKey, PLACEHOLDERS};
 use serde_json::{Map, Value as Json, json};
 
 use super::agent_tables::SECTION;
+use super::file::PROFILES;
 use super::key::Key;
 use super::keys::{KEYS, defaults};
 use super::kind::NONE;
+
+/// What agents and profiles are called.
+const NAMES: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
 
 /// The JSON schema of both files.
 pub fn schema() -> Json {
@@ -29,7 +33,18 @@ pub fn schema() -> Json {
             within.insert(name.to_owned(), key_schema(key));
         }
     }
+    let of_profile: Map<String, Json> =
+        properties.keys().map(|name| (name.clone(), json!({ "$ref": format!("#/properties/{name}") }))).collect();
     properties.insert(SECTION.to_owned(), agents_schema());
+    properties.insert(
+        PROFILES.to_owned(),
+        json!({
+            "type": "object",
+            "description": "Named sets of keys, chosen with `longhaul run --profile NAME`.",
+            "propertyNames": { "pattern": NAMES },
+            "additionalProperties": { "type": "object", "additionalProperties": false, "properties": of_profile },
+        }),
+    );
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Longhaul's configuration",
@@ -67,7 +82,7 @@ fn agents_schema() -> Json {
     json!({
         "type": "object",
         "description": "Changes to built-in agents, and custom agents.",
-        "propertyNames": { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" },
+        "propertyNames": { "pattern": NAMES },
         "additionalProperties": { "anyOf": [table(BUILT_IN_KEYS), custom] },
     })
 }

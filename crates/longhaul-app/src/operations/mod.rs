@@ -5,6 +5,7 @@ mod accept_plan;
 mod agents;
 mod cancel;
 mod config;
+mod config_change;
 mod config_path;
 mod diff;
 mod discard;
@@ -24,12 +25,14 @@ mod notify_test;
 mod path_tests;
 mod pause;
 mod plan;
+mod preview;
 mod report;
 mod resume;
 mod retry;
 mod run;
 #[cfg(test)]
 mod serving_tests;
+mod setup;
 mod show;
 mod store_backup;
 mod store_check;
@@ -50,7 +53,8 @@ mod why;
 pub use accept_plan::{AcceptPlan, AcceptPlanInput, AcceptedPlan, MOST_BYTES as LONGEST_PLAN};
 pub use agents::{AgentLimit, AgentListing, AgentView, Agents};
 pub use cancel::{Cancel, CancelInput};
-pub use config::{Config, ConfigEntry, ConfigView};
+pub use config::{Config, ConfigEntry, ConfigInput, ConfigView};
+pub use config_change::{ConfigChange, ConfigChangeInput, ConfigChanged};
 pub use config_path::{ConfigFile, ConfigFiles, ConfigPath};
 pub use diff::{Diff, DiffInput, DiffView};
 pub use discard::{Discard, DiscardInput};
@@ -68,10 +72,12 @@ pub use logs::{Logs, LogsInput, Turns};
 pub use notify_test::{NotifyTest, NotifyTested, TestedTarget};
 pub use pause::{Pause, PauseInput};
 pub use plan::Plan;
+pub use preview::{LimitSetting, PastTasks, Preview, PreviewView};
 pub use report::Report;
 pub use resume::{Resume, ResumeInput};
 pub use retry::{Retry, RetryInput};
 pub use run::{Run, RunInput};
+pub use setup::{FoundAgent, Setup, SetupView};
 pub use show::{Show, TaskInput, TaskPageInput};
 pub use store_backup::{Backup, StoreBackup, StoreBackupInput};
 pub use store_check::{MissingSession, StoreCheck, StoreHealth};
@@ -102,6 +108,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Agents>(),
     entry::<Cancel>(),
     entry::<Config>(),
+    entry::<ConfigChange>(),
     entry::<ConfigPath>(),
     entry::<Diff>(),
     entry::<Discard>(),
@@ -120,10 +127,12 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<NotifyTest>(),
     entry::<Pause>(),
     entry::<Plan>(),
+    entry::<Preview>(),
     entry::<Report>(),
     entry::<Resume>(),
     entry::<Retry>(),
     entry::<Run>(),
+    entry::<Setup>(),
     entry::<Show>(),
     entry::<StoreBackup>(),
     entry::<StoreCheck>(),

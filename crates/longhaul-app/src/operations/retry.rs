@@ -81,10 +81,12 @@ impl Operation for Retry {
         let mut submission = submission(call, &old, &settings)?;
         let mut notes = news(&old, &submission, &settings);
         if matches!(old.submission.place, Place::Worktree { .. }) {
-            // Its own worktree, from the commit that the project is at now.
-            let (chosen, warnings) = submit::workspace_choice::choose(call, Path::new(&submission.project))?;
+            // Its own worktree, from the commit that its branch is at now; without the branch, from what is checked out.
+            let project = Path::new(&submission.project);
+            let base = submit::workspace_choice::existing(call, project, old.submission.destination.branch.as_deref());
+            let (chosen, warnings) = submit::workspace_choice::choose(call, project, base)?;
             submission.place = chosen;
-            submission.destination = submit::workspace_choice::destination(call, Path::new(&submission.project));
+            submission.destination = submit::workspace_choice::destination(call, project, base);
             notes.extend(warnings);
         }
         let sent = submit_named(call, input.name, permit.key(), &old, &submission).await?;

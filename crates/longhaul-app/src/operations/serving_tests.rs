@@ -14,8 +14,8 @@ use serde_json::json;
 use tokio::runtime::Handle;
 
 use super::{
-    Config, Doctor, DoctorBundle, DoctorBundleInput, List, ListInput, StoreBackup, StoreBackupInput, Submit,
-    SubmitInput, Tell, TellInput, Trust, TrustInput, TrustRemove, TrustRemoveInput,
+    Config, ConfigInput, Doctor, DoctorBundle, DoctorBundleInput, List, ListInput, StoreBackup, StoreBackupInput,
+    Submit, SubmitInput, Tell, TellInput, Trust, TrustInput, TrustRemove, TrustRemoveInput,
 };
 use crate::config::{self, Overrides};
 use crate::operation::{FrontEnd, NoInput};
@@ -182,7 +182,7 @@ async fn only_people_see_the_webhooks_address() {
     let agent = Caller::new(Actor::below(mint_session()), Ok(project));
     let agent = Call::new(Arc::clone(&call.app), agent);
     for (call, shown) in [(&call, "https://hook.example/secret-place"), (&agent, "(not shown)")] {
-        let answer = call.perform::<Config>(NoInput {}).await.unwrap();
+        let answer = call.perform::<Config>(ConfigInput::default()).await.unwrap();
         let entry = answer.view.keys.iter().find(|entry| entry.key == "notify.webhook").unwrap();
         assert_eq!(entry.value, json!(shown));
         assert_eq!(answer.document().unwrap().contains("secret-place"), shown != "(not shown)");

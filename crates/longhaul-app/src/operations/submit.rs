@@ -52,6 +52,13 @@ pub struct SubmitInput {
     /// Tasks with a higher priority start first.
     #[serde(default)]
     pub priority: i64,
+    /// The branch to start from and to land on; by default the one that is checked out.
+    #[serde(default)]
+    pub base: Option<String>,
+    /// A profile of the configuration, `[profile.NAME]`. Without the right `approve`, only keys count that the caller could set itself, and
+    /// stricter limits.
+    #[serde(default)]
+    pub profile: Option<String>,
     /// Work in the checkout itself instead of a separate worktree.
     #[serde(default)]
     pub in_place: bool,
@@ -98,7 +105,7 @@ impl Operation for Submit {
         prepared.request.key = permit.key();
         if session.is_none() {
             call.app.create()?;
-            choose_place(call, &mut prepared, in_place, input.no_wait).await?;
+            choose_place(call, &mut prepared, &input, in_place).await?;
             if !input.no_preflight {
                 refuse_impossible_checks(call, &prepared.request.submission).await?;
             }

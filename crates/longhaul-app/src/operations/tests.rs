@@ -23,6 +23,7 @@ pub(super) fn table() -> Vec<(&'static str, Value, &'static str)> {
         ("agents", json!({}), "++-+"),
         ("cancel", task(), "+---"),
         ("config", json!({}), "++-+"),
+        ("config_change", json!({}), "+---"),
         ("config_path", json!({}), "++-+"),
         ("diff", task(), "++-+"),
         ("discard", json!({ "task": "t" }), "+---"),
@@ -41,10 +42,12 @@ pub(super) fn table() -> Vec<(&'static str, Value, &'static str)> {
         ("notify_test", json!({}), "+---"),
         ("pause", task(), "+---"),
         ("plan", task(), "++-+"),
+        ("preview", json!({ "goal": "g" }), "++-+"),
         ("report", task(), "++-+"),
         ("resume", task(), "+---"),
         ("retry", task(), "+---"),
         ("run", json!({ "goal": "g" }), "++--"),
+        ("setup", json!({}), "++-+"),
         ("show", task(), "++-+"),
         ("store_backup", json!({ "file": "/nowhere/copy" }), "+--+"),
         ("store_check", json!({}), "+--+"),
@@ -70,7 +73,20 @@ pub(super) fn table() -> Vec<(&'static str, Value, &'static str)> {
 const RIGHTS: &[(Right, &[&str], &[&str])] = &[
     (
         Right::Read,
-        &["agents", "diff", "list", "logs", "plan", "report", "show", "task_run_get", "task_run_list", "wait", "why"],
+        &[
+            "agents",
+            "diff",
+            "list",
+            "logs",
+            "plan",
+            "preview",
+            "report",
+            "show",
+            "task_run_get",
+            "task_run_list",
+            "wait",
+            "why",
+        ],
         &["events", "verify_history"],
     ),
     (
@@ -97,6 +113,7 @@ const RIGHTS: &[(Right, &[&str], &[&str])] = &[
         &[],
         &[
             "config",
+            "config_change",
             "config_path",
             "doctor",
             "doctor_bundle",
@@ -106,6 +123,7 @@ const RIGHTS: &[(Right, &[&str], &[&str])] = &[
             "keys_list",
             "keys_revoke",
             "notify_test",
+            "setup",
             "store_backup",
             "store_check",
             "trust",
@@ -163,8 +181,9 @@ fn the_table_has_every_operation_once() {
 
 #[test]
 fn operations_that_change_tasks_take_keys_and_no_others_do() {
-    let takes_key =
-        |entry: &&Entry| (entry.input_schema)().get("properties").is_some_and(|all| all.get("key").is_some());
+    let has_key = |entry: &Entry| (entry.input_schema)().get("properties").is_some_and(|all| all.get("key").is_some());
+    // `preview` takes what `submit` takes.
+    let takes_key = |entry: &&Entry| entry.about.name != "preview" && has_key(entry);
     let names: Vec<&str> = OPERATIONS.iter().filter(takes_key).map(|entry| entry.about.name).collect();
     let changing: Vec<&str> =
         table().into_iter().filter(|(name, ..)| changes_a_task(name)).map(|(name, ..)| name).collect();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::app::Call;
-use crate::config::{Layer, Untrusted, WORKSPACE_FILE, Written, read_entries, read_workspace_file};
+use crate::config::{Entry, Layer, Untrusted, WORKSPACE_FILE, Written, profile_key, read_entries, read_workspace_file};
 use crate::error::{AppError, ErrorKind};
 use crate::home::Home;
 use crate::operation::{About, Answer, COMMAND_LINE, Operation, Permit, View};
@@ -91,16 +91,17 @@ impl Operation for Trust {
 
 /// What the file sets.
 fn keys(written: &Written) -> Vec<TrustedKey> {
-    let keys = written.entries.iter().map(|entry| TrustedKey {
-        key: entry.key.name.to_owned(),
-        value: entry.key.kind.json(&entry.value),
-        written: entry.key.kind.show(&entry.value),
-        needs_trust: entry.key.untrusted != Untrusted::Any,
-    });
+    let of = |name: String, entry: &Entry, needs_trust: bool| {
+        let (value, written) = (entry.key.kind.json(&entry.value), entry.key.kind.show(&entry.value));
+        TrustedKey { key: name, value, written, needs_trust }
+    };
+    let keys = written.entries.iter();
+    let keys = keys.map(|entry| of(entry.key.name.to_owned(), entry, entry.key.untrusted != Untrusted::Any));
+    let profiles = written.profiles.iter().map(|(name, entry)| of(profile_key(name, entry.key), entry, true));
     let agents = written.agents.iter().flat_map(|table| table.written());
     let agents =
         agents.map(|(key, written, entry)| TrustedKey { key, value: entry.value.clone(), written, needs_trust: true });
-    keys.chain(agents).collect()
+    keys.chain(agents).chain(profiles).collect()
 }
 
 /// A task's worktree is written by its agent; nobody can read it faster than it changes.

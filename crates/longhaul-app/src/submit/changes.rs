@@ -29,7 +29,7 @@ pub struct Changes {
 }
 
 /// Keys that whoever may start a task may choose for it. Every other key is a term that protects a person.
-const FREE: [&str; 8] = [
+pub(super) const FREE: [&str; 8] = [
     "agent",
     "fallbacks",
     "model",

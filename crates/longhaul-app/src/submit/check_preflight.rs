@@ -5,9 +5,10 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use longhaul_core::task::{Place, Submission};
-use longhaul_git::{CommitId, Git};
+use longhaul_git::CommitId;
 use longhaul_keeper::Environment;
 
+use super::workspace_choice::open;
 use crate::app::Call;
 use crate::blocking;
 use crate::error::{AppError, ErrorKind};
@@ -78,7 +79,7 @@ fn is_in_commit(home: &Home, submission: &Submission, base: &str, word: &str) ->
     if path.components().any(|part| !matches!(part, Component::Normal(_))) {
         return None;
     }
-    let repository = Git::open(&home.git()).ok()?.find(Path::new(&submission.project)).ok()??;
+    let repository = open(home).ok()?.find(Path::new(&submission.project)).ok()??;
     repository.has_program(&base.parse::<CommitId>().ok()?, path.to_str()?).ok()
 }
 

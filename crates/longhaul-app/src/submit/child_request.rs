@@ -40,6 +40,8 @@ async fn parent(call: &Call, session: SessionId) -> Result<Task, AppError> {
 fn refuse_inherited(input: &SubmitInput) -> Result<(), AppError> {
     let given = [
         ("--workspace", input.workspace.is_some()),
+        ("--base", input.base.is_some()),
+        ("--profile", input.profile.is_some()),
         ("--in-place", input.in_place),
         ("--no-wait", input.no_wait),
         ("--after", input.after.is_some()),

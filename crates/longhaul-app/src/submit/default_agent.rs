@@ -56,10 +56,7 @@ async fn last_used(call: &Call, project: &str, usable: &[String]) -> Result<Opti
 fn several_usable(usable: &[String]) -> AppError {
     let first = &usable[0];
     AppError::new(ErrorKind::Usage, format!("several agents can work here: {}", usable.join(", ")))
-        .hint(format!(
-            "choose one with `--agent {first}`, or for every task with `agent = \"{first}\"` in your configuration file \
-             (`longhaul config path`)"
-        ))
+        .hint(format!("choose one with `--agent {first}`, or for every task with `longhaul config set agent {first}`"))
         .coded("agent_not_chosen")
         .choose(Choices::of_agents(usable))
 }

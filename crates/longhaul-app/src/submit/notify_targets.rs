@@ -39,7 +39,7 @@ pub fn targets(settings: &NotifySettings, environment: &Environment) -> Vec<Targ
 }
 
 /// Whether a desktop would show a notification: its program is installed, and on Linux its session bus is known.
-fn has_desktop(environment: &Environment) -> bool {
+pub(crate) fn has_desktop(environment: &Environment) -> bool {
     let set = |name: &str| environment.get(name).filter(|value| !value.is_empty());
     let has_bus = || {
         set("DBUS_SESSION_BUS_ADDRESS").is_some()

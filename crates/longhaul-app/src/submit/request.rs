@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::names::TaskName;
-use longhaul_core::task::{Patience, Submission};
+use longhaul_core::task::{Patience, Right, Submission};
 
+use super::changes::FREE;
 use super::{agent_choice, declared, default_agent, files, notify_targets, workspace_choice};
 use crate::app::Call;
-use crate::config::{self, Overrides, Settings, Sources};
+use crate::config::{self, FreeKeys, Overrides, Profile, Settings, Sources};
 use crate::directory_wait::DirectoryWait;
 use crate::error::{AppError, ErrorKind};
 use crate::handover::Request;
@@ -32,7 +33,8 @@ pub(crate) async fn person_request(call: &Call, input: &SubmitInput) -> Result<(
     let workspace = input.workspace.as_deref().unwrap_or(Path::new("."));
     let project = call.project_at(workspace)?;
     let (environment, caller) = (&call.app.system.environment, &call.caller);
-    let loaded = config::load(environment, caller, &project.root, &Overrides::of(&input.settings)?)?;
+    let overrides = Overrides::of(&input.settings)?.with_profile(profile(call, input));
+    let loaded = config::load(environment, caller, &project.root, &overrides)?;
     let mut warnings: Vec<String> = loaded.warnings().collect();
     let settings = loaded.settings;
     refuse_missing_variables(call, &settings.env.need)?;
@@ -58,6 +60,12 @@ pub(crate) async fn person_request(call: &Call, input: &SubmitInput) -> Result<(
     warnings.extend(agent_choice::check_switch(&submission, &input.settings)?);
     let request = Request::new(call, input.name.clone(), submission);
     Ok((Prepared { request, notes, warnings }, in_place))
+}
+
+/// The profile, of which a caller without the right to approve gets only what it could choose itself.
+fn profile(call: &Call, input: &SubmitInput) -> Option<Profile> {
+    let free = if call.caller.rights.include(Right::Approve) { FreeKeys::All } else { FreeKeys::Only(&FREE) };
+    input.profile.clone().map(|name| Profile { name, free })
 }
 
 /// Refuses a task whose agent would miss a variable. Some MCP clients start their servers with an almost empty environment, and nobody sees it;
@@ -126,20 +134,25 @@ async fn submission(
 pub(crate) async fn choose_place(
     call: &Call,
     prepared: &mut Prepared,
+    input: &SubmitInput,
     in_place: bool,
-    no_wait: bool,
 ) -> Result<(), AppError> {
     let submission = &mut prepared.request.submission;
+    let base = input.base.as_deref();
+    if in_place && base.is_some() {
+        let what = "a task that works in place starts from what is checked out, so it cannot have another base";
+        return Err(AppError::new(ErrorKind::Usage, what).hint("leave out --base, or --in-place"));
+    }
     if !in_place {
-        let (chosen, notes) = workspace_choice::choose(call, Path::new(&submission.project))?;
+        let (chosen, notes) = workspace_choice::choose(call, Path::new(&submission.project), base)?;
         submission.place = chosen;
-        submission.destination = workspace_choice::destination(call, Path::new(&submission.project));
+        submission.destination = workspace_choice::destination(call, Path::new(&submission.project), base);
         prepared.notes.extend(notes);
     }
     let Some(directory) = submission.directory() else { return Ok(()) };
     let Some(taken) = DirectoryWait::in_directory(call, directory).await? else { return Ok(()) };
     let who = taken.who();
-    if no_wait {
+    if input.no_wait {
         let what = format!("{who} works in this directory, a parent or a subdirectory, and --no-wait was given");
         let hint = "nothing was submitted; without --no-wait the task waits until the directory is free";
         return Err(AppError::new(ErrorKind::Conflict, what).hint(taken.help().unwrap_or_else(|| hint.to_owned())));

@@ -56,6 +56,38 @@ pub(crate) enum ConfigVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Print the value of a key, or the keys of a section
+    Get {
+        /// Key, such as `agent` or `limits.max_time`
+        key: String,
+        /// Print JSON, with its origin
+        #[arg(long)]
+        json: bool,
+    },
+    /// Set a key in your configuration file
+    Set {
+        /// Key, such as `agent` or `limits.max_time`
+        key: String,
+        /// Value; a list takes several
+        #[arg(required = true)]
+        values: Vec<String>,
+        #[command(flatten)]
+        place: ConfigPlace,
+    },
+    /// Remove keys from your configuration file
+    Unset {
+        /// Keys, such as `agent` or `limits.max_time`
+        #[arg(required = true)]
+        keys: Vec<String>,
+        #[command(flatten)]
+        place: ConfigPlace,
+    },
+    /// Open your configuration file in $VISUAL or $EDITOR; it is saved only if it is valid
+    Edit {
+        /// Open the project's longhaul.toml instead
+        #[arg(long)]
+        project: bool,
+    },
     /// List the configuration files used here
     Path {
         /// Print JSON
@@ -66,6 +98,17 @@ pub(crate) enum ConfigVerb {
     Reference,
     /// Print the JSON schema of the configuration files, for editors
     Schema,
+}
+
+/// Which file to change, and how to answer.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigPlace {
+    /// Change the project's longhaul.toml instead
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -8,7 +8,8 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "longhaul run \"port the parser to winnow\" --check 'cargo test'",
             "longhaul run -d \"fix the flaky login test\" --agent codex --max-time 2h",
-            "longhaul run - --agents claude,codex --on-limit switch < goal.md",
+            "longhaul run -f goal.md --agents claude,codex --on-limit switch",
+            "longhaul run --dry-run \"bump the dependencies\" --profile night --base develop",
             "longhaul run -d \"bump the dependencies\" --key bump-2026-11 --json",
         ],
     ),
@@ -93,8 +94,17 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "longhaul session done \"everything is ported\"",
         ],
     ),
+    ("setup", &["longhaul setup"]),
     ("agents", &["longhaul agents", "longhaul agents --json"]),
-    ("config", &["longhaul config show --origin", "longhaul config path"]),
+    (
+        "config",
+        &[
+            "longhaul config set agent claude",
+            "longhaul config set --project verify.commands \"cargo test\" \"cargo clippy\"",
+            "longhaul config get limits",
+            "longhaul config show --origin",
+        ],
+    ),
     ("notify", &["longhaul notify test"]),
     ("trust", &["longhaul trust .", "longhaul trust --list"]),
     ("service", &["longhaul service install --dry-run", "longhaul service install", "longhaul service status"]),

@@ -1,9 +1,16 @@
-//! Arguments of the verbs that install something for a person: the service and the skills.
+//! Arguments of the verbs that set something up for a person: the configuration's first values, the service and the skills.
 //! Parsed with the rest of the command line; the files of the same names in `commands/` carry them out.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Debug, Args)]
+pub(crate) struct Setup {
+    /// Only print what was found, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Service {

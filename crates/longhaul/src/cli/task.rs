@@ -25,8 +25,12 @@ pub(crate) struct Request {
 #[derive(Debug, Args)]
 #[command(after_help = run_help())]
 pub(crate) struct Run {
-    /// The goal; `-` reads it from standard input
-    pub(crate) goal: String,
+    /// The goal; `-` reads it from standard input. Without one, your editor opens
+    #[arg(conflicts_with = "file")]
+    pub(crate) goal: Option<String>,
+    /// Read the goal from this file
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
     /// Name of the task; by default made from the goal
     #[arg(long, short)]
     pub(crate) name: Option<String>,
@@ -36,6 +40,15 @@ pub(crate) struct Run {
     /// Directory to work in; by default the current one
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
+    /// Branch to start from and to land on; by default the one that is checked out
+    #[arg(long, value_name = "BRANCH")]
+    pub(crate) base: Option<String>,
+    /// Use the keys of `[profile.NAME]` in the configuration
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Show what the task would run with, and submit nothing
+    #[arg(long, conflicts_with_all = ["detach", "tmux", "key"])]
+    pub(crate) dry_run: bool,
     /// Return as soon as the task is stored; it runs in the background
     #[arg(long, short)]
     pub(crate) detach: bool,

@@ -36,7 +36,10 @@ fn print(listing: &AgentListing) {
     }
     out::note(&match &listing.default {
         Some(agent) => format!("new tasks use {} by default", out::safe(agent)),
-        None => "no agent is configured: `run` picks the one that is installed and logged in".to_owned(),
+        None => {
+            "no agent is configured: `run` picks the one that is installed and logged in; `longhaul setup` chooses one"
+                .to_owned()
+        }
     });
 }
 

@@ -1,7 +1,7 @@
 //! Asks a person on a terminal to choose, where a choice is all that a request lacks. Without a terminal nobody is asked.
 //! Called where an operation refuses with choices: for tasks by `dispatch`, for the agent of a new task by `run`.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, BufRead, IsTerminal};
 
 use longhaul_app::{AppError, Choice, ErrorKind, blocking};
 
@@ -21,6 +21,20 @@ pub(super) async fn choose(error: AppError, json: bool, signals: Option<&mut Sig
         choice = blocking(move || ask(error, json)) => choice,
         () = interrupted => Err(left()),
     }
+}
+
+/// The line that a person types after a question; an error if they press Ctrl+C or nobody answers.
+pub(super) async fn answer_to(question: &str, signals: &mut Signals) -> Result<String, AppError> {
+    out::question(question);
+    let line = async { blocking(|| io::stdin().lock().lines().next()).await.and_then(Result::ok) };
+    let typed = tokio::select! {
+        line = line => line,
+        () = signals.interrupted() => None,
+    };
+    typed.map(|line| line.trim().to_owned()).ok_or_else(|| {
+        out::note("");
+        AppError::new(ErrorKind::Interrupted, "interrupted; nothing was changed")
+    })
 }
 
 fn ask(error: AppError, json: bool) -> Result<String, AppError> {

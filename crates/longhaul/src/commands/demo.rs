@@ -36,6 +36,9 @@ pub(crate) async fn demo(line: &CommandLine, args: &Demo) -> Result<Code, AppErr
     let call = line.call_at(&scratch.join("home"), system);
     call.app.create()?;
     out::note(&format!("Longhaul demo: \"{GOAL}\" with the built-in agent, in {}", scratch.display()));
+    if !args.no_kills {
+        out::note("On the way it kills a worker and an agent, to show that the task survives.");
+    }
     if !git {
         out::note("cannot create a git repository; the demo works without one");
     }
@@ -43,7 +46,7 @@ pub(crate) async fn demo(line: &CommandLine, args: &Demo) -> Result<Code, AppErr
     let task = send(&call, request(&call, &workspace)?).await?.task;
     let victims: &[Victim] = if args.no_kills { &[] } else { &[Victim::Worker, Victim::Agent] };
     let mut kills = DemoKills { home: call.home().clone(), left: victims, killed: Vec::new(), last: 0 };
-    let code = follow_with(&call, task, signals, Viewing::whole(false, true), &mut kills).await?;
+    let code = follow_with(&call, task, signals, Viewing::whole(false, false), &mut kills).await?;
     print_summary(&call, task, &scratch, &kills.killed).await?;
     Ok(code)
 }
@@ -164,7 +167,8 @@ async fn print_summary(
     ));
     out::note(&format!(
         "  Longhaul     {dir}/home  (try: LONGHAUL_HOME={dir}/home longhaul events {})",
-        stored.task.id
+        stored.task.submission.name
     ));
+    out::note("Next, in your project: `longhaul setup`, then `longhaul run \"goal\"`.");
     Ok(())
 }

@@ -11,9 +11,11 @@ mod demo;
 mod diff;
 mod discard;
 mod doctor;
+mod dry_run;
 mod edit;
 mod events;
 mod gc;
+mod goal;
 mod import;
 mod keys;
 pub(crate) mod land;
@@ -32,6 +34,7 @@ mod run_session;
 mod serve;
 pub(crate) mod service;
 mod session;
+mod setup;
 mod several;
 mod show;
 mod skill;
@@ -130,6 +133,7 @@ async fn carry_out(line: &CommandLine, verb: &Verb) -> Result<Code, AppError> {
         Verb::Worker(args) => worker::worker(line, args).await,
         Verb::Edit(args) => edit::edit(line, args).await,
         Verb::Tell(args) => tell::tell(line, args).await,
+        Verb::Setup(args) => setup::setup(line, args).await,
         Verb::Config(args) => config::config(line, args).await,
         Verb::Notify(args) => notify::notify(line, args).await,
         Verb::Trust(args) => trust::trust(line, args).await,

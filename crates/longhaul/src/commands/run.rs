@@ -10,6 +10,8 @@ use longhaul_app::{AppError, ErrorKind, Missing, usual_span};
 use longhaul_core::task::{Action, permit};
 
 use super::choose::choose;
+use super::dry_run::dry_run;
+use super::goal::goal;
 use super::notify::hint_once;
 use super::{id_of, tmux_view};
 use crate::cli::Run;
@@ -23,16 +25,27 @@ pub(crate) async fn run(line: &CommandLine, args: &Run) -> Result<Code, AppError
         permit(&line.caller.actor, &Action::Manage("open a tmux session"))?;
     }
     let is_child = line.caller.actor.session.is_some();
-    let (call, mut input) = (line.call()?, input(args)?);
-    // Before the submission, so that any later Ctrl+C pauses the task.
-    let mut signals = if is_child || args.detach || args.tmux { None } else { Some(Signals::listen()?) };
-    let answer = match call.perform::<Submit>(input.clone()).await {
-        Err(error) if error.choices.as_ref().is_some_and(|choices| choices.missing == Missing::Agent) => {
-            input.settings.insert("agent".to_owned(), choose(error, args.json, signals.as_mut()).await?);
-            call.perform::<Submit>(input).await?
-        }
-        outcome => outcome?,
+    let call = line.call()?;
+    // Before the submission, so that any later Ctrl+C pauses the task; before an editor too, which gets its own Ctrl+C.
+    let follows = !(is_child || args.detach || args.tmux || args.dry_run);
+    let mut signals = if follows || args.goal.is_none() { Some(Signals::listen()?) } else { None };
+    let goal = goal(line, args).await?;
+    let mut input = input(args, goal.text.clone())?;
+    if args.dry_run {
+        return dry_run(&call, input, args.json).await;
+    }
+    let submitted = match call.perform::<Submit>(input.clone()).await {
+        Err(error) if lacks_agent(&error) => match choose(error, args.json, signals.as_mut()).await {
+            Ok(agent) => {
+                input.settings.insert("agent".to_owned(), agent);
+                call.perform::<Submit>(input).await
+            }
+            Err(error) => Err(error),
+        },
+        outcome => outcome,
     };
+    let answer = goal.kept_until(submitted)?;
+    let signals = signals.filter(|_| follows);
     print(&answer, args.json)?;
     let task = id_of(&answer.view)?;
     if !is_child && !args.json {
@@ -51,11 +64,15 @@ pub(crate) async fn run(line: &CommandLine, args: &Run) -> Result<Code, AppError
     }
 }
 
-fn input(args: &Run) -> Result<SubmitInput, AppError> {
+fn lacks_agent(error: &AppError) -> bool {
+    error.choices.as_ref().is_some_and(|choices| choices.missing == Missing::Agent)
+}
+
+fn input(args: &Run, goal: String) -> Result<SubmitInput, AppError> {
     let mut settings = args.flags.settings(args.model.as_ref());
     settings.extend(args.backoff.clone().map(|backoff| ("limits.backoff".to_owned(), backoff)));
     Ok(SubmitInput {
-        goal: text_or_stdin(&args.goal)?,
+        goal,
         name: args.name.clone(),
         workspace: args.workspace.clone(),
         checks: args.checks.clone(),
@@ -65,6 +82,8 @@ fn input(args: &Run) -> Result<SubmitInput, AppError> {
         expects: args.expects.clone(),
         after: args.after.clone(),
         priority: args.priority,
+        base: args.base.clone(),
+        profile: args.profile.clone(),
         in_place: args.in_place,
         no_wait: args.no_wait,
         once: args.flags.once,

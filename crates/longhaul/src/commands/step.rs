@@ -1,10 +1,10 @@
 //! One step of installing or removing something of a person's: a file to change or a program to run. `service` and `mcp install` list steps,
 //! and run or print them. A step removes only a file by its exact name, after its author has inspected it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use longhaul_keeper::Environment;
-use longhaul_keeper::files::{if_exists, replace};
+use longhaul_keeper::files::replace_own;
 
 use crate::out;
 use crate::start::run_program;
@@ -59,7 +59,8 @@ impl Step {
     pub(super) fn run(&self, environment: &Environment) -> Result<String, AppError> {
         match self {
             Step::Write { path, text } | Step::Edit { path, text, .. } => {
-                write(path, text).map_err(|error| failed(format!("cannot write `{}`", path.display()), &error))?;
+                replace_own(path, text.as_bytes())
+                    .map_err(|error| failed(format!("cannot write `{}`", path.display()), &error))?;
                 Ok(format!("wrote `{}`", path.display()))
             }
             Step::Remove { path } => {
@@ -79,17 +80,6 @@ impl Step {
             },
         }
     }
-}
-
-/// Creates the directory if it is missing, and follows symbolic links in its path. A file that exists keeps its permissions.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let (Some(directory), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
-        return Err(std::io::ErrorKind::InvalidInput.into());
-    };
-    std::fs::create_dir_all(directory)?;
-    let before = if_exists(path.metadata())?;
-    replace(&directory.canonicalize()?, name, text.as_bytes())?;
-    before.map_or(Ok(()), |before| std::fs::set_permissions(path, before.permissions()))
 }
 
 /// Runs these steps, or prints what they would do.

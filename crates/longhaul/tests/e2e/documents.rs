@@ -65,7 +65,7 @@ fn every_command_answers_with_a_published_document() {
     let (steps, copy) = (steps.display().to_string(), env.path().join("copy.db").display().to_string());
     env.submit("Write another program", &["-n", "later", "--after", "t", "--hours", "03:00-03:01"]);
     env.ok(&["pause", "later"]);
-    let commands: [&[&str]; 25] = [
+    let commands: [&[&str]; 28] = [
         &["show", "t"],
         &["why", "t"],
         &["events", "t"],
@@ -84,6 +84,9 @@ fn every_command_answers_with_a_published_document() {
         &["agents"],
         &["config", "show"],
         &["config", "path"],
+        &["config", "set", "limits.attempts", "4"],
+        &["setup"],
+        &["run", "Write a third program", "--dry-run"],
         &["trust", "."],
         &["trust", "--list"],
         &["trust", "--remove", "."],

@@ -71,7 +71,8 @@ fn of_several_the_last_one_used_here_works_and_before_that_a_script_must_choose(
     let env = world(&[("codex", true), ("claude", true)]);
     let refused = submit(&env, "t", &[]);
     assert_eq!(refused.code, 2);
-    for part in ["several agents can work here: codex, claude", "`--agent codex`", "agent = \"codex\""] {
+    for part in ["several agents can work here: codex, claude", "`--agent codex`", "`longhaul config set agent codex`"]
+    {
         assert!(refused.stderr.contains(part), "{part}: {}", refused.stderr);
     }
     assert!(!env.home().exists(), "nothing was made");

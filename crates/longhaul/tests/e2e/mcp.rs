@@ -19,8 +19,20 @@ use crate::sight::{kill_9, send};
 
 use client::{Client, MODERN, STILL_RUNNING, assert_fits};
 
-const READERS: &[&str] =
-    &["agents", "diff", "list", "logs", "plan", "report", "show", "task_run_get", "task_run_list", "wait", "why"];
+const READERS: &[&str] = &[
+    "agents",
+    "diff",
+    "list",
+    "logs",
+    "plan",
+    "preview",
+    "report",
+    "show",
+    "task_run_get",
+    "task_run_list",
+    "wait",
+    "why",
+];
 /// What an agent says about the task of its own session.
 const REPORTS: &[&str] =
     &["task_run_checkpoint", "task_run_complete", "task_run_needs_help", "task_run_start", "task_run_update"];
@@ -191,7 +203,7 @@ fn every_tool_answers_wrong_types_and_unknown_tasks_with_an_error() {
     for tool in client.tools().into_iter().map(str::to_owned).collect::<Vec<_>>() {
         let wrong = match tool.as_str() {
             "agents" => continue,
-            "run" | "submit" => json!({ "goal": "g", "checks": "cargo test" }),
+            "preview" | "run" | "submit" => json!({ "goal": "g", "checks": "cargo test" }),
             "list" => json!({ "all": "yes" }),
             "task_run_list" => json!({ "status": "ASLEEP" }),
             "task_run_start" => json!({ "goal": "g", "success_criteria": "all pages" }),
@@ -202,7 +214,7 @@ fn every_tool_answers_wrong_types_and_unknown_tasks_with_an_error() {
         if tool.starts_with("task_run_") && !["task_run_list", "task_run_start"].contains(&tool.as_str()) {
             let unknown = json!({ "run_id": UNKNOWN_RUN, "summary": "s", "reason": "r" });
             assert_eq!(client.error(&tool, unknown)["code"], "task_run_not_found", "{tool}");
-        } else if !["list", "run", "submit", "task_run_list", "task_run_start"].contains(&tool.as_str()) {
+        } else if !["list", "preview", "run", "submit", "task_run_list", "task_run_start"].contains(&tool.as_str()) {
             let unknown = json!({ "task": "no-such-task", "text": "x", "priority": 1 });
             assert_eq!(client.error(&tool, unknown)["code"], "not_found", "{tool}");
         }

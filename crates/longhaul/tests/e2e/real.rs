@@ -7,6 +7,7 @@ mod clients;
 mod controls;
 mod delivered;
 mod finish;
+mod first_hour;
 mod install;
 mod kill;
 mod leftovers;

@@ -19,10 +19,11 @@ fn the_demo_survives_both_kills_and_leaves_a_working_app() {
         "the worker (pid",
         "the agent (pid",
         "was killed with -9, and the task continued",
-        " died; worker ",
+        "its worker is dead; another one was started",
         "resumed the agent's conversation",
         "hash chain is intact",
         "Files:",
+        "`longhaul setup`",
     ] {
         assert!(shown.stderr.contains(part), "`{part}` is missing in\n{}", shown.stderr);
     }

@@ -21,7 +21,11 @@ pub(super) fn config(patient: &Patient<'_>) -> Vec<Finding> {
         }
     };
     if loaded.notices.is_empty() {
-        return vec![Finding::ok(CONFIG, "loads, nothing is ignored")];
+        let facts = match loaded.settings.agent {
+            Some(_) => "loads, nothing is ignored",
+            None => "loads, nothing is ignored; no agent is set, `longhaul setup` chooses one",
+        };
+        return vec![Finding::ok(CONFIG, facts)];
     }
     loaded.notices.iter().map(notice).collect()
 }
@@ -32,6 +36,7 @@ fn notice(notice: &Notice) -> Finding {
             let facts = format!("the variable `{variable}` is unknown and ignored");
             Finding::warning(CONFIG, facts, "unset it, or correct its name; `longhaul config reference` lists all")
         }
+        Notice::Withheld { .. } => Finding::warning(CONFIG, notice.to_string(), "ask a person"),
         Notice::Ignored { project, standing, keys } => {
             let facts = format!(
                 "`{}/longhaul.toml` is {}, so these keys are ignored: {}",
