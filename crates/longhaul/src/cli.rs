@@ -91,19 +91,19 @@ impl Cli {
     /// Reads the arguments of this process.
     pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
         let arguments: Vec<OsString> = arguments.into_iter().collect();
-        let matches = grouped().color(colour_of(&arguments)).try_get_matches_from(arguments);
+        let matches = grouped(colour_of(&arguments)).try_get_matches_from(arguments);
         Cli::from_arg_matches(&matches.map_err(with_suggestion)?)
     }
 
     /// What `-h` prints.
     pub(crate) fn help() -> String {
-        grouped().render_help().to_string()
+        grouped(ColorChoice::Auto).render_help().to_string()
     }
 }
 
 /// The command line with its verbs in groups.
-fn grouped() -> clap::Command {
-    let mut command = command();
+fn grouped(colour: ColorChoice) -> clap::Command {
+    let mut command = command().color(colour);
     command.build();
     let template = format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\nCommands:\n{}\nOptions:\n{{options}}{{after-help}}",
