@@ -202,11 +202,11 @@ fn foot(model: &Model) -> String {
 
 /// What an action asks to be done.
 fn orders(actions: &[Action]) -> Vec<&Order> {
-    let order = |action| match action {
-        &Action::Perform(ref errand) => Some(&errand.order),
+    let performed = actions.iter().filter_map(|action| match action {
+        Action::Perform(errand) => Some(&errand.order),
         _ => None,
-    };
-    actions.iter().filter_map(order).collect()
+    });
+    performed.collect()
 }
 
 /// Answers the order of these actions.

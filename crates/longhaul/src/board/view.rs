@@ -222,7 +222,7 @@ fn hints(model: &Model) -> Line<'static> {
         Some([Span::styled(format!(" {shown} "), bold), Span::styled(format!("{} ", key.hint?), dim)])
     };
     let width = |spans: &[Span<'_>]| spans.iter().map(Span::width).sum::<usize>();
-    let is_for_task = |key: &&Key| key.does().is_some_and(|does| is_of_task(does));
+    let is_for_task = |key: &&Key| key.does().is_some_and(is_of_task);
     let general: Vec<_> = KEYS.iter().filter(|key| !is_for_task(key)).filter_map(hint).flatten().collect();
     let mut room =
         usize::from(model.size.0).saturating_sub(width(&general) + filter.iter().map(Span::width).sum::<usize>());

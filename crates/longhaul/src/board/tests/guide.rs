@@ -1,4 +1,5 @@
-//! The table of keys in docs/guide/board.md is the one that the board obeys; `UPDATE_DOCS=1` writes it.
+//! The table of keys in docs/guide/board.md is the one that the board obeys.
+//! `UPDATE_DOCS=1` writes it; a stale one fails.
 
 use super::super::keys::KEYS;
 
