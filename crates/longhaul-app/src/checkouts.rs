@@ -5,9 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Cause, Checkout, Task};
-use longhaul_keeper::fail_point;
+use longhaul_core::task::{Cause, Checkout, NameList, Task};
+use longhaul_keeper::{Environment, fail_point};
 
+use crate::copied_files;
 use crate::git_failure::unfit;
 use crate::home::Home;
 use longhaul_git::{CommitId, Git, GitError, Removal, Repository, io_failed};
@@ -41,28 +42,41 @@ fn directory(home: &Home) -> PathBuf {
     home.checkouts().canonicalize().unwrap_or_else(|_| home.checkouts())
 }
 
-/// Makes the checkout for the next round of a task; those of earlier rounds go.
-pub fn make(task: &Task, home: &Home, repository: &Repository, tree: &str) -> Result<Checkout, Cause> {
+/// Makes the checkout for the next round of a task; those of earlier rounds go. Answers with the names of the ignored files in it, too.
+pub fn make(
+    task: &Task,
+    home: &Home,
+    environment: &Environment,
+    repository: &Repository,
+    tree: &str,
+) -> Result<(Checkout, NameList), Cause> {
     let commit = repository.commit_to_check(task.id, tree).map_err(|error| unfit(&error))?;
     let no_commit =
         || Cause::Workspace { why: format!("tree {tree} is not in any commit, so it cannot be checked out") };
-    make_at(task, home, repository, &commit.ok_or_else(no_commit)?)
+    make_at(task, home, environment, repository, &commit.ok_or_else(no_commit)?)
 }
 
 /// The same of a commit.
-pub fn make_at(task: &Task, home: &Home, repository: &Repository, commit: &CommitId) -> Result<Checkout, Cause> {
+pub fn make_at(
+    task: &Task,
+    home: &Home,
+    environment: &Environment,
+    repository: &Repository,
+    commit: &CommitId,
+) -> Result<(Checkout, NameList), Cause> {
     fail_point::reach("worker.checkout_due");
     for left in list(home).into_iter().filter(|left| left.task == task.id) {
         discard(home, Some(repository), &left.path).map_err(|error| unfit(&error))?;
     }
     // Each round has its own path, so that removing one checkout can never hit the next.
     let root = directory(home).join(format!("{}.{}", task.id, task.tally.rounds + 1));
-    repository.make_checkout(&root, commit).map_err(|error| unfit(&error))?;
+    let made = repository.make_checkout(&root, commit).map_err(|error| unfit(&error))?;
+    let copied = copied_files::copy(&task.submission, home, environment, &made).map_err(|error| unfit(&error))?;
     fail_point::reach("worker.checkout_made");
     let below = Path::new(task.cwd()).strip_prefix(task.root()).unwrap_or(Path::new(""));
     // A directory that the tree does not have is not there; the root is.
     let cwd = Some(root.join(below)).filter(|path| path.is_dir()).unwrap_or_else(|| root.clone());
-    Ok(Checkout { root: root.display().to_string(), cwd: cwd.display().to_string() })
+    Ok((Checkout { root: root.display().to_string(), cwd: cwd.display().to_string() }, NameList::new(copied)))
 }
 
 /// Removes a checkout. The project leads to its repository, where it does not do so itself.

@@ -44,6 +44,7 @@ pub fn state_of(state: &State, limited: Option<&str>) -> String {
         State::Failed { reason: Some(reason) } => format!("failed: {reason}"),
         State::Cancelled { by, reason: None } => format!("cancelled by {by}"),
         State::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
+        State::SettingUp { .. } => "running its setup".to_owned(),
         State::Queued
         | State::Preparing
         | State::Landing
@@ -118,6 +119,7 @@ pub fn next_command(stored: &Stored) -> String {
         State::Queued
         | State::Preparing
         | State::Landing
+        | State::SettingUp { .. }
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }
@@ -157,6 +159,10 @@ fn next_after_question(reason: &HelpReason, name: &TaskName) -> String {
         HelpReason::FailsOnTarget { .. } => format!(
             "fix the branch, run `longhaul cancel {name}` and land it again; `longhaul resume {name} --reason \"what changed\"` runs the same \
              checks once more"
+        ),
+        HelpReason::SetupFailed { .. } => format!(
+            "read `longhaul logs {name}`, then run `longhaul resume {name} --reason \"what changed\"`; `--setup COMMAND` changes the \
+             command, `--setup none` starts without it"
         ),
         HelpReason::Permission { .. } => format!(
             "do it yourself or allow it (`--sandbox`, or the agent's own configuration), then `longhaul resume {name} --reason \"what \

@@ -93,6 +93,7 @@ fn submission(finished: &Task, action: FollowUpAction, fixes: u32) -> Submission
         after: None,
         retry_of: None,
         inputs: Vec::new(),
+        conversations: Vec::new(),
         needs_env: Vec::new(),
         notify: Notify::default(),
         patience: Patience { fix_attempts: old.patience.fix_attempts.min(fixes), once: false, ..old.patience.clone() },

@@ -127,6 +127,7 @@ fn refuse_secrets(request: &Request, environment: &Environment) -> Result<(), De
     let submission = &request.submission;
     let setup = submission.setup.as_deref().map(|command| ("setup", command));
     let commands = submission.commands().into_iter().map(|command| ("check", command)).chain(setup);
+    let copy = submission.copy.iter().map(|pattern| ("pattern of files to copy", pattern.as_str()));
     let expects = submission.expects.iter().map(|path| ("expected file", path.as_str()));
     let inputs = submission.inputs.iter().map(|file| ("input file", file.path.as_str()));
     let names = [("name", request.name.as_deref()), ("model", submission.model.as_deref())];
@@ -136,6 +137,7 @@ fn refuse_secrets(request: &Request, environment: &Environment) -> Result<(), De
     let is_secret = |text: &str| environment.mask(text, &submission.secret_names).1 > 0;
     match names
         .chain(commands)
+        .chain(copy)
         .chain(expects)
         .chain(inputs)
         .chain(prompts)

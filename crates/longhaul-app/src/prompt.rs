@@ -93,7 +93,7 @@ pub fn pointer(task: &Task, session: &SessionRun, prompt_file: &str) -> String {
 
 fn template<'a>(task: &'a Task, session: &SessionRun) -> Option<&'a str> {
     let name = match (session.purpose, &session.opening) {
-        (Purpose::Check, _) => return None,
+        (Purpose::Check | Purpose::Setup, _) => return None,
         (Purpose::Plan | Purpose::Work | Purpose::Fix, Opening::Continue) => "continue",
         (Purpose::Plan, _) => "plan",
         (Purpose::Work, _) => "work",
@@ -106,7 +106,7 @@ fn template<'a>(task: &'a Task, session: &SessionRun) -> Option<&'a str> {
 fn role(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::Plan => "Initializer Agent",
-        Purpose::Work | Purpose::Fix | Purpose::Check => "Executor Agent",
+        Purpose::Work | Purpose::Fix | Purpose::Check | Purpose::Setup => "Executor Agent",
     }
 }
 

@@ -74,6 +74,7 @@ fn missing(file: &FileHash) -> String {
     format!("expected file `{}` is missing", file.path)
 }
 
-fn failed(check: &Evidence) -> Option<String> {
+/// What failed, and how; none for a pass.
+pub fn failed(check: &Evidence) -> Option<String> {
     check.failure.as_ref().map(|why| format!("{}: {why}", check.title()))
 }

@@ -158,7 +158,7 @@ fn listed<'name>(names: impl IntoIterator<Item = &'name Vec<u8>>) -> NameList {
 
 impl Repository {
     /// Makes a checkout of `commit` at `path` (absolute). Whatever an earlier attempt left there is removed first.
-    pub fn make_checkout(&self, path: &Path, commit: &CommitId) -> Result<(), WorktreeError> {
+    pub fn make_checkout(&self, path: &Path, commit: &CommitId) -> Result<Repository, WorktreeError> {
         let path = &settled_path(path)?;
         // Should this worker die, its git keeps writing and keeps the lock: nothing is removed from under it.
         let writing = self.lock_checkouts(path)?;
@@ -171,7 +171,9 @@ impl Repository {
         view.call().words(&["read-tree", "--reset", "-u"]).value(commit.as_str())?.deadline(LONG).succeed()?;
         // Its exit says whether files differ, which is no failure here.
         view.call().words(&["update-index", "-q", "--refresh"]).deadline(LONG).run()?;
-        Ok(install_first(&view, made.git_dir())?)
+        install_first(&view, made.git_dir())?;
+        drop(view);
+        Ok(made.holding(None))
     }
 
     /// Opens a checkout under the rules of this repository's workspace. A check may have taken its link away, or led it elsewhere.

@@ -16,6 +16,12 @@ impl Repository {
         self.commit_of(&final_name(task))
     }
 
+    /// A commit by its id, if the repository has it.
+    pub fn commit(&self, id: &str) -> Result<Option<CommitId>, GitError> {
+        let Ok(id) = id.parse::<CommitId>() else { return Ok(None) };
+        self.commit_of(id.as_str())
+    }
+
     /// Keeps a commit as the final state of a task.
     pub fn keep_final_state(&self, task: TaskId, commit: &CommitId) -> Result<(), GitError> {
         let before = self.final_state(task)?;

@@ -14,6 +14,7 @@ mod diff;
 mod error;
 mod fast_forward;
 mod final_state;
+mod ignored_files;
 mod land;
 mod lend;
 mod locks;

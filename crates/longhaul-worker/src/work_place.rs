@@ -6,7 +6,7 @@ use std::path::Path;
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{Cause, Place, Task, Workspace};
 
-use longhaul_app::{Home, unfit};
+use longhaul_app::{Home, copy_ignored_files, unfit};
 use longhaul_git::{Git, GitError, Repository, Whose, Worktree, task_branch};
 use longhaul_keeper::Environment;
 
@@ -71,6 +71,7 @@ fn worktree(task: &Task, home: &Home, base: &str, environment: &Environment) -> 
     let branch = task_branch(submission.name.as_ref());
     let made = repository.create_worktree(&home.worktree(task.id), &branch, &base, environment);
     let made = made.map_err(|error| unfit(&error))?;
+    copy_ignored_files(submission, home, environment, made.repository()).map_err(|error| unfit(&error))?;
     let made = made.with_rules_in(task.id, environment).map_err(|error| unfit(&error))?;
     let record = made.record().map_err(|error| unfit(&error))?;
     let below = Path::new(&submission.workspace).strip_prefix(repository.top_level()).unwrap_or(Path::new(""));

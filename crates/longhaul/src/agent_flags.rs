@@ -32,6 +32,9 @@ pub(crate) struct AgentFlags {
     /// Leave network access to the sandbox
     #[arg(long, conflicts_with = "network", help_heading = "Agents and modes")]
     no_network: bool,
+    /// Command that prepares the task's worktree and clean checkouts, such as `npm ci`, or `none`
+    #[arg(long, value_name = "COMMAND", help_heading = "Agents and modes")]
+    setup: Option<String>,
     /// Resume the agent's last conversation: never (`fresh`), always (`resume`), or after an interruption (`auto`)
     #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(Context::WORDS), help_heading = "Agents and modes")]
     context: Option<String>,
@@ -52,6 +55,7 @@ impl AgentFlags {
             ("fallbacks", self.agents.get(1..).map(|others| others.join(","))),
             ("sandbox", self.sandbox.clone()),
             ("network", network.map(str::to_owned)),
+            ("workspace.setup", self.setup.clone()),
             ("session.context", self.context.clone()),
             ("session.on_limit", self.on_limit.clone()),
             ("session.hours", self.hours.clone()),

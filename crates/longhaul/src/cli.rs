@@ -33,7 +33,9 @@ pub(crate) use runner::RunSession;
 pub(crate) use serve::Serve;
 pub(crate) use session::{Session, SessionVerb};
 pub(crate) use setup::{Service, ServiceKind, ServiceVerb, Setup, Skill, SkillClient, SkillPlace, SkillVerb};
-pub(crate) use task::{Attach, Cancel, Edit, Pause, Plan, Request, Resume, Retry, Run, Takeover, Tell, Wait};
+pub(crate) use task::{
+    Attach, Cancel, Edit, Pause, Plan, Rename, Reopen, Request, Resume, Retry, Run, Shell, Takeover, Tell, Wait,
+};
 
 use crate::exit;
 
@@ -61,9 +63,9 @@ pub(crate) struct Cli {
 
 /// The verbs in the order in which people need them. A test compares it with the existing verbs.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Start", &["run", "retry", "demo", "run-session"]),
-    ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report", "prompt"]),
-    ("Steer", &["pause", "resume", "tell", "edit", "takeover", "cancel"]),
+    ("Start", &["run", "retry", "reopen", "demo", "run-session"]),
+    ("Watch", &["list", "show", "why", "logs", "events", "attach", "wait", "plan", "diff", "report", "path", "prompt"]),
+    ("Steer", &["pause", "resume", "tell", "edit", "rename", "takeover", "shell", "cancel"]),
     ("Finish", &["land", "discard"]),
     (
         "Set up",
@@ -227,6 +229,14 @@ pub(crate) enum Verb {
     Attach(Attach),
     /// Start a new task with the goal and settings of a finished one
     Retry(Retry),
+    /// Continue a finished task with something more to do
+    Reopen(Reopen),
+    /// Give an unfinished task another name
+    Rename(Rename),
+    /// Print the directory that a task works in
+    Path(Read),
+    /// Open your shell in the directory that a task works in
+    Shell(Shell),
     /// Remove old finished tasks and what crashes left behind
     Gc(Gc),
     /// Check or back up the store
@@ -269,6 +279,8 @@ impl Verb {
             Verb::Worker(_) => Action::Manage("start a worker"),
             Verb::Serve(_) => Action::Manage("serve"),
             Verb::Retry(_) => Action::Manage("retry"),
+            Verb::Reopen(_) => Action::Manage("reopen"),
+            Verb::Rename(_) => Action::Command("rename"),
             Verb::Land(_) => Action::Manage("land"),
             Verb::Discard(_) => Action::Manage("discard"),
             Verb::Session(_) => Action::Report("report on a session"),
@@ -304,6 +316,8 @@ impl Verb {
             | Verb::Man(_)
             | Verb::Report(_)
             | Verb::Diff(_)
+            | Verb::Path(_)
+            | Verb::Shell(_)
             | Verb::Attach(_)
             | Verb::Mcp(_)
             | Verb::Agents(_) => Action::Read,

@@ -13,6 +13,7 @@ mod complete;
 mod editor;
 mod exit;
 mod foreground;
+mod housekeeping;
 mod out;
 mod paint;
 mod picker;

@@ -106,6 +106,11 @@ pub(crate) fn editor(environment: &Environment, command: &str, file: &Path) -> s
     shell.env_clear().envs(environment.iter()).status()
 }
 
+/// Runs the person's own shell in a directory, in this terminal, until it ends.
+pub(crate) fn shell_in(shell: &Path, directory: &Path) -> std::io::Result<()> {
+    Command::new(shell).current_dir(directory).env("PWD", directory).status().map(drop)
+}
+
 /// Runs a program that answers at once. If it is late, its whole process group is killed.
 pub(crate) fn ask(program: &Path, arguments: &[&str], patience: Duration) -> Asked {
     let mut command = Command::new(program);

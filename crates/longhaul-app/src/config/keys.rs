@@ -95,9 +95,14 @@ pub(crate) const KEYS: &[Key] = &[
         .affects("where the agent of a new task edits files and commits")
         .flag("--in-place"),
     key("workspace.setup", Kind::Command, NONE, |settings| &mut settings.workspace.setup)
-        .doc("the command that prepares a clean checkout, such as `npm ci`")
-        .affects("what runs before the checks in a clean checkout")
-        .off("no setup"),
+        .doc("the command that prepares a new worktree or a clean checkout, such as `npm ci`")
+        .affects("what runs in a task's worktree before the first session, and in a clean checkout before the checks")
+        .off("no setup")
+        .flag("--setup")
+        .edit(|settings| Setting::Setup(settings.workspace.setup.clone())),
+    key("workspace.copy", Kind::Patterns, "", |settings| &mut settings.workspace.copy)
+        .doc("ignored files of your checkout that agents and checks need, such as `.env`")
+        .affects("which files are copied into a task's worktree and into clean checkouts"),
     key("verify.commands", Kind::Commands, "", |settings| &mut settings.verify.commands)
         .doc("the commands that check the result; all must succeed")
         .affects("what runs once every step is ticked; without any command, a task ends as done but unverified"),
@@ -259,6 +264,9 @@ pub(crate) const KEYS: &[Key] = &[
         .doc("how much disk space all finished tasks may use together; the newest are kept")
         .affects("which finished tasks `longhaul gc` removes")
         .off("any amount"),
+    key("retention.automatic", Kind::Flag, "true", |settings| &mut settings.retention.automatic)
+        .doc("whether a resident worker (`worker --stay`, `serve`, the service) runs `longhaul gc` automatically, at most once an hour")
+        .affects("whether finished tasks are removed without `longhaul gc`"),
     key("env.need", Kind::Names, "", |settings| &mut settings.env.need)
         .doc("environment variables the agent needs besides those Longhaul knows of")
         .affects("when a task is blocked because a variable is missing that was set when the agent was chosen"),

@@ -44,6 +44,8 @@ pub(crate) enum Kind {
     Command,
     /// Commands, each one line for a shell.
     Commands,
+    /// Patterns of files, as in `.gitignore`.
+    Patterns,
     /// Names of environment variables.
     Names,
     /// The name of one environment variable.
@@ -83,6 +85,7 @@ impl Kind {
             Kind::Money => amount(raw).filter(|micros| *micros > 0).map(Value::Number),
             Kind::Command => word(raw).filter(|command| is_command(command)).map(Value::Text),
             Kind::Commands => list(raw, &['\n']).filter(|all| all.iter().all(|one| is_command(one))).map(Value::List),
+            Kind::Patterns => list(raw, &['\n']).filter(|all| all.iter().all(|one| is_command(one))).map(Value::List),
             Kind::Names => {
                 list(raw, &[',', '\n']).filter(|all| all.iter().all(|one| is_variable(one))).map(Value::List)
             }
@@ -116,6 +119,7 @@ impl Kind {
             Kind::Money => format!("{}, more than zero", money::SPELLING),
             Kind::Command => "a command on one line".to_owned(),
             Kind::Commands => "a list of commands, each on one line (one per line in a variable)".to_owned(),
+            Kind::Patterns => "a list of patterns as in `.gitignore` (one per line in a variable)".to_owned(),
             Kind::Names => "a list of variable names (comma-separated in a variable)".to_owned(),
             Kind::Name => "the name of a variable".to_owned(),
             Kind::Words(words) => {
@@ -200,7 +204,9 @@ impl Kind {
                 { "type": "string", "pattern": "^\\s*\\d+(\\.\\d{1,6})?\\s*$" }
             ] }),
             Kind::Command => json!({ "type": "string", "pattern": "\\S" }),
-            Kind::Commands => json!({ "type": "array", "items": { "type": "string", "pattern": "\\S" } }),
+            Kind::Commands | Kind::Patterns => {
+                json!({ "type": "array", "items": { "type": "string", "pattern": "\\S" } })
+            }
             Kind::Names => {
                 json!({ "type": "array", "items": { "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" } })
             }

@@ -35,12 +35,21 @@ pub struct Settings {
     pub notify: NotifySettings,
 }
 
+impl Settings {
+    /// Whether a resident worker runs `gc` by itself.
+    pub fn sweeps_automatically(&self) -> bool {
+        self.retention.automatic
+    }
+}
+
 /// Where the agent works.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WorkspaceSettings {
     pub(crate) in_place: bool,
     /// `None`: no setup.
     pub(crate) setup: Option<String>,
+    /// Patterns as in `.gitignore`.
+    pub(crate) copy: Vec<String>,
 }
 
 /// How a result is checked.
@@ -65,6 +74,8 @@ pub(crate) struct RetentionSettings {
     pub(crate) age: Option<Duration>,
     pub(crate) count: Option<u64>,
     pub(crate) bytes: Option<u64>,
+    /// Whether a resident worker sweeps by itself.
+    pub(crate) automatic: bool,
 }
 
 /// Which variables an agent gets; names, never values.

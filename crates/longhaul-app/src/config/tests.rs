@@ -114,6 +114,7 @@ fn samples(key: &Key) -> [&'static str; 2] {
         Kind::Money => ["0.5", "12.25"],
         Kind::Command => ["make deps", "npm ci && npm run build"],
         Kind::Commands => ["make check", "make test\nmake lint, twice"],
+        Kind::Patterns => [".env", ".env*\n!*.md"],
         Kind::Names => ["HOME", "PATH,TERM"],
         Kind::Name => ["HOME", "PATH"],
         Kind::Words(_) => ["done", "done,failed"],

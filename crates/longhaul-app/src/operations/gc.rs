@@ -43,9 +43,21 @@ pub struct GcInput {
     pub count: Option<String>,
     /// Keep finished tasks within this much disk space, such as `10GiB`, or `none`; by default `retention.bytes`.
     pub bytes: Option<String>,
+    /// Only some of the finished tasks, for a worker that sweeps beside its work.
+    #[serde(skip)]
+    pub batch: Option<Batch>,
     /// The part of the lists.
     #[serde(flatten)]
     pub page: PageInput,
+}
+
+/// A part of the finished tasks that are not to be kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch {
+    /// So many were looked at before and stay.
+    pub skip: usize,
+    /// The most that are looked at.
+    pub most: usize,
 }
 
 /// Whether anything is deleted.
@@ -72,7 +84,7 @@ impl Operation for Gc {
         let mode = if input.dry_run { Mode::DryRun } else { Mode::Really };
         let mut swept = Sweep { dry_run: input.dry_run, ..Sweep::default() };
         match call.store() {
-            Ok(_) => sweep(call, mode, &loaded.settings.retention, &mut swept).await?,
+            Ok(_) => sweep(call, mode, &loaded.settings.retention, input.batch, &mut swept).await?,
             Err(error) if error.kind == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -88,11 +100,20 @@ fn overrides(input: &GcInput) -> Overrides {
         .word("retention.bytes", "--bytes", input.bytes.as_deref())
 }
 
-async fn sweep(call: &Call, mode: Mode, retention: &RetentionSettings, swept: &mut Sweep) -> Result<(), AppError> {
+async fn sweep(
+    call: &Call,
+    mode: Mode,
+    retention: &RetentionSettings,
+    batch: Option<Batch>,
+    swept: &mut Sweep,
+) -> Result<(), AppError> {
     let _alone = if mode == Mode::Really { Some(alone(call.home())?) } else { None };
     let on_disk = on_disk::survey(call.home())?;
     let found = candidates::candidates(call, retention, &on_disk).await?;
-    sweep_tasks(call, mode, found, swept).await?;
+    let due = found.len();
+    let Batch { skip, most } = batch.unwrap_or(Batch { skip: 0, most: usize::MAX });
+    sweep_tasks(call, mode, found.into_iter().skip(skip).take(most), swept).await?;
+    swept.next_batch = (skip.saturating_add(most) < due).then_some(skip + swept.kept.len());
     orphans::sweep(call, mode, &on_disk, swept).await?;
     stray_worktrees::sweep(call, mode, swept).await;
     checkouts::sweep(call, mode, swept).await;
@@ -111,7 +132,12 @@ fn alone(home: &Home) -> Result<File, AppError> {
     }
 }
 
-async fn sweep_tasks(call: &Call, mode: Mode, found: Vec<Candidate>, swept: &mut Sweep) -> Result<(), AppError> {
+async fn sweep_tasks(
+    call: &Call,
+    mode: Mode,
+    found: impl Iterator<Item = Candidate>,
+    swept: &mut Sweep,
+) -> Result<(), AppError> {
     let (mut gone, mut needs) = (HashSet::new(), Needs::default());
     for candidate in found {
         let child = candidate.children.iter().find(|(child, _)| !gone.contains(child));

@@ -21,11 +21,14 @@ mod land;
 mod list;
 mod logs;
 mod notify_test;
+mod path;
 #[cfg(test)]
 mod path_tests;
 mod pause;
 mod plan;
 mod preview;
+mod rename;
+mod reopen;
 mod report;
 mod resume;
 mod retry;
@@ -62,7 +65,7 @@ pub use doctor::{Doctor, DoctorView};
 pub use doctor_bundle::{DoctorBundle, DoctorBundleInput};
 pub use edit::{Edit, EditInput};
 pub use events::{EventPage, Events};
-pub use gc::{Gc, GcInput};
+pub use gc::{Batch, Gc, GcInput};
 pub use keys_create::{KeysCreate, KeysCreateInput, NewApiKey};
 pub use keys_list::{ApiKeyView, ApiKeys, KeysList};
 pub use keys_revoke::{KeysRevoke, KeysRevokeInput};
@@ -70,9 +73,12 @@ pub use land::{Land, LandInput};
 pub use list::{DamagedRow, List, ListInput, Listing};
 pub use logs::{Logs, LogsInput, Turns};
 pub use notify_test::{NotifyTest, NotifyTested, TestedTarget};
+pub use path::{Path, PathView};
 pub use pause::{Pause, PauseInput};
 pub use plan::Plan;
 pub use preview::{LimitSetting, PastTasks, Preview, PreviewView};
+pub use rename::{Rename, RenameInput};
+pub use reopen::{Reopen, ReopenInput};
 pub use report::Report;
 pub use resume::{Resume, ResumeInput};
 pub use retry::{Retry, RetryInput};
@@ -125,9 +131,12 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<List>(),
     entry::<Logs>(),
     entry::<NotifyTest>(),
+    entry::<Path>(),
     entry::<Pause>(),
     entry::<Plan>(),
     entry::<Preview>(),
+    entry::<Rename>(),
+    entry::<Reopen>(),
     entry::<Report>(),
     entry::<Resume>(),
     entry::<Retry>(),

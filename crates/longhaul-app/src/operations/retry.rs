@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
+use crate::copied_files;
 use crate::error::{AppError, ErrorKind};
 use crate::handover::Request;
 use crate::lookup;
@@ -88,6 +89,7 @@ impl Operation for Retry {
             submission.place = chosen;
             submission.destination = submit::workspace_choice::destination(call, project, base);
             notes.extend(warnings);
+            notes.extend(copied_files::preview(call, &submission)?);
         }
         let sent = submit_named(call, input.name, permit.key(), &old, &submission).await?;
         let answer = answer(call, sent.task, sent.repeated).await?;
@@ -104,12 +106,13 @@ fn submission(call: &Call, old: &Task, settings: &[Setting]) -> Result<Submissio
     let paths: Vec<PathBuf> = submission.inputs.iter().map(|file| PathBuf::from(&file.path)).collect();
     submission.inputs = files::inputs(call, &paths)?;
     submission.retry_of = Some(old.id);
+    (submission.conversations, submission.files_name) = (Vec::new(), None);
     settings.iter().for_each(|setting| submission.set(setting));
     submission.declared = submit::declared::refreshed(&call.app.system.environment, &call.caller, &submission)?;
     Ok(submission)
 }
 
-async fn submit_named(
+pub(super) async fn submit_named(
     call: &Call,
     name: Option<String>,
     key: Option<Key>,

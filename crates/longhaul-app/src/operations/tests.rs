@@ -40,9 +40,12 @@ pub(super) fn table() -> Vec<(&'static str, Value, &'static str)> {
         ("list", json!({}), "++-+"),
         ("logs", task(), "++-+"),
         ("notify_test", json!({}), "+---"),
+        ("path", task(), "++-+"),
         ("pause", task(), "+---"),
         ("plan", task(), "++-+"),
         ("preview", json!({ "goal": "g" }), "++-+"),
+        ("rename", json!({ "task": "t", "name": "u" }), "+---"),
+        ("reopen", json!({ "task": "t", "goal": "g" }), "+---"),
         ("report", task(), "++-+"),
         ("resume", task(), "+---"),
         ("retry", task(), "+---"),
@@ -78,6 +81,7 @@ const RIGHTS: &[(Right, &[&str], &[&str])] = &[
             "diff",
             "list",
             "logs",
+            "path",
             "plan",
             "preview",
             "report",
@@ -94,6 +98,8 @@ const RIGHTS: &[(Right, &[&str], &[&str])] = &[
         &[
             "cancel",
             "pause",
+            "rename",
+            "reopen",
             "resume",
             "retry",
             "run",
@@ -282,6 +288,7 @@ fn terms_that_protect_a_person_need_another_right() {
         ("submit", json!({ "goal": goal, "settings": settings("verify.commands") })),
         ("submit", json!({ "goal": goal, "settings": settings("limits.max_cost") })),
         ("submit", json!({ "goal": goal, "settings": settings("env.only") })),
+        ("reopen", json!({ "task": "t", "goal": goal, "checks": [] })),
         ("retry", json!({ "task": "t", "checks": [] })),
         ("retry", json!({ "task": "t", "settings": settings("network") })),
         ("resume", json!({ "task": "t", "settings": settings("limits.max_sessions") })),
@@ -302,10 +309,10 @@ fn terms_that_protect_a_person_need_another_right() {
 #[test]
 fn the_worst_case_of_every_tool() {
     for (effect, names) in [
-        (Effect::Reads, &["agents", "diff", "list", "logs", "plan", "report", "show", "why"][..]),
-        (Effect::Changes, &["accept_plan", "edit", "pause", "tell", "wait"]),
+        (Effect::Reads, &["agents", "diff", "list", "logs", "path", "plan", "report", "show", "why"][..]),
+        (Effect::Changes, &["accept_plan", "edit", "pause", "rename", "tell", "wait"]),
         (Effect::Destroys, &["cancel"]),
-        (Effect::RunsAgents, &["resume", "retry", "run", "submit"]),
+        (Effect::RunsAgents, &["reopen", "resume", "retry", "run", "submit"]),
     ] {
         names.iter().for_each(|name| assert_eq!(operation(name).about.effect, effect, "{name}"));
     }

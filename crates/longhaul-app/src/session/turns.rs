@@ -3,7 +3,7 @@
 
 use jiff::tz::TimeZone;
 use longhaul_agents::{Agent, Chosen, Moment, Reader, Shown};
-use longhaul_core::task::{Purpose, SessionRun};
+use longhaul_core::task::SessionRun;
 use longhaul_core::time::Time;
 use longhaul_keeper::{SessionDir, Stream};
 
@@ -45,7 +45,7 @@ impl SessionTurns {
 /// The turns that come before a session's output: where it starts, and the command of a check.
 pub(crate) fn opening(run: &SessionRun) -> Vec<TurnView> {
     let turn = |role, text| TurnView { session: run.number, role, text, tool: None };
-    let command = run.command.clone().filter(|_| run.purpose == Purpose::Check);
+    let command = run.command.clone().filter(|_| !run.purpose.is_agent());
     let start = format!("{}, started {}", run.purpose, run.started.rfc3339());
     [turn(TurnRole::Session, start)].into_iter().chain(command.map(|text| turn(TurnRole::Command, text))).collect()
 }
@@ -107,6 +107,8 @@ pub fn cut(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use longhaul_core::task::Purpose;
+
     use super::*;
     use crate::mint_session;
     use crate::session::agents::Agents;

@@ -90,12 +90,17 @@ impl Changes {
 
     /// A command with a mask in it would run something else, so one that holds a secret is refused.
     fn refuse_secrets(&self, call: &Call, secret_names: &[String]) -> Result<(), AppError> {
-        let is_clean = |check: &String| redact_intake(&call.app.system.environment, check, secret_names).1 == 0;
-        if self.checks.iter().flatten().all(is_clean) {
-            return Ok(());
-        }
-        Err(AppError::new(ErrorKind::Usage, "the check contains a secret value from this shell's environment")
-            .hint("refer to the variable by name, in single quotes"))
+        let is_secret = |command: &String| redact_intake(&call.app.system.environment, command, secret_names).1 > 0;
+        let what = match self.settings.get("workspace.setup") {
+            Some(command) if is_secret(command) => "setup",
+            _ if self.checks.iter().flatten().any(is_secret) => "check",
+            _ => return Ok(()),
+        };
+        Err(AppError::new(
+            ErrorKind::Usage,
+            format!("the {what} contains a secret value from this shell's environment"),
+        )
+        .hint("refer to the variable by name, in single quotes"))
     }
 }
 

@@ -11,6 +11,7 @@ use super::changes::FREE;
 use super::{agent_choice, declared, default_agent, files, notify_targets, workspace_choice};
 use crate::app::Call;
 use crate::config::{self, FreeKeys, Overrides, Profile, Settings, Sources};
+use crate::copied_files;
 use crate::directory_wait::DirectoryWait;
 use crate::error::{AppError, ErrorKind};
 use crate::handover::Request;
@@ -116,6 +117,7 @@ async fn submission(
         checks: [settings.verify.commands, input.checks.clone()].concat(),
         checks_in: settings.verify.checks_in,
         setup: settings.workspace.setup,
+        copy: settings.workspace.copy,
         criteria: input.criteria.iter().map(|text| files::criterion(text)).collect(),
         constraints: input.constraints.clone(),
         inputs: files::inputs(call, &input.inputs)?,
@@ -148,6 +150,7 @@ pub(crate) async fn choose_place(
         submission.place = chosen;
         submission.destination = workspace_choice::destination(call, Path::new(&submission.project), base);
         prepared.notes.extend(notes);
+        prepared.notes.extend(copied_files::preview(call, submission)?);
     }
     let Some(directory) = submission.directory() else { return Ok(()) };
     let Some(taken) = DirectoryWait::in_directory(call, directory).await? else { return Ok(()) };

@@ -53,7 +53,7 @@ pub struct EventFacts {
     pub session: Option<u32>,
     /// The id of the session.
     pub session_id: Option<String>,
-    /// Purpose of the session: `plan`, `work`, `fix` or `check`.
+    /// Purpose of the session: `plan`, `work`, `fix`, `check` or `setup`; for a finished check, `check` or `setup`.
     pub purpose: Option<String>,
     /// The agent that it is about.
     pub agent: Option<String>,
@@ -233,6 +233,7 @@ fn facts(event: &Event) -> EventFacts {
 
 fn checked(evidence: &Evidence) -> EventFacts {
     EventFacts {
+        purpose: Some(evidence.role.name().to_owned()),
         session: Some(evidence.number),
         check: Some(evidence.command.clone()),
         passed: Some(evidence.failure.is_none()),

@@ -48,6 +48,7 @@ impl Outcome {
             State::Queued
             | State::Preparing
             | State::Landing
+            | State::SettingUp { .. }
             | State::Planning { .. }
             | State::Working { .. }
             | State::Verifying { .. }

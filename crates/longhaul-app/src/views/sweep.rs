@@ -31,6 +31,9 @@ pub struct Sweep {
     /// The four lists are one list with a limit, in this order. After a dry run, pass this as `after` for the rest; null at the end, and
     /// after a sweep, which leaves nothing to read again.
     pub next: Option<u64>,
+    /// How many tasks the next batch skips, if there is one.
+    #[serde(skip)]
+    pub next_batch: Option<usize>,
 }
 
 /// A task that was removed.

@@ -41,7 +41,8 @@ impl Task {
             restore: None,
             plan_notice: None,
             tally: Tally::default(),
-            conversations: Vec::new(),
+            conversations: submission.conversations.clone(),
+            is_set_up: false,
             lost: None,
             limited: std::collections::BTreeMap::new(),
             unusable: std::collections::BTreeMap::new(),
@@ -245,6 +246,7 @@ fn driven(state: &State) -> State {
 
 fn started(session: SessionRun) -> State {
     match session.purpose {
+        Purpose::Setup => State::SettingUp { session },
         Purpose::Plan => State::Planning { session },
         Purpose::Work | Purpose::Fix => State::Working { session },
         Purpose::Check => State::Verifying { session },

@@ -56,7 +56,7 @@ pub fn due(task: &Task) -> Vec<Effect> {
             let shortened = shortened(task, session).map(Effect::Wake);
             std::iter::once(Effect::Attend(session.id)).chain(shortened).collect()
         }
-        State::Verifying { session } => vec![Effect::Attend(session.id)],
+        State::SettingUp { session } | State::Verifying { session } => vec![Effect::Attend(session.id)],
         State::Stopping { session, mode, .. } => vec![Effect::Attend(session.id), Effect::Stop(session.id, *mode)],
         State::Waiting { why: Wait::After(other) | Wait::Landing(other), .. } => vec![Effect::Await(*other)],
         State::Waiting { why: Wait::Limit | Wait::Backoff | Wait::Delay | Wait::Hours, until, span_ms, .. } => {

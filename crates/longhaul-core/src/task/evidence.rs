@@ -14,8 +14,18 @@ pub enum CheckRole {
     /// It checks the result.
     #[default]
     Check,
-    /// It makes a clean checkout usable. If it fails, no check is run.
+    /// It makes a worktree or a clean checkout usable. If it fails, nothing else runs there.
     Setup,
+}
+
+impl CheckRole {
+    /// Its name in events.
+    pub fn name(self) -> &'static str {
+        match self {
+            CheckRole::Check => "check",
+            CheckRole::Setup => "setup",
+        }
+    }
 }
 
 /// One run of one check.

@@ -25,6 +25,8 @@ impl Submission {
             place: Place::InPlace,
             after: None,
             retry_of: None,
+            conversations: Vec::new(),
+            files_name: None,
             ..self.clone()
         }
     }

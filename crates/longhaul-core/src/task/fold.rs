@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::session::{Ended, Failure, Outcome, StoppedBy};
 use super::{
-    Accepted, AgentLimit, CheckChange, CheckEdit, Driver, Event, Exit, HelpReason, Merge, Merging, Purpose, Round,
-    RoundOutcome, RunnerOptions, SessionRun, Setting, State, Task, Until, Workspace,
+    Accepted, AgentLimit, CheckChange, CheckEdit, Driver, Event, Evidence, Exit, HelpReason, Merge, Merging, Purpose,
+    Round, RoundOutcome, RunnerOptions, SessionRun, Setting, State, Task, Until, Workspace,
 };
 use crate::ids::{SessionId, TaskId};
 
@@ -47,11 +47,7 @@ impl Task {
             Event::RoundStarted { number, again, files, tree, basis } => {
                 self.start_round(Round::new(*number, *again, files.clone(), tree.clone(), basis.clone()));
             }
-            Event::Checked { evidence } => {
-                if let Some(round) = &mut self.round {
-                    round.evidence.push(evidence.clone());
-                }
-            }
+            Event::Checked { evidence } => self.fold_evidence(evidence),
             Event::RoundEnded { outcome } => self.end_round(outcome),
             Event::AfterMet => self.after_met = true,
             Event::Merged { merge } => self.fold_merge(merge),
@@ -122,6 +118,17 @@ impl Task {
         }
     }
 
+    /// Outside a round, it is of the setup command in the worktree.
+    fn fold_evidence(&mut self, evidence: &Evidence) {
+        match self.round.as_mut().filter(|round| round.is_open()) {
+            Some(round) => round.evidence.push(evidence.clone()),
+            None => {
+                self.is_set_up = evidence.failure.is_none();
+                self.tally.interrupted = 0;
+            }
+        }
+    }
+
     fn fold_limit(&mut self, agent: &str, until: &Until, account: Option<&String>, found_by: Option<TaskId>) {
         match until {
             Until::Person { why } => {
@@ -165,7 +172,8 @@ impl Task {
 
     /// Checks that are changed after an agent has worked are named with the result: somebody may have made them easier.
     fn note_check_edits(&mut self, new: &[String], by: Option<&str>) {
-        if self.tally.sessions == 0 {
+        let works = self.state.stage().session().is_some_and(|session| session.purpose.is_agent());
+        if self.tally.agent_sessions == 0 && !works {
             return;
         }
         let note = |check: &String, change| CheckEdit {
@@ -184,9 +192,18 @@ impl Task {
         if let Setting::Checks(checks) = setting {
             self.note_check_edits(checks, by);
         }
-        Arc::make_mut(&mut self.submission).set(setting);
+        let submission = Arc::make_mut(&mut self.submission);
+        if let Setting::Name(_) = setting {
+            // Directory, worktree and branch keep the name that they were made with.
+            submission.files_name.get_or_insert_with(|| submission.name.clone());
+        }
+        submission.set(setting);
         match setting {
             Setting::Checks(_) => self.round = None,
+            Setting::Setup(_) => {
+                self.round = None;
+                self.is_set_up = false;
+            }
             // Where the runner was started says nothing about a supervised task.
             Setting::Driver(Driver::Supervised) => self.run = None,
             // What a person chose is tried at once, whatever was known of limits.
@@ -194,6 +211,7 @@ impl Task {
             Setting::Fallbacks(names) => names.iter().for_each(|name| self.forget_limit(name)),
             Setting::Limit(limit, _) if !self.edited_limits.contains(limit) => self.edited_limits.push(*limit),
             Setting::Limit(..)
+            | Setting::Name(_)
             | Setting::Driver(_)
             | Setting::Attempts(_)
             | Setting::IdleSessions(_)
@@ -301,10 +319,10 @@ impl Ended {
         self.exit == Exit::NeverStarted || self.stopped_by == StoppedBy::Shutdown
     }
 
-    /// Whether the end tells nothing of what the session was for. A check is simply run again if its exit is unknown, or if git could
+    /// Whether the end tells nothing of what the session was for. A command of ours is simply run again if its exit is unknown, or if git could
     /// not tell what it did to the files.
     pub fn says_nothing(&self, session: &SessionRun) -> bool {
         let files_unknown = session.tree.is_some() && self.tree.is_none();
-        self.came_to_nothing() || (session.purpose == Purpose::Check && (self.exit == Exit::Unknown || files_unknown))
+        self.came_to_nothing() || (!session.purpose.is_agent() && (self.exit == Exit::Unknown || files_unknown))
     }
 }

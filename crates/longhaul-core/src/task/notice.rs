@@ -27,6 +27,7 @@ pub fn notice(before: &Task, events: &[Event], after: &Task) -> Option<Occasion>
         State::Queued
         | State::Preparing
         | State::Landing
+        | State::SettingUp { .. }
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }
@@ -62,6 +63,7 @@ fn help(reason: &HelpReason) -> Occasion {
         | HelpReason::CheckCannotRun { .. }
         | HelpReason::ReviewLanding { .. }
         | HelpReason::FailsOnTarget { .. }
+        | HelpReason::SetupFailed { .. }
         | HelpReason::AfterUnverified { .. } => Occasion::NeedsPerson,
     }
 }

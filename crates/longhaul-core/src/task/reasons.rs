@@ -141,6 +141,12 @@ pub enum HelpReason {
         /// The branch.
         onto: String,
     },
+    /// The setup command failed in the task's worktree, so no agent starts there.
+    #[error("{why}")]
+    SetupFailed {
+        /// The command, and how it ended.
+        why: String,
+    },
     /// The task that was to be verified first never will be.
     #[error("it depends on task {task}, which is {how}")]
     AfterUnverified {

@@ -55,6 +55,9 @@ pub struct Task {
     /// Where the agent works, once that was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
+    /// Whether the setup command has succeeded in the task's worktree.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_set_up: bool,
     /// The current round of checks, or the failed one that a fixing session is to fix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<Round>,
@@ -185,7 +188,9 @@ impl Task {
 
     /// The name of the task directory, which a follow-up shares with the task that it follows.
     pub fn directory_name(&self) -> &TaskName {
-        self.submission.follow_up.as_ref().map_or(&self.submission.name, |follow_up| &follow_up.name)
+        let submission = &self.submission;
+        let followed = || submission.follow_up.as_ref().map(|follow_up| &follow_up.name);
+        submission.files_name.as_ref().or_else(followed).unwrap_or(&submission.name)
     }
 
     /// The phase the next session belongs to.
@@ -225,6 +230,13 @@ impl Task {
     /// Where the checks of the open round start.
     pub fn check_cwd(&self) -> &str {
         self.checkout().map_or(self.cwd(), |checkout| &checkout.cwd)
+    }
+
+    /// The setup command, while it has not succeeded in the task's own worktree. A follow-up works in one that is set up.
+    pub fn setup_due(&self) -> Option<&str> {
+        let in_worktree = self.workspace.as_ref().is_some_and(Workspace::is_worktree);
+        let is_due = in_worktree && !self.is_set_up && self.submission.follow_up.is_none();
+        self.submission.setup.as_deref().filter(|_| is_due && !self.round.as_ref().is_some_and(Round::is_open))
     }
 
     /// The agent's own id of the conversation that was used last and can be resumed.

@@ -40,6 +40,7 @@ impl RunStatus {
             | State::Queued
             | State::Preparing
             | State::Landing
+            | State::SettingUp { .. }
             | State::Planning { .. }
             | State::Working { .. }
             | State::Verifying { .. }

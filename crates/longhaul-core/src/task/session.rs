@@ -21,6 +21,8 @@ pub enum Purpose {
     Fix,
     /// Runs one check; not the agent's.
     Check,
+    /// Runs the setup command in a new worktree; not the agent's.
+    Setup,
 }
 
 impl Purpose {
@@ -28,12 +30,12 @@ impl Purpose {
     pub fn is_agent(self) -> bool {
         match self {
             Purpose::Plan | Purpose::Work | Purpose::Fix => true,
-            Purpose::Check => false,
+            Purpose::Check | Purpose::Setup => false,
         }
     }
 }
 
-spelled!(Purpose: Plan = "plan", Work = "work", Fix = "fix", Check = "check");
+spelled!(Purpose: Plan = "plan", Work = "work", Fix = "fix", Check = "check", Setup = "setup");
 
 /// A session that was committed and has not been observed to end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::names::TaskName;
+
 use super::{Amount, Context, Driver, Hours, Limit, OnLimit, Sandbox, Submission};
 
 /// A row is a setting and its type, the field of the submission that it changes, and the change in words.
@@ -48,6 +50,8 @@ macro_rules! settings {
 }
 
 settings! {
+    /// Its name.
+    Name(TaskName): name => |name| format!("name {name}");
     /// Failed sessions in a row after which a person is asked.
     Attempts(u32): patience.attempts => |number| format!("attempts {number}");
     /// Sessions in a row without progress after which a person is asked.
@@ -64,6 +68,8 @@ settings! {
     Once(bool): patience.once => |once| either(*once, "pause after the next session", "run session after session");
     /// The check commands, all of them.
     Checks(Vec<String>): checks => |commands| list("no checks", "checks: ", commands, "; ");
+    /// The command that makes a worktree or a clean checkout usable; none takes it away.
+    Setup(Option<String>): setup => |command| command.as_ref().map_or("no setup".to_owned(), |command| format!("setup: {command}"));
     /// The agent, by its name.
     Agent(String): agent => |name| format!("agent {name}");
     /// The agents to continue with at a usage limit.

@@ -18,6 +18,11 @@ pub enum State {
     Preparing,
     /// A follow-up lands, discards or restores the work of a finished task. Left by what came of it.
     Landing,
+    /// The setup command runs in the task's new worktree. Left by its observed end.
+    SettingUp {
+        /// The live session.
+        session: SessionRun,
+    },
     /// A session writes the plan. Left by its observed end.
     Planning {
         /// The live session.
@@ -267,6 +272,8 @@ impl State {
     pub const PREPARING: &'static str = "preparing";
     /// The name of the state in which a follow-up acts on the work of a finished task.
     pub const LANDING: &'static str = "landing";
+    /// The name of the state in which the setup command runs.
+    pub const SETTING_UP: &'static str = "setting_up";
     /// The name of the state in which a session was asked to stop.
     pub const STOPPING: &'static str = "stopping";
     /// The name of the state in which a task waits for a time or for another task.
@@ -287,6 +294,7 @@ impl State {
         "queued",
         State::PREPARING,
         State::LANDING,
+        State::SETTING_UP,
         "planning",
         "working",
         "verifying",
@@ -309,6 +317,7 @@ impl State {
             State::Queued => ("queued", Stage::Queued),
             State::Preparing => (State::PREPARING, Stage::Preparing),
             State::Landing => (State::LANDING, Stage::Preparing),
+            State::SettingUp { session } => (State::SETTING_UP, Stage::Live(session)),
             State::Planning { session } => ("planning", Stage::Live(session)),
             State::Working { session } => ("working", Stage::Live(session)),
             State::Verifying { session } => ("verifying", Stage::Live(session)),
@@ -389,6 +398,7 @@ pub fn state_phrase(name: &str) -> String {
     match name {
         State::NEEDS_HELP => "needs you".to_owned(),
         State::FAILED => "has failed".to_owned(),
+        State::SETTING_UP => "is running its setup".to_owned(),
         name => format!("is {name}"),
     }
 }

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ChecksIn, Context, Destination, FollowUp, Hours, Links, Notify, OnLimit, Patience, Place, Sandbox};
+use super::{
+    ChecksIn, Context, Conversation, Destination, FollowUp, Hours, Links, Notify, OnLimit, Patience, Place, Sandbox,
+};
 use crate::ids::TaskId;
 use crate::names::TaskName;
 
@@ -15,7 +17,7 @@ use crate::names::TaskName;
 pub struct Submission {
     /// What is to be reached, redacted at intake.
     pub goal: String,
-    /// Unique among the unfinished tasks of the project.
+    /// Unique among the unfinished tasks of the project. A person can change it.
     pub name: TaskName,
     /// The user's checkout: git top level, else the directory.
     pub project: String,
@@ -62,9 +64,12 @@ pub struct Submission {
     pub checks: Vec<String>,
     /// Where they run.
     pub checks_in: ChecksIn,
-    /// The command that makes a clean checkout usable, if there is one.
+    /// The command that makes a new worktree or a clean checkout usable, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
+    /// Patterns of ignored files that are copied from the project into a new worktree and into clean checkouts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copy: Vec<String>,
     /// What must hold in the end.
     pub criteria: Vec<Criterion>,
     /// Rules the agent must follow.
@@ -96,6 +101,12 @@ pub struct Submission {
     /// What it does with the work of a finished task, if it is a follow-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follow_up: Option<FollowUp>,
+    /// The agents' conversations that a reopened task continues.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conversations: Vec<Conversation>,
+    /// The name that its files were made with, if it was renamed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files_name: Option<TaskName>,
     /// What a tracked run belongs to in other systems.
     #[serde(default, skip_serializing_if = "Links::is_empty")]
     pub links: Links,
@@ -146,6 +157,7 @@ impl Submission {
             checks: Vec::new(),
             checks_in: ChecksIn::default(),
             setup: None,
+            copy: Vec::new(),
             criteria: Vec::new(),
             constraints: Vec::new(),
             inputs: Vec::new(),
@@ -158,6 +170,8 @@ impl Submission {
             notify: Notify::default(),
             destination: Destination::default(),
             follow_up: None,
+            conversations: Vec::new(),
+            files_name: None,
             links: Links::default(),
         }
     }

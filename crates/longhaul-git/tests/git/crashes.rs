@@ -128,7 +128,7 @@ fn what_a_killed_git_left_of_one_worktree_stops_no_other() {
                         .unwrap(),
                 );
             });
-            with("make_checkout", &|| repository.make_checkout(&place("checkout"), &head).unwrap());
+            with("make_checkout", &|| drop(repository.make_checkout(&place("checkout"), &head).unwrap()));
             let removed = || assert_eq!(repository.remove_checkout(&place("checkout")).unwrap(), Removal::Removed);
             with("remove_checkout", &removed);
             with("open", &|| drop(Worktree::open(&scene.git, &kept.record().unwrap()).unwrap()));

@@ -17,6 +17,8 @@ mod crashes;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod ignored_files;
+#[cfg(test)]
 mod kinds;
 #[cfg(test)]
 mod landing;

@@ -173,7 +173,7 @@ impl Append {
     }
 
     /// Writes only what changed: SQLite rewrites every index that a statement names a column of, even if its value is the same.
-    fn update(&self, connection: &Connection, before: &TaskRow, values: &[Value]) -> Result<(), StoreError> {
+    fn update(&self, connection: &Connection, before: &TaskRow, values: &[Value]) -> Result<(), CommitError> {
         static COLUMNS: LazyLock<Vec<&str>> = LazyLock::new(|| TASK_COLUMNS.split(", ").collect());
         let mut sql = String::with_capacity(256);
         sql.push_str("UPDATE tasks SET ");
@@ -188,8 +188,15 @@ impl Append {
         }
         sql.push_str(" WHERE number = ?");
         changed.push(&values[0]);
-        let rows = execute(connection, &sql, params_from_iter(changed))?;
-        if rows == 1 { Ok(()) } else { Err(damaged(format!("tasks/{}: expected one row, changed {rows}", self.id))) }
+        let rows =
+            connection.prepare_cached(&sql).and_then(|mut statement| statement.execute(params_from_iter(changed)));
+        match rows {
+            Ok(1) => Ok(()),
+            Ok(rows) => Err(damaged(format!("tasks/{}: expected one row, changed {rows}", self.id)).into()),
+            // A person renames an unfinished task.
+            Err(error) if is_name_clash(&error) => Err(CommitError::NameTaken { name: name_in(values) }),
+            Err(error) => Err(store_error(error).into()),
+        }
     }
 
     fn insert_events(&self, connection: &Connection, cache: &mut Cache, task: i64) -> Result<(), StoreError> {

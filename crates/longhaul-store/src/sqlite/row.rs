@@ -136,6 +136,7 @@ pub(super) fn wait(task: &Task) -> Option<&State> {
         State::Queued
         | State::Preparing
         | State::Landing
+        | State::SettingUp { .. }
         | State::Planning { .. }
         | State::Working { .. }
         | State::Verifying { .. }

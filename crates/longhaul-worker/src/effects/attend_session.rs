@@ -6,8 +6,8 @@ use std::time::Duration;
 use longhaul_agents::{Ids, TurnEnd};
 use longhaul_core::ids::SessionId;
 use longhaul_core::task::{
-    Actor, CheckOutput, Delivered, Ended, Exit, Failure, Observation, Outcome, PlanFiles, Purpose, Said, SessionRun,
-    StoppedBy, Task, TaskListFile, Usage,
+    Actor, CheckOutput, Delivered, Ended, Exit, Failure, Observation, Outcome, PlanFiles, Said, SessionRun, StoppedBy,
+    Task, TaskListFile, Usage,
 };
 use longhaul_keeper::process::boot_id;
 use longhaul_keeper::{SessionDir, Stop, fail_point};
@@ -30,10 +30,7 @@ pub(super) async fn attend(job: Job, id: SessionId) {
         adopt(&job, session).await
     };
     session_end::tidy(&job.context.home.session(id));
-    let ended = match session.purpose {
-        Purpose::Check => after_check(&job.task, ended),
-        Purpose::Plan | Purpose::Work | Purpose::Fix => ended,
-    };
+    let ended = if session.purpose.is_agent() { ended } else { after_check(&job.task, ended) };
     let plan = plan_now(&job);
     job.answer(Observation::SessionEnded { session: id, ended: Box::new(ended), plan }, Actor::worker()).await;
 }
@@ -197,12 +194,8 @@ async fn preset(job: &Job, session: &SessionRun, program: &Program<'_>) -> Deliv
 }
 
 fn printed(job: &Job, session: &SessionRun) -> Option<CheckOutput> {
-    match session.purpose {
-        Purpose::Check => {
-            SessionDir::at(&job.context.home.session(session.id)).ok().map(|dir| check_output::read(&dir))
-        }
-        Purpose::Plan | Purpose::Work | Purpose::Fix => None,
-    }
+    let dir = SessionDir::at(&job.context.home.session(session.id)).ok().filter(|_| !session.purpose.is_agent());
+    dir.map(|dir| check_output::read(&dir))
 }
 
 /// Working time up to the observed exit. When nobody observed it, the last output counts, not the night the machine was off.
@@ -225,10 +218,12 @@ fn nothing_ran(session: &SessionRun, exit: Exit) -> Ended {
 
 /// A check that exits has done its work, whatever it printed; an agent's outcome is judged by its own reader.
 fn outcome_of(session: &SessionRun, exit: &Exit, read: Outcome) -> Outcome {
-    match (session.purpose, exit) {
-        (Purpose::Check, Exit::Code(_)) => Outcome::Completed,
-        (Purpose::Check, _) => Outcome::Failed(Failure::Crashed),
-        (Purpose::Plan | Purpose::Work | Purpose::Fix, _) => read,
+    match exit {
+        _ if session.purpose.is_agent() => read,
+        Exit::Code(_) => Outcome::Completed,
+        Exit::Signal(_) | Exit::NotExecutable(_) | Exit::NeverStarted | Exit::Unknown => {
+            Outcome::Failed(Failure::Crashed)
+        }
     }
 }
 

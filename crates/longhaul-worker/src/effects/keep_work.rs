@@ -56,6 +56,11 @@ fn keep_now(task: &Task, home: &Home, session: &SessionRun) -> Result<Kept, Caus
         Err(cause @ Cause::Git { .. }) => return Err(cause),
         Err(cause) => return Ok(Kept { saved: Saved::Left(cause.to_string()), ..Kept::default() }),
     };
+    if session.purpose == Purpose::Setup {
+        // What it changed belongs to the workspace as the first session finds it.
+        let tree = found.repository().map_or(Ok(None), content_of)?;
+        return Ok(Kept { tree, saved: Saved::Nothing, ..Kept::default() });
+    }
     match (&found, session.purpose) {
         (OpenedWorkspace::NoGit, _) => Ok(Kept::default()),
         (OpenedWorkspace::InPlace(repository), Purpose::Check) => after_check(repository, task, session),

@@ -16,7 +16,7 @@ use super::{Job, Outcome, account, keep_work, preflight};
 use crate::turns::Answer;
 use crate::work_place;
 use crate::work_place::OpenedWorkspace;
-use longhaul_app::{Home, ShellLock, check_floors, checkouts, mint_session, now};
+use longhaul_app::{ShellLock, check_floors, checkouts, mint_session, now};
 
 pub(super) async fn prepare(mut job: Job) -> Outcome {
     // First, so that a task whose account is limited is not in line.
@@ -89,7 +89,7 @@ fn inspect(job: &Job) -> Result<Observation, Cause> {
         return Ok(Observation::PlanRestored);
     }
     let (tree, basis) = match task.phase() {
-        Phase::Verify => before_checks(task, &found, &context.home)?,
+        Phase::Verify => before_checks(job, &found)?,
         Phase::Plan | Phase::Work => (keep_work::before_session(&found, task)?, Basis::default()),
     };
     let files = expected(task, basis.checkout.as_ref().map_or(task.cwd(), |checkout| &checkout.cwd));
@@ -101,7 +101,8 @@ fn inspect(job: &Job) -> Result<Observation, Cause> {
 }
 
 /// The tree that checks are about, and what a round rests on: that of the open one, or that of a new one.
-fn before_checks(task: &Task, found: &OpenedWorkspace, home: &Home) -> Result<(Option<String>, Basis), Cause> {
+fn before_checks(job: &Job, found: &OpenedWorkspace) -> Result<(Option<String>, Basis), Cause> {
+    let task = &*job.task;
     let boot = boot_id().ok();
     let is_there = |checkout: &Checkout| Path::new(&checkout.cwd).is_dir();
     let open = task.round.as_ref().filter(|round| round.is_open() && round.basis.boot == boot);
@@ -113,7 +114,7 @@ fn before_checks(task: &Task, found: &OpenedWorkspace, home: &Home) -> Result<(O
             .map_err(|error| longhaul_app::unfit(&error))?;
     }
     if task.needs_comparison() {
-        return before_comparison(task, found, home, boot, open);
+        return before_comparison(job, found, boot, open);
     }
     let (tree, basis) = keep_work::before_checks(found, task)?;
     let basis = with_conflicts(task, found, tree.as_ref(), basis)?;
@@ -123,9 +124,11 @@ fn before_checks(task: &Task, found: &OpenedWorkspace, home: &Home) -> Result<(O
     if let Some(round) = open {
         return Ok((tree, Basis { boot, checkout: round.basis.checkout.clone(), ..basis }));
     }
-    let checkout = checkout(task, found, tree.as_ref(), home)?;
-    // What is ignored in the workspace is not there in a clean checkout.
-    let ignored = if checkout.is_some() { NameList::default() } else { basis.remarks.ignored };
+    // What is ignored in the workspace is not there in a clean checkout, unless it was copied.
+    let (checkout, ignored) = match checkout(job, found, tree.as_ref())? {
+        Some((checkout, copied)) => (Some(checkout), copied),
+        None => (None, basis.remarks.ignored),
+    };
     let check_files = changed_check_files(task, found, tree.as_ref()).unwrap_or_default();
     let remarks = Remarks { ignored, check_files, ..basis.remarks };
     Ok((tree, Basis { boot, checkout, remarks, ..basis }))
@@ -133,12 +136,12 @@ fn before_checks(task: &Task, found: &OpenedWorkspace, home: &Home) -> Result<(O
 
 /// What a round rests on that runs on the branch to land on alone: a clean checkout of it.
 fn before_comparison(
-    task: &Task,
+    job: &Job,
     found: &OpenedWorkspace,
-    home: &Home,
     boot: Option<String>,
     open: Option<&Round>,
 ) -> Result<(Option<String>, Basis), Cause> {
+    let (task, home) = (&*job.task, &job.context.home);
     let basis = Basis { on_target: true, boot, ..Basis::default() };
     if let Some(round) = open.filter(|round| round.basis.on_target) {
         return Ok((round.tree.clone(), Basis { checkout: round.basis.checkout.clone(), ..basis }));
@@ -146,7 +149,7 @@ fn before_comparison(
     let (Some(repository), Some(merging)) = (found.repository(), &task.merging) else { return Ok((None, basis)) };
     let target = merging.merge.target.parse().map_err(|error| longhaul_app::unfit(&error))?;
     let tree = repository.tree_of_commit(&target).map_err(|error| longhaul_app::unfit(&error))?;
-    let checkout = checkouts::make_at(task, home, repository, &target)?;
+    let (checkout, _) = checkouts::make_at(task, home, &job.environment, repository, &target)?;
     Ok((Some(tree.as_str().to_owned()), Basis { checkout: Some(checkout), ..basis }))
 }
 
@@ -182,15 +185,11 @@ fn conflict(paths: &[String], onto: &str) -> Option<String> {
 }
 
 /// The clean checkout for a new round, where one is wanted and git can make it.
-fn checkout(
-    task: &Task,
-    found: &OpenedWorkspace,
-    tree: Option<&String>,
-    home: &Home,
-) -> Result<Option<Checkout>, Cause> {
+fn checkout(job: &Job, found: &OpenedWorkspace, tree: Option<&String>) -> Result<Option<(Checkout, NameList)>, Cause> {
+    let (task, home) = (&*job.task, &job.context.home);
     match (found.repository(), tree) {
         (Some(repository), Some(tree)) if task.submission.checks_clean() => {
-            checkouts::make(task, home, repository, tree).map(Some)
+            checkouts::make(task, home, &job.environment, repository, tree).map(Some)
         }
         (None | Some(_), _) => Ok(None),
     }

@@ -14,6 +14,13 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("retry", &["longhaul retry my-task", "longhaul retry my-task --agent claude -d"]),
+    (
+        "reopen",
+        &[
+            "longhaul reopen my-task \"now also update the changelog\"",
+            "longhaul reopen my-task \"the tests are slow: find out why\" --agent claude -d",
+        ],
+    ),
     ("demo", &["longhaul demo", "longhaul demo --pace 500 --no-kills"]),
     (
         "run-session",
@@ -62,6 +69,9 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("tell", &["longhaul tell my-task \"use the existing HTTP client\"", "longhaul tell my-task - < notes.md"]),
     ("edit", &["longhaul edit my-task --max-time 8h", "longhaul edit my-task --check 'make test'"]),
+    ("rename", &["longhaul rename my-task better-name"]),
+    ("path", &["longhaul path my-task", "longhaul path my-task --json | jq -r .data.root"]),
+    ("shell", &["longhaul shell my-task"]),
     ("takeover", &["longhaul takeover my-task"]),
     (
         "land",

@@ -305,6 +305,52 @@ pub(crate) struct Retry {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = REOPEN_HELP)]
+pub(crate) struct Reopen {
+    /// Name or id of the finished task
+    pub(crate) task: String,
+    /// What to do now, such as "now also update the docs"
+    pub(crate) goal: String,
+    /// Name of the new task; by default the old name with a number
+    #[arg(long, short)]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    /// Return as soon as the task is stored; it runs in the background
+    #[arg(long, short)]
+    pub(crate) detach: bool,
+    /// Show every event, and what the agent says and does
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) verbose: bool,
+    /// Idempotency key: if you got no answer, repeat the command with the same key, and only one task is created
+    #[arg(long)]
+    pub(crate) key: Option<String>,
+    /// Print one JSON document per line: the new task, what happens, the task at the end. With --detach, only the new task
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Rename {
+    /// Name or id of the task
+    pub(crate) task: String,
+    /// The new name
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) request: Request,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Shell {
+    #[command(flatten)]
+    pub(crate) which: Which,
+}
+
+const REOPEN_HELP: &str = "\
+Starts from the commit that landed, or from the task's branch, in a new worktree, and continues the agent's conversation. The finished \
+task stays unchanged.";
+
 const TAKEOVER_HELP: &str = "\
 Stops a running session, then opens the agent's own program in this terminal, in the task's conversation. No session starts while you \
 work there. When you leave, the task is paused, and Longhaul asks whether to resume it. If this command dies, the task stays held until the \

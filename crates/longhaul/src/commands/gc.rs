@@ -13,7 +13,7 @@ use crate::out;
 
 pub(crate) async fn gc(line: &CommandLine, args: &cli::Gc) -> Result<Code, AppError> {
     let (age, count, bytes) = (args.age.clone(), args.count.clone(), args.bytes.clone());
-    let input = GcInput { dry_run: args.dry_run, age, count, bytes, page: args.page.into() };
+    let input = GcInput { dry_run: args.dry_run, age, count, bytes, page: args.page.into(), ..GcInput::default() };
     let answer = line.call()?.perform::<Gc>(input).await?;
     out::answer(&answer, args.json, print)?;
     Ok(if answer.view.failed == 0 { Code::Done } else { Code::Failure })

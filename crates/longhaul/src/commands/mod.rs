@@ -24,8 +24,11 @@ mod logs;
 mod man;
 mod mcp;
 mod notify;
+mod path;
 mod pause;
 mod plan;
+mod rename;
+mod reopen;
 mod report;
 mod resume;
 mod retry;
@@ -36,6 +39,7 @@ pub(crate) mod service;
 mod session;
 mod setup;
 mod several;
+mod shell;
 mod show;
 mod skill;
 mod step;
@@ -146,6 +150,10 @@ async fn carry_out(line: &CommandLine, verb: &Verb) -> Result<Code, AppError> {
         Verb::Land(args) => land::land(line, args).await,
         Verb::Discard(args) => discard::discard(line, args).await,
         Verb::Retry(args) => retry::retry(line, args).await,
+        Verb::Reopen(args) => reopen::reopen(line, args).await,
+        Verb::Rename(args) => rename::rename(line, args).await,
+        Verb::Path(args) => path::path(line, args).await,
+        Verb::Shell(args) => shell::shell(line, args).await,
         Verb::Gc(args) => gc::gc(line, args).await,
         Verb::Store(args) => store::store(line, args).await,
         Verb::Doctor(args) => doctor::doctor(line, args).await,

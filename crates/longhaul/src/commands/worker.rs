@@ -11,6 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::cli::Worker;
 use crate::command_line::CommandLine;
 use crate::exit::Code;
+use crate::housekeeping::keep_house;
 use crate::{out, worker_log};
 use longhaul_app::Call;
 use longhaul_app::{AppError, ErrorKind};
@@ -25,14 +26,28 @@ pub(crate) async fn worker(line: &CommandLine, args: &Worker) -> Result<Code, Ap
     let handover = if args.handover { Some(read_handover()?) } else { None };
     worker_log::keep_bounded(call.home().root());
     let options = Options { only: args.only, stay: args.stay, handover };
-    run(context(&call)?, options, answer, leave).await?;
+    let stay = options.stay;
+    let worked = run(context(&call)?, options, answer, leave);
+    if stay {
+        with_housekeeping(&call, worked).await?;
+    } else {
+        worked.await?;
+    }
     Ok(Code::Done)
 }
 
 /// A worker in this process that stays until `leave` resolves.
 pub(crate) async fn resident(call: &Call, leave: impl Future<Output = ()>) -> Result<(), AppError> {
     let options = Options { stay: true, ..Options::default() };
-    Ok(run(context(call)?, options, |_| {}, leave).await?)
+    Ok(with_housekeeping(call, run(context(call)?, options, |_| {}, leave)).await?)
+}
+
+/// A worker that stays also sweeps, until its work ends.
+async fn with_housekeeping<T>(call: &Call, worked: impl Future<Output = T>) -> T {
+    tokio::select! {
+        ended = worked => ended,
+        never = keep_house(call) => match never {},
+    }
 }
 
 fn context(call: &Call) -> Result<Arc<Context>, AppError> {

@@ -161,10 +161,11 @@ impl Brief {
     fn checked(&self, event: &EventView) -> String {
         let facts = &event.facts;
         let command = facts.check.as_deref().unwrap_or_default();
+        let what = facts.purpose.as_deref().unwrap_or("check");
         let took = Duration::from_millis(facts.lasted_ms.unwrap_or_default());
         match &facts.reason {
-            None => self.line('✓', "check", &format!("{command}  {}", seconds(took))),
-            Some(why) => self.line('✗', "check", &format!("{command}  {why}, {}", seconds(took))),
+            None => self.line('✓', what, &format!("{command}  {}", seconds(took))),
+            Some(why) => self.line('✗', what, &format!("{command}  {why}, {}", seconds(took))),
         }
     }
 }

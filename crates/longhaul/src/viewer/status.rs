@@ -84,6 +84,7 @@ fn lead(task: &Task, when: &When) -> (String, String) {
 
 fn state(task: &Task) -> String {
     match &task.state {
+        State::SettingUp { .. } => "running the setup".to_owned(),
         State::Verifying { .. } => "running the checks".to_owned(),
         State::Queued | State::Preparing => "starting".to_owned(),
         State::Waiting { why: Wait::Delay, .. } => "working".to_owned(),

@@ -16,6 +16,11 @@ fn clean() -> TestEnv {
     env
 }
 
+/// A setup that does this in clean checkouts only, and nothing in the task's worktree.
+pub(crate) fn in_checkouts(command: &str) -> String {
+    format!("case $PWD in */checkouts/*) {command};; esac")
+}
+
 /// The checkouts that are there now.
 pub(crate) fn checkouts(env: &TestEnv) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(env.home().join("checkouts")).into_iter().flatten().flatten();
@@ -55,27 +60,30 @@ fn the_checkout_is_of_the_tree_that_is_named_and_detached() {
 
 #[test]
 pub(crate) fn setup_comes_first_and_makes_auto_clean() {
-    let env = clean().var("LONGHAUL_VERIFY_WHERE", "auto").var("LONGHAUL_WORKSPACE_SETUP", "echo 1 > dependency");
+    let setup = in_checkouts("echo 1 > dependency");
+    let env = clean().var("LONGHAUL_VERIFY_WHERE", "auto").var("LONGHAUL_WORKSPACE_SETUP", &setup);
     assert_eq!(run(&env, &["--check", "test -f dependency"]), 0);
     let roles: Vec<Value> = env.evidence("t").iter().map(|evidence| evidence["role"].clone()).collect();
-    assert_eq!(roles, [json!("setup"), json!("check")]);
+    assert_eq!(roles, [json!("setup"), json!("setup"), json!("check")], "in the worktree, and in the checkout");
     assert!(!env.root_of("t").join("dependency").exists(), "the workspace is as the agent left it");
-    assert!(env.ok(&["report", "t"]).contains("setup: echo 1 > dependency"));
+    assert!(env.ok(&["report", "t"]).contains(&format!("setup: {setup}")));
 }
 
 #[test]
 fn a_setup_that_fails_is_a_failed_check_and_no_check_runs() {
-    let env = clean().var("LONGHAUL_WORKSPACE_SETUP", "echo no network; exit 7");
+    let setup = in_checkouts("echo no network; exit 7");
+    let env = clean().var("LONGHAUL_WORKSPACE_SETUP", &setup);
     assert_eq!(run(&env, &["--check", "true"]), 3);
     let why = env.task("t")["state"]["reason"]["verification_failed"]["why"].clone();
-    assert_eq!((why, env.evidence("t").len()), (json!("setup `echo no network; exit 7`: exit code 7"), 1));
+    assert_eq!((why, env.evidence("t").len()), (json!(format!("setup `{setup}`: exit code 7")), 2));
 }
 
 #[test]
 fn a_setup_has_the_deadline_of_checks() {
-    let env = clean().var("LONGHAUL_WORKSPACE_SETUP", "sleep 600").var("LONGHAUL_VERIFY_DEADLINE", "500ms");
+    let setup = in_checkouts("sleep 600");
+    let env = clean().var("LONGHAUL_WORKSPACE_SETUP", &setup).var("LONGHAUL_VERIFY_DEADLINE", "500ms");
     assert_eq!(run(&env, &["--check", "true"]), 3);
-    assert_eq!(env.evidence("t")[0]["failure"], "timed out");
+    assert_eq!(env.evidence("t")[1]["failure"], "timed out");
 }
 
 #[test]

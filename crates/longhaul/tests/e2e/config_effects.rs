@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::env::TestEnv;
-use crate::{checks, children, clean_checks, floors, http, scopes, waiting};
+use crate::{checks, children, clean_checks, floors, http, scopes, waiting, workspace_setup};
 
 /// A key and the test that shows what it does.
 const EFFECTS: &[(&str, fn())] = &[
@@ -22,6 +22,7 @@ const EFFECTS: &[(&str, fn())] = &[
     ("model", the_model_reaches_the_task),
     ("workspace.in_place", keys::workspace_in_place),
     ("workspace.setup", clean_checks::setup_comes_first_and_makes_auto_clean),
+    ("workspace.copy", workspace_setup::ignored_files_are_copied_and_links_and_others_are_not),
     ("verify.commands", keys::verify_commands),
     ("verify.where", clean_checks::what_git_ignores_is_not_there),
     ("verify.deadline", checks::a_check_that_hangs_is_ended_at_its_deadline_with_all_it_started),
@@ -59,6 +60,7 @@ const EFFECTS: &[(&str, fn())] = &[
     crate::gc::EFFECTS[0],
     crate::gc::EFFECTS[1],
     crate::gc::EFFECTS[2],
+    crate::gc::EFFECTS[3],
     crate::notify::EFFECTS[0],
     crate::notify::EFFECTS[1],
     crate::notify::EFFECTS[2],

@@ -2,6 +2,7 @@
 
 mod interrupted;
 mod leftovers;
+mod resident;
 mod unrecorded;
 mod worktrees;
 
@@ -180,8 +181,9 @@ fn only_one_sweeps_at_a_time() {
 }
 
 /// Shown for the list of effects in `config_effects`.
-pub(crate) const EFFECTS: [(&str, fn()); 3] = [
+pub(crate) const EFFECTS: [(&str, fn()); 4] = [
     ("retention.age", retention_by_age_and_the_flag_before_the_configuration),
     ("retention.count", retention_by_count_keeps_the_newest),
     ("retention.bytes", retention_by_bytes_keeps_as_many_of_the_newest_as_fit),
+    ("retention.automatic", resident::a_resident_worker_removes_what_is_not_kept_and_says_so),
 ];

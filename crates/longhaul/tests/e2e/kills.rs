@@ -11,6 +11,7 @@ mod controls;
 mod keeper_rows;
 mod leaving;
 mod place_rows;
+mod setup_rows;
 mod slow_keeper;
 mod stop_rows;
 mod trial;

@@ -99,4 +99,6 @@ mod usual_span;
 mod verbs;
 mod waiting;
 mod watching;
+mod workspace_setup;
+mod worktree_life;
 mod worktrees;

@@ -24,6 +24,7 @@ const READERS: &[&str] = &[
     "diff",
     "list",
     "logs",
+    "path",
     "plan",
     "preview",
     "report",
@@ -39,6 +40,8 @@ const REPORTS: &[&str] =
 const RUNNERS: &[&str] = &[
     "cancel",
     "pause",
+    "rename",
+    "reopen",
     "resume",
     "retry",
     "run",
@@ -149,7 +152,7 @@ fn check_manifest(tool: &Value) {
     let hint = |hint: &str| tool["annotations"][hint].as_bool().unwrap_or_else(|| panic!("{name} has no {hint}"));
     let hints = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"].map(hint);
     let expected = match name {
-        "run" | "submit" | "retry" | "resume" => [false, true, false, true],
+        "run" | "submit" | "retry" | "reopen" | "resume" => [false, true, false, true],
         "cancel" | "discard" | "land" | "task_run_complete" => [false, true, false, false],
         // It starts a worker if the task has none.
         "wait" => [false, false, false, false],

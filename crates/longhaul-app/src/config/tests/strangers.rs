@@ -89,7 +89,7 @@ fn a_wrong_type_is_an_error_for_every_key() {
 fn a_wrong_word_is_an_error_in_variables_and_flags() {
     for key in KEYS {
         let wrong = match key.kind {
-            Kind::Command | Kind::Commands | Kind::Argv => "a\0b",
+            Kind::Command | Kind::Commands | Kind::Patterns | Kind::Argv => "a\0b",
             Kind::Model => "--yolo",
             Kind::Names | Kind::Name => "A-B",
             Kind::Agent
@@ -180,6 +180,7 @@ fn bounds_hold_at_both_ends() {
             | Kind::Money
             | Kind::Command
             | Kind::Commands
+            | Kind::Patterns
             | Kind::Names
             | Kind::Name
             | Kind::Words(_)

@@ -45,7 +45,7 @@ fn every_key_follows_its_rule() {
 
 #[test]
 fn what_runs_something_or_chooses_who_works_needs_trust() {
-    let names = "agent fallbacks sandbox network model workspace.in_place verify.commands session.context session.on_limit \
+    let names = "agent fallbacks sandbox network model workspace.in_place workspace.setup workspace.copy verify.commands session.context session.on_limit \
                  session.hours env.need env.only redact.extra prompts.project notify.on notify.command notify.file notify.webhook \
                  notify.webhook_secret_env notify.desktop notify.terminal notify.timeout";
     for name in names.split_whitespace() {

@@ -94,13 +94,15 @@ pub(super) fn wait(why: Wait, until: Time, now: Time) -> Event {
     Event::WaitStarted { why, until: Some(until), span_ms }
 }
 
-/// What the plan's files mean after this session; a check has nothing to do with them.
+/// What the plan's files mean after this session; a command of ours has nothing to do with them.
 pub(super) fn read_plan_files(task: &Task, session: &SessionRun, ended: &Ended, sight: &PlanFiles) -> Seen {
     match (&task.plan, session.purpose) {
         _ if task.merging.is_some() => Seen::unchanged(Plan::default()),
         (Some(accepted), Purpose::Plan | Purpose::Work | Purpose::Fix) => plan::compare(task, accepted, sight),
-        (Some(accepted), Purpose::Check) => Seen::unchanged(accepted.plan.clone()),
-        (None, _) => plan::first(ended, sight),
+        (None, Purpose::Plan | Purpose::Work | Purpose::Fix) => plan::first(ended, sight),
+        (accepted, Purpose::Check | Purpose::Setup) => {
+            Seen::unchanged(accepted.as_ref().map(|accepted| accepted.plan.clone()).unwrap_or_default())
+        }
     }
 }
 
@@ -121,7 +123,7 @@ fn is_progress(session: &SessionRun, ended: &Ended, seen: &Seen) -> bool {
         Purpose::Plan => seen.is_progress(),
         Purpose::Work => seen.is_progress() && tree_changed != Some(false),
         Purpose::Fix => tree_changed.unwrap_or(!matches!(ended.saved, Saved::Nothing)),
-        Purpose::Check => false,
+        Purpose::Check | Purpose::Setup => false,
     }
 }
 

@@ -105,7 +105,9 @@ fn go_on(task: &Task, reason: Option<&String>, settings: &[Setting], actor: &Act
             no("it continues automatically once the other landing has ended")
         }
         State::Waiting { why: Wait::After(_), .. } => no("it starts automatically once the other task is verified"),
-        State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => no("a session is running"),
+        State::SettingUp { .. } | State::Planning { .. } | State::Working { .. } | State::Verifying { .. } => {
+            no("a session is running")
+        }
         State::Stopping { then: Then::Cancel { .. }, .. } => no("it is being cancelled"),
         State::NeedsHelp { .. } | State::Stopping { then: Then::Ask { .. }, .. }
             if reason.is_none_or(|text| text.trim().is_empty()) =>

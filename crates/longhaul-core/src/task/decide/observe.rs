@@ -23,6 +23,9 @@ pub(super) fn observe(task: &Task, seen: &Observation, now: Time) -> Vec<Event> 
         State::Planning { session } | State::Working { session } => {
             attending(task, session, seen, |ended, plan| (rules(task).after_end)(task, session, ended, plan, now))
         }
+        State::SettingUp { session } => {
+            attending(task, session, seen, |ended, _| verify::after_setup(task, session, ended, now))
+        }
         State::Verifying { session } => {
             attending(task, session, seen, |ended, plan| verify::after_check(task, session, ended, plan, now))
         }

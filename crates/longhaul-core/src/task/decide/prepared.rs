@@ -10,6 +10,9 @@ pub(super) fn prepared(task: &Task, found: &Preparation<'_>, now: Time) -> Vec<E
     if let Some(other) = task.submission.after.filter(|_| !task.after_met) {
         return vec![Event::WaitStarted { why: Wait::After(other), until: None, span_ms: None }];
     }
+    if let Some(command) = task.setup_due() {
+        return vec![start(task, found, &Wanted::Setup(command), now)];
+    }
     let Some(accepted) = &task.plan else {
         return vec![start(task, found, &Wanted::Agent(Purpose::Plan), now)];
     };

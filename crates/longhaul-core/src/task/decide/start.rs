@@ -26,6 +26,8 @@ pub(super) enum Wanted<'a> {
     Driven(Purpose, &'a RunnerOptions),
     /// This check.
     Check(&'a str),
+    /// This setup command, in the worktree.
+    Setup(&'a str),
 }
 
 /// The next session, or why it does not start now.
@@ -33,18 +35,17 @@ pub(super) fn start(task: &Task, found: &Preparation<'_>, wanted: &Wanted<'_>, n
     let session = || match wanted {
         Wanted::Agent(purpose) => of_agent(task, found, *purpose, now),
         Wanted::Driven(purpose, run) => of_runner(task, found, *purpose, run, now),
-        Wanted::Check(command) => {
-            SessionRun { command: Some((*command).to_owned()), ..session(task, found, Purpose::Check, now) }
-        }
+        Wanted::Check(command) => of_command(task, found, Purpose::Check, command, now),
+        Wanted::Setup(command) => of_command(task, found, Purpose::Setup, command, now),
     };
     held_back(task, found, wanted, now).unwrap_or_else(|| Event::SessionStarted { session: session() })
 }
 
-/// A limit of the task is used up, or the session has to wait for its time. Checks cost nothing of what is limited, and an invocation of
+/// A limit of the task is used up, or the session has to wait for its time. Our own commands cost nothing of what is limited, and an invocation of
 /// the runner waits for nothing.
 fn held_back(task: &Task, found: &Preparation<'_>, wanted: &Wanted<'_>, now: Time) -> Option<Event> {
     match wanted {
-        Wanted::Driven(..) | Wanted::Check(_) => None,
+        Wanted::Driven(..) | Wanted::Check(_) | Wanted::Setup(_) => None,
         Wanted::Agent(_) => {
             let reached = task.limit_reached().map(|reached| Event::Stopped { reached });
             let limited = || task.limited_until(now).map(|until| wait(Wait::Limit, until, now));
@@ -76,6 +77,10 @@ fn of_runner(task: &Task, found: &Preparation<'_>, purpose: Purpose, run: &Runne
         carry: run.carry.clone(),
         ..session(task, found, purpose, now)
     }
+}
+
+fn of_command(task: &Task, found: &Preparation<'_>, purpose: Purpose, command: &str, now: Time) -> SessionRun {
+    SessionRun { command: Some(command.to_owned()), ..session(task, found, purpose, now) }
 }
 
 /// A session that has not run yet.

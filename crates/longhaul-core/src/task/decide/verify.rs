@@ -55,16 +55,10 @@ pub(super) fn after_check(
     sight: &PlanFiles,
     now: Time,
 ) -> Vec<Event> {
-    let mut events = vec![Event::SessionEnded { session: session.id, ended: ended.clone(), progress: false }];
-    if let Some(cause) = &ended.starved {
-        // Nothing is said about the work: the check runs again when there is enough.
-        events.push(Event::Blocked { cause: cause.clone() });
-        return events;
-    }
-    if ended.says_nothing(session) {
-        events.extend(interrupted(task, &events, session, ended, now));
-        return events;
-    }
+    let mut events = match observed_end(task, session, ended, now) {
+        Ok(end) => vec![end],
+        Err(events) => return events,
+    };
     let (run, steps) =
         task.round.as_ref().map_or_else(Default::default, |round| (round.evidence.len(), steps(task, &round.basis)));
     let role = steps.get(run).map_or(CheckRole::Check, |(role, _)| *role);
@@ -77,6 +71,31 @@ pub(super) fn after_check(
         events.extend(end_round(task, &events, now));
     }
     events
+}
+
+/// What comes after the setup command ended in the task's worktree. If it failed, no agent starts: a person is asked.
+pub(super) fn after_setup(task: &Task, session: &SessionRun, ended: &Ended, now: Time) -> Vec<Event> {
+    let end = match observed_end(task, session, ended, now) {
+        Ok(end) => end,
+        Err(events) => return events,
+    };
+    let evidence = Evidence { role: CheckRole::Setup, ..evidence(session, ended, now) };
+    let failed = verdict::failed(&evidence).map(|why| Event::HelpNeeded { reason: HelpReason::SetupFailed { why } });
+    [end, Event::Checked { evidence }].into_iter().chain(failed).collect()
+}
+
+/// The end of a command of ours, if it says something about the files; else what follows.
+fn observed_end(task: &Task, session: &SessionRun, ended: &Ended, now: Time) -> Result<Event, Vec<Event>> {
+    let end = Event::SessionEnded { session: session.id, ended: ended.clone(), progress: false };
+    if let Some(cause) = &ended.starved {
+        // Nothing is said about the work: the command runs again when there is enough.
+        return Err(vec![end, Event::Blocked { cause: cause.clone() }]);
+    }
+    if ended.says_nothing(session) {
+        let next = interrupted(task, std::slice::from_ref(&end), session, ended, now);
+        return Err(std::iter::once(end).chain(next).collect());
+    }
+    Ok(end)
 }
 
 fn is_as_accepted(task: &Task, sight: &PlanFiles) -> bool {

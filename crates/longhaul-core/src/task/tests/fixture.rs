@@ -86,6 +86,18 @@ pub(super) fn planning() -> Task {
     feed(&task, prepared(session_id(1), nothing_there()), &Actor::worker())
 }
 
+/// A task whose setup command runs in its new worktree.
+pub(super) fn setting_up() -> Task {
+    let mut task = new_task();
+    asked(&mut task).setup = Some("npm ci".into());
+    let task = feed(&fold(task, &[claimed()]), Observation::Placed { workspace: worktree() }, &Actor::worker());
+    feed(&task, prepared(session_id(1), nothing_there()), &Actor::worker())
+}
+
+fn worktree() -> Workspace {
+    Workspace { root: "/w".into(), cwd: "/w".into(), branch: Some("longhaul/t".into()), base: None, git: None }
+}
+
 /// A task of two steps whose first work session runs.
 pub(super) fn working() -> Task {
     let task = planning();

@@ -14,6 +14,7 @@ mod notices;
 mod permit;
 mod runner;
 mod session_reports;
+mod setup;
 mod table;
 mod takeover;
 mod tracked;

@@ -16,6 +16,7 @@ pub(super) fn states() -> Vec<(&'static str, Task)> {
     vec![
         ("queued", new_task()),
         ("preparing", fold(new_task(), &[claimed()])),
+        ("setting_up", setting_up()),
         ("planning", planning()),
         ("working", working()),
         ("verifying", verifying()),

@@ -158,6 +158,7 @@ fn running(task: &TaskView, status: String) -> String {
     match (task.state.as_str(), step) {
         ("tracked", Some(words)) => format!("{status}: {words}"),
         (_, Some(step)) => step.to_owned(),
+        ("setting_up", _) => "running the setup".to_owned(),
         ("verifying", None) => "running the checks".to_owned(),
         ("queued" | "preparing", None) => "starting".to_owned(),
         _ => status,

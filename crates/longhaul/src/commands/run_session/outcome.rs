@@ -40,6 +40,7 @@ impl Outcome<'_> {
             State::Queued
             | State::Preparing
             | State::Landing
+            | State::SettingUp { .. }
             | State::Planning { .. }
             | State::Working { .. }
             | State::Verifying { .. }

@@ -107,7 +107,7 @@ impl Seen {
         }
         match session.purpose {
             Purpose::Plan => banner("INITIALIZER SESSION"),
-            Purpose::Work | Purpose::Fix | Purpose::Check => {
+            Purpose::Work | Purpose::Fix | Purpose::Check | Purpose::Setup => {
                 out::data(&format!("Progress: {}", task.progress()));
                 banner("EXECUTOR SESSION");
             }

@@ -9,7 +9,7 @@ use super::record::{SessionRow, TaskRow};
 use crate::env::TestEnv;
 use crate::processes::is_free;
 
-const HOME: [&str; 15] = [
+const HOME: [&str; 16] = [
     "longhaul.db",
     "longhaul.db-wal",
     "longhaul.db-shm",
@@ -24,6 +24,7 @@ const HOME: [&str; 15] = [
     "checkouts",
     "worker.log",
     "worker.log.1",
+    "gc.stamp",
     // The demo agent's own memory; what is in it is the agent's affair.
     "demo-agent",
 ];

@@ -18,11 +18,17 @@ pub(super) fn check(env: &TestEnv, task: &TaskRow, found: &mut Vec<String>) {
         }
     }
     verified_by_a_whole_round(task, &mut complain);
+    set_up_before_any_agent(task, &mut complain);
 }
 
 fn of_a_seen_end(env: &TestEnv, evidence: &Value, session: &SessionRow<'_>, complain: &mut dyn FnMut(String)) {
     let id = session.id;
-    if session.run["purpose"] != "check" || session.run["command"] != evidence["command"] {
+    let is_its_own = match session.run["purpose"].as_str() {
+        Some("check") => true,
+        Some("setup") => evidence["role"] == "setup",
+        _ => false,
+    };
+    if !is_its_own || session.run["command"] != evidence["command"] {
         complain(format!("evidence of session {id}, which ran something else"));
     }
     let exit = session.ended.map_or(&Value::Null, |ended| &ended["exit"]);
@@ -43,6 +49,25 @@ fn of_a_seen_end(env: &TestEnv, evidence: &Value, session: &SessionRow<'_>, comp
     // A longer log is in pieces, of which some may be gone.
     if whole && evidence["output"]["sha256"] != json!(printed) {
         complain(format!("evidence of session {id} is not what its log holds"));
+    }
+}
+
+/// In a worktree whose task has a setup, an agent starts after a setup that passed, unless a person changed the setup.
+fn set_up_before_any_agent(task: &TaskRow, complain: &mut dyn FnMut(String)) {
+    let find = |kind: &str, is_it: &dyn Fn(&Value) -> bool| {
+        task.events.iter().position(|row| row.kind == kind && is_it(&row.event))
+    };
+    let in_worktree = find("placed", &|event| event["workspace"]["branch"].is_string()).is_some();
+    let wants_setup = task.events.first().is_some_and(|row| row.event["submission"]["setup"].is_string());
+    let changed = find("edited", &|event| event["settings"].to_string().contains("\"setup\"")).is_some();
+    let is_agent =
+        |event: &Value| ["plan", "work", "fix"].iter().any(|purpose| event["session"]["purpose"] == *purpose);
+    let Some(agent) = find("session_started", &is_agent).filter(|_| in_worktree && wants_setup && !changed) else {
+        return;
+    };
+    let passed = |event: &Value| event["evidence"]["role"] == "setup" && event["evidence"]["failure"].is_null();
+    if find("checked", &passed).is_none_or(|setup| setup > agent) {
+        complain("an agent started in a worktree that was not set up".into());
     }
 }
 

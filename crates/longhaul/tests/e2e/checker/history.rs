@@ -102,7 +102,7 @@ fn sessions_alternate(task: &TaskRow, complain: &mut dyn FnMut(String)) {
 fn truthful_ends(task: &TaskRow, complain: &mut dyn FnMut(String)) {
     for session in task.sessions() {
         let Some(ended) = session.ended else { continue };
-        let checks = session.run["purpose"] == "check";
+        let checks = session.run["purpose"] == "check" || session.run["purpose"] == "setup";
         let told = ended["stopped_by"] == "over" && ended["exit"]["signal"].is_i64();
         let seen = if checks { ended["exit"]["code"].is_i64() } else { told || ended["exit"] == json!({ "code": 0 }) };
         if ended["outcome"] == "completed" && !seen {

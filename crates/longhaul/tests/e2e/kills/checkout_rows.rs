@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::trial::{Story, TASK, Trial};
-use crate::clean_checks::checkouts;
+use crate::clean_checks::{checkouts, in_checkouts};
 use crate::env::wait_for;
 
 const CHECK: &str = "test -f step-1.md && test -f dependency";
@@ -16,7 +16,9 @@ fn trial() -> Trial {
     let go = trial.env.path().join("go").display().to_string();
     trial.var(
         "LONGHAUL_WORKSPACE_SETUP",
-        &format!("test ! -e dependency && echo 1 > dependency && echo run >> {setups} && until test -e {go}; do sleep 0.02; done"),
+        &in_checkouts(&format!(
+            "test ! -e dependency && echo 1 > dependency && echo run >> {setups} && until test -e {go}; do sleep 0.02; done"
+        )),
     )
 }
 
@@ -81,7 +83,7 @@ fn c13_keeper_and_worker_while_the_setup_runs() {
     trial.start_worker();
     let story = verified(&trial);
     assert_eq!((setups(&trial), story.count("round_started")), (2, 2), "in a checkout that is clean again");
-    assert_eq!((&story.sessions[2].exit, checkouts(&trial.env).len()), (&json!("unknown"), 0));
+    assert_eq!((&story.sessions[3].exit, checkouts(&trial.env).len()), (&json!("unknown"), 0));
 }
 
 #[test]
