@@ -119,7 +119,7 @@ fn ten() -> TestEnv {
     std::fs::write(user.join(".gitconfig"), "[user]\n\tname = Ann\n\temail = ann@example.org\n").unwrap();
     env.set("HOME", &user.display().to_string());
     env.make_repository();
-    for name in ["one", "two", "three", "four"] {
+    for name in ["uno", "two", "three", "four"] {
         env.submit("Port the parser to winnow", &["-n", name, "--check", "test -f step-1.md"]);
         assert_eq!(env.settle(name), "done");
     }
@@ -149,7 +149,7 @@ fn ten_tasks_at_two_sizes() {
         });
         board.shows("[Detail]");
         board.press(&["G"]);
-        board.shows(">✓ one");
+        board.shows(">✓ uno");
         board.shows("state   done, verified");
         board.press(&["?"]);
         board.shows("any key closes this");
@@ -158,9 +158,9 @@ fn ten_tasks_at_two_sizes() {
         board.press(&["Tab"]);
         board.shows("+++ b/step-1.md");
         board.press(&["Enter"]);
-        board.until("the open pane", |screen| screen.lines().nth(1).is_some_and(|row| row.starts_with("── one ──")));
+        board.until("the open pane", |screen| screen.lines().nth(1).is_some_and(|row| row.starts_with("── uno ──")));
         board.press(&["Escape"]);
-        board.shows(">✓ one");
+        board.shows(">✓ uno");
         board.types("/run-2");
         board.until("one task", |screen| screen.contains(">● run-2") && !screen.contains("held-up"));
         board.resize(200 + 80 - columns, 50 + 24 - rows);
@@ -261,11 +261,11 @@ fn keys_act_on_the_selected_task() {
     board.shows("held-up: cancelled");
     board.press(&["p"]);
     board.shows("error: cannot pause");
-    select("one");
+    select("uno");
     board.press(&["L"]);
-    board.shows("Land one on main as \"Port the parser to winnow\"? y/N");
+    board.shows("Land uno on main as \"Port the parser to winnow\"? y/N");
     board.press(&["y"]);
-    board.shows("one: landed as ");
+    board.shows("uno: landed as ");
     assert_eq!(env.git(&["show", "-s", "--format=%s %an", "main"]), "Port the parser to winnow Ann");
     select("two");
     board.press(&["X"]);
