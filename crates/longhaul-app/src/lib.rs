@@ -31,6 +31,7 @@ mod git_failure;
 mod handover;
 mod hold;
 mod home;
+mod hosted;
 mod intake;
 pub mod locations;
 pub mod lookup;
@@ -80,6 +81,7 @@ pub use hold::{
     release, release_if_gone,
 };
 pub use home::{Home, HomeError, WORKER_LOGS};
+pub use hosted::Hosted;
 pub use intake::{blocking, mode_warnings, needs_env, redact_intake};
 pub use longhaul_store::Tenant;
 pub use processes::{Asked, BootService, NewWorker, Processes, Reply, System};

@@ -59,6 +59,7 @@ pub(super) struct Call {
     held: Option<Arc<File>>,
     deadline: Duration,
     cap: usize,
+    signs: bool,
 }
 
 /// What a call printed and how it ended.
@@ -83,6 +84,7 @@ impl Call {
             held: None,
             deadline: QUICK,
             cap: CAP,
+            signs: false,
         }
     }
 
@@ -127,6 +129,16 @@ impl Call {
     pub(super) fn deadline(mut self, deadline: Duration) -> Call {
         self.deadline = deadline;
         self
+    }
+
+    /// Marks a call that signs the commit it makes.
+    pub(super) fn signing(mut self) -> Call {
+        self.signs = true;
+        self
+    }
+
+    pub(super) fn signs(&self) -> bool {
+        self.signs
     }
 
     pub(super) fn cap(mut self, cap: usize) -> Call {
@@ -351,6 +363,17 @@ impl Listed {
     pub(super) fn value(&self, key: &str) -> Option<String> {
         let found = self.0.iter().rev().find(|(known, value)| known == key && !value.is_empty());
         found.and_then(|(_, value)| value.to_str().map(str::to_owned))
+    }
+
+    /// The value that the configuration itself gives to a key of our fixed list, which is listed behind it.
+    pub(super) fn overridden(&self, key: &str) -> Option<String> {
+        let found = self.0.iter().rev().filter(|(known, _)| known == key).nth(1);
+        found.and_then(|(_, value)| value.to_str().map(str::to_owned))
+    }
+
+    /// Everything in it, as settings of a call.
+    pub(super) fn into_settings(self) -> Vec<(OsString, OsString)> {
+        self.0
     }
 
     /// The user's ignore file, if this configuration names one.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use longhaul_core::ids::TaskId;
 
-use super::command::unreadable;
+use super::command::{Call, unreadable};
 use super::error::GitError;
 use super::locks::IndexLock;
 use super::references::{CommitId, TreeId, delete, set};
@@ -206,7 +206,19 @@ pub(super) fn write_commit_by<'parent>(
     parents: impl IntoIterator<Item = &'parent CommitId>,
     message: &str,
 ) -> Result<CommitId, GitError> {
-    let mut call = view.call().words(&["commit-tree", "-F", "-"]).input(message.as_bytes().to_vec());
+    write_commit_with(view.call(), by, tree, parents, message)
+}
+
+/// The same by a call that may sign.
+pub(super) fn write_commit_with<'parent>(
+    call: Call,
+    by: Identity<'_>,
+    tree: &TreeId,
+    parents: impl IntoIterator<Item = &'parent CommitId>,
+    message: &str,
+) -> Result<CommitId, GitError> {
+    let sign: &[&str] = if call.signs() { &["-S"] } else { &[] };
+    let mut call = call.words(&["commit-tree", "-F", "-"]).words(sign).input(message.as_bytes().to_vec());
     for who in ["AUTHOR", "COMMITTER"] {
         call = call.variable(&format!("GIT_{who}_NAME"), by.name).variable(&format!("GIT_{who}_EMAIL"), by.email);
     }

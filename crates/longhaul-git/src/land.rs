@@ -7,17 +7,19 @@
 use std::path::PathBuf;
 
 use longhaul_core::ids::TaskId;
-use longhaul_core::task::{Author, Destination};
+use longhaul_core::task::{Author, Destination, Signing};
 use longhaul_keeper::Environment;
 
 use super::command::Listed;
-use super::commit::{Identity, write_commit_by};
+use super::commit::{Identity, write_commit_with};
 use super::create::{metadata_of, registered};
 use super::error::GitError;
 use super::fast_forward::Checkout;
+use super::push::remote_of;
 use super::references::{CommitId, TreeId, is_of_tasks, set_by};
 use super::repository::Repository;
 use super::rules::{personal, today};
+use super::signing::{signed, signing_of};
 use super::view::{Objects, View, line_of};
 
 /// A commit that goes on a branch.
@@ -33,6 +35,21 @@ pub struct Step<'a> {
     pub to: &'a CommitId,
     /// Who appears in the branch's log.
     pub author: &'a Author,
+}
+
+/// A commit that is to be made.
+#[derive(Debug, Clone, Copy)]
+pub struct NewCommit<'a> {
+    /// Who appears in it.
+    pub author: &'a Author,
+    /// What it contains.
+    pub tree: &'a TreeId,
+    /// What it comes after.
+    pub parents: &'a [&'a CommitId],
+    /// Its message.
+    pub message: &'a str,
+    /// How it is signed, if it is.
+    pub signing: Option<&'a Signing>,
 }
 
 /// What became of a step.
@@ -55,8 +72,11 @@ pub enum Moved {
 impl Repository {
     /// Where work that starts here is to land, and whose it is.
     pub fn destination(&self, environment: &Environment) -> Result<Destination, GitError> {
-        let author = author_of(&[self.config()?, personal(self, environment)]);
-        Ok(Destination { branch: self.branch()?.filter(|branch| !is_of_tasks(branch)), author })
+        let (own, personal) = (self.config()?, personal(self, environment));
+        let branch = self.branch()?.filter(|branch| !is_of_tasks(branch));
+        let signing = signing_of(&own, &personal);
+        let remote = remote_of(&own, branch.as_deref());
+        Ok(Destination { branch, author: author_of(&[own, personal]), signing, remote })
     }
 
     /// The person by their own configuration alone, which no repository decides.
@@ -95,18 +115,16 @@ impl Repository {
         }
     }
 
-    /// Stores a commit by a person, on no branch yet.
-    pub fn commit_by(
-        &self,
-        author: &Author,
-        tree: &TreeId,
-        parent: &CommitId,
-        message: &str,
-    ) -> Result<CommitId, GitError> {
+    /// Stores a commit by a person, on no branch yet. If it is to be signed and cannot be, nothing is stored.
+    pub fn commit_by(&self, new: &NewCommit<'_>, environment: &Environment) -> Result<CommitId, GitError> {
         let shared = self.shared_view()?;
         let view = View::new(&shared, Objects::Repository)?;
-        let identity = Identity { name: &author.name, email: &author.email };
-        write_commit_by(&view, identity, tree, [parent], message)
+        let call = match new.signing {
+            Some(signing) => signed(view.call(), self, signing, environment),
+            None => view.call(),
+        };
+        let identity = Identity { name: &new.author.name, email: &new.author.email };
+        write_commit_with(call, identity, new.tree, new.parents.iter().copied(), new.message)
     }
 
     /// This repository for a call that stores objects and looks at no file.

@@ -77,16 +77,25 @@ impl<'repository> View<'repository> {
         self.call_in(&self.aside())
     }
 
+    /// A call that sees no working tree either, with these settings in place of the usual ones.
+    pub(super) fn call_with(&self, settings: &[(OsString, OsString)]) -> Call {
+        self.call_by(&self.aside(), settings)
+    }
+
     /// An empty directory.
     pub(super) fn aside(&self) -> PathBuf {
         self.scratch.path().join(ASIDE)
     }
 
     fn call_in(&self, work_tree: &Path) -> Call {
+        self.call_by(work_tree, &self.settings)
+    }
+
+    fn call_by(&self, work_tree: &Path, settings: &[(OsString, OsString)]) -> Call {
         let path = self.scratch.path();
         let real = self.repository.common_dir().join("objects");
         let call = self.repository.git.call(work_tree).holding(self.repository.held());
-        let call = call.settings(&self.settings);
+        let call = call.settings(settings);
         let call = call.variable("GIT_DIR", path).variable("GIT_WORK_TREE", work_tree);
         let call = call.variable("GIT_INDEX_FILE", self.index());
         match self.objects {

@@ -252,6 +252,10 @@ pub(crate) const KEYS: &[Key] = &[
     key("log.cap", sizes(4 * KIB, TIB), "256MiB", |settings| &mut settings.patience.log_cap)
         .doc("how much of each output stream of a session to keep; the oldest segments are dropped first")
         .affects("how much of a session's output is kept"),
+    key("land.trailer", Kind::Flag, "true", |settings| &mut settings.land.trailer)
+        .doc("whether the message of a commit that lands ends with `Longhaul-Task: ID`")
+        .affects("the message of the commit that `longhaul land` makes")
+        .untrusted(Untrusted::Any),
     key("retention.age", times(0, 3_650 * DAY), "30d", |settings| &mut settings.retention.age)
         .doc("how long to keep a finished task")
         .affects("which finished tasks `longhaul gc` removes")

@@ -19,6 +19,7 @@ pub struct Settings {
     pub(crate) model: Option<String>,
     pub(crate) workspace: WorkspaceSettings,
     pub(crate) verify: VerifySettings,
+    pub(crate) land: LandSettings,
     pub(crate) session: SessionSettings,
     /// Limits, and how patient a task is; `once` is not a key.
     pub patience: Patience,
@@ -57,6 +58,12 @@ pub(crate) struct WorkspaceSettings {
 pub(crate) struct VerifySettings {
     pub(crate) commands: Vec<String>,
     pub(crate) checks_in: ChecksIn,
+}
+
+/// How finished work lands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct LandSettings {
+    pub(crate) trailer: bool,
 }
 
 /// When and how a session starts.

@@ -1,7 +1,9 @@
-//! `land`: brings the work of a finished task onto a branch of the user's, as one commit. A follow-up does it; the finished task stays as it is.
+//! `land`: brings the work of a finished task onto a branch of the user's, as one commit or as a merge, or offers it as a pull request. A follow-up does it; the finished task stays as it is.
 //! Everything that can be refused at once is refused here, before anything is submitted.
 
-use longhaul_core::task::{Action, Author, FollowUpAction, LandOrder, Right, State, Task, Verdict, commit_message};
+use longhaul_core::task::{
+    Action, Author, FollowUpAction, LandOrder, PullRequest, Right, State, Task, Trailer, Verdict, commit_message,
+};
 use longhaul_git::{GitError, Repository};
 use longhaul_keeper::Environment;
 use longhaul_store::Stored;
@@ -9,9 +11,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::Call;
+use crate::config::{self, Overrides};
 use crate::error::{AppError, ErrorKind};
 use crate::follow_up::{finished, follow_up, git_failed, repository};
 use crate::home::Home;
+use crate::hosted::Hosted;
 use crate::intake::{blocking, redact_intake};
 use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::views::{FollowUpView, TaskView, person};
@@ -30,6 +34,15 @@ pub struct LandInput {
     /// The branch to land on; by default the one that was checked out when the task was submitted.
     #[serde(default)]
     pub onto: Option<String>,
+    /// As a merge commit with the commits of the task's branch, in place of one commit.
+    #[serde(default)]
+    pub merge: bool,
+    /// Push the commit to the remote of the submission and open a pull request; the branch here does not move.
+    #[serde(default)]
+    pub pr: bool,
+    /// Do not sign the commit, although your git was configured to sign when the task was submitted.
+    #[serde(default)]
+    pub no_sign: bool,
     /// The message of the commit, in place of the goal and the steps.
     #[serde(default)]
     pub message: Option<String>,
@@ -80,8 +93,8 @@ impl Operation for Land {
             return Ok(Answer::new(FollowUpView::nothing(&stored.task)).note([why]));
         }
         let (home, environment) = (call.home().clone(), call.app.system.environment.clone());
-        let (task, asked) = (stored.task.clone(), input.clone());
-        let planned = blocking(move || plan(&home, &environment, &task, &asked)).await?;
+        let (task, asked, trailer) = (stored.task.clone(), input.clone(), trailer(call, &stored.task)?);
+        let planned = blocking(move || plan(&home, &environment, &task, &asked, trailer)).await?;
         let Plan { order, unverified, merges } = match planned {
             Ok(plan) => plan,
             Err(why) => return Ok(Answer::new(FollowUpView::nothing(&stored.task)).note([why])),
@@ -134,6 +147,7 @@ fn plan(
     environment: &Environment,
     task: &Task,
     input: &LandInput,
+    trailer: Trailer,
 ) -> Result<Result<Plan, String>, AppError> {
     let name = &task.submission.name;
     let repository = repository(home, task)?;
@@ -163,7 +177,7 @@ fn plan(
         tip: tip.as_str().to_owned(),
         tree: tree.as_str().to_owned(),
         onto,
-        message: mask(&commit_message(task, input.message.as_deref())),
+        message: mask(&commit_message(task, input.message.as_deref(), trailer)),
         author,
         unverified: input.unverified,
         reason: input.reason.as_deref().map(mask),
@@ -171,6 +185,9 @@ fn plan(
         repository: repository.common_dir().display().to_string(),
         goal: task.submission.goal.clone(),
         yes: input.yes,
+        with_history: input.merge,
+        signing: task.submission.destination.signing.clone().filter(|_| !input.no_sign),
+        pull_request: input.pr.then(|| pull_request(task, work, environment)).transpose()?,
     };
     let unverified = unverified(&task.state, &order.tree);
     Ok(Ok(Plan { order, unverified, merges }))
@@ -197,6 +214,28 @@ fn author(repository: &Repository, task: &Task, environment: &Environment) -> Re
             .hint("git config --global user.name \"Your Name\"")
             .hint("git config --global user.email you@example.org")
     })
+}
+
+/// Whether the message names the task: the person's choice, and that of the project's file in their checkout, never the work's.
+fn trailer(call: &Call, task: &Task) -> Result<Trailer, AppError> {
+    let (environment, caller) = (&call.app.system.environment, &call.caller);
+    let project = std::path::Path::new(&task.submission.project);
+    let loaded = config::load(environment, caller, project, &Overrides::default())?;
+    Ok(if loaded.settings.land.trailer { Trailer::Task } else { Trailer::None })
+}
+
+/// Where the pull request is opened. What cannot work is refused before anything is pushed.
+fn pull_request(task: &Task, work: &str, environment: &Environment) -> Result<PullRequest, AppError> {
+    let Some(remote) = task.submission.destination.remote.clone() else {
+        let what = "there was no remote when the task was submitted, so there is nowhere to open a pull request";
+        return Err(AppError::new(ErrorKind::Conflict, what).hint("land it here without --pr"));
+    };
+    let hosted = Hosted::of(&remote).map_err(|why| AppError::new(ErrorKind::Conflict, why))?;
+    if environment.find_program(hosted.program()).is_none() {
+        let what = format!("`{}` opens the pull request, and it is not on PATH", hosted.program());
+        return Err(AppError::new(ErrorKind::Conflict, what).hint("install it and log in, or land without --pr"));
+    }
+    Ok(PullRequest { remote, head: work.to_owned() })
 }
 
 /// Why this tree is not verified, if it is not.

@@ -32,6 +32,8 @@ pub struct FollowUpView {
     pub review: Option<String>,
     /// The commit on the branch; null until it is there.
     pub commit: Option<String>,
+    /// The address of the pull request, if the work is offered in one.
+    pub pull_request: Option<String>,
     /// The command that takes the commit off the branch again.
     pub undo: Option<String>,
     /// Why worktree and branch of the task still exist, if they do.
@@ -77,6 +79,9 @@ impl FollowUpView {
                 kept: kept.clone(),
                 ..self
             },
+            FollowUpResult::PullRequest { url, onto, .. } => {
+                FollowUpView { pull_request: Some(url.clone()), onto: Some(onto.clone()), ..self }
+            }
             FollowUpResult::Discarded { kept } => FollowUpView { kept: kept.clone(), ..self },
             FollowUpResult::Restored => self,
         }
@@ -97,7 +102,9 @@ fn undo(result: &FollowUpResult) -> String {
         FollowUpResult::Landed { commit, onto, from, .. } => {
             format!("git update-ref refs/heads/{onto} {from} {commit}")
         }
-        FollowUpResult::Discarded { .. } | FollowUpResult::Restored => String::new(),
+        FollowUpResult::PullRequest { .. } | FollowUpResult::Discarded { .. } | FollowUpResult::Restored => {
+            String::new()
+        }
     }
 }
 

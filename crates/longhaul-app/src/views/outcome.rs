@@ -74,6 +74,7 @@ impl Outcome {
             ResultKind::Verified
             | ResultKind::NoChecks
             | ResultKind::Landed
+            | ResultKind::PullRequest
             | ResultKind::Discarded
             | ResultKind::Restored => Outcome::Done,
             ResultKind::NotVerified => Outcome::NotVerified,

@@ -10,10 +10,24 @@ const WIDTH: usize = 72;
 /// The trailer that names the task.
 const TRAILER: &str = "Longhaul-Task";
 
+/// What the message ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trailer {
+    /// The id of the task.
+    Task,
+    /// Nothing.
+    None,
+}
+
 /// The message for a task's work: the person's own words if there are any.
-pub fn commit_message(task: &Task, own: Option<&str>) -> String {
+pub fn commit_message(task: &Task, own: Option<&str>, trailer: Trailer) -> String {
     let text = own.map_or_else(|| of_goal(task), |own| plain(own).trim().to_owned());
-    format!("{text}\n\n{TRAILER}: {}\n", task.id)
+    match trailer {
+        // Edited words may have it already.
+        Trailer::Task if text.lines().next_back().is_some_and(|line| line.starts_with(TRAILER)) => format!("{text}\n"),
+        Trailer::Task => format!("{text}\n\n{TRAILER}: {}\n", task.id),
+        Trailer::None => format!("{text}\n"),
+    }
 }
 
 fn of_goal(task: &Task) -> String {

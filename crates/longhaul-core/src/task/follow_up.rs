@@ -19,6 +19,23 @@ pub struct Destination {
     /// The person from git's configuration; none if that named nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Author>,
+    /// How commits are signed, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signing: Option<Signing>,
+    /// The URL of the remote that the branch is pushed to, without a password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<String>,
+}
+
+/// How a person signs commits. The program comes from their own global configuration when it is needed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signing {
+    /// `gpg.format`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// `user.signingkey`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }
 
 impl Destination {
@@ -88,6 +105,24 @@ pub struct LandOrder {
     /// Land what a fixing session changed without asking.
     #[serde(default)]
     pub yes: bool,
+    /// As a merge commit, with the commits of the task's branch.
+    #[serde(default)]
+    pub with_history: bool,
+    /// How the commit is signed, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signing: Option<Signing>,
+    /// Push it and open a pull request, in place of moving the branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<PullRequest>,
+}
+
+/// Where a pull request is opened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PullRequest {
+    /// The URL to push to, as it was at submit.
+    pub remote: String,
+    /// The branch there.
+    pub head: String,
 }
 
 impl FollowUpAction {
@@ -186,6 +221,17 @@ pub enum FollowUpResult {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kept: Option<String>,
     },
+    /// A pull request offers the work.
+    PullRequest {
+        /// Its address.
+        url: String,
+        /// The commit that was pushed.
+        commit: String,
+        /// To this branch of the remote.
+        head: String,
+        /// For this branch.
+        onto: String,
+    },
     /// Worktree and branch are removed.
     Discarded {
         /// Why worktree and branch are still there, if they are.
@@ -201,6 +247,7 @@ impl FollowUpResult {
     pub fn kind(&self) -> &'static str {
         match self {
             FollowUpResult::Landed { .. } => "landed",
+            FollowUpResult::PullRequest { .. } => "pull_request",
             FollowUpResult::Discarded { .. } => "discarded",
             FollowUpResult::Restored => "restored",
         }
@@ -211,6 +258,7 @@ impl fmt::Display for FollowUpResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FollowUpResult::Landed { commit, onto, .. } => write!(f, "landed as {} on {onto}", short(commit)),
+            FollowUpResult::PullRequest { url, onto, .. } => write!(f, "offered as a pull request for {onto}: {url}"),
             FollowUpResult::Discarded { .. } => f.write_str("discarded"),
             FollowUpResult::Restored => f.write_str("restored"),
         }

@@ -49,7 +49,7 @@ pub use agent_limits::{AgentLimit, Unavailable, Until};
 pub use apply::IllegalEvent;
 pub use budget::{Amount, Limit};
 pub use choices::{ChecksIn, Context, OnLimit, Sandbox};
-pub use commit_message::commit_message;
+pub use commit_message::{Trailer, commit_message};
 pub use conversation::{Conversation, Opening};
 pub use decide::{decide, submit};
 pub use due::{Alarm, Effect, due};
@@ -57,7 +57,8 @@ pub use event::{Event, Role};
 pub use evidence::{Basis, CheckOutput, CheckRole, Checkout, Evidence, FileEffects, FileHash, Round, RoundOutcome};
 pub use family::Family;
 pub use follow_up::{
-    Author, Destination, FollowUp, FollowUpAction, FollowUpResult, LandOrder, Landing, Merge, Merging, short,
+    Author, Destination, FollowUp, FollowUpAction, FollowUpResult, LandOrder, Landing, Merge, Merging, PullRequest,
+    Signing, short,
 };
 pub use history::{SessionRecord, sessions};
 pub use hours::{BadHours, Hours};

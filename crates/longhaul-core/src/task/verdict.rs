@@ -50,6 +50,8 @@ pub enum ResultKind {
     NoChecks,
     /// See [`FollowUpResult::Landed`].
     Landed,
+    /// See [`FollowUpResult::PullRequest`].
+    PullRequest,
     /// See [`FollowUpResult::Discarded`].
     Discarded,
     /// See [`FollowUpResult::Restored`].
@@ -160,6 +162,7 @@ impl Verdict {
             Verdict::NotVerified { .. } => ResultKind::NotVerified,
             Verdict::NoChecks => ResultKind::NoChecks,
             Verdict::FollowedUp(FollowUpResult::Landed { .. }) => ResultKind::Landed,
+            Verdict::FollowedUp(FollowUpResult::PullRequest { .. }) => ResultKind::PullRequest,
             Verdict::FollowedUp(FollowUpResult::Discarded { .. }) => ResultKind::Discarded,
             Verdict::FollowedUp(FollowUpResult::Restored) => ResultKind::Restored,
         }
@@ -209,7 +212,7 @@ impl Verdict {
 
 words! {
     ResultKind: Verified = "verified", NotVerified = "not_verified", NoChecks = "no_checks", Landed = "landed",
-    Discarded = "discarded", Restored = "restored",
+    PullRequest = "pull_request", Discarded = "discarded", Restored = "restored",
 }
 
 impl Remarks {
@@ -272,6 +275,7 @@ impl fmt::Display for ResultKind {
             ResultKind::NotVerified => "checks passed, not verified",
             ResultKind::NoChecks => "unverified: no checks",
             ResultKind::Landed => "landed",
+            ResultKind::PullRequest => "pull request",
             ResultKind::Discarded => "discarded",
             ResultKind::Restored => "restored",
         })

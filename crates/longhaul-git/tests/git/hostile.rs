@@ -8,7 +8,7 @@ use longhaul_core::task::Author;
 use longhaul_git::{Committed, Merged, Moved, Removal, Step, Worktree, landing_branch};
 use longhaul_keeper::Environment;
 
-use crate::scene::{BRANCH, Scene, programs, with_each_git, write};
+use crate::scene::{BRANCH, Scene, new_commit, programs, with_each_git, write};
 use crate::traps::Traps;
 
 /// What plain git runs in the battery below, on old and new versions.
@@ -181,7 +181,9 @@ fn landing_runs_none_of_them() {
         dirty(scene);
         let author = Author { name: "Ann".into(), email: "ann@example.org".into() };
         let (_, tree) = repository.branch_tip_and_tree(worktree.branch()).unwrap().unwrap();
-        let to = repository.commit_by(&author, &tree, &from, "landed").unwrap();
+        let parents = [&from];
+        let new = new_commit(&author, &tree, &parents, "landed");
+        let to = repository.commit_by(&new, &Environment::of_process()).unwrap();
         let task = "0190c5a4-7d4e-7c3a-8f00-0123456789ab".parse().unwrap();
         let step = Step { task, branch: "main", from: &from, to: &to, author: &author };
         let moved = repository.land(&step, &Environment::of_process()).unwrap();

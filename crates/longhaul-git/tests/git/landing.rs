@@ -7,7 +7,7 @@ use longhaul_core::task::Author;
 use longhaul_git::{CommitId, Moved, Repository, Step};
 use longhaul_keeper::Environment;
 
-use super::scene::{Scene, with_each_git, write};
+use super::scene::{Scene, new_commit, with_each_git, write};
 
 const TASK: &str = "0190c5a4-7d4e-7c3a-8f00-0123456789ab";
 
@@ -28,7 +28,9 @@ impl Prepared {
         worktree.commit_all("work").unwrap();
         let author = Author { name: "Ann".into(), email: "ann@example.org".into() };
         let (_, tree) = worktree.repository().branch_tip_and_tree(worktree.branch()).unwrap().unwrap();
-        let to = scene.repository().commit_by(&author, &tree, &from, "subject\n\nbody\n").unwrap();
+        let parents = [&from];
+        let new = new_commit(&author, &tree, &parents, "subject\n\nbody\n");
+        let to = scene.repository().commit_by(&new, &Environment::of_process()).unwrap();
         Prepared { from, to, author }
     }
 

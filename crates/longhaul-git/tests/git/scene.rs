@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use longhaul_git::{CommitId, Git, Repository, Worktree};
+use longhaul_core::task::Author;
+use longhaul_git::{CommitId, Git, NewCommit, Repository, TreeId, Worktree};
 use longhaul_keeper::Environment;
 use tempfile::TempDir;
 
@@ -131,4 +132,14 @@ pub(crate) fn write(directory: &Path, name: impl AsRef<Path>, text: impl AsRef<[
     let path = directory.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
+}
+
+/// A commit by a person that is not signed.
+pub(crate) fn new_commit<'a>(
+    author: &'a Author,
+    tree: &'a TreeId,
+    parents: &'a [&'a CommitId],
+    message: &'a str,
+) -> NewCommit<'a> {
+    NewCommit { author, tree, parents, message, signing: None }
 }

@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use longhaul_core::ids::TaskId;
 use longhaul_core::task::{
-    Actor, Cause, FollowUp, FollowUpAction, FollowUpResult, LandOrder, Landing, Merge, Observation, RoundOutcome, Task,
-    Workspace,
+    Actor, Cause, FollowUp, FollowUpAction, FollowUpResult, LandOrder, Landing, Merge, Observation, PullRequest,
+    RoundOutcome, Task, Workspace,
 };
 use longhaul_git::{
-    CommitId, Git, Merged, Moved, Removal, Repository, Step, TreeId, Worktree, WorktreeError, landing_branch,
-    task_branch,
+    CommitId, Git, GitError, Merged, Moved, NewCommit, Removal, Repository, Step, TreeId, Worktree, WorktreeError,
+    landing_branch, task_branch,
 };
 use longhaul_keeper::{fail_point, process};
 use longhaul_store::{Filter, Which};
 
-use super::Job;
+use super::{Job, pull_request};
 use longhaul_app::unfit;
 
 /// How long to wait for a store that could not answer.
@@ -121,7 +121,18 @@ impl Work<'_> {
         if !self.repository.includes(&tip, &target).map_err(failed)? {
             return self.merge(order, &tip, &target);
         }
-        let commit = self.repository.commit_by(&order.author, &tree, &target, &order.message).map_err(failed)?;
+        let (LandOrder { author, message, .. }, signing) = (order, order.signing.as_ref());
+        let parents: &[&CommitId] = if order.with_history { &[&target, &tip] } else { &[&target] };
+        let new = NewCommit { author, tree: &tree, parents, message, signing };
+        let commit = match self.repository.commit_by(&new, &self.job.environment) {
+            Err(GitError::Refused { text, .. }) if signing.is_some() => {
+                let why = "the commit could not be signed as your git is configured to, so nothing changed";
+                return Ok(cannot(format!(
+                    "{why}: {text}. `longhaul land {name} --no-sign` lands it without a signature"
+                )));
+            }
+            made => made.map_err(failed)?,
+        };
         let landing = Landing { commit: commit.as_str().to_owned(), from: target.as_str().to_owned() };
         Ok(Observation::LandingStarted { landing })
     }
@@ -189,6 +200,9 @@ impl Work<'_> {
     /// Puts the commit on the branch, and then the worktree away.
     fn land(&self, order: &LandOrder, landing: &Landing) -> Result<Observation, Cause> {
         fail_point::reach("land.started");
+        if let Some(wanted) = &order.pull_request {
+            return self.offer(order, wanted, landing);
+        }
         let id = |text: &str| text.parse::<CommitId>().map_err(|error| unfit(&error));
         let (from, to) = (id(&landing.from)?, id(&landing.commit)?);
         let step = Step { task: self.job.task.id, branch: &order.onto, from: &from, to: &to, author: &order.author };
@@ -207,6 +221,26 @@ impl Work<'_> {
         let checkout = checkout.map(|path| path.display().to_string());
         let (commit, from, onto) = (landing.commit.clone(), landing.from.clone(), order.onto.clone());
         Ok(Observation::FollowedUp { result: FollowUpResult::Landed { commit, onto, from, checkout, kept } })
+    }
+
+    /// Pushes the commit and opens a pull request. The worktree stays, because a review may want more.
+    fn offer(&self, order: &LandOrder, wanted: &PullRequest, landing: &Landing) -> Result<Observation, Cause> {
+        let (PullRequest { remote, head }, onto) = (wanted, &order.onto);
+        let commit = landing.commit.parse().map_err(|error| unfit(&error))?;
+        let pushed =
+            self.repository.push(remote, &commit, head, &self.job.environment).map_err(|error| unfit(&error))?;
+        if let Err(why) = pushed {
+            return Ok(cannot(format!("`{head}` could not be pushed to `{remote}`: {why}")));
+        }
+        fail_point::reach("land.pushed");
+        let url = match pull_request::open(self.job, remote, head, onto, &order.message) {
+            Ok(url) => url,
+            Err(why) => return Ok(cannot(format!("`{head}` is pushed to `{remote}`, but {why}"))),
+        };
+        fail_point::reach("land.offered");
+        self.give_back()?;
+        let (commit, head, onto) = (landing.commit.clone(), head.clone(), onto.clone());
+        Ok(Observation::FollowedUp { result: FollowUpResult::PullRequest { url, commit, head, onto } })
     }
 
     fn refusal(&self, why: &str, onto: &str) -> String {

@@ -14,6 +14,7 @@ mod preflight;
 mod prepare_workspace;
 mod probe;
 pub(crate) mod program;
+mod pull_request;
 mod read_output;
 mod session_end;
 mod session_server;

@@ -13,6 +13,18 @@ pub(crate) struct Land {
     /// Branch to land on; by default the one that was checked out when the task was submitted
     #[arg(long, value_name = "BRANCH")]
     pub(crate) onto: Option<String>,
+    /// Land it as one commit (the default)
+    #[arg(long, conflicts_with = "merge")]
+    pub(crate) squash: bool,
+    /// Land it as a merge commit, with the commits of the task's branch
+    #[arg(long)]
+    pub(crate) merge: bool,
+    /// Push the commit and open a pull request with gh or glab; the branch here does not move
+    #[arg(long)]
+    pub(crate) pr: bool,
+    /// Do not sign the commit, even if your git is configured to
+    #[arg(long)]
+    pub(crate) no_sign: bool,
     /// Message of the commit; by default the goal and the steps
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) message: Option<String>,

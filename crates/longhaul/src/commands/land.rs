@@ -21,6 +21,9 @@ pub(crate) async fn land(line: &CommandLine, args: &cli::Land) -> Result<Code, A
             task: task.clone(),
             onto: args.onto.clone(),
             message: args.message.clone(),
+            merge: args.merge,
+            pr: args.pr,
+            no_sign: args.no_sign,
             keep: args.keep,
             dry_run: args.dry_run,
             unverified: args.unverified,
@@ -100,6 +103,10 @@ pub(crate) async fn finish(call: &Call, answer: Answer<FollowUpView>) -> Result<
 fn print(view: &FollowUpView) {
     let name = &view.name;
     match (&view.commit, &view.message) {
+        _ if let Some(url) = &view.pull_request => {
+            out::data(&out::safe(&format!("{name}: {url}")));
+            out::note(&format!("the branch here did not move; worktree and branch of {} are kept", out::safe(name)));
+        }
         (Some(commit), _) => {
             let onto = view.onto.as_deref().unwrap_or_default();
             out::data(&out::safe(&format!("{name}: landed as {} on {onto}", longhaul_core::task::short(commit))));

@@ -57,6 +57,7 @@ const EFFECTS: &[(&str, fn())] = &[
     ("redact.extra", logs::redact_extra),
     ("prompts.project", agents::prompts_project),
     ("serve.projects", http::a_task_is_only_submitted_where_the_configuration_allows_it),
+    crate::landing::EFFECT,
     crate::gc::EFFECTS[0],
     crate::gc::EFFECTS[1],
     crate::gc::EFFECTS[2],

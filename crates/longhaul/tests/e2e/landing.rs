@@ -1,13 +1,19 @@
 //! `land` and `discard` as a user sees them: the work is one commit of the user's on their branch, and nothing of theirs is lost.
 
+mod bad_input;
+mod forms;
 mod kills;
 mod moved;
+mod pull_requests;
 
 use serde_json::json;
 
 use crate::checker;
 use crate::env::TestEnv;
 use crate::rounds::one_step;
+
+/// What the key of the configuration changes.
+pub(crate) const EFFECT: (&str, fn()) = ("land.trailer", forms::the_trailer_can_be_left_out);
 
 /// A world of short tasks whose workspace is a repository of Ann's with one commit.
 pub(crate) fn repository() -> TestEnv {

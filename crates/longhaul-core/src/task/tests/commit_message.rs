@@ -1,13 +1,13 @@
 //! The message of the commit that lands a task: what becomes its subject, its body and its trailer.
 //! The operation `land` masks secrets in it; that is tested there.
 
-use super::super::commit_message;
+use super::super::{Trailer, commit_message};
 use super::fixture::{asked, new_task, working};
 
 fn message(goal: &str) -> String {
     let mut task = new_task();
     asked(&mut task).goal = goal.to_owned();
-    commit_message(&task, None).replace(&task.id.to_string(), "ID")
+    commit_message(&task, None, Trailer::Task).replace(&task.id.to_string(), "ID")
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn the_goal_is_subject_and_body() {
 fn every_line_fits_and_steps_are_a_list() {
     let mut task = working();
     asked(&mut task).goal = "word ".repeat(60);
-    let text = commit_message(&task, None);
+    let text = commit_message(&task, None, Trailer::Task);
     assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
     assert!(text.contains("\n- "), "{text}");
 }
@@ -34,5 +34,8 @@ fn every_line_fits_and_steps_are_a_list() {
 #[test]
 fn a_persons_own_words_are_kept() {
     let task = working();
-    assert_eq!(commit_message(&task, Some("  mine \n")), format!("mine\n\nLonghaul-Task: {}\n", task.id));
+    assert_eq!(
+        commit_message(&task, Some("  mine \n"), Trailer::Task),
+        format!("mine\n\nLonghaul-Task: {}\n", task.id)
+    );
 }

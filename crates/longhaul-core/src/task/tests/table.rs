@@ -96,6 +96,9 @@ fn merging(more: &[Event]) -> Task {
         repository: "/r".into(),
         goal: "g".into(),
         yes: false,
+        with_history: false,
+        signing: None,
+        pull_request: None,
     };
     let name = task.submission.name.clone();
     asked(&mut task).follow_up = Some(FollowUp { task: other(), name, action: FollowUpAction::Land(order.into()) });
