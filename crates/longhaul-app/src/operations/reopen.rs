@@ -141,7 +141,8 @@ async fn landed(call: &Call, old: &Task) -> Result<Option<String>, AppError> {
     let came_to = call.summaries(one).await?.tasks.pop().and_then(|summary| summary.came_to);
     Ok(match came_to {
         Some(FollowUpResult::Landed { commit, .. }) => Some(commit),
-        Some(FollowUpResult::Discarded { .. } | FollowUpResult::Restored) | None => None,
+        Some(FollowUpResult::PullRequest { .. } | FollowUpResult::Discarded { .. } | FollowUpResult::Restored)
+        | None => None,
     })
 }
 
