@@ -153,6 +153,8 @@ pub enum Shown {
         /// On what.
         detail: String,
     },
+    /// What came of the last tool, in a few words.
+    Result(String),
     /// Something about the session itself.
     Notice(String),
 }

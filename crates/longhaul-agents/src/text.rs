@@ -1,6 +1,8 @@
 //! Texts of an agent: shortened to one line for screens and stored reasons, or read as the id of a conversation.
 //! Used by the agents' readers; escapes are removed where a text is printed, not here.
 
+use crate::reading::Shown;
+
 /// The first line with something on it, at most this many characters.
 pub(crate) fn one_line(text: &str, longest: usize) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
@@ -18,6 +20,41 @@ pub(crate) fn reason(text: &str) -> String {
 /// The last line with something on it: what a program that gave up said last.
 pub(crate) fn last_line(text: &str) -> Option<String> {
     text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(reason)
+}
+
+/// What came of a tool: how it failed, if it did, and the last line that it printed. None for a success without output.
+pub(crate) fn result(output: &str, failure: Option<&str>) -> Option<Shown> {
+    let last = output.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(|line| one_line(line, 120));
+    let parts: Vec<String> = failure.map(str::to_owned).into_iter().chain(last).collect();
+    (!parts.is_empty()).then(|| Shown::Result(parts.join(": ")))
+}
+
+/// A command without the shell around it that an agent adds to each: `/bin/bash -lc 'cargo test'` is `cargo test`.
+pub(crate) fn without_shell(command: &str) -> String {
+    let script = command.split_once(' ').and_then(|(shell, rest)| {
+        let is_shell = ["bash", "sh", "zsh"].contains(&shell.rsplit('/').next().unwrap_or_default());
+        rest.strip_prefix("-lc ").or_else(|| rest.strip_prefix("-c ")).filter(|_| is_shell)
+    });
+    script.and_then(one_word).unwrap_or_else(|| command.to_owned())
+}
+
+/// The text that a shell reads as exactly this one word.
+fn one_word(text: &str) -> Option<String> {
+    let (mut word, mut quote, mut chars) = (String::new(), None, text.trim().chars());
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if c == open => quote = None,
+            (None, '\\') => word.push(chars.next()?),
+            (Some('"'), '\\') => match chars.next()? {
+                escaped @ ('"' | '\\' | '$' | '`') => word.push(escaped),
+                other => word.extend(['\\', other]),
+            },
+            (None, c) if c.is_whitespace() || ";&|<>()$`".contains(c) => return None,
+            _ => word.push(c),
+        }
+    }
+    quote.is_none().then_some(word)
 }
 
 /// The last line that calls itself an error, with the next one where it only announces it.
@@ -48,6 +85,34 @@ mod tests {
         assert_eq!(one_line("", 4), "");
         assert_eq!(last_line("one\n two \n\n").as_deref(), Some("two"));
         assert_eq!(last_line(" \n"), None);
+    }
+
+    #[test]
+    fn the_shell_around_a_command_is_left_out() {
+        for (command, shown) in [
+            ("/bin/bash -lc 'cargo test'", "cargo test"),
+            ("bash -lc \"echo 'one' \\\"two\\\" \\$x\"", "echo 'one' \"two\" $x"),
+            ("/bin/zsh -c ls", "ls"),
+            ("/bin/bash -lc 'it'\\''s'", "it's"),
+            ("bash -lc 'a' b", "bash -lc 'a' b"),
+            ("bash -lc 'a", "bash -lc 'a"),
+            ("bash script.sh", "bash script.sh"),
+            ("cargo -c 'x'", "cargo -c 'x'"),
+        ] {
+            assert_eq!(without_shell(command), shown);
+        }
+    }
+
+    #[test]
+    fn a_result_is_the_failure_and_the_last_line() {
+        let shown = |output, failure| match result(output, failure) {
+            Some(Shown::Result(text)) => text,
+            _ => String::new(),
+        };
+        assert_eq!(shown("running\n12 passed\n\n", None), "12 passed");
+        assert_eq!(shown("", Some("exit 1")), "exit 1");
+        assert_eq!(shown("oops\n", Some("exit 1")), "exit 1: oops");
+        assert_eq!(shown(" \n", None), "");
     }
 
     #[test]

@@ -41,7 +41,12 @@ pub(crate) enum Unknown {
 pub struct FileChange {
     /// Relative to the workspace's root; bytes that are not UTF-8 are replaced.
     pub path: String,
+    /// `added`, `modified`, `deleted` or `type changed`.
     pub status: &'static str,
+    /// Lines that were added; null for a file that is not text.
+    pub added: Option<u64>,
+    /// Lines that were removed; null for a file that is not text.
+    pub removed: Option<u64>,
 }
 
 /// The files that differ from the start.
@@ -70,7 +75,8 @@ fn file_change(file: &ChangedFile) -> FileChange {
         FileStatus::Deleted => "deleted",
         FileStatus::TypeChanged => "type changed",
     };
-    FileChange { path: file.path.to_string_lossy().into_owned(), status }
+    let (added, removed) = file.lines.unzip();
+    FileChange { path: file.path.to_string_lossy().into_owned(), status, added, removed }
 }
 
 async fn ask<T: Send + 'static>(
@@ -171,8 +177,13 @@ mod tests {
         let (repository, base) = find(&dir.path().join("state"), &workspace).unwrap();
         let files = repository.changed_files(&base, None).unwrap();
         let changes: Vec<FileChange> = files.iter().map(file_change).collect();
-        let change = |path: &str, status| FileChange { path: path.to_owned(), status };
-        assert_eq!(changes, [change("new.txt", "added"), change("old.txt", "modified")]);
+        let change = |path: &str, status, removed| FileChange {
+            path: path.to_owned(),
+            status,
+            added: Some(1),
+            removed: Some(removed),
+        };
+        assert_eq!(changes, [change("new.txt", "added", 0), change("old.txt", "modified", 1)]);
         let patch = String::from_utf8(repository.diff(&base, None).unwrap().bytes).unwrap();
         assert!(patch.contains("-one") && patch.contains("+two") && patch.contains("+new"), "{patch}");
     }

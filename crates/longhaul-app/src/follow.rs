@@ -148,6 +148,8 @@ pub struct Follow {
     /// Events that were read and not handed out yet.
     events: VecDeque<StoredEvent>,
     agents: Agents,
+    /// Where the agent works, once that is known.
+    root: Option<String>,
     live: Option<SessionTurns>,
     items: VecDeque<Item>,
     worker: WorkerKeepalive,
@@ -176,6 +178,7 @@ impl Follow {
         Ok(Follow {
             changes: call.store()?.changes()?,
             agents: Agents::of_task(&stored.task.submission),
+            root: stored.task.workspace.as_ref().map(|workspace| workspace.root.clone()),
             step: Step::ReadEvents,
             read: interest.after,
             call: call.clone(),
@@ -266,6 +269,9 @@ impl Follow {
     /// Hands out an event between what was printed before and after it.
     fn take(&mut self, event: StoredEvent) {
         self.agents.note(&event.event);
+        if let Event::Placed { workspace } = &event.event {
+            self.root = Some(workspace.root.clone());
+        }
         if let (Event::SessionEnded { .. }, Some(live)) = (&event.event, &mut self.live) {
             live.end();
             match live.more(self.call.now()) {
@@ -298,7 +304,8 @@ impl Follow {
         if resume.is_none() {
             self.items.extend(opening(session).into_iter().map(Item::Turn));
         }
-        self.live = SessionTurns::new(self.call.home(), session, agent, resume.unwrap_or_default());
+        let root = self.root.as_deref();
+        self.live = SessionTurns::new(self.call.home(), session, agent, root, resume.unwrap_or_default());
     }
 
     fn read_output(&mut self) {

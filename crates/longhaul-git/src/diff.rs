@@ -38,6 +38,8 @@ pub struct ChangedFile {
     pub path: PathBuf,
     /// What became of it.
     pub status: FileStatus,
+    /// Lines that were added and removed; none for a file that is not text.
+    pub lines: Option<(u64, u64)>,
 }
 
 /// What became of a file.
@@ -91,10 +93,10 @@ impl Repository {
     /// The files that differ between `base` and a later commit, or now.
     pub fn changed_files(&self, base: &CommitId, last: Option<&CommitId>) -> Result<Vec<ChangedFile>, GitError> {
         let view = View::new(self, Objects::Private)?;
-        let output =
-            against(&view, &["diff-tree", "-r", "-z", "--name-status", "--no-renames"], base, last)?.succeed()?;
-        let parts: Vec<&[u8]> = zero_separated(&output).collect();
-        Ok(parts.chunks_exact(2).map(|pair| changed_file(pair[0], pair[1])).collect())
+        const WORDS: &[&str] =
+            &["diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv"];
+        let output = against(&view, WORDS, base, last)?.succeed()?;
+        Ok(changed(&output))
     }
 
     /// The paths that differ between a commit and a tree of this repository; without a commit, all paths of the tree.
@@ -115,12 +117,28 @@ fn against(view: &View<'_>, words: &[&str], base: &CommitId, last: Option<&Commi
     Ok(call.words(&["--"]).deadline(LONG))
 }
 
-fn changed_file(status: &[u8], path: &[u8]) -> ChangedFile {
-    let status = match status {
-        b"A" => FileStatus::Added,
-        b"D" => FileStatus::Deleted,
-        b"T" => FileStatus::TypeChanged,
-        _ => FileStatus::Modified,
+/// First a record and a path for each file, such as `:100644 100644 ID ID M`; then its lines in the same order, such as `3\t1\tPATH`.
+fn changed(output: &[u8]) -> Vec<ChangedFile> {
+    let parts: Vec<&[u8]> = zero_separated(output).collect();
+    let records = parts.chunks(2).take_while(|pair| pair.len() == 2 && pair[0].starts_with(b":")).count();
+    let (files, counts) = parts.split_at(records * 2);
+    let lines = counts.iter().map(|count| lines_of(count)).chain(std::iter::repeat(None));
+    files.chunks(2).zip(lines).map(|(file, lines)| changed_file(file[0], file[1], lines)).collect()
+}
+
+/// Git writes hyphens for a file that is not text.
+fn lines_of(count: &[u8]) -> Option<(u64, u64)> {
+    let text = std::str::from_utf8(count.get(..count.len().min(64))?).unwrap_or_default();
+    let mut numbers = text.split('\t').map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+fn changed_file(record: &[u8], path: &[u8], lines: Option<(u64, u64)>) -> ChangedFile {
+    let status = match record.last() {
+        Some(b'A') => FileStatus::Added,
+        Some(b'D') => FileStatus::Deleted,
+        Some(b'T') => FileStatus::TypeChanged,
+        Some(_) | None => FileStatus::Modified,
     };
-    ChangedFile { path: path_of(path), status }
+    ChangedFile { path: path_of(path), status, lines }
 }

@@ -57,6 +57,9 @@ pub(crate) struct Cli {
         display_order = 998
     )]
     pub(crate) color: ColorChoice,
+    /// Print long output without a pager
+    #[arg(long, global = true, display_order = 999)]
+    pub(crate) no_pager: bool,
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
 }
@@ -264,6 +267,19 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
+    /// Whether what it prints may be long, and is all there is to do.
+    pub(crate) fn is_paged(&self) -> bool {
+        match self {
+            Verb::Diff(args) => !args.json,
+            Verb::Logs(args) => !args.json && !args.follow,
+            Verb::Events(args) => !args.json && !args.follow,
+            Verb::Report(args) => !args.json,
+            Verb::Show(args) => !args.read.json,
+            Verb::Plan(args) => !args.json && args.accept.is_none(),
+            _ => false,
+        }
+    }
+
     /// What the verb is about to do, for the permission check.
     pub(crate) fn action(&self) -> Action<'static> {
         match self {

@@ -15,6 +15,7 @@ mod exit;
 mod foreground;
 mod housekeeping;
 mod out;
+mod pager;
 mod paint;
 mod picker;
 mod start;

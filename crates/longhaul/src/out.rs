@@ -15,12 +15,14 @@ pub(crate) use longhaul_core::units::span;
 use serde::Serialize;
 
 use crate::exit::Code;
+use crate::pager;
 
 /// The first failed write to stdout; no more data is written after it.
 static WRITE_ERROR: OnceLock<io::Error> = OnceLock::new();
 
 /// Prints one line of data. After a failed write nothing more is written; the verb continues and ends with its own code.
 pub(crate) fn data(line: &str) {
+    pager::start();
     if WRITE_ERROR.get().is_none()
         && let Err(error) = write(io::stdout().lock(), line)
     {
@@ -30,7 +32,9 @@ pub(crate) fn data(line: &str) {
 
 /// Prints one line that is not data. A failed write is ignored: a worker outlives its terminal and a full disk.
 pub(crate) fn note(line: &str) {
-    write(io::stderr().lock(), line).ok();
+    if let Some(line) = pager::keep(line.to_owned()) {
+        write(io::stderr().lock(), &line).ok();
+    }
 }
 
 /// Tells where a list continues, if it does.
@@ -99,7 +103,13 @@ pub(crate) fn choose_colours(choice: ColorChoice) {
 
 /// Whether our own colours may be used on standard output.
 pub(crate) fn coloured() -> bool {
-    has_colours(io::stdout().is_terminal())
+    has_colours(is_on_terminal())
+}
+
+/// Whether a person sees standard output, directly or in a pager.
+pub(crate) fn is_on_terminal() -> bool {
+    static IS_TERMINAL: OnceLock<bool> = OnceLock::new();
+    *IS_TERMINAL.get_or_init(|| io::stdout().is_terminal())
 }
 
 /// The same for standard error.

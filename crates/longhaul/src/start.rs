@@ -20,6 +20,8 @@ use longhaul_core::task::Target;
 use longhaul_keeper::{Bounded, Environment, Executable, Keep, ProgramEnd, Scopes, Standing, scopes};
 use rustix::io::{FdFlags, fcntl_setfd};
 
+use tokio::signal::unix::{SignalKind, signal};
+
 use crate::commands::service;
 use crate::worker_log;
 use longhaul_app::tag::tag;
@@ -80,6 +82,21 @@ impl Processes for ChildProcesses {
     fn boot_service(&self, environment: &Environment) -> Result<Option<BootService>, AppError> {
         service::installed(environment)
     }
+}
+
+/// Starts a pager that reads from us and has the terminal. Ctrl+C is for it alone from now on.
+pub(crate) fn pager(command: &str) -> std::io::Result<Child> {
+    let mut pager = Command::new("sh");
+    pager.args(["-c", command]).stdin(Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        pager.env("LESS", "FRX");
+    }
+    let child = pager.spawn()?;
+    // Where nothing listens for it, it would end this process and leave the pager without its terminal.
+    if let Ok(interrupts) = signal(SignalKind::interrupt()) {
+        drop(interrupts);
+    }
+    Ok(child)
 }
 
 /// Starts an agent's own program in this terminal and process group, so that the terminal's keys reach it. It inherits the descriptor

@@ -67,10 +67,19 @@ impl When {
 
     /// A sentence with its RFC 3339 times as local ones.
     pub(crate) fn localized(&self, sentence: &str) -> String {
+        self.with_times(sentence, |time| self.clock(time))
+    }
+
+    /// The same, and how long it is until those that are to come.
+    pub(crate) fn told(&self, sentence: &str) -> String {
+        self.with_times(sentence, |time| if self.left(time).is_zero() { self.clock(time) } else { self.until(time) })
+    }
+
+    fn with_times(&self, sentence: &str, shown: impl Fn(&str) -> String) -> String {
         let words = sentence.split(' ').map(|word| {
             let bare = word.trim_end_matches([',', ';', ')', '.', ':']);
             match bare.len() > 18 && bare.parse::<Timestamp>().is_ok() {
-                true => format!("{}{}", self.clock(bare), &word[bare.len()..]),
+                true => format!("{}{}", shown(bare), &word[bare.len()..]),
                 false => word.to_owned(),
             }
         });

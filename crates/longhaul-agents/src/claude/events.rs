@@ -11,7 +11,7 @@ use super::failure;
 use crate::clock_text::from_epoch;
 use crate::json_line::{dollars, number, object, text, tool_detail};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd, grown};
-use crate::text::{conversation_id, one_line, reason};
+use crate::text::{conversation_id, one_line, reason, result as tool_result};
 
 /// A single refusal passes: a token is renewed, a proxy restarts. After so many in a row without an answer the login is wrong, although
 /// the program would try ten times.
@@ -63,7 +63,8 @@ pub(super) fn read(reader: &mut Reader, moment: &Moment<'_>, line: &[u8]) -> Rea
         (Some("system"), Some("init")) => init(reader, &event),
         (Some("system"), Some("api_retry")) => api_retry(reader, &event),
         (Some("system"), Some("permission_denied")) => permission_denied(reader, &event),
-        (Some("system" | "user"), _) => Reading::default(),
+        (Some("system"), _) => Reading::default(),
+        (Some("user"), _) => Reading { shown: results(&event), ..Reading::default() },
         (Some("rate_limit_event"), _) => rate_limit(reader, &event),
         (Some("assistant"), _) => assistant(reader, &event),
         (Some("result"), _) => result(reader, moment, &event),
@@ -146,6 +147,18 @@ fn assistant(reader: &mut Reader, event: &Value) -> Reading {
     }
     went_well(reader);
     Reading { shown: content.iter().filter_map(shown).collect(), ..Reading::default() }
+}
+
+/// What came of the tools that the model used.
+fn results(event: &Value) -> Vec<Shown> {
+    let content = event.pointer("/message/content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let is_result = |part: &&Value| text(part, "/type") == Some("tool_result");
+    let one = |part: &Value| {
+        let failure = (part["is_error"] == Value::Bool(true)).then_some("failed");
+        let said = text(part, "/content").or_else(|| text(part, "/content/0/text")).unwrap_or_default();
+        tool_result(said, failure)
+    };
+    content.iter().filter(is_result).filter_map(one).collect()
 }
 
 /// The model answered, so what was hopeless a moment ago is not.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::failure;
 use crate::json_line::{number, object, text};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd, grown};
-use crate::text::{conversation_id, one_line, reason};
+use crate::text::{conversation_id, one_line, reason, result, without_shell};
 
 /// What the reader remembers between lines.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -123,7 +123,7 @@ fn error(reader: &mut Reader, event: &Value) -> Reading {
 
 fn item_started(event: &Value) -> Reading {
     match (text(event, "/item/type"), text(event, "/item/command")) {
-        (Some("command_execution"), Some(command)) => tool("shell", command),
+        (Some("command_execution"), Some(command)) => tool("shell", &without_shell(command)),
         _ => Reading::default(),
     }
 }
@@ -137,12 +137,20 @@ fn item_completed(reader: &mut Reader, event: &Value) -> Reading {
     }
     match kind {
         "agent_message" => Reading::showing(Shown::Text(text(item, "/text").unwrap_or_default().to_owned())),
+        "command_execution" => Reading { shown: executed(item).into_iter().collect(), ..Reading::default() },
         "file_change" => Reading { shown: changes(item), ..Reading::default() },
         "mcp_tool_call" => mcp_call(reader, item),
         "web_search" => tool("web_search", text(item, "/query").unwrap_or_default()),
         "error" => Reading::showing(Shown::Notice(reason(text(item, "/message").unwrap_or("warning without a text")))),
         _ => Reading::default(),
     }
+}
+
+/// How a command ended, and the last line that it printed.
+fn executed(item: &Value) -> Option<Shown> {
+    let code = item.get("exit_code").and_then(Value::as_i64).filter(|code| *code != 0);
+    let failure = code.map(|code| format!("exit {code}"));
+    result(text(item, "/aggregated_output").unwrap_or_default(), failure.as_deref())
 }
 
 fn changes(item: &Value) -> Vec<Shown> {

@@ -477,7 +477,7 @@ fn what_people_see() {
     let tool = |name: &str, detail: &str| Shown::Tool { name: name.into(), detail: detail.into() };
     let expected = [
         Shown::Text("I will.".into()),
-        tool("shell", "/bin/bash -lc 'ls'"),
+        tool("shell", "ls"),
         tool("patch", "add /project/a"),
         Shown::Notice("Selected model is at capacity.".into()),
     ];

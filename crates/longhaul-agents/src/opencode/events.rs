@@ -10,7 +10,7 @@ use longhaul_core::time::Time;
 use crate::json_line::{micros, number, object, text, tool_detail};
 use crate::outcome::{CONTEXT_FULL, by_status, judge, says};
 use crate::reading::{Moment, Reader, Reading, Shown, TurnEnd};
-use crate::text::{conversation_id, last_line, reason};
+use crate::text::{conversation_id, last_line, reason, result};
 
 /// If a stream ends without a reason, it retries at once and forever; Longhaul stops it after this many in a row.
 const HOPELESS_FINISHES: u32 = 3;
@@ -73,7 +73,11 @@ fn tool_used(reader: &mut Reader, line: &Value) -> Reading {
         reader.verdict = Some(Outcome::Failed(Failure::Permission(format!("refused {what}"))));
         reader.note_refusal(&what);
     }
-    Reading::showing(Shown::Tool { name, detail })
+    let state = &line["part"]["state"];
+    let failed = text(state, "/error").map(|error| (error, Some("failed")));
+    let (output, failure) = failed.unwrap_or_else(|| (text(state, "/output").unwrap_or_default(), None));
+    let shown = [Some(Shown::Tool { name, detail }), result(output, failure)];
+    Reading { shown: shown.into_iter().flatten().collect(), ..Reading::default() }
 }
 
 /// Refused because nobody was there to ask, or by a rule of the configuration. The first ends the turn; whether the second does is

@@ -14,7 +14,7 @@ use super::value::Raw;
 const PREFIX: &str = "LONGHAUL_";
 
 /// Variables of ours that are not keys.
-const OURS: &[&str] = &["LONGHAUL_HOME", "LONGHAUL_CONFIG", "LONGHAUL_SESSION", "LONGHAUL_API_KEY"];
+const OURS: &[&str] = &["LONGHAUL_HOME", "LONGHAUL_CONFIG", "LONGHAUL_SESSION", "LONGHAUL_API_KEY", "LONGHAUL_PAGER"];
 
 /// Variables that `notify.command` gets; the program may call us with them set.
 const NOTICE: &[&str] =

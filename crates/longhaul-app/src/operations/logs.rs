@@ -166,7 +166,13 @@ mod tests {
     /// The texts of the part, and how many turns were refused.
     fn part(input: &LogsInput, texts: &[&str]) -> (Part, Vec<String>, usize) {
         let mut part = Part::new(input);
-        let turn = |text: &&str| TurnView { session: 1, role: TurnRole::Output, text: (*text).to_owned(), tool: None };
+        let turn = |text: &&str| TurnView {
+            session: 1,
+            at: None,
+            role: TurnRole::Output,
+            text: (*text).to_owned(),
+            tool: None,
+        };
         let taken = texts.iter().take_while(|text| part.take(turn(text))).count();
         let shown = part.turns.iter().map(|turn| turn.text.clone()).collect();
         (part, shown, texts.len() - taken)

@@ -53,6 +53,7 @@ mod verify_history;
 mod wait;
 mod why;
 
+pub use crate::changed_files::FileChange;
 pub use accept_plan::{AcceptPlan, AcceptPlanInput, AcceptedPlan, MOST_BYTES as LONGEST_PLAN};
 pub use agents::{AgentLimit, AgentListing, AgentView, Agents};
 pub use cancel::{Cancel, CancelInput};

@@ -9,6 +9,7 @@ use super::checks::{CheckFacts, EvidenceFacts, Shown};
 use super::facts::TaskReport;
 use super::markdown::{block, code};
 use super::sessions::{SavedWork, SessionRow};
+use crate::changed_files::FileChange;
 use crate::describe;
 use crate::views::{Choices, RunView, ShowView};
 
@@ -27,23 +28,68 @@ pub fn page(report: &TaskReport) -> String {
         }
     };
     let next = format!("## Next step\n\n{}\n", sentence(&report.show.next_step));
-    parts.extend([notices(report), next, rest(report)]);
+    let details = if is_tracked { String::new() } else { details(report) };
+    parts.extend([notices(report), details, next, rest(report)]);
     parts.retain(|part| !part.is_empty());
     let page = parts.join("\n");
     format!("{}\n", page.trim_end())
 }
 
 fn top(report: &TaskReport) -> String {
-    let (show, task, place) = (&report.show, &report.show.task, &report.show.workspace);
-    let mut text = format!("# Report of task {}\n\n{}\n\n", code(&task.name), headline(show));
+    let show = &report.show;
+    let mut text = format!("# Report of task {}\n\n{}\n\n", code(&show.task.name), headline(show));
+    for (label, value) in summary(report) {
+        line(&mut text, format_args!("- {label}: {value}"));
+    }
+    for warning in &show.warnings {
+        line(&mut text, format_args!("- Warning: {}", code(warning)));
+    }
+    line(&mut text, format_args!("\n## Goal\n\n{}", block(&show.goal)));
+    text
+}
+
+/// What most readers want to know, in a few lines.
+fn summary(report: &TaskReport) -> Vec<(&'static str, String)> {
+    let (show, task) = (&report.show, &report.show.task);
     let since = report.because.as_ref().map(|event| format!("{}: {}", event.at, code(&event.what)));
+    let checks = &show.verification.checks;
+    let passed = checks.iter().filter(|check| check.result == Shown::Pass).count();
+    let checks = (!checks.is_empty()).then(|| format!("{passed} of {} passed", checks.len()));
+    let steps = task.progress.map(|steps| format!("{} of {} done", steps.done, steps.total));
+    let cost = task.cost_usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("${usd:.2}"));
+    let worked = Amount::Millis(task.worked_ms);
+    let sessions = format!("{}, {worked} of work, {cost}", describe::count(task.sessions, "session"));
+    let branch =
+        show.workspace.branch.as_ref().map_or_else(String::new, |branch| format!(" on branch {}", code(branch)));
+    let changed = report.changed_files.files.as_ref().map(|files| {
+        let sum = |lines: fn(&FileChange) -> Option<u64>| files.iter().filter_map(lines).sum::<u64>();
+        let total = report.changed_files.files_total.unwrap_or(files.len());
+        let total = describe::count(u32::try_from(total).unwrap_or(u32::MAX), "file");
+        format!("{total}, +{} -{}{branch}", sum(|file| file.added), sum(|file| file.removed))
+    });
+    [
+        ("State", Some(state_phrase(&task.state).trim_start_matches("is ").to_owned())),
+        ("Since", Some(since.unwrap_or_else(|| "unknown".to_owned()))),
+        ("Checks", checks),
+        ("Steps", steps),
+        ("Sessions", Some(sessions)),
+        ("Changed", changed),
+        ("Agent", Some(agent(show))),
+        ("Next", Some(show.next_step.clone())),
+    ]
+    .into_iter()
+    .filter_map(|(label, value)| Some((label, value?)))
+    .collect()
+}
+
+/// Ids, places and choices, for whoever looks into it.
+fn details(report: &TaskReport) -> String {
+    let (show, task, place) = (&report.show, &report.show.task, &report.show.workspace);
+    let mut text = "## Details\n\n".to_owned();
     let branch = place.branch.as_ref().map_or_else(String::new, |branch| format!(" on branch {}", code(branch)));
     let base = place.base.as_ref().map_or_else(|| "unknown".to_owned(), |base| code(base));
     for (label, value) in [
-        ("State", state_phrase(&task.state).trim_start_matches("is ").to_owned()),
-        ("Since", since.unwrap_or_else(|| "unknown".to_owned())),
         ("Task", task.id.clone()),
-        ("Agent", agent(show)),
         ("Sandbox", sandbox(&show.choices)),
         ("Workspace", format!("{} ({}){branch}", code(&place.directory), place.kind.unwrap_or("not made yet"))),
         ("Started from commit", base),
@@ -56,16 +102,12 @@ fn top(report: &TaskReport) -> String {
     for words in &show.choices.network {
         line(&mut text, format_args!("- Network: {}", code(words)));
     }
-    for warning in &show.warnings {
-        line(&mut text, format_args!("- Warning: {}", code(warning)));
-    }
     if !show.choices.prompts.is_empty() {
         line(&mut text, format_args!("- Own prompt templates: {}", show.choices.prompts.join(", ")));
     }
     if let Some(old) = &show.retry_of {
         line(&mut text, format_args!("- Retry of: task {old}"));
     }
-    line(&mut text, format_args!("\n## Goal\n\n{}", block(&show.goal)));
     text
 }
 
@@ -340,7 +382,11 @@ fn changed(report: &TaskReport) -> String {
         (Some(files), _) if files.is_empty() => line(&mut text, format_args!("None, according to version control.")),
         (Some(files), _) => {
             for file in files {
-                line(&mut text, format_args!("- {}: {}", file.status, code(&file.path)));
+                let lines = file
+                    .added
+                    .zip(file.removed)
+                    .map_or_else(String::new, |(added, removed)| format!(" (+{added} -{removed})"));
+                line(&mut text, format_args!("- {}: {}{lines}", file.status, code(&file.path)));
             }
             let more = report.changed_files.files_total.map_or(0, |total| total.saturating_sub(files.len()));
             if more > 0 {

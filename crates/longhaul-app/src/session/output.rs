@@ -6,6 +6,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use longhaul_core::task::Offset;
+use longhaul_core::time::Time;
 use longhaul_keeper::{INDEX_RECORD, LogLine, LogLines, SessionDir, Stream, gap_note, read_index};
 
 /// At most so much of the index is read at once.
@@ -14,6 +15,8 @@ const CHUNK: usize = 64 << 10;
 /// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OutputLine {
+    /// When it was printed, if the index says so.
+    pub(crate) at: Option<Time>,
     /// Where it was printed.
     pub(crate) stream: Stream,
     /// Without its end. A very long line comes in parts.
@@ -35,11 +38,11 @@ pub(crate) struct SessionOutput {
     out: LogLines,
     err: LogLines,
     /// What the index says was printed and is not read yet.
-    entries: VecDeque<(Stream, Offset)>,
+    entries: VecDeque<(Option<Time>, Stream, Offset)>,
     /// Records of the index whose output was read.
     records: u64,
     /// What is being read.
-    stretch: Option<(Stream, Offset)>,
+    stretch: Option<(Option<Time>, Stream, Offset)>,
     ended: bool,
     /// Streams whose rest is still to be read after the end.
     unread: VecDeque<Stream>,
@@ -65,14 +68,14 @@ impl SessionOutput {
     /// The next lines, as many as one chunk has, maybe none; nothing at the end of what was printed so far.
     pub(crate) fn more(&mut self) -> Option<Vec<OutputLine>> {
         loop {
-            if let Some((stream, end)) = self.stretch {
+            if let Some((at, stream, end)) = self.stretch {
                 // A log that cannot be read has nothing to show.
                 if let Ok(Some(lines)) = self.log(stream).next_before(end) {
-                    return Some(lines.into_iter().map(|line| shown(line, stream)).collect());
+                    return Some(lines.into_iter().map(|line| shown(line, at, stream)).collect());
                 }
                 self.stretch = None;
                 if end == Offset::END {
-                    let last = self.log(stream).last().map(|line| shown(line, stream));
+                    let last = self.log(stream).last().map(|line| shown(line, at, stream));
                     return Some(last.into_iter().filter(|line| !line.bytes.is_empty()).collect());
                 }
                 self.records += 1;
@@ -90,13 +93,14 @@ impl SessionOutput {
     }
 
     /// What is to be read next, and how far.
-    fn next_stretch(&mut self) -> Option<(Stream, Offset)> {
+    fn next_stretch(&mut self) -> Option<(Option<Time>, Stream, Offset)> {
         while self.entries.is_empty() {
             match self.index.next() {
                 Some(records) => {
-                    self.entries.extend(read_index(&records).iter().map(|entry| (entry.stream, entry.end())));
+                    let entries = read_index(&records);
+                    self.entries.extend(entries.iter().map(|entry| (Some(entry.time), entry.stream, entry.end())));
                 }
-                None => return self.unread.pop_front().map(|stream| (stream, Offset::END)),
+                None => return self.unread.pop_front().map(|stream| (None, stream, Offset::END)),
             }
         }
         self.entries.pop_front()
@@ -110,12 +114,12 @@ impl SessionOutput {
     }
 }
 
-fn shown(line: LogLine, stream: Stream) -> OutputLine {
+fn shown(line: LogLine, at: Option<Time>, stream: Stream) -> OutputLine {
     let bytes = match line {
         LogLine::Text { bytes, .. } => bytes,
         LogLine::Gap { bytes } => gap_note(bytes).into_bytes(),
     };
-    OutputLine { stream, bytes }
+    OutputLine { at, stream, bytes }
 }
 
 /// The growing index.

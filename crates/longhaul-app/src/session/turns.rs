@@ -20,9 +20,16 @@ pub(crate) struct SessionTurns {
 impl SessionTurns {
     /// The output of this session from a place on; without an agent every line is a turn. None if the session has no directory.
     /// The agent's reader has no memory of what came before, so at worst a notice is repeated.
-    pub(crate) fn new(home: &Home, run: &SessionRun, agent: Option<Chosen>, from: OutputPlace) -> Option<SessionTurns> {
+    pub(crate) fn new(
+        home: &Home,
+        run: &SessionRun,
+        agent: Option<Chosen>,
+        root: Option<&str>,
+        from: OutputPlace,
+    ) -> Option<SessionTurns> {
         let directory = SessionDir::at(&home.session(run.id)).ok()?;
-        Some(SessionTurns { output: SessionOutput::new(&directory, from), lines: TurnReader::new(run.number, agent) })
+        let lines = TurnReader::new(run.number, agent, root);
+        Some(SessionTurns { output: SessionOutput::new(&directory, from), lines })
     }
 
     /// Where another reader would continue.
@@ -44,7 +51,8 @@ impl SessionTurns {
 
 /// The turns that come before a session's output: where it starts, and the command of a check.
 pub(crate) fn opening(run: &SessionRun) -> Vec<TurnView> {
-    let turn = |role, text| TurnView { session: run.number, role, text, tool: None };
+    let at = Some(run.started.rfc3339());
+    let turn = |role, text| TurnView { session: run.number, at: at.clone(), role, text, tool: None };
     let command = run.command.clone().filter(|_| !run.purpose.is_agent());
     let start = format!("{}, started {}", run.purpose, run.started.rfc3339());
     [turn(TurnRole::Session, start)].into_iter().chain(command.map(|text| turn(TurnRole::Command, text))).collect()
@@ -56,14 +64,20 @@ struct TurnReader {
     /// None for a check: its output is no agent's format.
     agent: Option<Chosen>,
     reader: Reader,
+    /// The workspace and a slash: paths inside are shown without it.
+    inside: Option<String>,
+    /// When the line that is read was printed.
+    at: Option<String>,
 }
 
 impl TurnReader {
-    fn new(session: u32, agent: Option<Chosen>) -> TurnReader {
-        TurnReader { session, agent, reader: Reader::default() }
+    fn new(session: u32, agent: Option<Chosen>, root: Option<&str>) -> TurnReader {
+        let inside = root.filter(|root| root.len() > 1).map(|root| format!("{}/", root.trim_end_matches('/')));
+        TurnReader { session, agent, reader: Reader::default(), inside, at: None }
     }
 
     fn read(&mut self, line: &OutputLine, now: Time) -> Vec<TurnView> {
+        self.at = line.at.map(Time::rfc3339);
         let text = || String::from_utf8_lossy(&line.bytes).into_owned();
         match (line.stream, self.agent.clone()) {
             (Stream::Out, Some(agent)) => self.parse(&*agent, line, now),
@@ -87,13 +101,21 @@ impl TurnReader {
     fn shown(&self, shown: Shown) -> TurnView {
         match shown {
             Shown::Text(text) => self.turn(TurnRole::Text, text, None),
-            Shown::Tool { name, detail } => self.turn(TurnRole::Tool, detail, Some(name)),
+            Shown::Tool { name, detail } => self.turn(TurnRole::Tool, self.relative(detail), Some(name)),
+            Shown::Result(text) => self.turn(TurnRole::Result, self.relative(text), None),
             Shown::Notice(text) => self.turn(TurnRole::Notice, text, None),
         }
     }
 
+    fn relative(&self, text: String) -> String {
+        match &self.inside {
+            Some(inside) => text.replace(inside, ""),
+            None => text,
+        }
+    }
+
     fn turn(&self, role: TurnRole, text: String, tool: Option<String>) -> TurnView {
-        TurnView { session: self.session, role, text, tool }
+        TurnView { session: self.session, at: self.at.clone(), role, text, tool }
     }
 }
 
@@ -116,8 +138,8 @@ mod tests {
     fn heard(purpose: Purpose, stream: Stream, line: &str) -> Vec<String> {
         let mut run = SessionRun::new(mint_session(), 1, purpose, Time(0));
         run.agent = "demo".into();
-        let mut reader = TurnReader::new(1, Agents::default().of(&run));
-        let turns = reader.read(&OutputLine { stream, bytes: line.as_bytes().to_vec() }, Time(0));
+        let mut reader = TurnReader::new(1, Agents::default().of(&run), Some("/home/ann/work"));
+        let turns = reader.read(&OutputLine { at: None, stream, bytes: line.as_bytes().to_vec() }, Time(0));
         turns.iter().flat_map(TurnView::lines).collect()
     }
 
@@ -128,6 +150,8 @@ mod tests {
         assert_eq!(heard(Purpose::Check, Stream::Out, said), [said]);
         let did = r#"{"type":"tool","name":"sh","detail":"a\nb\u001b]0;t\u0007"}"#;
         assert_eq!(heard(Purpose::Fix, Stream::Out, did), ["  [sh] a b\\u{1b}]0;t\\u{7}"]);
+        let edited = r#"{"type":"tool","name":"write","detail":"/home/ann/work/src/a.rs and /home/ann/workshop"}"#;
+        assert_eq!(heard(Purpose::Fix, Stream::Out, edited), ["  [write] src/a.rs and /home/ann/workshop"]);
         assert_eq!(heard(Purpose::Work, Stream::Out, "noise"), ["  ? noise"]);
         assert_eq!(heard(Purpose::Check, Stream::Err, "oops"), ["  2> oops"]);
     }

@@ -16,6 +16,8 @@ const DETAIL: usize = 400;
 pub struct TurnView {
     /// The number of the session.
     pub session: u32,
+    /// When it was printed; null if that is unknown.
+    pub at: Option<String>,
     /// The kind of turn.
     pub role: TurnRole,
     /// The words; for a tool, what it was used on. A line of more than 1 MiB comes in parts.
@@ -36,6 +38,8 @@ pub enum TurnRole {
     Text,
     /// A tool that the agent used.
     Tool,
+    /// The result of the last tool in a few words, if the agent reports one.
+    Result,
     /// Something about the session itself.
     Notice,
     /// A line of the agent that this version cannot read, as it was printed.
@@ -62,6 +66,7 @@ impl TurnView {
                 let name = self.tool.as_deref().unwrap_or_default();
                 vec![format!("  [{}] {}", text::readable(name), one_line(text))]
             }
+            TurnRole::Result => vec![format!("    → {}", one_line(text))],
             TurnRole::Notice => vec![format!("  ! {}", one_line(text))],
             TurnRole::Unknown => vec![format!("  ? {}", text::readable(text))],
             TurnRole::Output => vec![text::readable(text)],

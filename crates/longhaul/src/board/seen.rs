@@ -152,7 +152,7 @@ impl Seen {
 fn turn_rows(turn: &TurnView, when: &When) -> Vec<TextRow> {
     let tone = match turn.role {
         TurnRole::Session | TurnRole::Command => Some(Colour::Bold),
-        TurnRole::Tool | TurnRole::Unknown => Some(Colour::Dim),
+        TurnRole::Tool | TurnRole::Result | TurnRole::Unknown => Some(Colour::Dim),
         TurnRole::Notice => Some(Colour::Yellow),
         TurnRole::Stderr => Some(Colour::Red),
         TurnRole::Text | TurnRole::Output => None,

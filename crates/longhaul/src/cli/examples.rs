@@ -33,7 +33,14 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("list", &["longhaul list", "longhaul list --watch", "longhaul list --all --json", "longhaul list --tenant acme"]),
     ("show", &["longhaul show my-task", "longhaul show my-task --json | jq .data"]),
     ("why", &["longhaul why", "longhaul why my-task"]),
-    ("logs", &["longhaul logs -f my-task", "longhaul logs my-task --session 3", "longhaul logs my-task -n 20"]),
+    (
+        "logs",
+        &[
+            "longhaul logs -f my-task",
+            "longhaul logs my-task --session 3",
+            "longhaul logs my-task -n 50 --since 10m --errors",
+        ],
+    ),
     ("events", &["longhaul events -f my-task", "longhaul events my-task --verify"]),
     ("attach", &["longhaul attach my-task", "longhaul attach my-task --read-only --json"]),
     (

@@ -96,8 +96,14 @@ pub(crate) struct Logs {
     #[arg(long, short, value_name = "N")]
     pub(crate) session: Option<u32>,
     /// Print only the last N turns: messages, tool calls, lines of a check
-    #[arg(long, short = 'n', value_name = "N", conflicts_with_all = ["follow", "raw"])]
+    #[arg(long, short = 'n', value_name = "N", conflicts_with = "raw")]
     pub(crate) last: Option<u32>,
+    /// Print only what was printed in this time, such as `10m`, or since a time in RFC 3339
+    #[arg(long, value_name = "WHEN", conflicts_with = "raw")]
+    pub(crate) since: Option<String>,
+    /// Print only what went wrong: notices of agents, failed tools, standard error, lines that cannot be read
+    #[arg(long, conflicts_with = "raw")]
+    pub(crate) errors: bool,
     /// Print the agent's lines unparsed, made safe for a terminal
     #[arg(long, conflicts_with = "json")]
     pub(crate) raw: bool,
@@ -140,7 +146,7 @@ pub(crate) struct Report {
 pub(crate) struct Diff {
     #[command(flatten)]
     pub(crate) which: WhichToRead,
-    /// Print only the names of changed files
+    /// Print only the changed files, with the number of added and removed lines
     #[arg(long)]
     pub(crate) stat: bool,
     /// Print the patch byte for byte, for programs; refused on a terminal

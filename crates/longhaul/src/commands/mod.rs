@@ -8,7 +8,7 @@ mod choose;
 mod completions;
 mod config;
 mod demo;
-mod diff;
+pub(crate) mod diff;
 mod discard;
 mod doctor;
 mod dry_run;
@@ -63,6 +63,7 @@ use crate::command_line::CommandLine;
 use crate::complete;
 use crate::exit::Code;
 use crate::out;
+use crate::pager;
 use crate::paint::{Colour, Paint};
 use longhaul_app::views::TaskView;
 use longhaul_app::{AppError, ErrorKind, Missing};
@@ -81,9 +82,13 @@ pub(crate) fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failed(&AppError::new(ErrorKind::Failure, "cannot start").because(&error)),
     };
+    if cli.verb.as_ref().is_some_and(Verb::is_paged) && !cli.no_pager {
+        pager::want();
+    }
     let outcome = runtime.block_on(dispatch(CommandLine::of_process(), cli.verb));
     // A worker's effects may still block on files when it exits; sessions do not depend on them.
     runtime.shutdown_background();
+    pager::finish();
     match (outcome, out::write_error()) {
         (Err(error), _) => failed(&error),
         (Ok(Code::Done), Some(cause)) => {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use longhaul_app::operations::{Diff, DiffInput, DiffView};
+use longhaul_app::operations::{Diff, DiffInput};
 use longhaul_app::views::Progress;
 use longhaul_app::views::TaskView;
 use longhaul_app::{Call, describe, now};
@@ -11,6 +11,7 @@ use longhaul_core::units::span;
 use longhaul_store::Stored;
 
 use super::status;
+use crate::commands::diff;
 use crate::out;
 use crate::when::When;
 
@@ -51,25 +52,14 @@ fn verified(stored: &Stored) -> String {
 /// What changed and where, and what to do with it; nothing where git does not tell.
 pub(super) async fn changes(call: &Call, view: &TaskView) -> Vec<String> {
     let Some(branch) = &view.branch else { return Vec::new() };
-    let input = DiffInput { task: Some(view.id.clone()), stat: false };
+    let input = DiffInput { task: Some(view.id.clone()), stat: true };
     let Ok(answer) = call.perform::<Diff>(input).await else { return Vec::new() };
     let (name, branch) = (&view.name, out::safe(branch));
     if answer.view.files_total == 0 {
         return vec!["  no file was changed".to_owned()];
     }
     vec![
-        format!("  {} on {branch}", changed(&answer.view)),
+        format!("  {} on {branch}", diff::changed(&answer.view)),
         format!("  review  longhaul diff {name}      land  longhaul land {name}"),
     ]
-}
-
-fn changed(diff: &DiffView) -> String {
-    let patch = diff.patch.as_deref().unwrap_or_default();
-    let lines = |sign: char, header: &str| {
-        patch.lines().filter(|line| line.starts_with(sign) && !line.starts_with(header)).count()
-    };
-    let (added, removed) = (lines('+', "+++ "), lines('-', "--- "));
-    let least = if diff.patch_is_cut { "at least " } else { "" };
-    let files = describe::count(u32::try_from(diff.files_total).unwrap_or(u32::MAX), "file");
-    format!("{files}, {least}+{added} -{removed}")
 }

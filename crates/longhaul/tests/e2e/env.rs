@@ -53,6 +53,7 @@ impl TestEnv {
             .var("LONGHAUL_SESSION_DELAY", "0s")
             .var("LONGHAUL_SESSION_INHIBIT_SLEEP", "false")
             .var("LONGHAUL_SESSION_SCOPES", "false")
+            .var("LONGHAUL_PAGER", "cat")
             .var("LONGHAUL_NOTIFY_DESKTOP", "false")
             .var("LONGHAUL_NOTIFY_TERMINAL", "false")
             .var("LONGHAUL_FLOORS_DISK", "0B")

@@ -56,6 +56,7 @@ mod mcp;
 mod misbehaviour;
 mod notify;
 mod pages;
+mod paging;
 mod picking;
 mod plan_verb;
 mod priority;

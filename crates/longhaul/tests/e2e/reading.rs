@@ -97,7 +97,7 @@ fn logs_show_a_check_as_command_and_output() {
     assert_eq!(env.run(&["run", "Look", "--check", "printf '{\"type\":\"text\"}\\n'; echo oops >&2"]).code, PASSED);
     let logs = env.ok(&["logs", "look", "--session", "4"]);
     let lines: Vec<&str> = logs.lines().collect();
-    assert!(lines[0].starts_with("$ printf"), "{logs}");
+    assert!(lines[0].starts_with("--- session 4: check") && lines[1].starts_with("$ printf"), "{logs}");
     assert!(lines.contains(&"{\"type\":\"text\"}"), "no agent speaks here: {logs}");
     assert!(lines.contains(&"  2> oops"), "{logs}");
     let raw = env.run(&["logs", "look", "--session", "4", "--raw"]);
@@ -174,7 +174,7 @@ fn the_work_in_a_worktree_is_shown_and_told() {
     let run = env.run(&["run", "In git", "--check", "test -f step-1.md"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     let names = env.ok(&["diff", "in-git", "--stat"]);
-    assert!(names.contains("added         step-1.md"), "{names}");
+    assert!(names.contains("added             +5 -0      step-1.md\n"), "{names}");
     assert!(!names.contains(".autonomous"), "our own files are no work: {names}");
     let patch = env.ok(&["diff", "in-git"]);
     assert!(patch.contains("diff --git a/step-1.md b/step-1.md") && !patch.contains('\u{1b}'), "{patch}");

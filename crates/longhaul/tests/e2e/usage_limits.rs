@@ -160,7 +160,8 @@ fn the_next_task_of_a_limited_account_waits_without_a_session() {
     env.submit("Do it", &["--name", "second", "--check", "true"]);
     env.reach("second", "waiting");
     assert_eq!(env.sessions("second").len(), 0, "it did not run into the limit itself");
-    assert!(env.ok(&["why", "second"]).contains(&format!("usage limit: demo until {until}")));
+    let also = env.json(&["why", "second"])["also"].to_string();
+    assert!(also.contains(&format!("usage limit: demo until {until}")), "{also}");
     let first = env.task("first")["id"].as_str().unwrap().to_owned();
     let events = env.ok(&["events", "second"]);
     assert!(
