@@ -58,7 +58,7 @@ pub(crate) struct Cli {
     )]
     pub(crate) color: ColorChoice,
     /// Print long output without a pager
-    #[arg(long, global = true, display_order = 999)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_pager: bool,
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
