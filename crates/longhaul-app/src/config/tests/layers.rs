@@ -99,6 +99,7 @@ fn every_documented_default_holds_when_nothing_is_set() {
         ("floors.disk", "\"1GiB\""),
         ("log.segment", "\"16MiB\""),
         ("log.cap", "\"256MiB\""),
+        ("land.trailer", "true"),
         ("retention.age", "\"30d\""),
         ("retention.count", "1000"),
         ("retention.bytes", "\"10GiB\""),

@@ -52,7 +52,7 @@ fn what_runs_something_or_chooses_who_works_needs_trust() {
         assert_eq!(key(name).untrusted, Untrusted::Nothing, "{name}");
     }
     let harmless: Vec<&str> = KEYS.iter().filter(|k| k.untrusted == Untrusted::Any).map(|k| k.name).collect();
-    assert_eq!(harmless, ["session.delay"]);
+    assert_eq!(harmless, ["session.delay", "land.trailer"]);
 }
 
 #[test]
