@@ -23,12 +23,15 @@ pub(super) enum Tool {
 
 /// What the tests start beside our own programs.
 pub(super) const SYSTEM: &[Tool] = &[
+    Tool::System("fish", "fish"),
     Tool::System("git", "git"),
     Tool::System("pip3", "python3-pip"),
+    Tool::System("ssh", "openssh-client"),
     Tool::System("strace", "strace"),
     Tool::System("systemd-analyze", "systemd"),
     Tool::System("tmux", "tmux"),
     Tool::System("unshare", "util-linux"),
+    Tool::System("zsh", "zsh"),
 ];
 
 /// What programs of the system tell their version to.
