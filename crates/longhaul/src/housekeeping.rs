@@ -4,6 +4,7 @@
 
 use std::convert::Infallible;
 use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, SystemTime};
 
 use longhaul_app::operations::{Batch, Gc, GcInput};
@@ -50,7 +51,7 @@ fn begin(call: &Call, batch: &Batch) -> Result<(), String> {
     if batch.skip == 0 && age.is_some_and(|age| age < EVERY) {
         return Err("a worker of this home did it less than an hour ago".to_owned());
     }
-    let file = OpenOptions::new().create(true).append(true).open(&stamp);
+    let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&stamp);
     file.and_then(|file| file.set_modified(SystemTime::now())).map_err(|error| error.to_string())
 }
 

@@ -56,7 +56,7 @@ pub(super) async fn goal(line: &CommandLine, args: &Run) -> Result<Goal, AppErro
         (None, None) => {}
     }
     let draft = Draft::new("goal.md", ASKED).map_err(|error| match error.kind {
-        ErrorKind::Usage => AppError::new(ErrorKind::Usage, "there is no goal").hint(
+        ErrorKind::Usage => AppError::new(ErrorKind::Usage, "no goal given").hint(
             "give it as an argument, with `-f FILE`, or as `-` on standard input; on a terminal your editor opens",
         ),
         _ => error,

@@ -22,7 +22,6 @@ fn a_command_line_that_makes_no_sense_touches_nothing() {
     for args in [
         &["run", "--frobnicate", "goal"][..],
         &["frobnicate"],
-        &["run"],
         &["run", "goal", "--name"],
         &["run", "goal", "second goal"],
         &["run", "goal", "--attempts", "99999999999999999999"],
@@ -49,6 +48,7 @@ fn a_command_line_that_makes_no_sense_touches_nothing() {
 #[test]
 fn a_goal_or_name_that_is_none_touches_nothing() {
     let env = TestEnv::new();
+    explains(&env.run(&["run"]), 2, &["no goal given", "-f FILE"]);
     explains(&env.run(&["run", ""]), 2, &["the goal is empty"]);
     explains(&env.run(&["run", "-d", " \n\t "]), 2, &["the goal is empty"]);
     explains(&env.feed(&["run", "-"], b""), 2, &["the goal is empty"]);

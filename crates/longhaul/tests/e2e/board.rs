@@ -311,6 +311,6 @@ fn without_a_terminal_that_can_show_it_there_is_help() {
     own_server(&mut env);
     let shell = Board::shell(&env, 100, 90);
     shell.types(&format!("clear; TERM=dumb {}", env!("CARGO_BIN_EXE_longhaul")));
-    shell.shows("Usage: longhaul [COMMAND]");
+    shell.shows("Usage: longhaul [OPTIONS] [COMMAND]");
     shell.is_left(0);
 }

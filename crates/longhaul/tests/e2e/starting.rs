@@ -98,7 +98,7 @@ fn without_a_goal_the_editor_opens_and_what_is_above_the_line_is_the_goal() {
     let (code, shown) = Terminal::run(&env, &["run", "-d", "--name", "u"]).finish();
     assert!(code == 2 && shown.contains("the goal is empty; nothing was submitted"), "{shown}");
     assert_eq!(env.json(&["list", "--all"])["tasks"].as_array().unwrap().len(), 1);
-    refused(&env, &["run", "-d"], "there is no goal");
+    refused(&env, &["run", "-d"], "no goal given");
 }
 
 #[test]
