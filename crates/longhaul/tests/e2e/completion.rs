@@ -52,7 +52,9 @@ fn tasks_are_offered_where_the_verb_takes_them() {
 fn agents_states_and_branches_are_offered() {
     let env = world();
     crate::custom_agents::configure(&env, "[agents.mine]\nargv = [\"mine\"]\n");
-    offers(&env, &["run", "--agent", "cod"], &["codex"]);
+    for agent in ["codex", "claude", "opencode", "pi", "gemini", "demo"] {
+        offers(&env, &["run", "--agent", &agent[..2]], &[agent]);
+    }
     offers(&env, &["run", "--agent", "mi"], &["mine"]);
     offers(&env, &["list", "--state", "pau"], &["paused"]);
     env.git(&["branch", "feature/x"]);
